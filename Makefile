@@ -1,0 +1,50 @@
+# Each target does its own set-up: a machine with Python 3.11+ and make is enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test check format lint types layers pytest pytest-bounds pytest-nojit bench clean
+
+demo: $(STAMP)
+	@$(BIN)/drystone demo --output demo
+
+test: check pytest pytest-bounds pytest-nojit
+
+check: lint types layers
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+layers: $(STAMP)
+	$(BIN)/lint-imports
+
+# Kernels compile in the first pass; the two workers then share the cache on disk.
+pytest: $(STAMP)
+	$(BIN)/pytest -n 2 --cov --cov-report=term:skip-covered
+
+pytest-bounds: $(STAMP)
+	DRYSTONE_JIT=bounds $(BIN)/pytest -q -m kernels -n 2
+
+pytest-nojit: $(STAMP)
+	DRYSTONE_JIT=off $(BIN)/pytest -q -m kernels -n 2
+
+bench: $(STAMP)
+	$(BIN)/drystone bench solvers
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo

@@ -1,0 +1,92 @@
+"""Drystone: rigid bodies, hard contact, true Coulomb friction.
+
+Everything public is here; names load when first used, so that the import itself stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from drystone.errors import ArrayError as ArrayError
+    from drystone.errors import DrystoneError as DrystoneError
+    from drystone.errors import MissingExtraError as MissingExtraError
+    from drystone.errors import OptionError as OptionError
+    from drystone.errors import ProblemError as ProblemError
+    from drystone.errors import ProblemFileError as ProblemFileError
+    from drystone.errors import SolverError as SolverError
+    from drystone.errors import UnsupportedProblemError as UnsupportedProblemError
+    from drystone.problems import LCP as LCP
+    from drystone.problems import BoxedLCP as BoxedLCP
+    from drystone.problems import CircularCone as CircularCone
+    from drystone.problems import DelassusOperator as DelassusOperator
+    from drystone.problems import EllipticCone as EllipticCone
+    from drystone.problems import FrictionProblem as FrictionProblem
+    from drystone.problems import GlobalFrictionProblem as GlobalFrictionProblem
+    from drystone.problems import MixedLCP as MixedLCP
+    from drystone.problems import PolyhedralCone as PolyhedralCone
+    from drystone.problems import SoftFingerCone as SoftFingerCone
+    from drystone.solvers.solve import solve as solve
+    from drystone.types import Solution as Solution
+    from drystone.types import Status as Status
+
+__version__ = "0.1.0"
+
+_HOMES: dict[str, str] = {
+    "ArrayError": "errors",
+    "DrystoneError": "errors",
+    "MissingExtraError": "errors",
+    "OptionError": "errors",
+    "ProblemError": "errors",
+    "ProblemFileError": "errors",
+    "SolverError": "errors",
+    "UnsupportedProblemError": "errors",
+    "LCP": "problems",
+    "MixedLCP": "problems",
+    "BoxedLCP": "problems",
+    "FrictionProblem": "problems",
+    "GlobalFrictionProblem": "problems",
+    "DelassusOperator": "problems",
+    "CircularCone": "problems",
+    "EllipticCone": "problems",
+    "PolyhedralCone": "problems",
+    "SoftFingerCone": "problems",
+    "read_problem": "problems.files",
+    "write_problem": "problems.files",
+    "to_lcp": "problems.convert",
+    "to_conic": "problems.convert",
+    "scaled": "problems.convert",
+    "Solution": "types",
+    "Status": "types",
+    "solve": "solvers.solve",
+    "Auto": "solvers.auto",
+    "Lemke": "solvers.lemke",
+    "Dantzig": "solvers.dantzig",
+    "Enumerative": "solvers.enumerative",
+    "LP": "solvers.lp",
+    "QP": "solvers.qp",
+    "Lotstedt": "solvers.lotstedt",
+    "Ramp": "solvers.ramp",
+    "QPSigns": "solvers.qp_signs",
+    "PGS": "solvers.pgs",
+    "NSGS": "solvers.nsgs",
+    "Newton": "solvers.newton",
+    "APGD": "solvers.apgd",
+    "ADMM": "solvers.admm",
+    "InteriorPoint": "solvers.interior_point",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'drystone' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

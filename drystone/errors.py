@@ -1,0 +1,44 @@
+"""Errors a caller can act on. Wrong input raises; a solver that does not converge reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from drystone.types import Solution
+
+
+class DrystoneError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class ArrayError(DrystoneError, ValueError):
+    """An array has the wrong shape or a forbidden entry; the message names it."""
+
+
+class ProblemError(DrystoneError, ValueError):
+    """A statement contradicts itself (asymmetric, indefinite, unknown cone or law)."""
+
+
+class OptionError(DrystoneError, ValueError):
+    """A solver option or name is out of its range."""
+
+
+class UnsupportedProblemError(DrystoneError, TypeError):
+    """A method was asked for a problem that it does not solve; the message says why."""
+
+
+class ProblemFileError(DrystoneError, ValueError):
+    """A problem file is truncated, mislabelled or not one; names the file and the place."""
+
+
+class MissingExtraError(DrystoneError, ImportError):
+    """An optional dependency is not installed; the message holds the command that installs it."""
+
+
+class SolverError(DrystoneError, RuntimeError):
+    """A solve failed and the caller asked for an exception (``on_failure="raise"``)."""
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution

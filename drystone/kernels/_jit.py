@@ -1,0 +1,113 @@
+"""The one decorator of all kernels, and the folder where their machine code is kept.
+
+Numba keys its cache on the file a function is written in: an edit in *another* kernel file that
+is inlined into this one goes unnoticed, and a warm cache ignores bounds checking. So the folder
+is named after a hash of all kernel sources, the mode and the Numba version: any edit starts a
+fresh folder, and an install folder that cannot be written to does not matter.
+
+``DRYSTONE_JIT`` chooses the mode: ``on`` (default), ``bounds`` (index checks), ``off`` (plain
+Python, for debuggers and coverage).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import event
+
+MODE = os.environ.get("DRYSTONE_JIT", "on")
+if MODE not in ("on", "bounds", "off"):
+    raise ValueError(f"DRYSTONE_JIT={MODE!r}: expected 'on', 'bounds' or 'off'")
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled kernels for this source, mode and Numba version."""
+    digest = hashlib.sha256(f"{MODE} {numba.__version__} {sys.version}".encode())
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return _cache_root() / f"kernels-{digest.hexdigest()[:16]}"
+
+
+def _cache_root() -> Path:
+    if "NUMBA_CACHE_DIR" in os.environ:
+        candidates = [Path(os.environ["NUMBA_CACHE_DIR"])]
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        candidates = [Path(home).expanduser() / "drystone"]
+    # a user without a home still gets a cache: per user, so that nobody loads another's code
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    candidates.append(Path(tempfile.gettempdir()) / f"drystone-{user}")
+    for root in candidates:
+        try:
+            root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with tempfile.TemporaryFile(dir=root):
+                return root
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix="drystone-"))
+
+
+_FOLDER = str(cache_folder()) if MODE != "off" else ""
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile `function` on first call (nopython, IEEE arithmetic, cached on disk)."""
+    if MODE == "off":
+        return function
+    # The locator reads the folder while decorating; restoring it leaves other packages alone.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _FOLDER
+    try:
+        return numba.njit(cache=True, error_model="numpy", boundscheck=MODE == "bounds")(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+class _Progress(event.Listener):
+    """One line on stderr while kernels compile: the first run on a machine takes a while."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.depth = 0
+        self.started = 0.0
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        self.depth += 1
+        if not dispatcher.py_func.__module__.startswith("drystone."):
+            return
+        self.count += 1
+        if self.count == 1:
+            self.started = time.perf_counter()
+            if not sys.stderr.isatty():
+                _say("drystone: compiling kernels, once for this machine ...\n")
+        if sys.stderr.isatty():
+            name = dispatcher.py_func.__name__.strip("_")
+            seconds = time.perf_counter() - self.started
+            _say(f"\r\x1b[Kdrystone: compiling kernels, once ({seconds:.0f} s): {name}")
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and sys.stderr.isatty():
+            _say("\r\x1b[K")
+
+
+def _say(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # a closed stderr must not stop a solve
+        pass
+
+
+if MODE != "off" and os.environ.get("DRYSTONE_QUIET", "") == "":
+    event.register("numba:compile", _Progress())

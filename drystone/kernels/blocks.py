@@ -1,0 +1,97 @@
+"""Block compressed rows: products, diagonal scales, and the friction residual (DESIGN 5).
+
+`shape` is a tuple whose *length* is the block size d: a constant for the compiler, so that the
+inner loops unroll and one source serves planar, spatial and soft-finger contacts.
+A contact with mu < 0 is a bilateral block: r free, u = 0.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+
+COULOMB = 0
+CONVEX = 1
+
+
+@kernel
+def block_product(shape, indptr, indices, blocks, r, q, u):
+    """u = W r + q; blocks (nnz, d, d), r, q, u (nc, d)."""
+    d = len(shape)
+    for i in range(indptr.size - 1):
+        for a in range(d):
+            u[i, a] = q[i, a]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            for a in range(d):
+                total = u[i, a]
+                for b in range(d):
+                    total += blocks[k, a, b] * r[j, b]
+                u[i, a] = total
+
+
+@kernel
+def contact_residuals(shape, r, u, q, mu, unit, law):
+    """(scaled, unit-free) residual of circular cones; law COULOMB or CONVEX."""
+    d = len(shape)
+    plain_f, plain_q, plain_r, plain_u = 0.0, 0.0, 0.0, 0.0
+    unit_f, unit_q, unit_r, unit_u = 0.0, 0.0, 0.0, 0.0
+    for i in range(r.shape[0]):
+        s = unit[i]
+        f = _contact_error(shape, r, u, mu[i], i, 1.0, law)
+        plain_f += f
+        unit_f += f if s == 1.0 else _contact_error(shape, r, u, mu[i], i, s, law)
+        for a in range(d):
+            plain_q += q[i, a] ** 2
+            plain_r += r[i, a] ** 2
+            plain_u += u[i, a] ** 2
+            unit_q += (q[i, a] / s) ** 2
+            unit_r += (r[i, a] * s) ** 2
+            unit_u += (u[i, a] / s) ** 2
+    return (
+        _ratio(plain_f, max(plain_q, plain_r, plain_u)),
+        _ratio(unit_f, max(unit_q, unit_r, unit_u)),
+    )
+
+
+@kernel
+def _contact_error(shape, r, u, mu, i, s, law):
+    """|F_i|^2 with impulses scaled by s and velocities by 1/s."""
+    d = len(shape)
+    if mu < 0.0:
+        total = 0.0
+        for a in range(d):
+            total += (u[i, a] / s) ** 2
+        return total
+    slip = 0.0
+    for a in range(1, d):
+        slip += (u[i, a] / s) ** 2
+    n = r[i, 0] * s - u[i, 0] / s
+    if law == COULOMB:
+        n -= mu * np.sqrt(slip)
+    t = 0.0
+    for a in range(1, d):
+        t += (r[i, a] * s - u[i, a] / s) ** 2
+    t = np.sqrt(t)
+    top, factor = _project(n, t, mu)
+    total = (r[i, 0] * s - top) ** 2
+    for a in range(1, d):
+        total += (r[i, a] * s - factor * (r[i, a] * s - u[i, a] / s)) ** 2
+    return total
+
+
+@kernel
+def _project(n, t, mu):
+    """Projection of a point with normal part n and tangential length t: (normal, factor of t)."""
+    if t <= mu * n:
+        return n, 1.0
+    if mu * t <= -n:
+        return 0.0, 0.0
+    top = (n + mu * t) / (1.0 + mu * mu)
+    return top, mu * top / t
+
+
+@kernel
+def _ratio(error, scale):
+    if scale < 2.220446049250313e-16**2:
+        return np.sqrt(error)
+    return np.sqrt(error / scale)

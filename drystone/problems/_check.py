@@ -1,0 +1,105 @@
+"""Checks at the boundary: every complaint names the array, the entry and its value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from drystone.errors import ArrayError, ProblemError
+from drystone.types import Floats
+
+Matrix = Any  # Floats | sp.csr_array: SciPy ships no types
+
+
+def vector(name: str, values: Any, size: int | None = None, *, infinite: bool = False) -> Floats:
+    """`values` as a contiguous float64 vector of the given size, free of NaN (and of inf)."""
+    try:
+        out = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArrayError(f"{name} is not an array of numbers: {error}") from None
+    if out.ndim != 1:
+        raise ArrayError(f"{name} has shape {out.shape}: expected one dimension")
+    if size is not None and out.size != size:
+        raise ArrayError(f"{name} has {out.size} entries: expected {size}")
+    bad = np.isnan(out) if infinite else ~np.isfinite(out)
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ArrayError(f"{name}[{i}] is {out[i]}")
+    return out
+
+
+def matrix(name: str, values: Any, shape: tuple[int | None, int | None] = (None, None)) -> Matrix:
+    """`values` as a C-ordered float64 array, or as CSR if it is sparse; entries finite."""
+    if sp.issparse(values):
+        out = sp.csr_array(values, dtype=np.float64)
+        out.sum_duplicates()
+        entries = out.data
+    else:
+        try:
+            out = np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ArrayError(f"{name} is not a matrix of numbers: {error}") from None
+        entries = out
+    if out.ndim != 2:
+        raise ArrayError(f"{name} has shape {out.shape}: expected two dimensions")
+    for axis, size in enumerate(shape):
+        if size is not None and out.shape[axis] != size:
+            word = ("rows", "columns")[axis]
+            raise ArrayError(f"{name} has {out.shape[axis]} {word}: expected {size}")
+    if not np.isfinite(entries).all():
+        if isinstance(out, np.ndarray):
+            i, j = (int(k) for k in np.argwhere(~np.isfinite(out))[0])
+            raise ArrayError(f"{name}[{i}, {j}] is {out[i, j]}")
+        triplets = out.tocoo()
+        k = int(np.argmax(~np.isfinite(triplets.data)))
+        i, j = (int(axis[k]) for axis in triplets.coords)
+        raise ArrayError(f"{name}[{i}, {j}] is {triplets.data[k]}")
+    return out
+
+
+def square(name: str, values: Any) -> Matrix:
+    out = matrix(name, values)
+    if out.shape[0] != out.shape[1]:
+        raise ArrayError(f"{name} is {out.shape[0]} x {out.shape[1]}: expected a square matrix")
+    return out
+
+
+def symmetric(name: str, values: Matrix, rtol: float = 1e-9) -> None:
+    """Raise unless |A - A'| <= rtol max|A|; the message names the worst entry."""
+    skew = values - values.T
+    scale = abs(values).max() if values.shape[0] else 0.0
+    worst = abs(skew)
+    if values.shape[0] and worst.max() > rtol * scale:
+        dense = worst.toarray() if sp.issparse(worst) else worst
+        i, j = (int(k) for k in np.unravel_index(int(np.argmax(dense)), dense.shape))
+        raise ProblemError(
+            f"{name} must be symmetric: {name}[{i}, {j}] = {values[i, j]:.6g} "
+            f"but {name}[{j}, {i}] = {values[j, i]:.6g}"
+        )
+
+
+def positive_diagonal(name: str, values: Matrix, *, strict: bool) -> None:
+    """Raise if a diagonal entry proves that the matrix is not positive (semi)definite."""
+    diagonal = values.diagonal()
+    bad = diagonal <= 0 if strict else diagonal < 0
+    if bad.any():
+        i = int(np.argmax(bad))
+        word = "definite" if strict else "semidefinite"
+        raise ProblemError(
+            f"{name} must be positive {word}, but {name}[{i}, {i}] = {diagonal[i]:.6g}"
+        )
+
+
+def semidefinite(name: str, values: Matrix, rtol: float = 1e-8) -> None:
+    """Raise if the smallest eigenvalue is below -rtol times the largest (dense check)."""
+    positive_diagonal(name, values, strict=False)
+    dense = values.toarray() if sp.issparse(values) else values
+    if dense.shape[0] == 0:
+        return
+    eigenvalues = np.linalg.eigvalsh(0.5 * (dense + dense.T))
+    if eigenvalues[0] < -rtol * max(abs(eigenvalues[0]), eigenvalues[-1]):
+        raise ProblemError(
+            f"{name} must be positive semidefinite, but has the eigenvalue {eigenvalues[0]:.6g}"
+        )

@@ -1,0 +1,304 @@
+"""Frictional contact problems: local form (W, q, mu) and global form (M, H, q, b, mu)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+
+from drystone.errors import ArrayError, ProblemError
+from drystone.kernels import blocks as kernels
+from drystone.problems import _check
+from drystone.problems.cones import PolyhedralCone, as_cone
+from drystone.problems.delassus import BlockMatrix, DelassusOperator
+from drystone.problems.mass import MassMatrix
+from drystone.problems.residual import friction_residuals
+from drystone.types import Bools, Floats
+
+Law = Literal["coulomb", "convex", "static"]
+
+
+class FrictionProblem:
+    """Find impulses r with velocities u = W r + q, each contact obeying its friction law.
+
+    W: (m, m) dense, sparse, or a DelassusOperator; m = d nc + bilateral. Rows: for each contact
+        (normal, tangents), then the bilateral rows (u = 0, r of any sign).
+    q: (m,) free velocity; mu: (nc,) or a number.
+    dim: 2 or 3; d = dim, or 4 for a soft finger (normal, two tangents, spin).
+    law: "coulomb" exact; "convex" its relaxation (T9); "static" the weaker conditions (14-1) of
+        force level, where friction need only partly oppose the tangential acceleration. In the
+        plane "static" and "coulomb" are the same.
+    cone: "circular", an even number of directions, EllipticCone, SoftFingerCone, PolyhedralCone.
+    slip: (nc, d - 1) known slip direction of sliding contacts (dynamic friction at force level:
+        r_t = -mu r_n slip), rows of zeros for contacts without slip. None: no contact slides.
+    """
+
+    kind = "friction"
+
+    def __init__(
+        self,
+        W: Any,
+        q: Any,
+        mu: Any,
+        *,
+        dim: int = 3,
+        bilateral: int = 0,
+        law: Law = "coulomb",
+        cone: Any = None,
+        slip: Any = None,
+    ) -> None:
+        if dim not in (2, 3):
+            raise ProblemError(f"dim = {dim}: expected 2 or 3")
+        if law not in get_args(Law):
+            raise ProblemError(f"unknown law {law!r}: expected one of {', '.join(get_args(Law))}")
+        self.dim, self.law, self.cone = dim, law, as_cone(cone)
+        self.d = self.cone.block(dim)
+        self.W = W if isinstance(W, DelassusOperator) else _check.square("W", W)
+        self.q = _check.vector("q", q, self.W.shape[0])
+        self.bilateral = int(bilateral)
+        self.nc, rest = divmod(self.q.size - self.bilateral, self.d)
+        if rest or self.bilateral < 0 or self.nc < 0:
+            raise ArrayError(
+                f"q has {self.q.size} entries and bilateral = {bilateral}: "
+                f"the rest must be {self.d} for each contact"
+            )
+        self.mu = _friction(mu, self.nc)
+        self.slip = None if slip is None else _slip(slip, self.nc, self.d)
+        if not isinstance(self.W, DelassusOperator):
+            _check.positive_diagonal("W", self.W, strict=False)
+        if law == "convex" and not isinstance(self.W, DelassusOperator):
+            # third-party files carry 6 digits; a dense eigenvalue check stops being cheap
+            _check.symmetric("W", self.W, rtol=1e-4)
+            if self.size <= 300:
+                _check.semidefinite("W", self.W, rtol=1e-4)
+        if not isinstance(self.W, DelassusOperator):
+            _ = self.form  # what every method needs first is part of the statement
+
+    @property
+    def size(self) -> int:
+        return int(self.q.size)
+
+    @property
+    def matrix_free(self) -> bool:
+        return isinstance(self.W, DelassusOperator)
+
+    @property
+    def k(self) -> int:
+        """Directions of a polyhedral cone, 0 for a smooth one."""
+        return self.cone.k if isinstance(self.cone, PolyhedralCone) else 0
+
+    @cached_property
+    def sliding(self) -> Bools:
+        """(nc,) contacts with a known slip direction."""
+        return np.zeros(self.nc, bool) if self.slip is None else np.asarray(self.slip.any(axis=1))
+
+    @cached_property
+    def form(self) -> BlockForm:
+        """Circular cones in uniform blocks: what the block methods work on."""
+        return BlockForm(self)
+
+    @cached_property
+    def dense(self) -> Floats:
+        """W as a C-ordered array."""
+        if isinstance(self.W, np.ndarray):
+            return self.W
+        formed = self.W.formed() if isinstance(self.W, DelassusOperator) else self.W
+        return np.ascontiguousarray(formed.toarray())
+
+    def dual(self, value: Floats) -> Floats:
+        """u = W r + q."""
+        return np.asarray(self.W @ value + self.q)
+
+    def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        """(scaled, unit-free) residual of r; see ``problems.residual``."""
+        form = self.form
+        r, u = form.impulses(value), form.velocities(self.dual(value) if dual is None else dual)
+        if self.slip is None and self.law != "static" and self.k in (0, 2):
+            law = kernels.COULOMB if self.law == "coulomb" else kernels.CONVEX
+            res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
+            return float(res[0]), float(res[1])
+        slip = None if self.slip is None else np.zeros((form.nb, self.d - 1))
+        if slip is not None:
+            slip[: self.nc] = self.slip
+        return friction_residuals(r, u, form.q, form.mu, form.unit, self.law, slip, self.k)
+
+    def residual(self, value: Any) -> float:
+        return self.residuals(self.check_guess(value))[0]
+
+    def residual_unit(self, value: Any) -> float:
+        return self.residuals(self.check_guess(value))[1]
+
+    def check_guess(self, guess: Any) -> Floats:
+        return _check.vector("guess", guess, self.size)
+
+    def __repr__(self) -> str:
+        return (
+            f"FrictionProblem(nc={self.nc}, dim={self.dim}, law={self.law!r}, cone={self.cone}, "
+            f"bilateral={self.bilateral}, sliding={int(self.sliding.sum())})"
+        )
+
+
+class BlockForm:
+    """A friction problem as nb uniform blocks with circular cones.
+
+    Elliptic and soft-finger cones are stretched to circular ones; bilateral rows are gathered
+    into blocks with mu = -1, padded with rows that decouple. ``impulses``, ``velocities`` and
+    ``value`` translate. q: (nb, d); mu: (nb,); unit: (nb,) sqrt of the mean diagonal of W.
+    """
+
+    def __init__(self, problem: FrictionProblem) -> None:
+        d, self.size, self._d = problem.d, problem.size, problem.d
+        self._pad = -problem.bilateral % d
+        extra = (problem.bilateral + self._pad) // d
+        self.nb, self.key = problem.nc + extra, (0,) * d
+        self.mu = np.concatenate([problem.mu, np.full(extra, -1.0)]) if extra else problem.mu
+        self._problem = problem
+        self._stretch, self._unstretch = _stretches(problem)
+        self.q = self.velocities(problem.q)
+
+    @cached_property
+    def W(self) -> BlockMatrix:
+        W = self._problem.W
+        W = W.formed() if isinstance(W, DelassusOperator) else W
+        if self._stretch is not None:
+            W = sp.csr_array(self._stretch.T @ sp.csr_array(W) @ self._stretch)
+        if self._pad:
+            W = sp.csr_array(sp.block_diag([sp.csr_array(W), sp.eye_array(self._pad)]))
+        return BlockMatrix.of(W, self._d)
+
+    @cached_property
+    def unit(self) -> Floats:
+        W = self._problem.W
+        if not isinstance(W, DelassusOperator) or self._stretch is not None:
+            return self.W.unit
+        mean = np.append(W.diagonal(), np.ones(self._pad)).reshape(self.nb, self._d).mean(axis=1)
+        return np.sqrt(np.where(mean > 0, mean, 1.0))
+
+    @cached_property
+    def J(self) -> sp.csr_array:
+        """Rows of a DelassusOperator in block order: W of this form is J M^-1 J'."""
+        operator = self._problem.W
+        J = operator.J if self._stretch is None else sp.csr_array(self._stretch.T @ operator.J)
+        if self._pad:
+            J = sp.csr_array(sp.vstack([J, sp.csr_array((self._pad, J.shape[1]))]))
+        return J
+
+    def impulses(self, value: Floats) -> Floats:
+        """(nb, d) stretched impulses of a value (m,)."""
+        if self._unstretch is not None:
+            value = self._unstretch @ value
+        return self._blocks(value)
+
+    def velocities(self, dual: Floats) -> Floats:
+        """(nb, d) velocities conjugate to the stretched impulses."""
+        return self._blocks(dual if self._stretch is None else self._stretch.T @ dual)
+
+    def value(self, r: Floats) -> Floats:
+        """(m,) impulses of the problem from (nb, d) blocks."""
+        flat = r.reshape(-1)[: self.size]
+        return flat.copy() if self._stretch is None else np.asarray(self._stretch @ flat)
+
+    def _blocks(self, flat: Floats) -> Floats:
+        if self._pad:
+            flat = np.append(flat, np.zeros(self._pad))
+        return np.ascontiguousarray(flat).reshape(self.nb, self._d)
+
+
+def _stretches(problem: FrictionProblem) -> tuple[sp.csr_array | None, sp.csr_array | None]:
+    """Block diagonal map of stretched impulses to impulses, and its inverse; None: identity."""
+    tangents = problem.cone.stretch(problem.dim)
+    if tangents is None:
+        return None, None
+    rest = sp.eye_array(problem.bilateral)
+    out = []
+    for square in (tangents, np.linalg.solve(tangents, np.eye(problem.d - 1))):
+        block = np.eye(problem.d)
+        block[1:, 1:] = square
+        out.append(sp.csr_array(sp.block_diag([*[block] * problem.nc, rest])))
+    return out[0], out[1]
+
+
+class GlobalFrictionProblem:
+    """M v = q + H r, u = H' v + b, r and u obeying the friction law.
+
+    M: (ndof, ndof) symmetric positive definite; H: (ndof, m); q: (ndof,); b: (m,).
+    The value is r; v follows from it. Other arguments as in FrictionProblem.
+    """
+
+    kind = "global-friction"
+
+    def __init__(self, M: Any, H: Any, q: Any, b: Any, mu: Any, **statement: Any) -> None:
+        self.M = _check.square("M", M)
+        ndof = self.M.shape[0]
+        self.H = sp.csr_array(_check.matrix("H", H, (ndof, None)))
+        self.q = _check.vector("q", q, ndof)
+        self.b = _check.vector("b", b, self.H.shape[1])
+        _check.positive_diagonal("M", self.M, strict=True)
+        _check.symmetric("M", self.M, rtol=1e-6)
+        self._statement = statement
+        dim = statement.get("dim", 3)
+        block = as_cone(statement.get("cone")).block(dim)
+        nc, rest = divmod(self.b.size - int(statement.get("bilateral", 0)), block)
+        if rest or nc < 0:
+            raise ArrayError(f"b has {self.b.size} entries: expected {block} for each contact")
+        self.mu = _friction(mu, nc)
+        self.dim, self.nc = dim, nc
+
+    @property
+    def size(self) -> int:
+        return int(self.b.size)
+
+    @cached_property
+    def mass(self) -> MassMatrix:
+        """M factorised."""
+        return MassMatrix(self.M)
+
+    @cached_property
+    def local(self) -> FrictionProblem:
+        """The same problem as u = W r + q with W = H' M^-1 H."""
+        W = self.mass.congruence(self.H)
+        q = self.H.T @ self.mass.solve(self.q) + self.b
+        return FrictionProblem(W, q, self.mu, **self._statement)
+
+    def velocity(self, value: Floats) -> Floats:
+        """v = M^-1 (q + H r)."""
+        return self.mass.solve(self.q + self.H @ value)
+
+    def dual(self, value: Floats) -> Floats:
+        return np.asarray(self.H.T @ self.velocity(value) + self.b)
+
+    def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        return self.local.residuals(value, self.dual(value) if dual is None else dual)
+
+    def residual(self, value: Any) -> float:
+        return self.residuals(self.check_guess(value))[0]
+
+    def residual_unit(self, value: Any) -> float:
+        return self.residuals(self.check_guess(value))[1]
+
+    def check_guess(self, guess: Any) -> Floats:
+        return _check.vector("guess", guess, self.size)
+
+    def __repr__(self) -> str:
+        return f"GlobalFrictionProblem(nc={self.nc}, ndof={self.q.size}, dim={self.dim})"
+
+
+def _friction(mu: Any, nc: int) -> Floats:
+    out = _check.vector("mu", np.broadcast_to(mu, (nc,)) if np.ndim(mu) == 0 else mu, nc)
+    if (out < 0).any():
+        i = int(np.argmax(out < 0))
+        raise ProblemError(f"mu[{i}] = {out[i]}: friction coefficients must not be negative")
+    return out
+
+
+def _slip(slip: Any, nc: int, d: int) -> Floats:
+    out = np.ascontiguousarray(slip, dtype=np.float64)
+    if out.shape != (nc, d - 1):
+        raise ArrayError(f"slip has shape {out.shape}: expected {(nc, d - 1)}")
+    if not np.isfinite(out).all():
+        i, j = (int(k) for k in np.argwhere(~np.isfinite(out))[0])
+        raise ArrayError(f"slip[{i}, {j}] is {out[i, j]}")
+    speed = np.linalg.norm(out, axis=1, keepdims=True)
+    return np.divide(out, speed, out=np.zeros_like(out), where=speed > 0)

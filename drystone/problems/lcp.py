@@ -1,0 +1,119 @@
+"""Linear complementarity: with all rows bounded below, with free rows, and with boxes.
+
+All three are the boxed problem: find z with lower <= z <= upper and, with w = M z + q,
+w_i = 0 where z_i is strictly inside, w_i >= 0 at the lower and w_i <= 0 at the upper bound.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from drystone.errors import ArrayError, ProblemError
+from drystone.problems import _check
+from drystone.problems.residual import boxed_residuals
+from drystone.types import Bools, Floats
+
+
+class BoxedLCP:
+    """Find lower <= z <= upper with w = M z + q complementary to it.
+
+    M: (n, n) dense or sparse; q: (n,); lower, upper: (n,), infinite entries allowed.
+    """
+
+    kind = "boxed-lcp"
+
+    def __init__(self, M: Any, q: Any, lower: Any, upper: Any) -> None:
+        self.M = _check.square("M", M)
+        self.q = _check.vector("q", q, self.M.shape[0])
+        n = self.q.size
+        self.lower = _check.vector("lower", np.broadcast_to(lower, (n,)), infinite=True)
+        self.upper = _check.vector("upper", np.broadcast_to(upper, (n,)), infinite=True)
+        crossed = (self.lower > self.upper) | (self.lower == np.inf) | (self.upper == -np.inf)
+        if crossed.any():
+            i = int(np.argmax(crossed))
+            raise ProblemError(f"lower[{i}] = {self.lower[i]} and upper[{i}] = {self.upper[i]}")
+
+    @property
+    def size(self) -> int:
+        return int(self.q.size)
+
+    @property
+    def sparse(self) -> bool:
+        return not isinstance(self.M, np.ndarray)
+
+    @cached_property
+    def dense(self) -> Floats:
+        """M as a C-ordered array."""
+        return self.M if isinstance(self.M, np.ndarray) else np.ascontiguousarray(self.M.toarray())
+
+    @cached_property
+    def free(self) -> Bools:
+        """(n,) rows without bounds: equalities w_i = 0."""
+        return np.isneginf(self.lower) & np.isposinf(self.upper)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether M equals its transpose to rounding."""
+        scale = abs(self.M).max() if self.size else 0.0
+        return bool(self.size == 0 or abs(self.M - self.M.T).max() <= 1e-12 * scale)
+
+    @cached_property
+    def unit(self) -> Floats:
+        """(n,) sqrt |M_ii|, or 1 where it vanishes: takes the units out of z and w."""
+        diagonal = np.abs(self.M.diagonal())
+        return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+    def dual(self, value: Floats) -> Floats:
+        """w = M z + q."""
+        return np.asarray(self.M @ value + self.q)
+
+    def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        """(scaled, unit-free) residual of z; see ``problems.residual``."""
+        w = self.dual(value) if dual is None else dual
+        return boxed_residuals(value, w, self.q, self.lower, self.upper, self.unit)
+
+    def residual(self, value: Any) -> float:
+        return self.residuals(self.check_guess(value))[0]
+
+    def residual_unit(self, value: Any) -> float:
+        return self.residuals(self.check_guess(value))[1]
+
+    def check_guess(self, guess: Any) -> Floats:
+        return _check.vector("guess", guess, self.size)
+
+    def __repr__(self) -> str:
+        storage = "sparse" if self.sparse else "dense"
+        return f"{type(self).__name__}(n={self.size}, {storage})"
+
+
+class MixedLCP(BoxedLCP):
+    """Rows marked free are equalities with z of any sign; the others are complementary.
+
+    free: (n,) bool mask, or the number of leading rows that are free.
+    """
+
+    kind = "mixed-lcp"
+
+    def __init__(self, M: Any, q: Any, free: Any) -> None:
+        n = np.shape(M)[0] if np.ndim(M) or sp.issparse(M) else 0
+        mask = np.asarray(free)
+        if mask.ndim == 0 and not isinstance(free, bool | np.bool_):
+            if not 0 <= int(mask) <= n or int(mask) != mask:
+                raise ArrayError(f"free = {free}: expected a number of rows from 0 to {n}")
+            mask = np.arange(n) < int(mask)
+        if mask.shape != (n,) or mask.dtype != np.bool_:
+            raise ArrayError(f"free has shape {mask.shape}: expected {n} booleans")
+        super().__init__(M, q, np.where(mask, -np.inf, 0.0), np.inf)
+
+
+class LCP(MixedLCP):
+    """Find z >= 0 with w = M z + q >= 0 and z'w = 0."""
+
+    kind = "lcp"
+
+    def __init__(self, M: Any, q: Any) -> None:
+        super().__init__(M, q, 0)

@@ -1,0 +1,148 @@
+"""One error measure per problem (DESIGN 5), used by every solver and every test.
+
+Friction, exact Coulomb: u~ = u + mu |u_t| n and F_i = r_i - P_K(r_i - u~_i) for each contact;
+the convex relaxation takes u~ = u. res = |F| / max(|q|, |r|, |u|), not divided if that maximum
+is below machine epsilon. Unit-free: the same of (r sqrt(d), u / sqrt(d), q / sqrt(d)) with d the
+mean diagonal of the contact's block of W. A polyhedral cone changes two things: |u_t| becomes
+the largest -d_j.u_t over its directions (lambda of T1), and P_K projects on the polyhedral cone.
+
+LCP: res = |min(z, w)| / |q|; boxed: |z - mid(lower, z - w, upper)| / |q|, which is the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone.types import Floats
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def ratio(error: float, *scales: float) -> float:
+    """error / max(scales), or the error itself when every scale is below machine epsilon."""
+    scale = max(scales)
+    return error if scale < EPS else error / scale
+
+
+def boxed_residuals(
+    z: Floats, w: Floats, q: Floats, lower: Floats, upper: Floats, unit: Floats
+) -> tuple[float, float]:
+    """(scaled, unit-free) residual of a boxed LCP; `unit` is sqrt of the diagonal, (n,)."""
+    plain = z - np.clip(z - w, lower, upper)
+    zs, ws, qs = z * unit, w / unit, q / unit
+    scaled = zs - np.clip(zs - ws, lower * unit, upper * unit)
+    return (
+        ratio(_norm(plain), _norm(q)),
+        ratio(_norm(scaled), _norm(qs)),
+    )
+
+
+def friction_residuals(
+    r: Floats,
+    u: Floats,
+    q: Floats,
+    mu: Floats,
+    unit: Floats,
+    law: str,
+    slip: Floats | None = None,
+    k: int = 0,
+) -> tuple[float, float]:
+    """(scaled, unit-free) residual of contacts, any law.
+
+    r, u, q: (nc, d) rows (normal, tangents); mu: (nc,), negative for a bilateral block (u = 0);
+    unit: (nc,) sqrt of the mean diagonal; slip: (nc, d - 1) unit slip directions, zero for a
+    contact without slip, which then has r_t = -mu r_n slip; k: directions of a polyhedral cone,
+    0 for the circular one. Law "static" is (14-1): |r_t| <= mu r_n, r_t.u_t <= 0, and
+    |u_t| (mu r_n - |r_t|) = 0.
+    """
+    root = unit[:, None]
+    plain = contact_errors(r, u, mu, law, slip, k)
+    scaled = contact_errors(r * root, u / root, mu, law, slip, k)
+    return (
+        ratio(_norm(plain), _norm(q), _norm(r), _norm(u)),
+        ratio(_norm(scaled), _norm(q / root), _norm(r * root), _norm(u / root)),
+    )
+
+
+def contact_errors(
+    r: Floats, u: Floats, mu: Floats, law: str, slip: Floats | None = None, k: int = 0
+) -> Floats:
+    """F, (nc, d): zero exactly where the contact's law holds."""
+    error = np.zeros_like(r)
+    bilateral = mu < 0
+    sliding = slip.any(axis=1) if slip is not None else np.zeros(mu.size, dtype=bool)
+    rest = ~bilateral & ~sliding
+    error[bilateral] = u[bilateral]
+    if slip is not None:
+        rs, us = r[sliding], u[sliding]
+        error[sliding, 0] = np.minimum(rs[:, 0], us[:, 0])
+        error[sliding, 1:] = rs[:, 1:] + (mu[sliding] * rs[:, 0])[:, None] * slip[sliding]
+    error[rest] = _law_errors(r[rest], u[rest], mu[rest], law, k)
+    return error
+
+
+def _law_errors(r: Floats, u: Floats, mu: Floats, law: str, k: int) -> Floats:
+    if law != "static":
+        shifted = u.copy()
+        if law == "coulomb":
+            shifted[:, 0] += mu * slip_speed(u[:, 1:], k)
+        return r - project_cone(r - shifted, mu, k)
+    # (14-1): friction need only partly oppose the tangential acceleration (F20)
+    error = np.zeros_like(r)
+    force, speed = np.linalg.norm(r[:, 1:], axis=1), np.linalg.norm(u[:, 1:], axis=1)
+    room = mu * r[:, 0] - force
+    along = np.einsum("ij,ij->i", r[:, 1:], u[:, 1:])
+    driving = np.maximum(along, 0.0) / np.maximum(np.maximum(force, speed), EPS)
+    unmet = np.where(room < 0, -room, np.minimum(room, speed))
+    error[:, 0] = np.minimum(r[:, 0], u[:, 0])
+    error[:, 1] = np.hypot(unmet, driving)
+    return error
+
+
+def slip_speed(tangential: Floats, k: int = 0) -> Floats:
+    """|u_t|, or the largest -d_j.u_t of a polyhedral cone's directions; (nc,)."""
+    if k in (0, 2):
+        return np.linalg.norm(tangential, axis=1)
+    angles = 2.0 * np.pi * np.arange(k) / k
+    return (tangential @ np.array([np.cos(angles), np.sin(angles)])).max(axis=1)
+
+
+def project_cone(x: Floats, mu: Floats, k: int = 0) -> Floats:
+    """Project each row (normal, tangents) of x, (nc, d), on the cone |x_t| <= mu x_n."""
+    if k not in (0, 2):
+        return _project_polyhedral(x, mu, k)
+    n, t = x[:, 0], np.linalg.norm(x[:, 1:], axis=1)
+    out = x.copy()
+    polar = mu * t <= -n
+    slanted = ~polar & (t > mu * n)
+    out[polar] = 0.0
+    top = (n + mu * t)[slanted] / (1.0 + mu[slanted] ** 2)
+    out[slanted, 0] = top
+    out[slanted, 1:] *= (mu[slanted] * top / t[slanted])[:, None]
+    return out
+
+
+def _project_polyhedral(x: Floats, mu: Floats, k: int) -> Floats:
+    """Projection on the cone over a regular k-gon with vertices mu d_j.
+
+    By symmetry the nearest point lies in the sector of the facet that x points to: a runs along
+    the facet's mid direction, b across it.
+    """
+    n, half = x[:, 0], np.pi / k
+    angle = np.arctan2(x[:, 2], x[:, 1])
+    middle = (np.floor(angle / (2 * half)) + 0.5) * 2 * half
+    cos, sin = np.cos(middle), np.sin(middle)
+    a, b = cos * x[:, 1] + sin * x[:, 2], -sin * x[:, 1] + cos * x[:, 2]
+    slope, edge = mu * np.cos(half), mu * np.sin(half)
+    inside = a <= slope * n
+    face_n = (n + slope * a) / (1 + slope**2)
+    on_face = np.abs(b) <= edge * face_n
+    ray = np.maximum((n + slope * a + edge * np.abs(b)) / (1 + mu**2), 0.0)
+    new_n = np.where(inside, n, np.where(on_face, face_n, ray))
+    new_a = np.where(inside, a, np.where(on_face, slope * face_n, slope * ray))
+    new_b = np.where(inside | on_face, b, np.copysign(edge * ray, b))
+    return np.column_stack([new_n, cos * new_a - sin * new_b, sin * new_a + cos * new_b])
+
+
+def _norm(x: Floats) -> float:
+    return float(np.sqrt(np.vdot(x, x)))

@@ -1,0 +1,151 @@
+"""The contract of a solver, and the judging that all of them share.
+
+1. A solver is a frozen dataclass of keyword options; its class attribute `name` is what users type.
+2. `refuses(problem)` returns None, or the sentence that says why it does not take this problem.
+3. `run(problem, start, limits)` works and returns an `Answer`; it never raises for
+   non-convergence, and looks at `limits.expired()` at least every few milliseconds of work.
+4. `solve` judges the answer with the problem's own residual and builds the `Solution`: a status
+   SOLVED that the residual does not confirm becomes INACCURATE, and an answer within the
+   tolerance is SOLVED however its method ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from drystone.errors import OptionError, UnsupportedProblemError
+from drystone.problems import FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.types import Floats, Solution, Status
+
+
+class Limits:
+    """What a run may spend: residual to reach (both forms), and a deadline."""
+
+    __slots__ = ("deadline", "tol")
+
+    def __init__(self, tol: float, seconds: float) -> None:
+        self.tol = tol
+        self.deadline = perf_counter() + seconds
+
+    def expired(self) -> bool:
+        return perf_counter() > self.deadline
+
+    def left(self) -> float:
+        return max(0.0, self.deadline - perf_counter())
+
+
+class Start:
+    """Where a run starts: a value, and what an earlier Solution of a like problem can tell."""
+
+    __slots__ = ("basis", "value")
+
+    def __init__(self, value: Floats | None = None, basis: Any = None) -> None:
+        self.value = value
+        self.basis = basis
+
+
+COLD = Start()
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a run found, before it is judged. `extras` become fields of the Solution."""
+
+    value: Floats
+    status: Status
+    iterations: int = 0
+    methods: tuple[str, ...] = ()
+    dual: Floats | None = None
+    residuals: tuple[float, float] | None = None
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver:
+    """Options every method has.
+
+    tol: largest residual, in the scaled and in the unit-free form [1].
+    time_limit: wall seconds after which a run returns what it has [s].
+    """
+
+    tol: float = 1e-8
+    time_limit: float = 60.0
+
+    name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not self.tol > 0:
+            raise OptionError(f"{self.name}: tol = {self.tol}: expected a positive number")
+        if not self.time_limit > 0:
+            raise OptionError(f"{self.name}: time_limit = {self.time_limit}: expected > 0 s")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """None, or the reason why this method does not take the problem."""
+        raise NotImplementedError
+
+    def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        raise NotImplementedError
+
+    def solve(self, problem: Problem, guess: Any = None) -> Solution:
+        begin = perf_counter()
+        reason = self.refuses(problem)
+        if reason is not None:
+            raise UnsupportedProblemError(f"{self.name}: {reason}")
+        limits = Limits(self.tol, self.time_limit)
+        stated = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+        answer = self.run(stated, as_start(problem, guess), limits)
+        return judged(problem, answer, self, begin)
+
+
+def as_start(problem: Problem, guess: Any) -> Start:
+    if guess is None:
+        return COLD
+    if isinstance(guess, Solution):
+        fits = guess.value.size == problem.size
+        return Start(guess.value if fits else None, guess.basis)
+    return Start(problem.check_guess(guess))
+
+
+def judged(problem: Problem, answer: Answer, solver: Solver, begin: float) -> Solution:
+    """The Solution of an answer: residual measured, status confirmed or corrected."""
+    velocity = None
+    dual, residuals = answer.dual, answer.residuals
+    if isinstance(problem, GlobalFrictionProblem):
+        velocity = problem.velocity(answer.value)
+        dual, residuals = problem.H.T @ velocity + problem.b, None
+    if dual is None:
+        dual = problem.dual(answer.value)
+    if residuals is None:
+        residuals = problem.residuals(answer.value, dual)
+    status = answer.status
+    within = residuals[0] <= solver.tol and residuals[1] <= solver.tol
+    if within:
+        status = Status.SOLVED
+    elif status is Status.SOLVED:
+        status = Status.INACCURATE
+    return Solution(
+        value=answer.value,
+        status=status,
+        residual=residuals[0],
+        residual_unit=residuals[1],
+        iterations=answer.iterations,
+        seconds=perf_counter() - begin,
+        solver=solver.name,
+        methods=answer.methods or (solver.name,),
+        dual=dual,
+        velocity=velocity,
+        **answer.extras,
+    )
+
+
+def is_friction(problem: Problem) -> bool:
+    return isinstance(problem, FrictionProblem | GlobalFrictionProblem)
+
+
+def initial(problem: Problem, start: Start) -> Floats:
+    """A fresh copy of the starting value, or zeros."""
+    return np.zeros(problem.size) if start.value is None else start.value.copy()

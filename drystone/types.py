@@ -1,0 +1,97 @@
+"""What solvers give back, and the conventions that every layer shares.
+
+Signs: a contact's first row is its normal; u > 0 separates, r >= 0 pushes apart; u = W r + q.
+Units: SI. r is an impulse [N s] and u a velocity [m/s] (or, at force level, a force and an
+acceleration); W maps one to the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drystone.kernels import status as code
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Status(Enum):
+    """How a solve ended; the value is the sentence a user reads."""
+
+    SOLVED = "solved: the residual is within the tolerance"
+    RAY = "no solution found: ended on an unbounded ray, see Solution.ray"
+    INFEASIBLE = "the problem has no solution"
+    MAX_ITERATIONS = "stopped at the iteration limit before reaching the tolerance"
+    TIME_LIMIT = "stopped at the time limit before reaching the tolerance"
+    STALLED = "no further progress: the tolerance may be below what this method can reach here"
+    SINGULAR = "a linear system became singular"
+    APPROXIMATE = "the method's own approximation is solved, but the exact law is not met"
+    INACCURATE = "the method believed it had finished, but the judged residual is too large"
+
+    @property
+    def ok(self) -> bool:
+        return self is Status.SOLVED
+
+
+STATUS_OF_CODE: dict[int, Status] = {
+    code.RUNNING: Status.MAX_ITERATIONS,
+    code.SOLVED: Status.SOLVED,
+    code.RAY: Status.RAY,
+    code.INFEASIBLE: Status.INFEASIBLE,
+    code.MAX_ITERATIONS: Status.MAX_ITERATIONS,
+    code.STALLED: Status.STALLED,
+    code.SINGULAR: Status.SINGULAR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Answer of ``ds.solve``.
+
+    value: z of an LCP, impulses r of a friction problem.
+    dual: w = M z + q, or the velocities u = W r + q.
+    velocity: generalised velocities v of a global friction problem, else None.
+    residual, residual_unit: judged by the problem itself; with units scaled out in the second.
+    methods: every method that ran, in order (more than one for ``auto``).
+    ray: direction of an unbounded ray (lemke, dantzig): z >= 0 with z_i > 0 => (M z)_i <= 0.
+    basis: what a later solve can start from (F6): bool mask of an LCP's basic variables, or the
+        ``index_sets`` of a friction problem.
+    solutions: all of them, from enumeration.
+    index_sets: contacts or rows by state, e.g. {"open": ..., "stick": ..., "slip": ...}.
+    history: residual (or the method's own measure) per recorded iteration.
+    info: statistics of the method, e.g. the counts (a) to (d) of the LP heuristic.
+    """
+
+    value: Floats
+    status: Status
+    residual: float
+    residual_unit: float
+    iterations: int
+    seconds: float
+    solver: str
+    methods: tuple[str, ...]
+    dual: Floats
+    velocity: Floats | None = None
+    ray: Floats | None = None
+    basis: Any = None
+    solutions: tuple[Floats, ...] | None = None
+    index_sets: dict[str, Ints] | None = None
+    history: Floats | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.status is Status.SOLVED
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.status.name}, residual={self.residual:.2e}, "
+            f"unit={self.residual_unit:.2e}, iterations={self.iterations}, "
+            f"seconds={self.seconds:.3g}, methods={'+'.join(self.methods)})"
+        )
