@@ -82,10 +82,10 @@ def _contact_error(shape, r, u, mu, i, s, law):
 @kernel
 def _project(n, t, mu):
     """Projection of a point with normal part n and tangential length t: (normal, factor of t)."""
+    if mu * t <= -n:  # first: without friction the axis below the apex passes the other test
+        return 0.0, 0.0
     if t <= mu * n:
         return n, 1.0
-    if mu * t <= -n:
-        return 0.0, 0.0
     top = (n + mu * t) / (1.0 + mu * mu)
     return top, mu * top / t
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import ProblemError
 from drystone.problems.cones import PolyhedralCone
-from drystone.problems.friction import FrictionProblem
+from drystone.problems.delassus import DelassusOperator
+from drystone.problems.friction import FrictionProblem, GlobalFrictionProblem
 from drystone.problems.lcp import LCP, BoxedLCP, MixedLCP
 from drystone.types import Bools, Floats, Ints
 
@@ -81,11 +83,13 @@ class PyramidLCP:
         return np.asarray(self.R @ z)
 
 
-def to_lcp(problem: FrictionProblem, k: int | None = None) -> PyramidLCP:
+def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = None) -> PyramidLCP:
     """Friction problem with k directions as an LCP: T1/T8, or T9 for law "convex".
 
     k defaults to the problem's own polyhedral cone, or to 2 in the plane, where it is exact.
     """
+    if isinstance(problem, GlobalFrictionProblem):
+        problem = problem.local
     if k is None:
         k = problem.k or (2 if problem.d == 2 else 0)
     if k == 0:
@@ -133,15 +137,26 @@ class ConicProgram:
     cones: tuple[tuple[str, int], ...]
 
 
-def to_conic(problem: FrictionProblem) -> ConicProgram:
+def to_conic(problem: FrictionProblem | GlobalFrictionProblem) -> ConicProgram:
     """The convex law as a second-order cone program in stretched impulses (block form).
 
-    min 1/2 r'Wr + q'r with (mu r_n, r_t) in the second-order cone of each contact.
+    min 1/2 r'Wr + q'r with (mu r_n, r_t) in the second-order cone of each contact; where mu is
+    zero that would leave the sign of r_n open, so such a contact has r_n >= 0 and r_t = 0.
     """
+    if isinstance(problem, GlobalFrictionProblem):
+        problem = problem.local
+    if problem.k > 2:
+        raise ProblemError(f"{problem.cone} is not a second-order cone: use to_lcp")
+    if problem.sliding.any():
+        raise ProblemError("contacts with a known slip direction have no conic program")
     form = problem.form
     nb, d = form.nb, problem.d
     scale = np.ones((nb, d))
-    scale[: problem.nc, 0] = problem.mu
+    scale[: problem.nc, 0] = np.where(problem.mu > 0, problem.mu, 1.0)
+    cones: list[tuple[str, int]] = []
+    for mu in problem.mu:
+        smooth = (("nonnegative", 1), ("zero", d - 1))
+        cones.extend((("second-order", d),) if mu > 0 else smooth)
     rows = d * problem.nc
     G = -sp.diags_array(scale.ravel()).tocsc()[:rows]
     W = form.W.scipy
@@ -150,7 +165,7 @@ def to_conic(problem: FrictionProblem) -> ConicProgram:
         c=form.q.ravel(),
         G=sp.csc_array(G),
         h=np.zeros(rows),
-        cones=(("second-order", d),) * problem.nc,
+        cones=tuple(cones),
     )
 
 
@@ -168,15 +183,17 @@ class Scaled:
         return value / self.scale
 
 
-def scaled(problem: BoxedLCP | FrictionProblem) -> Scaled:
+def scaled(problem: BoxedLCP | FrictionProblem | GlobalFrictionProblem) -> Scaled:
     """Symmetric scaling to a unit mean diagonal: per contact (keeps its cone), or per row."""
+    if isinstance(problem, GlobalFrictionProblem):
+        problem = problem.local
     if isinstance(problem, FrictionProblem):
         s = np.ones(problem.size)
         mean = problem.W.diagonal()[: problem.d * problem.nc].reshape(-1, problem.d).mean(axis=1)
         s[: problem.d * problem.nc] = np.repeat(_inverse_root(mean), problem.d)
         s[problem.d * problem.nc :] = _inverse_root(problem.W.diagonal()[problem.d * problem.nc :])
         new: BoxedLCP | FrictionProblem = FrictionProblem(
-            _congruent(problem.dense if problem.matrix_free else problem.W, s),
+            _congruent(problem.W, s),
             s * problem.q,
             problem.mu,
             dim=problem.dim,
@@ -195,10 +212,13 @@ def scaled(problem: BoxedLCP | FrictionProblem) -> Scaled:
     return Scaled(BoxedLCP(M, q, problem.lower / s, problem.upper / s), s)
 
 
-def _congruent(M: Floats | sp.csr_array, s: Floats) -> Floats | sp.csr_array:
+def _congruent(M: Any, s: Floats) -> Any:
+    """diag(s) M diag(s), in the form in which M came."""
     if isinstance(M, np.ndarray):
         return s[:, None] * M * s
     S = sp.diags_array(s)
+    if isinstance(M, DelassusOperator):
+        return DelassusOperator(S @ M.J, M.inverse_mass)
     return sp.csr_array(S @ M @ S)
 
 

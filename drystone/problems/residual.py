@@ -134,9 +134,9 @@ def _project_polyhedral(x: Floats, mu: Floats, k: int) -> Floats:
     cos, sin = np.cos(middle), np.sin(middle)
     a, b = cos * x[:, 1] + sin * x[:, 2], -sin * x[:, 1] + cos * x[:, 2]
     slope, edge = mu * np.cos(half), mu * np.sin(half)
-    inside = a <= slope * n
+    inside = (a <= slope * n) & (n >= 0)
     face_n = (n + slope * a) / (1 + slope**2)
-    on_face = np.abs(b) <= edge * face_n
+    on_face = (np.abs(b) <= edge * face_n) & (face_n >= 0)
     ray = np.maximum((n + slope * a + edge * np.abs(b)) / (1 + mu**2), 0.0)
     new_n = np.where(inside, n, np.where(on_face, face_n, ray))
     new_a = np.where(inside, a, np.where(on_face, slope * face_n, slope * ray))
