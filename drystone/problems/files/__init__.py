@@ -1,0 +1,77 @@
+"""Problem files: FCLIB ``.hdf5``, Siconos' text ``.dat``, and the project's own ``.npz``.
+
+What a file holds is told from its content; the name only chooses the format when writing.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+
+from drystone.errors import ArrayError, ProblemError, ProblemFileError
+from drystone.problems import Problem
+from drystone.problems.files import archive, fclib, siconos, text_write
+
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+ZIP_MAGIC = b"PK\x03\x04"
+WRITERS = {
+    ".hdf5": fclib.write,
+    ".h5": fclib.write,
+    ".dat": text_write.write,
+    ".npz": archive.write,
+}
+
+
+def read_problem(path: str | PathLike[str]) -> Problem:
+    """The problem in a file: LCP, MixedLCP, FrictionProblem or GlobalFrictionProblem.
+
+    Raises ProblemFileError, naming the file and the place, for anything else: nothing a file
+    holds is executed, and no array is made that is larger than the file can fill.
+    """
+    place = Path(path)
+    try:
+        mode = place.stat().st_mode
+        if S_ISDIR(mode):
+            raise ProblemFileError(f"{place}: is a folder: expected a problem file")
+        if not S_ISREG(mode):  # a pipe would block, a device may never end
+            raise ProblemFileError(f"{place}: is not a regular file")
+        with place.open("rb") as file:
+            magic = file.read(8)
+    except OSError as error:
+        raise ProblemFileError(f"{place}: {error.strerror or error}") from None
+    except ValueError as error:  # a name that no file system takes
+        raise ProblemFileError(f"{str(path)!r}: {error}") from None
+    try:
+        if magic == HDF5_MAGIC:
+            return fclib.read(place)
+        if magic.startswith(ZIP_MAGIC):
+            return archive.read(place)
+        return siconos.read(place)
+    except (ArrayError, ProblemError) as error:
+        raise ProblemFileError(f"{place}: {error}") from None
+    except OSError as error:
+        raise ProblemFileError(f"{place}: {error.strerror or error}") from None
+    except MemoryError:
+        raise ProblemFileError(f"{place}: the problem does not fit into memory") from None
+
+
+def write_problem(problem: Problem, path: str | PathLike[str]) -> None:
+    """Write a problem; the ending chooses the format: .hdf5 (FCLIB), .dat (Siconos) or .npz.
+
+    .npz takes every problem. FCLIB takes friction problems with circular cones and the exact
+    Coulomb law, Siconos' text those and LCPs; what a format cannot say raises ProblemFileError.
+    """
+    place = Path(path)
+    if place.suffix not in WRITERS:
+        known = ", ".join(WRITERS)
+        raise ProblemFileError(
+            f"{place}: cannot tell the format: expected a name ending in {known}"
+        )
+    try:
+        WRITERS[place.suffix](problem, place)
+    except OSError as error:
+        raise ProblemFileError(f"{place}: {error.strerror or error}") from None
+
+
+__all__ = ["read_problem", "write_problem"]
