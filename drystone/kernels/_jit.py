@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -38,22 +39,38 @@ def cache_folder() -> Path:
 
 
 def _cache_root() -> Path:
-    if "NUMBA_CACHE_DIR" in os.environ:
-        candidates = [Path(os.environ["NUMBA_CACHE_DIR"])]
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        candidates = [Path(home).expanduser() / "drystone"]
-    # a user without a home still gets a cache: per user, so that nobody loads another's code
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    candidates.append(Path(tempfile.gettempdir()) / f"drystone-{user}")
-    for root in candidates:
+    shared = Path(tempfile.gettempdir()) / f"drystone-{user}"
+    # a user without a home still gets a cache: their own, so that nobody loads another's code
+    for root in (_chosen_root(), shared):
+        if root is None:
+            continue
         try:
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.TemporaryFile(dir=root):
-                return root
+                if root != shared or _is_mine(root):
+                    return root
         except OSError:
             continue
     return Path(tempfile.mkdtemp(prefix="drystone-"))
+
+
+def _chosen_root() -> Path | None:
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "drystone"
+    except RuntimeError:  # no HOME, and the user is not in the password file (containers)
+        return None
+
+
+def _is_mine(folder: Path) -> bool:
+    """Whether only this user can have put code into a folder whose name anybody can guess."""
+    if not hasattr(os, "getuid"):
+        return True
+    entry = folder.lstat()
+    mine = entry.st_uid == os.getuid() and stat.S_ISDIR(entry.st_mode)
+    return mine and not entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 _FOLDER = str(cache_folder()) if MODE != "off" else ""

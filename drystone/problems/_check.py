@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,32 @@ from drystone.types import Floats
 Matrix = Any  # Floats | sp.csr_array: SciPy ships no types
 
 
+def numbers(name: str, values: Any) -> Floats:
+    """`values` as a C-ordered float64 array; text, dates and complex numbers are refused."""
+    try:
+        out = np.asarray(values)
+        if out.dtype.kind not in "biufO":
+            raise TypeError(f"its entries are {out.dtype}")
+        # (np.ascontiguousarray would turn a number into an array of one)
+        return np.asarray(out, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArrayError(f"{name} is not an array of numbers: {error}") from None
+
+
+def count(name: str, value: Any) -> int:
+    """A number of rows: an integer that is not negative."""
+    try:
+        out = operator.index(value)
+    except TypeError:
+        raise ArrayError(f"{name} = {value!r}: expected a whole number") from None
+    if out < 0:
+        raise ArrayError(f"{name} = {out}: expected 0 or more")
+    return out
+
+
 def vector(name: str, values: Any, size: int | None = None, *, infinite: bool = False) -> Floats:
     """`values` as a contiguous float64 vector of the given size, free of NaN (and of inf)."""
-    try:
-        out = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArrayError(f"{name} is not an array of numbers: {error}") from None
+    out = numbers(name, values)
     if out.ndim != 1:
         raise ArrayError(f"{name} has shape {out.shape}: expected one dimension")
     if size is not None and out.size != size:
@@ -33,15 +54,13 @@ def vector(name: str, values: Any, size: int | None = None, *, infinite: bool = 
 def matrix(name: str, values: Any, shape: tuple[int | None, int | None] = (None, None)) -> Matrix:
     """`values` as a C-ordered float64 array, or as CSR if it is sparse; entries finite."""
     if sp.issparse(values):
+        if values.dtype.kind not in "biuf":
+            raise ArrayError(f"{name} is not a matrix of numbers: its entries are {values.dtype}")
         out = sp.csr_array(values, dtype=np.float64)
         out.sum_duplicates()
         entries = out.data
     else:
-        try:
-            out = np.ascontiguousarray(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ArrayError(f"{name} is not a matrix of numbers: {error}") from None
-        entries = out
+        out = entries = numbers(name, values)
     if out.ndim != 2:
         raise ArrayError(f"{name} has shape {out.shape}: expected two dimensions")
     for axis, size in enumerate(shape):
@@ -68,12 +87,11 @@ def square(name: str, values: Any) -> Matrix:
 
 def symmetric(name: str, values: Matrix, rtol: float = 1e-9) -> None:
     """Raise unless |A - A'| <= rtol max|A|; the message names the worst entry."""
-    skew = values - values.T
-    scale = abs(values).max() if values.shape[0] else 0.0
-    worst = abs(skew)
-    if values.shape[0] and worst.max() > rtol * scale:
-        dense = worst.toarray() if sp.issparse(worst) else worst
-        i, j = (int(k) for k in np.unravel_index(int(np.argmax(dense)), dense.shape))
+    if values.shape[0] == 0:
+        return
+    worst = abs(values - values.T)
+    if worst.max() > rtol * abs(values).max():
+        i, j = divmod(int(worst.argmax()), values.shape[0])
         raise ProblemError(
             f"{name} must be symmetric: {name}[{i}, {j}] = {values[i, j]:.6g} "
             f"but {name}[{j}, {i}] = {values[j, i]:.6g}"

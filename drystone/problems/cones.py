@@ -38,7 +38,11 @@ class EllipticCone:
     angle: float = 0.0
 
     def __post_init__(self) -> None:
+        if np.shape(self.ratios) != (2,):
+            raise ProblemError(f"EllipticCone.ratios = {self.ratios!r}: expected two numbers")
         _check_ratios("EllipticCone.ratios", self.ratios)
+        if not _is_finite(self.angle):
+            raise ProblemError(f"EllipticCone.angle = {self.angle!r}: expected radians")
 
     def block(self, dim: int) -> int:
         if dim != 3:
@@ -81,8 +85,9 @@ class PolyhedralCone:
     k: int = 8
 
     def __post_init__(self) -> None:
-        if self.k < 2 or self.k % 2:
-            raise ProblemError(f"PolyhedralCone(k={self.k}): k must be even and at least 2")
+        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
+        if not whole or self.k < 2 or self.k % 2:
+            raise ProblemError(f"PolyhedralCone(k={self.k!r}): k must be even and at least 2")
 
     def block(self, dim: int) -> int:
         if (dim == 2) != (self.k == 2):
@@ -109,7 +114,7 @@ def as_cone(cone: object) -> Cone:
     """Accepts a cone, ``"circular"``, or an even number of directions."""
     if isinstance(cone, Cone):
         return cone
-    if cone is None or cone == "circular":
+    if cone is None or (isinstance(cone, str) and cone == "circular"):
         return CircularCone()
     if isinstance(cone, int | np.integer) and not isinstance(cone, bool):
         return PolyhedralCone(int(cone))
@@ -118,5 +123,9 @@ def as_cone(cone: object) -> Cone:
 
 def _check_ratios(name: str, ratios: tuple[float, ...]) -> None:
     for ratio in ratios:
-        if not (np.isfinite(ratio) and ratio > 0):
-            raise ProblemError(f"{name} holds {ratio}: expected positive numbers")
+        if not (_is_finite(ratio) and ratio > 0):
+            raise ProblemError(f"{name} holds {ratio!r}: expected positive numbers")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from drystone.kernels.blocks import block_product
 from drystone.problems import _check
+from drystone.problems.mass import check_inverse_mass
 from drystone.types import Floats
 
 
@@ -93,8 +94,7 @@ class DelassusOperator:
         self.J = sp.csr_array(_check.matrix("J", J))
         ndof = self.J.shape[1]
         self.inverse_mass = sp.csr_array(_check.matrix("inverse_mass", inverse_mass, (ndof, ndof)))
-        _check.positive_diagonal("inverse_mass", self.inverse_mass, strict=False)
-        _check.symmetric("inverse_mass", self.inverse_mass)
+        check_inverse_mass("inverse_mass", self.inverse_mass)
         self.shape = (self.J.shape[0], self.J.shape[0])
 
     @cached_property

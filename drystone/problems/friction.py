@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from drystone.errors import ArrayError, ProblemError
 from drystone.kernels import blocks as kernels
 from drystone.problems import _check
-from drystone.problems.cones import PolyhedralCone, as_cone
+from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import MassMatrix
 from drystone.problems.residual import friction_residuals
@@ -20,7 +20,75 @@ from drystone.types import Bools, Floats
 Law = Literal["coulomb", "convex", "static"]
 
 
-class FrictionProblem:
+class _Contacts:
+    """What both forms state about their contacts; see FrictionProblem for the arguments."""
+
+    dim: int
+    law: Law
+    cone: Cone
+    d: int
+    bilateral: int
+    nc: int
+    size: int
+    mu: Floats
+    slip: Floats | None
+
+    def _settle(
+        self,
+        name: str,
+        size: int,
+        mu: Any,
+        dim: Any,
+        bilateral: Any,
+        law: Any,
+        cone: Any,
+        slip: Any,
+    ) -> None:
+        """Check and keep the statement of `size` rows, given by the vector called `name`."""
+        if dim not in (2, 3):
+            raise ProblemError(f"dim = {dim}: expected 2 or 3")
+        if law not in get_args(Law):
+            raise ProblemError(f"unknown law {law!r}: expected one of {', '.join(get_args(Law))}")
+        self.dim, self.law, self.cone = dim, law, as_cone(cone)
+        self.d = self.cone.block(dim)
+        if law == "static" and self.k > 2:
+            raise ProblemError(f"law 'static' needs a smooth cone, not {self.cone}")
+        self.size, self.bilateral = size, _check.count("bilateral", bilateral)
+        self.nc, rest = divmod(size - self.bilateral, self.d)
+        if rest or self.nc < 0:
+            raise ArrayError(
+                f"{name} has {size} entries and bilateral = {bilateral}: "
+                f"the rest must be {self.d} for each contact"
+            )
+        self.mu = _friction(mu, self.nc)
+        self.slip = None if slip is None else _slip(slip, self.nc, self.d)
+
+    @property
+    def k(self) -> int:
+        """Directions of a polyhedral cone, 0 for a smooth one."""
+        return self.cone.k if isinstance(self.cone, PolyhedralCone) else 0
+
+    @cached_property
+    def sliding(self) -> Bools:
+        """(nc,) contacts with a known slip direction."""
+        return np.zeros(self.nc, bool) if self.slip is None else np.asarray(self.slip.any(axis=1))
+
+    def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        raise NotImplementedError
+
+    def residual(self, value: Any) -> float:
+        """Scaled residual of r (DESIGN 5)."""
+        return self.residuals(self.check_guess(value))[0]
+
+    def residual_unit(self, value: Any) -> float:
+        """Residual of r with the units scaled out."""
+        return self.residuals(self.check_guess(value))[1]
+
+    def check_guess(self, guess: Any) -> Floats:
+        return _check.vector("guess", guess, self.size)
+
+
+class FrictionProblem(_Contacts):
     """Find impulses r with velocities u = W r + q, each contact obeying its friction law.
 
     W: (m, m) dense, sparse, or a DelassusOperator; m = d nc + bilateral. Rows: for each contact
@@ -36,6 +104,7 @@ class FrictionProblem:
     """
 
     kind = "friction"
+    size: int
 
     def __init__(
         self,
@@ -49,23 +118,9 @@ class FrictionProblem:
         cone: Any = None,
         slip: Any = None,
     ) -> None:
-        if dim not in (2, 3):
-            raise ProblemError(f"dim = {dim}: expected 2 or 3")
-        if law not in get_args(Law):
-            raise ProblemError(f"unknown law {law!r}: expected one of {', '.join(get_args(Law))}")
-        self.dim, self.law, self.cone = dim, law, as_cone(cone)
-        self.d = self.cone.block(dim)
         self.W = W if isinstance(W, DelassusOperator) else _check.square("W", W)
         self.q = _check.vector("q", q, self.W.shape[0])
-        self.bilateral = int(bilateral)
-        self.nc, rest = divmod(self.q.size - self.bilateral, self.d)
-        if rest or self.bilateral < 0 or self.nc < 0:
-            raise ArrayError(
-                f"q has {self.q.size} entries and bilateral = {bilateral}: "
-                f"the rest must be {self.d} for each contact"
-            )
-        self.mu = _friction(mu, self.nc)
-        self.slip = None if slip is None else _slip(slip, self.nc, self.d)
+        self._settle("q", self.q.size, mu, dim, bilateral, law, cone, slip)
         if not isinstance(self.W, DelassusOperator):
             _check.positive_diagonal("W", self.W, strict=False)
         if law == "convex" and not isinstance(self.W, DelassusOperator):
@@ -77,22 +132,8 @@ class FrictionProblem:
             _ = self.form  # what every method needs first is part of the statement
 
     @property
-    def size(self) -> int:
-        return int(self.q.size)
-
-    @property
     def matrix_free(self) -> bool:
         return isinstance(self.W, DelassusOperator)
-
-    @property
-    def k(self) -> int:
-        """Directions of a polyhedral cone, 0 for a smooth one."""
-        return self.cone.k if isinstance(self.cone, PolyhedralCone) else 0
-
-    @cached_property
-    def sliding(self) -> Bools:
-        """(nc,) contacts with a known slip direction."""
-        return np.zeros(self.nc, bool) if self.slip is None else np.asarray(self.slip.any(axis=1))
 
     @cached_property
     def form(self) -> BlockForm:
@@ -119,19 +160,7 @@ class FrictionProblem:
             law = kernels.COULOMB if self.law == "coulomb" else kernels.CONVEX
             res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
             return float(res[0]), float(res[1])
-        slip = None if self.slip is None else np.zeros((form.nb, self.d - 1))
-        if slip is not None:
-            slip[: self.nc] = self.slip
-        return friction_residuals(r, u, form.q, form.mu, form.unit, self.law, slip, self.k)
-
-    def residual(self, value: Any) -> float:
-        return self.residuals(self.check_guess(value))[0]
-
-    def residual_unit(self, value: Any) -> float:
-        return self.residuals(self.check_guess(value))[1]
-
-    def check_guess(self, guess: Any) -> Floats:
-        return _check.vector("guess", guess, self.size)
+        return friction_residuals(r, u, form.q, form.mu, form.unit, self.law, form.slip, self.k)
 
     def __repr__(self) -> str:
         return (
@@ -177,6 +206,17 @@ class BlockForm:
         return np.sqrt(np.where(mean > 0, mean, 1.0))
 
     @cached_property
+    def slip(self) -> Floats | None:
+        """(nb, d - 1) slip directions in stretched coordinates: velocities stretch by T'."""
+        problem = self._problem
+        if problem.slip is None:
+            return None
+        tangents = problem.cone.stretch(problem.dim)
+        out = np.zeros((self.nb, self._d - 1))
+        out[: problem.nc] = problem.slip if tangents is None else _unit(problem.slip @ tangents)
+        return out
+
+    @cached_property
     def J(self) -> sp.csr_array:
         """Rows of a DelassusOperator in block order: W of this form is J M^-1 J'."""
         operator = self._problem.W
@@ -211,16 +251,16 @@ def _stretches(problem: FrictionProblem) -> tuple[sp.csr_array | None, sp.csr_ar
     tangents = problem.cone.stretch(problem.dim)
     if tangents is None:
         return None, None
-    rest = sp.eye_array(problem.bilateral)
+    contacts, rest = sp.eye_array(problem.nc), sp.eye_array(problem.bilateral)
     out = []
     for square in (tangents, np.linalg.solve(tangents, np.eye(problem.d - 1))):
         block = np.eye(problem.d)
         block[1:, 1:] = square
-        out.append(sp.csr_array(sp.block_diag([*[block] * problem.nc, rest])))
+        out.append(sp.csr_array(sp.block_diag([sp.kron(contacts, block), rest])))
     return out[0], out[1]
 
 
-class GlobalFrictionProblem:
+class GlobalFrictionProblem(_Contacts):
     """M v = q + H r, u = H' v + b, r and u obeying the friction law.
 
     M: (ndof, ndof) symmetric positive definite; H: (ndof, m); q: (ndof,); b: (m,).
@@ -229,7 +269,20 @@ class GlobalFrictionProblem:
 
     kind = "global-friction"
 
-    def __init__(self, M: Any, H: Any, q: Any, b: Any, mu: Any, **statement: Any) -> None:
+    def __init__(
+        self,
+        M: Any,
+        H: Any,
+        q: Any,
+        b: Any,
+        mu: Any,
+        *,
+        dim: int = 3,
+        bilateral: int = 0,
+        law: Law = "coulomb",
+        cone: Any = None,
+        slip: Any = None,
+    ) -> None:
         self.M = _check.square("M", M)
         ndof = self.M.shape[0]
         self.H = sp.csr_array(_check.matrix("H", H, (ndof, None)))
@@ -237,30 +290,24 @@ class GlobalFrictionProblem:
         self.b = _check.vector("b", b, self.H.shape[1])
         _check.positive_diagonal("M", self.M, strict=True)
         _check.symmetric("M", self.M, rtol=1e-6)
-        self._statement = statement
-        dim = statement.get("dim", 3)
-        block = as_cone(statement.get("cone")).block(dim)
-        nc, rest = divmod(self.b.size - int(statement.get("bilateral", 0)), block)
-        if rest or nc < 0:
-            raise ArrayError(f"b has {self.b.size} entries: expected {block} for each contact")
-        self.mu = _friction(mu, nc)
-        self.dim, self.nc = dim, nc
-
-    @property
-    def size(self) -> int:
-        return int(self.b.size)
-
-    @cached_property
-    def mass(self) -> MassMatrix:
-        """M factorised."""
-        return MassMatrix(self.M)
+        self._settle("b", self.b.size, mu, dim, bilateral, law, cone, slip)
+        self.mass = MassMatrix(self.M)  # factorised: the proof that M is positive definite
 
     @cached_property
     def local(self) -> FrictionProblem:
         """The same problem as u = W r + q with W = H' M^-1 H."""
         W = self.mass.congruence(self.H)
         q = self.H.T @ self.mass.solve(self.q) + self.b
-        return FrictionProblem(W, q, self.mu, **self._statement)
+        return FrictionProblem(
+            W,
+            q,
+            self.mu,
+            dim=self.dim,
+            bilateral=self.bilateral,
+            law=self.law,
+            cone=self.cone,
+            slip=self.slip,
+        )
 
     def velocity(self, value: Floats) -> Floats:
         """v = M^-1 (q + H r)."""
@@ -271,15 +318,6 @@ class GlobalFrictionProblem:
 
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         return self.local.residuals(value, self.dual(value) if dual is None else dual)
-
-    def residual(self, value: Any) -> float:
-        return self.residuals(self.check_guess(value))[0]
-
-    def residual_unit(self, value: Any) -> float:
-        return self.residuals(self.check_guess(value))[1]
-
-    def check_guess(self, guess: Any) -> Floats:
-        return _check.vector("guess", guess, self.size)
 
     def __repr__(self) -> str:
         return f"GlobalFrictionProblem(nc={self.nc}, ndof={self.q.size}, dim={self.dim})"
@@ -294,11 +332,16 @@ def _friction(mu: Any, nc: int) -> Floats:
 
 
 def _slip(slip: Any, nc: int, d: int) -> Floats:
-    out = np.ascontiguousarray(slip, dtype=np.float64)
+    out = _check.numbers("slip", slip)
     if out.shape != (nc, d - 1):
         raise ArrayError(f"slip has shape {out.shape}: expected {(nc, d - 1)}")
     if not np.isfinite(out).all():
         i, j = (int(k) for k in np.argwhere(~np.isfinite(out))[0])
         raise ArrayError(f"slip[{i}, {j}] is {out[i, j]}")
+    return _unit(out)
+
+
+def _unit(out: Floats) -> Floats:
+    """Rows of length one; rows of zeros stay."""
     speed = np.linalg.norm(out, axis=1, keepdims=True)
     return np.divide(out, speed, out=np.zeros_like(out), where=speed > 0)

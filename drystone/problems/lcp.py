@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.problems import _check
@@ -30,8 +29,8 @@ class BoxedLCP:
         self.M = _check.square("M", M)
         self.q = _check.vector("q", q, self.M.shape[0])
         n = self.q.size
-        self.lower = _check.vector("lower", np.broadcast_to(lower, (n,)), infinite=True)
-        self.upper = _check.vector("upper", np.broadcast_to(upper, (n,)), infinite=True)
+        self.lower = _bound("lower", lower, n)
+        self.upper = _bound("upper", upper, n)
         crossed = (self.lower > self.upper) | (self.lower == np.inf) | (self.upper == -np.inf)
         if crossed.any():
             i = int(np.argmax(crossed))
@@ -99,15 +98,25 @@ class MixedLCP(BoxedLCP):
     kind = "mixed-lcp"
 
     def __init__(self, M: Any, q: Any, free: Any) -> None:
-        n = np.shape(M)[0] if np.ndim(M) or sp.issparse(M) else 0
-        mask = np.asarray(free)
-        if mask.ndim == 0 and not isinstance(free, bool | np.bool_):
-            if not 0 <= int(mask) <= n or int(mask) != mask:
-                raise ArrayError(f"free = {free}: expected a number of rows from 0 to {n}")
-            mask = np.arange(n) < int(mask)
-        if mask.shape != (n,) or mask.dtype != np.bool_:
-            raise ArrayError(f"free has shape {mask.shape}: expected {n} booleans")
-        super().__init__(M, q, np.where(mask, -np.inf, 0.0), np.inf)
+        M = _check.square("M", M)
+        super().__init__(M, q, np.where(_free_rows(free, M.shape[0]), -np.inf, 0.0), np.inf)
+
+
+def _bound(name: str, values: Any, n: int) -> Floats:
+    bound = _check.numbers(name, values)
+    return _check.vector(name, np.full(n, bound) if bound.ndim == 0 else bound, n, infinite=True)
+
+
+def _free_rows(free: Any, n: int) -> Bools:
+    mask = np.asarray(free)
+    if mask.ndim == 0:
+        leading = _check.count("free", free)
+        if leading > n:
+            raise ArrayError(f"free = {leading}: there are {n} rows")
+        return np.arange(n) < leading
+    if mask.shape != (n,) or mask.dtype != np.bool_:
+        raise ArrayError(f"free is {mask.shape} of {mask.dtype}: expected {n} booleans")
+    return mask
 
 
 class LCP(MixedLCP):
