@@ -1,0 +1,241 @@
+"""Quadratic programming, "qp" (F3, F4; thesis, chapter 8; T9 for the convex law).
+
+Form 1 (8-10): min z'(M z + q) subject to M z + q >= 0, z >= 0. The minimum is zero exactly at the
+solutions of the LCP; M may be unsymmetric. Form 2 (8-11): min 1/2 z'M z + q'z subject to z >= 0,
+whose optimality conditions are the LCP if M is symmetric (8-12 with z'w = 0: misprint E7).
+Both want M positive semidefinite. An equality row needs no splitting (F4): its z is free, its w
+is zero. Rows between two bounds add their w^- to form 1 as a variable.
+
+The minimiser of an interior-point library is polished by one linear solve on its active set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from drystone.errors import OptionError
+from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.problems.convert import ConicProgram, fold, scaled, to_conic, to_lcp
+from drystone.solvers._convex import Minimum, box_rows, minimise
+from drystone.solvers._polish import interior, polish_boxed, polish_cones, reused
+from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.types import Floats, Status
+
+GAPS = (1e-9, 1e-12, 1e-7)  # tried in order until the polished answer is within the tolerance
+CHECKED = 2000  # rows up to which semidefiniteness is checked before the library is asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class QP(Solver):
+    """Convex quadratic program, or second-order cone program for round cones.
+
+    form: 1 is (8-10), which states non-penetration itself; 2 is (8-11), symmetric M only.
+    """
+
+    form: int = 1
+
+    name: ClassVar[str] = "qp"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in (1, 2):
+            raise OptionError(f"qp: form = {self.form}: expected 1 for (8-10) or 2 for (8-11)")
+
+    def refuses(self, problem: Problem) -> str | None:
+        if isinstance(problem, GlobalFrictionProblem):
+            problem = problem.local
+        if not isinstance(problem, FrictionProblem):
+            return self._refuses_matrix("M", problem.M)
+        if frictionless(problem):
+            return self._refuses_matrix("A", normal_lcp(problem)[0].M)
+        if problem.law != "convex":
+            return (
+                f"law={problem.law!r} is not convex: state the relaxation law='convex', "
+                "or use lemke, nsgs or newton"
+            )
+        if problem.k == 0 and problem.sliding.any():
+            return "known slip directions with the convex law need a polyhedral cone"
+        return None
+
+    def _refuses_matrix(self, name: str, M: Any) -> str | None:
+        if self.form == 2 and M.shape[0] and abs(M - M.T).max() > 1e-9 * abs(M).max():
+            return f"form 2 needs a symmetric {name}: use form=1"
+        return indefinite(name, M)
+
+    def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        if not isinstance(problem, FrictionProblem):
+            return solve_boxed(problem, self.form, start, limits)
+        if frictionless(problem):
+            lcp, Q = normal_lcp(problem)
+            answer = solve_boxed(lcp, self.form, Start(None, start.basis), limits)
+        elif problem.k:
+            pyramid = to_lcp(problem)
+            Q = pyramid.R
+            answer = solve_boxed(pyramid.lcp, 1, Start(None, start.basis), limits)
+        else:
+            return _solve_cones(problem, limits)
+        value = np.asarray(Q @ answer.value)
+        return Answer(value, answer.status, answer.iterations, extras=answer.extras)
+
+
+def frictionless(problem: FrictionProblem) -> bool:
+    """Whether no contact has friction of unknown direction."""
+    return not bool((~problem.sliding & (problem.mu > 0)).any())
+
+
+def normal_lcp(problem: FrictionProblem) -> tuple[BoxedLCP, sp.csr_array]:
+    """(LCP of the normal forces, map Q to impulses) of a problem without unknown friction."""
+    folded = fold(problem)
+    lower = np.where(folded.bilateral, -np.inf, 0.0)
+    return BoxedLCP(folded.A, folded.b, lower, np.inf), folded.Q
+
+
+def indefinite(name: str, M: Any) -> str | None:
+    """None if M + M' is positive semidefinite to 1e-9, else the sentence that says otherwise."""
+    if M.shape[0] == 0 or M.shape[0] > CHECKED:
+        return None
+    dense = M if isinstance(M, np.ndarray) else M.toarray()
+    half = 0.5 * (dense + dense.T)
+    shift = 1e-9 * max(float(np.abs(half).max()), 1e-300)
+    try:
+        np.linalg.cholesky(half + shift * np.eye(half.shape[0]))
+    except np.linalg.LinAlgError:
+        least = float(np.linalg.eigvalsh(half)[0])
+        if least < -shift:
+            return f"{name} must be positive semidefinite, but {name} + {name}' has {2 * least:.4g}"
+    return None
+
+
+def solve_boxed(problem: BoxedLCP, form: int, start: Start, limits: Limits) -> Answer:
+    """One of the two forms, in unit-free unknowns, fixed rows taken out, polished."""
+    again = reused(problem, start.basis, limits.tol)
+    if again is not None:
+        extras = {"basis": start.basis, "info": {"form": form, "reused": True}}
+        return Answer(again, Status.SOLVED, 0, extras=extras)
+    moving = np.flatnonzero(problem.lower < problem.upper)
+    z = np.where(problem.lower == problem.upper, problem.lower, 0.0)
+    found, iterations = None, 0
+    best, least = z, np.inf
+    if moving.size:
+        program, scale = _statement(problem, moving, z, form)
+        for gap in GAPS:
+            found = minimise(program, gap, limits)
+            iterations += found.iterations
+            if found.certificate is not None or not np.isfinite(found.x).all():
+                break
+            value = z.copy()
+            value[moving] = found.x[: moving.size] * scale
+            value = polish_boxed(problem, np.clip(value, problem.lower, problem.upper))
+            error = max(problem.residuals(value))
+            if error < least:
+                best, least = value, error
+            if least <= limits.tol or limits.expired():
+                break
+    status = Status.SOLVED if found is None else found.status
+    extras = {"info": _info(found, form)}
+    if least <= limits.tol:
+        extras["basis"] = interior(problem, best)
+    return Answer(best, status, iterations, extras=extras)
+
+
+def _statement(problem: BoxedLCP, moving: Any, z: Floats, form: int) -> tuple[ConicProgram, Floats]:
+    """The program of the rows that can move, and the scale of its unknowns."""
+    q = problem.dual(z)[moving]
+    M = problem.M if moving.size == problem.size else problem.M[moving][:, moving]
+    part = scaled(BoxedLCP(M, q, problem.lower[moving], problem.upper[moving]))
+    stated = part.problem
+    assert isinstance(stated, BoxedLCP)
+    size = max(float(np.abs(stated.q).max()), np.finfo(float).tiny)
+    size = size if np.isfinite(1.0 / size) else 1.0
+    lower, upper = stated.lower / size, stated.upper / size
+    build = (form_1, form_2)[form - 1]
+    return build(sp.csc_array(stated.M), stated.q / size, lower, upper), part.scale * size
+
+
+def form_1(M: sp.csc_array, q: Floats, lower: Floats, upper: Floats) -> ConicProgram:
+    """(8-10) for boxes: min x'w + (upper - lower)'y, x = z - bound, w + y >= 0, y >= 0.
+
+    y is w^- of the rows between two finite bounds; a row with an upper bound only is mirrored.
+    """
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    free, both = ~low & ~high, np.flatnonzero(low & high)
+    at = np.where(low, lower, np.where(high, upper, 0.0))
+    sign = np.where(low | ~high, 1.0, -1.0)
+    q = q + M @ at
+    n, ny, bound = q.size, both.size, np.flatnonzero(~free)
+    take = sp.eye_array(n, format="csr")
+    mirrored = sp.diags_array(sign) @ M
+    yes = sp.csr_array((np.ones(ny), (both, np.arange(ny))), shape=(n, ny))
+    eye_y, none = sp.eye_array(ny), sp.csr_array((ny, n))
+    G = sp.vstack(
+        [
+            sp.hstack([take[free] @ M, sp.csr_array((int(free.sum()), ny))]),
+            sp.hstack([-(take[bound] @ mirrored), -yes[bound]]),
+            sp.hstack([-(sp.diags_array(sign) @ take)[bound], sp.csr_array((bound.size, ny))]),
+            sp.hstack([take[both], sp.csr_array((ny, ny))]),
+            sp.hstack([none, -eye_y]),
+        ]
+    )
+    width = (upper - lower)[both]
+    h = np.concatenate([-q[free], (sign * q)[bound], np.zeros(bound.size), width, np.zeros(ny)])
+    P = sp.block_diag([M + M.T, sp.csr_array((ny, ny))])
+    rows = (int(free.sum()), h.size - int(free.sum()))
+    cones = (("zero", rows[0]), ("nonnegative", rows[1]))
+    program = ConicProgram(sp.csc_array(P), np.append(q, width), sp.csc_array(G), h, cones)
+    return _shifted(program, at, ny)
+
+
+def _shifted(program: ConicProgram, at: Floats, ny: int) -> ConicProgram:
+    """The same program in z = x + at, so that both forms answer in the same unknowns."""
+    if not at.any():
+        return program
+    move = np.append(at, np.zeros(ny))
+    c, h = program.c - program.P @ move, program.h + program.G @ move
+    return ConicProgram(program.P, c, program.G, h, program.cones)
+
+
+def form_2(M: sp.csc_array, q: Floats, lower: Floats, upper: Floats) -> ConicProgram:
+    """(8-11): min 1/2 z'M z + q'z in the box."""
+    G, h = box_rows(lower, upper)
+    return ConicProgram(sp.csc_array(0.5 * (M + M.T)), q, G, h, (("nonnegative", h.size),))
+
+
+def _solve_cones(problem: FrictionProblem, limits: Limits) -> Answer:
+    """The convex law with round cones: min 1/2 r'W r + q'r, r in the cones (T9)."""
+    program, form = to_conic(problem), problem.form
+    s = 1.0 / np.repeat(form.unit, problem.d)
+    S = sp.diags_array(s)
+    size = max(float(np.abs(s * program.c).max()), 1e-300) if s.size else 1.0
+    # every block is scaled as a whole, which leaves its cone as it is
+    program = ConicProgram(
+        sp.csc_array(S @ program.P @ S), s * program.c / size, program.G, program.h, program.cones
+    )
+    best, least, iterations, found = np.zeros(problem.size), np.inf, 0, None
+    for gap in GAPS:
+        found = minimise(program, gap, limits)
+        iterations += found.iterations
+        if found.certificate is not None or not np.isfinite(found.x).all():
+            break
+        blocks = (found.x * s * size).reshape(form.nb, problem.d)
+        value = polish_cones(problem, form.value(blocks))
+        error = max(problem.residuals(value))
+        if error < least:
+            best, least = value, error
+        if least <= limits.tol or limits.expired():
+            break
+    assert found is not None
+    return Answer(best, found.status, iterations, extras={"info": _info(found, 2)})
+
+
+def _info(found: Minimum | None, form: int) -> dict[str, Any]:
+    info: dict[str, Any] = {"form": form}
+    if found is None:
+        return info
+    info["objective"] = found.objective
+    if found.certificate is not None:
+        info["certificate"], info["proves"] = found.certificate, found.proves
+    return info
