@@ -105,24 +105,31 @@ class _Progress(event.Listener):
         self.count += 1
         if self.count == 1:
             self.started = time.perf_counter()
-            if not sys.stderr.isatty():
+            if not _interactive():
                 _say("drystone: compiling kernels, once for this machine ...\n")
-        if sys.stderr.isatty():
+        if _interactive():
             name = dispatcher.py_func.__name__.strip("_")
             seconds = time.perf_counter() - self.started
             _say(f"\r\x1b[Kdrystone: compiling kernels, once ({seconds:.0f} s): {name}")
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
-        if self.depth == 0 and sys.stderr.isatty():
+        if self.depth == 0 and _interactive():
             _say("\r\x1b[K")
+
+
+def _interactive() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # none at all, or closed
+        return False
 
 
 def _say(text: str) -> None:
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (OSError, ValueError):  # a closed stderr must not stop a solve
+    except (AttributeError, OSError, ValueError):  # a closed stderr must not stop a solve
         pass
 
 

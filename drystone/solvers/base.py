@@ -92,6 +92,10 @@ class Solver:
 
     def solve(self, problem: Problem, guess: Any = None) -> Solution:
         begin = perf_counter()
+        if not isinstance(problem, Problem):
+            raise UnsupportedProblemError(
+                f"{type(problem).__name__} is not a problem: state an LCP or a FrictionProblem"
+            )
         reason = self.refuses(problem)
         if reason is not None:
             raise UnsupportedProblemError(f"{self.name}: {reason}")
