@@ -88,12 +88,13 @@ class Archive:
         data, shape = self.array(f"{name}.data"), self.array(f"{name}.shape", "iu")
         if shape.size != 2 or shape.min() < 0 or shape[0] + 1 != indptr.size:
             raise self.error(f"{name}.shape", f"is {shape.tolist()}: {indptr.size} row pointers")
-        rises = indptr[0] == 0 and (np.diff(indptr.astype(np.int64)) >= 0).all()
+        lengths = indptr[1:].astype(np.int64) - indptr[:-1].astype(np.int64)
+        rises = indptr[0] == 0 and (lengths >= 0).all()
         if not rises or not indptr[-1] == indices.size == data.size:
             raise self.error(f"{name}.indptr", f"does not rise from 0 to {data.size}")
         if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= shape[1]):
             raise self.error(f"{name}.indices", f"leave 0 to {shape[1] - 1}")
-        rows = np.repeat(np.arange(shape[0]), np.diff(indptr.astype(np.int64)))
+        rows = np.repeat(np.arange(shape[0]), lengths)
         coords = (rows, indices.astype(np.int64))
         return sp.csr_array(sp.coo_array((data, coords), shape=tuple(shape.tolist())))
 

@@ -108,15 +108,35 @@ def _friction(tokens: Tokens) -> Problem:
     first = read_matrix(tokens, "the first matrix")
     if first.shape[0] != first.shape[1]:
         raise tokens.error(f"the first matrix is {first.shape[0]} x {first.shape[1]}: not square")
-    if first.shape[0] == m and _numbers_left(tokens, m + nc + 2) <= m + nc + 1:
-        q, mu = tokens.floats(m, "q"), tokens.floats(nc, "mu")
-        _end(tokens)
-        return FrictionProblem(first, q, mu, dim=dim)
-    ndof = first.shape[0]
+    after = tokens.at
+    try:
+        return _after_mass(tokens, first, dim, nc)
+    except ProblemFileError as error:
+        reached, tokens.at = tokens.at, after
+        if first.shape[0] != m:
+            raise
+        unread = error
+    try:
+        return _after_delassus(tokens, first, dim, nc)
+    except ProblemFileError as error:
+        # with the head of a second matrix in place the file meant to be global
+        raise (unread if reached > after + 3 else error) from None
+
+
+def _after_delassus(tokens: Tokens, W: Matrix, dim: int, nc: int) -> Problem:
+    """A local problem from q on."""
+    q, mu = tokens.floats(dim * nc, "q"), tokens.floats(nc, "mu")
+    _end(tokens)
+    return FrictionProblem(W, q, mu, dim=dim)
+
+
+def _after_mass(tokens: Tokens, M: Matrix, dim: int, nc: int) -> Problem:
+    """A global problem from its second matrix on."""
+    ndof, m = M.shape[0], dim * nc
     H = read_matrix(tokens, "H", ndof, m)
     q, b, mu = tokens.floats(ndof, "q"), tokens.floats(m, "b"), tokens.floats(nc, "mu")
     _end(tokens)
-    return GlobalFrictionProblem(completed(first), H, q, b, mu, dim=dim)
+    return GlobalFrictionProblem(completed(M), H, q, b, mu, dim=dim)
 
 
 def _numbers_left(tokens: Tokens, most: int) -> int:

@@ -1,4 +1,5 @@
-"""Siconos' text format, written: dense matrices as they are, sparse ones as block CSR.
+"""Siconos' text format, written: dense matrices as they are, W as block CSR,
+M and H of a global problem as triplets.
 
 17 digits, so that the file holds the very same numbers.
 """
@@ -17,6 +18,9 @@ from drystone.problems._check import Matrix
 from drystone.problems.delassus import DelassusOperator
 from drystone.problems.files.fclib import refuse_unsayable
 from drystone.types import Floats
+
+# readers skip this line; its wording is that of every print-out of the library
+CSPARSE = "CSparse Version 3.1.9, May 4, 2016.  Copyright (c) Timothy A. Davis, 2006-2016"
 
 
 def write(problem: Problem, path: Path) -> None:
@@ -48,8 +52,8 @@ def _write_global(problem: GlobalFrictionProblem, path: Path) -> None:
         raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
     with path.open("w", encoding="ascii") as file:
         file.write(f"{problem.dim}\n{problem.nc}\n")
-        _matrix(file, problem.M.toarray() if sp.issparse(problem.M) else problem.M, 1, 1)
-        _matrix(file, problem.H.toarray(), 1, 1)
+        for matrix in (problem.M, problem.H):
+            _triplets(file, sp.coo_array(matrix))
         for vector in (problem.q, problem.b, problem.mu):
             _vector(file, vector)
 
@@ -88,6 +92,16 @@ def _matrix(file: TextIO, matrix: Matrix, height: int, width: int) -> None:
     for k, block in enumerate(blocks.data):
         file.write(f"{k}\n")
         _vector(file, block.T.ravel())
+
+
+def _triplets(file: TextIO, matrix: sp.coo_array) -> None:
+    """As CSparse prints it, but with all digits; what sparse solvers of global problems want."""
+    (rows, columns), count = matrix.shape, matrix.nnz
+    file.write(f"2\n{rows}\n{columns}\n1\n{CSPARSE}\n")
+    file.write(f"triplet: {rows}-by-{columns}, nzmax: {count} nnz: {count}\n")
+    i, j = matrix.coords
+    for entry in zip(i.tolist(), j.tolist(), matrix.data.tolist(), strict=True):
+        file.write("    {} {} : {:.17e}\n".format(*entry))
 
 
 def _integers(file: TextIO, values: np.ndarray) -> None:
