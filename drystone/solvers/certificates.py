@@ -1,0 +1,54 @@
+"""Proofs that pivoting leaves behind: an unbounded ray, and a proof of infeasibility."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone.types import Bools, Floats
+
+
+def ray_certificate(M: Any, z: Any, tol: float = 1e-9, free: Bools | None = None) -> bool:
+    """Whether z is a ray of I11 (13-1): z >= 0, z != 0, and z_i > 0 implies (M z)_i <= 0.
+
+    Rows marked `free` are equalities: (M z)_i = 0 and z_i of any sign. `tol` is relative to the
+    size of the products M_ij z_j.
+    """
+    z = np.asarray(z, dtype=np.float64)
+    top = float(np.abs(z).max(initial=0.0))
+    if not (np.isfinite(z).all() and top > 0.0):
+        return False
+    bounded = np.ones(z.size, bool) if free is None else ~free
+    if not (z[bounded] > 0.0).any() or (z[bounded] < 0.0).any():
+        return False
+    growth = np.asarray(M @ z)
+    slack = tol * np.asarray(abs(M) @ np.abs(z))
+    positive = bounded & (z > tol * top)
+    balanced = bool((np.abs(growth) <= slack)[~bounded].all())
+    return balanced and bool((growth <= slack)[positive].all())
+
+
+def infeasibility_certificate(
+    M: Any, q: Floats, y: Any, tol: float = 1e-9, free: Bools | None = None
+) -> bool:
+    """Whether y proves that no z >= 0 has M z + q >= 0: y >= 0, M'y <= 0 and q'y < 0.
+
+    For such z, 0 <= y'(M z + q) = (M'y)'z + q'y < 0 would follow. On free rows y_i may have any
+    sign and (M'y)_i must vanish.
+    """
+    y = np.asarray(y, dtype=np.float64)
+    top = float(np.abs(y).max(initial=0.0))
+    if not (np.isfinite(y).all() and top > 0.0):
+        return False
+    bounded = np.ones(y.size, bool) if free is None else ~free
+    if (y[bounded] < 0.0).any():
+        return False
+    product = np.asarray(M.T @ y)
+    slack = tol * np.asarray(abs(M.T) @ np.abs(y))
+    gain = float(q @ y)
+    return bool(
+        (product <= slack)[bounded].all()
+        and (np.abs(product) <= slack)[~bounded].all()
+        and gain < -1e-9 * float(np.abs(q) @ np.abs(y))
+    )

@@ -1,0 +1,167 @@
+"""Lemke's complementary pivoting (F7; 001:13.2 and Appendix B): a solution, or a ray."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems.convert import to_lcp
+from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers.boxes import BoxReduction
+from drystone.solvers.certificates import infeasibility_certificate, ray_certificate
+from drystone.solvers.pivoting import MixedArrays, Outcome, Settings, lemke
+from drystone.solvers.reuse import contact_states, reuse_arrays, reuse_friction
+from drystone.types import Bools, Floats, Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lemke(Solver):
+    """Complementary pivoting with a lexicographic rule: ends for every LCP.
+
+    Solves an LCP with a copositive-plus (so every positive semidefinite) matrix or proves it
+    infeasible, and always solves the LCP of a time step with friction (T1). For other matrices
+    it ends in a solution or in a ray z: z >= 0, z_i > 0 => (M z)_i <= 0, the impulse of I11.
+
+    max_pivots: pivots before giving up.
+    covering: positive number or (n,) vector d of the auxiliary column; it chooses the path, and
+        among several solutions the one that is found.
+    pivot_tol: entries of the pivot column below this times its largest are taken for zero [1].
+    form: "tableau", "revised" (for larger problems) or "auto".
+    """
+
+    max_pivots: int = 100_000
+    covering: Any = 1.0
+    pivot_tol: float = 1e-13
+    form: str = "auto"
+
+    name: ClassVar[str] = "lemke"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.max_pivots, int) and self.max_pivots > 0):
+            raise OptionError(f"lemke: max_pivots = {self.max_pivots!r}: expected a count > 0")
+        if not 0 < self.pivot_tol < 1e-3:
+            raise OptionError(f"lemke: pivot_tol = {self.pivot_tol}: expected 0 < tol < 1e-3")
+        if self.form not in ("auto", "tableau", "revised"):
+            raise OptionError(f"lemke: form = {self.form!r}: expected auto, tableau or revised")
+        try:
+            cover = np.array(self.covering, dtype=np.float64)
+        except (TypeError, ValueError):
+            cover = np.array(np.nan)
+        if cover.ndim > 1 or not (np.isfinite(cover).all() and (cover > 0).all()):
+            raise OptionError("lemke: covering must be a positive number or vector")
+
+    def refuses(self, problem: Problem) -> str | None:
+        if isinstance(problem, GlobalFrictionProblem):
+            problem = problem.local
+        if isinstance(problem, FrictionProblem):
+            reason = _no_lcp(problem)
+            if reason is not None:
+                return reason
+            size = None  # of the pyramid's LCP: checked when it is built
+        else:
+            size = problem.size
+        if size is not None and np.ndim(self.covering) == 1 and type(problem) is not BoxedLCP:
+            given = np.size(self.covering)
+            if given != size:
+                return f"covering has {given} entries for a problem of {size} rows"
+        return None
+
+    def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        if isinstance(problem, FrictionProblem):
+            return self._friction(problem, start, limits)
+        if isinstance(problem, MixedLCP):
+            answer, _ = self._mixed(problem, start.basis, limits)
+            return answer
+        return self._boxed(problem, start, limits)
+
+    def _mixed(self, problem: MixedLCP, basis: Any, limits: Limits) -> tuple[Answer, Outcome]:
+        M, q, free = problem.dense, problem.q, problem.free
+        mask = _as_mask(basis, problem.size)
+        if mask is not None:
+            held = reuse_arrays(M, q, free, mask)
+            if held is not None:
+                z, w, error = held
+                out = Outcome(z, w, Status.SOLVED, mask, 0, error)
+                return _answer(out, {"reused": True, "pivots": 0}), out
+        cover = np.empty(q.size)
+        cover[:] = self.covering
+        settings = Settings(self.max_pivots, self.pivot_tol, self.form)
+        out = lemke(MixedArrays(M, q, free, cover), mask, settings, limits)
+        info: dict[str, Any] = {"pivots": out.pivots, "reused": False}
+        if out.ray is not None:
+            _certify(M, q, free, out, info)
+        return _answer(out, info), out
+
+    def _boxed(self, problem: BoxedLCP, start: Start, limits: Limits) -> Answer:
+        boxes = BoxReduction(problem)
+        answer, out = self._mixed(boxes.lcp, start.basis, limits)
+        answer.value, answer.dual = boxes.value(out.z), None
+        if out.ray is not None:
+            answer.extras["ray"] = boxes.direction(out.ray)
+        return answer
+
+    def _friction(self, problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
+        basis = start.basis
+        if isinstance(basis, dict):
+            r = reuse_friction(problem, basis, start.value)
+            if r is not None:
+                extras = {"info": {"reused": True, "pivots": 0}, "basis": basis}
+                return Answer(r, Status.SOLVED, extras=extras | {"index_sets": basis})
+            basis = None
+        pyramid = to_lcp(problem)
+        answer, out = self._mixed(pyramid.lcp, basis, limits)
+        answer.value, answer.dual = pyramid.value(out.z), None
+        if out.ray is not None:
+            answer.extras["ray"] = pyramid.value(out.ray)
+            answer.extras["info"]["lcp_ray"] = out.ray
+            # at force level a ray is the other valid answer: an impulse (001:13.1)
+            if problem.sliding.any() and answer.status is Status.INFEASIBLE:
+                answer.status = Status.RAY
+        elif problem.dim == 2:
+            states = contact_states(problem, answer.value, problem.dual(answer.value))
+            answer.extras["index_sets"] = answer.extras["basis"] = states
+        return answer
+
+
+def _no_lcp(problem: FrictionProblem) -> str | None:
+    """Why the friction problem is not exactly an LCP, or None."""
+    if problem.cone.stretch(problem.dim) is not None:
+        return f"{problem.cone} is smooth: an LCP needs the plane or a polyhedral cone"
+    rough = ~problem.sliding & (problem.mu > 0)
+    if problem.dim == 2 or problem.k or not rough.any():
+        if problem.law == "static" and problem.dim == 3 and rough.any():
+            return "law 'static' in space is not an LCP: its friction is not fully determined"
+        return None
+    return (
+        "a circular cone in space has no exact LCP; state the problem with cone=8 (any even "
+        "number of directions), or use nsgs, newton or interior-point"
+    )
+
+
+def _as_mask(basis: Any, size: int) -> Bools | None:
+    mask = np.asarray(basis) if basis is not None else None
+    if mask is None or mask.dtype != np.bool_ or mask.shape != (size,):
+        return None
+    return mask
+
+
+def _certify(M: Floats, q: Floats, free: Bools, out: Outcome, info: dict[str, Any]) -> None:
+    """Check the ray; where it is also a proof that nothing is feasible, say so."""
+    ray = out.ray
+    assert ray is not None
+    info["ray_valid"] = ray_certificate(M, ray, 1e-9, free)
+    if infeasibility_certificate(M, q, ray, 1e-9, free):
+        out.status = Status.INFEASIBLE
+        info["certificate"] = ray
+
+
+def _answer(out: Outcome, info: dict[str, Any]) -> Answer:
+    extras: dict[str, Any] = {"basis": out.basis, "info": info}
+    if out.ray is not None:
+        extras["ray"] = out.ray
+    return Answer(out.z, out.status, out.pivots, dual=out.w, extras=extras)

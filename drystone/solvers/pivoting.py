@@ -1,0 +1,298 @@
+"""Lemke's method on a mixed LCP given as arrays: what ``Lemke`` runs for every kind of problem.
+
+1. Balance rows and columns. 2. Pivot the free rows in, which leaves an LCP; a start basis is
+pivoted in likewise. 3. Complementary pivoting: tableau, or revised form for larger problems.
+4. The basis found gives the solution by one refined linear solve with the given matrix, so that
+errors of the pivoting do not stay; if they led astray, pivoting goes on from that basis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from drystone.kernels import complementary as bases
+from drystone.kernels import lemke as tableau
+from drystone.kernels import lemke_revised as revised
+from drystone.kernels import status as code
+from drystone.solvers.base import Limits
+from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
+
+REVISED_FROM = 150  # rows from which the revised form is the faster one
+REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
+RESTARTS = 3
+CHUNK = 4_000_000  # entries changed between two looks at the clock, some milliseconds
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What pivoting found. z, w: solution or last point; error: |min(z, w)|."""
+
+    z: Floats
+    w: Floats
+    status: Status
+    basis: Bools
+    pivots: int
+    error: float = np.inf
+    ray: Floats | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MixedArrays:
+    """w = M z + q; w = 0 and z of any sign on rows marked free. cover: (n,) positive."""
+
+    M: Floats
+    q: Floats
+    free: Bools
+    cover: Floats
+
+    @property
+    def has_free(self) -> bool:
+        return bool(self.free.any())
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    max_pivots: int
+    pivot_tol: float
+    form: str
+
+
+def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits: Limits) -> Outcome:
+    """Complementary pivoting from the mask of basic z `start`, or from z = 0."""
+    target = 1e-12 * float(np.sqrt(problem.q @ problem.q))
+    out = _attempt(problem, start, 0, settings, limits)
+    if start is not None and out.status is not Status.SOLVED:
+        # an exchanged basis needs another covering vector: only a cold start gives a true ray
+        out = _attempt(problem, None, out.pivots, settings, limits)
+    best = out
+    for _ in range(RESTARTS):
+        if out.status is not Status.SOLVED or out.error <= target or limits.expired():
+            break
+        again = _attempt(problem, out.basis, out.pivots, settings, limits)
+        if again.error < best.error:
+            best = again
+        best.pivots = again.pivots
+        if again.status is not Status.SOLVED or bool((again.basis == out.basis).all()):
+            break
+        out = again
+    return best
+
+
+def _attempt(
+    problem: MixedArrays, start: Bools | None, pivots: int, settings: Settings, limits: Limits
+) -> Outcome:
+    view = View(problem, start)
+    if view.code != code.SOLVED:
+        return view.failure(pivots)
+    m = view.q.size
+    use_revised = settings.form == "revised" or (settings.form == "auto" and m > REVISED_FROM)
+    method = _pivot_revised if use_revised else _pivot_tableau
+    most = settings.max_pivots - pivots
+    result, done, mask, value = method(view, most, settings.pivot_tol, limits)
+    pivots += done
+    if result == code.RAY:
+        return view.ray(value, mask, pivots)
+    status = STATUS_OF_CODE[result]
+    if result == code.RUNNING and pivots < settings.max_pivots:
+        status = Status.TIME_LIMIT
+    return view.solution(mask, value, status, pivots)
+
+
+class View:
+    """A mixed LCP balanced, with free rows (and a start basis) pivoted in: the LCP (M, q).
+
+    labels: (m,) original index of each row; swapped: (n,) indices whose z and w have changed
+    roles; code: SOLVED, or why there is no such view.
+    """
+
+    def __init__(self, problem: MixedArrays, start: Bools | None) -> None:
+        n = problem.q.size
+        self.problem = problem
+        self.r, self.c = np.empty(n), np.empty(n)
+        T = np.empty((n, n + 1))
+        bases.balance(problem.M, problem.q, self.r, self.c, T)
+        self.swapped = np.zeros(n, bool) if start is None else start & ~problem.free
+        self.plain = start is None and not problem.has_free
+        self.code, self.labels = code.SOLVED, None
+        self.d = problem.cover * self.r
+        if self.plain:
+            self.M, self.q = T[:, :n], T[:, n]
+            return
+        self._pivot_in(T)
+
+    def _pivot_in(self, T: Floats) -> None:
+        n, free = self.problem.q.size, self.problem.free
+        marks = np.empty((4, n), np.int64)
+        self.code = bases.transform(
+            T, free, self.swapped, REGULAR, marks[0], marks[1], marks[2], marks[3], np.empty(n)
+        )
+        if self.code != code.SOLVED:
+            return
+        m = n - int(np.count_nonzero(free))
+        self.M, self.q, self.labels = np.empty((m, m)), np.empty(m), np.empty(m, np.int64)
+        bases.condense(T, free, marks[2], marks[3], self.labels, self.M, self.q)
+        self.d = np.where(self.swapped, 1.0, self.d)[self.labels]
+        self._rows, self._columns = marks[2], marks[3]
+
+    def failure(self, pivots: int) -> Outcome:
+        z = np.zeros(self.problem.q.size)
+        return Outcome(z, self.problem.q.copy(), STATUS_OF_CODE[self.code], z > 0, pivots)
+
+    def full_basis(self, mask: Bools) -> Bools:
+        if self.labels is None:
+            return mask
+        full = self.swapped.copy()
+        full[self.labels] ^= mask
+        return full
+
+    def used(self, basis: Bools) -> tuple[Bools, Bools]:
+        """Rows and columns of the linear system that a basis stands for."""
+        free = self.problem.free
+        if not self.problem.has_free:
+            return basis, basis
+        rows = np.where(free, self._rows != bases.DROPPED, basis)
+        return rows, np.where(free, self._columns != bases.DROPPED, basis)
+
+    def solution(self, mask: Bools, value: Floats, status: Status, pivots: int) -> Outcome:
+        """The better of the refined basic solution and the value of the tableau."""
+        p = self.problem
+        basis = self.full_basis(mask)
+        rows, columns = self.used(basis)
+        z, w, error = basic_point(p, rows, columns)
+        if not error <= 1e-12 * float(np.abs(p.q).max(initial=0.0)):
+            other = self._tableau_point(value)
+            if not error <= other[2]:
+                z, w, error = other
+        return Outcome(z, w, status, basis, pivots, error)
+
+    def _tableau_point(self, value: Floats) -> tuple[Floats, Floats, float]:
+        """The point the pivoting itself holds: the better one where the basis is near singular."""
+        p, n = self.problem, self.problem.q.size
+        z, w = np.zeros(n), np.empty(n)
+        if self.labels is None:
+            z = self.c * value
+        else:
+            inside = np.where(self.swapped[self.labels], self.M @ value + self.q, value)
+            z[self.labels] = self.c[self.labels] * inside
+            if p.has_free:
+                z[p.free] = _free_part(p, self, z, p.q)
+        bases.dual_of(p.M, p.q, z, w)
+        return z, w, float(bases.natural_error(z, w, p.free))
+
+    def ray(self, direction: Floats, mask: Bools, pivots: int) -> Outcome:
+        p, n = self.problem, self.problem.q.size
+        ray = np.zeros(n)
+        if self.labels is None:
+            ray = self.c * direction
+        else:
+            growth = self.M @ direction
+            swapped = self.swapped[self.labels]
+            ray[self.labels] = self.c[self.labels] * np.where(swapped, growth, direction)
+            if p.has_free:
+                ray[p.free] = _free_part(p, self, ray, 0.0 * p.q)
+        z = np.zeros(n)
+        top = float(np.abs(ray).max(initial=0.0))
+        ray = ray / top if top > 0 else ray
+        return Outcome(z, p.q.copy(), Status.RAY, self.full_basis(mask), pivots, ray=ray)
+
+
+def _free_part(p: MixedArrays, view: View, z: Floats, q: Floats) -> Floats:
+    """Free z that meet the equations given the others: least squares covers singular blocks."""
+    F, C = p.free, ~p.free
+    rhs = -view.r[F] * (p.M[np.ix_(F, C)] @ z[C] + q[F])
+    block = view.r[F][:, None] * p.M[np.ix_(F, F)] * view.c[F]
+    return np.asarray(view.c[F] * np.linalg.lstsq(block, rhs, rcond=REGULAR)[0])
+
+
+def basic_point(p: MixedArrays, rows: Bools, columns: Bools) -> tuple[Floats, Floats, float]:
+    """(z, w, error) with w = 0 on the rows and z = 0 off the columns: one refined solve."""
+    n = p.q.size
+    z, w, work = np.empty(n), np.empty(n), np.empty((2, n))
+    index, B = np.empty(3 * n, np.int64), np.empty((n, n))
+    done = bases.basic_solution(p.M, p.q, rows, columns, B, index, work[0], work[1], z, w)
+    if done != code.SOLVED:
+        block = p.M[np.ix_(rows, columns)]
+        z[:] = 0.0
+        z[columns] = np.linalg.lstsq(block, -p.q[rows], rcond=REGULAR)[0]
+        bases.dual_of(p.M, p.q, z, w)
+    error = float(bases.natural_error(z, w, p.free))
+    if bases.clip(z, p.free, 1e-9 * float(np.abs(z).max(initial=0.0))):
+        bases.dual_of(p.M, p.q, z, w)
+        error = float(bases.natural_error(z, w, p.free))
+    return z, w, error
+
+
+def _pivot_tableau(
+    view: View, most: int, tol: float, limits: Limits
+) -> tuple[int, int, Bools, Floats]:
+    """(status code, pivots, mask of basic z, its value or the ray)."""
+    m = view.q.size
+    T, value, mask = np.empty((m, m + 2)), np.empty(m), np.zeros(m, bool)
+    numbers = np.empty(5 * m + 4, np.int64)
+    basic, nonbasic, place = numbers[:m], numbers[m : 2 * m + 1], numbers[2 * m + 1 : 4 * m + 2]
+    ties, state = numbers[4 * m + 2 : 5 * m + 2], numbers[5 * m + 2 :]
+    result = tableau.begin(view.M, view.q, view.d, T, basic, nonbasic, place, state)
+    scale = float(np.abs(view.q).max(initial=0.0))
+    chunk = max(1, CHUNK // (m * m + 1))
+    while result == code.RUNNING and state[tableau.PIVOTS] < most:
+        burst = min(chunk, most - int(state[tableau.PIVOTS]))
+        result = tableau.pivot(T, basic, nonbasic, place, state, scale, burst, tol, ties, value)
+        if limits.expired():
+            break
+    tableau.read_basis(T, basic, mask, value)
+    if result == code.RAY:
+        tableau.read_ray(T, basic, nonbasic, state, value)
+    return result, int(state[tableau.PIVOTS]), mask, value
+
+
+def _pivot_revised(
+    view: View, most: int, tol: float, limits: Limits
+) -> tuple[int, int, Bools, Floats]:
+    """The same by the revised form."""
+    m = view.q.size
+    columns = np.empty((m + 1, m))
+    columns[:m], columns[m] = view.M.T, view.d
+    q = np.ascontiguousarray(view.q)
+    X, x, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m)
+    rows, cols, row_at, col_at = (np.empty(m + 1, np.int64) for _ in range(4))
+    ties, state = np.empty(2 * m + 1, np.int64), np.zeros(4, np.int64)
+    dx, dw, g = np.empty(m + 1), np.empty(m), np.empty(2 * m + 1)
+    result = revised.begin(columns, q, X, x, w, rows, cols, row_at, col_at, state)
+    scale = float(np.abs(q).max(initial=0.0))
+    chunk = max(1, CHUNK // (m * m + 1))
+    while result == code.RUNNING and state[revised.PIVOTS] < most:
+        burst = min(chunk, most - int(state[revised.PIVOTS]))
+        result = revised.pivot(
+            columns, scale, X, x, w, rows, cols, row_at, col_at, state, burst, tol, dx, dw, g, ties
+        )
+        if state[revised.DRIFTED] and not _refresh(columns, q, X, x, w, rows, cols, state):
+            result = code.SINGULAR
+        if limits.expired():
+            break
+    value, mask = np.empty(m), np.zeros(m, bool)
+    k = int(state[revised.SIZE])
+    revised.read_basis(m, x, cols, k, mask, value)
+    if result == code.RAY:
+        revised.read_ray(m, dx, cols, state, value)
+    return result, int(state[revised.PIVOTS]), mask, value
+
+
+def _refresh(
+    columns: Floats, q: Floats, X: Floats, x: Floats, w: Floats, rows: Ints, cols: Ints, state: Ints
+) -> bool:
+    """The inverse of K, and the values, from scratch; False if K is singular."""
+    k = int(state[revised.SIZE])
+    R, C = rows[:k], cols[:k]
+    K = np.ascontiguousarray(columns[np.ix_(C, R)].T)
+    try:
+        X[:k, :k] = np.linalg.solve(K, np.eye(k))
+    except np.linalg.LinAlgError:
+        return False
+    x[:k] = -X[:k, :k] @ q[R]
+    w[:] = q + x[:k] @ columns[C]
+    w[R] = 0.0
+    return True
