@@ -11,6 +11,7 @@ from drystone.kernels._jit import kernel
 
 COULOMB = 0
 CONVEX = 1
+LINEAR = 2  # rows of an LCP, as blocks of size 1 with mu = 0: residual relative to |q| alone
 
 
 @kernel
@@ -31,7 +32,13 @@ def block_product(shape, indptr, indices, blocks, r, q, u):
 
 @kernel
 def contact_residuals(shape, r, u, q, mu, unit, law):
-    """(scaled, unit-free) residual of circular cones; law COULOMB or CONVEX."""
+    """(scaled, unit-free) residual of circular cones."""
+    return floored_residuals(shape, r, u, q, mu, unit, law, 0.0, 0.0)
+
+
+@kernel
+def floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor):
+    """The same with least denominators: how a part of a problem is judged by the whole's scale."""
     d = len(shape)
     plain_f, plain_q, plain_r, plain_u = 0.0, 0.0, 0.0, 0.0
     unit_f, unit_q, unit_r, unit_u = 0.0, 0.0, 0.0, 0.0
@@ -47,9 +54,11 @@ def contact_residuals(shape, r, u, q, mu, unit, law):
             unit_q += (q[i, a] / s) ** 2
             unit_r += (r[i, a] * s) ** 2
             unit_u += (u[i, a] / s) ** 2
+    if law == LINEAR:
+        plain_r = plain_u = unit_r = unit_u = 0.0
     return (
-        _ratio(plain_f, max(plain_q, plain_r, plain_u)),
-        _ratio(unit_f, max(unit_q, unit_r, unit_u)),
+        _ratio(plain_f, max(plain_q, plain_r, plain_u, floor**2)),
+        _ratio(unit_f, max(unit_q, unit_r, unit_u, unit_floor**2)),
     )
 
 

@@ -1,0 +1,345 @@
+"""One semismooth Newton step on a friction problem in block form.
+
+Alart-Curnier's function of contact i, with s = r_n - rho u_n, t = r_t - rho u_t, k = mu max(0, s):
+    Phi_n = r_n - max(0, s),   Phi_t = r_t - k t / max(k, |t|)         (Coulomb)
+A piece of its generalised Jacobian is A_i + B_i W_i with (d, d) matrices A_i, B_i:
+    open  (s <= 0):  A = I,  B = 0           stick (|t| <= k):  A = 0,  B = rho I
+    slip:  Phi_n = rho u_n;  Phi_t linearised with e = t / |t| and P = (I - e e') k / |t|:
+           dPhi_t = dr_t - mu (dr_n - rho du_n) e - P (dr_t - rho du_t)
+The convex law uses the natural map r - P_K(r - rho u) and the derivative of its projection.
+Open contacts leave the linear system; the rest is solved by the block LU. Blocks of size 1 with
+mu = 0 are the rows of an LCP.
+
+Globalisation: the proximal point method. Newton alone cycles on hard problems, and line searches
+on |Phi| crawl there; the regularised problem with u + alpha (r - c), c the last accepted point,
+is solved in a few full steps when alpha is large enough. alpha falls after each success and rises
+after each failure. Before that, plain steps (alpha in the matrix only) are tried for as long as
+they make progress: easy problems never see more.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels import status
+from drystone.kernels.block_lu import analyse, numeric, substitute
+from drystone.kernels.blocks import CONVEX, block_product, floored_residuals
+
+OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3
+
+PLAIN = 5  # plain steps without a new least residual before the proximal method takes over
+INNER = 12  # Newton steps on one regularised problem before alpha is raised
+QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
+RAISE = 30.0
+ALPHA_MIN, ALPHA_MAX = 1e-13, 1e5
+
+
+@kernel
+def prox_newton(
+    shape,
+    indptr,
+    indices,
+    W,
+    q,
+    mu,
+    unit,
+    law,
+    floor,
+    unit_floor,
+    tol,
+    alpha,
+    plain,
+    budget,
+    room,
+    r,
+    history,
+):
+    """Improve r in place until both residuals are <= tol, or `budget` Newton steps are spent.
+
+    unit (nb,): sqrt of the mean diagonal; floor, unit_floor: least scales of the two residuals;
+    alpha: regularisation relative to unit^2; plain: begin with plain steps;
+    room: most blocks the factors may have;
+    history (budget,): residual after each step.
+    Returns (status, steps, alpha): RUNNING when the budget ran out.
+    """
+    nb, d = mu.size, len(shape)
+    rho = 1.0 / (unit * unit)
+    shift = np.empty(nb)
+    state = np.empty(nb, np.int64)
+    keep, kept = np.zeros(nb, np.bool_), np.zeros(nb, np.bool_)
+    phi, dr, x = np.empty((nb, d)), np.empty((nb, d)), np.empty((nb, d))
+    A, B, D = np.empty((nb, d, d)), np.empty((nb, d, d)), np.empty((nb, d, d))
+    back, place, start = np.empty(nb, np.int64), np.empty(nb, np.int64), np.zeros(nb + 1, np.int64)
+    rows = np.empty(0, np.int32)
+    L, U = np.empty((0, d, d)), np.empty((0, d, d))
+    n, steps, known = 0, 0, False
+    u, near, trial = np.empty((nb, d)), np.empty((nb, d)), r.copy()
+    best = r.copy()
+    block_product(shape, indptr, indices, W, r, q, u)
+    current = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
+    least = current
+    idle = 0
+    while True:
+        ok, inner = False, 0
+        for i in range(nb):
+            shift[i] = alpha * unit[i] ** 2
+            for a in range(d):
+                trial[i, a] = r[i, a]
+        block_product(shape, indptr, indices, W, trial, q, u)
+        _near(shape, u, shift, trial, r, near)
+        while plain or inner < INNER:
+            if current <= tol:
+                return status.SOLVED, steps, alpha
+            if steps >= budget:
+                r[:] = best
+                return status.RUNNING, steps, alpha
+            linearise(shape, trial, near, mu, rho, law, state, phi, A, B)
+            same = known
+            for i in range(nb):
+                keep[i] = state[i] != OPEN
+                same = same and keep[i] == kept[i]
+            if not same:
+                n, rows = analyse(indptr, indices, keep, back, start, room)
+                if n < 0:
+                    r[:] = best
+                    return status.STALLED, steps, alpha
+                L, U = np.empty((rows.size, d, d)), np.empty((rows.size, d, d))
+                kept[:] = keep
+                known = True
+            if not direction(
+                shape, indptr, indices, W, shift, state, phi, A, B,
+                n, back, place, start, rows, D, L, U, x, dr,
+            ):  # fmt: skip
+                break
+            for i in range(nb):
+                for a in range(d):
+                    trial[i, a] += dr[i, a]
+            block_product(shape, indptr, indices, W, trial, q, u)
+            _near(shape, u, shift, trial, trial if plain else r, near)
+            true = _worst(floored_residuals(shape, trial, u, q, mu, unit, law, floor, unit_floor))
+            regular = _worst(
+                floored_residuals(shape, trial, near, q, mu, unit, law, floor, unit_floor)
+            )
+            history[steps] = true
+            steps += 1
+            inner += 1
+            if not np.isfinite(true):
+                break
+            idle += 1
+            if true < least:
+                least, idle = true, 0
+                best[:] = trial
+            if true <= tol:
+                r[:] = trial
+                return status.SOLVED, steps, alpha
+            if plain:
+                if idle > PLAIN:
+                    break
+            elif regular <= min(1e-3 * current, 0.1 * true):
+                ok = True
+                current = true
+                break
+        if ok:
+            r[:] = trial
+            alpha = max(alpha * (0.1 if inner < QUICK else 0.5), ALPHA_MIN)
+        else:
+            if least < current:
+                r[:] = best
+                current = least
+            if not plain:
+                alpha *= RAISE
+            plain = False
+            if alpha > ALPHA_MAX:
+                r[:] = best
+                return status.STALLED, steps, alpha
+
+
+@kernel
+def _worst(pair):
+    return max(pair[0], pair[1])
+
+
+@kernel
+def _near(shape, u, shift, r, centre, near):
+    """Velocities of the regularised problem: u + alpha (r - c)."""
+    for i in range(shift.size):
+        for a in range(len(shape)):
+            near[i, a] = u[i, a] + shift[i] * (r[i, a] - centre[i, a])
+
+
+@kernel
+def linearise(shape, r, u, mu, rho, law, state, phi, A, B):
+    """Phi (nb, d), A, B (nb, d, d) and the state of each contact; returns |Phi sqrt(1/rho)|^2."""
+    d = len(shape)
+    total = 0.0
+    for i in range(mu.size):
+        for a in range(d):
+            for b in range(d):
+                A[i, a, b] = 0.0
+                B[i, a, b] = 0.0
+        if mu[i] < 0.0:
+            state[i] = BILATERAL
+            for a in range(d):
+                phi[i, a] = rho[i] * u[i, a]
+                B[i, a, a] = rho[i]
+        elif law == CONVEX:
+            _natural(shape, r, u, mu[i], rho[i], i, state, phi, A, B)
+        else:
+            _alart_curnier(shape, r, u, mu[i], rho[i], i, state, phi, A, B)
+        for a in range(d):
+            total += phi[i, a] ** 2 / rho[i]
+    return total
+
+
+@kernel
+def _alart_curnier(shape, r, u, mu, rho, i, state, phi, A, B):
+    d = len(shape)
+    s = r[i, 0] - rho * u[i, 0]
+    if s <= 0.0:
+        state[i] = OPEN
+        for a in range(d):
+            phi[i, a] = r[i, a]
+            A[i, a, a] = 1.0
+        return
+    phi[i, 0] = rho * u[i, 0]
+    B[i, 0, 0] = rho
+    k = mu * s
+    length = 0.0
+    for a in range(1, d):
+        length += (r[i, a] - rho * u[i, a]) ** 2
+    length = np.sqrt(length)
+    if mu == 0.0:  # no friction: also where the slip vanishes, r_t = 0 is the law
+        state[i] = SLIP
+        for a in range(1, d):
+            phi[i, a] = r[i, a]
+            A[i, a, a] = 1.0
+        return
+    if length <= k:
+        state[i] = STICK
+        for a in range(1, d):
+            phi[i, a] = rho * u[i, a]
+            B[i, a, a] = rho
+        return
+    state[i] = SLIP
+    f = k / length
+    for a in range(1, d):
+        ea = (r[i, a] - rho * u[i, a]) / length
+        phi[i, a] = r[i, a] - k * ea
+        A[i, a, 0] = -mu * ea
+        B[i, a, 0] = mu * rho * ea
+        for b in range(1, d):
+            eb = (r[i, b] - rho * u[i, b]) / length
+            p = f * ((1.0 if a == b else 0.0) - ea * eb)
+            A[i, a, b] = (1.0 if a == b else 0.0) - p
+            B[i, a, b] = rho * p
+
+
+@kernel
+def _natural(shape, r, u, mu, rho, i, state, phi, A, B):
+    """r - P_K(r - rho u); with dP = derivative of the projection: A = I - dP, B = rho dP."""
+    d = len(shape)
+    n = r[i, 0] - rho * u[i, 0]
+    t = 0.0
+    for a in range(1, d):
+        t += (r[i, a] - rho * u[i, a]) ** 2
+    t = np.sqrt(t)
+    if t <= mu * n:
+        state[i] = STICK
+        for a in range(d):
+            phi[i, a] = rho * u[i, a]
+            B[i, a, a] = rho
+        return
+    if mu * t <= -n:
+        state[i] = OPEN
+        for a in range(d):
+            phi[i, a] = r[i, a]
+            A[i, a, a] = 1.0
+        return
+    state[i] = SLIP
+    c = 1.0 / (1.0 + mu * mu)
+    top = c * (n + mu * t)
+    f = mu * top / t
+    phi[i, 0] = r[i, 0] - top
+    A[i, 0, 0] = 1.0 - c
+    B[i, 0, 0] = rho * c
+    for a in range(1, d):
+        ea = (r[i, a] - rho * u[i, a]) / t
+        phi[i, a] = r[i, a] - mu * top * ea
+        A[i, 0, a] = A[i, a, 0] = -c * mu * ea
+        B[i, 0, a] = B[i, a, 0] = rho * c * mu * ea
+        for b in range(1, d):
+            eb = (r[i, b] - rho * u[i, b]) / t
+            p = c * mu * mu * ea * eb + f * ((1.0 if a == b else 0.0) - ea * eb)
+            A[i, a, b] = (1.0 if a == b else 0.0) - p
+            B[i, a, b] = rho * p
+
+
+@kernel
+def direction(
+    shape, indptr, indices, W, alpha, state, phi, A, B, n, back, place, start, rows, D, L, U, x, dr
+):
+    """dr with (A + B (W + alpha)) dr = -phi; alpha (nb,) regularises. False if singular.
+
+    n, back, start, rows: structure from ``block_lu.analyse`` of the contacts that are not open.
+    """
+    d = len(shape)
+    for i in range(state.size):
+        place[i] = -1
+        for a in range(d):
+            dr[i, a] = -phi[i, a] if state[i] == OPEN else 0.0
+    for j in range(n):
+        place[back[j]] = j
+    L[:] = 0.0
+    U[:] = 0.0
+    for j in range(n):
+        i = back[j]
+        for a in range(d):
+            x[j, a] = -phi[i, a]
+            for b in range(d):
+                D[j, a, b] = A[i, a, b] + alpha[i] * B[i, a, b]
+        for k in range(indptr[i], indptr[i + 1]):
+            c = indices[k]
+            m = place[c]
+            if m < 0:  # an open contact: its change is known
+                for a in range(d):
+                    for b in range(d):
+                        for e in range(d):
+                            x[j, a] -= B[i, a, b] * W[k, b, e] * dr[c, e]
+            elif m == j:
+                _accumulate(shape, B, i, W, k, D, j)
+            elif m < j:
+                _accumulate(shape, B, i, W, k, L, _find(rows, start[m], start[m + 1], j))
+            else:
+                _accumulate(shape, B, i, W, k, U, _find(rows, start[j], start[j + 1], m))
+    if not numeric(shape, n, start, rows, D, L, U):
+        return False
+    substitute(shape, n, start, rows, D, L, U, x)
+    for j in range(n):
+        for a in range(d):
+            if not np.isfinite(x[j, a]):
+                return False
+            dr[back[j], a] = x[j, a]
+    return True
+
+
+@kernel
+def _accumulate(shape, B, i, W, k, out, e):
+    """out[e] += B[i] W[k]."""
+    d = len(shape)
+    for a in range(d):
+        for b in range(d):
+            total = out[e, a, b]
+            for c in range(d):
+                total += B[i, a, c] * W[k, c, b]
+            out[e, a, b] = total
+
+
+@kernel
+def _find(rows, low, high, i):
+    """Place of i in the sorted rows[low:high]."""
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle] < i:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,315 @@
+"""One contact, solved exactly: find r with u = W r + q and the friction law.
+
+W (d, d) is a diagonal block, q (d,) the velocity that all other contacts leave here. Cases: open
+(r = 0), stick (u = 0 inside the cone), slip (r on the cone). In slip, with lam > 0,
+    Coulomb: u_n = 0,            u_t = -lam r_t;
+    convex:  u_n = lam mu^2 r_n, u_t = -lam r_t.
+Both read (A + lam I) x = -p for a small matrix A (the normal eliminated for Coulomb, the rows
+scaled for convex), so x = -N(lam) / chi(lam) with polynomials N = adj(A + lam I) p and
+chi = det(A + lam I). The law |r_t| = mu r_n leaves one scalar equation h(lam) = 0 without a
+denominator, solved by Newton inside a bracket. W may be slightly unsymmetric.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.blocks import CONVEX
+
+ROOT_STEPS = 100  # bisection alone needs about 60; Newton about 5
+TINY = 4e-16
+
+
+@kernel
+def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
+    """Write the impulse of contact i into r[i]; return lam, the warm start of its next solve.
+
+    W (nnz, d, d): the block used is W[k]; q (d,) local free velocity; mu < 0: bilateral block.
+    work (d + 2, d): scratch.
+    """
+    d = len(shape)
+    if mu < 0.0:
+        _stick(shape, W, k, q, work, r, i)
+        return 0.0
+    slip = 0.0
+    for a in range(1, d):
+        slip += q[a] * q[a]
+    lift = mu * np.sqrt(slip) if law == CONVEX else 0.0
+    if q[0] >= lift:
+        for a in range(d):
+            r[i, a] = 0.0
+        return 0.0
+    if mu == 0.0:
+        r[i, 0] = -q[0] / W[k, 0, 0]
+        for a in range(1, d):
+            r[i, a] = 0.0
+        return 0.0
+    if _stick(shape, W, k, q, work, r, i):
+        t = 0.0
+        for a in range(1, d):
+            t += r[i, a] * r[i, a]
+        if r[i, 0] > 0.0 and t <= (mu * r[i, 0]) ** 2:
+            return 0.0
+    if d == 2:
+        _slip_planar(W, k, q, mu, law, r, i)
+        return 0.0
+    if d == 3 and law != CONVEX:
+        return _slip_spatial(W, k, q, mu, lam, r, i)
+    return _slip_general(shape, W, k, q, mu, law, lam, work, r, i)
+
+
+@kernel
+def _stick(shape, W, k, q, work, r, i):
+    """r = -W^-1 q; False if a pivot says that W is not positive definite."""
+    d = len(shape)
+    if d == 2:
+        det = W[k, 0, 0] * W[k, 1, 1] - W[k, 0, 1] * W[k, 1, 0]
+        r[i, 0] = (W[k, 0, 1] * q[1] - W[k, 1, 1] * q[0]) / det
+        r[i, 1] = (W[k, 1, 0] * q[0] - W[k, 0, 0] * q[1]) / det
+        return det > 0.0
+    if d == 3:
+        c, f1, f2 = W[k, 0, 0], W[k, 1, 0] / W[k, 0, 0], W[k, 2, 0] / W[k, 0, 0]
+        a11, a12 = W[k, 1, 1] - f1 * W[k, 0, 1], W[k, 1, 2] - f1 * W[k, 0, 2]
+        a21, a22 = W[k, 2, 1] - f2 * W[k, 0, 1], W[k, 2, 2] - f2 * W[k, 0, 2]
+        p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
+        det = a11 * a22 - a12 * a21
+        r[i, 1], r[i, 2] = (a12 * p2 - a22 * p1) / det, (a21 * p1 - a11 * p2) / det
+        r[i, 0] = -(q[0] + W[k, 0, 1] * r[i, 1] + W[k, 0, 2] * r[i, 2]) / c
+        return det > 0.0 and a11 > 0.0
+    return _eliminate(shape, W, k, q, work, r, i)
+
+
+@kernel
+def _eliminate(shape, W, k, q, work, r, i):
+    d = len(shape)
+    for a in range(d):
+        work[d, a] = -q[a]
+        for b in range(d):
+            work[a, b] = W[k, a, b]
+    ok = True
+    for c in range(d):
+        ok = ok and work[c, c] > 0.0
+        for a in range(c + 1, d):
+            f = work[a, c] / work[c, c]
+            for b in range(c, d):
+                work[a, b] -= f * work[c, b]
+            work[d, a] -= f * work[d, c]
+    for c in range(d - 1, -1, -1):
+        total = work[d, c]
+        for b in range(c + 1, d):
+            total -= work[c, b] * r[i, b]
+        r[i, c] = total / work[c, c]
+    return ok
+
+
+@kernel
+def _slip_planar(W, k, q, mu, law, r, i):
+    """Slip in the plane: r_t = s mu r_n with s = +-1, in closed form.
+
+    Coulomb: u_n = 0. Convex: u_n + s mu u_t = 0 (u is orthogonal to the ray of the cone).
+    """
+    best = -np.inf
+    r0, r1 = 0.0, 0.0
+    for s in (1.0, -1.0):
+        m = s * mu
+        num, den = -q[0], W[k, 0, 0] + m * W[k, 0, 1]
+        if law == CONVEX:
+            num -= m * q[1]
+            den += m * (W[k, 1, 0] + m * W[k, 1, 1])
+        if num <= 0.0 or den <= 0.0:
+            continue
+        n = num / den
+        # friction must oppose the slip: of two candidates keep the one that does so more
+        opposing = -s * (q[1] + (W[k, 1, 0] + m * W[k, 1, 1]) * n)
+        if opposing > best:
+            best, r0, r1 = opposing, n, m * n
+    r[i, 0], r[i, 1] = r0, r1
+
+
+@kernel
+def _slip_spatial(W, k, q, mu, lam, r, i):
+    """Coulomb slip with two tangents, all in scalars: the hot path of Gauss-Seidel.
+
+    h(lam) = |N| + (mu / W_nn) (q_n chi - w_nt.N),  N = lam p + a,  a = adj(T) p.
+    """
+    c = W[k, 0, 0]
+    f1, f2, w1, w2 = W[k, 1, 0] / c, W[k, 2, 0] / c, W[k, 0, 1], W[k, 0, 2]
+    t11, t12 = W[k, 1, 1] - f1 * w1, W[k, 1, 2] - f1 * w2
+    t21, t22 = W[k, 2, 1] - f2 * w1, W[k, 2, 2] - f2 * w2
+    p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
+    trace, det = t11 + t22, t11 * t22 - t12 * t21
+    a1, a2 = t22 * p1 - t12 * p2, t11 * p2 - t21 * p1
+    n0, n1, n2 = a1 * a1 + a2 * a2, 2.0 * (a1 * p1 + a2 * p2), p1 * p1 + p2 * p2
+    g = mu / c
+    g0, g1, g2 = (
+        g * (q[0] * det - w1 * a1 - w2 * a2),
+        g * (q[0] * trace - w1 * p1 - w2 * p2),
+        g * q[0],
+    )
+    low, high = 0.0, np.inf
+    if not lam > 0.0:
+        lam = 0.1 * trace
+    for _ in range(ROOT_STEPS):
+        length = np.sqrt(max(n0 + lam * (n1 + lam * n2), 0.0))
+        rest = g0 + lam * (g1 + lam * g2)
+        h = length + rest
+        if h > 0.0:
+            low = lam
+        else:
+            high = lam
+        if abs(h) <= TINY * length or (high < np.inf and high - low <= TINY * high):
+            break
+        step = lam - h / ((0.5 * n1 + lam * n2) / length + g1 + 2.0 * lam * g2)
+        if not (low < step < high):
+            step = 0.5 * (low + high) if high < np.inf else 4.0 * lam
+        if step == lam:
+            break
+        lam = step
+    chi = det + lam * (trace + lam)
+    r[i, 1], r[i, 2] = -(a1 + lam * p1) / chi, -(a2 + lam * p2) / chi
+    r[i, 0] = np.sqrt(r[i, 1] ** 2 + r[i, 2] ** 2) / mu
+    return lam
+
+
+@kernel
+def _slip_general(shape, W, k, q, mu, law, lam, work, r, i):
+    """Slip for any block size and both laws: polynomials by the Faddeev-LeVerrier recursion.
+
+    work rows 0..m-1: coefficient vectors of N, highest power first; row m: of chi after lam^m.
+    """
+    d = len(shape)
+    m = d if law == CONVEX else d - 1
+    A = np.empty((d, d))
+    _pencil(shape, W, k, q, mu, law, A, work)
+    _faddeev(A, m, work)
+    low, high = 0.0, np.inf
+    sign = 1.0
+    if law == CONVEX:
+        # chi has one positive root; the law's root lies on the side where r_n > 0
+        pole = _chi_root(work, m)
+        if _component(work, m, 0, pole) > 0.0:
+            high = pole
+        else:
+            low, sign = pole, -1.0
+    if not (low < lam < high):
+        lam = 0.5 * (low + high) if high < np.inf else 2.0 * low + 0.1 * W[k, 1, 1]
+    for _ in range(ROOT_STEPS):
+        h = _imbalance(shape, W, k, q, mu, law, sign, work, lam)
+        if sign * h > 0.0:
+            low = lam
+        else:
+            high = lam
+        if h == 0.0 or (high < np.inf and high - low <= TINY * high):
+            break
+        eps = 1e-7 * lam
+        slope = (_imbalance(shape, W, k, q, mu, law, sign, work, lam + eps) - h) / eps
+        step = lam - h / slope
+        if not (low < step < high) or abs(step - lam) < TINY * lam:
+            step = 0.5 * (low + high) if high < np.inf else 4.0 * lam
+        lam = step
+    chi = _chi(work, m, lam)
+    t = 0.0
+    for a in range(1, d):
+        r[i, a] = -_component(work, m, a - (d - m), lam) / chi
+        t += r[i, a] ** 2
+    r[i, 0] = np.sqrt(t) / mu
+    return lam
+
+
+@kernel
+def _pencil(shape, W, k, q, mu, law, A, work):
+    """A and p (into work row 0) of (A + lam I) x = -p."""
+    d = len(shape)
+    if law == CONVEX:
+        for a in range(d):
+            s = -1.0 / (mu * mu) if a == 0 else 1.0
+            work[0, a] = s * q[a]
+            for b in range(d):
+                A[a, b] = s * W[k, a, b]
+        return
+    for a in range(1, d):
+        f = W[k, a, 0] / W[k, 0, 0]
+        work[0, a - 1] = q[a] - f * q[0]
+        for b in range(1, d):
+            A[a - 1, b - 1] = W[k, a, b] - f * W[k, 0, b]
+
+
+@kernel
+def _faddeev(A, m, work):
+    """adj(A + lam I) p = sum lam^(m-1-j) work[j], det = lam^m + sum lam^(m-1-j) work[m, j]."""
+    M = np.eye(m)
+    for j in range(m):
+        AM = np.zeros((m, m))
+        for a in range(m):
+            for b in range(m):
+                for e in range(m):
+                    AM[a, b] += A[a, e] * M[e, b]
+        c = 0.0
+        for a in range(m):
+            c += AM[a, a]
+        c /= j + 1.0
+        work[m, j] = c
+        if j + 1 == m:
+            break
+        for a in range(m):
+            for b in range(m):
+                M[a, b] = -AM[a, b]
+            M[a, a] += c
+        for a in range(m):
+            total = 0.0
+            for b in range(m):
+                total += M[a, b] * work[0, b]
+            work[j + 1, a] = total
+
+
+@kernel
+def _component(work, m, a, lam):
+    total = 0.0
+    for j in range(m):
+        total = total * lam + work[j, a]
+    return total
+
+
+@kernel
+def _chi(work, m, lam):
+    total = 1.0
+    for j in range(m):
+        total = total * lam + work[m, j]
+    return total
+
+
+@kernel
+def _chi_root(work, m):
+    """The positive root of chi, which is negative before it and positive after."""
+    high = 1.0
+    for _ in range(1100):
+        if _chi(work, m, high) > 0.0:
+            break
+        high *= 2.0
+    low = 0.0
+    for _ in range(1200):
+        middle = 0.5 * (low + high)
+        if middle <= low or middle >= high:
+            break
+        if _chi(work, m, middle) > 0.0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@kernel
+def _imbalance(shape, W, k, q, mu, law, sign, work, lam):
+    """h(lam), whose root is the slip solution; positive towards stick."""
+    d = len(shape)
+    if law == CONVEX:
+        t = 0.0
+        for a in range(1, d):
+            t += _component(work, d, a, lam) ** 2
+        return np.sqrt(t) - sign * mu * _component(work, d, 0, lam)
+    m = d - 1
+    t, coupling = 0.0, 0.0
+    for a in range(m):
+        x = _component(work, m, a, lam)
+        t += x * x
+        coupling += W[k, 0, a + 1] * x
+    return np.sqrt(t) + mu / W[k, 0, 0] * (q[0] * _chi(work, m, lam) - coupling)
