@@ -47,6 +47,7 @@ def polish_boxed(problem: BoxedLCP, z: Floats, rounds: int = 6) -> Floats:
     best, least = z, max(problem.residuals(z))
     for _ in range(rounds):
         z = basic_solution(problem, interior(problem, z), z)
+        z = np.clip(z, problem.lower, problem.upper)
         error = max(problem.residuals(z)) if np.isfinite(z).all() else np.inf
         if not error < 0.5 * least:
             return z if error < least else best

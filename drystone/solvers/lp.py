@@ -78,8 +78,8 @@ class LP(Solver):
     def _heuristic(self, problem: BoxedLCP, start: Start, limits: Limits) -> Answer:
         again = reused(problem, start.basis, limits.tol)
         if again is not None:
-            info = {"step": "basis", "counts": dict.fromkeys("abcd", 0)}
-            return Answer(again, Status.SOLVED, 0, extras={"basis": start.basis, "info": info})
+            stats = {"step": "basis", "counts": dict.fromkeys("abcd", 0)}
+            return Answer(again, Status.SOLVED, 0, extras={"basis": start.basis, "info": stats})
         rows = _Rows(problem, limits)
         counts = {"a": 1, "b": 0, "c": 0, "d": 0}
         none = np.zeros(problem.size, bool)
@@ -101,7 +101,8 @@ class LP(Solver):
         if status is Status.SOLVED:
             value = polish_boxed(problem, value)
         energy = float((value * problem.dual(value))[~problem.free].sum())
-        info = {"step": step, "counts": counts, "vanishing": int(V.sum()), "energy": energy}
+        info: dict[str, Any] = {"step": step, "counts": counts, "energy": energy}
+        info["vanishing"] = int(V.sum())
         extras: dict[str, Any] = {"info": info}
         if status is Status.SOLVED:
             extras["basis"] = interior(problem, value)
