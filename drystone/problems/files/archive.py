@@ -173,9 +173,7 @@ def write(problem: Problem, path: Path) -> None:
 
 
 def _put_friction(arrays: dict[str, Any], problem: Any) -> None:
-    local = problem
     if isinstance(problem, GlobalFrictionProblem):
-        local = problem.local
         arrays["b"] = problem.b
         _put(arrays, "M", problem.M)
         _put(arrays, "H", problem.H)
@@ -184,12 +182,12 @@ def _put_friction(arrays: dict[str, Any], problem: Any) -> None:
         _put(arrays, "inverse_mass", problem.W.inverse_mass)
     else:
         _put(arrays, "W", problem.W)
-    name, numbers = _cone_words(local.cone)
-    arrays |= {"mu": problem.mu, "dim": np.array(problem.dim), "law": np.array(local.law)}
-    arrays |= {"bilateral": np.array(local.bilateral), "cone": np.array(name)}
+    name, numbers = _cone_words(problem.cone)
+    arrays |= {"mu": problem.mu, "dim": np.array(problem.dim), "law": np.array(problem.law)}
+    arrays |= {"bilateral": np.array(problem.bilateral), "cone": np.array(name)}
     arrays["cone_numbers"] = np.array(numbers, dtype=np.float64)
-    if local.slip is not None:
-        arrays["slip"] = local.slip
+    if problem.slip is not None:
+        arrays["slip"] = problem.slip
 
 
 def _cone_words(cone: Any) -> tuple[str, list[float]]:

@@ -229,12 +229,11 @@ def _global_parts(problem: Any) -> Parts:
 
 def refuse_unsayable(problem: Any, path: Path, format: str) -> None:
     """Raise where the format has no words for the cone, the law or a known slip."""
-    local = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-    if not isinstance(local.cone, CircularCone):
-        raise ProblemFileError(f"{path}: {format} knows circular cones only, not {local.cone}")
-    if local.law != "coulomb":
-        raise ProblemFileError(f"{path}: {format} knows Coulomb's law only, not {local.law!r}")
-    if local.slip is not None:
+    if not isinstance(problem.cone, CircularCone):
+        raise ProblemFileError(f"{path}: {format} knows circular cones only, not {problem.cone}")
+    if problem.law != "coulomb":
+        raise ProblemFileError(f"{path}: {format} knows Coulomb's law only, not {problem.law!r}")
+    if problem.slip is not None:
         raise ProblemFileError(f"{path}: {format} knows no given slip directions")
 
 

@@ -1,5 +1,5 @@
 """Siconos' text format, written: dense matrices as they are, W as block CSR,
-M and H of a global problem as triplets.
+sparse M and H of a global problem as triplets.
 
 17 digits, so that the file holds the very same numbers.
 """
@@ -34,9 +34,9 @@ def write(problem: Problem, path: Path) -> None:
         _write_mixed(problem, path)
         return
     refuse_unsayable(problem, path, "Siconos' text")
+    if problem.bilateral:
+        raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
     if isinstance(problem, FrictionProblem):
-        if problem.bilateral:
-            raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
         W = problem.W.formed() if isinstance(problem.W, DelassusOperator) else problem.W
         with path.open("w", encoding="ascii") as file:
             file.write(f"{problem.dim}\n{problem.nc}\n")
@@ -48,12 +48,14 @@ def write(problem: Problem, path: Path) -> None:
 
 
 def _write_global(problem: GlobalFrictionProblem, path: Path) -> None:
-    if problem.size != problem.dim * problem.nc:
-        raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
     with path.open("w", encoding="ascii") as file:
         file.write(f"{problem.dim}\n{problem.nc}\n")
-        for matrix in (problem.M, problem.H):
-            _triplets(file, sp.coo_array(matrix))
+        if isinstance(problem.M, np.ndarray):
+            _matrix(file, problem.M, 1, 1)
+            _matrix(file, problem.H.toarray(), 1, 1)
+        else:
+            _triplets(file, sp.coo_array(problem.M))
+            _triplets(file, sp.coo_array(problem.H))
         for vector in (problem.q, problem.b, problem.mu):
             _vector(file, vector)
 

@@ -1,0 +1,223 @@
+"""``drystone solve``: problem files in, solutions and their judged residuals out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drystone.cli.words import (
+    FAILED,
+    WRONG,
+    complain,
+    duration,
+    finite,
+    kind_of,
+    mistakes,
+    size_of,
+    stem_of,
+)
+from drystone.errors import DrystoneError, OptionError
+
+if TYPE_CHECKING:
+    from drystone.problems import Problem
+    from drystone.solvers.base import Solver
+    from drystone.types import Solution
+
+PIPED_WIDTH = 160  # columns of the table where no terminal says otherwise
+METHODS_HELP = (
+    "Method: auto chooses and falls back by itself. LCPs: lemke, dantzig, pgs, interior-point, "
+    "enumerative. Friction: newton, nsgs, admm, apgd, interior-point."
+)
+
+
+def solve(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Problem files: FCLIB .hdf5, Siconos .dat, or .npz.", metavar="FILE..."
+        ),
+    ],
+    solver: Annotated[str, typer.Option("--solver", "-s", help=METHODS_HELP)] = "auto",
+    tol: Annotated[
+        float, typer.Option(help="Largest residual, in the scaled and the unit-free form.")
+    ] = 1e-8,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds after which a solve returns what it has.")
+    ] = 60.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each file, one a line.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the solution to this .npz: r,u (friction), v,r,u (global friction), "
+            "z,w (LCP). With several files, a folder that gets one .npz for each.",
+            metavar="OUT",
+        ),
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option(min=1, help="Solve this often and report the fastest.")
+    ] = 1,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """Solve problem files and judge the answers.
+
+    A problem counts as solved when the residual of its own law, scaled and unit-free, is within
+    the tolerance, whatever the method believed.
+
+    Examples:
+
+      drystone solve pile.hdf5
+
+      drystone solve *.dat --solver nsgs --tol 1e-6 --json
+    """
+    with mistakes(debug):
+        from dataclasses import replace
+
+        from drystone.solvers.registry import by_name
+
+        method = replace(by_name(solver), tol=tol, time_limit=time_limit)
+        places = _places(files, output)
+        rows, wrong = _solve_all(files, places, method, repeat, as_json, debug)
+    if not as_json and rows:
+        _print_table(rows)
+    if wrong:
+        raise typer.Exit(WRONG)
+    if any(row["status"] != "solved" for row in rows):
+        raise typer.Exit(FAILED)
+
+
+def _solve_all(
+    files: list[Path],
+    places: list[Path | None],
+    method: Solver,
+    repeat: int,
+    as_json: bool,
+    debug: bool,
+) -> tuple[list[dict[str, Any]], bool]:
+    """One row for each file that could be read and solved; whether any could not."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from drystone.problems.files import read_problem
+
+    rows, wrong = [], False
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task("", total=len(files))
+        for file, place in zip(files, places, strict=True):
+            progress.update(task, description=file.name)
+            try:
+                problem = read_problem(file)
+                solution = min(
+                    (method.solve(problem) for _ in range(repeat)), key=lambda one: one.seconds
+                )
+                if place is not None:
+                    _save(place, problem, solution)
+            except DrystoneError as error:
+                if debug:
+                    raise
+                message = str(error)
+                complain(message if str(file) in message else f"{file}: {message}")
+                wrong = True
+            else:
+                rows.append(_row(file, problem, solution))
+                if as_json:
+                    typer.echo(json.dumps(rows[-1], allow_nan=False))
+            progress.advance(task)
+    return rows, wrong
+
+
+def _row(file: Path, problem: Problem, solution: Solution) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "kind": kind_of(problem),
+        "size": size_of(problem),
+        "solver": solution.solver,
+        "methods": list(solution.methods),
+        "status": solution.status.name.lower(),
+        "residual": finite(solution.residual),
+        "residual_unit": finite(solution.residual_unit),
+        "iterations": int(solution.iterations),
+        "seconds": finite(solution.seconds),
+    }
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("file", no_wrap=True, min_width=12)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("methods", no_wrap=True, min_width=6)
+    table.add_column("status", no_wrap=True)
+    for name in ("residual", "unit-free", "steps", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        colour = "green" if row["status"] == "solved" else "red"
+        numbers = [
+            "-" if row[k] is None else f"{row[k]:.1e}" for k in ("residual", "residual_unit")
+        ]
+        table.add_row(
+            Path(row["file"]).name,
+            row["kind"],
+            str(row["size"]),
+            " ".join(row["methods"]),
+            f"[{colour}]{row['status']}[/]",
+            *numbers,
+            str(row["iterations"]),
+            duration(row["seconds"]),
+        )
+    console = Console()
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    console.print(table)
+    solved = sum(row["status"] == "solved" for row in rows)
+    total = sum(row["seconds"] or 0.0 for row in rows)
+    console.print(f"{solved} of {len(rows)} solved in {duration(total)}")
+
+
+def _places(files: list[Path], output: Path | None) -> list[Path | None]:
+    """Where each file's solution goes; settled before anything is solved."""
+    if output is None:
+        return [None] * len(files)
+    if len(files) == 1 and not output.is_dir():
+        if output.suffix != ".npz":
+            raise OptionError(f"--output {output}: expected a name ending in .npz, or a folder")
+        return [output]
+    if output.suffix == ".npz" or (output.exists() and not output.is_dir()):
+        raise OptionError(f"--output {output}: {len(files)} files need a folder, not one .npz")
+    places = [output / f"{stem_of(file)}.npz" for file in files]
+    twice = next((place for k, place in enumerate(places) if place in places[:k]), None)
+    if twice is not None:
+        raise OptionError(f"--output {output}: two files would both be written to {twice.name}")
+    return list(places)
+
+
+def _save(place: Path, problem: Problem, solution: Solution) -> None:
+    import numpy as np
+
+    arrays = {"z": solution.value, "w": solution.dual}
+    if kind_of(problem).endswith(("2d", "3d")):
+        arrays = {"r": solution.value, "u": solution.dual}
+    if solution.velocity is not None:
+        arrays["v"] = solution.velocity
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(place, allow_pickle=False, **arrays)
+    except OSError as error:
+        raise OptionError(f"--output {place}: {error.strerror or error}") from None

@@ -1,0 +1,83 @@
+"""How problems, times and errors are put into words on the command line."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from drystone.errors import DrystoneError
+
+if TYPE_CHECKING:
+    from drystone.problems import Problem
+
+FAILED, WRONG = 1, 2  # exit codes: the solve failed; the command or a file is wrong
+KINDS = {
+    "lcp": "lcp",
+    "mixed-lcp": "mlcp",
+    "boxed-lcp": "boxed-lcp",
+    "friction": "fc",
+    "global-friction": "gfc",
+}
+
+
+def kind_of(problem: Problem) -> str:
+    """lcp, mlcp, boxed-lcp, fc2d, fc3d, gfc2d or gfc3d, as in the field's collections."""
+    dim = getattr(problem, "dim", None)
+    return KINDS[problem.kind] + (f"{dim}d" if dim else "")
+
+
+def size_of(problem: Problem) -> int:
+    """Contacts of a friction problem, unknowns of an LCP."""
+    return int(getattr(problem, "nc", problem.size))
+
+
+def stem_of(path: Path) -> str:
+    """The file's name without the endings of problem files."""
+    name = path.name
+    while Path(name).suffix in (".dat", ".hdf5", ".h5", ".npz"):
+        name = Path(name).stem
+    return name
+
+
+def duration(seconds: float | None) -> str:
+    """Three digits and a unit: 812 us, 3.40 ms, 12.1 s."""
+    if seconds is None or not math.isfinite(seconds):
+        return "-"
+    for unit, scale in (("us", 1e6), ("ms", 1e3)):
+        if seconds * scale < 999.5:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def finite(number: float) -> float | None:
+    """The number, or None (JSON null) where JSON has no word for it."""
+    return float(number) if math.isfinite(number) else None
+
+
+def complain(message: str) -> None:
+    typer.echo(f"drystone: {message}", err=True)
+
+
+@contextmanager
+def mistakes(debug: bool) -> Iterator[None]:
+    """A user's mistake ends the command with one line and exit code 2; --debug shows where."""
+    try:
+        yield
+    except DrystoneError as error:
+        if debug:
+            raise
+        complain(str(error))
+        raise typer.Exit(WRONG) from None
+    except KeyboardInterrupt:
+        complain("stopped")
+        raise typer.Exit(FAILED) from None
+    except BrokenPipeError:
+        # the reader of our output went away (| head): leave quietly
+        sys.stderr.close()
+        raise typer.Exit(FAILED) from None
