@@ -1,0 +1,240 @@
+"""All solutions of a piecewise linear problem by trying every combination of modes.
+
+Rows u = A y + b. Each entity (a complementary pair, a contact) has modes; a mode says which of
+its columns y may be positive, all others being zero, and what its rows must do. The pieces of
+the solution set are polyhedra without lines, and each is the hull of its vertices plus a cone.
+A vertex is found with the mode of its support: the columns chosen are strictly positive, and
+if the rows that must vanish do not determine y, others are made to vanish as well.
+
+columns (ne, modes, 2) and rows (ne, 2): indices or -1; roles (ne, modes, 2) of those rows;
+count (ne,): number of modes; always_rows, always_columns: rows that always vanish and columns
+of any sign.
+"""
+
+import numpy as np
+
+from drystone.kernels import status as code
+from drystone.kernels._jit import kernel
+
+FREE = 0  # roles of a row: anything, zero, at least zero, at most zero
+ZERO = 1
+ABOVE = 2
+BELOW = 3
+
+NEXT = 0  # places in `state`: next combination, solutions found, singular combinations met,
+FOUND = 1
+SINGULAR = 2
+SKIPPED = 3  # and those with too many candidates for a vertex
+
+NULL = 1e-11  # a pivot below this times its largest start counts as zero
+
+
+@kernel
+def search(A, b, columns, rows, roles, count, always_rows, always_columns, tol, stop,
+           B, C, lists, role, y, picks, state, modes, values):  # fmt: skip
+    """Try combinations state[NEXT] to stop - 1. RUNNING if the buffers are full, else SOLVED.
+
+    modes (room, ne) int64 and values (room, g): what was found. Scratch: B, C (p + 1, g + 1),
+    lists (2, p + g) int64, role (p,) int64, y (g,), picks (4, p + g) int64.
+    """
+    room = modes.shape[0]
+    while state[NEXT] < stop:
+        if state[FOUND] >= room:
+            return code.RUNNING
+        digits = modes[state[FOUND]]
+        rest = state[NEXT]
+        for e in range(count.size):
+            digits[e] = rest % count[e]
+            rest //= count[e]
+        nt, ns = _choose(digits, columns, rows, roles, always_rows, always_columns, lists, role)
+        _vertices(A, b, lists, role, nt, ns, always_columns.size, tol, B, C, y, picks, state,
+                  modes, values)  # fmt: skip
+        state[NEXT] += 1
+    return code.SOLVED
+
+
+@kernel
+def _choose(digits, columns, rows, roles, always_rows, always_columns, lists, role):
+    """Vanishing rows lists[0, :nt], columns lists[1, :ns] (those of any sign first), roles."""
+    nt, ns = 0, 0
+    for i in range(role.size):
+        role[i] = FREE
+    for k in range(always_rows.size):
+        lists[0, nt] = always_rows[k]
+        role[always_rows[k]] = ZERO
+        nt += 1
+    for k in range(always_columns.size):
+        lists[1, ns] = always_columns[k]
+        ns += 1
+    for e in range(digits.size):
+        for k in range(2):
+            i, j = rows[e, k], columns[e, digits[e], k]
+            if i >= 0:
+                role[i] = roles[e, digits[e], k]
+                if role[i] == ZERO:
+                    lists[0, nt] = i
+                    nt += 1
+            if j >= 0:
+                lists[1, ns] = j
+                ns += 1
+    return nt, ns
+
+
+@kernel
+def _vertices(A, b, lists, role, nt, ns, nfree, tol, B, C, y, picks, state, modes, values):
+    """Vertices of one piece that have its full support; written to modes and values."""
+    order = picks[0]
+    for i in range(nt):
+        for j in range(ns):
+            B[i, j] = A[lists[0, i], lists[1, j]]
+        B[i, ns] = -b[lists[0, i]]
+    for j in range(ns):
+        order[j] = j
+    rank = _reduce(B, nt, ns, order, tol)
+    if rank < 0:
+        return
+    missing = ns - rank
+    if missing == 0:
+        for j in range(ns):
+            y[order[j]] = B[j, ns]
+        _accept(A, b, lists, role, nt, ns, nfree, tol, y, state, modes, values)
+        return
+    state[SINGULAR] += 1
+    candidates = 0
+    for i in range(role.size):
+        if role[i] == ABOVE or role[i] == BELOW:
+            picks[1, candidates] = i
+            candidates += 1
+    if candidates < missing:
+        return
+    _more_rows(A, b, lists, role, nt, ns, nfree, rank, candidates, tol, B, C, y, picks, state,
+               modes, values)  # fmt: skip
+
+
+@kernel
+def _reduce(B, nt, ns, order, tol):
+    """Gauss-Jordan with full pivoting on [B | c], columns permuted by `order`; the rank, or -1
+    if the equations contradict each other. Then y_order[:rank] = c - B[:rank, rank:] y_rest."""
+    largest, right = 0.0, 0.0
+    for i in range(nt):
+        right = max(right, abs(B[i, ns]))
+        for j in range(ns):
+            largest = max(largest, abs(B[i, j]))
+    rank = 0
+    while rank < min(nt, ns):
+        best, row, c = NULL * largest, -1, -1
+        for i in range(rank, nt):
+            for j in range(rank, ns):
+                if abs(B[i, j]) > best:
+                    best, row, c = abs(B[i, j]), i, j
+        if row < 0:
+            break
+        for j in range(ns + 1):
+            B[rank, j], B[row, j] = B[row, j], B[rank, j]
+        for i in range(nt):
+            B[i, rank], B[i, c] = B[i, c], B[i, rank]
+        order[rank], order[c] = order[c], order[rank]
+        p = 1.0 / B[rank, rank]
+        for j in range(rank, ns + 1):
+            B[rank, j] *= p
+        for i in range(nt):
+            f = B[i, rank]
+            if i != rank and f != 0.0:
+                for j in range(rank, ns + 1):
+                    B[i, j] -= f * B[rank, j]
+        rank += 1
+    for i in range(rank, nt):
+        if abs(B[i, ns]) > 10.0 * tol * (right + 1e-300):
+            return -1
+    return rank
+
+
+@kernel
+def _more_rows(A, b, lists, role, nt, ns, nfree, rank, candidates, tol, B, C, y, picks, state,
+               modes, values):  # fmt: skip
+    """Let every choice of as many inequality rows as are missing vanish too."""
+    missing = ns - rank
+    total = 1.0
+    for k in range(missing):
+        total *= (candidates - k) / (k + 1.0)
+    if total > 20000.0:
+        state[SKIPPED] += 1
+        return
+    choice, turn = picks[2], picks[3]
+    for a in range(missing):
+        choice[a] = a
+    while True:
+        for a in range(missing):
+            _restrict(A, b, lists, picks, picks[1, choice[a]], rank, ns, B, C[a])
+            turn[a] = a
+        if _reduce(C, missing, missing, turn, tol) == missing:
+            for a in range(missing):
+                y[picks[0, rank + turn[a]]] = C[a, missing]
+            for i in range(rank):
+                value = B[i, ns]
+                for a in range(missing):
+                    value -= B[i, rank + turn[a]] * C[a, missing]
+                y[picks[0, i]] = value
+            _accept(A, b, lists, role, nt, ns, nfree, tol, y, state, modes, values)
+        a = missing - 1
+        while a >= 0 and choice[a] == candidates - missing + a:
+            a -= 1
+        if a < 0:
+            return
+        choice[a] += 1
+        for k in range(a + 1, missing):
+            choice[k] = choice[k - 1] + 1
+
+
+@kernel
+def _restrict(A, b, lists, picks, row, rank, ns, B, out):
+    """Row `row` of u = 0 as an equation in the undetermined columns only."""
+    missing = ns - rank
+    for a in range(missing):
+        out[a] = A[row, lists[1, picks[0, rank + a]]]
+    out[missing] = -b[row]
+    for i in range(rank):
+        f = A[row, lists[1, picks[0, i]]]
+        if f != 0.0:
+            for a in range(missing):
+                out[a] -= f * B[i, rank + a]
+            out[missing] -= f * B[i, ns]
+
+
+@kernel
+def _accept(A, b, lists, role, nt, ns, nfree, tol, y, state, modes, values):
+    """Keep y if its support is positive and every row does what its role asks."""
+    top = 0.0
+    for j in range(ns):
+        if not abs(y[j]) < np.inf:
+            return
+        top = max(top, abs(y[j]))
+    for j in range(nfree, ns):
+        if y[j] <= tol * top:
+            return
+    for i in range(role.size):
+        if role[i] == FREE:
+            continue
+        u, size = b[i], abs(b[i])
+        for j in range(ns):
+            term = A[i, lists[1, j]] * y[j]
+            u += term
+            size += abs(term)
+        slack = 100.0 * tol * size + 1e-300
+        if role[i] == ZERO and abs(u) > slack:
+            return
+        if role[i] == ABOVE and u < -slack:
+            return
+        if role[i] == BELOW and u > slack:
+            return
+    found = state[FOUND]
+    if found >= modes.shape[0] - 1:
+        state[SKIPPED] += 1
+        return
+    for j in range(values.shape[1]):
+        values[found, j] = 0.0
+    for j in range(ns):
+        values[found, lists[1, j]] = y[j]
+    for e in range(modes.shape[1]):
+        modes[found + 1, e] = modes[found, e]
+    state[FOUND] = found + 1

@@ -1,0 +1,305 @@
+"""All solutions of a small problem: what shows indeterminacy and inconsistency (S10 to S13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.linalg
+
+from drystone.errors import OptionError
+from drystone.kernels import enumerate as kernels
+from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems.convert import fold, to_lcp
+from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers.boxes import BoxReduction
+from drystone.solvers.reuse import contact_states
+from drystone.types import Bools, Floats, Ints, Status
+
+ROOM = 512  # solutions that one call of the kernel may write
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enumerative(Solver):
+    """Tries every combination of index sets (LCP) or contact states (planar friction).
+
+    Returns all isolated solutions, and of solution sets that are not points their vertices;
+    ``info["segments"]`` lists the pairs (i, j) of solutions joined by solutions, and
+    ``info["rays"]`` directions along which a solution extends without bound. No solution at all
+    is a proof: status INFEASIBLE.
+
+    max_size: refuse problems with more than 2^max_size combinations (a planar contact counts 2).
+    max_solutions: stop after so many; ``info["complete"]`` says whether all were found.
+    """
+
+    max_size: int = 16
+    max_solutions: int = 10_000
+
+    name: ClassVar[str] = "enumerative"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.max_size <= 40:
+            raise OptionError(f"enumerative: max_size = {self.max_size}: expected 1 to 40")
+        if not self.max_solutions >= 1:
+            raise OptionError(f"enumerative: max_solutions = {self.max_solutions}: expected >= 1")
+
+    def refuses(self, problem: Problem) -> str | None:
+        if isinstance(problem, GlobalFrictionProblem):
+            problem = problem.local
+        if isinstance(problem, FrictionProblem):
+            rough = ~problem.sliding & (problem.mu > 0)
+            if problem.cone.stretch(problem.dim) is not None:
+                return f"{problem.cone} is smooth: its solutions cannot be enumerated"
+            if problem.dim == 3 and rough.any() and (problem.k == 0 or problem.law == "static"):
+                return "circular cones in space have no finite set of contact states"
+            per = 2 if problem.k == 0 or problem.dim == 2 else problem.k + 2
+            size = int(per * rough.sum() + (~rough).sum())
+        elif isinstance(problem, MixedLCP):
+            size = problem.size - int(problem.free.sum())
+        else:
+            both = np.isfinite(problem.lower) & np.isfinite(problem.upper)
+            size = problem.size - int(problem.free.sum()) + int(both.sum())
+        if size > self.max_size:
+            return f"2^{size} combinations; max_size={self.max_size} allows 2^{self.max_size}"
+        return None
+
+    def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        pieces, back = _statement(problem)
+        found = Search(pieces, self.max_solutions, limits)
+        points = [np.asarray(back(y)) for y in found.values]
+        info: dict[str, Any] = {
+            "count": len(points),
+            "combinations": found.tried,
+            "singular": found.singular,
+            "complete": found.complete,
+            "segments": (),
+            "rays": (),
+        }
+        extras: dict[str, Any] = {"info": info, "solutions": tuple(points)}
+        if not points:
+            status = Status.INFEASIBLE if found.complete else Status.TIME_LIMIT
+            return Answer(np.zeros(problem.size), status, found.tried, extras=extras)
+        info["segments"] = _segments(problem, points)
+        if found.singular:
+            info["rays"] = _rays(problem, pieces, back, points, self.max_solutions, limits)
+        info["isolated"] = not info["segments"] and not info["rays"]
+        extras |= _states(problem, points, info)
+        return Answer(points[0], Status.SOLVED, found.tried, extras=extras)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Rows A y + b with the modes of each entity; see ``kernels.enumerate``."""
+
+    A: Floats
+    b: Floats
+    columns: Ints
+    rows: Ints
+    roles: Ints
+    count: Ints
+    always_rows: Ints
+    always_columns: Ints
+
+    @property
+    def combinations(self) -> int:
+        return int(np.prod(self.count, dtype=object)) if self.count.size else 1
+
+    def homogeneous(self) -> Pieces:
+        """Directions of its unbounded pieces: b = 0, and the positive columns sum to one."""
+        p, g = self.A.shape
+        total = np.ones(g)
+        total[self.always_columns] = 0.0
+        return replace(
+            self,
+            A=np.vstack([self.A, total]),
+            b=np.append(np.zeros(p), -1.0),
+            always_rows=np.append(self.always_rows, p),
+        )
+
+
+class Search:
+    """Runs the kernel in chunks. values: distinct solutions y, in order of their modes."""
+
+    def __init__(self, given: Pieces, most: int, limits: Limits) -> None:
+        pieces, scale = _balanced(given)
+        p, g = pieces.A.shape
+        ne = pieces.count.size
+        total = pieces.combinations
+        state = np.zeros(4, np.int64)
+        modes, values = np.zeros((ROOM, ne), np.int64), np.zeros((ROOM, g))
+        lists, picks = np.zeros((2, p + g), np.int64), np.zeros((4, p + g), np.int64)
+        B, y, role = np.zeros((2, p + 1, g + 1)), np.zeros(g), np.zeros(p, np.int64)
+        chunk = max(16, 2_000_000 // (1 + g * g * max(g, 1)))
+        self.values: list[Floats] = []
+        while state[kernels.NEXT] < total and len(self.values) < most and not limits.expired():
+            stop = min(total, int(state[kernels.NEXT]) + chunk)
+            kernels.search(
+                pieces.A, pieces.b, pieces.columns, pieces.rows, pieces.roles, pieces.count,
+                pieces.always_rows, pieces.always_columns, 1e-11, stop, B[0], B[1], lists, role, y,
+                picks, state, modes, values,
+            )  # fmt: skip
+            for k in range(int(state[kernels.FOUND])):
+                self._keep(_polished(given, scale * values[k]))
+            state[kernels.FOUND] = 0
+        self.tried = int(state[kernels.NEXT])
+        self.singular = int(state[kernels.SINGULAR])
+        self.complete = self.tried == total and not state[kernels.SKIPPED]
+
+    def _keep(self, y: Floats) -> None:
+        top = float(np.abs(y).max(initial=0.0))
+        if not any(np.abs(y - other).max(initial=0.0) <= 1e-9 * top for other in self.values):
+            self.values.append(y)
+
+
+def _balanced(pieces: Pieces) -> tuple[Pieces, Floats]:
+    """The same with rows and columns scaled to entries near one, and the scale of y."""
+    A = pieces.A
+    rows, columns = np.ones(A.shape[0]), np.ones(A.shape[1])
+    for _ in range(3):
+        size = np.abs(rows[:, None] * A * columns)
+        down, across = size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)
+        rows /= np.sqrt(np.where(down > 0, down, 1.0))
+        columns /= np.sqrt(np.where(across > 0, across, 1.0))
+    rows, columns = 2.0 ** np.round(np.log2(rows)), 2.0 ** np.round(np.log2(columns))
+    return replace(pieces, A=rows[:, None] * A * columns, b=rows * pieces.b), columns
+
+
+def _polished(pieces: Pieces, y: Floats) -> Floats:
+    """Least squares on the rows that vanish, support kept: the rounding of elimination goes."""
+    support = y != 0.0
+    support[pieces.always_columns] = True
+    u = pieces.A @ y + pieces.b
+    size = np.abs(pieces.A) @ np.abs(y) + np.abs(pieces.b)
+    tight = np.abs(u) <= 1e-9 * size
+    out = np.zeros_like(y)
+    block = pieces.A[np.ix_(tight, support)]
+    out[support] = np.linalg.lstsq(block, -pieces.b[tight], rcond=None)[0]
+    better = np.abs(pieces.A @ out + pieces.b)[tight].max(initial=0.0)
+    return out if better <= np.abs(u)[tight].max(initial=0.0) else y.copy()
+
+
+def _statement(problem: Any) -> tuple[Pieces, Any]:
+    """Pieces of the problem, and the map from y to its value."""
+    if isinstance(problem, FrictionProblem):
+        if problem.dim == 2 and problem.law != "convex":
+            return _planar(problem)
+        if problem.dim == 3 and not problem.k:
+            folded = fold(problem)
+            return _pairs(folded.A, folded.b, folded.bilateral), folded.value
+        pyramid = to_lcp(problem)
+        return _pairs(pyramid.lcp.dense, pyramid.lcp.q, pyramid.lcp.free), pyramid.value
+    if isinstance(problem, MixedLCP):
+        return _pairs(problem.dense, problem.q, problem.free), np.array
+    boxes = BoxReduction(problem)
+    return _pairs(boxes.lcp.dense, boxes.lcp.q, boxes.lcp.free), boxes.value
+
+
+def _pairs(A: Floats, b: Floats, free: Bools) -> Pieces:
+    """Complementary pairs: 0 <= y_i _|_ u_i >= 0, and free rows u_i = 0."""
+    bounded = np.flatnonzero(~free)
+    ne = bounded.size
+    columns, rows = np.full((ne, 2, 2), -1), np.full((ne, 2), -1)
+    roles = np.full((ne, 2, 2), kernels.FREE)
+    columns[:, 1, 0] = rows[:, 0] = bounded
+    roles[:, 0, 0], roles[:, 1, 0] = kernels.ABOVE, kernels.ZERO
+    return Pieces(
+        A, b, columns, rows, roles, np.full(ne, 2), np.flatnonzero(free), _independent(A, free)
+    )
+
+
+def _independent(A: Floats, free: Bools) -> Ints:
+    """Free columns without those that others span, so that no piece holds a line."""
+    index = np.flatnonzero(free)
+    if index.size == 0:
+        return index
+    R, order = scipy.linalg.qr(A[:, index], mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    return np.sort(index[order[: int((size > 1e-12 * size[0]).sum())]])
+
+
+def _planar(problem: FrictionProblem) -> tuple[Pieces, Any]:
+    """Each contact open, stick or slip; its impulse is a (1, mu) + b (1, -mu), a and b >= 0."""
+    folded = fold(problem)
+    nc, nf = problem.nc, folded.b.size
+    sticky = folded.tangent >= 0
+    first = np.concatenate([[0], np.cumsum(np.where(sticky, 2, 1))]).astype(np.int64)
+    g = int(first[-1]) + problem.bilateral
+    G = np.zeros((nf, g))
+    G[folded.normal, first[:-1]] = 1.0
+    s, a = np.flatnonzero(sticky), first[:-1][sticky]
+    G[folded.normal[s], a + 1] = 1.0
+    G[folded.tangent[s], a], G[folded.tangent[s], a + 1] = problem.mu[s], -problem.mu[s]
+    bilateral = np.flatnonzero(folded.bilateral)
+    G[bilateral, np.arange(int(first[-1]), g)] = 1.0
+    columns, rows = np.full((nc, 4, 2), -1), np.full((nc, 2), -1)
+    roles = np.full((nc, 4, 2), kernels.FREE)
+    rows[:, 0] = folded.normal
+    rows[s, 1] = folded.tangent[s]
+    roles[:, 0, 0], roles[:, 1:, 0] = kernels.ABOVE, kernels.ZERO
+    columns[:, 1, 0] = first[:-1]
+    # modes of a rough contact: open, stick, friction up (u_t <= 0), friction down (u_t >= 0)
+    columns[s, 1, 1], columns[s, 2, 0], columns[s, 3, 0] = a + 1, a, a + 1
+    roles[s, 1, 1], roles[s, 2, 1], roles[s, 3, 1] = kernels.ZERO, kernels.BELOW, kernels.ABOVE
+    always = np.zeros(g, bool)
+    always[int(first[-1]) :] = True
+    A = folded.A @ G
+    pieces = Pieces(
+        A,
+        folded.b,
+        columns,
+        rows,
+        roles,
+        np.where(sticky, 4, 2),
+        bilateral,
+        _independent(A, always),
+    )
+    return pieces, lambda y: folded.value(G @ y)
+
+
+def _solves(problem: Any, point: Floats) -> bool:
+    return max(problem.residuals(point)) <= 1e-9
+
+
+def _segments(problem: Any, points: list[Floats]) -> tuple[tuple[int, int], ...]:
+    """Pairs of solutions whose connecting segment consists of solutions."""
+    if len(points) > 64:
+        return ()
+    out = []
+    for i in range(len(points)):
+        for j in range(i + 1, len(points)):
+            inside = (points[i] + (points[j] - points[i]) * t for t in (0.5, 0.3))
+            if all(_solves(problem, point) for point in inside):
+                out.append((i, j))
+    return tuple(out)
+
+
+def _rays(
+    problem: Any, pieces: Pieces, back: Any, points: list[Floats], most: int, limits: Limits
+) -> tuple[Floats, ...]:
+    """Directions along which some solution extends without bound."""
+    origin = np.asarray(back(np.zeros(pieces.A.shape[1])))
+    out = []
+    for y in Search(pieces.homogeneous(), most, limits).values:
+        direction = np.asarray(back(y)) - origin
+        ends = (point + t * direction for point in points[:64] for t in (1.0, 30.0))
+        if direction.any() and any(_solves(problem, end) for end in ends):
+            out.append(direction)
+    return tuple(out)
+
+
+def _states(problem: Any, points: list[Floats], info: dict[str, Any]) -> dict[str, Any]:
+    """Index sets of the first solution, and of all in info["states"]."""
+    if isinstance(problem, FrictionProblem):
+        if problem.dim != 2:
+            return {}
+        states = [contact_states(problem, r, problem.dual(r)) for r in points]
+        info["states"] = tuple(states)
+        return {"index_sets": states[0], "basis": states[0]}
+    masks = [z > problem.lower for z in points]
+    info["states"] = tuple({"positive": np.flatnonzero(mask)} for mask in masks)
+    out: dict[str, Any] = {"index_sets": info["states"][0]}
+    if isinstance(problem, MixedLCP):
+        out["basis"] = masks[0] & ~problem.free
+    return out
