@@ -19,8 +19,8 @@ they make progress: easy problems never see more.
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
 from drystone.kernels import status
+from drystone.kernels._jit import kernel
 from drystone.kernels.block_lu import analyse, numeric, substitute
 from drystone.kernels.blocks import CONVEX, block_product, floored_residuals
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone.kernels.blocks import COULOMB, CONVEX, LINEAR
+from drystone.kernels.blocks import CONVEX, COULOMB, LINEAR
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.problems.delassus import BlockMatrix
+from drystone.problems.friction import BlockForm
 from drystone.types import Floats
 
 
@@ -30,14 +31,15 @@ def smooth_cones_only(problem: Problem) -> str | None:
 class Contacts:
     """q (nb, d), mu (nb,), unit (nb,), law (kernel code), W (formed on demand)."""
 
-    __slots__ = ("_W", "_problem", "key", "law", "mu", "nb", "q", "unit")
+    __slots__ = ("_W", "_form", "key", "law", "mu", "nb", "q", "unit")
 
     def __init__(self, problem: FrictionProblem | BoxedLCP) -> None:
-        self._problem = problem
+        self._form: BlockForm | None = None
+        self._W: BlockMatrix | None = None
         if isinstance(problem, FrictionProblem):
-            form = problem.form
+            form = self._form = problem.form
             self.key, self.nb, self.q, self.mu = form.key, form.nb, form.q, form.mu
-            self.unit, self._W = form.unit, None
+            self.unit = form.unit
             # a Coulomb solution meets the weaker conditions of law "static" too
             self.law = CONVEX if problem.law == "convex" else COULOMB
         else:
@@ -48,17 +50,20 @@ class Contacts:
 
     @property
     def W(self) -> BlockMatrix:
-        return self._problem.form.W if self._W is None else self._W
+        if self._W is None:
+            assert self._form is not None
+            self._W = self._form.W
+        return self._W
 
     def start(self, value: Floats | None) -> Floats:
         """A fresh (nb, d) array of impulses."""
         if value is None:
             return np.zeros_like(self.q)
-        if isinstance(self._problem, FrictionProblem):
-            return self._problem.form.impulses(value).copy()
+        if self._form is not None:
+            return self._form.impulses(value).copy()
         return value.reshape(-1, 1).copy()
 
     def value(self, r: Floats) -> Floats:
-        if isinstance(self._problem, FrictionProblem):
-            return self._problem.form.value(r)
+        if self._form is not None:
+            return self._form.value(r)
         return r.reshape(-1)

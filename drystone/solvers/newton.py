@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drystone.errors import OptionError
 from drystone.kernels import newton as kernels
@@ -134,8 +135,8 @@ class _Run:
     ) -> Status:
         c, W = self.contacts, self.contacts.W
         place = np.empty(c.nb, dtype=np.int64)
-        sub = extract(W.indptr, W.indices, W.blocks, members, place)
-        part = _Part(*sub, c.q[members], c.mu[members], c.unit[members])
+        indptr, indices, blocks = extract(W.indptr, W.indices, W.blocks, members, place)
+        part = _Part(indptr, indices, blocks, c.q[members], c.mu[members], c.unit[members])
         x = r[members]
         most = self.options.max_steps
         status = self._solve(part, x, floor, unit_floor, tol, part.mu, plain=False, most=most)
@@ -179,8 +180,8 @@ class _Run:
 class _Part:
     """Block rows of the whole problem, or of one island."""
 
-    indptr: Ints
-    indices: Ints
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
     blocks: Floats
     q: Floats
     mu: Floats

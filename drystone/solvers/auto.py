@@ -1,0 +1,173 @@
+"""auto: picks methods by kind, size and structure, and falls back until an answer is judged good.
+
+| problem | methods, in order |
+|---|---|
+| friction, smooth cones | nsgs (few sweeps), newton; lemke (planar), admm, interior-point, nsgs |
+| the same, very large or matrix-free | nsgs, apgd, admm, newton |
+| known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, pgs |
+| LCP, mixed LCP | lemke, newton, interior-point, enumerative, pgs |
+| large sparse LCP | newton, interior-point, lemke, pgs |
+| boxed LCP | lemke, pgs, qp |
+
+Each method starts from the best answer so far. An infeasibility that a method has proved ends the
+search; a ray (F7, I11) is kept and returned if no method finds a solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from drystone.kernels import nsgs as kernels
+from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.solvers._contacts import Contacts, smooth_cones_only
+from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers.registry import by_name
+from drystone.types import Status
+
+SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the active set
+LARGE = 20_000  # contacts; beyond, factors of W are not tried first
+SPARSE = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(Solver):
+    """Chooses, falls back, and says what ran (``Solution.methods``)."""
+
+    name: ClassVar[str] = "auto"
+
+    def refuses(self, problem: Problem) -> str | None:
+        if not isinstance(problem, BoxedLCP | FrictionProblem | GlobalFrictionProblem):
+            return f"takes problems of this package, not {type(problem).__name__}"
+        return None
+
+    def run(self, problem: BoxedLCP | FrictionProblem, start: Start, limits: Limits) -> Answer:
+        search = _Search(problem, start, limits)
+        smooth = isinstance(problem, FrictionProblem) and smooth_cones_only(problem) is None
+        if isinstance(problem, FrictionProblem) and smooth and not problem.matrix_free:
+            if search.took("nsgs", _sweeps(problem, start, limits)):
+                return search.result()
+        for name in _chain(problem, smooth):
+            method = _method(name, limits.tol)
+            if method.refuses(problem) is None and search.took(name, search.run(method)):
+                break
+            if limits.expired():
+                break
+        return search.result()
+
+
+@cache
+def _method(name: str, tol: float) -> Solver:
+    options: dict[str, Any] = {"sweeps": 0} if name == "newton" else {}  # auto has swept already
+    return replace(by_name(name), tol=tol, **options)
+
+
+def _chain(problem: BoxedLCP | FrictionProblem, smooth: bool) -> Iterator[str]:
+    if isinstance(problem, FrictionProblem):
+        if smooth:
+            if problem.matrix_free or problem.nc > LARGE:
+                yield from ("nsgs", "apgd", "admm", "newton")
+                return
+            yield from ("newton", "lemke", "admm", "interior-point", "nsgs")
+        else:
+            yield from ("dantzig", "lemke", "enumerative", "newton", "interior-point", "pgs")
+    elif problem.kind == "boxed-lcp":
+        yield from ("lemke", "pgs", "qp")
+    elif problem.sparse and problem.size > SPARSE:
+        yield from ("newton", "interior-point", "lemke", "pgs")
+    else:
+        yield from ("lemke", "newton", "interior-point", "enumerative", "pgs")
+
+
+def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
+    """Gauss-Seidel for as long as it is likely to finish before a factorisation would pay."""
+    c = Contacts(problem)
+    W, r = c.W, c.start(start.value)
+    lam, u = np.zeros(c.nb), np.empty_like(c.q)
+    done, ahead = 0, SWEEPS
+    if not (W.blocks[W.diagonal, 0, 0] > 0).all():
+        return Answer(c.value(r), Status.SINGULAR)
+    while True:
+        history = np.full(ahead, np.nan)
+        ended, done, plain, scaled = kernels.nsgs_solve(
+            c.key, W.indptr, W.indices, W.blocks, W.diagonal, c.q, c.mu, c.unit, c.law, 1.0,
+            limits.tol, 10, done, ahead, r, lam, u, history,
+        )  # fmt: skip
+        if ended != kernels.status.RUNNING or limits.expired():
+            break
+        ahead = _sweeps_left(history, limits.tol)
+        if ahead == 0:
+            break
+    solved = ended == kernels.status.SOLVED
+    answer = Answer(c.value(r), Status.SOLVED if solved else Status.STALLED, done)
+    if r.size == problem.size and problem.cone.stretch(problem.dim) is None:
+        answer.dual, answer.residuals = u.reshape(-1), (float(plain), float(scaled))
+        if problem.law == "static":
+            answer.residuals = None
+    return answer
+
+
+def _sweeps_left(history: np.ndarray, tol: float) -> int:
+    """Sweeps to the tolerance at the rate seen last, or 0 if that is more than were done."""
+    judged = np.flatnonzero(np.isfinite(history))
+    if judged.size < 2:
+        return 0
+    i, j = judged[-2], judged[-1]
+    rate = np.log(history[j] / history[i]) / (j - i)
+    if not rate < 0:
+        return 0
+    left = int(np.ceil(np.log(0.5 * tol / history[j]) / rate))
+    return left if 0 < left <= SWEEPS else 0
+
+
+class _Search:
+    """The best answer so far, what ran, and rays or proofs met on the way."""
+
+    def __init__(self, problem: BoxedLCP | FrictionProblem, start: Start, limits: Limits) -> None:
+        self.problem, self.limits, self.basis = problem, limits, start.basis
+        self.best: Answer | None = (
+            None if start.value is None else Answer(start.value, Status.STALLED)
+        )
+        self.least = np.inf
+        self.verdict: Answer | None = None
+        self.methods: list[str] = []
+        self.iterations = 0
+
+    def run(self, method: Solver) -> Answer:
+        value = None if self.best is None else self.best.value
+        share = Limits(self.limits.tol, 0.5 * self.limits.left())
+        return method.run(self.problem, Start(value, self.basis), share)
+
+    def took(self, name: str, answer: Answer) -> bool:
+        """Judge an answer; True if the search is over."""
+        self.methods.append(name)
+        self.iterations += answer.iterations
+        if answer.dual is None:
+            answer.dual = self.problem.dual(answer.value)
+        if answer.residuals is None:
+            answer.residuals = self.problem.residuals(answer.value, answer.dual)
+        worst = max(answer.residuals)
+        if answer.status is Status.INFEASIBLE and not worst <= self.limits.tol:
+            self.verdict = answer
+            return True
+        if answer.status is Status.RAY and self.verdict is None:
+            self.verdict = answer
+        if worst < self.least or self.best is None:
+            self.best, self.least = answer, worst
+        return worst <= self.limits.tol
+
+    def result(self) -> Answer:
+        best = self.best
+        assert best is not None
+        if self.least > self.limits.tol:
+            if self.verdict is not None:
+                best = self.verdict
+            elif self.limits.expired():
+                best.status = Status.TIME_LIMIT
+        best.methods = tuple(self.methods)
+        best.iterations = self.iterations
+        return best
