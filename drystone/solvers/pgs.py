@@ -71,7 +71,9 @@ class PGS(Solver):
             model = Contacts(problem, initial(problem, start), jacobi)
             if model.ray is not None:
                 extras = {"ray": model.ray, "info": {"contact": model.culprit}}
-                return Answer(np.zeros(problem.size), Status.RAY, extras=extras)
+                known = start.value is not None and problem.residual(start.value) <= limits.tol
+                value = initial(problem, start) if known else np.zeros(problem.size)
+                return Answer(value, Status.RAY, extras=extras)
         else:
             model = Rows(problem, initial(problem, start), jacobi)
         if model.infeasible is not None:

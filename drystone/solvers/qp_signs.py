@@ -11,8 +11,8 @@ M need not be semidefinite. Then the concave part is linearised at the last poin
 rest minimised, which lowers the objective until it is zero or stands still.
 
 Signs come from sweeps of appendix C. When the minimum is not zero, those signs are flipped whose
-force the minimiser holds at zero against the bound; when that pattern has been tried, the sweeps
-go on, twice as long, and the guess is made anew.
+force the minimiser holds at zero; when that fails too, or has been tried, the sweeps go on, twice
+as long, and the guess is made anew.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import OptionError
+from drystone.kernels import pgs as kernels
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import ConicProgram, Folded, fold
 from drystone.solvers._convex import minimise
 from drystone.solvers._polish import polish_boxed
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
-from drystone.solvers.pgs import PGS, Contacts
+from drystone.solvers.pgs import PGS, WORK, Contacts
 from drystone.types import Floats, Status
 
 GAP = 1e-9  # asked of the library; the accepted answer is polished
+ZERO, TIGHT = 1e-6, 1e-14  # a smaller objective may be zero: ask the library for more
 DESCENTS = 12  # linearisations of a concave part in one attempt
 
 
@@ -71,19 +73,35 @@ class QPSigns(Solver):
             return PGS(tol=self.tol).run(problem, start, limits)
         folded = fold(problem)
         search = _Search(problem, folded, limits)
-        sweeps, tried, sigma, contact_sweeps = self.sweeps, set(), None, 0
+        sweeps, total = self.sweeps, 0
+        tried: set[bytes] = set()
+        flipped: Floats | None = None
         for _ in range(self.attempts):
-            if sigma is None or sigma.tobytes() in tried:
-                _, done, _, _ = contacts.sweep(1.0, sweeps, 0.0)
-                contact_sweeps, sweeps = contact_sweeps + done, 2 * sweeps
-                sigma = search.signs(contacts.value())
+            fresh = flipped is None or flipped.tobytes() in tried
+            if flipped is None or fresh:
+                total += _sweep(contacts, sweeps, limits)
+                sigma, sweeps = search.signs(contacts.value()), 2 * sweeps
+            else:
+                sigma = flipped
             tried.add(sigma.tobytes())
             signed = Signed.of(folded, sigma)
             x = search.minimise(signed, contacts.value())
             if search.accepted or limits.expired():
                 break
-            sigma = None if x is None else signed.flipped(x)
-        return search.answer(len(tried), contact_sweeps)
+            flipped = signed.flipped(x) if fresh and x is not None else None
+        return search.answer(len(tried), total)
+
+
+def _sweep(contacts: Contacts, count: int, limits: Limits) -> int:
+    """Gauss-Seidel sweeps in portions of a few milliseconds; how many were done."""
+    total = 0
+    while total < count and not limits.expired():
+        portion = min(count - total, max(1, WORK // contacts.cost))
+        code, done, _, _ = contacts.sweep(1.0, portion, 0.0)
+        total += done
+        if code != kernels.RUNNING:  # nothing moves any more, or it cycles
+            break
+    return total
 
 
 @dataclass(frozen=True)
@@ -177,20 +195,22 @@ class _Search:
         """The minimiser of (14-19) for these signs, None if they cannot be met."""
         size = max(float(np.abs(signed.lcp.q).max(initial=0.0)), 1e-300)
         x: Floats | None = None
-        lowest = np.inf
+        lowest, gap = np.inf, GAP
         at = signed.unknowns(_restrict(self.folded, value))
         for _ in range(DESCENTS):
             program, concave = signed.program(at)
-            found = minimise(program, GAP, self.limits)
+            found = minimise(program, gap, self.limits)
             self.programs += 1
             if found.certificate is not None or not np.isfinite(found.x).all():
                 break
             x = at = found.x * size
             objective = float(x @ signed.lcp.dual(x)) / size**2
             self._keep(signed, x, objective)
-            if self.accepted or not concave or self.limits.expired():
+            if self.accepted or self.limits.expired():
                 break
-            if objective > lowest - 1e-3 * abs(lowest):
+            if objective <= ZERO and gap == GAP:
+                gap = TIGHT  # zero for all we know: a degenerate solution, worth another look
+            elif not concave or objective > 0.999 * lowest:
                 break
             lowest = objective
         return x
