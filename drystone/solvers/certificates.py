@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from drystone.types import Bools, Floats
 
@@ -52,3 +53,21 @@ def infeasibility_certificate(
         and (np.abs(product) <= slack)[~bounded].all()
         and gain < -1e-9 * float(np.abs(q) @ np.abs(y))
     )
+
+
+def prove_infeasible(M: Floats, q: Floats, free: Bools) -> Floats | None:
+    """A certificate y of infeasibility by linear programming, or None: y with M'y <= 0 (= 0 on
+    free columns), y >= 0 (any on free rows) and q'y = -1."""
+    bounds = [(None, None) if row else (0.0, None) for row in free]
+    found = linprog(
+        np.zeros(q.size),
+        A_ub=M.T[~free] if not free.all() else None,
+        b_ub=np.zeros(int((~free).sum())) if not free.all() else None,
+        A_eq=np.vstack([M.T[free], q]),
+        b_eq=np.append(np.zeros(int(free.sum())), -1.0),
+        bounds=bounds,
+    )
+    if found.x is None:
+        return None
+    y = np.where(free, found.x, np.maximum(found.x, 0.0))
+    return y if infeasibility_certificate(M, q, y, 1e-9, free) else None

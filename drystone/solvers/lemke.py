@@ -9,11 +9,15 @@ import numpy as np
 
 from drystone.errors import OptionError
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
-from drystone.problems.convert import to_lcp
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.boxes import BoxReduction
-from drystone.solvers.certificates import infeasibility_certificate, ray_certificate
+from drystone.solvers.certificates import (
+    infeasibility_certificate,
+    prove_infeasible,
+    ray_certificate,
+)
 from drystone.solvers.pivoting import MixedArrays, Outcome, Settings, lemke
+from drystone.solvers.pyramid import PlanarPyramid, SpatialPyramid
 from drystone.solvers.reuse import contact_states, reuse_arrays, reuse_friction
 from drystone.types import Bools, Floats, Status
 
@@ -75,13 +79,13 @@ class Lemke(Solver):
         if isinstance(problem, FrictionProblem):
             return self._friction(problem, start, limits)
         if isinstance(problem, MixedLCP):
-            answer, _ = self._mixed(problem, start.basis, limits)
-            return answer
+            return self._mixed(problem.dense, problem.q, problem.free, start.basis, limits)[0]
         return self._boxed(problem, start, limits)
 
-    def _mixed(self, problem: MixedLCP, basis: Any, limits: Limits) -> tuple[Answer, Outcome]:
-        M, q, free = problem.dense, problem.q, problem.free
-        mask = _as_mask(basis, problem.size)
+    def _mixed(
+        self, M: Floats, q: Floats, free: Bools, basis: Any, limits: Limits
+    ) -> tuple[Answer, Outcome]:
+        mask = _as_mask(basis, q.size)
         if mask is not None:
             held = reuse_arrays(M, q, free, mask)
             if held is not None:
@@ -93,13 +97,14 @@ class Lemke(Solver):
         settings = Settings(self.max_pivots, self.pivot_tol, self.form)
         out = lemke(MixedArrays(M, q, free, cover), mask, settings, limits)
         info: dict[str, Any] = {"pivots": out.pivots, "reused": False}
-        if out.ray is not None:
+        if out.status is not Status.SOLVED:
             _certify(M, q, free, out, info)
         return _answer(out, info), out
 
     def _boxed(self, problem: BoxedLCP, start: Start, limits: Limits) -> Answer:
         boxes = BoxReduction(problem)
-        answer, out = self._mixed(boxes.lcp, start.basis, limits)
+        lcp = boxes.lcp
+        answer, out = self._mixed(lcp.dense, lcp.q, lcp.free, start.basis, limits)
         answer.value, answer.dual = boxes.value(out.z), None
         if out.ray is not None:
             answer.extras["ray"] = boxes.direction(out.ray)
@@ -113,8 +118,8 @@ class Lemke(Solver):
                 extras = {"info": {"reused": True, "pivots": 0}, "basis": basis}
                 return Answer(r, Status.SOLVED, extras=extras | {"index_sets": basis})
             basis = None
-        pyramid = to_lcp(problem)
-        answer, out = self._mixed(pyramid.lcp, basis, limits)
+        pyramid = PlanarPyramid(problem) if problem.dim == 2 else SpatialPyramid(problem)
+        answer, out = self._mixed(pyramid.M, pyramid.q, pyramid.free, basis, limits)
         answer.value, answer.dual = pyramid.value(out.z), None
         if out.ray is not None:
             answer.extras["ray"] = pyramid.value(out.ray)
@@ -122,7 +127,7 @@ class Lemke(Solver):
             # at force level a ray is the other valid answer: an impulse (001:13.1)
             if problem.sliding.any() and answer.status is Status.INFEASIBLE:
                 answer.status = Status.RAY
-        elif problem.dim == 2:
+        elif problem.dim == 2 and problem.law != "convex":
             states = contact_states(problem, answer.value, problem.dual(answer.value))
             answer.extras["index_sets"] = answer.extras["basis"] = states
         return answer
@@ -152,12 +157,17 @@ def _as_mask(basis: Any, size: int) -> Bools | None:
 
 def _certify(M: Floats, q: Floats, free: Bools, out: Outcome, info: dict[str, Any]) -> None:
     """Check the ray; where it is also a proof that nothing is feasible, say so."""
-    ray = out.ray
-    assert ray is not None
-    info["ray_valid"] = ray_certificate(M, ray, 1e-9, free)
-    if infeasibility_certificate(M, q, ray, 1e-9, free):
-        out.status = Status.INFEASIBLE
-        info["certificate"] = ray
+    if out.ray is not None:
+        info["ray_valid"] = ray_certificate(M, out.ray, 1e-9, free)
+        if infeasibility_certificate(M, q, out.ray, 1e-9, free):
+            out.status = Status.INFEASIBLE
+            info["certificate"] = out.ray
+    elif out.status is Status.INFEASIBLE:
+        y = prove_infeasible(M, q, free)
+        if y is None:
+            out.status = Status.SINGULAR
+        else:
+            info["certificate"] = y
 
 
 def _answer(out: Outcome, info: dict[str, Any]) -> Answer:

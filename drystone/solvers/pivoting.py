@@ -20,7 +20,8 @@ from drystone.kernels import status as code
 from drystone.solvers.base import Limits
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
-REVISED_FROM = 150  # rows from which the revised form is the faster one
+REVISED_FROM = 100  # rows from which the revised form is the faster one, by measurement,
+SPARSE_UNTIL = 200  # unless most rows of the tableau stay empty and can be skipped
 REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
 CHUNK = 4_000_000  # entries changed between two looks at the clock, some milliseconds
@@ -68,6 +69,8 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
     if start is not None and out.status is not Status.SOLVED:
         # an exchanged basis needs another covering vector: only a cold start gives a true ray
         out = _attempt(problem, None, out.pivots, settings, limits)
+    if out.status is Status.STALLED and problem.has_free:
+        return _split(problem, settings, limits)
     best = out
     for _ in range(RESTARTS):
         if out.status is not Status.SOLVED or out.error <= target or limits.expired():
@@ -88,9 +91,7 @@ def _attempt(
     view = View(problem, start)
     if view.code != code.SOLVED:
         return view.failure(pivots)
-    m = view.q.size
-    use_revised = settings.form == "revised" or (settings.form == "auto" and m > REVISED_FROM)
-    method = _pivot_revised if use_revised else _pivot_tableau
+    method = _pivot_revised if _revised_pays(view.M, settings.form) else _pivot_tableau
     most = settings.max_pivots - pivots
     result, done, mask, value = method(view, most, settings.pivot_tol, limits)
     pivots += done
@@ -100,6 +101,40 @@ def _attempt(
     if result == code.RUNNING and pivots < settings.max_pivots:
         status = Status.TIME_LIMIT
     return view.solution(mask, value, status, pivots)
+
+
+def _revised_pays(M: Floats, form: str) -> bool:
+    m = M.shape[0]
+    if form != "auto" or m <= REVISED_FROM:
+        return form == "revised"
+    return m > SPARSE_UNTIL or np.count_nonzero(M) > 0.2 * m * m
+
+
+def _split(problem: MixedArrays, settings: Settings, limits: Limits) -> Outcome:
+    """Free z as the difference of two nonnegative ones, their rows as two inequalities (F4).
+
+    Larger and never definite, but it asks nothing of the free block.
+    """
+    n, F = problem.q.size, np.flatnonzero(problem.free)
+    index = np.concatenate([np.arange(n), F])
+    sign = np.concatenate([np.ones(n), -np.ones(F.size)])
+    M = sign[:, None] * problem.M[np.ix_(index, index)] * sign
+    whole = MixedArrays(
+        M, sign * problem.q[index], np.zeros(index.size, bool), problem.cover[index]
+    )
+    out = _attempt(whole, None, 0, settings, limits)
+
+    def joined(y: Floats) -> Floats:
+        z = y[:n].copy()
+        z[F] -= y[n:]
+        return z
+
+    z, w = joined(out.z), np.empty(n)
+    bases.dual_of(problem.M, problem.q, z, w)
+    error = float(bases.natural_error(z, w, problem.free))
+    ray = None if out.ray is None else joined(out.ray)
+    basis = out.basis[:n] & ~problem.free
+    return Outcome(z, w, out.status, basis, out.pivots, error, ray)
 
 
 class View:
@@ -117,10 +152,11 @@ class View:
         bases.balance(problem.M, problem.q, self.r, self.c, T)
         self.swapped = np.zeros(n, bool) if start is None else start & ~problem.free
         self.plain = start is None and not problem.has_free
-        self.code, self.labels = code.SOLVED, None
+        self.code = code.SOLVED
+        self.labels: Ints | None = None
         self.d = problem.cover * self.r
         if self.plain:
-            self.M, self.q = T[:, :n], T[:, n]
+            self.M, self.q = np.ascontiguousarray(T[:, :n]), T[:, n].copy()
             return
         self._pivot_in(T)
 
@@ -133,9 +169,9 @@ class View:
         if self.code != code.SOLVED:
             return
         m = n - int(np.count_nonzero(free))
-        self.M, self.q, self.labels = np.empty((m, m)), np.empty(m), np.empty(m, np.int64)
-        bases.condense(T, free, marks[2], marks[3], self.labels, self.M, self.q)
-        self.d = np.where(self.swapped, 1.0, self.d)[self.labels]
+        self.M, self.q, labels = np.empty((m, m)), np.empty(m), np.empty(m, np.int64)
+        bases.condense(T, free, marks[2], marks[3], labels, self.M, self.q)
+        self.d, self.labels = np.where(self.swapped, 1.0, self.d)[labels], labels
         self._rows, self._columns = marks[2], marks[3]
 
     def failure(self, pivots: int) -> Outcome:
@@ -256,7 +292,7 @@ def _pivot_revised(
     m = view.q.size
     columns = np.empty((m + 1, m))
     columns[:m], columns[m] = view.M.T, view.d
-    q = np.ascontiguousarray(view.q)
+    q = view.q
     X, x, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m)
     rows, cols, row_at, col_at = (np.empty(m + 1, np.int64) for _ in range(4))
     ties, state = np.empty(2 * m + 1, np.int64), np.zeros(4, np.int64)
