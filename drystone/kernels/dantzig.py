@@ -13,15 +13,13 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.dantzig_limits import (
     ARRIVED,
     CLOSES,
-    DRIVE_BACK,
-    DRIVE_FRICTION,
-    DRIVE_NORMAL,
     EMPTIED,
     OPENS,
     REACHED_CONE,
     SLIPS,
     limit,
 )
+from drystone.kernels.dantzig_moves import DRIVE_BACK, DRIVE_FRICTION, DRIVE_NORMAL
 from drystone.kernels.dantzig_sets import (
     A_TOL,
     AMAX,
@@ -43,13 +41,13 @@ from drystone.kernels.dantzig_sets import (
     MEMBER,
     MODE,
     MU,
-    NC,
     NORMAL,
     OUT,
     PIVOTS,
     POS,
     QUIET,
     ROUNDS,
+    RULE,
     SAT,
     SIGN,
     SIN,
@@ -68,6 +66,7 @@ from drystone.kernels.dantzig_sets import (
     C,
     D,
     F,
+    K,
     clamp_bilateral,
     direction,
     enter,
@@ -90,6 +89,8 @@ def prepare(W, q, mu, slip, free, d, At, S, V, T, reg, num):
     V[:] = 0.0
     T[:] = 0
     reg[DIM], reg[DRIVE], reg[LAST] = d, -1, -1
+    reg[K], reg[TIES], reg[ROUNDS] = 0, 0, 0
+    num[:] = 0.0
     T[POS, :] = -1
     T[MEMBER, :] = -1
     for c in range(nc):
@@ -174,17 +175,23 @@ def advance(At, S, V, T, reg, num, trace_sets, trace, budget):
 def _begin(At, S, V, T, reg, num):
     """Choose what to drive next; SOLVED when every contact holds after removal of rounding."""
     tolerances(V, num)
-    h, worst = _worst_normal(V, T, num)
+    if reg[FRESH] == 1:
+        outcome = _repair(At, S, V, T, reg, num)
+        if outcome != status.RUNNING or reg[FRESH] == 0:
+            return outcome
+    rule = reg[RULE]
+    h, worst, score = _worst_normal(V, T, num, rule)
     friction = False
-    if h < 0 and reg[DIM] > 1:
-        h, worst = _worst_friction(V, T, reg, num)
-        friction = h >= 0
+    if reg[DIM] > 1 and (h < 0 or rule % 2 == 1):
+        other, size, rank = _worst_friction(V, T, reg, num, rule)
+        if other >= 0 and rank > score:
+            h, worst, friction = other, size, True
     scale = num[A_TOL] / 2e-14
     if reg[FRESH] == 0 and (h < 0 or worst < NOISE * scale):
         refresh(At, S, V, T, reg, num)
         return status.RUNNING
     if h < 0:
-        return _repair(At, S, V, T, reg, num)
+        return status.SOLVED
     reg[FRESH], reg[LAST], reg[ZERO_RUN] = 0, -1, 0
     reg[DRIVES] += 1
     if friction:
@@ -197,29 +204,39 @@ def _begin(At, S, V, T, reg, num):
 
 
 @kernel
-def _worst_normal(V, T, num):
-    """(row, violation) of the worst normal condition outside C; row -1 if all hold."""
-    best, worst = -1, 0.0
+def _weight(h, rule):
+    """Weight of row h when choosing what to drive: 1, or a fixed shuffle in later rules.
+
+    Friction has no proof of termination (F12): contacts that give each other up may do so for
+    ever. When far more pivots have passed than a solve needs, the caller tries another order.
+    """
+    return 1.0 if rule == 0 else ((h * 7919 + rule * 104729) % 1021 + 1) / 1021.0
+
+
+@kernel
+def _worst_normal(V, T, num, rule):
+    """(row, violation, weighted) of the worst normal outside C; row -1 if all hold."""
+    best, worst, score = -1, 0.0, 0.0
     for h in range(V.shape[1]):
         if T[KIND, h] == NORMAL and T[STATE, h] != C:
             tol = max(num[A_TOL], V[QUIET, h])
             a = V[A, h]
             fails = -a > tol or (a > tol and V[F, h] > num[F_TOL])
-            if fails and abs(a) > worst:
-                best, worst = h, abs(a)
-    return best, worst
+            if fails and abs(a) * _weight(h, rule) > score:
+                best, worst, score = h, abs(a), abs(a) * _weight(h, rule)
+    return best, worst, score
 
 
 @kernel
-def _worst_friction(V, T, reg, num):
-    """(row, violation) of the contact whose friction fails most; row -1 if all hold."""
-    best, worst = -1, 0.0
+def _worst_friction(V, T, reg, num, rule):
+    """(row, violation, weighted) of the contact whose friction fails most; row -1 if none."""
+    best, worst, score = -1, 0.0, 0.0
     for h in range(V.shape[1]):
-        if T[KIND, h] == NORMAL and T[STATE, h] != NC and T[KIND, h + 1] == TANGENT:
+        if T[KIND, h] == NORMAL and T[KIND, h + 1] == TANGENT:
             x = _friction_violation(V, T, reg, num, h)
-            if x > worst:
-                best, worst = h, x
-    return best, worst
+            if x * _weight(h, rule) > score:
+                best, worst, score = h, x, x * _weight(h, rule)
+    return best, worst, score
 
 
 @kernel
@@ -282,17 +299,15 @@ def _begin_friction(At, S, V, T, reg, num, h):
 
 @kernel
 def _repair(At, S, V, T, reg, num):
-    """All conditions outside C hold: check those inside, which rounding may have moved."""
-    changed = False
+    """Open contacts of C whose force is negative once rounding is removed; clears FRESH if so."""
     for h in range(V.shape[1]):
         if T[KIND, h] == NORMAL and T[STATE, h] == C and V[F, h] < -num[F_TOL]:
-            moves.open_contact(At, S, V, T, reg, h)
-            changed = True
-    if not changed:
-        return status.SOLVED
+            moves.open_contact(At, S, V, T, reg, num, h)
+            reg[FRESH] = 0
+    if reg[FRESH] == 1:
+        return status.RUNNING
     reg[ROUNDS] += 1
     reg[PIVOTS] += 1
-    reg[FRESH] = 0
     return status.RUNNING if reg[ROUNDS] < 20 else status.STALLED
 
 
@@ -347,7 +362,7 @@ def _arrive(At, S, V, T, reg, num, what, d):
         V[A, d] = 0.0
         enter(At, S, V, T, reg, d, True)
     elif what == EMPTIED:
-        moves.open_contact(At, S, V, T, reg, d)
+        moves.open_contact(At, S, V, T, reg, num, d)
     elif reg[MODE] == DRIVE_FRICTION:
         h = d - d % reg[DIM]
         moves.saturate(At, S, V, T, reg, h)
@@ -369,9 +384,9 @@ def _move(At, S, V, T, reg, num, what, h, zero):
         if friction:
             moves.drop_friction(At, S, V, T, reg, h)
         else:
-            moves.drop_normal(At, S, V, T, reg, h)
+            moves.drop_normal(At, S, V, T, reg, num, h)
     elif what == OPENS:
-        moves.open_contact(At, S, V, T, reg, h)
+        moves.open_contact(At, S, V, T, reg, num, h)
     elif what == CLOSES:
         V[A, h] = 0.0
         moves.close_contact(At, S, V, T, reg, num, h)

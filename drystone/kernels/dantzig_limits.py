@@ -3,7 +3,9 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.dantzig_moves import DRIVE_BACK, DRIVE_FRICTION, DRIVE_NORMAL
 from drystone.kernels.dantzig_sets import (
+    A_TOL,
     DA,
     DA_TOL,
     DF,
@@ -28,8 +30,6 @@ from drystone.kernels.dantzig_sets import (
 
 # what ends a step
 NOTHING, ARRIVED, EMPTIED, REACHED_CONE, OPENS, CLOSES, SLIPS, STICKS = range(8)
-# what is driven: a normal force, friction towards a_t = 0, friction back into its cone
-DRIVE_NORMAL, DRIVE_FRICTION, DRIVE_BACK = range(3)
 
 TIE = 1e-11  # steps this close (relative) are equal: the driven row wins, then the first row
 
@@ -81,6 +81,9 @@ def _driven(V, T, reg, num):
     f, df, a, da = V[F, d], V[DF, d], V[A, d], V[DA, d]
     num[STEP] = np.inf
     what = NOTHING
+    if mode != DRIVE_BACK and reg[SIGN] * a >= -4.0 * num[A_TOL]:
+        num[STEP] = 0.0  # it arrived with the last step, which another row had limited as well
+        return ARRIVED, d
     if mode != DRIVE_BACK and abs(da) > tol and (a > 0.0) != (da > 0.0):
         num[STEP] = abs(a / da)
         what = ARRIVED

@@ -14,7 +14,9 @@ from drystone.kernels.dantzig_sets import (
     DIM,
     DRIVE,
     DROPS,
+    F_TOL,
     KIND,
+    MODE,
     MU,
     NC,
     OUT,
@@ -31,6 +33,9 @@ from drystone.kernels.dantzig_sets import (
     enter,
     leave,
 )
+
+# what is driven: a normal force, friction towards a_t = 0, friction back into its cone
+DRIVE_NORMAL, DRIVE_FRICTION, DRIVE_BACK = range(3)
 
 
 @kernel
@@ -97,19 +102,25 @@ def _tie_up(V, T, reg, h, coefficient):
 
 
 @kernel
-def open_contact(At, S, V, T, reg, h):
+def open_contact(At, S, V, T, reg, num, h):
     """f_N reached zero: no force at this contact, NC."""
     unhook(At, S, V, T, reg, h)
     T[STATE, h] = NC
-    _silence(V, T, reg, h)
+    _silence(V, reg, num, h)
 
 
 @kernel
-def _silence(V, T, reg, h):
+def _silence(V, reg, num, h):
+    """No force at contact h, except friction left over from when it was given up.
+
+    That must not jump, or other contacts would lose their conditions: the main loop drives it
+    back to zero.
+    """
     V[F, h] = 0.0
     for t in range(h + 1, h + reg[DIM]):
-        V[F, t] = 0.0
-    if h < reg[DRIVE] < h + reg[DIM]:
+        if abs(V[F, t]) <= 10.0 * num[F_TOL]:
+            V[F, t] = 0.0
+    if reg[MODE] == DRIVE_FRICTION and h < reg[DRIVE] < h + reg[DIM]:
         reg[DRIVE] = -1  # friction was being driven, and nothing is left to drive
 
 
@@ -120,7 +131,7 @@ def close_contact(At, S, V, T, reg, num, h):
     Its friction is at the tip of the cone: it opposes the tangential acceleration at once, or
     holds the contact if there is none.
     """
-    static = reg[DIM] > 1 and T[KIND, h + 1] == TANGENT
+    static = reg[DIM] > 1 and T[KIND, h + 1] == TANGENT and tangential(V, reg, F, h) == 0.0
     slips = static and tangential(V, reg, A, h) > 10.0 * num[A_TOL]
     if slips:
         turn_to(At, V, reg, h, A, -1.0)
@@ -165,12 +176,12 @@ def stick(At, S, V, T, reg, num, h):
 
 
 @kernel
-def drop_normal(At, S, V, T, reg, h):
+def drop_normal(At, S, V, T, reg, num, h):
     """Give up contact h for now (F12): no force, and no condition kept."""
     reg[DROPS] += 1
     unhook(At, S, V, T, reg, h)
     T[STATE, h] = OUT
-    _silence(V, T, reg, h)
+    _silence(V, reg, num, h)
 
 
 @kernel

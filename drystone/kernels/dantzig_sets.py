@@ -41,8 +41,9 @@ BILATERAL, NORMAL, TANGENT, FIXED = range(4)
     ZERO_RUN,
     MAX_PIVOTS,
     TRACED,
-) = range(18)
-REGISTERS = 18
+    RULE,
+) = range(19)
+REGISTERS = 19
 # num
 BMAX, AMAX, F_TOL, A_TOL, DF_TOL, DA_TOL, DF_MAX, STEP = range(8)
 NUMBERS = 8

@@ -23,6 +23,7 @@ from drystone.solvers._dantzig_reuse import basis_of, reuse
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Status
 
+ENDS = (Status.SOLVED, Status.INFEASIBLE)
 WORK = 4_000_000  # multiplications between two looks at the clock: a few milliseconds
 
 
@@ -87,6 +88,18 @@ class _Run:
             self.d, self.nc = problem.d, problem.nc
 
     def finish(self, limits: Limits) -> Answer:
+        """Run; with friction, start again in another order when contacts seem to cycle."""
+        total, restarts = int(self.reg[sets.MAX_PIVOTS]), self.d > 1
+        share = 8 * self.problem.size + 80 if restarts else total
+        while True:
+            self.reg[sets.MAX_PIVOTS] = min(total, self.reg[sets.PIVOTS] + share)
+            status = self._attempt(limits)
+            over = self.reg[sets.PIVOTS] >= total or status is Status.TIME_LIMIT
+            if over or not restarts or status in ENDS or self._ray_is_real(status):
+                return self._answer(status)
+            self.reg[sets.RULE] += 1
+
+    def _attempt(self, limits: Limits) -> Status:
         state = self.At, self.S, self.V, self.T, self.reg, self.num
         outcome = self._prepare(state)
         budget = max(1, WORK // (1 + self.At.size))
@@ -94,8 +107,14 @@ class _Run:
         while outcome == code.RUNNING and not expired:
             outcome = kernels.advance(*state, self.trace_sets, self.trace, budget)
             expired = limits.expired()
-        status = Status.TIME_LIMIT if outcome == code.RUNNING else STATUS_OF_CODE[outcome]
-        return self._answer(status)
+        return Status.TIME_LIMIT if outcome == code.RUNNING else STATUS_OF_CODE[outcome]
+
+    def _ray_is_real(self, status: Status) -> bool:
+        """Static friction alone has no rays (theorem 5 of the paper's appendix)."""
+        if status is not Status.RAY:
+            return False
+        symmetric = self.reg[sets.SYMMETRIC] == 1
+        return not symmetric or bool(self.problem.sliding.any())
 
     def _prepare(self, state: tuple[Any, ...]) -> int:
         p = self.problem
@@ -117,6 +136,7 @@ class _Run:
             "zero_steps": int(reg[sets.ZEROS]),
             "drops": int(reg[sets.DROPS]),
             "refactorisations": int(reg[sets.REBUILDS]),
+            "restarts": int(reg[sets.RULE]),
             "reused": False,
         }
         if self.trace.size:
