@@ -123,6 +123,8 @@ def _problem(archive: Archive) -> Problem:
     if kind == BoxedLCP.kind:
         bounds = archive.array("lower"), archive.array("upper")
         return BoxedLCP(archive.matrix("M"), archive.array("q"), *bounds)
+    if kind not in (FrictionProblem.kind, GlobalFrictionProblem.kind):
+        raise archive.error("kind", f"is {kind[:40]!r}: not a problem of this package")
     statement: dict[str, Any] = {
         "dim": archive.integer("dim"),
         "bilateral": archive.integer("bilateral"),
@@ -137,10 +139,8 @@ def _problem(archive: Archive) -> Problem:
         else:
             W = archive.matrix("W")
         return FrictionProblem(W, q, mu, **statement)
-    if kind == GlobalFrictionProblem.kind:
-        M, H = archive.matrix("M"), archive.matrix("H")
-        return GlobalFrictionProblem(M, H, q, archive.array("b"), mu, **statement)
-    raise archive.error("kind", f"is {kind[:40]!r}: not a problem of this package")
+    M, H = archive.matrix("M"), archive.matrix("H")
+    return GlobalFrictionProblem(M, H, q, archive.array("b"), mu, **statement)
 
 
 def _cone(archive: Archive) -> Any:

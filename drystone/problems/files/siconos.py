@@ -56,7 +56,7 @@ def _candidates(tokens: Tokens) -> list[Callable[[Tokens], Problem]]:
         readers.append(_lcp)
     if head[0] in (0, 1) and head[1] in (0, 1) and head[0] + head[1] > 0:
         readers.append(_mixed_lcp)
-    if head[0] in (2, 3) and head[2] in (0, 1, 2):
+    if head[0] in (2, 3) and head[1] > 0 and head[2] in (0, 1, 2):
         readers.append(_friction)
     return readers
 
