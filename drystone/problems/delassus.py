@@ -53,6 +53,13 @@ class BlockMatrix:
         out.blocks[out.diagonal[:, None], span, span] = matrix.diagonal().reshape(n, d)
         return out
 
+    def with_blocks(self, blocks: Floats) -> BlockMatrix:
+        """The same pattern with other blocks."""
+        out = object.__new__(BlockMatrix)
+        out.indptr, out.indices, out.diagonal = self.indptr, self.indices, self.diagonal
+        out.blocks, out.d, out.key = np.ascontiguousarray(blocks), self.d, self.key
+        return out
+
     @property
     def nb(self) -> int:
         return int(self.indptr.size - 1)

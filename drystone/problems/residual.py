@@ -28,9 +28,10 @@ def boxed_residuals(
     z: Floats, w: Floats, q: Floats, lower: Floats, upper: Floats, unit: Floats
 ) -> tuple[float, float]:
     """(scaled, unit-free) residual of a boxed LCP; `unit` is sqrt of the diagonal, (n,)."""
-    plain = z - np.clip(z - w, lower, upper)
-    zs, ws, qs = z * unit, w / unit, q / unit
-    scaled = zs - np.clip(zs - ws, lower * unit, upper * unit)
+    # z - mid(lower, z - w, upper) = mid(z - upper, w, z - lower), which does not lose w in z
+    plain = np.clip(w, z - upper, z - lower)
+    ws, qs = w / unit, q / unit
+    scaled = np.clip(ws, (z - upper) * unit, (z - lower) * unit)
     return (
         ratio(_norm(plain), _norm(q)),
         ratio(_norm(scaled), _norm(qs)),
