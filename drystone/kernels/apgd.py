@@ -1,0 +1,145 @@
+"""Accelerated projected gradient on min 1/2 r'Wr + (q + s n)'r over a product of cones.
+
+Nesterov's momentum with the step found by backtracking on L and a restart whenever the last
+move went uphill (Mazhar, Heyn, Negrut, Tasora 2015, algorithm 1). One product with W for each
+iteration: u is linear in r, so that u(y) of the extrapolated point y = r + beta (r - r_old)
+needs none. `state` = (theta, L, restarts, products) carries the method from chunk to chunk.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.conic import project_row
+
+DECREASE = 0.9  # of L after every step, so that a bad region is not paid for ever after
+LARGEST = 1e8  # L in unit-free blocks is of the order of a contact's neighbours
+
+
+@kernel
+def momentum(state, uphill):
+    """beta of the next extrapolation; theta starts again when the last step went uphill."""
+    if uphill > 0.0:
+        state[0] = 1.0
+        state[2] += 1.0
+        return 0.0
+    old = state[0]
+    square = old * old
+    new = 0.5 * (np.sqrt(square * square + 4.0 * square) - square)
+    state[0] = new
+    return old * (1.0 - old) / (square + new)
+
+
+@kernel
+def apgd_factored(shape, indptr, columns, G, q, s, mu, r, y, nu, nu_y, state, work, steps):
+    """`steps` iterations with W = G G', never formed; updates r, y, nu = G'r, nu_y = G'y.
+
+    work: (r_new (nb, d), nu_new (ndof,), one row (d,)). Each trial is one pass over the contacts.
+    """
+    d, nb = len(shape), r.shape[0]
+    r_new, nu_new, _row = work
+    for _ in range(steps):
+        while True:
+            state[3] += 1.0
+            moved, uphill = _trial(shape, indptr, columns, G, q, s, mu, r, y, nu_y, state[1], work)
+            energy = 0.0
+            for j in range(nu.size):
+                energy += (nu_new[j] - nu_y[j]) ** 2
+            if not energy > state[1] * moved * (1.0 + 1e-12) or state[1] > LARGEST:
+                break
+            state[1] = max(2.0 * state[1], energy / moved)
+        beta = momentum(state, uphill)
+        for i in range(nb):
+            for a in range(d):
+                y[i, a] = r_new[i, a] + beta * (r_new[i, a] - r[i, a])
+                r[i, a] = r_new[i, a]
+        for j in range(nu.size):
+            nu_y[j] = nu_new[j] + beta * (nu_new[j] - nu[j])
+            nu[j] = nu_new[j]
+        state[1] *= DECREASE
+
+
+@kernel
+def _trial(shape, indptr, columns, G, q, s, mu, r, y, nu_y, L, work):
+    """r_new = P_K(y - u~(y) / L), nu_new = G' r_new; (|r_new - y|^2, u~(y).(r_new - r))."""
+    d = len(shape)
+    r_new, nu_new, g = work
+    moved, uphill = 0.0, 0.0
+    for j in range(nu_new.size):
+        nu_new[j] = 0.0
+    for i in range(r.shape[0]):
+        for a in range(d):
+            g[a] = q[i, a]
+        if mu[i] >= 0.0:
+            g[0] += s[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            x = nu_y[columns[k]]
+            for a in range(d):
+                g[a] += G[k, a] * x
+        for a in range(d):
+            r_new[i, a] = y[i, a] - g[a] / L
+        project_row(shape, r_new, mu, i)
+        for a in range(d):
+            uphill += g[a] * (r_new[i, a] - r[i, a])
+            moved += (r_new[i, a] - y[i, a]) ** 2
+        for k in range(indptr[i], indptr[i + 1]):
+            total = 0.0
+            for a in range(d):
+                total += G[k, a] * r_new[i, a]
+            nu_new[columns[k]] += total
+    return moved, uphill
+
+
+@kernel
+def apgd_blocks(shape, indptr, indices, blocks, q, s, mu, r, y, u, u_y, state, work, steps):
+    """`steps` iterations with W in block rows; updates r, y, u = W r + q, u_y = W y + q.
+
+    work: (r_new, u_new), both (nb, d).
+    """
+    d, nb = len(shape), r.shape[0]
+    r_new, u_new = work
+    for _ in range(steps):
+        while True:
+            state[3] += 1.0
+            moved, uphill = _trial_blocks(shape, s, mu, r, y, u_y, state[1], r_new)
+            energy = 0.0
+            for i in range(nb):
+                for a in range(d):
+                    u_new[i, a] = q[i, a]
+                for k in range(indptr[i], indptr[i + 1]):
+                    j = indices[k]
+                    for a in range(d):
+                        total = 0.0
+                        for b in range(d):
+                            total += blocks[k, a, b] * r_new[j, b]
+                        u_new[i, a] += total
+                for a in range(d):
+                    energy += (r_new[i, a] - y[i, a]) * (u_new[i, a] - u_y[i, a])
+            if not energy > state[1] * moved * (1.0 + 1e-12) or state[1] > LARGEST:
+                break
+            state[1] = max(2.0 * state[1], energy / moved)
+        beta = momentum(state, uphill)
+        for i in range(nb):
+            for a in range(d):
+                y[i, a] = r_new[i, a] + beta * (r_new[i, a] - r[i, a])
+                u_y[i, a] = u_new[i, a] + beta * (u_new[i, a] - u[i, a])
+                r[i, a] = r_new[i, a]
+                u[i, a] = u_new[i, a]
+        state[1] *= DECREASE
+
+
+@kernel
+def _trial_blocks(shape, s, mu, r, y, u_y, L, r_new):
+    """r_new = P_K(y - u~(y) / L); (|r_new - y|^2, u~(y).(r_new - r))."""
+    d = len(shape)
+    moved, uphill = 0.0, 0.0
+    for i in range(r.shape[0]):
+        shift = s[i] if mu[i] >= 0.0 else 0.0
+        for a in range(d):
+            r_new[i, a] = y[i, a] - u_y[i, a] / L
+        r_new[i, 0] -= shift / L
+        project_row(shape, r_new, mu, i)
+        for a in range(d):
+            g = u_y[i, a] + (shift if a == 0 else 0.0)
+            uphill += g * (r_new[i, a] - r[i, a])
+            moved += (r_new[i, a] - y[i, a]) ** 2
+    return moved, uphill

@@ -1,0 +1,200 @@
+"""One interior-point iteration in three passes over the blocks, and the polishing step.
+
+The problem in scaled unknowns: y = W x + q + |y_t| n (exact Coulomb) or y = W x + q (convex),
+x, y in second-order cones, x'y = 0. Coordinates are chosen so that mu = 1: x = (r_n sqrt(mu),
+r_t / sqrt(mu)), y = (u~_n / sqrt(mu), u_t sqrt(mu)), hence mu |u_t| / sqrt(mu) = |y_t|.
+
+With N = I - n t', t = y_t / |y_t| (N = I for the convex law), Newton's equations
+    N dy - W dx = -rho,  rho = y - W x - q - |y_t| n,     dy + Theta dx = c
+give (W + N Theta) dx = rho + N c: one matrix W + block diagonal for both steps of Mehrotra.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.blocks import _project
+from drystone.kernels.nt_cone import CONE, FREE, RAY, corrector, largest_step, nt_scaling
+
+REGULAR = 1e-12  # added to the diagonal: hyperstatic stacks leave W + N Theta singular in the limit
+SINGULAR = 1e-13  # of the polishing step's projector, so that it can be divided by
+
+
+@kernel
+def _turn(shape, t, i, c):
+    """c_i := N c_i."""
+    for a in range(1, len(shape)):
+        c[i, 0] -= t[i, a] * c[i, a]
+
+
+@kernel
+def prepare(shape, kind, exact, x, y, u, v, eta, lam, theta, t, D, rho, rhs):
+    """Scaling, D = N Theta, rho and the predictor's right side; u = W x + q.
+
+    Returns (status, mu): status 1 if an iterate left its cone; mu = x'y / cones.
+    """
+    d, nb = len(shape), x.shape[0]
+    if nt_scaling(shape, kind, x, y, v, eta, lam, theta):
+        return 1, 0.0
+    gap, cones = 0.0, 0
+    for i in range(nb):
+        slip = 0.0
+        for a in range(1, d):
+            slip += y[i, a] ** 2
+        slip = np.sqrt(slip)
+        bent = exact and kind[i] == CONE and slip > 0.0
+        for a in range(d):
+            t[i, a] = y[i, a] / slip if bent and a > 0 else 0.0
+            rho[i, a] = y[i, a] - u[i, a]
+            rhs[i, a] = -y[i, a]
+            for b in range(d):
+                D[i, a, b] = theta[i, a, b]
+            D[i, a, a] += REGULAR
+        if bent:
+            rho[i, 0] -= slip
+            for b in range(d):
+                for a in range(1, d):
+                    D[i, 0, b] -= t[i, a] * theta[i, a, b]
+        if kind[i] == RAY:
+            for a in range(1, d):
+                rho[i, a] = 0.0
+        if kind[i] != FREE:
+            cones += 1
+            for a in range(d):
+                gap += x[i, a] * y[i, a]
+        _turn(shape, t, i, rhs)
+        for a in range(d):
+            rhs[i, a] += rho[i, a]
+    return 0, gap / max(cones, 1)
+
+
+@kernel
+def _dual_step(shape, kind, theta, dx, c, dy):
+    """dy = c - Theta dx, zero where y is not free to move."""
+    d = len(shape)
+    for i in range(dx.shape[0]):
+        for a in range(d):
+            total = c[i, a]
+            for b in range(d):
+                total -= theta[i, a, b] * dx[i, b]
+            dy[i, a] = 0.0 if kind[i] == FREE or (kind[i] == RAY and a > 0) else total
+
+
+@kernel
+def correct(shape, kind, x, y, v, eta, lam, theta, t, rho, dx, mu, dy, c, rhs):
+    """Mehrotra's centring from the predictor dx; leaves c and the corrector's right side in rhs.
+
+    dx is overwritten.
+    """
+    d, nb = len(shape), x.shape[0]
+    for i in range(nb):
+        for a in range(d):
+            c[i, a] = -y[i, a]
+    _dual_step(shape, kind, theta, dx, c, dy)
+    alpha = min(1.0, largest_step(shape, kind, x, dx), largest_step(shape, kind, y, dy))
+    gap, cones = 0.0, 0
+    for i in range(nb):
+        if kind[i] != FREE:
+            cones += 1
+            for a in range(d):
+                gap += (x[i, a] + alpha * dx[i, a]) * (y[i, a] + alpha * dy[i, a])
+    sigma = gap / (max(cones, 1) * mu) if mu > 0.0 else 0.0
+    sigma = min(max(sigma, 0.0), 1.0) ** 3
+    corrector(shape, kind, v, eta, lam, dx, dy, sigma * mu, c)
+    for i in range(nb):
+        for a in range(d):
+            rhs[i, a] = c[i, a]
+        _turn(shape, t, i, rhs)
+        for a in range(d):
+            rhs[i, a] += rho[i, a]
+    return sigma
+
+
+@kernel
+def advance(shape, kind, theta, dx, c, fraction, dy, x, y):
+    """The step of length min(1, fraction of the way to the boundary); returns the length."""
+    _dual_step(shape, kind, theta, dx, c, dy)
+    alpha = min(largest_step(shape, kind, x, dx), largest_step(shape, kind, y, dy))
+    alpha = min(1.0, fraction * alpha)
+    for i in range(x.shape[0]):
+        for a in range(len(shape)):
+            x[i, a] += alpha * dx[i, a]
+            y[i, a] += alpha * dy[i, a]
+    return alpha
+
+
+@kernel
+def polish(shape, exact, r, u, mu, scale, delta, P, D, rhs):
+    """Blocks of one semismooth Newton step on the natural map F(r) = r - P_K(r - u~).
+
+    With P the projector's derivative and N = I + mu n t', F' = (I - P) + P N W; divided by
+    P + eps it becomes W + D, the system that interior-point steps solve. The unknown is
+    dr / scale (scale: (nb, d), zero where a tangent is left out). delta damps directions in
+    which W vanishes. P: (d + 1, d) work.
+    """
+    d = len(shape)
+    for i in range(r.shape[0]):
+        slip = 0.0
+        for a in range(d):
+            rhs[i, a] = -u[i, a]
+            for b in range(d):
+                D[i, a, b] = 0.0
+            if a:
+                slip += u[i, a] ** 2
+        slip = np.sqrt(slip)
+        if mu[i] >= 0.0:
+            _divided(shape, exact, r, u, mu, slip, i, P, D, rhs)
+        for a in range(d):
+            D[i, a, a] += delta
+            for b in range(d):
+                D[i, a, b] *= scale[i, a] * scale[i, b]
+            rhs[i, a] *= scale[i, a]
+            if scale[i, a] == 0.0:
+                D[i, a, a] = 1.0
+
+
+@kernel
+def _divided(shape, exact, r, u, mu, slip, i, P, D, rhs):
+    """D_i = ((P + eps) N)^-1 (I - P), rhs_i = -((P + eps) N)^-1 F_i.
+
+    P has the eigenvectors e+ (along the cone's edge), e- (across it) and the tangents normal to
+    both, so its inverse needs no elimination: 1, 0 and mu top / |a_t| on the slanted part.
+    """
+    d, m = len(shape), mu[i]
+    shift = m * slip if exact else 0.0
+    length = 0.0
+    for a in range(1, d):
+        length += (r[i, a] - u[i, a]) ** 2
+    length = np.sqrt(length)
+    first = r[i, 0] - u[i, 0] - shift
+    top, factor = _project(first, length, m)
+    edge, across, side = 1.0, 1.0, 1.0  # eigenvalues of P
+    if top == 0.0:
+        edge, across, side = 0.0, 0.0, 0.0
+    elif factor != 1.0:
+        across, side = 0.0, factor
+    norm = 1.0 + m * m
+    for a in range(d):
+        ea = (r[i, a] - u[i, a]) / length if length > 0.0 and a > 0 else 0.0
+        rhs[i, a] = -(r[i, a] - (top if a == 0 else factor * (r[i, a] - u[i, a])))
+        for b in range(d):
+            eb = (r[i, b] - u[i, b]) / length if length > 0.0 and b > 0 else 0.0
+            plus = (1.0 if a == 0 else m * ea) * (1.0 if b == 0 else m * eb) / norm
+            minus = (m if a == 0 else -ea) * (m if b == 0 else -eb) / norm
+            rest = (1.0 if a == b else 0.0) - plus - minus
+            P[a, b] = plus / (edge + SINGULAR) + minus / (across + SINGULAR)
+            P[a, b] += rest / (side + SINGULAR)
+            D[i, a, b] = plus * (1.0 - edge) / (edge + SINGULAR)
+            D[i, a, b] += minus * (1.0 - across) / (across + SINGULAR)
+            D[i, a, b] += rest * (1.0 - side) / (side + SINGULAR)
+    for a in range(d):
+        P[d, a] = rhs[i, a]
+    for a in range(d):
+        rhs[i, a] = 0.0
+        for b in range(d):
+            rhs[i, a] += P[a, b] * P[d, b]
+    if exact and slip > 0.0:  # N^-1 = I - mu n t'
+        for a in range(1, d):
+            t = m * u[i, a] / slip
+            rhs[i, 0] -= t * rhs[i, a]
+            for b in range(d):
+                D[i, 0, b] -= t * D[i, a, b]

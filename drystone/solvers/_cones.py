@@ -1,0 +1,133 @@
+"""A friction problem as its first-order and interior-point methods see it.
+
+Unknowns are unit-free: r sqrt(d), u / sqrt(d) with d the mean diagonal of a contact's block, so
+that every contact has the same weight; scaling by contact keeps its circular cone. W is held in
+block rows, or as G G' with G = J M^-1/2 if the problem is matrix-free.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from drystone.kernels import blocks as residuals
+from drystone.kernels import conic
+from drystone.kernels.blocks import block_product
+from drystone.problems import FrictionProblem
+from drystone.problems.delassus import BlockMatrix
+from drystone.types import Floats
+
+
+class ConeProblem:
+    """Unit-free blocks of a friction problem. q (nb, d), mu (nb,); exact: not the convex law.
+
+    A solution of Coulomb's law also meets the weaker conditions of law "static".
+
+    Products come from ``W`` (scaled BlockMatrix) or ``G`` (rows of J M^-1/2 in column blocks).
+    """
+
+    def __init__(self, problem: FrictionProblem) -> None:
+        self.form = problem.form
+        self.unit = self.form.unit
+        self.key, self.nb, self.d = self.form.key, self.form.nb, problem.d
+        self.mu = self.form.mu
+        self.q = self.form.q / self.unit[:, None]
+        self.exact = problem.law != "convex" and bool((self.mu > 0).any())
+        self.matrix_free = problem.matrix_free
+        self._operator = problem.W
+        self._inverse_unit = 1.0 / self.unit
+        self._law = residuals.CONVEX if problem.law == "convex" else residuals.COULOMB
+        self._work = np.empty_like(self.q)
+
+    @cached_property
+    def W(self) -> BlockMatrix:
+        W = self.form.W
+        weight = np.repeat(self._inverse_unit, np.diff(W.indptr)) * self._inverse_unit[W.indices]
+        return W.with_blocks(W.blocks * weight[:, None, None])
+
+    @cached_property
+    def G(self) -> sp.bsr_array:
+        """(nb d, ndof) in blocks of (d, 1): W = G G'."""
+        scale = sp.diags_array(np.repeat(self._inverse_unit, self.d))
+        G = sp.csr_array(scale @ self.form.J @ mass_root(self._operator.inverse_mass))
+        out = sp.bsr_array(G, blocksize=(self.d, 1))
+        out.sort_indices()
+        return out
+
+    @cached_property
+    def columns(self) -> tuple[Any, Any, Floats]:
+        """(indptr, indices, blocks (nnz, d)) of G for kernels."""
+        return self.G.indptr, self.G.indices, np.ascontiguousarray(self.G.data[:, :, 0])
+
+    def velocity(self, r: Floats, u: Floats | None = None) -> Floats:
+        """u = W r + q, unit-free."""
+        u = np.empty_like(self.q) if u is None else u
+        if self.matrix_free:
+            indptr, columns, G = self.columns
+            nu = np.empty(self.G.shape[1])
+            conic.scatter(self.key, indptr, columns, G, r, nu)
+            conic.gather(self.key, indptr, columns, G, nu, self.q, u)
+        else:
+            W = self.W
+            block_product(self.key, W.indptr, W.indices, W.blocks, r, self.q, u)
+        return u
+
+    def start(self, value: Floats | None) -> Floats:
+        """Unit-free blocks of a value, or zeros."""
+        if value is None:
+            return np.zeros_like(self.q)
+        return np.ascontiguousarray(self.form.impulses(value) * self.unit[:, None])
+
+    def value(self, r: Floats) -> Floats:
+        return self.form.value(r * self._inverse_unit[:, None])
+
+    def residuals(self, r: Floats, u: Floats) -> tuple[float, float]:
+        """(scaled, unit-free), as the problem itself judges."""
+        unit, plain = residuals.contact_residuals(
+            self.key, r, u, self.q, self.mu, self._inverse_unit, self._law
+        )
+        return plain, unit
+
+    def convex_residual(self, r: Floats, u: Floats, s: Floats) -> float:
+        """Unit-free residual of the convex problem with the shift s."""
+        error = conic.convex_error(self.key, r, u, s, self.mu, self._work)
+        scale = max(_norm(self.q), _norm(r), _norm(u))
+        return float(error / scale) if scale > 0 else float(error)
+
+
+def mass_root(inverse: sp.csr_array) -> sp.csr_array:
+    """Symmetric S with S S = M^-1, block by block; M^-1 may have zero blocks (fixed bodies)."""
+    diagonal = inverse.diagonal()
+    if inverse.nnz == np.count_nonzero(diagonal):
+        return sp.csr_array(sp.diags_array(np.sqrt(diagonal)))
+    count, label = connected_components(inverse, directed=False)
+    order, sizes = np.argsort(label, kind="stable"), np.bincount(label, minlength=count)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    place = np.empty(label.size, dtype=np.int64)  # of each dof within its block
+    place[order] = np.arange(label.size) - np.repeat(starts, sizes)
+    triplets = inverse.tocoo()
+    i, j = triplets.coords
+    parts = []
+    for size in np.unique(sizes):
+        members = order[starts[sizes == size][:, None] + np.arange(size)]
+        block = np.empty(count, dtype=np.int64)
+        block[label[members[:, 0]]] = np.arange(len(members))
+        keep = sizes[label[i]] == size
+        cells = np.zeros((len(members), size, size))
+        cells[block[label[i[keep]]], place[i[keep]], place[j[keep]]] = triplets.data[keep]
+        values, vectors = np.linalg.eigh(cells)
+        roots = np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        cells = (vectors * roots) @ vectors.transpose(0, 2, 1)
+        rows = np.broadcast_to(members[:, :, None], cells.shape)
+        columns = np.broadcast_to(members[:, None, :], cells.shape)
+        parts.append((cells.ravel(), rows.ravel(), columns.ravel()))
+    data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return sp.csr_array(sp.coo_array((data, (rows, columns)), shape=inverse.shape))
+
+
+def _norm(x: Floats) -> float:
+    return float(np.sqrt(np.vdot(x, x)))

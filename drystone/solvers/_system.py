@@ -1,0 +1,154 @@
+"""Linear systems W + D with W constant and D block diagonal and changing.
+
+The order that keeps the factors sparse is found once. Friction problems use the block LU of our
+own; scalar rows, very large and nearly full matrices go to SuperLU and LAPACK, which pivot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from drystone.kernels import block_system as kernels
+from drystone.kernels.block_lu import analyse
+from drystone.problems.delassus import BlockMatrix
+from drystone.types import Floats
+
+DENSE = 100  # scalar rows up to which a full factorisation beats a sparse one, whatever the pattern
+FILL = 0.3  # share of entries above which it does so at any size
+GRAPH = 10_000  # blocks up to which the ordering may keep one bit for each pair
+SMALL = 100  # blocks up to which LAPACK gains nothing over the block LU, however full W is
+ROOM = 3_000_000  # blocks in the factors
+
+
+class System:
+    """(W + D) x = b; D: (nb, d, d) diagonal blocks, b and x: (nb, d)."""
+
+    def factorise(self, D: Floats) -> bool:
+        """Factorise W + D; False if it is singular to rounding."""
+        raise NotImplementedError
+
+    def solve(self, b: Floats) -> Floats:
+        """x of the last factorisation."""
+        raise NotImplementedError
+
+
+def shifted_system(W: BlockMatrix) -> System:
+    """The cheapest way to factorise W + D."""
+    nnz, nb, d = W.indices.size, W.nb, W.d
+    full = nnz > FILL * nb * nb
+    if d == 1:
+        return FullSystem(W) if full or nb <= DENSE else SparseSystem(W)
+    if full and nb > SMALL:
+        return FullSystem(W)
+    if nb <= GRAPH:
+        system = BlockSystem(W)
+        if system.fits:
+            return system
+    return SparseSystem(W)
+
+
+class BlockSystem(System):
+    """Sparse block LU in minimum-degree order, no pivoting across blocks."""
+
+    def __init__(self, W: BlockMatrix) -> None:
+        nb, d = W.nb, W.d
+        back, start = np.zeros(nb, np.int32), np.zeros(nb + 1, np.int32)
+        room = min(ROOM, nb * (nb + 1) // 2 + 1)
+        keep = np.ones(nb, dtype=bool)
+        n, rows = analyse(W.indptr, W.indices, keep, back, start, room)
+        self.fits = bool(n == nb)
+        if not self.fits:
+            return
+        place = np.empty(nb, np.int32)
+        place[back] = np.arange(nb, dtype=np.int32)
+        slot = np.zeros(W.indices.size, np.int64)
+        kernels.locate(W.indptr, W.indices, place, start, rows, slot)
+        self._W, self._place, self._slot = W, place, slot
+        self._factors = (
+            start,
+            rows,
+            np.empty((nb, d, d)),
+            np.empty((rows.size, d, d)),
+            np.empty((rows.size, d, d)),
+        )
+        self._work = np.empty((nb, d))
+
+    def factorise(self, D: Floats) -> bool:
+        W = self._W
+        matrix = (W.indptr, W.indices, W.blocks)
+        return bool(kernels.factorise(W.key, *matrix, D, self._place, self._slot, *self._factors))
+
+    def solve(self, b: Floats) -> Floats:
+        x = np.empty_like(b)
+        kernels.solve(self._W.key, self._place, *self._factors, b, x, self._work)
+        return x
+
+
+class FullSystem(System):
+    """LU by LAPACK."""
+
+    def __init__(self, W: BlockMatrix) -> None:
+        self._base, nb, d = W.dense, W.nb, W.d
+        self._buffer = np.empty((nb * d, nb * d))
+        self._blocks = self._buffer.reshape(nb, d, nb, d)
+        self._index = np.arange(nb)
+
+    def factorise(self, D: Floats) -> bool:
+        self._buffer[:] = self._base
+        self._blocks[self._index, :, self._index, :] += D
+        # LAPACK reads rows as columns: it factorises the transpose
+        self._lu, self._pivots, failed = lapack.dgetrf(self._buffer.T, overwrite_a=True)
+        return bool(failed == 0)
+
+    def solve(self, b: Floats) -> Floats:
+        x, _ = lapack.dgetrs(self._lu, self._pivots, b.ravel(), trans=1)
+        return np.asarray(x).reshape(b.shape)
+
+
+class SparseSystem(System):
+    """LU by SuperLU, columns ordered once."""
+
+    def __init__(self, W: BlockMatrix) -> None:
+        n, d = W.nb * W.d, W.d
+        base = sp.csc_array(W.scipy)
+        base.eliminate_zeros()  # sums below drop them, and would leave them without a slot
+        span = np.arange(n)
+        rows, columns = np.repeat(span, d), (span[:, None] // d * d + np.arange(d)).ravel()
+        diagonal = sp.csc_array((np.ones(n * d), (rows, columns)), shape=(n, n))
+        pattern = sp.csc_array(abs(base) + diagonal)
+        dominant = pattern + sp.eye_array(n) * pattern.sum()
+        self._place = splu(sp.csc_array(dominant), permc_spec="MMD_AT_PLUS_A").perm_c
+        self._order = np.argsort(self._place)  # row i of the permuted matrix is row order[i] of W
+        self._matrix = sp.csc_array(pattern[self._order][:, self._order])
+        self._matrix.sort_indices()
+        triplets = base.tocoo()
+        self._base = np.zeros(self._matrix.nnz)
+        self._base[self._slots(*triplets.coords)] = triplets.data
+        self._diagonal = self._slots(rows, columns)
+
+    def _slots(self, rows: Any, columns: Any) -> Any:
+        """Where entries of W lie in the permuted matrix."""
+        n, matrix = self._matrix.shape[0], self._matrix
+        owner = np.repeat(np.arange(n, dtype=np.int64), np.diff(matrix.indptr))
+        wanted = self._place[columns].astype(np.int64) * n + self._place[rows]
+        return np.searchsorted(owner * n + matrix.indices, wanted)
+
+    def factorise(self, D: Floats) -> bool:
+        self._matrix.data[:] = self._base
+        self._matrix.data[self._diagonal] += D.ravel()
+        options = {"SymmetricMode": True}
+        try:
+            self._lu = splu(
+                self._matrix, permc_spec="NATURAL", diag_pivot_thresh=0.01, options=options
+            )
+        except RuntimeError:  # SuperLU met an exactly singular column
+            return False
+        return True
+
+    def solve(self, b: Floats) -> Floats:
+        return np.asarray(self._lu.solve(b.ravel()[self._order])[self._place].reshape(b.shape))

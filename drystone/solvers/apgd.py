@@ -1,0 +1,144 @@
+"""``apgd``: accelerated projected gradient, matrix-free, for cones in any number (T9, DESIGN 2.5).
+
+Mazhar, Heyn, Negrut, Tasora, "Using Nesterov's method to accelerate multibody dynamics with
+friction and contact" (2015); exact Coulomb friction by the fixed point on mu |u_t|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.kernels import apgd as kernels
+from drystone.kernels import conic
+from drystone.problems import FrictionProblem, Problem
+from drystone.solvers._cones import ConeProblem
+from drystone.solvers._contacts import smooth_cones_only
+from drystone.solvers._outer import SlipShift
+from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.types import Floats, Status
+
+CHUNK = 25  # iterations between looks at the residual, fewer for large problems
+CHUNK_WORK = 100_000  # contacts x iterations in one chunk: a few milliseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class APGD(Solver):
+    """Options of ``apgd``. max_iterations: accelerated gradient steps, all convex problems."""
+
+    max_iterations: int = 100_000
+    name: ClassVar[str] = "apgd"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_iterations < 1:
+            raise OptionError(f"apgd: max_iterations = {self.max_iterations}: expected >= 1")
+
+    def refuses(self, problem: Problem) -> str | None:
+        return smooth_cones_only(problem)
+
+    def run(self, problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
+        cones = ConeProblem(problem)
+        state = _State(cones, cones.start(start.value))
+        shift = SlipShift(cones, state.u)
+        best, best_residual, best_residuals = state.r.copy(), np.inf, (np.inf, np.inf)
+        chunk = max(1, min(CHUNK, CHUNK_WORK // max(cones.nb, 1)))
+        done, status, history = 0, Status.MAX_ITERATIONS, []
+        while True:
+            residuals = cones.residuals(state.r, state.u)
+            residual = max(residuals)
+            history.append(residual)
+            if residual < best_residual:
+                best_residual, best_residuals = residual, residuals
+                best[:] = state.r
+            if residual <= limits.tol:
+                status = Status.SOLVED
+            elif limits.expired():
+                status = Status.TIME_LIMIT
+            if status is not Status.MAX_ITERATIONS or done >= self.max_iterations:
+                break
+            if shift.update(state.r, state.u, residuals[1]):
+                state.restart()
+            steps = min(chunk, self.max_iterations - done)
+            state.advance(shift.s, steps)
+            done += steps
+        info = {
+            "restarts": int(state.state[2]),
+            "products": int(state.state[3]),
+            "shift_updates": shift.updates,
+            "best_residuals": best_residuals,
+        }
+        extras = {"history": np.array(history), "info": info}
+        return Answer(cones.value(best), status, done, extras=extras)
+
+
+class _State:
+    """Iterates of a run: r, its extrapolation y, and what is linear in them."""
+
+    def __init__(self, cones: ConeProblem, r: Floats) -> None:
+        self.cones = cones
+        for i in range(0 if not r.any() else cones.nb):
+            conic.project_row(cones.key, r, cones.mu, i)
+        self.r, self.y = r, r.copy()
+        self.u = cones.velocity(r)
+        self.state = np.array([1.0, _first_curvature(cones), 0.0, 0.0])
+        if cones.matrix_free:
+            indptr, columns, G = cones.columns
+            self.nu = np.empty(cones.G.shape[1])
+            conic.scatter(cones.key, indptr, columns, G, r, self.nu)
+            self.nu_y = self.nu.copy()
+            self.work: tuple[Any, ...] = (
+                np.empty_like(r),
+                np.empty_like(self.nu),
+                np.empty(cones.d),
+            )
+        else:
+            self.u_y = self.u.copy()
+            self.work = (np.empty_like(r), np.empty_like(r))
+
+    def restart(self) -> None:
+        """Forget the momentum: the function to minimise has changed."""
+        self.state[0] = 1.0
+        self.y[:] = self.r
+        if self.cones.matrix_free:
+            self.nu_y[:] = self.nu
+        else:
+            self.u_y[:] = self.u
+
+    def advance(self, s: Floats, steps: int) -> None:
+        cones = self.cones
+        if cones.matrix_free:
+            indptr, columns, G = cones.columns
+            matrix, carried = (indptr, columns, G), (self.r, self.y, self.nu, self.nu_y)
+            kernels.apgd_factored(
+                cones.key, *matrix, cones.q, s, cones.mu, *carried, self.state, self.work, steps
+            )
+            conic.gather(cones.key, indptr, columns, G, self.nu, cones.q, self.u)
+        else:
+            W = cones.W
+            carried = (self.r, self.y, self.u, self.u_y)
+            kernels.apgd_blocks(
+                cones.key,
+                W.indptr,
+                W.indices,
+                W.blocks,
+                cones.q,
+                s,
+                cones.mu,
+                *carried,
+                self.state,
+                self.work,
+                steps,
+            )
+
+
+def _first_curvature(cones: ConeProblem) -> float:
+    """A first guess of the Lipschitz constant: the Rayleigh quotient of q (all pulled alike)."""
+    size = float(np.vdot(cones.q, cones.q))
+    if size == 0.0:
+        return 1.0
+    product = cones.velocity(cones.q) - cones.q
+    return max(float(np.vdot(cones.q, product)) / size, 1e-3)

@@ -1,0 +1,205 @@
+"""``interior-point``: primal-dual predictor-corrector for LCPs and friction cones, with a polish.
+
+Mehrotra's method with Nesterov-Todd scaling; for exact Coulomb friction the slip shift mu |u_t|
+is linearised with everything else, so that no outer loop is needed. Near the solution semismooth
+Newton steps on the natural map, which use the same linear systems, finish to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.kernels import interior as kernels
+from drystone.kernels import nt_cone as nt
+from drystone.problems import BoxedLCP, Problem
+from drystone.solvers._conic import ConicProblem, FrictionCones, Orthant
+from drystone.solvers._contacts import smooth_cones_only
+from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.types import Floats, Status
+
+FRACTION = 0.99  # of the way to the boundary
+SHORT, PATIENCE = 1e-6, 4  # more than PATIENCE steps in a row shorter than SHORT: stuck
+LARGE, LARGEST = 1e5, 1e12  # |x| / |q|: a certificate is looked for; the run has diverged
+POLISH_FIRST = 0.03  # residual below which a polish is tried,
+POLISH_AGAIN = 0.1  # and the factor by which it must fall before the next one
+POLISH_STEPS = 12
+DAMPING = 1e-9  # of polishing steps, along directions in which W vanishes
+INSIDE = 1e-2  # of the size of q: least distance of a warm start from the cones' boundary
+
+
+@dataclass(frozen=True, kw_only=True)
+class InteriorPoint(Solver):
+    """Options of ``interior-point``.
+
+    max_iterations: predictor-corrector steps. polish: finish by Newton steps on the natural map;
+    without it degenerate problems end near 1e-8.
+    """
+
+    max_iterations: int = 100
+    polish: bool = True
+    name: ClassVar[str] = "interior-point"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_iterations < 1:
+            raise OptionError(f"{self.name}: max_iterations = {self.max_iterations}: expected >= 1")
+
+    def refuses(self, problem: Problem) -> str | None:
+        return None if isinstance(problem, BoxedLCP) else smooth_cones_only(problem)
+
+    def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        conic: ConicProblem = (
+            Orthant(problem) if isinstance(problem, BoxedLCP) else FrictionCones(problem)
+        )
+        run = _Run(conic, limits)
+        status = self._warm(run, start)
+        if status is None:
+            status = self._follow(run)
+        info = {"polish_steps": run.polish_steps}
+        extras: dict[str, Any] = {"history": np.array(run.history), "info": info}
+        if run.proof is not None:
+            ray = conic.direction(conic.scale * run.proof)
+            extras["ray"] = ray / np.abs(ray).max()
+            info["certificate"] = extras["ray"]
+        return Answer(conic.value(run.best), status, run.path.done, extras=extras)
+
+    def _warm(self, run: _Run, start: Start) -> Status | None:
+        """Judge and polish a guess; if that is not enough, start from inside the cones near it."""
+        if start.value is None:
+            return None
+        r = run.conic.start(start.value)
+        if run.judge(r) <= run.limits.tol or (self.polish and run.polish(r, run.history[-1])):
+            return Status.SOLVED
+        run.path.begin_near(r)
+        return None
+
+    def _follow(self, run: _Run) -> Status:
+        """Steps along the central path, with a polish whenever the residual has fallen enough."""
+        path, limits, tried = run.path, run.limits, np.inf
+        while True:
+            r = run.conic.scale * path.x
+            residual = run.judge(r)
+            if residual <= limits.tol:
+                return Status.SOLVED
+            if limits.expired():
+                return Status.TIME_LIMIT
+            if path.size > LARGE:
+                run.proof = run.conic.infeasibility(path.x)
+                if run.proof is not None:
+                    return Status.INFEASIBLE
+            ended = path.stuck or path.done >= self.max_iterations
+            if self.polish and (ended or residual <= min(POLISH_FIRST, POLISH_AGAIN * tried)):
+                tried = residual
+                if run.polish(r, residual):
+                    return Status.SOLVED
+            if ended:
+                return Status.STALLED if path.stuck else Status.MAX_ITERATIONS
+            path.step()
+
+
+class _Run:
+    """A run's best point, by the larger of the problem's two residuals, and its polish."""
+
+    def __init__(self, conic: ConicProblem, limits: Limits) -> None:
+        self.conic, self.limits = conic, limits
+        self.path = _Path(conic)
+        self.least = np.inf
+        self.best = np.zeros((conic.nb, conic.d))
+        self.u = self.best
+        self.polish_steps = 0
+        self.proof: Floats | None = None
+        self.history: list[float] = []
+
+    def judge(self, r: Floats) -> float:
+        self.u = self.conic.velocity(r)
+        residual = max(self.conic.residuals(r, self.u))
+        self.history.append(residual)
+        if residual < self.least:
+            self.least, self.best = residual, r.copy()
+        return residual
+
+    def polish(self, r: Floats, residual: float) -> bool:
+        """Newton steps on the natural map while they pay; True if they reach the tolerance.
+
+        The first step settles which contacts stick, slip and open and may well raise the
+        residual; what counts is what the second one makes of it.
+        """
+        conic, shape = self.conic, r.shape
+        D, rhs = np.empty((*shape, conic.d)), np.empty(shape)
+        P = np.empty((conic.d + 1, conic.d))
+        u = conic.velocity(r)
+        seen = [residual]
+        while len(seen) <= POLISH_STEPS and not self.limits.expired():
+            kernels.polish(conic.key, conic.exact, r, u, conic.mu, conic.scale, DAMPING, P, D, rhs)
+            self.polish_steps += 1
+            if not conic.system.factorise(D):
+                return False
+            r = r + conic.scale * conic.system.solve(rhs)
+            if not np.isfinite(r).all():
+                return False
+            seen.append(self.judge(r))
+            u = self.u
+            if seen[-1] <= self.limits.tol:
+                return True
+            if seen[-1] > 30.0 * seen[0] or (len(seen) > 2 and seen[-1] > 0.5 * seen[-3]):
+                return False
+        return False
+
+
+class _Path:
+    """Iterates (x, y) of the interior-point method and its work arrays."""
+
+    def __init__(self, conic: ConicProblem) -> None:
+        self.conic = conic
+        shape = (conic.nb, conic.d)
+        self._unit = float(np.abs(conic.q).max(initial=0.0)) or 1.0
+        self._cones = conic.kind != nt.FREE
+        self.x, self.y = np.zeros(shape), np.zeros(shape)
+        self.x[self._cones, 0] = self.y[self._cones, 0] = self._unit
+        self.v, self.lam, self.t, self.rho, self.rhs, self.dy, self.c = np.empty((7, *shape))
+        self.theta, self.D = np.empty((2, *shape, conic.d))
+        self.eta = np.empty(conic.nb)
+        self.done, self.stuck, self._short = 0, False, 0
+
+    def begin_near(self, r: Floats) -> None:
+        """Take x and y from natural impulses, moved off the cones' boundary."""
+        conic, cones = self.conic, self._cones
+        self.x[:] = np.divide(r, conic.scale, out=np.zeros_like(r), where=conic.scale > 0)
+        u = conic.image(self.x)
+        self.y[cones] = u[cones]
+        self.y[conic.kind == nt.RAY, 1:] = 0.0
+        least = INSIDE * self._unit
+        for z in (self.x, self.y):
+            floor = np.linalg.norm(z[:, 1:], axis=1) + least
+            z[cones, 0] = np.maximum(z[cones, 0], floor[cones])
+
+    @property
+    def size(self) -> float:
+        """Largest |x| relative to |q|."""
+        return float(np.abs(self.x).max(initial=0.0)) / self._unit
+
+    def step(self) -> None:
+        """One predictor-corrector step; `stuck` if it cannot be taken or leads nowhere."""
+        conic, key, kind = self.conic, self.conic.key, self.conic.kind
+        x, y = self.x, self.y
+        scaling = (self.v, self.eta, self.lam, self.theta, self.t)
+        failed, mu = kernels.prepare(
+            key, kind, conic.exact, x, y, conic.image(x), *scaling, self.D, self.rho, self.rhs
+        )
+        if failed or not conic.system.factorise(self.D):
+            self.stuck = True
+            return
+        dx = conic.system.solve(self.rhs)
+        kernels.correct(key, kind, x, y, *scaling, self.rho, dx, mu, self.dy, self.c, self.rhs)
+        dx = conic.system.solve(self.rhs)
+        if not np.isfinite(dx).all():
+            self.stuck = True
+            return
+        length = kernels.advance(key, kind, self.theta, dx, self.c, FRACTION, self.dy, x, y)
+        self.done += 1
+        self._short = self._short + 1 if length < SHORT else 0
+        self.stuck = self._short > PATIENCE or self.size > LARGEST
