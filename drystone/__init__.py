@@ -27,6 +27,26 @@ if TYPE_CHECKING:
     from drystone.problems import MixedLCP as MixedLCP
     from drystone.problems import PolyhedralCone as PolyhedralCone
     from drystone.problems import SoftFingerCone as SoftFingerCone
+    from drystone.problems.convert import scaled as scaled
+    from drystone.problems.convert import to_conic as to_conic
+    from drystone.problems.convert import to_lcp as to_lcp
+    from drystone.problems.files import read_problem as read_problem
+    from drystone.problems.files import write_problem as write_problem
+    from drystone.solvers.admm import ADMM as ADMM
+    from drystone.solvers.apgd import APGD as APGD
+    from drystone.solvers.auto import Auto as Auto
+    from drystone.solvers.dantzig import Dantzig as Dantzig
+    from drystone.solvers.enumerative import Enumerative as Enumerative
+    from drystone.solvers.interior_point import InteriorPoint as InteriorPoint
+    from drystone.solvers.lemke import Lemke as Lemke
+    from drystone.solvers.lotstedt import Lotstedt as Lotstedt
+    from drystone.solvers.lp import LP as LP
+    from drystone.solvers.newton import Newton as Newton
+    from drystone.solvers.nsgs import NSGS as NSGS
+    from drystone.solvers.pgs import PGS as PGS
+    from drystone.solvers.qp import QP as QP
+    from drystone.solvers.qp_signs import QPSigns as QPSigns
+    from drystone.solvers.ramp import Ramp as Ramp
     from drystone.solvers.solve import solve as solve
     from drystone.types import Solution as Solution
     from drystone.types import Status as Status

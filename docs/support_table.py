@@ -1,0 +1,110 @@
+"""The table method x problem of ``choosing_a_solver.md``, asked of the code.
+
+``python docs/support_table.py`` rewrites the table in the page; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import drystone as ds
+from drystone.solvers.registry import METHODS, by_name
+
+PAGE = Path(__file__).with_name("choosing_a_solver.md")
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+YES, NO = "yes", "·"
+
+
+def samples() -> dict[str, list[object]]:
+    """Small problems of each kind. A method takes the kind if it takes one of them.
+
+    The last columns are features, which a method may know for some laws only: so they list
+    the laws.
+    """
+    n = 6
+    M = np.eye(n) + 0.1
+    q = -np.ones(n)
+    plane, space = {"dim": 2}, {"dim": 3}
+    laws = [
+        {**plane, "law": "coulomb"},
+        {**plane, "law": "static"},
+        {**space, "law": "coulomb"},
+        {**space, "law": "convex"},
+        {**space, "law": "static"},
+        {**plane, "law": "coulomb", "mu": 0.0},
+    ]
+
+    def friction(W: object = M, mu: float = 0.5, **statement: object) -> ds.FrictionProblem:
+        rows = W.shape[0]  # type: ignore[attr-defined]
+        return ds.FrictionProblem(W, -np.ones(rows), mu, **statement)  # type: ignore[arg-type]
+
+    def jointed(law: dict[str, object]) -> ds.FrictionProblem:
+        size = n + 1
+        return friction(np.eye(size) + 0.1, **{**law, "bilateral": 1})
+
+    def sliding(law: dict[str, object]) -> ds.FrictionProblem:
+        d = int(str(law["dim"]))
+        return friction(**{**law, "slip": np.ones((n // d, d - 1))})
+
+    def matrix_free(law: dict[str, object]) -> ds.FrictionProblem:
+        return friction(ds.DelassusOperator(np.eye(n), M), **law)
+
+    def whole(law: dict[str, object]) -> ds.GlobalFrictionProblem:
+        options = {key: value for key, value in law.items() if key != "mu"}
+        mu = law.get("mu", 0.5)
+        return ds.GlobalFrictionProblem(M, np.eye(n), q, np.zeros(n), mu, **options)
+
+    return {
+        "LCP": [ds.LCP(M, q)],
+        "mixed": [ds.MixedLCP(M, q, 1)],
+        "boxed": [ds.BoxedLCP(M, q, 0.0, 1.0)],
+        "no friction": [friction(mu=0.0, **plane), friction(mu=0.0, **space)],
+        "plane": [friction(**plane)],
+        "space": [friction(**space)],
+        "convex": [friction(law="convex")],
+        "static": [friction(law="static")],
+        "polyhedral": [friction(cone=4), friction(cone=4, law="convex")],
+        "elliptic": [friction(cone=ds.EllipticCone((1.0, 0.5)), law=x["law"]) for x in laws],
+        "soft finger": [
+            friction(np.eye(8) + 0.1, cone=ds.SoftFingerCone(1.0), law=x["law"]) for x in laws
+        ],
+        "bilateral": [jointed(x) for x in laws],
+        "sliding": [sliding(x) for x in laws if x["law"] != "convex" and "mu" not in x],
+        "operator": [matrix_free(x) for x in laws],
+        "global": [whole(x) for x in laws],
+    }
+
+
+def support() -> dict[str, dict[str, bool]]:
+    """For each registered method, the kinds it takes."""
+    kinds = samples()
+    return {
+        name: {
+            kind: any(by_name(name).refuses(problem) is None for problem in problems)  # type: ignore[arg-type]
+            for kind, problems in kinds.items()
+        }
+        for name in METHODS
+    }
+
+
+def table() -> str:
+    found = support()
+    kinds = list(next(iter(found.values())))
+    lines = ["| method | " + " | ".join(kinds) + " |", "|---|" + ":-:|" * len(kinds)]
+    for name, taken in found.items():
+        cells = " | ".join(YES if taken[kind] else NO for kind in kinds)
+        lines.append(f"| `{name}` | {cells} |")
+    return "\n".join(lines)
+
+
+def page_with(text: str, new: str) -> str:
+    """The page with the table between its marks replaced."""
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"{before}{BEGIN}\n{new}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with(PAGE.read_text(), table()))
