@@ -116,7 +116,8 @@ def _measure(
         progress = stack.enter_context(
             Progress(console=console, transient=True, disable=not console.is_terminal)
         )
-        task = progress.add_task("", total=len(cases))
+        task = progress.add_task("compiling kernels", total=len(cases))
+        bench_run.warm(cases)
         for case in cases:
             progress.update(task, description=case.name)
             for method in methods:

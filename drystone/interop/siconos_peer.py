@@ -11,6 +11,7 @@ import os
 import selectors
 import subprocess
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -218,7 +219,8 @@ class Siconos:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(BrokenPipeError):  # what was not read any more
+                    pipe.close()
         self._process = None
 
 
