@@ -286,8 +286,6 @@ def _refuses_friction(problem: FrictionProblem) -> str | None:
             "its fixed points meet law='static' (friction need only partly oppose the motion), "
             "which in space is weaker than law='coulomb': use nsgs, or state the static law"
         )
-    if problem.k > 2:
-        return "the static-friction iteration has round cones: use lemke for polyhedral ones"
     if problem.slip is not None and problem.cone.stretch(problem.dim) is not None:
         return f"known slip directions need a circular cone, not {problem.cone}"
     return _zero_tangent(problem)
