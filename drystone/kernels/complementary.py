@@ -259,22 +259,29 @@ def back_substitute(B, k, order, r, x):
 
 @kernel
 def balance(M, q, r, c, T):
-    """T = [R M C | R q] with R, C diagonal powers of two: entries near one, pivots comparable.
+    """T = [R M C | R q] with R, C diagonal powers of two: largest entries near one (Ruiz).
 
     It changes the units of w and z only: pivoting takes the same path as on (M, q) with the
     covering vector R^-1 d, so every property of M that matters is kept.
     """
     n = q.size
     for i in range(n):
-        r[i] = c[i] = 0.0
-    for i in range(n):
         for j in range(n):
-            size = abs(M[i, j])
-            r[i] = max(r[i], size)
-            c[j] = max(c[j], size)
-    for i in range(n):
-        r[i] = _power_of_two(r[i])
-        c[i] = _power_of_two(c[i])
+            T[i, j] = abs(M[i, j])
+        r[i] = c[i] = 1.0
+    top = T[:, n]
+    for _ in range(3):
+        for j in range(n):
+            top[j] = 0.0
+        for i in range(n):
+            largest, f = 0.0, r[i]
+            for j in range(n):
+                size = f * T[i, j] * c[j]
+                largest = size if size > largest else largest
+                top[j] = size if size > top[j] else top[j]
+            r[i] *= _inverse_root(largest)
+        for j in range(n):
+            c[j] *= _inverse_root(top[j])
     for i in range(n):
         for j in range(n):
             T[i, j] = r[i] * M[i, j] * c[j]
@@ -282,9 +289,9 @@ def balance(M, q, r, c, T):
 
 
 @kernel
-def _power_of_two(size):
-    """2^k near 1 / sqrt(size)."""
-    if not 1e-200 < size < 1e200:
+def _inverse_root(size):
+    """2^k near 1 / sqrt(size): rounding to a power of two keeps the products exact."""
+    if not 1e-250 < size < 1e250:
         return 1.0
     return 2.0 ** np.round(-0.5 * np.log2(size))
 

@@ -22,6 +22,8 @@ from drystone.kernels._jit import kernel
 COLUMN = 0  # places in `state`: the entering column, and the pivots done
 PIVOTS = 1
 
+SMALL = 1e-7  # a pivot below this times the largest entry of its column may be rounding alone
+
 
 @kernel
 def begin(M, q, d, T, basic, nonbasic, place, state):
@@ -52,16 +54,19 @@ def begin(M, q, d, T, basic, nonbasic, place, state):
 
 @kernel
 def pivot(T, basic, nonbasic, place, state, scale, most, pivot_tol, ties, work):
-    """Pivot at most `most` times. SOLVED: z0 has left; RAY: nothing blocks the entering column.
+    """Pivot at most `most` times. SOLVED: z0 has left; RAY: nothing blocks the entering column;
+    STALLED: the next pivot is so small that the revised form should decide.
 
     scale: largest |q_i|, for what counts as a tie; ties (m,) int and work (m,) are scratch.
     """
     m = basic.size
     for _ in range(most):
         c = state[COLUMN]
-        row = _leaving_row(T, c, place, scale, pivot_tol, ties, work)
+        row, size = _leaving_row(T, c, place, scale, pivot_tol, ties, work)
         if row < 0:
             return code.RAY
+        if size < SMALL:
+            return code.STALLED
         leaving = basic[row]
         state[PIVOTS] += 1
         state[COLUMN] = _swap(T, row, c, basic, nonbasic, place)
@@ -103,7 +108,10 @@ def exchange(T, row, c):
 
 @kernel
 def _leaving_row(T, c, place, scale, pivot_tol, ties, work):
-    """Row that blocks the increase of column c first, lexicographically; -1 if none does."""
+    """Row that blocks the increase of column c first, lexicographically; -1 if none does.
+
+    Second, the size of its pivot relative to the largest entry of the column.
+    """
     m = T.shape[0]
     steepest = 0.0
     for i in range(m):
@@ -114,7 +122,7 @@ def _leaving_row(T, c, place, scale, pivot_tol, ties, work):
         if T[i, c] < cut:
             best = min(best, max(T[i, m + 1], 0.0) / -T[i, c])
     if best == np.inf:
-        return -1
+        return -1, 0.0
     count = 0
     for i in range(m):
         if T[i, c] < cut:
@@ -123,7 +131,7 @@ def _leaving_row(T, c, place, scale, pivot_tol, ties, work):
                 ties[count] = i
                 count += 1
                 if i == place[2 * m]:
-                    return i  # z0 may leave: that is the end
+                    return i, -T[i, c] / steepest  # z0 may leave: that is the end
     for j in range(m):
         if count == 1:
             break
@@ -132,7 +140,7 @@ def _leaving_row(T, c, place, scale, pivot_tol, ties, work):
     for k in range(1, count):
         if T[ties[k], c] < T[row, c]:
             row = ties[k]
-    return row
+    return row, -T[row, c] / steepest
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Complementary pivoting in revised form: Lemke's method for larger problems (F7).
 
-The method and its lexicographic rule are those of ``lemke``; only the bookkeeping differs. With
+The method and its lexicographic rule are those of ``lemke``; the bookkeeping differs. With
 z_L and z0 basic, the rows where w is nonbasic are R = L and one more, so the basis is the square
 matrix K = [M_RL d_R] of size k = |L| + 1, however large the problem. Its inverse is kept and
 changed by bordering, by removing, or by replacing a row or column: O(k^2) for each pivot.
@@ -18,7 +18,10 @@ from drystone.kernels._jit import kernel
 ENTERING = 0  # places in `state`: entering variable (w_i: i, z_i: m + i), size k, pivots done
 SIZE = 1
 PIVOTS = 2
-DRIFTED = 3  # set when X no longer inverts K well: refresh before going on
+DRIFTED = 3  # set when X should be computed anew before going on
+FRESH = 4  # set when it has just been
+
+SMALL = 1e-7  # a pivot below this times the largest entry of its column is looked at twice
 
 
 @kernel
@@ -33,7 +36,7 @@ def begin(columns, q, X, x, w, rows, cols, row_at, col_at, state):
         # the lexicographic least of (q_i, e_i) / d_i: among equals the last row
         if q[i] < 0.0 and (r < 0 or q[i] * d[r] <= q[r] * d[i]):
             r = i
-    state[SIZE], state[PIVOTS], state[DRIFTED] = 0, 0, 0
+    state[:] = 0
     if r < 0:
         return code.SOLVED
     rows[0], cols[0] = r, m
@@ -51,19 +54,27 @@ def begin(columns, q, X, x, w, rows, cols, row_at, col_at, state):
 def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol, dx, dw, g, ties):
     """Pivot at most `most` times: SOLVED, RAY, or RUNNING (perhaps with state[DRIFTED] set).
 
+    A small pivot may be rounding alone: with a fresh inverse the entries of its column are
+    compared with their own error bounds, and those within them are zero.
     scale: largest |q_i|; dx (m + 1,), dw (m,), g (2 m + 1,), ties (2 m + 1,) int are scratch.
     On RAY, dx holds the direction of the basic z.
     """
     m = w.size
     for _ in range(most):
-        k = state[SIZE]
+        k, fresh = state[SIZE], state[FRESH] == 1
         error = _direction(columns, X, rows, cols, row_at, state[ENTERING], k, dx, dw, g)
-        if error > 1e-11 and state[DRIFTED] == 0:
-            state[DRIFTED] = 1
+        state[DRIFTED] = 1 if error > 1e-11 and not fresh else 0
+        if state[DRIFTED] == 1:
             return code.RUNNING
-        state[DRIFTED] = 0
-        leaving = _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol,
-                           g, ties)  # fmt: skip
+        leaving, size = _leaving(columns, X, x, w, cols, row_at, col_at, k, dx, dw, scale, tol,
+                                 g, ties)  # fmt: skip
+        if leaving >= 0 and size < SMALL:
+            if not fresh:
+                state[DRIFTED] = 1
+                return code.RUNNING
+            _drop_noise(columns, X, rows, cols, row_at, state[ENTERING], k, dx, dw, g)
+            leaving, size = _leaving(columns, X, x, w, cols, row_at, col_at, k, dx, dw, scale,
+                                     tol, g, ties)  # fmt: skip
         if leaving < 0:
             return code.RAY
         step = -x[leaving - m] / dx[leaving - m] if leaving >= m else -w[leaving] / dw[leaving]
@@ -73,11 +84,43 @@ def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol,
         for i in range(m):
             w[i] += step * dw[i]
         state[PIVOTS] += 1
+        state[FRESH] = 0
         done = leaving >= m and cols[leaving - m] == m
         _update(columns, X, x, w, rows, cols, row_at, col_at, state, leaving, step, dx, dw, g)
         if done:
             return code.SOLVED
     return code.RUNNING
+
+
+@kernel
+def _drop_noise(columns, X, rows, cols, row_at, entering, k, dx, dw, u):
+    """Set to zero the entries of the direction that lie within their rounding error.
+
+    Componentwise bound of a linear solve (Bauer, Skeel): |K^-1| (|K| |dx| + |right side|) eps.
+    """
+    m = dw.size
+    eps = 2.220446049250313e-16
+    for b in range(k):
+        i = rows[b]
+        u[b] = abs(columns[entering - m, i]) if entering >= m else 0.0
+        for a in range(k):
+            u[b] += abs(columns[cols[a], i] * dx[a])
+    noise = u[k : 2 * k]
+    for a in range(k):
+        noise[a] = 0.0
+        for b in range(k):
+            noise[a] += abs(X[a, b]) * u[b]
+        noise[a] *= 4.0 * eps
+    for i in range(m):
+        if row_at[i] < 0:
+            bound = 4.0 * eps * abs(columns[entering - m, i]) if entering >= m else 0.0
+            for a in range(k):
+                bound += abs(columns[cols[a], i]) * (noise[a] + 4.0 * eps * abs(dx[a]))
+            if abs(dw[i]) <= bound:
+                dw[i] = 0.0
+    for a in range(k):
+        if abs(dx[a]) <= noise[a]:
+            dx[a] = 0.0
 
 
 @kernel
@@ -128,8 +171,11 @@ def _dot(a, b, k):
 
 
 @kernel
-def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol, work, ties):
-    """The basic variable that blocks first: w_i as i, x[a] as m + a; -1 if none does."""
+def _leaving(columns, X, x, w, cols, row_at, col_at, k, dx, dw, scale, tol, work, ties):
+    """The basic variable that blocks first: w_i as i, x[a] as m + a; -1 if none does.
+
+    Second, the size of its pivot relative to the largest entry of the column.
+    """
     m = w.size
     steepest = 0.0
     for a in range(k):
@@ -146,10 +192,10 @@ def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol
         if dw[i] < cut and row_at[i] < 0:
             best = min(best, max(w[i], 0.0) / -dw[i])
     if best == np.inf:
-        return -1
+        return -1, 0.0
     z0 = col_at[m]
     if dx[z0] < cut and _ties(x[z0], dx[z0], best, scale):
-        return m + z0
+        return m + z0, -dx[z0] / steepest
     count = 0
     for a in range(k):
         if dx[a] < cut and _ties(x[a], dx[a], best, scale):
@@ -167,7 +213,7 @@ def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol
     for t in range(1, count):
         if _rate(ties[t], dx, dw) < _rate(pick, dx, dw):
             pick = ties[t]
-    return pick
+    return pick, -_rate(pick, dx, dw) / steepest
 
 
 @kernel

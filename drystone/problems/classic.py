@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ def _block_and_rods(touches: list[_Touch], push: float) -> FrictionProblem:
     return FrictionProblem(_delassus(J, inertia), q, MU, dim=2, bilateral=2, slip=slip)
 
 
-def _contact_rows(arm: Sequence[float], normal: Sequence[float]) -> Floats:
+def _contact_rows(arm: Any, normal: Any) -> Floats:
     """(2, 3) rows of (v_x, v_y, omega) for the normal and tangential speed of a body's point."""
     (x, y), (nx, ny) = arm, normal
     tx, ty = ny, -nx

@@ -52,7 +52,7 @@ class Enumerative(Solver):
             rough = ~problem.sliding & (problem.mu > 0)
             if problem.cone.stretch(problem.dim) is not None:
                 return f"{problem.cone} is smooth: its solutions cannot be enumerated"
-            if problem.dim == 3 and rough.any() and (problem.k == 0 or problem.law == "static"):
+            if problem.dim == 3 and rough.any() and problem.k == 0:
                 return "circular cones in space have no finite set of contact states"
             per = 2 if problem.k == 0 or problem.dim == 2 else problem.k + 2
             size = int(per * rough.sum() + (~rough).sum())
@@ -156,7 +156,8 @@ class Search:
 def _balanced(pieces: Pieces) -> tuple[Pieces, Floats]:
     """The same with rows and columns scaled to entries near one, and the scale of y."""
     A = pieces.A
-    rows, columns = np.ones(A.shape[0]), np.ones(A.shape[1])
+    rows: Floats = np.ones(A.shape[0])
+    columns: Floats = np.ones(A.shape[1])
     for _ in range(3):
         size = np.abs(rows[:, None] * A * columns)
         down, across = size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,14 +31,15 @@ class Lemke(Solver):
     it ends in a solution or in a ray z: z >= 0, z_i > 0 => (M z)_i <= 0, the impulse of I11.
 
     max_pivots: pivots before giving up.
-    covering: positive number or (n,) vector d of the auxiliary column; it chooses the path, and
-        among several solutions the one that is found.
+    covering: positive number or (n,) vector d of the auxiliary column (entries of free rows are
+        not used); it chooses the path, and among several solutions the one that is found.
+        None: ones after rows and columns are balanced, so that units do not matter.
     pivot_tol: entries of the pivot column below this times its largest are taken for zero [1].
     form: "tableau", "revised" (for larger problems) or "auto".
     """
 
     max_pivots: int = 100_000
-    covering: Any = 1.0
+    covering: Any = None
     pivot_tol: float = 1e-13
     form: str = "auto"
 
@@ -52,11 +53,7 @@ class Lemke(Solver):
             raise OptionError(f"lemke: pivot_tol = {self.pivot_tol}: expected 0 < tol < 1e-3")
         if self.form not in ("auto", "tableau", "revised"):
             raise OptionError(f"lemke: form = {self.form!r}: expected auto, tableau or revised")
-        try:
-            cover = np.array(self.covering, dtype=np.float64)
-        except (TypeError, ValueError):
-            cover = np.array(np.nan)
-        if cover.ndim > 1 or not (np.isfinite(cover).all() and (cover > 0).all()):
+        if self.covering is not None and not _positive(self.covering):
             raise OptionError("lemke: covering must be a positive number or vector")
 
     def refuses(self, problem: Problem) -> str | None:
@@ -64,15 +61,11 @@ class Lemke(Solver):
             problem = problem.local
         if isinstance(problem, FrictionProblem):
             reason = _no_lcp(problem)
-            if reason is not None:
-                return reason
-            size = None  # of the pyramid's LCP: checked when it is built
-        else:
-            size = problem.size
-        if size is not None and np.ndim(self.covering) == 1 and type(problem) is not BoxedLCP:
-            given = np.size(self.covering)
-            if given != size:
-                return f"covering has {given} entries for a problem of {size} rows"
+            if reason is None and np.ndim(self.covering) == 1:
+                return "a covering vector is for LCPs: give a number"
+            return reason
+        if np.ndim(self.covering) == 1 and np.size(self.covering) != problem.size:
+            return f"covering has {np.size(self.covering)} entries, the problem {problem.size} rows"
         return None
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
@@ -92,8 +85,7 @@ class Lemke(Solver):
                 z, w, error = held
                 out = Outcome(z, w, Status.SOLVED, mask, 0, error)
                 return _answer(out, {"reused": True, "pivots": 0}), out
-        cover = np.empty(q.size)
-        cover[:] = self.covering
+        cover = None if self.covering is None else np.full(q.size, self.covering, np.float64)
         settings = Settings(self.max_pivots, self.pivot_tol, self.form)
         out = lemke(MixedArrays(M, q, free, cover), mask, settings, limits)
         info: dict[str, Any] = {"pivots": out.pivots, "reused": False}
@@ -104,7 +96,11 @@ class Lemke(Solver):
     def _boxed(self, problem: BoxedLCP, start: Start, limits: Limits) -> Answer:
         boxes = BoxReduction(problem)
         lcp = boxes.lcp
-        answer, out = self._mixed(lcp.dense, lcp.q, lcp.free, start.basis, limits)
+        padded = self
+        if np.ndim(self.covering) == 1:
+            extra = np.ones(lcp.size - problem.size)
+            padded = replace(self, covering=np.concatenate([self.covering, extra]))
+        answer, out = padded._mixed(lcp.dense, lcp.q, lcp.free, start.basis, limits)
         answer.value, answer.dual = boxes.value(out.z), None
         if out.ray is not None:
             answer.extras["ray"] = boxes.direction(out.ray)
@@ -133,14 +129,20 @@ class Lemke(Solver):
         return answer
 
 
+def _positive(values: Any) -> bool:
+    try:
+        cover = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return cover.ndim <= 1 and bool(np.isfinite(cover).all() and (cover > 0).all())
+
+
 def _no_lcp(problem: FrictionProblem) -> str | None:
     """Why the friction problem is not exactly an LCP, or None."""
     if problem.cone.stretch(problem.dim) is not None:
         return f"{problem.cone} is smooth: an LCP needs the plane or a polyhedral cone"
     rough = ~problem.sliding & (problem.mu > 0)
     if problem.dim == 2 or problem.k or not rough.any():
-        if problem.law == "static" and problem.dim == 3 and rough.any():
-            return "law 'static' in space is not an LCP: its friction is not fully determined"
         return None
     return (
         "a circular cone in space has no exact LCP; state the problem with cone=8 (any even "

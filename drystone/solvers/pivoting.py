@@ -8,8 +8,7 @@ errors of the pivoting do not stay; if they led astray, pivoting goes on from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from drystone.kernels import lemke as tableau
 from drystone.kernels import lemke_revised as revised
 from drystone.kernels import status as code
 from drystone.solvers.base import Limits
+from drystone.solvers.certificates import ray_certificate
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
 REVISED_FROM = 100  # rows from which the revised form is the faster one, by measurement,
@@ -29,7 +29,10 @@ CHUNK = 4_000_000  # entries changed between two looks at the clock, some millis
 
 @dataclass(slots=True)
 class Outcome:
-    """What pivoting found. z, w: solution or last point; error: |min(z, w)|."""
+    """What pivoting found. z, w: solution or last point; error: |min(z, w)|.
+
+    exchanged: it started from another basis than z = 0, so a ray need not satisfy I11.
+    """
 
     z: Floats
     w: Floats
@@ -38,17 +41,20 @@ class Outcome:
     pivots: int
     error: float = np.inf
     ray: Floats | None = None
-    info: dict[str, Any] = field(default_factory=dict)
+    exchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MixedArrays:
-    """w = M z + q; w = 0 and z of any sign on rows marked free. cover: (n,) positive."""
+    """w = M z + q; w = 0 and z of any sign on rows marked free.
+
+    cover: (n,) positive covering vector; None: ones in balanced units.
+    """
 
     M: Floats
     q: Floats
     free: Bools
-    cover: Floats
+    cover: Floats | None
 
     @property
     def has_free(self) -> bool:
@@ -63,26 +69,62 @@ class Settings:
 
 
 def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits: Limits) -> Outcome:
-    """Complementary pivoting from the mask of basic z `start`, or from z = 0."""
+    """Complementary pivoting from the mask of basic z `start`, or from z = 0.
+
+    What counts as a zero pivot decides near-singular problems, and no threshold suits all. So
+    the outcome is checked, and when it is poor pivoting goes on from its basis, then starts
+    again with a larger and with a smaller threshold; the best outcome counts.
+    """
     target = 1e-12 * float(np.sqrt(problem.q @ problem.q))
-    out = _attempt(problem, start, 0, settings, limits)
-    if start is not None and out.status is not Status.SOLVED:
-        # an exchanged basis needs another covering vector: only a cold start gives a true ray
-        out = _attempt(problem, None, out.pivots, settings, limits)
-    if out.status is Status.STALLED and problem.has_free:
-        return _split(problem, settings, limits)
+    best, pivots = None, 0
+    if start is not None:
+        best = _attempt(problem, start, pivots, settings, limits)
+        pivots = best.pivots
+    for factor in (1.0, 1e3, 1e-2):
+        if best is not None and _is_final(best, problem, target):
+            break
+        tuned = replace(settings, pivot_tol=settings.pivot_tol * factor)
+        out = _attempt(problem, None, pivots, tuned, limits)
+        if out.status is Status.STALLED and problem.has_free:
+            out = _split(problem, settings, limits)
+        best = _better(best, _continued(problem, out, target, tuned, limits))
+        pivots = best.pivots = max(pivots, out.pivots, best.pivots)
+        if limits.expired() or pivots >= settings.max_pivots:
+            break
+    assert best is not None
+    return best
+
+
+def _continued(
+    problem: MixedArrays, out: Outcome, target: float, settings: Settings, limits: Limits
+) -> Outcome:
+    """Go on from the basis of a solution that is not accurate: its tableau is free of errors."""
     best = out
     for _ in range(RESTARTS):
         if out.status is not Status.SOLVED or out.error <= target or limits.expired():
             break
         again = _attempt(problem, out.basis, out.pivots, settings, limits)
-        if again.error < best.error:
-            best = again
+        best = _better(best, again)
         best.pivots = again.pivots
         if again.status is not Status.SOLVED or bool((again.basis == out.basis).all()):
             break
         out = again
     return best
+
+
+def _is_final(out: Outcome, problem: MixedArrays, target: float) -> bool:
+    if out.status is Status.RAY and out.ray is not None and not out.exchanged:
+        return ray_certificate(problem.M, out.ray, 1e-9, problem.free)
+    accurate = out.status is Status.SOLVED and out.error <= 100.0 * target
+    return accurate or out.status in (Status.INFEASIBLE, Status.TIME_LIMIT)
+
+
+def _better(one: Outcome | None, two: Outcome) -> Outcome:
+    if one is None:
+        return two
+    if (one.status is Status.SOLVED) != (two.status is Status.SOLVED):
+        return one if one.status is Status.SOLVED and one.error < np.inf else two
+    return one if one.error < two.error else two
 
 
 def _attempt(
@@ -154,7 +196,7 @@ class View:
         self.plain = start is None and not problem.has_free
         self.code = code.SOLVED
         self.labels: Ints | None = None
-        self.d = problem.cover * self.r
+        self.d = np.ones(n) if problem.cover is None else problem.cover * self.r
         if self.plain:
             self.M, self.q = np.ascontiguousarray(T[:, :n]), T[:, n].copy()
             return
@@ -233,7 +275,9 @@ class View:
         z = np.zeros(n)
         top = float(np.abs(ray).max(initial=0.0))
         ray = ray / top if top > 0 else ray
-        return Outcome(z, p.q.copy(), Status.RAY, self.full_basis(mask), pivots, ray=ray)
+        basis = self.full_basis(mask)
+        exchanged = bool(self.swapped.any())
+        return Outcome(z, p.q.copy(), Status.RAY, basis, pivots, ray=ray, exchanged=exchanged)
 
 
 def _free_part(p: MixedArrays, view: View, z: Floats, q: Floats) -> Floats:
@@ -279,6 +323,8 @@ def _pivot_tableau(
         result = tableau.pivot(T, basic, nonbasic, place, state, scale, burst, tol, ties, value)
         if limits.expired():
             break
+    if result == code.STALLED:
+        return Revised(view, tol).resumed(basic, nonbasic, state).run(most, limits)
     tableau.read_basis(T, basic, mask, value)
     if result == code.RAY:
         tableau.read_ray(T, basic, nonbasic, state, value)
@@ -289,46 +335,72 @@ def _pivot_revised(
     view: View, most: int, tol: float, limits: Limits
 ) -> tuple[int, int, Bools, Floats]:
     """The same by the revised form."""
-    m = view.q.size
-    columns = np.empty((m + 1, m))
-    columns[:m], columns[m] = view.M.T, view.d
-    q = view.q
-    X, x, w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m)
-    rows, cols, row_at, col_at = (np.empty(m + 1, np.int64) for _ in range(4))
-    ties, state = np.empty(2 * m + 1, np.int64), np.zeros(4, np.int64)
-    dx, dw, g = np.empty(m + 1), np.empty(m), np.empty(2 * m + 1)
-    result = revised.begin(columns, q, X, x, w, rows, cols, row_at, col_at, state)
-    scale = float(np.abs(q).max(initial=0.0))
-    chunk = max(1, CHUNK // (m * m + 1))
-    while result == code.RUNNING and state[revised.PIVOTS] < most:
-        burst = min(chunk, most - int(state[revised.PIVOTS]))
-        result = revised.pivot(
-            columns, scale, X, x, w, rows, cols, row_at, col_at, state, burst, tol, dx, dw, g, ties
-        )
-        if state[revised.DRIFTED] and not _refresh(columns, q, X, x, w, rows, cols, state):
-            result = code.SINGULAR
-        if limits.expired():
-            break
-    value, mask = np.empty(m), np.zeros(m, bool)
-    k = int(state[revised.SIZE])
-    revised.read_basis(m, x, cols, k, mask, value)
-    if result == code.RAY:
-        revised.read_ray(m, dx, cols, state, value)
-    return result, int(state[revised.PIVOTS]), mask, value
+    return Revised(view, tol).run(most, limits)
 
 
-def _refresh(
-    columns: Floats, q: Floats, X: Floats, x: Floats, w: Floats, rows: Ints, cols: Ints, state: Ints
-) -> bool:
-    """The inverse of K, and the values, from scratch; False if K is singular."""
-    k = int(state[revised.SIZE])
-    R, C = rows[:k], cols[:k]
-    K = np.ascontiguousarray(columns[np.ix_(C, R)].T)
-    try:
-        X[:k, :k] = np.linalg.solve(K, np.eye(k))
-    except np.linalg.LinAlgError:
-        return False
-    x[:k] = -X[:k, :k] @ q[R]
-    w[:] = q + x[:k] @ columns[C]
-    w[R] = 0.0
-    return True
+class Revised:
+    """The state of the revised form: the inverse X of K and the values (``lemke_revised``)."""
+
+    def __init__(self, view: View, tol: float) -> None:
+        m = view.q.size
+        self.m, self.q, self.tol = m, view.q, tol
+        self.columns = np.empty((m + 1, m))
+        self.columns[:m], self.columns[m] = view.M.T, view.d
+        self.X, self.x, self.w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m)
+        self.rows, self.cols, self.row_at, self.col_at = np.empty((4, m + 1), np.int64)
+        self.state = np.zeros(5, np.int64)
+        self.result = revised.begin(
+            self.columns, self.q, self.X, self.x, self.w,
+            self.rows, self.cols, self.row_at, self.col_at, self.state,
+        )  # fmt: skip
+
+    def resumed(self, basic: Ints, nonbasic: Ints, state: Ints) -> Revised:
+        """Take over the basis of a tableau."""
+        m = self.m
+        cols = basic[basic >= m] - m
+        rows = np.setdiff1d(np.arange(m), basic[basic < m])
+        k = cols.size
+        self.cols[:k], self.rows[:k] = cols, rows
+        self.col_at[:], self.row_at[:] = -1, -1
+        self.col_at[cols], self.row_at[rows] = np.arange(k), np.arange(k)
+        self.state[revised.ENTERING] = nonbasic[state[tableau.COLUMN]]
+        self.state[revised.SIZE], self.state[revised.PIVOTS] = k, state[tableau.PIVOTS]
+        self.result = code.RUNNING if self.refresh() else code.SINGULAR
+        return self
+
+    def run(self, most: int, limits: Limits) -> tuple[int, int, Bools, Floats]:
+        m, state = self.m, self.state
+        dx, dw, g = np.empty(m + 1), np.empty(m), np.empty(2 * m + 2)
+        ties = np.empty(2 * m + 2, np.int64)
+        scale = float(np.abs(self.q).max(initial=0.0))
+        chunk = max(1, CHUNK // (m * m + 1))
+        while self.result == code.RUNNING and state[revised.PIVOTS] < most:
+            burst = min(chunk, most - int(state[revised.PIVOTS]))
+            self.result = revised.pivot(
+                self.columns, scale, self.X, self.x, self.w, self.rows, self.cols, self.row_at,
+                self.col_at, state, burst, self.tol, dx, dw, g, ties,
+            )  # fmt: skip
+            if state[revised.DRIFTED] and not self.refresh():
+                self.result = code.SINGULAR
+            if limits.expired():
+                break
+        value, mask = np.empty(m), np.zeros(m, bool)
+        revised.read_basis(m, self.x, self.cols, int(state[revised.SIZE]), mask, value)
+        if self.result == code.RAY:
+            revised.read_ray(m, dx, self.cols, state, value)
+        return self.result, int(state[revised.PIVOTS]), mask, value
+
+    def refresh(self) -> bool:
+        """The inverse of K, and the values, from scratch; False if K is singular."""
+        k = int(self.state[revised.SIZE])
+        R, C = self.rows[:k], self.cols[:k]
+        K = np.ascontiguousarray(self.columns[np.ix_(C, R)].T)
+        try:
+            self.X[:k, :k] = np.linalg.solve(K, np.eye(k))
+        except np.linalg.LinAlgError:
+            return False
+        self.x[:k] = -self.X[:k, :k] @ self.q[R]
+        self.w[:] = self.q + self.x[:k] @ self.columns[C]
+        self.w[R] = 0.0
+        self.state[revised.FRESH], self.state[revised.DRIFTED] = 1, 0
+        return True
