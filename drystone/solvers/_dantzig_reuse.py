@@ -1,4 +1,4 @@
-"""Index sets as a basis, and solving again with them (F6).
+"""Index sets as a basis, and solving again with them (F6), in the plane and in space.
 
 A basis says of every contact: open, stick or slip (with its direction). While it still holds,
 the forces of a changed problem cost one linear solve, and they change continuously with it.
@@ -13,10 +13,13 @@ import numpy as np
 from drystone.kernels import dantzig_sets as sets
 from drystone.problems import FrictionProblem
 from drystone.solvers.base import Answer, Start
-from drystone.types import Floats, Ints, Status
+from drystone.solvers.reuse import reuse_arrays
+from drystone.types import Bools, Floats, Ints, Status
+
+COUNTS = {"drives": 0, "pivots": 0, "zero_steps": 0, "drops": 0, "refactorisations": 1}
 
 
-def basis_of(problem: Any, table: Ints, V: Floats, value: Floats) -> tuple[dict[str, Ints], Any]:
+def basis_of(problem: Any, table: Ints, value: Floats) -> tuple[dict[str, Ints], Any]:
     """(index_sets, basis) of a finished run.
 
     LCP: basis is the mask of basic rows. Friction: basis is the index sets with "direction",
@@ -25,25 +28,30 @@ def basis_of(problem: Any, table: Ints, V: Floats, value: Floats) -> tuple[dict[
     state = table[sets.STATE]
     if not isinstance(problem, FrictionProblem):
         basic = state == sets.C
-        groups = {"contact": np.flatnonzero(basic & ~problem.free)}
-        groups["open"] = np.flatnonzero(~basic & ~problem.free)
-        return groups, basic
+        bounded = ~problem.free
+        return {
+            "contact": np.flatnonzero(basic & bounded),
+            "open": np.flatnonzero(~basic & bounded),
+        }, basic
     d, nc = problem.d, problem.nc
     rows = state[: d * nc].reshape(nc, d)
-    kind = table[sets.KIND, : d * nc].reshape(nc, d)
     closed = rows[:, 0] == sets.C
-    static = kind[:, 1] == sets.TANGENT
+    static = table[sets.KIND, : d * nc].reshape(nc, d)[:, 1] == sets.TANGENT
     slip = closed & static & (rows[:, 1] == sets.TIED)
+    direction = _directions(value, d, nc, slip)
     groups = {
         "open": np.flatnonzero(~closed),
         "stick": np.flatnonzero(closed & static & ~slip),
         "slip": np.flatnonzero(slip),
         "dynamic": np.flatnonzero(closed & ~static),
     }
-    return groups, groups | {"direction": _directions(value, d, nc, slip)}
+    if d == 2:  # by the sign of u_t, which friction opposes
+        groups["slip+"] = np.flatnonzero(direction[:, 0] < 0)
+        groups["slip-"] = np.flatnonzero(direction[:, 0] > 0)
+    return groups, groups | {"direction": direction}
 
 
-def _directions(value: Floats, d: int, nc: int, slip: Any) -> Floats:
+def _directions(value: Floats, d: int, nc: int, slip: Bools) -> Floats:
     friction = value[: d * nc].reshape(nc, d)[:, 1:]
     size = np.linalg.norm(friction, axis=1, keepdims=True)
     return np.divide(friction, size, out=np.zeros((nc, d - 1)), where=slip[:, None] & (size > 0))
@@ -51,71 +59,78 @@ def _directions(value: Floats, d: int, nc: int, slip: Any) -> Floats:
 
 def reuse(problem: Any, start: Start, tol: float) -> Answer | None:
     """The solution with the basis of an earlier one, or None when it no longer holds."""
-    ties = _ties(problem, start.basis, start.value)
-    if ties is None:
-        return None
-    E, rows = ties  # forces f = E x, equations (A f + b)[rows] = 0
-    if problem.matrix_free if isinstance(problem, FrictionProblem) else False:
-        return None
-    W = problem.dense
-    try:
-        G = (W @ E)[rows]
-        x = np.linalg.solve(G, -problem.q[rows]) if rows.size else np.zeros(0)
-        value = E @ x
-        if rows.size:
-            value = value - E @ np.linalg.solve(G, (W @ value + problem.q)[rows])
-    except np.linalg.LinAlgError:
-        return None
-    if not np.isfinite(value).all():
+    basis = start.basis
+    if isinstance(problem, FrictionProblem):
+        value = _friction_value(problem, basis, start.value) if isinstance(basis, dict) else None
+    else:
+        mask = basis if isinstance(basis, np.ndarray) else None
+        if mask is None or mask.shape != (problem.size,) or mask.dtype != np.bool_:
+            return None
+        found = reuse_arrays(problem.dense, problem.q, problem.free, mask)
+        value = None if found is None else found[0]
+    if value is None or not np.isfinite(value).all():
         return None
     dual = problem.dual(value)
     residuals = problem.residuals(value, dual)
     if max(residuals) > min(tol, 1e-10):
         return None
-    extras = {
-        "basis": start.basis,
-        "index_sets": None if isinstance(start.basis, np.ndarray) else _named(start.basis),
-        "info": {"reused": True, "drives": 0, "pivots": 0, "zero_steps": 0, "drops": 0}
-        | {"refactorisations": 1},
-    }
+    extras: dict[str, Any] = {"basis": basis, "info": COUNTS | {"restarts": 0, "reused": True}}
+    if isinstance(basis, dict):
+        extras["index_sets"] = {key: rows for key, rows in basis.items() if key != "direction"}
     return Answer(value, Status.SOLVED, dual=dual, residuals=residuals, extras=extras)
 
 
-def _named(basis: dict[str, Any]) -> dict[str, Ints]:
-    return {key: rows for key, rows in basis.items() if key != "direction"}
-
-
-def _ties(problem: Any, basis: Any, value: Floats | None) -> tuple[Floats, Ints] | None:
-    """(E, rows) of a basis: forces that vary, with slipping friction tied to its normal force."""
-    n = problem.size
-    if not isinstance(problem, FrictionProblem):
-        mask = np.asarray(basis) if isinstance(basis, np.ndarray) else None
-        if mask is None or mask.shape != (n,) or mask.dtype != np.bool_:
-            return None
-        rows = np.flatnonzero(mask | problem.free)
-        return np.eye(n)[:, rows], rows
-    if not isinstance(basis, dict) or "stick" not in basis or "slip" not in basis:
+def _friction_value(
+    problem: FrictionProblem, basis: dict[str, Any], value: Floats | None
+) -> Floats | None:
+    """Impulses whose contacts keep their states; None if the equations are singular."""
+    states = _states(problem, basis, value)
+    if states is None:
         return None
-    d, nc = problem.d, problem.nc
-    direction = basis.get("direction")
-    slip, stick = np.asarray(basis["slip"], int), np.asarray(basis["stick"], int)
-    dynamic = np.asarray(basis.get("dynamic", []), int)
-    if direction is None:
-        if value is None:
-            return None
-        chosen = np.isin(np.arange(nc), slip)
-        direction = _directions(value, d, nc, chosen)
-    touched = np.concatenate([slip, stick, dynamic])
-    if direction.shape != (nc, d - 1) or (touched.size and touched.max() >= nc):
-        return None
-    bilateral = np.arange(d * nc, n)
-    tangents = (d * stick[:, None] + np.arange(1, d)).ravel()
-    rows = np.sort(np.concatenate([d * touched, tangents, bilateral]))
-    E = np.eye(n)
+    closed, stick, direction = states
+    d, nc, n = problem.d, problem.nc, problem.size
     span = np.arange(1, d)
-    E[d * slip[:, None] + span, d * slip[:, None]] = problem.mu[slip, None] * direction[slip]
+    heads = d * np.flatnonzero(closed)
+    tangents = (d * np.flatnonzero(stick)[:, None] + span).ravel()
+    rows = np.concatenate([heads, tangents, np.arange(d * nc, n)])
+    E = np.zeros((n, rows.size))  # r = E x, and u vanishes on the rows
+    E[rows, np.arange(rows.size)] = 1.0
+    tied = closed & ~stick
+    column = np.searchsorted(heads, d * np.flatnonzero(tied))
+    E[d * np.flatnonzero(tied)[:, None] + span, column[:, None]] = direction[tied]
+    W = problem.dense
+    G = W[rows] @ E
+    try:
+        x = np.linalg.solve(G, -problem.q[rows])
+        x -= np.linalg.solve(G, G @ x + problem.q[rows])
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(E @ x)
+
+
+def _states(
+    problem: FrictionProblem, basis: dict[str, Any], value: Floats | None
+) -> tuple[Bools, Bools, Floats] | None:
+    """(closed, stick, r_t / r_n of tied friction); None if the basis does not fit."""
+    d, nc = problem.d, problem.nc
+    masks = {}
+    for key in ("open", "stick", "slip+", "slip-"):
+        rows = np.asarray(basis.get(key, ()), dtype=np.int64)
+        if rows.size and (rows.min() < 0 or rows.max() >= nc):
+            return None
+        masks[key] = np.zeros(nc, bool)
+        masks[key][rows] = True
+    dynamic = problem.sliding | (problem.mu == 0)
+    closed, stick = ~masks["open"], masks["stick"] & ~dynamic & ~masks["open"]
+    unit = basis.get("direction")
+    if unit is None and d == 2 and "slip+" in basis:
+        unit = (masks["slip-"].astype(float) - masks["slip+"])[:, None]
+    if unit is None and value is not None:
+        unit = _directions(value, d, nc, closed & ~stick)
+    if unit is None or unit.shape != (nc, d - 1):
+        return None
+    coefficient = problem.mu[:, None] * unit
     if problem.slip is not None:
-        E[d * dynamic[:, None] + span, d * dynamic[:, None]] = (
-            -problem.mu[dynamic, None] * problem.slip[dynamic]
-        )
-    return E[:, rows], rows
+        slides = problem.sliding
+        coefficient[slides] = -problem.mu[slides, None] * problem.slip[slides]
+    return closed, stick, coefficient

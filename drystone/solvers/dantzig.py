@@ -90,7 +90,7 @@ class _Run:
     def finish(self, limits: Limits) -> Answer:
         """Run; with friction, start again in another order when contacts seem to cycle."""
         total, restarts = int(self.reg[sets.MAX_PIVOTS]), self.d > 1
-        share = 8 * self.problem.size + 80 if restarts else total
+        share = 4 * self.problem.size + 100 if restarts else total
         while True:
             self.reg[sets.MAX_PIVOTS] = min(total, self.reg[sets.PIVOTS] + share)
             status = self._attempt(limits)
@@ -129,7 +129,7 @@ class _Run:
     def _answer(self, status: Status) -> Answer:
         reg = self.reg
         value = self._vector(sets.F)
-        groups, basis = basis_of(self.problem, self.T, self.V, value)
+        groups, basis = basis_of(self.problem, self.T, value)
         info: dict[str, Any] = {
             "drives": int(reg[sets.DRIVES]),
             "pivots": int(reg[sets.PIVOTS]),
