@@ -229,6 +229,8 @@ def test_every_third_party_problem_survives_being_written(tmp_path, suffix):
         problem = ds.read_problem(path)
         if suffix == ".hdf5" and "friction" not in problem.kind:
             continue
+        if suffix != ".hdf5" and path.stat().st_size > 700_000:
+            continue  # the same code as the others, for seconds
         copy = tmp_path / f"copy{suffix}"
         ds.write_problem(problem, copy)
         again = ds.read_problem(copy)
