@@ -21,136 +21,89 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.block_lu import analyse, numeric, substitute
+from drystone.kernels.block_lu import factorise, minimum_degree, slot, substitute, supernodes
 from drystone.kernels.blocks import CONVEX, block_product, floored_residuals
 
 OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3
 
-PLAIN = 5  # plain steps without a new least residual before the proximal method takes over
-INNER = 12  # Newton steps on one regularised problem before alpha is raised
-QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
-RAISE = 30.0
-ALPHA_MIN, ALPHA_MAX = 1e-13, 1e5
+STUCK = 5  # steps without a new least residual after which an attempt gives up
 
 
 @kernel
-def prox_newton(
-    shape,
-    indptr,
-    indices,
-    W,
-    q,
-    mu,
-    unit,
-    law,
-    floor,
-    unit_floor,
-    tol,
-    alpha,
-    plain,
-    budget,
-    room,
-    r,
-    history,
-):
-    """Improve r in place until both residuals are <= tol, or `budget` Newton steps are spent.
+def newton_steps(
+    shape, indptr, indices, W, q, mu, unit, law, floor, unit_floor, tol, alpha, plain, most, room,
+    r, best, history,
+):  # fmt: skip
+    """Newton steps on the problem regularised around r: velocities u + alpha (r' - r).
 
     unit (nb,): sqrt of the mean diagonal; floor, unit_floor: least scales of the two residuals;
-    alpha: regularisation relative to unit^2; plain: begin with plain steps;
-    room: most blocks the factors may have;
-    history (budget,): residual after each step.
-    Returns (status, steps, alpha): RUNNING when the budget ran out.
+    alpha: relative to unit^2; plain: regularise the matrix only, not the problem; most: steps
+    allowed; room: blocks the factors may have. r (nb, d) becomes the last iterate, best (nb, d)
+    the one of least true residual, history (most,) the true residuals.
+    Returns (status, steps, true residual, least). Status SOLVED: the true residual is within tol;
+    RUNNING: the regularised problem is solved; STALLED: it is not; SINGULAR: too much fill.
     """
     nb, d = mu.size, len(shape)
     rho = 1.0 / (unit * unit)
-    shift = np.empty(nb)
+    shift = alpha * unit * unit
     state = np.empty(nb, np.int64)
     keep, kept = np.zeros(nb, np.bool_), np.zeros(nb, np.bool_)
     phi, dr, x = np.empty((nb, d)), np.empty((nb, d)), np.empty((nb, d))
-    A, B, D = np.empty((nb, d, d)), np.empty((nb, d, d)), np.empty((nb, d, d))
+    A, B = np.empty((nb, d, d)), np.empty((nb, d, d))
     back, place, start = np.empty(nb, np.int64), np.empty(nb, np.int64), np.zeros(nb + 1, np.int64)
-    rows = np.empty(0, np.int32)
-    L, U = np.empty((0, d, d)), np.empty((0, d, d))
-    n, steps, known = 0, 0, False
-    u, near, trial = np.empty((nb, d)), np.empty((nb, d)), r.copy()
-    best = r.copy()
+    node, first = np.zeros(nb, np.int64), np.zeros(nb + 1, np.int64)
+    below, lower, upper = np.zeros_like(first), np.zeros_like(first), np.zeros_like(first)
+    rows, buffer, count = np.empty(0, np.int32), np.empty(0), 0
+    u, near, centre = np.empty((nb, d)), np.empty((nb, d)), r.copy()
+    best[:] = r
     block_product(shape, indptr, indices, W, r, q, u)
-    current = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
-    least = current
-    idle = 0
-    while True:
-        ok, inner = False, 0
+    near[:] = u
+    initial = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
+    true, least, ease = initial, initial, np.inf
+    if initial <= tol:
+        return status.SOLVED, 0, initial, initial
+    n, idle = 0, 0
+    for step in range(most):
+        linearise(shape, r, near, mu, rho, law, state, phi, A, B)
+        same = step > 0
         for i in range(nb):
-            shift[i] = alpha * unit[i] ** 2
+            keep[i] = state[i] != OPEN
+            same = same and keep[i] == kept[i]
+        if not same:
+            n, rows = minimum_degree(indptr, indices, keep, back, start, room)
+            if n < 0:
+                return status.SINGULAR, step, true, least
+            count, rows, size = supernodes(d, n, start, rows, node, first, below, lower, upper)
+            buffer = np.empty(size)
+            kept[:] = keep
+        if not direction(
+            shape, indptr, indices, W, shift, state, phi, A, B, n, back, place,
+            count, node, first, below, rows, lower, upper, buffer, x, dr,
+        ):  # fmt: skip
+            return status.STALLED, step, true, least
+        for i in range(nb):
             for a in range(d):
-                trial[i, a] = r[i, a]
-        block_product(shape, indptr, indices, W, trial, q, u)
-        _near(shape, u, shift, trial, r, near)
-        while plain or inner < INNER:
-            if current <= tol:
-                return status.SOLVED, steps, alpha
-            if steps >= budget:
-                r[:] = best
-                return status.RUNNING, steps, alpha
-            linearise(shape, trial, near, mu, rho, law, state, phi, A, B)
-            same = known
-            for i in range(nb):
-                keep[i] = state[i] != OPEN
-                same = same and keep[i] == kept[i]
-            if not same:
-                n, rows = analyse(indptr, indices, keep, back, start, room)
-                if n < 0:
-                    r[:] = best
-                    return status.STALLED, steps, alpha
-                L, U = np.empty((rows.size, d, d)), np.empty((rows.size, d, d))
-                kept[:] = keep
-                known = True
-            if not direction(
-                shape, indptr, indices, W, shift, state, phi, A, B,
-                n, back, place, start, rows, D, L, U, x, dr,
-            ):  # fmt: skip
-                break
-            for i in range(nb):
-                for a in range(d):
-                    trial[i, a] += dr[i, a]
-            block_product(shape, indptr, indices, W, trial, q, u)
-            _near(shape, u, shift, trial, trial if plain else r, near)
-            true = _worst(floored_residuals(shape, trial, u, q, mu, unit, law, floor, unit_floor))
-            regular = _worst(
-                floored_residuals(shape, trial, near, q, mu, unit, law, floor, unit_floor)
-            )
-            history[steps] = true
-            steps += 1
-            inner += 1
-            if not np.isfinite(true):
-                break
-            idle += 1
-            if true < least:
-                least, idle = true, 0
-                best[:] = trial
-            if true <= tol:
-                r[:] = trial
-                return status.SOLVED, steps, alpha
-            if plain:
-                if idle > PLAIN:
-                    break
-            elif regular <= min(1e-3 * current, 0.1 * true):
-                ok = True
-                current = true
-                break
-        if ok:
-            r[:] = trial
-            alpha = max(alpha * (0.1 if inner < QUICK else 0.5), ALPHA_MIN)
-        else:
-            if least < current:
-                r[:] = best
-                current = least
-            if not plain:
-                alpha *= RAISE
-            plain = False
-            if alpha > ALPHA_MAX:
-                r[:] = best
-                return status.STALLED, steps, alpha
+                r[i, a] += dr[i, a]
+        block_product(shape, indptr, indices, W, r, q, u)
+        _near(shape, u, shift, r, r if plain else centre, near)
+        true = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
+        regular = _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
+        history[step] = true
+        if not np.isfinite(true):
+            return status.STALLED, step + 1, true, least
+        if true < least:
+            least = true
+            best[:] = r
+        if true <= tol:
+            return status.SOLVED, step + 1, true, least
+        if not plain and regular <= min(1e-2 * initial, 0.1 * true):
+            return status.RUNNING, step + 1, true, least
+        idle += 1
+        if regular < ease:
+            ease, idle = regular, 0
+        if idle > STUCK:
+            return status.STALLED, step + 1, true, least
+    return status.STALLED, most, true, least
 
 
 @kernel
@@ -275,11 +228,12 @@ def _natural(shape, r, u, mu, rho, i, state, phi, A, B):
 
 @kernel
 def direction(
-    shape, indptr, indices, W, alpha, state, phi, A, B, n, back, place, start, rows, D, L, U, x, dr
-):
+    shape, indptr, indices, W, alpha, state, phi, A, B, n, back, place,
+    count, node, first, below, rows, lower, upper, buffer, x, dr,
+):  # fmt: skip
     """dr with (A + B (W + alpha)) dr = -phi; alpha (nb,) regularises. False if singular.
 
-    n, back, start, rows: structure from ``block_lu.analyse`` of the contacts that are not open.
+    n, back: order of the contacts that are not open; the next arguments are their supernodes.
     """
     d = len(shape)
     for i in range(state.size):
@@ -288,58 +242,34 @@ def direction(
             dr[i, a] = -phi[i, a] if state[i] == OPEN else 0.0
     for j in range(n):
         place[back[j]] = j
-    L[:] = 0.0
-    U[:] = 0.0
+    buffer[:] = 0.0
     for j in range(n):
         i = back[j]
+        at, stride = slot(d, j, j, node, first, below, rows, lower, upper)
         for a in range(d):
             x[j, a] = -phi[i, a]
             for b in range(d):
-                D[j, a, b] = A[i, a, b] + alpha[i] * B[i, a, b]
+                buffer[at + a * stride + b] += A[i, a, b] + alpha[i] * B[i, a, b]
         for k in range(indptr[i], indptr[i + 1]):
             c = indices[k]
             m = place[c]
-            if m < 0:  # an open contact: its change is known
-                for a in range(d):
-                    for b in range(d):
-                        for e in range(d):
-                            x[j, a] -= B[i, a, b] * W[k, b, e] * dr[c, e]
-            elif m == j:
-                _accumulate(shape, B, i, W, k, D, j)
-            elif m < j:
-                _accumulate(shape, B, i, W, k, L, _find(rows, start[m], start[m + 1], j))
-            else:
-                _accumulate(shape, B, i, W, k, U, _find(rows, start[j], start[j + 1], m))
-    if not numeric(shape, n, start, rows, D, L, U):
+            if m >= 0:
+                at, stride = slot(d, j, m, node, first, below, rows, lower, upper)
+            for a in range(d):
+                for b in range(d):
+                    total = 0.0
+                    for e in range(d):
+                        total += B[i, a, e] * W[k, e, b]
+                    if m >= 0:
+                        buffer[at + a * stride + b] += total
+                    else:  # an open contact: its change is known
+                        x[j, a] -= total * dr[c, b]
+    if not factorise(shape, count, node, first, below, rows, lower, upper, buffer):
         return False
-    substitute(shape, n, start, rows, D, L, U, x)
+    substitute(shape, count, first, below, rows, lower, upper, buffer, x[:n])
     for j in range(n):
         for a in range(d):
             if not np.isfinite(x[j, a]):
                 return False
             dr[back[j], a] = x[j, a]
     return True
-
-
-@kernel
-def _accumulate(shape, B, i, W, k, out, e):
-    """out[e] += B[i] W[k]."""
-    d = len(shape)
-    for a in range(d):
-        for b in range(d):
-            total = out[e, a, b]
-            for c in range(d):
-                total += B[i, a, c] * W[k, c, b]
-            out[e, a, b] = total
-
-
-@kernel
-def _find(rows, low, high, i):
-    """Place of i in the sorted rows[low:high]."""
-    while low < high:
-        middle = (low + high) // 2
-        if rows[middle] < i:
-            low = middle + 1
-        else:
-            high = middle
-    return low

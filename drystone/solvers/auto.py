@@ -48,9 +48,13 @@ class Auto(Solver):
     def run(self, problem: BoxedLCP | FrictionProblem, start: Start, limits: Limits) -> Answer:
         search = _Search(problem, start, limits)
         smooth = isinstance(problem, FrictionProblem) and smooth_cones_only(problem) is None
-        if isinstance(problem, FrictionProblem) and smooth and not problem.matrix_free:
-            if search.took("nsgs", _sweeps(problem, start, limits)):
-                return search.result()
+        if (
+            isinstance(problem, FrictionProblem)
+            and smooth
+            and not problem.matrix_free
+            and search.took("nsgs", _sweeps(problem, start, limits))
+        ):
+            return search.result()
         for name in _chain(problem, smooth):
             method = _method(name, limits.tol)
             if method.refuses(problem) is None and search.took(name, search.run(method)):
@@ -161,7 +165,7 @@ class _Search:
         return worst <= self.limits.tol
 
     def result(self) -> Answer:
-        best = self.best
+        best = self.best if self.best is not None else self.verdict
         assert best is not None
         if self.least > self.limits.tol:
             if self.verdict is not None:

@@ -17,16 +17,21 @@ from numpy.typing import NDArray
 from drystone.errors import OptionError
 from drystone.kernels import newton as kernels
 from drystone.kernels import status as code
-from drystone.kernels.blocks import LINEAR, floored_residuals
+from drystone.kernels.blocks import COULOMB, LINEAR, floored_residuals
 from drystone.kernels.islands import extract, label_islands
 from drystone.kernels.nsgs import nsgs_sweeps
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
+from drystone.problems.residual import contact_errors
 from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Ints, Status
 
 ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
 LARGEST = 30_000  # blocks; the elimination graph takes one bit per pair
+PLAIN = 40  # steps without regularisation, as long as they make progress
+INNER = 15  # steps on one regularised problem before it counts as failed
+QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
+FIRST, RAISE, ALPHA_MIN, ALPHA_MAX = 1e-3, 30.0, 1e-13, 1e5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +39,7 @@ class Newton(Solver):
     """Semismooth Newton.
 
     max_steps: Newton steps per island; sweeps: Gauss-Seidel sweeps before the first step;
-    alpha: first regularisation, relative to each contact's mean diagonal of W;
+    alpha: regularisation of the plain steps, relative to each contact's mean diagonal of W;
     homotopy: number of friction levels of the fallback, 0 for none.
     """
 
@@ -66,7 +71,7 @@ class Newton(Solver):
             return Answer(contacts.value(r), Status.STALLED, 0)
         self._sweep(contacts, r)
         run = _Run(self, contacts, limits)
-        status = run.whole(r)
+        status = run.plain(r)
         if status is not Status.SOLVED:
             status = run.by_islands(r)
         history = np.concatenate(run.history) if run.history else None
@@ -83,42 +88,56 @@ class Newton(Solver):
 
 
 class _Run:
-    """One run: the whole problem first, then what is left of it by islands."""
+    """One run: plain steps on the whole problem, then what is left of it by islands."""
 
     def __init__(self, options: Newton, contacts: Contacts, limits: Limits) -> None:
         self.options, self.contacts, self.limits = options, contacts, limits
         self.steps = 0
         self.history: list[Floats] = []
 
-    def whole(self, r: Floats) -> Status:
-        """Plain steps, then one or two proximal rounds, on everything at once."""
+    def plain(self, r: Floats) -> Status:
         c = self.contacts
-        part = _Part(c.W.indptr, c.W.indices, c.W.blocks, c.q, c.mu, c.unit)
-        return self._solve(part, r, 0.0, 0.0, self.limits.tol, c.mu, plain=True, most=40)
+        part = _Part(c.W.indptr, c.W.indices, c.W.blocks, c.q, c.mu, c.unit, 0.0, 0.0)
+        most = min(PLAIN, self.options.max_steps)
+        ended, _ = self._steps(part, c.mu, r, self.options.alpha, self.limits.tol, most, plain=True)
+        return STATUS_OF_CODE[ended]
 
     def by_islands(self, r: Floats) -> Status:
+        """Every island that is not yet within its share of the tolerance, on its own."""
         c, W = self.contacts, self.contacts.W
         label = np.empty(c.nb, dtype=np.int64)
         count = label_islands(W.indptr, W.indices, label)
         order = np.argsort(label, kind="stable")
         bounds = np.searchsorted(label[order], np.arange(count + 1))
-        status = Status.SOLVED
-        tol = self.limits.tol
-        for _ in range(3):
-            floor, unit_floor = self._scales(r)
-            status = Status.SOLVED
-            for j in range(count):
-                members = order[bounds[j] : bounds[j + 1]]
-                ended = self._island(members, r, floor, unit_floor, 0.5 * tol)
-                status = status if ended is Status.SOLVED else ended
-                if self.limits.expired():
-                    return Status.TIME_LIMIT
-            u = W.product(r, c.q)
-            both = floored_residuals(c.key, r, u, c.q, c.mu, c.unit, c.law, 0.0, 0.0)
-            if max(both) <= self.limits.tol or status is not Status.SOLVED:
-                return status
-            tol *= 0.1  # many islands, each just within its share
+        for tol in (0.5 * self.limits.tol, 0.05 * self.limits.tol):
+            floors = self._scales(r)
+            statuses = [
+                self._island(order[bounds[j] : bounds[j + 1]], r, floors, tol)
+                for j in self._unsolved(r, label, count, floors, tol)
+            ]
+            both = floored_residuals(
+                c.key, r, W.product(r, c.q), c.q, c.mu, c.unit, c.law, 0.0, 0.0
+            )
+            if max(both) <= self.limits.tol:
+                return Status.SOLVED
+            failed = [status for status in statuses if status is not Status.SOLVED]
+            if failed:
+                return failed[0]
         return Status.STALLED
+
+    def _unsolved(
+        self, r: Floats, label: Ints, count: int, floors: tuple[float, float], tol: float
+    ) -> Ints:
+        """Islands whose own error is more than a small part of what the whole may have."""
+        c = self.contacts
+        u = c.W.product(r, c.q)
+        law = "convex" if c.law != COULOMB else "coulomb"
+        worst = np.zeros(count)
+        for scale, root in zip(floors, (np.ones((c.nb, 1)), c.unit[:, None]), strict=True):
+            error = (contact_errors(r * root, u / root, c.mu, law) ** 2).sum(axis=1)
+            share = np.sqrt(np.bincount(label, error, minlength=count))
+            worst = np.maximum(worst, share / scale if scale > 0 else share)
+        return np.flatnonzero(worst > tol / np.sqrt(count))
 
     def _scales(self, r: Floats) -> tuple[float, float]:
         """The denominators of the two residuals of the whole problem, a little reduced."""
@@ -130,55 +149,84 @@ class _Run:
         plain = max(norm(c.q), norm(r), norm(u))
         return 0.9 * float(plain), 0.9 * float(max(norm(c.q / s), norm(r * s), norm(u / s)))
 
-    def _island(
-        self, members: Ints, r: Floats, floor: float, unit_floor: float, tol: float
-    ) -> Status:
+    def _island(self, members: Ints, r: Floats, floors: tuple[float, float], tol: float) -> Status:
+        if self.limits.expired():
+            return Status.TIME_LIMIT
         c, W = self.contacts, self.contacts.W
         place = np.empty(c.nb, dtype=np.int64)
         indptr, indices, blocks = extract(W.indptr, W.indices, W.blocks, members, place)
-        part = _Part(indptr, indices, blocks, c.q[members], c.mu[members], c.unit[members])
+        part = _Part(indptr, indices, blocks, c.q[members], c.mu[members], c.unit[members], *floors)
         x = r[members]
-        most = self.options.max_steps
-        status = self._solve(part, x, floor, unit_floor, tol, part.mu, plain=False, most=most)
+        status = self._proximal(part, part.mu, x, tol)
         if status is not Status.SOLVED and self.options.homotopy and (part.mu > 0).any():
-            y = np.zeros_like(x)
-            for t in np.linspace(0.0, 1.0, self.options.homotopy + 1):
-                mu = np.where(part.mu > 0, t * part.mu, part.mu)
-                ended = self._solve(part, y, floor, unit_floor, tol, mu, plain=False, most=most)
-            if ended is Status.SOLVED:
-                x, status = y, ended
+            status = self._homotopy(part, x, tol)
         r[members] = x
         return status
 
-    def _solve(
-        self, part: _Part, r: Floats, floor: float, unit_floor: float, tol: float, mu: Floats,
-        *, plain: bool, most: int,
-    ) -> Status:  # fmt: skip
-        alpha, spent = self.options.alpha, 0
-        if not plain:
-            alpha *= 100.0
-        chunk = max(4, min(most, 400_000 // max(1, mu.size)))
-        while spent < most:
-            history = np.empty(min(chunk, most - spent))
-            ended, steps, alpha = kernels.prox_newton(
-                self.contacts.key, part.indptr, part.indices, part.blocks, part.q, mu, part.unit,
-                self.contacts.law, floor, unit_floor, tol, alpha, plain, history.size, ROOM,
-                r, history,
-            )  # fmt: skip
-            plain = False
-            spent += steps
-            self.steps += steps
-            self.history.append(history[:steps])
-            if ended != code.RUNNING:
-                return STATUS_OF_CODE[ended]
+    def _homotopy(self, part: _Part, r: Floats, tol: float) -> Status:
+        """Friction raised in steps from none; overwrites r only if it arrives."""
+        x = np.zeros_like(r)
+        status = Status.STALLED
+        for t in np.linspace(0.0, 1.0, self.options.homotopy + 1):
+            status = self._proximal(part, np.where(part.mu > 0, t * part.mu, part.mu), x, tol)
             if self.limits.expired():
                 return Status.TIME_LIMIT
+        if status is Status.SOLVED:
+            r[:] = x
+        return status
+
+    def _proximal(self, part: _Part, mu: Floats, r: Floats, tol: float) -> Status:
+        """Regularised problems around the last accepted point, alpha adapted to success."""
+        alpha, failed, spent = FIRST, 0.0, 0
+        while spent < self.options.max_steps:
+            if self.limits.expired():
+                return Status.TIME_LIMIT
+            before = self.steps
+            ended, inner = self._steps(part, mu, r, alpha, tol, INNER, plain=False)
+            spent += self.steps - before
+            if ended == code.SOLVED:
+                return Status.SOLVED
+            if ended == code.SINGULAR:
+                return Status.STALLED
+            if ended == code.RUNNING:
+                fall = alpha * (0.1 if inner < QUICK else 0.5)
+                if fall <= failed:  # it failed there: approach more slowly, and forget in time
+                    fall = 0.7 * alpha if 0.7 * alpha > failed else alpha
+                    failed *= 0.5
+                alpha = max(fall, ALPHA_MIN)
+            else:
+                failed, alpha = alpha, RAISE * alpha
+                if alpha > ALPHA_MAX:
+                    return Status.STALLED
         return Status.MAX_ITERATIONS
+
+    def _steps(
+        self,
+        part: _Part,
+        mu: Floats,
+        r: Floats,
+        alpha: float,
+        tol: float,
+        most: int,
+        *,
+        plain: bool,
+    ) -> tuple[int, int]:
+        """Newton steps from r; r becomes the accepted point, or the best met. (status, steps)."""
+        x, best, history = r.copy(), np.empty_like(r), np.empty(most)
+        ended, steps, _, _ = kernels.newton_steps(
+            self.contacts.key, part.indptr, part.indices, part.blocks, part.q, mu, part.unit,
+            self.contacts.law, part.floor, part.unit_floor, tol, alpha, plain, most, ROOM,
+            x, best, history,
+        )  # fmt: skip
+        self.steps += steps
+        self.history.append(history[:steps])
+        r[:] = x if ended == code.RUNNING else best
+        return ended, steps
 
 
 @dataclass(slots=True)
 class _Part:
-    """Block rows of the whole problem, or of one island."""
+    """Block rows of the whole problem or of one island; least scales of its two residuals."""
 
     indptr: NDArray[np.int32]
     indices: NDArray[np.int32]
@@ -186,3 +234,5 @@ class _Part:
     q: Floats
     mu: Floats
     unit: Floats
+    floor: float
+    unit_floor: float
