@@ -39,7 +39,7 @@ def search(A, b, columns, rows, roles, count, always_rows, always_columns, tol, 
     """
     room = modes.shape[0]
     while state[NEXT] < stop:
-        if state[FOUND] >= room:
+        if state[FOUND] > room // 2:  # the rest is for the vertices of one combination
             return code.RUNNING
         digits = modes[state[FOUND]]
         rest = state[NEXT]

@@ -192,6 +192,5 @@ def read_ray(T, basic, nonbasic, state, ray):
             ray[basic[i] - m] = max(T[i, c], 0.0)
     for i in range(m):
         top = max(top, ray[i])
-    if top > 0.0:
-        for i in range(m):
-            ray[i] /= top
+    for i in range(m):
+        ray[i] = ray[i] / top if ray[i] > 1e-12 * top else 0.0

@@ -133,6 +133,7 @@ class Search:
         B, y, role = np.zeros((2, p + 1, g + 1)), np.zeros(g), np.zeros(p, np.int64)
         chunk = max(16, 2_000_000 // (1 + g * g * max(g, 1)))
         self.values: list[Floats] = []
+        self._by_support: dict[bytes, list[Floats]] = {}
         while state[kernels.NEXT] < total and len(self.values) < most and not limits.expired():
             stop = min(total, int(state[kernels.NEXT]) + chunk)
             kernels.search(
@@ -148,8 +149,11 @@ class Search:
         self.complete = self.tried == total and not state[kernels.SKIPPED]
 
     def _keep(self, y: Floats) -> None:
+        """Several choices of rows may lead to one vertex; other supports cannot."""
+        alike = self._by_support.setdefault((y != 0.0).tobytes(), [])
         top = float(np.abs(y).max(initial=0.0))
-        if not any(np.abs(y - other).max(initial=0.0) <= 1e-9 * top for other in self.values):
+        if not any(np.abs(y - other).max(initial=0.0) <= 1e-9 * top for other in alike):
+            alike.append(y)
             self.values.append(y)
 
 

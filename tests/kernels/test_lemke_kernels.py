@@ -1,0 +1,118 @@
+"""Kernels of pivoting and enumeration, small enough for the JIT to be off."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from drystone.kernels import complementary, lemke, status
+from drystone.kernels.pyramid import planar_pyramid, planar_size, planar_value
+from drystone.problems import LCP, FrictionProblem, classic
+from drystone.problems.convert import to_lcp
+from drystone.solvers.enumerative import Enumerative
+from drystone.solvers.lemke import Lemke
+
+pytestmark = pytest.mark.kernels
+
+
+def test_exchange_solves_a_row_for_a_column():
+    rng = np.random.default_rng(0)
+    T = rng.normal(size=(3, 4))
+    before = T.copy()
+    nonbasic = rng.normal(size=4)
+    basic = before @ nonbasic
+    lemke.exchange(T, 1, 2)
+    nonbasic[2], basic[1] = basic[1], nonbasic[2]
+    np.testing.assert_allclose(T @ nonbasic, basic, rtol=1e-12)
+    lemke.exchange(T, 1, 2)
+    np.testing.assert_allclose(T, before, rtol=1e-12)
+
+
+def test_lu_against_lapack():
+    rng = np.random.default_rng(1)
+    A, b = rng.normal(size=(6, 6)), rng.normal(size=6)
+    B, order, x = A.copy(), np.zeros(6, np.int64), np.zeros(6)
+    assert complementary.factorise(B, 6, order) == status.SOLVED
+    complementary.back_substitute(B, 6, order, b, x)
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-10)
+    assert complementary.factorise(np.zeros((2, 2)), 2, order) == status.SINGULAR
+
+
+@pytest.mark.parametrize("singular", [False, True])
+def test_transform_is_a_principal_pivot(singular):
+    """w and z exchanged on the mask, free rows spent: checked on a point of the graph."""
+    rng = np.random.default_rng(2)
+    n, free = 6, np.array([True, True, False, False, False, False])
+    M, q = rng.normal(size=(n, n)), rng.normal(size=n)
+    if singular:
+        M[:2, :2] = 0.0
+    mask = np.array([False, False, False, True, False, False])
+    T, marks = np.column_stack([M, q]), np.zeros((4, n), np.int64)
+    done = complementary.transform(
+        T, free, mask, 1e-12, marks[0], marks[1], marks[2], marks[3], np.zeros(n)
+    )
+    assert done == status.SOLVED
+    assert mask.sum() == (3 if singular else 1)
+    small, right, labels = np.zeros((4, 4)), np.zeros(4), np.zeros(4, np.int64)
+    assert complementary.condense(T, free, marks[2], marks[3], labels, small, right) == 4
+    z = np.zeros(n)
+    z[2:] = rng.normal(size=4)
+    z[:2] = np.linalg.lstsq(M[:2, :2], -(M[:2, 2:] @ z[2:] + q[:2]), rcond=None)[0]
+    if singular:  # then the equations tie the others: take a point that meets them
+        z = rng.normal(size=n)
+        z -= np.linalg.lstsq(M[:2], M[:2] @ z + q[:2], rcond=None)[0]
+    w = M @ z + q
+    one, two = np.where(mask, w, z)[2:], np.where(mask, z, w)[2:]
+    np.testing.assert_allclose(small @ one + right, two, atol=1e-9)
+
+
+def test_balance_keeps_the_problem_and_tames_it():
+    rng = np.random.default_rng(3)
+    M, q = rng.normal(size=(5, 5)), rng.normal(size=5)
+    wild = 10.0 ** rng.uniform(-6, 6, 5)[:, None] * M * 10.0 ** rng.uniform(-6, 6, 5)
+    r, c, T = np.zeros(5), np.zeros(5), np.zeros((5, 6))
+    complementary.balance(wild, q, r, c, T)
+    np.testing.assert_array_equal(T[:, :5], r[:, None] * wild * c)
+    np.testing.assert_array_equal(T[:, 5], r * q)
+    assert np.abs(T[:, :5]).max(axis=1).min() > 1e-2
+    assert np.abs(T[:, :5]).max() < 1e2
+
+
+def test_planar_pyramid_is_the_lcp_of_the_statement():
+    rng = np.random.default_rng(4)
+    J = rng.normal(size=(9, 9))
+    mu, slip = np.array([0.5, 0.0, 0.3, 0.7]), np.array([[0.0], [0.0], [-1.0], [0.0]])
+    for law in ("coulomb", "convex"):
+        problem = FrictionProblem(
+            J @ J.T, rng.normal(size=9), mu, dim=2, bilateral=1, slip=slip, law=law
+        )
+        expected = to_lcp(problem)
+        n = planar_size(mu, slip[:, 0].copy(), 1)
+        row, side, along = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
+        M, q, r = np.zeros((n, n)), np.zeros(n), np.zeros(9)
+        planar_pyramid(
+            problem.dense, problem.q, mu, slip[:, 0].copy(), law == "convex", row, side, along, M, q
+        )
+        np.testing.assert_allclose(M, expected.lcp.dense, atol=1e-14)
+        np.testing.assert_allclose(q, expected.lcp.q)
+        z = rng.normal(size=n)
+        planar_value(z, row, side, along, r)
+        np.testing.assert_allclose(r, expected.value(z))
+
+
+@pytest.mark.parametrize("form", ["tableau", "revised"])
+def test_whole_solves(form):
+    method = Lemke(form=form)
+    assert method.solve(classic.murty(4)).iterations == 16
+    assert method.solve(classic.cycling("beale")).ok
+    assert method.solve(classic.subset_sum((3, 5), 4)).ray is not None
+    # a singular matrix whose small pivots must be told from rounding
+    G = np.random.default_rng(5).normal(size=(3, 12))
+    assert method.solve(LCP(G.T @ G, -G.T @ np.ones(3))).residual <= 1e-12
+
+
+def test_enumeration_kernel_with_singular_sets():
+    found = Enumerative().solve(classic.segment())
+    assert found.info["count"] == 2
+    assert found.info["segments"] == ((0, 1),)
+    assert Enumerative().solve(classic.rod()).info["count"] == 2
