@@ -32,7 +32,8 @@ class Lotstedt(Solver):
     """Friction bounded by an earlier normal force; a convex QP for each pass.
 
     passes: how often g is replaced by the new f_N; None means once if the guess brings the
-        forces of a previous step, else until they settle (at most 200 times).
+        forces of a previous step, else until they settle (at most 200 times). The history
+        holds the largest unit-free change of f_N in each pass.
     """
 
     passes: int | None = None

@@ -144,7 +144,7 @@ class _Rows:
 
     def minimum_sum(self) -> Floats | None:
         """(22), (23): least total force that keeps every contact from accelerating inwards."""
-        cost = np.where(self.free, 0.0, 1.0)
+        cost = np.where(self.free, 0.0, self.scale / self.scale.max())
         return self._solve(cost, ~self.free, self.free, np.full(cost.size, np.inf))
 
     def least_violation(self) -> Floats | None:

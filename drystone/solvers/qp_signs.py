@@ -196,7 +196,7 @@ class _Search:
         size = max(float(np.abs(signed.lcp.q).max(initial=0.0)), 1e-300)
         x: Floats | None = None
         lowest, gap = np.inf, GAP
-        at = signed.unknowns(_restrict(self.folded, value))
+        first = at = signed.unknowns(_restrict(self.folded, value))
         for _ in range(DESCENTS):
             program, concave = signed.program(at)
             found = minimise(program, gap, self.limits)
@@ -208,11 +208,16 @@ class _Search:
             self._keep(signed, x, objective)
             if self.accepted or self.limits.expired():
                 break
-            if objective <= ZERO and gap == GAP:
+            stands = objective > 0.999 * lowest
+            lowest = min(lowest, objective)
+            if lowest <= ZERO and gap == GAP:
                 gap = TIGHT  # zero for all we know: a degenerate solution, worth another look
-            elif not concave or objective > 0.999 * lowest:
+            elif not concave or stands:
                 break
-            lowest = objective
+        if not self.accepted and lowest <= ZERO:
+            # degenerate: the library leaves f and a of a contact both small. The sweeps' forces
+            # hold the zeros exactly, and polishing tells whether they are those of the minimum
+            self._keep(signed, first, float(first @ signed.lcp.dual(first)) / size**2)
         return x
 
     def _keep(self, signed: Signed, x: Floats, objective: float) -> None:
