@@ -117,7 +117,7 @@ def _measure(
             Progress(console=console, transient=True, disable=not console.is_terminal)
         )
         task = progress.add_task("compiling kernels", total=len(cases))
-        bench_run.warm(cases)
+        bench_run.warm(cases, names)
         for case in cases:
             progress.update(task, description=case.name)
             for method in methods:

@@ -106,15 +106,16 @@ def methods(names: list[str] | None, tol: float, time_limit: float) -> list[Solv
     return out
 
 
-def warm(cases: list[Case], time_limit: float = 5.0) -> None:
-    """Compile or load the kernels of every method, on the smallest problem of each kind.
+def warm(cases: list[Case], names: list[str] | None, time_limit: float = 5.0) -> None:
+    """Compile or load the kernels of the methods, on the smallest problem of each kind.
 
-    All methods, because `auto` calls others; failures do not matter here.
+    All methods if `auto` is among them, because it calls the others; failures do not matter.
     """
     smallest: dict[str, Case] = {}
     for case in sorted(cases, key=lambda one: one.size, reverse=True):
         smallest[case.kind] = case
-    for method in methods(None, 1e-8, time_limit):
+    wanted = None if names is None or "auto" in names else names
+    for method in methods(wanted, 1e-8, time_limit):
         for case in smallest.values():
             if method.refuses(case.problem) is None:
                 method.solve(fresh(case.problem))

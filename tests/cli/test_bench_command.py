@@ -33,6 +33,19 @@ def folder(tmp_path):
     return place
 
 
+@pytest.fixture
+def cold(monkeypatch):
+    """These tests ask what is written, not how fast: do not compile every method for them."""
+    monkeypatch.setattr(bench_run, "warm", lambda *_: None)
+
+
+def test_warming_solves_the_smallest_of_each_kind(folder, monkeypatch):
+    seen = []
+    monkeypatch.setattr(ds.NSGS, "solve", lambda self, problem: seen.append(problem.kind))
+    bench_run.warm(bench_run.cases(folder), ["nsgs"])
+    assert sorted(seen) == ["friction", "global-friction"]
+
+
 def run(problem, solver, seconds, residual=1e-10, unit=1e-10, kind="fc3d", size=100):
     return bench_run.Run(problem, kind, size, solver, "solved", seconds, residual, unit, 1, solver)
 
@@ -96,7 +109,7 @@ def test_runs_survive_their_csv(tmp_path):
         bench_report.read_runs(tmp_path / "other.csv")
 
 
-def test_the_command_prints_a_profile_and_writes_its_files(folder, tmp_path):
+def test_the_command_prints_a_profile_and_writes_its_files(folder, tmp_path, cold):
     out = tmp_path / "results"
     words = ["bench", "solvers", str(folder), "-s", "auto", "-s", "nsgs", "-o", str(out)]
     result = runner.invoke(app, words)
@@ -168,7 +181,7 @@ def test_siconos_that_hangs_is_stopped_and_starts_again(folder, siconos):
     assert "no_such_solver".upper() in unknown[-1].note
 
 
-def test_the_comparison_from_the_command(folder, tmp_path, siconos):
+def test_the_comparison_from_the_command(folder, tmp_path, siconos, cold):
     for name in ("mixed.dat", "whole.hdf5"):
         (folder / name).unlink()
     out = tmp_path / "results"
