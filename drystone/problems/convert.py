@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,22 +24,40 @@ class Folded:
     Sliding contacts keep their normal force only (F14: the column carries -mu slip, so A is
     unsymmetric); contacts with mu = 0 lose their tangents. f = (contacts in order, bilateral).
 
-    A (n, n), b (n,); Q (m, n) with r = Q f; normal (nc,) row of each contact's normal; tangent
-    (nc,) row of its first tangent, or -1; mu (nc,); bilateral (n,) mask; sliding (nc,) mask.
+    A (n, n), b (n,); normal (nc,) row of each contact's normal; tangent (nc,) row of its first
+    tangent, or -1; mu (nc,); bilateral (n,) mask; sliding (nc,) mask; kept (n,) rows of the
+    problem that are rows of f; dragged, by, drag: r[dragged] = drag f[by], dynamic friction.
     """
 
     A: Floats
     b: Floats
-    Q: sp.csr_array
     normal: Ints
     tangent: Ints
     mu: Floats
     bilateral: Bools
     sliding: Bools
     d: int
+    size: int
+    kept: Ints
+    dragged: Ints
+    by: Ints
+    drag: Floats
 
     def value(self, f: Floats) -> Floats:
-        return np.asarray(self.Q @ f)
+        """r of the problem."""
+        r = np.zeros(self.size)
+        r[self.kept] = f
+        r[self.dragged] = self.drag * f[self.by]
+        return r
+
+    @cached_property
+    def Q(self) -> sp.csr_array:
+        """(size, n) with r = Q f."""
+        n = self.b.size
+        rows = np.concatenate([self.kept, self.dragged])
+        columns = np.concatenate([np.arange(n), self.by])
+        entries = np.concatenate([np.ones(n), self.drag])
+        return sp.csr_array((entries, (rows, columns)), shape=(self.size, n))
 
 
 def fold(problem: FrictionProblem) -> Folded:
@@ -48,24 +67,28 @@ def fold(problem: FrictionProblem) -> Folded:
         raise ProblemError(f"{problem.cone} cannot be folded: only circular cones")
     sliding = problem.sliding
     sticky = ~sliding & (problem.mu > 0)
-    widths = np.where(sticky, d, 1)
-    normal = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-    n = int(normal[-1]) + problem.bilateral
+    ends = np.cumsum(np.where(sticky, d, 1))
+    n = (int(ends[-1]) if nc else 0) + problem.bilateral
+    normal = np.concatenate([[0], ends[:-1]])[:nc].astype(np.int64)
     keep = np.ones(problem.size, dtype=bool)
-    tangent_rows = d * np.arange(nc)[:, None] + np.arange(1, d)
-    keep[tangent_rows[~sticky].ravel()] = False
+    tangents = d * np.arange(nc)[:, None] + np.arange(1, d)
+    keep[tangents[~sticky].ravel()] = False
     kept = np.flatnonzero(keep)
-    Q = sp.lil_array((problem.size, n))
-    Q[kept, np.arange(n)] = 1.0
+    moving = np.flatnonzero(sliding)
+    dragged, by = tangents[moving].ravel(), np.repeat(normal[moving], d - 1)
+    drag = np.zeros(0)
+    A = problem.dense[np.ix_(kept, kept)]
     if problem.slip is not None:
-        for i in np.flatnonzero(sliding):
-            for a in range(d - 1):
-                Q[d * i + 1 + a, normal[i]] = -problem.mu[i] * problem.slip[i, a]
-    Q = sp.csr_array(Q)
-    A = np.ascontiguousarray((problem.dense @ Q)[kept])
-    bilateral = np.arange(n) >= normal[-1]
-    tangent = np.where(sticky, normal[:-1] + 1, -1)
-    return Folded(A, problem.q[kept], Q, normal[:-1], tangent, problem.mu, bilateral, sliding, d)
+        drag = -(problem.mu[moving, None] * problem.slip[moving]).ravel()
+        for t in range(d - 1):  # one tangent at a time: each normal column receives one term
+            columns = problem.dense[np.ix_(kept, dragged[t :: d - 1])]
+            A[:, by[t :: d - 1]] += columns * drag[t :: d - 1]
+    tangent = np.where(sticky, normal + 1, -1)
+    bilateral = np.arange(n) >= n - problem.bilateral
+    return Folded(
+        A, problem.q[kept], normal, tangent, problem.mu, bilateral, sliding, d, problem.size,
+        kept, dragged, by, drag,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,49 +100,113 @@ class PyramidLCP:
     """
 
     lcp: LCP | MixedLCP
-    R: sp.csr_array
+    folded: Folded
+    directions: Directions
+    stretch: sp.csr_array | None = None
 
     def value(self, z: Floats) -> Floats:
-        return np.asarray(self.R @ z)
+        """r of the problem."""
+        r = self.folded.value(self.directions.forces(z))
+        return r if self.stretch is None else np.asarray(self.stretch @ r)
+
+    @cached_property
+    def R(self) -> sp.csr_array:
+        """(size, n) with r = R z."""
+        G = sp.csr_array(self.directions.spread(np.eye(self.folded.b.size)).T)
+        R = sp.csr_array(self.folded.Q @ G)
+        return R if self.stretch is None else sp.csr_array(self.stretch @ R)
+
+
+class Directions:
+    """Places of (c_n, beta, lambda) in z, and the map f = G z that it stands for.
+
+    first (nc,) place of c_n; sticky: contacts with friction; beta (sticky, k); last (sticky,)
+    place of lambda.
+    """
+
+    def __init__(self, folded: Folded, cone: PolyhedralCone) -> None:
+        k, self.D, self._folded = cone.k, cone.directions(), folded
+        width = np.where(folded.tangent >= 0, k + 2, 1)
+        ends = np.cumsum(width)
+        self.first = ends - width
+        self.contacts = int(ends[-1]) if ends.size else 0
+        self.n = self.contacts + int(folded.bilateral.sum())
+        self.sticky = np.flatnonzero(folded.tangent >= 0)
+        self.beta = self.first[self.sticky, None] + np.arange(1, k + 1)
+        self.last = self.first[self.sticky] + k + 1
+        self.tangents = folded.tangent[self.sticky, None] + np.arange(folded.d - 1)
+
+    def spread(self, X: Floats) -> Floats:
+        """G' X for X with one row for each entry of f."""
+        out = np.zeros((self.n, X.shape[1]))
+        out[self.first] = X[self._folded.normal]
+        out[self.beta] = self.D.T @ X[self.tangents]
+        out[self.contacts :] = X[self._folded.bilateral]
+        return out
+
+    def forces(self, z: Floats) -> Floats:
+        """f = G z."""
+        f = np.zeros(self._folded.b.size)
+        f[self._folded.normal] = z[self.first]
+        f[self.tangents] = z[self.beta] @ self.D.T
+        f[self._folded.bilateral] = z[self.contacts :]
+        return f
 
 
 def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = None) -> PyramidLCP:
     """Friction problem with k directions as an LCP: T1/T8, or T9 for law "convex".
 
-    k defaults to the problem's own polyhedral cone, or to 2 in the plane, where it is exact.
+    k defaults to the problem's own polyhedral cone, or to 2 in the plane, where it is exact;
+    where no friction is unknown it does not matter. An elliptic cone takes its directions in the
+    coordinates in which it is circular.
     """
     if isinstance(problem, GlobalFrictionProblem):
         problem = problem.local
+    problem, stretch = _circular(problem)
     if k is None:
-        k = problem.k or (2 if problem.d == 2 else 0)
+        known = problem.sliding | (problem.mu == 0)
+        k = problem.k or (2 if problem.d == 2 else 4 if known.all() else 0)
     if k == 0:
-        raise ProblemError("a circular cone in space has no exact LCP: give a number of directions")
+        raise ProblemError("a smooth cone in space has no exact LCP: give a number of directions")
     cone = PolyhedralCone(k)
     cone.block(problem.dim)
     folded = fold(problem)
-    D = cone.directions()
-    width = np.where(folded.tangent >= 0, k + 2, 1)
-    start = np.concatenate([[0], np.cumsum(width)])
-    n, nf = int(start[-1]) + problem.bilateral, folded.b.size
-    G = np.zeros((nf, n))  # f = G z
-    E = np.zeros((n, n))  # rows of lambda, and what they add to the others
-    for i, row in enumerate(folded.normal):
-        G[row, start[i]] = 1.0
-        if folded.tangent[i] < 0:
-            continue
-        beta, lam = slice(start[i] + 1, start[i] + 1 + k), start[i] + 1 + k
-        t = folded.tangent[i]
-        G[t : t + folded.d - 1, beta] = D
-        E[beta, lam] = 1.0
-        E[lam, start[i]] = problem.mu[i]
-        E[lam, beta] = -1.0
-        if problem.law == "convex":
-            E[start[i], lam] = -problem.mu[i]  # (2.10); block place: misprint E11
-    G[folded.bilateral, start[-1] :] = np.eye(problem.bilateral)
-    M, q = G.T @ folded.A @ G + E, G.T @ folded.b
-    free = np.arange(n) >= start[-1]
+    at = Directions(folded, cone)
+    M = at.spread(np.ascontiguousarray(at.spread(folded.A.T).T))
+    q = at.spread(folded.b[:, None])[:, 0]
+    mu, first = problem.mu[at.sticky], at.first[at.sticky]
+    M[at.beta, at.last[:, None]] += 1.0
+    M[at.last[:, None], at.beta] -= 1.0
+    M[at.last, first] += mu
+    if problem.law == "convex":
+        M[first, at.last] -= mu  # (2.10); block place: misprint E11
+    free = np.arange(at.n) >= at.contacts
     lcp = MixedLCP(M, q, free) if problem.bilateral else LCP(M, q)
-    return PyramidLCP(lcp, sp.csr_array(folded.Q @ sp.csr_array(G)))
+    return PyramidLCP(lcp, folded, at, stretch)
+
+
+def _circular(problem: FrictionProblem) -> tuple[FrictionProblem, sp.csr_array | None]:
+    """The problem in coordinates in which its cone is circular, and r = (the map) s."""
+    T = problem.cone.stretch(problem.dim)
+    if T is None:
+        return problem, None
+    if problem.d != 3:
+        raise ProblemError(f"{problem.cone} has three tangents: no polyhedral form is defined")
+    block = np.eye(3)
+    block[1:, 1:] = T
+    contacts, rest = sp.eye_array(problem.nc), sp.eye_array(problem.bilateral)
+    S = sp.csr_array(sp.block_diag([sp.kron(contacts, block), rest]))
+    slip = None if problem.form.slip is None else problem.form.slip[: problem.nc]
+    circular = FrictionProblem(
+        S.T @ (S.T @ problem.dense.T).T,
+        S.T @ problem.q,
+        problem.mu,
+        dim=3,
+        bilateral=problem.bilateral,
+        law=problem.law,
+        slip=slip,
+    )
+    return circular, S
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,44 @@ def test_circular_cone_in_space_needs_a_number_of_directions():
     assert ds.to_lcp(problem, 6).lcp.size == 8
     with pytest.raises(ds.ProblemError, match="k=5"):
         ds.to_lcp(problem, 5)
-    elliptic = ds.FrictionProblem(np.eye(3), np.zeros(3), 1, cone=ds.EllipticCone((1, 2)))
+    finger = ds.FrictionProblem(np.eye(4), np.zeros(4), 1, cone=ds.SoftFingerCone(1.0))
+    with pytest.raises(ds.ProblemError, match="no polyhedral form"):
+        ds.to_lcp(finger, 4)
     with pytest.raises(ds.ProblemError, match="only circular cones"):
-        ds.to_lcp(elliptic, 4)
+        fold(finger)
+
+
+@pytest.mark.parametrize("statement", [{"mu": np.zeros(2)}, {"slip": np.ones((2, 2))}])
+def test_directions_do_not_matter_where_no_friction_is_unknown(statement):
+    problem = random_problem(np.random.default_rng(0), 2, 3, **statement)
+    pyramid = ds.to_lcp(problem)
+    assert pyramid.lcp.size == 2
+    for z in all_lcp_solutions(pyramid.lcp):
+        assert max(problem.residuals(pyramid.value(z))) < 1e-10
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@REPEAT
+def test_elliptic_cone_with_directions(seed, jointed):
+    """The force lies in the stretched polygon and dissipates most of all its corners (T11)."""
+    rng = np.random.default_rng(seed)
+    k, ratios, angle = 6, rng.uniform(0.2, 2.0, 2), rng.uniform(0, np.pi)
+    cone = ds.EllipticCone(tuple(ratios), angle)
+    problem = random_problem(rng, 1, 3, cone=cone, bilateral=int(jointed))
+    pyramid = ds.to_lcp(problem, k)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    corners = problem.mu[0] * (turn * ratios) @ ds.PolyhedralCone(k).directions()
+    solutions = all_lcp_solutions(pyramid.lcp)
+    assert solutions
+    for z in solutions:
+        r = pyramid.value(z)
+        u = problem.dual(r)
+        assert np.allclose(pyramid.R @ z, r)
+        assert min(r[0], u[0]) > -1e-9
+        assert abs(r[0] * u[0]) < 1e-9
+        assert np.allclose(u[3:], 0.0, atol=1e-9)
+        power = corners.T @ u[1:3] * r[0]
+        assert r[1:3] @ u[1:3] <= power.min() + 1e-8
 
 
 def test_polyhedral_solution_approaches_the_circular_one():
