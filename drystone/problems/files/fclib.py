@@ -23,7 +23,7 @@ from drystone.problems import (
     Problem,
 )
 from drystone.problems._check import Matrix
-from drystone.problems.files.siconos import completed
+from drystone.problems.files.siconos import compact, completed
 
 DEFLATE = 1032  # no deflate stream expands further: bounds what a stored dataset can hold
 
@@ -155,7 +155,7 @@ def _local(reader: Reader, root: str) -> Problem:
     dim, q, mu = _shared(reader, root, "q")
     W = reader.matrix(f"{root}/W", q.size, q.size)
     if not reader.has(f"{root}/V"):
-        return FrictionProblem(W, q, mu, dim=dim)
+        return FrictionProblem(compact(W), q, mu, dim=dim)
     s = reader.array(f"{root}/vectors/s", "f")
     V = reader.matrix(f"{root}/V", q.size, s.size)
     R = reader.matrix(f"{root}/R", s.size, s.size)

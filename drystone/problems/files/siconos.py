@@ -19,6 +19,8 @@ from drystone.problems._check import Matrix
 from drystone.problems.files.text_matrix import read_matrix
 from drystone.problems.files.tokens import Tokens, is_number
 
+FEW_ROWS = 64
+
 
 def read(path: Path) -> Problem:
     tokens = Tokens(path)
@@ -65,7 +67,7 @@ def _lcp(tokens: Tokens) -> Problem:
     n = tokens.integer("size", 1)
     M = read_matrix(tokens, "M", n, n)
     q = tokens.floats(n, "q")
-    return LCP(M, q)
+    return LCP(compact(M), q)
 
 
 def _mixed_lcp(tokens: Tokens) -> Problem:
@@ -78,7 +80,7 @@ def _mixed_lcp(tokens: Tokens) -> Problem:
     if joint:
         free = _free_rows(tokens, n, m)
         M = read_matrix(tokens, "M", n + m, n + m)
-        return MixedLCP(M, tokens.floats(n + m, "q"), free)
+        return MixedLCP(compact(M), tokens.floats(n + m, "q"), free)
     if not split:
         raise tokens.error("neither flag is set: the file holds no data", 0)
     A = tokens.floats(n * n, "A").reshape(n, n)
@@ -127,7 +129,7 @@ def _after_delassus(tokens: Tokens, W: Matrix, dim: int, nc: int) -> Problem:
     """A local problem from q on."""
     q, mu = tokens.floats(dim * nc, "q"), tokens.floats(nc, "mu")
     _end(tokens)
-    return FrictionProblem(W, q, mu, dim=dim)
+    return FrictionProblem(compact(W), q, mu, dim=dim)
 
 
 def _after_mass(tokens: Tokens, M: Matrix, dim: int, nc: int) -> Problem:
@@ -150,6 +152,12 @@ def _end(tokens: Tokens) -> None:
     count = _numbers_left(tokens, 2)
     if count > 1:
         raise tokens.error(f"{tokens.left} words follow the data: expected one flag at most")
+
+
+def compact(matrix: Matrix) -> Matrix:
+    """A small sparse matrix as an array: on so few rows, sparse bookkeeping is all the cost."""
+    few = sp.issparse(matrix) and matrix.shape[0] <= FEW_ROWS
+    return matrix.toarray() if few else matrix
 
 
 def completed(M: Matrix) -> Matrix:
