@@ -10,144 +10,63 @@ import numpy as np
 from drystone.kernels import dantzig_moves as moves
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.dantzig_limits import (
-    ARRIVED,
+from drystone.kernels.dantzig_limits import limit
+from drystone.kernels.dantzig_moves import (
+    ARRIVES,
     CLOSES,
-    EMPTIED,
+    DRIVE_BACK,
+    DRIVE_FRICTION,
+    DRIVE_NORMAL,
+    GIVES_UP,
+    LETS_GO,
+    NOTHING,
     OPENS,
-    REACHED_CONE,
-    SLIPS,
-    limit,
+    STICKS,
+    change,
 )
-from drystone.kernels.dantzig_moves import DRIVE_BACK, DRIVE_FRICTION, DRIVE_NORMAL
 from drystone.kernels.dantzig_sets import (
     A_TOL,
+    AIMED,
     AMAX,
-    BILATERAL,
-    BMAX,
-    COS,
     DA,
     DF,
     DF_MAX,
     DIM,
     DRIVE,
     DRIVES,
+    DROPS,
     F_TOL,
-    FIXED,
     FRESH,
     KIND,
     LAST,
     MAX_PIVOTS,
-    MEMBER,
     MODE,
     MU,
     NORMAL,
     OUT,
     PIVOTS,
-    POS,
     QUIET,
-    ROUNDS,
     RULE,
-    SAT,
+    SECOND,
     SIGN,
-    SIN,
-    SPARE,
+    STALE,
     STATE,
     STEP,
-    SYMMETRIC,
     TANGENT,
     TIED,
-    TIES,
     TRACED,
     ZERO_RUN,
     ZEROS,
     A,
-    B,
     C,
-    D,
     F,
-    K,
-    clamp_bilateral,
     direction,
-    enter,
+    rebuild,
     refresh,
     tolerances,
 )
 
 NOISE = 1e-9  # a violation below this times its terms that cannot be driven away is rounding
-
-
-@kernel
-def prepare(W, q, mu, slip, free, d, At, S, V, T, reg, num):
-    """Scale the problem to unit diagonal, label the rows, and solve the bilateral rows.
-
-    W (n, n), q (n,); mu (nc,) and slip (nc, d - 1) of the contacts, which own the first d nc
-    rows; free (n,) marks bilateral rows. An LCP has d = 1 and nc = n. Scales are equal within
-    a contact, which keeps its cone.
-    """
-    n, nc = q.size, mu.size
-    V[:] = 0.0
-    T[:] = 0
-    reg[DIM], reg[DRIVE], reg[LAST] = d, -1, -1
-    reg[K], reg[TIES], reg[ROUNDS] = 0, 0, 0
-    num[:] = 0.0
-    T[POS, :] = -1
-    T[MEMBER, :] = -1
-    for c in range(nc):
-        h = c * d
-        T[KIND, h] = BILATERAL if free[h] else NORMAL
-        V[MU, h], V[COS, h] = mu[c], 1.0
-        slides = False
-        for t in range(1, d):
-            slides = slides or slip[c, t - 1] != 0.0
-        for t in range(1, d):
-            if slides or mu[c] == 0.0:
-                T[KIND, h + t], T[STATE, h + t] = FIXED, TIED
-                V[SAT, h + t] = -mu[c] * slip[c, t - 1]
-            else:
-                T[KIND, h + t] = TANGENT
-        if slides and mu[c] > 0.0:
-            reg[TIES] += 1
-    _scale(W, q, d, nc, At, V, reg, num)
-    clamp_bilateral(At, S, V, T, reg)
-    V[A, :] = V[B]
-    refresh(At, S, V, T, reg, num)
-    spare = 0.0
-    for j in range(n):
-        if T[STATE, j] == SPARE:
-            spare = max(spare, abs(V[A, j]))
-    if spare > 1e-8 * num[BMAX]:
-        return status.INFEASIBLE if reg[SYMMETRIC] == 1 else status.SINGULAR
-    return status.RUNNING
-
-
-@kernel
-def _scale(W, q, d, nc, At, V, reg, num):
-    """At = (D W D)', b = D q with unit mean diagonal per contact, per row elsewhere."""
-    n = q.size
-    largest = 0.0
-    for i in range(n):
-        largest = max(largest, abs(W[i, i]))
-    for i in range(n):
-        mean = abs(W[i, i])
-        if i < d * nc:
-            mean = 0.0
-            for t in range(d):
-                mean += W[i - i % d + t, i - i % d + t]
-            mean = abs(mean) / d
-        if not mean > 1e-12 * largest:
-            mean = largest if largest > 0.0 else 1.0
-        V[D, i] = 1.0 / np.sqrt(mean)
-    skew = 0.0
-    for i in range(n):
-        V[B, i] = V[D, i] * q[i]
-        num[BMAX] = max(num[BMAX], abs(V[B, i]))
-        for j in range(n):
-            At[i, j] = V[D, i] * W[j, i] * V[D, j]
-            num[AMAX] = max(num[AMAX], abs(At[i, j]))
-            if j < i:
-                skew = max(skew, abs(At[i, j] - At[j, i]))
-    reg[SYMMETRIC] = 1 if skew <= 1e-13 * num[AMAX] else 0
 
 
 @kernel
@@ -158,14 +77,17 @@ def advance(At, S, V, T, reg, num, trace_sets, trace, budget):
     (drive, driven row, its acceleration, its force, step).
     """
     for _ in range(budget):
+        if reg[STALE] == 1:
+            rebuild(At, S, V, T, reg)
         if reg[DRIVE] < 0:
-            outcome = _begin(At, S, V, T, reg, num)
-            if outcome != status.RUNNING:
-                return outcome
-        if reg[DRIVE] >= 0:
-            outcome = _pivot(At, S, V, T, reg, num, trace_sets, trace)
-            if outcome != status.RUNNING:
-                return outcome
+            outcome, what, row = _begin(At, S, V, T, reg, num)
+        else:
+            outcome, what, row = _pivot(At, S, V, T, reg, num, trace_sets, trace)
+        if outcome != status.RUNNING:
+            return outcome
+        if what != NOTHING:
+            change(At, S, V, T, reg, num, what, row)
+            reg[AIMED] = 0
         if reg[PIVOTS] >= reg[MAX_PIVOTS]:
             return status.MAX_ITERATIONS
     return status.RUNNING
@@ -173,12 +95,17 @@ def advance(At, S, V, T, reg, num, trace_sets, trace, budget):
 
 @kernel
 def _begin(At, S, V, T, reg, num):
-    """Choose what to drive next; SOLVED when every contact holds after removal of rounding."""
+    """Choose what to drive next: (status, change to make at once, row).
+
+    SOLVED when every contact holds after removal of rounding.
+    """
     tolerances(V, num)
     if reg[FRESH] == 1:
-        outcome = _repair(At, S, V, T, reg, num)
-        if outcome != status.RUNNING or reg[FRESH] == 0:
-            return outcome
+        h = _negative(V, T, num)
+        if h >= 0:
+            reg[FRESH] = 0
+            reg[PIVOTS] += 1
+            return status.RUNNING, OPENS, h
     rule = reg[RULE]
     h, worst, score = _worst_normal(V, T, num, rule)
     friction = False
@@ -189,18 +116,26 @@ def _begin(At, S, V, T, reg, num):
     scale = num[A_TOL] / 2e-14
     if reg[FRESH] == 0 and (h < 0 or worst < NOISE * scale):
         refresh(At, S, V, T, reg, num)
-        return status.RUNNING
+        return status.RUNNING, NOTHING, h
     if h < 0:
-        return status.SOLVED
-    reg[FRESH], reg[LAST], reg[ZERO_RUN] = 0, -1, 0
+        return status.SOLVED, NOTHING, h
+    reg[FRESH], reg[LAST], reg[ZERO_RUN], reg[SECOND] = 0, -1, 0, 0
     reg[DRIVES] += 1
     if friction:
-        _begin_friction(At, S, V, T, reg, num, h)
-        return status.RUNNING
+        return status.RUNNING, _begin_friction(At, V, T, reg, num, h), h
     T[STATE, h] = OUT
     reg[DRIVE], reg[MODE] = h, DRIVE_NORMAL
     reg[SIGN] = 1 if V[A, h] < 0.0 else -1
-    return status.RUNNING
+    return status.RUNNING, NOTHING, h
+
+
+@kernel
+def _negative(V, T, num):
+    """First contact of C whose force is negative, which only rounding can do; -1 if none."""
+    for h in range(V.shape[1]):
+        if T[KIND, h] == NORMAL and T[STATE, h] == C and V[F, h] < -num[F_TOL]:
+            return h
+    return -1
 
 
 @kernel
@@ -242,7 +177,7 @@ def _worst_friction(V, T, reg, num, rule):
 @kernel
 def _friction_violation(V, T, reg, num, h):
     """How far contact h is from |f_t| <= mu f_N, f_t.a_t <= 0, a_t = 0 inside the cone."""
-    force, accel = moves.tangential(V, reg, F, h), moves.tangential(V, reg, A, h)
+    force, accel = moves.tangential(V[F], reg, h), moves.tangential(V[A], reg, h)
     room = V[MU, h] * V[F, h] - force
     tol = max(num[A_TOL], V[QUIET, h])
     if room < -num[F_TOL] * (1.0 + V[MU, h]):
@@ -260,88 +195,100 @@ def _friction_violation(V, T, reg, num, h):
 
 
 @kernel
-def _begin_friction(At, S, V, T, reg, num, h):
-    """Start driving friction of contact h, from whatever state it was left in."""
+def _begin_friction(At, V, T, reg, num, h):
+    """Start driving friction of contact h, from whatever state it was left in.
+
+    Returns the change that must come first, if any.
+    """
     if T[STATE, h + 1] == TIED:
-        moves.stick(At, S, V, T, reg, num, h)
         reg[PIVOTS] += 1
-        return
-    force = moves.tangential(V, reg, F, h)
+        return STICKS
+    force = moves.tangential(V[F], reg, h)
     outside = V[MU, h] * V[F, h] - force < -num[F_TOL] * (1.0 + V[MU, h])
     first = T[STATE, h + 1] == C
     second = reg[DIM] == 3 and T[STATE, h + 2] == C
-    if outside and (first or second):
-        if moves.unhook(At, S, V, T, reg, h):
-            enter(At, S, V, T, reg, h, False)
-        first, second = False, False
+    if (first and (second or reg[DIM] == 2)) or (outside and (first or second)):
+        reg[PIVOTS] += 1
+        return LETS_GO
     d = h + 1
     if first:
         d = h + 2
     elif not second:
         if force > num[F_TOL]:
-            moves.turn_to(At, V, reg, h, F, 1.0)
+            moves.turn_to(At, V, reg, h, V[F], 1.0)
         else:
-            moves.turn_to(At, V, reg, h, A, -1.0)
-        if not outside and abs(V[A, d]) <= num[A_TOL]:
-            enter(At, S, V, T, reg, d, False)
+            moves.turn_to(At, V, reg, h, V[A], -1.0)
+        if not outside and reg[DIM] == 3 and abs(V[A, h + 1]) <= num[A_TOL]:
             d = h + 2
-    if first and (second or reg[DIM] == 2):
-        # a clamped tangent that still accelerates: its factorisation has lost it
-        moves.drop_friction(At, S, V, T, reg, h)
-        reg[PIVOTS] += 1
-        return
     reg[DRIVE], reg[MODE] = d, DRIVE_FRICTION
     reg[SIGN] = -1 if V[A, d] > 0.0 else 1
     if outside:
         reg[MODE] = DRIVE_BACK
         reg[SIGN] = -1 if V[F, d] > 0.0 else 1
-
-
-@kernel
-def _repair(At, S, V, T, reg, num):
-    """Open contacts of C whose force is negative once rounding is removed; clears FRESH if so."""
-    for h in range(V.shape[1]):
-        if T[KIND, h] == NORMAL and T[STATE, h] == C and V[F, h] < -num[F_TOL]:
-            moves.open_contact(At, S, V, T, reg, num, h)
-            reg[FRESH] = 0
-    if reg[FRESH] == 1:
-        return status.RUNNING
-    reg[ROUNDS] += 1
-    reg[PIVOTS] += 1
-    return status.RUNNING if reg[ROUNDS] < 20 else status.STALLED
+    return NOTHING
 
 
 @kernel
 def _pivot(At, S, V, T, reg, num, trace_sets, trace):
-    """One step of the drive and the change of sets that ends it."""
+    """One step of the drive: (status, change that ends it, row)."""
+    d = reg[DRIVE]
     if not direction(At, S, V, T, reg, num):
-        return status.SINGULAR
+        outcome = status.SINGULAR if reg[SECOND] == 1 else status.RUNNING
+        reg[SECOND], reg[STALE] = 1, 1  # factorise afresh and try once more
+        return outcome, NOTHING, d
+    reg[SECOND] = 0
     what, row = limit(V, T, reg, num)
-    s, d = num[STEP], reg[DRIVE]
-    if reg[TRACED] < trace.shape[0]:
-        k = reg[TRACED]
-        trace_sets[k, :] = T[STATE]
-        trace[k, 0], trace[k, 1], trace[k, 4] = reg[DRIVES], d, s
-        trace[k, 2], trace[k, 3] = V[A, d], V[F, d]
-        reg[TRACED] = k + 1
+    s = num[STEP]
+    _record(V, T, reg, num, trace_sets, trace)
     reg[PIVOTS] += 1
     if s == np.inf:
-        return _unlimited(V, reg, num)
+        return _unlimited(V, reg, num), NOTHING, d
     for j in range(V.shape[1]):
         V[F, j] += s * V[DF, j]
         V[A, j] += s * V[DA, j]
     tolerances(V, num)
     zero = s * num[DF_MAX] <= 0.1 * num[F_TOL]
-    if zero:
-        reg[ZEROS] += 1
-        reg[ZERO_RUN] += 1
-    else:
-        reg[ZERO_RUN] = 0
-    if what in (ARRIVED, EMPTIED, REACHED_CONE):
-        _arrive(At, S, V, T, reg, num, what, d)
-    else:
-        _move(At, S, V, T, reg, num, what, row, zero)
-    return status.RUNNING
+    reg[ZEROS] += 1 if zero else 0
+    reg[ZERO_RUN] = reg[ZERO_RUN] + 1 if zero else 0
+    if row == d:
+        reg[DRIVE] = -1
+        if what == ARRIVES:
+            V[A, d] = 0.0
+            reg[AIMED] = 1
+        elif what != OPENS:
+            row = d - d % reg[DIM]
+        return status.RUNNING, what, row
+    if what == CLOSES:
+        V[A, row] = 0.0
+    return status.RUNNING, _unless_bouncing(V, reg, what, row, zero), row
+
+
+@kernel
+def _record(V, T, reg, num, trace_sets, trace):
+    k, d = reg[TRACED], reg[DRIVE]
+    if k < trace.shape[0]:
+        for j in range(V.shape[1]):
+            trace_sets[k, j] = T[STATE, j]
+        trace[k, 0], trace[k, 1], trace[k, 4] = reg[DRIVES], d, num[STEP]
+        trace[k, 2], trace[k, 3] = V[A, d], V[F, d]
+        reg[TRACED] = k + 1
+
+
+@kernel
+def _unless_bouncing(V, reg, what, h, zero):
+    """The change, or giving up for now if a zero step only undoes the last change (F12)."""
+    friction = what > GIVES_UP
+    item = 2 * h + (1 if friction else 0)
+    bounces = zero and (reg[LAST] == item or reg[ZERO_RUN] > 4 * V.shape[1] + 20)
+    reg[LAST] = -1 if bounces else item
+    if not bounces:
+        return what
+    reg[DROPS] += 1
+    if not friction:
+        return GIVES_UP
+    if h < reg[DRIVE] < h + reg[DIM]:
+        reg[DRIVE] = -1
+    return LETS_GO
 
 
 @kernel
@@ -353,60 +300,3 @@ def _unlimited(V, reg, num):
         reg[DRIVE] = -1
         return status.RUNNING
     return status.RAY
-
-
-@kernel
-def _arrive(At, S, V, T, reg, num, what, d):
-    """The driven row has reached its own end: give it its set."""
-    if what == ARRIVED:
-        V[A, d] = 0.0
-        enter(At, S, V, T, reg, d, True)
-    elif what == EMPTIED:
-        moves.open_contact(At, S, V, T, reg, num, d)
-    elif reg[MODE] == DRIVE_FRICTION:
-        h = d - d % reg[DIM]
-        moves.saturate(At, S, V, T, reg, h)
-        side = 1.0 if V[SAT, h + 1] > 0.0 else -1.0
-        if side * V[A, h + 1] > 10.0 * num[A_TOL]:
-            moves.drop_friction(At, S, V, T, reg, h)
-    reg[DRIVE] = -1
-
-
-@kernel
-def _move(At, S, V, T, reg, num, what, h, zero):
-    """Another contact limits the step: it changes set, or is dropped if it only bounces (F12)."""
-    friction = what > CLOSES
-    item = 2 * h + (1 if friction else 0)
-    bounces = zero and (reg[LAST] == item or reg[ZERO_RUN] > 4 * V.shape[1] + 20)
-    reg[LAST] = item
-    if bounces:
-        reg[LAST] = -1
-        if friction:
-            moves.drop_friction(At, S, V, T, reg, h)
-        else:
-            moves.drop_normal(At, S, V, T, reg, num, h)
-    elif what == OPENS:
-        moves.open_contact(At, S, V, T, reg, num, h)
-    elif what == CLOSES:
-        V[A, h] = 0.0
-        moves.close_contact(At, S, V, T, reg, num, h)
-    elif what == SLIPS:
-        moves.saturate(At, S, V, T, reg, h)
-    else:
-        moves.stick(At, S, V, T, reg, num, h)
-
-
-@kernel
-def finish(V, row, d, nc, out):
-    """Forces (or the direction V[row]) in the problem's own frames and units."""
-    for j in range(out.size):
-        out[j] = V[row, j]
-    if d == 3:
-        for c in range(nc):
-            h = 3 * c
-            size = np.hypot(V[COS, h], V[SIN, h])
-            x, y = V[COS, h] / size, V[SIN, h] / size
-            p, q = out[h + 1], out[h + 2]
-            out[h + 1], out[h + 2] = x * p - y * q, y * p + x * q
-    for j in range(out.size):
-        out[j] *= V[D, j]

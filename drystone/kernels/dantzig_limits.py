@@ -3,7 +3,18 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.dantzig_moves import DRIVE_BACK, DRIVE_FRICTION, DRIVE_NORMAL
+from drystone.kernels.dantzig_moves import (
+    ARRIVES,
+    CLOSES,
+    DRIVE_BACK,
+    DRIVE_FRICTION,
+    DRIVE_NORMAL,
+    LETS_GO,
+    NOTHING,
+    OPENS,
+    SLIPS,
+    STICKS,
+)
 from drystone.kernels.dantzig_sets import (
     A_TOL,
     DA,
@@ -28,15 +39,15 @@ from drystone.kernels.dantzig_sets import (
     F,
 )
 
-# what ends a step
-NOTHING, ARRIVED, EMPTIED, REACHED_CONE, OPENS, CLOSES, SLIPS, STICKS = range(8)
-
 TIE = 1e-11  # steps this close (relative) are equal: the driven row wins, then the first row
 
 
 @kernel
 def limit(V, T, reg, num):
-    """Longest step along (df, da): stores it in num[STEP], returns (what ends it, row)."""
+    """Longest step along (df, da): stores it in num[STEP], returns (change that ends it, row).
+
+    The row is that of the contact that changes, or the driven row when the drive itself ends.
+    """
     what, row = _driven(V, T, reg, num)
     tangents = reg[DIM] > 1
     for h in range(V.shape[1]):
@@ -83,28 +94,42 @@ def _driven(V, T, reg, num):
     what = NOTHING
     if mode != DRIVE_BACK and reg[SIGN] * a >= -4.0 * num[A_TOL]:
         num[STEP] = 0.0  # it arrived with the last step, which another row had limited as well
-        return ARRIVED, d
+        return ARRIVES, d
     if mode != DRIVE_BACK and abs(da) > tol and (a > 0.0) != (da > 0.0):
         num[STEP] = abs(a / da)
-        what = ARRIVED
+        what = ARRIVES
     if mode == DRIVE_NORMAL:
         if reg[SIGN] < 0 and f / -df < num[STEP]:
             num[STEP] = max(f, 0.0) / -df
-            what = EMPTIED
+            what = OPENS
         return what, d
     h = d - d % reg[DIM]
     if mode == DRIVE_FRICTION:
         s = cone_step(V, reg, num, h)
+        if s < num[STEP]:
+            num[STEP] = s
+            return SLIPS if _opposes(V, reg, num, h, s) else LETS_GO, d
     else:
         s = abs(f / df)
         side = 1.0 if f > 0.0 else -1.0
         rate = V[MU, h] * V[DF, h] - side * df
         if rate > num[DF_TOL]:
             s = min(s, max(side * f - V[MU, h] * V[F, h], 0.0) / rate)
-    if s < num[STEP]:
-        num[STEP] = s
-        what = REACHED_CONE
+        if s < num[STEP]:
+            num[STEP] = s
+            what = LETS_GO
     return what, d
+
+
+@kernel
+def _opposes(V, reg, num, h, s):
+    """Whether friction of contact h, after the step s, does not drive its own acceleration."""
+    along, force = 0.0, 0.0
+    for t in range(h + 1, h + reg[DIM]):
+        f = V[F, t] + s * V[DF, t]
+        along += f * (V[A, t] + s * V[DA, t])
+        force = max(force, abs(f))
+    return along <= 10.0 * num[A_TOL] * force
 
 
 @kernel

@@ -13,7 +13,6 @@ from drystone.kernels.dantzig_sets import (
     COS,
     DIM,
     DRIVE,
-    DROPS,
     F_TOL,
     KIND,
     MODE,
@@ -34,6 +33,8 @@ from drystone.kernels.dantzig_sets import (
     leave,
 )
 
+# how a contact changes
+NOTHING, ARRIVES, OPENS, CLOSES, GIVES_UP, SLIPS, STICKS, LETS_GO = range(8)
 # what is driven: a normal force, friction towards a_t = 0, friction back into its cone
 DRIVE_NORMAL, DRIVE_FRICTION, DRIVE_BACK = range(3)
 
@@ -56,57 +57,59 @@ def turn(At, V, reg, h, c, s):
 
 
 @kernel
-def turn_to(At, V, reg, h, row, sign):
-    """Turn the frame so that the first tangent points along sign * V[row] (in space only)."""
+def turn_to(At, V, reg, h, target, sign):
+    """Turn the frame so that the first tangent points along sign * target (in space only).
+
+    target: V[F] or V[A].
+    """
     if reg[DIM] == 3:
-        x, y = sign * V[row, h + 1], sign * V[row, h + 2]
+        x, y = sign * target[h + 1], sign * target[h + 2]
         size = np.hypot(x, y)
         if size > 0.0 and not (y == 0.0 and x > 0.0):
             turn(At, V, reg, h, x / size, y / size)
-            V[row, h + 1], V[row, h + 2] = sign * size, 0.0
+            target[h + 1], target[h + 2] = sign * size, 0.0
 
 
 @kernel
-def tangential(V, reg, row, h):
-    """|V[row]| over the tangents of contact h."""
+def tangential(x, reg, h):
+    """Length of x over the tangents of contact h."""
     if reg[DIM] == 2:
-        return abs(V[row, h + 1])
-    return np.hypot(V[row, h + 1], V[row, h + 2])
+        return abs(x[h + 1])
+    return np.hypot(x[h + 1], x[h + 2])
 
 
 @kernel
-def unhook(At, S, V, T, reg, h):
+def _unhook(S, V, T, reg, h):
     """Take contact h out of C and end its static ties. Returns 1 if its normal was in C."""
-    for t in range(h + 1, h + reg[DIM]):
+    for t in range(h + reg[DIM] - 1, h, -1):
         if T[STATE, t] == C:
-            leave(At, S, V, T, reg, t)
+            leave(S, T, reg, t)
     was = 1 if T[STATE, h] == C else 0
     if was:
-        leave(At, S, V, T, reg, h)
+        leave(S, T, reg, h)
+    _untie(V, T, reg, h)
+    return was
+
+
+@kernel
+def _untie(V, T, reg, h):
     if reg[DIM] > 1 and T[KIND, h + 1] == TANGENT:
         if T[STATE, h + 1] == TIED:
             reg[TIES] -= 1
         for t in range(h + 1, h + reg[DIM]):
             V[SAT, t] = 0.0
             T[STATE, t] = OUT
-    return was
 
 
 @kernel
-def _tie_up(V, T, reg, h, coefficient):
-    V[SAT, h + 1] = coefficient
+def _tie_up(At, V, T, reg, h, target, sense):
+    """Saturate friction along sense * target, which is V[F] or V[A]."""
+    turn_to(At, V, reg, h, target, sense)
+    V[SAT, h + 1] = V[MU, h] if sense * target[h + 1] > 0.0 else -V[MU, h]
     for t in range(h + 1, h + reg[DIM]):
         T[STATE, t] = TIED
         V[F, t] = V[SAT, t] * V[F, h]
     reg[TIES] += 1
-
-
-@kernel
-def open_contact(At, S, V, T, reg, num, h):
-    """f_N reached zero: no force at this contact, NC."""
-    unhook(At, S, V, T, reg, h)
-    T[STATE, h] = NC
-    _silence(V, reg, num, h)
 
 
 @kernel
@@ -125,70 +128,43 @@ def _silence(V, reg, num, h):
 
 
 @kernel
-def close_contact(At, S, V, T, reg, num, h):
-    """a_N of an open contact reached zero: its force may grow from now on.
+def change(At, S, V, T, reg, num, what, h):
+    """Change the sets of the contact at row h.
 
-    Its friction is at the tip of the cone: it opposes the tangential acceleration at once, or
-    holds the contact if there is none.
+    OPENS: f_N is zero. CLOSES: a_N is zero, and friction starts at the tip of the cone: it
+    opposes the tangential acceleration, or clamps the contact if there is none. SLIPS: friction
+    is at its bound, and keeps its direction (F13). STICKS: the acceleration no longer opposes
+    it; in space only the component along friction is zero, and the main loop drives the other.
+    LETS_GO: friction keeps its value, no condition is kept (F12). GIVES_UP: the same for the
+    whole contact, which has no normal force. ARRIVES: row h was driven to a = 0.
     """
-    static = reg[DIM] > 1 and T[KIND, h + 1] == TANGENT and tangential(V, reg, F, h) == 0.0
-    slips = static and tangential(V, reg, A, h) > 10.0 * num[A_TOL]
-    if slips:
-        turn_to(At, V, reg, h, A, -1.0)
-        sign = 1.0 if V[A, h + 1] < 0.0 else -1.0
-        _tie_up(V, T, reg, h, sign * V[MU, h])
-    if enter(At, S, V, T, reg, h, False):
-        if static and not slips:
-            for t in range(h + 1, h + reg[DIM]):
-                enter(At, S, V, T, reg, t, False)
-    elif slips:
-        unhook(At, S, V, T, reg, h)
-
-
-@kernel
-def saturate(At, S, V, T, reg, h):
-    """|f_t| reached mu f_N: freeze its direction (F13)."""
-    was = unhook(At, S, V, T, reg, h)
-    if tangential(V, reg, F, h) > 0.0:
-        turn_to(At, V, reg, h, F, 1.0)
-        sign = 1.0 if V[F, h + 1] > 0.0 else -1.0
-    else:
-        turn_to(At, V, reg, h, A, -1.0)
-        sign = 1.0 if V[A, h + 1] < 0.0 else -1.0
-    _tie_up(V, T, reg, h, sign * V[MU, h])
-    if was:
-        enter(At, S, V, T, reg, h, False)
-
-
-@kernel
-def stick(At, S, V, T, reg, num, h):
-    """The acceleration no longer opposes saturated friction: clamp it.
-
-    In space only its component along the friction is zero; the other one stays out until the
-    main loop drives it.
-    """
-    was = unhook(At, S, V, T, reg, h)
-    if was and not enter(At, S, V, T, reg, h, False):
+    if what == ARRIVES:
+        enter(At, S, V, T, reg, h)
         return
-    enter(At, S, V, T, reg, h + 1, False)
-    if reg[DIM] == 3 and abs(V[A, h + 2]) <= num[A_TOL]:
-        enter(At, S, V, T, reg, h + 2, False)
-
-
-@kernel
-def drop_normal(At, S, V, T, reg, num, h):
-    """Give up contact h for now (F12): no force, and no condition kept."""
-    reg[DROPS] += 1
-    unhook(At, S, V, T, reg, h)
-    T[STATE, h] = OUT
-    _silence(V, reg, num, h)
-
-
-@kernel
-def drop_friction(At, S, V, T, reg, h):
-    """Give up friction of contact h for now (F12): its force stays as it is."""
-    reg[DROPS] += 1
-    if unhook(At, S, V, T, reg, h):
-        enter(At, S, V, T, reg, h, False)
-    if h < reg[DRIVE] < h + reg[DIM]:
-        reg[DRIVE] = -1
+    was = _unhook(S, V, T, reg, h)
+    if what in (OPENS, GIVES_UP):
+        T[STATE, h] = NC if what == OPENS else OUT
+        _silence(V, reg, num, h)
+        return
+    clamped = 0
+    static = reg[DIM] > 1 and T[KIND, h + 1] == TANGENT
+    if what == CLOSES:
+        was = 1
+        if static and tangential(V[F], reg, h) == 0.0:
+            if tangential(V[A], reg, h) > 10.0 * num[A_TOL]:
+                _tie_up(At, V, T, reg, h, V[A], -1.0)
+            else:
+                clamped = reg[DIM] - 1
+    elif what == SLIPS:
+        if tangential(V[F], reg, h) > 0.0:
+            _tie_up(At, V, T, reg, h, V[F], 1.0)
+        else:
+            _tie_up(At, V, T, reg, h, V[A], -1.0)
+    elif what == STICKS:
+        clamped = 2 if reg[DIM] == 3 and abs(V[A, h + 2]) <= num[A_TOL] else 1
+    last = h + clamped
+    for t in range(h if was else h + 1, last + 1):
+        if not enter(At, S, V, T, reg, t) and t == h:
+            if what == CLOSES:
+                _untie(V, T, reg, h)
+            break

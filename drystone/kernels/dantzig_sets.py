@@ -9,6 +9,8 @@ and frictionless contacts. With f = E x, x the untied forces, G = (A E)_CC: unsy
 as a tie is not zero.
 """
 
+import numpy as np
+
 from drystone.kernels import incremental
 from drystone.kernels._jit import kernel
 
@@ -36,14 +38,16 @@ BILATERAL, NORMAL, TANGENT, FIXED = range(4)
     SYMMETRIC,
     TIES,
     FRESH,
-    ROUNDS,
     DROPS,
     ZERO_RUN,
     MAX_PIVOTS,
     TRACED,
     RULE,
-) = range(19)
-REGISTERS = 19
+    AIMED,
+    STALE,
+    SECOND,
+) = range(21)
+REGISTERS = 21
 # num
 BMAX, AMAX, F_TOL, A_TOL, DF_TOL, DA_TOL, DF_MAX, STEP = range(8)
 NUMBERS = 8
@@ -73,14 +77,17 @@ def entry(At, V, T, reg, i, j):
 
 
 @kernel
-def enter(At, S, V, T, reg, j, known):
+def enter(At, S, V, T, reg, j):
     """Put row j into C. Returns 0, and leaves j out, if G would become singular.
 
-    known: V[DF] holds the direction of driving j, which already contains G^-1 g.
+    When reg[AIMED] is 1, V[DF] holds the direction of driving j, which contains G^-1 g already.
     """
     k = reg[K]
+    if reg[STALE] == 1:
+        _join(T, reg, j)
+        return 1
     g, u, h, v = V[G], V[U], V[H], V[Y]
-    if known:
+    if reg[AIMED] == 1:
         for i in range(k):
             u[i] = -V[DF, T[MEMBER, i]] / V[DF, j]
     else:
@@ -102,22 +109,29 @@ def enter(At, S, V, T, reg, j, known):
     else:
         incremental.solve_left(S, k, h, v)
     incremental.border(S, k, u, v, sigma)
-    T[POS, j] = k
-    T[MEMBER, k] = j
-    T[STATE, j] = C
-    reg[K] = k + 1
+    _join(T, reg, j)
     return 1
 
 
 @kernel
-def leave(At, S, V, T, reg, j):
-    """Take row j out of C; its state becomes OUT."""
+def _join(T, reg, j):
+    T[POS, j] = reg[K]
+    T[MEMBER, reg[K]] = j
+    T[STATE, j] = C
+    reg[K] += 1
+
+
+@kernel
+def leave(S, T, reg, j):
+    """Take row j out of C; its state becomes OUT. If that needs a division by nearly zero, the
+    factorisation is declared stale, and `rebuild` is due before the next solve."""
     p, k = T[POS, j], reg[K]
     largest = 0.0
     for i in range(k):
         largest = max(largest, abs(S[p, i]), abs(S[i, p]))
-    sound = abs(S[p, p]) > 1e-13 * largest
-    if sound:
+    if not abs(S[p, p]) > 1e-13 * largest:
+        reg[STALE] = 1
+    if reg[STALE] == 0:
         incremental.shrink(S, k, p)
     last = T[MEMBER, k - 1]
     T[MEMBER, p] = last
@@ -125,8 +139,6 @@ def leave(At, S, V, T, reg, j):
     T[POS, j] = -1
     T[STATE, j] = OUT
     reg[K] = k - 1
-    if not sound:
-        rebuild(At, S, V, T, reg)
 
 
 @kernel
@@ -134,6 +146,7 @@ def rebuild(At, S, V, T, reg):
     """Factorise G afresh; members that make it singular are left out (OUT, bilateral SPARE)."""
     k = reg[K]
     reg[REBUILDS] += 1
+    reg[STALE] = 0
     for i in range(k):
         for j in range(k):
             S[j, i] = entry(At, V, T, reg, T[MEMBER, i], T[MEMBER, j])
@@ -145,7 +158,7 @@ def rebuild(At, S, V, T, reg):
     reg[K] = 0
     for i in range(k):
         j = T[WORK, i]
-        if not enter(At, S, V, T, reg, j, False) and T[KIND, j] == BILATERAL:
+        if not enter(At, S, V, T, reg, j) and T[KIND, j] == BILATERAL:
             T[STATE, j] = SPARE
 
 
@@ -156,8 +169,7 @@ def clamp_bilateral(At, S, V, T, reg):
     One factorisation if they are independent; else rows join in the order of what they add to
     the ones before (largest Schur complement first), which finds a well-conditioned subset.
     """
-    n = At.shape[0]
-    k = 0
+    n, k = At.shape[0], np.int64(0)
     for j in range(n):
         if T[KIND, j] == BILATERAL:
             T[MEMBER, k] = j
@@ -175,12 +187,12 @@ def clamp_bilateral(At, S, V, T, reg):
     for j in range(n):
         schur[j] = At[j, j]
     for _ in range(k):
-        best = -1
+        best = np.int64(-1)
         for j in range(n):
             waits = T[KIND, j] == BILATERAL and T[STATE, j] == OUT
             if waits and (best < 0 or abs(schur[j]) > abs(schur[best])):
                 best = j
-        if not abs(schur[best]) > 1e-11 or not enter(At, S, V, T, reg, best, False):
+        if not abs(schur[best]) > 1e-11 or not enter(At, S, V, T, reg, best):
             T[STATE, best] = SPARE
             continue
         _schur_update(At, V, T, reg, schur, 1.0 / S[reg[K] - 1, reg[K] - 1])
@@ -227,33 +239,28 @@ def product(At, x, y):
 def direction(At, S, V, T, reg, num):
     """df with df_d = +-1, da = 0 on C, ties kept; da = A df. Sets the tolerances of the step.
 
-    The residual da_C is known anyway: it triggers refinement, and a fresh factorisation when
-    refinement does not help. Returns 0 if the direction stays inaccurate.
+    The residual da_C is known anyway: it triggers refinement. Returns 0 if it stays too large.
     """
     d, da, df = reg[DRIVE], V[DA], V[DF]
-    for attempt in range(2):
-        df[:] = 0.0
-        df[d] = reg[SIGN]
-        column(At, V, T, reg, d, V[G])
+    _clear(df)
+    df[d] = reg[SIGN]
+    column(At, V, T, reg, d, V[G])
+    for i in range(reg[K]):
+        V[G, i] *= -reg[SIGN]
+    total, worst = 0.0, 0.0
+    for _ in range(3):
+        incremental.solve(S, reg[K], V[G], V[U])
         for i in range(reg[K]):
-            V[G, i] *= -reg[SIGN]
-        for _ in range(3):
-            incremental.solve(S, reg[K], V[G], V[U])
-            for i in range(reg[K]):
-                df[T[MEMBER, i]] += V[U, i]
-            _spread(V, T, reg, df)
-            da[:] = 0.0
-            product(At, df, da)
-            total, worst = _measure(V, T, reg, num)
-            if worst <= 2e-14 * total:
-                return 1
-            for i in range(reg[K]):
-                V[G, i] = -da[T[MEMBER, i]]
-        if worst <= 1e-11 * total:
+            df[T[MEMBER, i]] += V[U, i]
+        _spread(V, T, reg, df)
+        _clear(da)
+        product(At, df, da)
+        total, worst = _measure(V, T, reg, num)
+        if worst <= 2e-14 * total:
             return 1
-        if attempt == 0:
-            rebuild(At, S, V, T, reg)
-    return 1 if worst <= 1e-7 * total else 0
+        for i in range(reg[K]):
+            V[G, i] = -da[T[MEMBER, i]]
+    return 1 if worst <= 1e-11 * total or (reg[SECOND] == 1 and worst <= 1e-7 * total) else 0
 
 
 @kernel
@@ -283,13 +290,26 @@ def _measure(V, T, reg, num):
 
 
 @kernel
+def _clear(x):
+    for i in range(x.size):
+        x[i] = 0.0
+
+
+@kernel
+def _evaluate(At, V, T, reg):
+    """a = A f + b with all ties applied."""
+    _spread(V, T, reg, V[F])
+    for i in range(V.shape[1]):
+        V[A, i] = V[B, i]
+    product(At, V[F], V[A])
+
+
+@kernel
 def refresh(At, S, V, T, reg, num):
     """Remove accumulated rounding: a = A f + b anew, f on C refined until a_C vanishes."""
     f, a = V[F], V[A]
     for _ in range(4):
-        _spread(V, T, reg, f)
-        a[:] = V[B]
-        product(At, f, a)
+        _evaluate(At, V, T, reg)
         tolerances(V, num)
         worst = 0.0
         for i in range(reg[K]):
@@ -300,9 +320,7 @@ def refresh(At, S, V, T, reg, num):
         incremental.solve(S, reg[K], V[G], V[U])
         for i in range(reg[K]):
             f[T[MEMBER, i]] -= V[U, i]
-    _spread(V, T, reg, f)
-    a[:] = V[B]
-    product(At, f, a)
+    _evaluate(At, V, T, reg)
     reg[FRESH] = 1
 
 

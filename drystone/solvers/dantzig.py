@@ -16,6 +16,7 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.kernels import dantzig as kernels
 from drystone.kernels import dantzig_sets as sets
+from drystone.kernels import dantzig_setup as setup
 from drystone.kernels import status as code
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.cones import CircularCone
@@ -124,7 +125,7 @@ class _Run:
             slip = np.zeros((p.nc, p.d - 1)) if p.slip is None else p.slip
         else:
             W, mu, free, slip = p.dense, np.zeros(p.size), p.free, np.zeros((p.size, 0))
-        return int(kernels.prepare(W, p.q, mu, slip, free, self.d, *state))
+        return int(setup.prepare(W, p.q, mu, slip, free, self.d, *state))
 
     def _answer(self, status: Status) -> Answer:
         reg = self.reg
@@ -156,7 +157,7 @@ class _Run:
 
     def _vector(self, row: int) -> Floats:
         out = np.empty(self.problem.size)
-        kernels.finish(self.V, row, self.d, self.nc, out)
+        setup.finish(self.V, row, self.d, self.nc, out)
         return out
 
 
