@@ -95,7 +95,7 @@ def test_dense_and_sparse_sweeps_are_the_same(seed, n, jacobi):
 
 @pytest.mark.kernels
 def test_jacobi_friction_is_the_listing_of_appendix_c():
-    """Against a transcription with E8 mended; Gauss-Seidel checked by its fixed point below."""
+    """Against a transcription with E8 mended."""
     problem = spatial_system(3, 3)
     W, q, mu, D = problem.dense, problem.q, problem.mu, problem.dense.diagonal()
     model = Contacts(problem, np.zeros(9), True)
@@ -112,6 +112,39 @@ def test_jacobi_friction_is_the_listing_of_appendix_c():
             if size > mu[i] * f[n]:
                 new[t] *= mu[i] * f[n] / size
         f = new
+    np.testing.assert_allclose(model.value(), f, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.kernels
+def test_gauss_seidel_friction_uses_the_newest_accelerations():
+    """The same with a = W f + q worked out anew before each use; joints row by row."""
+    rng = np.random.default_rng(8)
+    J = rng.normal(size=(8, 10))
+    problem = ds.FrictionProblem(
+        J @ J.T, J @ rng.normal(size=10) - 2, [0.4, 0.7], bilateral=2, law="static"
+    )
+    W, q, mu, D = problem.dense, problem.q, problem.mu, problem.dense.diagonal()
+    model = Contacts(problem, np.zeros(8), False)
+    model.sweep(0.9, 3, 0.0)
+    f = np.zeros(8)
+
+    def move(row):
+        return f[row] - 0.9 * (W[row] @ f + q[row]) / D[row]
+
+    for _ in range(3):
+        for i in range(2):
+            n, t = 3 * i, slice(3 * i + 1, 3 * i + 3)
+            f[n] = max(0.0, move(n))
+            if np.hypot(*f[t]) < mu[i] * f[n] or f[t] @ (W[t] @ f + q[t]) > 0:
+                f[n + 1] = move(n + 1)
+                f[n + 2] = move(n + 2)
+            size = np.hypot(*f[t])
+            if size > mu[i] * f[n]:
+                f[t] *= mu[i] * f[n] / size
+        f[6] = move(6)
+        f[7] = move(7)
+    assert f[0] > 0
+    assert np.abs(f[4:6]).max() > 0
     np.testing.assert_allclose(model.value(), f, rtol=1e-12, atol=1e-13)
 
 
