@@ -92,30 +92,37 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 class _Progress(event.Listener):
     """One line on stderr while kernels compile: the first run on a machine takes a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
         self.count = 0
         self.depth = 0
-        self.started = 0.0
+        self.began = 0.0
+        self.past = 0.0
+
+    def seconds(self) -> float:
+        """What compiling has cost so far in this process."""
+        return self.past + (time.perf_counter() - self.began if self.depth else 0.0)
 
     def on_start(self, event: Any) -> None:
-        dispatcher = event.data["dispatcher"]
+        if self.depth == 0:
+            self.began = time.perf_counter()
         self.depth += 1
-        if not dispatcher.py_func.__module__.startswith("drystone."):
+        function = event.data["dispatcher"].py_func
+        if self.quiet or not function.__module__.startswith("drystone."):
             return
         self.count += 1
-        if self.count == 1:
-            self.started = time.perf_counter()
-            if not _interactive():
-                _say("drystone: compiling kernels, once for this machine ...\n")
         if _interactive():
-            name = dispatcher.py_func.__name__.strip("_")
-            seconds = time.perf_counter() - self.started
-            _say(f"\r\x1b[Kdrystone: compiling kernels, once ({seconds:.0f} s): {name}")
+            name = function.__name__.strip("_")
+            _say(f"\r\x1b[Kdrystone: compiling kernels, once ({self.seconds():.0f} s): {name}")
+        elif self.count == 1:
+            _say("drystone: compiling kernels, once for this machine ...\n")
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
-        if self.depth == 0 and _interactive():
-            _say("\r\x1b[K")
+        if self.depth == 0:
+            self.past += time.perf_counter() - self.began
+            if not self.quiet and _interactive():
+                _say("\r\x1b[K")
 
 
 def _interactive() -> bool:
@@ -133,5 +140,7 @@ def _say(text: str) -> None:
         pass
 
 
-if MODE != "off" and os.environ.get("DRYSTONE_QUIET", "") == "":
-    event.register("numba:compile", _Progress())
+_progress = _Progress(quiet=os.environ.get("DRYSTONE_QUIET", "") != "")
+compile_seconds = _progress.seconds  # time limits leave it out
+if MODE != "off":
+    event.register("numba:compile", _progress)

@@ -174,6 +174,18 @@ def test_a_closed_stderr_does_not_stop_a_solve(tmp_path):
     assert run(code, NUMBA_CACHE_DIR=tmp_path).stdout.strip() == "0.0"
 
 
+def test_time_spent_compiling_is_known():
+    code = (
+        "from drystone.kernels._jit import compile_seconds, kernel; from time import perf_counter;"
+        "before = compile_seconds(); t = perf_counter();"
+        "import numba; f = numba.njit(lambda x: x + 1.0); f(1.0);"
+        "print(before, compile_seconds(), perf_counter() - t)"
+    )
+    before, after, wall = map(float, run(code).stdout.split())
+    assert before == 0.0
+    assert 0.0 < after <= wall
+
+
 @pytest.mark.kernels
 def test_division_by_zero_is_ieee_in_every_mode():
     @_jit.kernel

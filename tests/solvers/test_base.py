@@ -147,6 +147,17 @@ def test_limits():
     assert limits.left() == 0.0
 
 
+def test_compiling_does_not_count_against_the_time_limit(monkeypatch):
+    spent = [0.0]
+    monkeypatch.setattr(base, "compile_seconds", lambda: spent[0])
+    limits = Limits(1e-8, 0.02)
+    sleep(0.03)
+    spent[0] = 0.03  # of which all was compiling
+    assert not limits.expired()
+    sleep(0.03)
+    assert limits.expired()
+
+
 def test_global_problem_is_run_in_local_form_and_judged_in_its_own():
     M, H = np.diag([2.0, 2.0]), np.eye(2)
     problem = ds.GlobalFrictionProblem(M, H, [-2.0, 0.5], [0.0, 0.0], 0.5, dim=2)
