@@ -78,7 +78,7 @@ class Lotstedt(Solver):
                 status = Status.INFEASIBLE
             elif limits.expired():
                 status = Status.TIME_LIMIT
-            if status is not None or problem.residual(answer.value) <= 0.01 * limits.tol:
+            if status is not None or max(problem.residuals(answer.value)) <= limits.tol:
                 break
         if status is None:  # as many passes as asked for, each one solved
             start_up = self.passes is None and start.value is None

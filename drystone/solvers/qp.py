@@ -19,8 +19,16 @@ import scipy.sparse as sp
 
 from drystone.errors import OptionError
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
-from drystone.problems.convert import ConicProgram, fold, scaled, to_conic, to_lcp
+from drystone.problems.convert import (
+    ConicProgram,
+    PyramidLCP,
+    fold,
+    scaled,
+    to_conic,
+    to_lcp,
+)
 from drystone.solvers._convex import Minimum, box_rows, minimise
+from drystone.solvers._facets import facet_program, lcp_value
 from drystone.solvers._polish import interior, polish_boxed, polish_cones, reused
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
@@ -33,7 +41,9 @@ CHECKED = 2000  # rows up to which semidefiniteness is checked before the librar
 class QP(Solver):
     """Convex quadratic program, or second-order cone program for round cones.
 
-    form: 1 is (8-10), which states non-penetration itself; 2 is (8-11), symmetric M only.
+    form: 1 is (8-10), which states non-penetration itself; 2 is (8-11), symmetric M only. The
+        convex law with polyhedral cones is the LCP of T9 in form 1, a far smaller program in the
+        forces alone in form 2; with round cones it has only the latter.
     """
 
     form: int = 1
@@ -57,8 +67,8 @@ class QP(Solver):
                 f"law={problem.law!r} is not convex: state the relaxation law='convex', "
                 "or use lemke, nsgs or newton"
             )
-        if problem.k == 0 and problem.sliding.any():
-            return "known slip directions with the convex law need a polyhedral cone"
+        if problem.sliding.any() and (problem.k == 0 or self.form == 2):
+            return "known slip directions with the convex law need a polyhedral cone and form 1"
         return None
 
     def _refuses_matrix(self, name: str, M: Any) -> str | None:
@@ -72,13 +82,16 @@ class QP(Solver):
         if frictionless(problem):
             lcp, Q = normal_lcp(problem)
             answer = solve_boxed(lcp, self.form, Start(None, start.basis), limits)
+            value = np.asarray(Q @ answer.value)
         elif problem.k:
             pyramid = to_lcp(problem)
-            Q = pyramid.R
-            answer = solve_boxed(pyramid.lcp, 1, Start(None, start.basis), limits)
+            if self.form == 2:
+                answer = _solve_facets(problem, pyramid, limits)
+            else:
+                answer = solve_boxed(pyramid.lcp, 1, Start(None, start.basis), limits)
+            value = pyramid.value(answer.value)
         else:
             return _solve_cones(problem, limits)
-        value = np.asarray(Q @ answer.value)
         return Answer(value, answer.status, answer.iterations, extras=answer.extras)
 
 
@@ -225,6 +238,25 @@ def _solve_cones(problem: FrictionProblem, limits: Limits) -> Answer:
         error = max(problem.residuals(value))
         if error < least:
             best, least = value, error
+        if least <= limits.tol or limits.expired():
+            break
+    assert found is not None
+    return Answer(best, found.status, iterations, extras={"info": _info(found, 2)})
+
+
+def _solve_facets(problem: FrictionProblem, pyramid: PyramidLCP, limits: Limits) -> Answer:
+    """The convex law with polyhedral cones in the forces alone; the value is z of its LCP."""
+    program, scale = facet_program(pyramid, problem.form.unit[: problem.nc])
+    best, least, iterations, found = np.zeros(pyramid.lcp.size), np.inf, 0, None
+    for gap in GAPS:
+        found = minimise(program, gap, limits)
+        iterations += found.iterations
+        if found.certificate is not None or not np.isfinite(found.x).all():
+            break
+        z = polish_boxed(pyramid.lcp, lcp_value(pyramid, found.x * scale))
+        error = max(pyramid.lcp.residuals(z))
+        if error < least:
+            best, least = z, error
         if least <= limits.tol or limits.expired():
             break
     assert found is not None

@@ -35,6 +35,7 @@ from drystone.types import Floats, Status
 
 GAP = 1e-9  # asked of the library; the accepted answer is polished
 ZERO, TIGHT = 1e-6, 1e-14  # a smaller objective may be zero: ask the library for more
+LARGEST = 600  # rows; beyond it the dense eigenvalues alone outlast any patience
 DESCENTS = 12  # linearisations of a concave part in one attempt
 
 
@@ -65,6 +66,8 @@ class QPSigns(Solver):
             return "solves static friction: state a FrictionProblem"
         if problem.k > 2 or problem.cone.stretch(problem.dim) is not None:
             return f"its square cones stand for circular ones, not {problem.cone}"
+        if problem.size > LARGEST:
+            return f"meant for tens of contacts: {problem.size} rows, at most {LARGEST}"
         return None
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:

@@ -1,5 +1,7 @@
 """V1 and V3: the methods of force level agree with each other and with an independent solver."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -166,3 +168,38 @@ def test_four_legged_chair():
         assert solution.ok
         assert solution.value.sum() == pytest.approx(9.81, rel=1e-7)
         np.testing.assert_allclose(solution.dual, 0.0, atol=1e-7)
+
+
+FOLDER = next(
+    (
+        up / "shared" / "problems"
+        for up in Path(__file__).resolve().parents
+        if (up / "shared" / "problems").is_dir()
+    ),
+    None,
+)
+
+
+@pytest.mark.problems
+@pytest.mark.skipif(FOLDER is None, reason="no third-party problems beside the project")
+@pytest.mark.parametrize(
+    ("name", "solvers"),
+    [
+        ("lcp_mmc.dat", ["lp", "qp", ds.QP(form=2), "pgs", "sor", "jacobi"]),
+        ("lcp_trivial.dat", ["lp", "qp", "pgs", "sor", "jacobi"]),
+        ("lcp_exp_murty.dat", ["lp", "qp", "pgs"]),
+        ("lcp_CPS_4.dat", ["lp", "qp"]),
+        ("PD_mlcp.dat", ["lp"]),
+        ("relay2_mlcp.dat", ["lp"]),
+        ("FrictionContactProblem00237.dat", ["pgs", "sor"]),
+        ("FrictionContactProblem00374.dat", ["pgs", "jacobi", "qp-signs", "lotstedt"]),
+        ("gfc2d_granularflowonwall_00069_00350.dat", ["pgs", "sor", "qp-signs", "lotstedt"]),
+        ("LMGC_GlobalFrictionContactProblem00046.hdf5", ["qp-signs", "lotstedt"]),
+    ],
+)
+def test_problems_of_other_peoples_simulations(name, solvers):
+    problem = ds.read_problem(FOLDER / name)
+    for solver in solvers:
+        solution = ds.solve(problem, solver)
+        assert solution.ok, solver
+        assert max(problem.residuals(solution.value)) <= 1e-8

@@ -150,6 +150,22 @@ def test_polyhedral_cones_approach_the_round_one():
     assert energies[-2] - energies[-1] < 0.01 * abs(energies[-1])
 
 
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([2, 4, 6, 16]))
+def test_polyhedral_cones_in_both_forms(seed, nc, k):
+    """The LCP of T9 and the program in the forces alone have the same velocities."""
+    rng = np.random.default_rng(seed)
+    dim = 2 if k == 2 else 3
+    J = rng.normal(size=(dim * nc + 1, 3 * nc + 2))
+    mu = rng.uniform(0, 1, nc) * (rng.random(nc) < 0.8)
+    q = J @ rng.normal(size=3 * nc + 2)
+    problem = ds.FrictionProblem(J @ J.T, q, mu, dim=dim, law="convex", cone=k, bilateral=1)
+    first, second = (ds.solve(problem, solver) for solver in FORMS)
+    assert first.ok
+    assert second.ok
+    np.testing.assert_allclose(first.dual, second.dual, atol=1e-9 * np.abs(q).max())
+
+
 def test_the_polyhedral_convex_law_is_an_lcp_that_lemke_solves_too():
     problem = rough_system(11, 3, 0.5, cone=4)
     pyramid = to_lcp(problem)
@@ -196,6 +212,10 @@ def test_refusals_and_options():
     mixed = {"law": "convex", "slip": [[1.0, 0.0], [0.0, 0.0]]}
     with pytest.raises(ds.UnsupportedProblemError, match="polyhedral"):
         ds.solve(ds.FrictionProblem(np.eye(6), np.ones(6), 0.5, **mixed), "qp")
+    pyramids = ds.FrictionProblem(np.eye(6), -np.ones(6), 0.5, cone=4, **mixed)
+    assert ds.solve(pyramids, "qp").ok
+    with pytest.raises(ds.UnsupportedProblemError, match="form 1"):
+        ds.solve(pyramids, ds.QP(form=2))
     with pytest.raises(ds.OptionError, match="form = 3"):
         ds.QP(form=3)
 

@@ -148,6 +148,8 @@ def test_refusals_options_and_limits():
         ds.solve(ds.LCP(np.eye(2), [1.0, 1.0]), "qp-signs")
     with pytest.raises(ds.UnsupportedProblemError, match="circular"):
         ds.solve(ds.FrictionProblem(np.eye(3), np.ones(3), 0.5, cone=4), "qp-signs")
+    with pytest.raises(ds.UnsupportedProblemError, match="tens of contacts"):
+        ds.solve(ds.FrictionProblem(np.eye(900), -np.ones(900), 0.5), "qp-signs")
     with pytest.raises(ds.OptionError, match="attempts"):
         ds.QPSigns(attempts=0)
     with pytest.raises(ds.OptionError, match="sweeps"):
