@@ -30,6 +30,7 @@ from drystone.kernels.dantzig_sets import (
     TIES,
     A,
     B,
+    C,
     D,
     K,
     clamp_bilateral,
@@ -125,3 +126,27 @@ def finish(V, row, d, nc, out):
             out[h + 1], out[h + 2] = x * p - y * q, y * p + x * q
     for j in range(out.size):
         out[j] *= V[D, j]
+
+
+@kernel
+def classify(T, value, d, nc, group, direction):
+    """State of each contact: group 0 open, 1 stick, 2 slip, 3 closed with tied friction forever.
+
+    direction (nc, d - 1): unit friction of slipping contacts, zero elsewhere.
+    """
+    for c in range(nc):
+        h = d * c
+        size = 0.0
+        for t in range(1, d):
+            direction[c, t - 1] = 0.0
+            size = np.hypot(size, value[h + t])
+        if T[STATE, h] != C:
+            group[c] = 0
+        elif T[KIND, h + 1] != TANGENT:
+            group[c] = 3
+        elif T[STATE, h + 1] != TIED:
+            group[c] = 1
+        else:
+            group[c] = 2
+            for t in range(1, d):
+                direction[c, t - 1] = value[h + t] / size if size > 0.0 else 0.0

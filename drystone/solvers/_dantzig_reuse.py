@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from drystone.kernels import dantzig_sets as sets
+from drystone.kernels import dantzig_setup as setup
 from drystone.problems import FrictionProblem
 from drystone.solvers.base import Answer, Start
 from drystone.solvers.reuse import reuse_arrays
 from drystone.types import Bools, Floats, Ints, Status
 
+GROUPS = ("open", "stick", "slip", "dynamic")
 COUNTS = {"drives": 0, "pivots": 0, "zero_steps": 0, "drops": 0, "refactorisations": 1}
 
 
@@ -25,26 +27,17 @@ def basis_of(problem: Any, table: Ints, value: Floats) -> tuple[dict[str, Ints],
     LCP: basis is the mask of basic rows. Friction: basis is the index sets with "direction",
     (nc, d - 1), the unit direction of friction of each slipping contact.
     """
-    state = table[sets.STATE]
     if not isinstance(problem, FrictionProblem):
-        basic = state == sets.C
+        basic = table[sets.STATE] == sets.C
         bounded = ~problem.free
         return {
             "contact": np.flatnonzero(basic & bounded),
             "open": np.flatnonzero(~basic & bounded),
         }, basic
     d, nc = problem.d, problem.nc
-    rows = state[: d * nc].reshape(nc, d)
-    closed = rows[:, 0] == sets.C
-    static = table[sets.KIND, : d * nc].reshape(nc, d)[:, 1] == sets.TANGENT
-    slip = closed & static & (rows[:, 1] == sets.TIED)
-    direction = _directions(value, d, nc, slip)
-    groups = {
-        "open": np.flatnonzero(~closed),
-        "stick": np.flatnonzero(closed & static & ~slip),
-        "slip": np.flatnonzero(slip),
-        "dynamic": np.flatnonzero(closed & ~static),
-    }
+    group, direction = np.empty(nc, np.int64), np.empty((nc, d - 1))
+    setup.classify(table, value, d, nc, group, direction)
+    groups = {name: np.flatnonzero(group == code) for code, name in enumerate(GROUPS)}
     if d == 2:  # by the sign of u_t, which friction opposes
         groups["slip+"] = np.flatnonzero(direction[:, 0] < 0)
         groups["slip-"] = np.flatnonzero(direction[:, 0] > 0)
