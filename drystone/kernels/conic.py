@@ -25,6 +25,13 @@ def project_row(shape, x, mu, i):
 
 
 @kernel
+def project(shape, x, mu):
+    """x := P_K(x) in place."""
+    for i in range(x.shape[0]):
+        project_row(shape, x, mu, i)
+
+
+@kernel
 def slip_shift(shape, u, mu, s):
     """s_i = mu |u_t|, 0 for bilateral blocks; returns |s_new - s|^2."""
     change = 0.0

@@ -13,15 +13,15 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from drystone.kernels import block_lu
 from drystone.kernels import block_system as kernels
-from drystone.kernels.block_lu import analyse
 from drystone.problems.delassus import BlockMatrix
 from drystone.types import Floats
 
 DENSE = 100  # scalar rows up to which a full factorisation beats a sparse one, whatever the pattern
 FILL = 0.3  # share of entries above which it does so at any size
 GRAPH = 10_000  # blocks up to which the ordering may keep one bit for each pair
-SMALL = 100  # blocks up to which LAPACK gains nothing over the block LU, however full W is
+SMALL = 300  # blocks up to which LAPACK gains nothing over the block LU, however full W is
 ROOM = 3_000_000  # blocks in the factors
 
 
@@ -53,39 +53,42 @@ def shifted_system(W: BlockMatrix) -> System:
 
 
 class BlockSystem(System):
-    """Sparse block LU in minimum-degree order, no pivoting across blocks."""
+    """Sparse supernodal LU in minimum-degree order, pivoting within panels only.
+
+    The pattern of W must be symmetric; `fits` is False where the factors would not fit.
+    """
 
     def __init__(self, W: BlockMatrix) -> None:
         nb, d = W.nb, W.d
-        back, start = np.zeros(nb, np.int32), np.zeros(nb + 1, np.int32)
-        room = min(ROOM, nb * (nb + 1) // 2 + 1)
+        back, start, node, first, below, lower, upper = np.zeros((7, nb + 1), np.int64)
         keep = np.ones(nb, dtype=bool)
-        n, rows = analyse(W.indptr, W.indices, keep, back, start, room)
+        room = min(ROOM, nb * (nb + 1) // 2 + 1)
+        n, rows = block_lu.minimum_degree(W.indptr, W.indices, keep, back, start, room)
         self.fits = bool(n == nb)
         if not self.fits:
             return
-        place = np.empty(nb, np.int32)
-        place[back] = np.arange(nb, dtype=np.int32)
-        slot = np.zeros(W.indices.size, np.int64)
-        kernels.locate(W.indptr, W.indices, place, start, rows, slot)
-        self._W, self._place, self._slot = W, place, slot
-        self._factors = (
-            start,
-            rows,
-            np.empty((nb, d, d)),
-            np.empty((rows.size, d, d)),
-            np.empty((rows.size, d, d)),
-        )
-        self._work = np.empty((nb, d))
+        node = node[:nb]
+        count, rows, size = block_lu.supernodes(d, n, start, rows, node, first, below, lower, upper)
+        self._panels = (count, node, first, below, rows, lower, upper)
+        self._place = np.empty(nb, np.int64)
+        self._place[back[:nb]] = np.arange(nb)
+        self._offset, self._stride = np.empty((2, W.indices.size), np.int64)
+        pattern = (W.indptr, W.indices, self._place)
+        kernels.locate(d, *pattern, *self._panels[1:], self._offset, self._stride)
+        self._W, self._buffer, self._work = W, np.empty(size), np.empty((nb, d))
 
     def factorise(self, D: Floats) -> bool:
         W = self._W
-        matrix = (W.indptr, W.indices, W.blocks)
-        return bool(kernels.factorise(W.key, *matrix, D, self._place, self._slot, *self._factors))
+        return bool(
+            kernels.factorise(
+                W.key, W.indptr, W.indices, W.blocks, D,
+                self._offset, self._stride, self._panels, self._buffer,
+            )
+        )  # fmt: skip
 
     def solve(self, b: Floats) -> Floats:
         x = np.empty_like(b)
-        kernels.solve(self._W.key, self._place, *self._factors, b, x, self._work)
+        kernels.solve(self._W.key, self._place, self._panels, self._buffer, b, x, self._work)
         return x
 
 

@@ -1,4 +1,4 @@
-"""``apgd``: accelerated projected gradient, matrix-free, for cones in any number (T9, DESIGN 2.5).
+"""``apgd``: accelerated projected gradient, matrix-free, for very many contacts.
 
 Mazhar, Heyn, Negrut, Tasora, "Using Nesterov's method to accelerate multibody dynamics with
 friction and contact" (2015); exact Coulomb friction by the fixed point on mu |u_t|.
@@ -44,15 +44,15 @@ class APGD(Solver):
         cones = ConeProblem(problem)
         state = _State(cones, cones.start(start.value))
         shift = SlipShift(cones, state.u)
-        best, best_residual, best_residuals = state.r.copy(), np.inf, (np.inf, np.inf)
+        best, least = state.r.copy(), np.inf
         chunk = max(1, min(CHUNK, CHUNK_WORK // max(cones.nb, 1)))
         done, status, history = 0, Status.MAX_ITERATIONS, []
         while True:
-            residuals = cones.residuals(state.r, state.u)
-            residual = max(residuals)
+            plain, unit = cones.residuals(state.r, state.u)
+            residual = max(plain, unit)
             history.append(residual)
-            if residual < best_residual:
-                best_residual, best_residuals = residual, residuals
+            if residual < least:
+                least = residual
                 best[:] = state.r
             if residual <= limits.tol:
                 status = Status.SOLVED
@@ -60,7 +60,7 @@ class APGD(Solver):
                 status = Status.TIME_LIMIT
             if status is not Status.MAX_ITERATIONS or done >= self.max_iterations:
                 break
-            if shift.update(state.r, state.u, residuals[1]):
+            if shift.update(state.r, state.u, unit):
                 state.restart()
             steps = min(chunk, self.max_iterations - done)
             state.advance(shift.s, steps)
@@ -69,7 +69,6 @@ class APGD(Solver):
             "restarts": int(state.state[2]),
             "products": int(state.state[3]),
             "shift_updates": shift.updates,
-            "best_residuals": best_residuals,
         }
         extras = {"history": np.array(history), "info": info}
         return Answer(cones.value(best), status, done, extras=extras)
@@ -80,8 +79,7 @@ class _State:
 
     def __init__(self, cones: ConeProblem, r: Floats) -> None:
         self.cones = cones
-        for i in range(0 if not r.any() else cones.nb):
-            conic.project_row(cones.key, r, cones.mu, i)
+        conic.project(cones.key, r, cones.mu)
         self.r, self.y = r, r.copy()
         self.u = cones.velocity(r)
         self.state = np.array([1.0, _first_curvature(cones), 0.0, 0.0])
