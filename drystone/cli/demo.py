@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from drystone.errors import MissingExtraError
+from drystone.kernels._jit import compile_seconds
 from drystone.plots import force_chains, rod, style
 from drystone.problems import classic
 from drystone.problems.convert import fold
@@ -19,7 +20,7 @@ from drystone.problems.generated import Pile, disk_pile
 from drystone.solvers.solve import solve
 from drystone.types import Floats, Solution
 
-METHODS = ("auto", "nsgs", "newton", "apgd", "admm", "interior-point", "lemke")
+METHODS = ("auto", "nsgs", "newton", "apgd", "admm")
 PATIENCE = 4.0  # [s] a method gets on the pile: slow ones show how far they came
 
 
@@ -30,13 +31,13 @@ def demo(
     console = Console()
     pile = disk_pile(12, base=18, friction=0.5, disturbance=0.35, seed=3, formed=True)
     console.print(
-        f"\nA pile of {pile.radii.size} disks with {pile.problem.nc} frictional contacts: which "
-        "impulses hold it for one step of 5 ms?"
+        f"\nA pile of {pile.radii.size} disks with {pile.problem.nc} frictional contacts. "
+        "Which impulses hold it\nfor one step of 5 ms?"
     )
     best = compare(console, pile)
     console.print(
-        "\nAll answers are judged by one residual: how far the impulses are from obeying Coulomb's "
-        "law exactly.\nA rod sliding on its tip shows why that law is hard: it may allow two "
+        "\nOne residual judges all answers: how far they are from obeying Coulomb's law.\n"
+        "A rod that slides on its tip shows why that law is hard: it may allow two\n"
         "forces, or none."
     )
     spinning, falling = rods(console)
@@ -54,33 +55,33 @@ def demo(
 
 
 def compare(console: Console, pile: Pile) -> Solution:
-    """Solve the pile by each method, print the table, return the best solution."""
+    """Solve the pile by each method, print the table, return the solution to draw."""
     table = Table(title=None, header_style="bold", pad_edge=False)
     for name, side in (("method", "left"), ("status", "left"), ("residual", "right")):
         table.add_column(name, justify=side)  # type: ignore[arg-type]
     table.add_column("iterations", justify="right")
     table.add_column("time", justify="right")
-    best: Solution | None = None
+    found: list[Solution] = []
     for name in METHODS:  # compiles; the kernels' own progress line needs the terminal
         solve(disk_pile(2, formed=True).problem, name, time_limit=PATIENCE)
     with console.status("solving") as status:
         for name in METHODS:
             status.update(f"solving by {name}")
+            compiling = compile_seconds()
             solution = solve(pile.problem, name, time_limit=PATIENCE)
+            seconds = solution.seconds - (compile_seconds() - compiling)
             colour = "green" if solution.ok else "yellow"
             table.add_row(
                 name if len(solution.methods) == 1 else f"{name} ({'+'.join(solution.methods)})",
                 f"[{colour}]{solution.status.name.lower().replace('_', ' ')}[/]",
                 f"{solution.residual:.1e}",
                 str(solution.iterations),
-                f"{solution.seconds:.3f} s",
+                f"{seconds:.3f} s",
             )
-            if best is None or solution.residual_unit < best.residual_unit:
-                best = solution
+            found.append(solution)
     console.print(table)
-    if best is None:
-        raise RuntimeError("no method took the pile")
-    return best
+    # a pile has many answers: draw the first good one, so that the picture is always the same
+    return next((s for s in found if s.ok), min(found, key=lambda s: s.residual_unit))
 
 
 def rods(console: Console) -> tuple[tuple[FrictionProblem, Solution], ...]:
@@ -90,7 +91,9 @@ def rods(console: Console) -> tuple[tuple[FrictionProblem, Solution], ...]:
     forces = ", ".join(f"{f:g} N" for f in sorted(normal_forces(every)))
     console.print(f"  spinning rod, mass 1 kg: every solution by enumeration: f_N = {forces}")
     none = solve(falling, "lemke")
-    console.print(f"  rod without spin: {none.status.value}")
+    pull = "" if none.ray is None else f": (n, t) = (1, {none.ray[1] / none.ray[0]:.2f})"
+    console.print("  rod without spin: no force is possible; Lemke's method ends on a ray,")
+    console.print(f"  the direction of the impulse that stops the tip{pull}")
     return (spinning, every), (falling, none)
 
 

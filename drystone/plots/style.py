@@ -52,7 +52,7 @@ def figure(width: float, height: float, **options: Any) -> Iterator[Figure]:
         yield Figure(figsize=(width, height), **options)
 
 
-def save(fig: Figure, path: Path, dpi: int = 200) -> Path:
+def save(fig: Figure, path: Path, dpi: int = 160) -> Path:
     """Write the figure; no date or version inside, so that equal pictures are equal files."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path, dpi=dpi, metadata={"Software": None})
