@@ -23,6 +23,7 @@ COLUMN = 0  # places in `state`: the entering column, and the pivots done
 PIVOTS = 1
 
 SMALL = 1e-7  # a pivot below this times the largest entry of its column may be rounding alone
+NOTHING = 1e-11  # z0 below this times the largest |q_i| is zero
 
 
 @kernel
@@ -55,7 +56,8 @@ def begin(M, q, d, T, basic, nonbasic, place, state):
 @kernel
 def pivot(T, basic, nonbasic, place, state, scale, most, pivot_tol, ties, work):
     """Pivot at most `most` times. SOLVED: z0 has left; RAY: nothing blocks the entering column;
-    STALLED: the next pivot is so small that the revised form should decide.
+    STALLED: the next pivot is so small that the revised form should decide, or rounding may
+    have led to the ray.
 
     scale: largest |q_i|, for what counts as a tie; ties (m,) int and work (m,) are scratch.
     """
@@ -63,7 +65,7 @@ def pivot(T, basic, nonbasic, place, state, scale, most, pivot_tol, ties, work):
     for _ in range(most):
         c = state[COLUMN]
         row, size = _leaving_row(T, c, place, scale, pivot_tol, ties, work)
-        if row < 0:
+        if row < 0 and state[PIVOTS] <= 2:
             return code.RAY
         if size < SMALL:
             return code.STALLED
@@ -123,6 +125,9 @@ def _leaving_row(T, c, place, scale, pivot_tol, ties, work):
             best = min(best, max(T[i, m + 1], 0.0) / -T[i, c])
     if best == np.inf:
         return -1, 0.0
+    z0 = place[2 * m]
+    if T[z0, c] < cut and T[z0, m + 1] + best * T[z0, c] <= NOTHING * scale:
+        return z0, -T[z0, c] / steepest  # z0 may leave: that is the end
     count = 0
     for i in range(m):
         if T[i, c] < cut:
@@ -130,8 +135,6 @@ def _leaving_row(T, c, place, scale, pivot_tol, ties, work):
             if value + best * T[i, c] <= 1e-13 * scale + 1e-12 * value:
                 ties[count] = i
                 count += 1
-                if i == place[2 * m]:
-                    return i, -T[i, c] / steepest  # z0 may leave: that is the end
     for j in range(m):
         if count == 1:
             break

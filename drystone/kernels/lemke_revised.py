@@ -22,6 +22,7 @@ DRIFTED = 3  # set when X should be computed anew before going on
 FRESH = 4  # set when it has just been
 
 SMALL = 1e-7  # a pivot below this times the largest entry of its column is looked at twice
+NOTHING = 1e-11  # z0 below this times the largest |q_i| is zero
 
 
 @kernel
@@ -55,7 +56,8 @@ def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol,
     """Pivot at most `most` times: SOLVED, RAY, or RUNNING (perhaps with state[DRIFTED] set).
 
     A small pivot may be rounding alone: with a fresh inverse the entries of its column are
-    compared with their own error bounds, and those within them are zero.
+    compared with their own error bounds, and those within them are zero. A ray, too, is believed
+    only with a fresh inverse.
     scale: largest |q_i|; dx (m + 1,), dw (m,), g (2 m + 1,), ties (2 m + 1,) int are scratch.
     On RAY, dx holds the direction of the basic z.
     """
@@ -68,15 +70,15 @@ def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol,
             return code.RUNNING
         leaving, size = _leaving(columns, X, x, w, cols, row_at, col_at, k, dx, dw, scale, tol,
                                  g, ties)  # fmt: skip
-        if leaving >= 0 and size < SMALL:
-            if not fresh:
-                state[DRIFTED] = 1
-                return code.RUNNING
+        if size < SMALL and not fresh:  # a ray has size 0
+            state[DRIFTED] = 1
+            return code.RUNNING
+        if 0.0 < size < SMALL:
             _drop_noise(columns, X, rows, cols, row_at, state[ENTERING], k, dx, dw, g)
             leaving, size = _leaving(columns, X, x, w, cols, row_at, col_at, k, dx, dw, scale,
                                      tol, g, ties)  # fmt: skip
         if leaving < 0:
-            return code.RAY
+            return code.SOLVED if x[col_at[m]] <= NOTHING * scale else code.RAY
         step = -x[leaving - m] / dx[leaving - m] if leaving >= m else -w[leaving] / dw[leaving]
         step = max(step, 0.0)
         for a in range(k):
@@ -194,7 +196,7 @@ def _leaving(columns, X, x, w, cols, row_at, col_at, k, dx, dw, scale, tol, work
     if best == np.inf:
         return -1, 0.0
     z0 = col_at[m]
-    if dx[z0] < cut and _ties(x[z0], dx[z0], best, scale):
+    if dx[z0] < cut and x[z0] + best * dx[z0] <= NOTHING * scale:
         return m + z0, -dx[z0] / steepest
     count = 0
     for a in range(k):

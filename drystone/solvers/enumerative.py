@@ -167,7 +167,8 @@ def _balanced(pieces: Pieces) -> tuple[Pieces, Floats]:
         down, across = size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)
         rows /= np.sqrt(np.where(down > 0, down, 1.0))
         columns /= np.sqrt(np.where(across > 0, across, 1.0))
-    rows, columns = 2.0 ** np.round(np.log2(rows)), 2.0 ** np.round(np.log2(columns))
+    rows = np.exp2(np.round(np.log2(rows)))
+    columns = np.exp2(np.round(np.log2(columns)))
     return replace(pieces, A=rows[:, None] * A * columns, b=rows * pieces.b), columns
 
 

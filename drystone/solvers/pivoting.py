@@ -13,18 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drystone.kernels import complementary as bases
-from drystone.kernels import lemke as tableau
-from drystone.kernels import lemke_revised as revised
 from drystone.kernels import status as code
 from drystone.solvers.base import Limits
 from drystone.solvers.certificates import ray_certificate
+from drystone.solvers.pivot_forms import pivot_revised, pivot_tableau
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
 REVISED_FROM = 100  # rows from which the revised form is the faster one, by measurement,
 SPARSE_UNTIL = 200  # unless most rows of the tableau stay empty and can be skipped
 REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
-CHUNK = 4_000_000  # entries changed between two looks at the clock, some milliseconds
 
 
 @dataclass(slots=True)
@@ -133,11 +131,15 @@ def _attempt(
     view = View(problem, start)
     if view.code != code.SOLVED:
         return view.failure(pivots)
-    method = _pivot_revised if _revised_pays(view.M, settings.form) else _pivot_tableau
+    method = pivot_revised if _revised_pays(view.M, settings.form) else pivot_tableau
     most = settings.max_pivots - pivots
-    result, done, mask, value = method(view, most, settings.pivot_tol, limits)
+    result, done, mask, value = method(view.M, view.q, view.d, most, settings.pivot_tol, limits)
     pivots += done
     if result == code.RAY:
+        # with z0 already zero but for rounding, the last point is a solution, not a ray's end
+        last = view.solution(mask, np.zeros_like(value), Status.SOLVED, pivots)
+        if last.error <= 1e-11 * float(np.sqrt(problem.q @ problem.q)):
+            return last
         return view.ray(value, mask, pivots)
     status = STATUS_OF_CODE[result]
     if result == code.RUNNING and pivots < settings.max_pivots:
@@ -161,9 +163,8 @@ def _split(problem: MixedArrays, settings: Settings, limits: Limits) -> Outcome:
     index = np.concatenate([np.arange(n), F])
     sign = np.concatenate([np.ones(n), -np.ones(F.size)])
     M = sign[:, None] * problem.M[np.ix_(index, index)] * sign
-    whole = MixedArrays(
-        M, sign * problem.q[index], np.zeros(index.size, bool), problem.cover[index]
-    )
+    cover = None if problem.cover is None else problem.cover[index]
+    whole = MixedArrays(M, sign * problem.q[index], np.zeros(index.size, bool), cover)
     out = _attempt(whole, None, 0, settings, limits)
 
     def joined(y: Floats) -> Floats:
@@ -304,103 +305,3 @@ def basic_point(p: MixedArrays, rows: Bools, columns: Bools) -> tuple[Floats, Fl
         bases.dual_of(p.M, p.q, z, w)
         error = float(bases.natural_error(z, w, p.free))
     return z, w, error
-
-
-def _pivot_tableau(
-    view: View, most: int, tol: float, limits: Limits
-) -> tuple[int, int, Bools, Floats]:
-    """(status code, pivots, mask of basic z, its value or the ray)."""
-    m = view.q.size
-    T, value, mask = np.empty((m, m + 2)), np.empty(m), np.zeros(m, bool)
-    numbers = np.empty(5 * m + 4, np.int64)
-    basic, nonbasic, place = numbers[:m], numbers[m : 2 * m + 1], numbers[2 * m + 1 : 4 * m + 2]
-    ties, state = numbers[4 * m + 2 : 5 * m + 2], numbers[5 * m + 2 :]
-    result = tableau.begin(view.M, view.q, view.d, T, basic, nonbasic, place, state)
-    scale = float(np.abs(view.q).max(initial=0.0))
-    chunk = max(1, CHUNK // (m * m + 1))
-    while result == code.RUNNING and state[tableau.PIVOTS] < most:
-        burst = min(chunk, most - int(state[tableau.PIVOTS]))
-        result = tableau.pivot(T, basic, nonbasic, place, state, scale, burst, tol, ties, value)
-        if limits.expired():
-            break
-    if result == code.STALLED:
-        return Revised(view, tol).resumed(basic, nonbasic, state).run(most, limits)
-    tableau.read_basis(T, basic, mask, value)
-    if result == code.RAY:
-        tableau.read_ray(T, basic, nonbasic, state, value)
-    return result, int(state[tableau.PIVOTS]), mask, value
-
-
-def _pivot_revised(
-    view: View, most: int, tol: float, limits: Limits
-) -> tuple[int, int, Bools, Floats]:
-    """The same by the revised form."""
-    return Revised(view, tol).run(most, limits)
-
-
-class Revised:
-    """The state of the revised form: the inverse X of K and the values (``lemke_revised``)."""
-
-    def __init__(self, view: View, tol: float) -> None:
-        m = view.q.size
-        self.m, self.q, self.tol = m, view.q, tol
-        self.columns = np.empty((m + 1, m))
-        self.columns[:m], self.columns[m] = view.M.T, view.d
-        self.X, self.x, self.w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m)
-        self.rows, self.cols, self.row_at, self.col_at = np.empty((4, m + 1), np.int64)
-        self.state = np.zeros(5, np.int64)
-        self.result = revised.begin(
-            self.columns, self.q, self.X, self.x, self.w,
-            self.rows, self.cols, self.row_at, self.col_at, self.state,
-        )  # fmt: skip
-
-    def resumed(self, basic: Ints, nonbasic: Ints, state: Ints) -> Revised:
-        """Take over the basis of a tableau."""
-        m = self.m
-        cols = basic[basic >= m] - m
-        rows = np.setdiff1d(np.arange(m), basic[basic < m])
-        k = cols.size
-        self.cols[:k], self.rows[:k] = cols, rows
-        self.col_at[:], self.row_at[:] = -1, -1
-        self.col_at[cols], self.row_at[rows] = np.arange(k), np.arange(k)
-        self.state[revised.ENTERING] = nonbasic[state[tableau.COLUMN]]
-        self.state[revised.SIZE], self.state[revised.PIVOTS] = k, state[tableau.PIVOTS]
-        self.result = code.RUNNING if self.refresh() else code.SINGULAR
-        return self
-
-    def run(self, most: int, limits: Limits) -> tuple[int, int, Bools, Floats]:
-        m, state = self.m, self.state
-        dx, dw, g = np.empty(m + 1), np.empty(m), np.empty(2 * m + 2)
-        ties = np.empty(2 * m + 2, np.int64)
-        scale = float(np.abs(self.q).max(initial=0.0))
-        chunk = max(1, CHUNK // (m * m + 1))
-        while self.result == code.RUNNING and state[revised.PIVOTS] < most:
-            burst = min(chunk, most - int(state[revised.PIVOTS]))
-            self.result = revised.pivot(
-                self.columns, scale, self.X, self.x, self.w, self.rows, self.cols, self.row_at,
-                self.col_at, state, burst, self.tol, dx, dw, g, ties,
-            )  # fmt: skip
-            if state[revised.DRIFTED] and not self.refresh():
-                self.result = code.SINGULAR
-            if limits.expired():
-                break
-        value, mask = np.empty(m), np.zeros(m, bool)
-        revised.read_basis(m, self.x, self.cols, int(state[revised.SIZE]), mask, value)
-        if self.result == code.RAY:
-            revised.read_ray(m, dx, self.cols, state, value)
-        return self.result, int(state[revised.PIVOTS]), mask, value
-
-    def refresh(self) -> bool:
-        """The inverse of K, and the values, from scratch; False if K is singular."""
-        k = int(self.state[revised.SIZE])
-        R, C = self.rows[:k], self.cols[:k]
-        K = np.ascontiguousarray(self.columns[np.ix_(C, R)].T)
-        try:
-            self.X[:k, :k] = np.linalg.solve(K, np.eye(k))
-        except np.linalg.LinAlgError:
-            return False
-        self.x[:k] = -self.X[:k, :k] @ self.q[R]
-        self.w[:] = self.q + self.x[:k] @ self.columns[C]
-        self.w[R] = 0.0
-        self.state[revised.FRESH], self.state[revised.DRIFTED] = 1, 0
-        return True

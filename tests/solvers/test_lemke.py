@@ -85,6 +85,18 @@ def test_contradicting_equations_get_a_certificate():
     np.testing.assert_allclose(ds.solve(solvable, "lemke").value, [0, -3, 2, 1], atol=1e-14)
 
 
+@pytest.mark.parametrize("cover", [None, 2.0])
+def test_equations_without_a_variable_of_their_own_are_split(cover):
+    """F4: the free variable of row 1 appears nowhere, or its equation says nothing."""
+    lemke = ds.Lemke(covering=cover)
+    solution = lemke.solve(ds.MixedLCP([[0.0, 1.0], [0.0, 1.0]], [-1.0, -1.0], 1))
+    assert solution.ok
+    assert solution.value[1] == pytest.approx(1.0)
+    assert lemke.solve(ds.MixedLCP([[0.0, 0.0], [1.0, 1.0]], [0.0, -1.0], 1)).ok
+    none = lemke.solve(ds.MixedLCP([[0.0, 1.0], [0.0, 1.0]], [-1.0, 1.0], 1))
+    assert not none.ok  # z_2 = 1 and w_2 = 2 are not complementary
+
+
 def test_a_ray_of_a_solvable_game_is_still_a_ray():
     problem = classic.bimatrix_game()
     solution = ds.solve(problem, "lemke")
