@@ -16,7 +16,9 @@ from drystone.kernels.blocks import _project
 from drystone.kernels.nt_cone import CONE, FREE, RAY, corrector, largest_step, nt_scaling
 
 REGULAR = 1e-12  # added to the diagonal: hyperstatic stacks leave W + N Theta singular in the limit
-SINGULAR = 1e-13  # of the polishing step's projector, so that it can be divided by
+# Added to the polishing step's projector, so that it can be divided by: the step is perturbed by
+# this much, and by rounding divided by this much.
+SINGULAR = 1e-8
 
 
 @kernel

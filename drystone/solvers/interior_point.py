@@ -36,7 +36,7 @@ class InteriorPoint(Solver):
     """Options of ``interior-point``.
 
     max_iterations: predictor-corrector steps. polish: finish by Newton steps on the natural map;
-    without it degenerate problems end near 1e-8.
+    without it rounding ends the run near 1e-7, or the root of rounding where it is degenerate.
     """
 
     max_iterations: int = 100
@@ -81,16 +81,16 @@ class InteriorPoint(Solver):
         """Steps along the central path, with a polish whenever the residual has fallen enough."""
         path, limits, tried = run.path, run.limits, np.inf
         while True:
+            # first: a residual relative to |r| means nothing along a ray to infinity
+            run.proof = run.conic.infeasibility(path.x) if path.size > LARGE else None
+            if run.proof is not None:
+                return Status.INFEASIBLE
             r = run.conic.scale * path.x
             residual = run.judge(r)
             if residual <= limits.tol:
                 return Status.SOLVED
             if limits.expired():
                 return Status.TIME_LIMIT
-            if path.size > LARGE:
-                run.proof = run.conic.infeasibility(path.x)
-                if run.proof is not None:
-                    return Status.INFEASIBLE
             ended = path.stuck or path.done >= self.max_iterations
             if self.polish and (ended or residual <= min(POLISH_FIRST, POLISH_AGAIN * tried)):
                 tried = residual
@@ -138,8 +138,12 @@ class _Run:
             self.polish_steps += 1
             if not conic.system.factorise(D):
                 return False
-            r = r + conic.scale * conic.system.solve(rhs)
-            if not np.isfinite(r).all():
+            dx = conic.system.solve(rhs)
+            r = r + conic.scale * dx
+            if not np.isfinite(dx).all():
+                return False
+            large = np.abs(dx).max(initial=0.0) > LARGE * self.path.unit
+            if large and conic.infeasibility(dx) is not None:
                 return False
             seen.append(self.judge(r))
             u = self.u
@@ -156,10 +160,10 @@ class _Path:
     def __init__(self, conic: ConicProblem) -> None:
         self.conic = conic
         shape = (conic.nb, conic.d)
-        self._unit = float(np.abs(conic.q).max(initial=0.0)) or 1.0
+        self.unit = float(np.abs(conic.q).max(initial=0.0)) or 1.0
         self._cones = conic.kind != nt.FREE
         self.x, self.y = np.zeros(shape), np.zeros(shape)
-        self.x[self._cones, 0] = self.y[self._cones, 0] = self._unit
+        self.x[self._cones, 0] = self.y[self._cones, 0] = self.unit
         self.v, self.lam, self.t, self.rho, self.rhs, self.dy, self.c = np.empty((7, *shape))
         self.theta, self.D = np.empty((2, *shape, conic.d))
         self.eta = np.empty(conic.nb)
@@ -172,7 +176,7 @@ class _Path:
         u = conic.image(self.x)
         self.y[cones] = u[cones]
         self.y[conic.kind == nt.RAY, 1:] = 0.0
-        least = INSIDE * self._unit
+        least = INSIDE * self.unit
         for z in (self.x, self.y):
             floor = np.linalg.norm(z[:, 1:], axis=1) + least
             z[cones, 0] = np.maximum(z[cones, 0], floor[cones])
@@ -180,7 +184,7 @@ class _Path:
     @property
     def size(self) -> float:
         """Largest |x| relative to |q|."""
-        return float(np.abs(self.x).max(initial=0.0)) / self._unit
+        return float(np.abs(self.x).max(initial=0.0)) / self.unit
 
     def step(self) -> None:
         """One predictor-corrector step; `stuck` if it cannot be taken or leads nowhere."""
