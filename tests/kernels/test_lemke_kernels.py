@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drystone.kernels import complementary, lemke, status
+from drystone.kernels import complementary, lemke, lemke_revised, status
 from drystone.kernels.pyramid import planar_pyramid, planar_size, planar_value
 from drystone.problems import LCP, FrictionProblem, classic
 from drystone.problems.convert import to_lcp
@@ -116,3 +116,56 @@ def test_enumeration_kernel_with_singular_sets():
     assert found.info["count"] == 2
     assert found.info["segments"] == ((0, 1),)
     assert Enumerative().solve(classic.rod()).info["count"] == 2
+
+
+@pytest.mark.parametrize("form", ["tableau", "revised"])
+def test_ties_are_broken_as_by_an_explicit_perturbation(form):
+    """The lexicographic rule is the path of q + (eps, eps^2, ...): take that q in earnest."""
+    rng = np.random.default_rng(6)
+    ties = 0
+    for _ in range(150):
+        n = int(rng.integers(2, 5))
+        M = rng.integers(-1, 3, (n, n)).astype(float)
+        q = rng.integers(-1, 1, n).astype(float)
+        eps = 2e-3 ** np.arange(1, n + 1)
+        rule = Lemke(form=form, covering=1.0).solve(LCP(M, q))
+        path = Lemke(form=form, covering=1.0).solve(LCP(M, q + eps))
+        if (q >= 0).all():
+            continue
+        ties += not np.array_equal(rule.value > 0, path.value > 0)
+        if rule.ok and path.ok:
+            assert rule.iterations <= path.iterations  # z0 may leave a tie at once
+            if rule.iterations == path.iterations:
+                np.testing.assert_array_equal(rule.basis, path.basis)
+        elif not rule.ok:
+            assert not path.ok
+            assert rule.iterations == path.iterations
+    assert ties > 0
+
+
+def test_revised_form_keeps_the_inverse():
+    """After every pivot X is the inverse of K and w = M z + q + d z0, without any refresh."""
+    rng = np.random.default_rng(7)
+    m = 8
+    G = rng.normal(size=(m, m))
+    M, q = G @ G.T + np.triu(rng.normal(size=(m, m)), 1), rng.normal(size=m)
+    columns = np.vstack([M.T, np.ones(m)])
+    X, x, w = np.zeros((m + 1, m + 1)), np.zeros(m + 1), np.zeros(m)
+    rows, cols, row_at, col_at = np.zeros((4, m + 1), np.int64)
+    state, ties = np.zeros(5, np.int64), np.zeros(2 * m + 2, np.int64)
+    dx, dw, g = np.zeros(m + 1), np.zeros(m), np.zeros(2 * m + 2)
+    done = lemke_revised.begin(columns, q, X, x, w, rows, cols, row_at, col_at, state)
+    kinds = set()
+    while done == status.RUNNING:
+        before = int(state[lemke_revised.SIZE])
+        done = lemke_revised.pivot(
+            columns, 1.0, X, x, w, rows, cols, row_at, col_at, state, 1, 1e-13, dx, dw, g, ties
+        )
+        assert not state[lemke_revised.DRIFTED]
+        k = int(state[lemke_revised.SIZE])
+        kinds.add(k - before)
+        K = columns[np.ix_(cols[:k], rows[:k])].T
+        np.testing.assert_allclose(X[:k, :k] @ K, np.eye(k), atol=1e-10)
+        np.testing.assert_allclose(w, q + x[:k] @ columns[cols[:k]], atol=1e-10)
+    assert done == status.SOLVED
+    assert {1, 0} <= kinds
