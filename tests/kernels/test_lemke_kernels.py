@@ -143,12 +143,9 @@ def test_ties_are_broken_as_by_an_explicit_perturbation(form):
     assert ties > 0
 
 
-def test_revised_form_keeps_the_inverse():
-    """After every pivot X is the inverse of K and w = M z + q + d z0, without any refresh."""
-    rng = np.random.default_rng(7)
-    m = 8
-    G = rng.normal(size=(m, m))
-    M, q = G @ G.T + np.triu(rng.normal(size=(m, m)), 1), rng.normal(size=m)
+def exchanges(M, q):
+    """Pivot one by one, checking X K = 1 and w = M z + q + d z0; kinds of exchanges met."""
+    m = q.size
     columns = np.vstack([M.T, np.ones(m)])
     X, x, w = np.zeros((m + 1, m + 1)), np.zeros(m + 1), np.zeros(m)
     rows, cols, row_at, col_at = np.zeros((4, m + 1), np.int64)
@@ -157,15 +154,25 @@ def test_revised_form_keeps_the_inverse():
     done = lemke_revised.begin(columns, q, X, x, w, rows, cols, row_at, col_at, state)
     kinds = set()
     while done == status.RUNNING:
-        before = int(state[lemke_revised.SIZE])
+        before, enters_z = int(state[lemke_revised.SIZE]), state[lemke_revised.ENTERING] >= m
         done = lemke_revised.pivot(
             columns, 1.0, X, x, w, rows, cols, row_at, col_at, state, 1, 1e-13, dx, dw, g, ties
         )
         assert not state[lemke_revised.DRIFTED]
         k = int(state[lemke_revised.SIZE])
-        kinds.add(k - before)
+        kinds.add((k - before, bool(enters_z)))
         K = columns[np.ix_(cols[:k], rows[:k])].T
-        np.testing.assert_allclose(X[:k, :k] @ K, np.eye(k), atol=1e-10)
-        np.testing.assert_allclose(w, q + x[:k] @ columns[cols[:k]], atol=1e-10)
+        np.testing.assert_allclose(X[:k, :k] @ K, np.eye(k), atol=1e-9)
+        np.testing.assert_allclose(w, q + x[:k] @ columns[cols[:k]], atol=1e-9)
     assert done == status.SOLVED
-    assert {1, 0} <= kinds
+    return kinds
+
+
+def test_revised_form_keeps_the_inverse():
+    """After every pivot, bordering, removing or replacing, without any refresh."""
+    rng = np.random.default_rng(7)
+    kinds = exchanges(classic.murty(5).dense, classic.murty(5).q)
+    for _ in range(20):
+        G = rng.normal(size=(8, 8))
+        kinds |= exchanges(G @ G.T + np.eye(8), 3.0 * rng.normal(size=8))
+    assert kinds == {(1, True), (0, True), (0, False), (-1, False)}
