@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg.lapack import dgetrf, dgetrs
 
 from drystone.kernels import complementary as bases
 from drystone.kernels import status as code
@@ -23,6 +24,7 @@ REVISED_FROM = 100  # rows from which the revised form is the faster one, by mea
 SPARSE_UNTIL = 200  # unless most rows of the tableau stay empty and can be skipped
 REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
+LAPACK_FROM = 250  # rows from which the final solve leaves the kernel
 
 
 @dataclass(slots=True)
@@ -292,16 +294,35 @@ def _free_part(p: MixedArrays, view: View, z: Floats, q: Floats) -> Floats:
 def basic_point(p: MixedArrays, rows: Bools, columns: Bools) -> tuple[Floats, Floats, float]:
     """(z, w, error) with w = 0 on the rows and z = 0 off the columns: one refined solve."""
     n = p.q.size
-    z, w, work = np.empty(n), np.empty(n), np.empty((2, n))
-    index, B = np.empty(3 * n, np.int64), np.empty((n, n))
-    done = bases.basic_solution(p.M, p.q, rows, columns, B, index, work[0], work[1], z, w)
-    if done != code.SOLVED:
-        block = p.M[np.ix_(rows, columns)]
-        z[:] = 0.0
-        z[columns] = np.linalg.lstsq(block, -p.q[rows], rcond=REGULAR)[0]
-        bases.dual_of(p.M, p.q, z, w)
+    z, w = np.zeros(n), np.empty(n)
+    if n > LAPACK_FROM:
+        z[columns] = _refined_solve(p.M[np.ix_(rows, columns)], -p.q[rows])
+        w[:] = p.M @ z + p.q
+    else:
+        work, index, B = np.empty((2, n)), np.empty(3 * n, np.int64), np.empty((n, n))
+        done = bases.basic_solution(p.M, p.q, rows, columns, B, index, work[0], work[1], z, w)
+        if done != code.SOLVED:
+            z[:] = 0.0
+            z[columns] = _least_squares(p.M[np.ix_(rows, columns)], -p.q[rows])
+            bases.dual_of(p.M, p.q, z, w)
     error = float(bases.natural_error(z, w, p.free))
     if bases.clip(z, p.free, 1e-9 * float(np.abs(z).max(initial=0.0))):
         bases.dual_of(p.M, p.q, z, w)
         error = float(bases.natural_error(z, w, p.free))
     return z, w, error
+
+
+def _refined_solve(block: Floats, rhs: Floats) -> Floats:
+    """LAPACK in place of the kernel where the block may be large; one step of refinement."""
+    if block.shape[0] != block.shape[1]:
+        return _least_squares(block, rhs)
+    factors, order, info = dgetrf(block)
+    if info != 0:
+        return _least_squares(block, rhs)
+    x = dgetrs(factors, order, rhs)[0]
+    x += dgetrs(factors, order, rhs - block @ x)[0]
+    return np.asarray(x)
+
+
+def _least_squares(block: Floats, rhs: Floats) -> Floats:
+    return np.asarray(np.linalg.lstsq(block, rhs, rcond=REGULAR)[0])

@@ -246,7 +246,7 @@ def test_units_do_not_matter(seed):
 @pytest.mark.parametrize("form", ["tableau", "revised"])
 def test_larger_problems(form):
     rng = np.random.default_rng(8)
-    for n, rank in ((120, 120), (160, 60)):
+    for n, rank in ((120, 120), (160, 60), (300, 100)):
         G = rng.normal(size=(rank, n))
         problem = ds.LCP(G.T @ G, -G.T @ rng.normal(size=rank))
         solution = ds.Lemke(form=form).solve(problem)
