@@ -111,7 +111,7 @@ class _Run:
         return Status.TIME_LIMIT if outcome == code.RUNNING else STATUS_OF_CODE[outcome]
 
     def _ray_is_real(self, status: Status) -> bool:
-        """Static friction alone has no rays (theorem 5 of the paper's appendix)."""
+        """Driving far enough always helps static friction (F11): a ray needs a sliding contact."""
         if status is not Status.RAY:
             return False
         symmetric = self.reg[sets.SYMMETRIC] == 1
