@@ -7,6 +7,7 @@ r_t / sqrt(mu)), y = (u~_n / sqrt(mu), u_t sqrt(mu)), hence mu |u_t| / sqrt(mu) 
 With N = I - n t', t = y_t / |y_t| (N = I for the convex law), Newton's equations
     N dy - W dx = -rho,  rho = y - W x - q - |y_t| n,     dy + Theta dx = c
 give (W + N Theta) dx = rho + N c: one matrix W + block diagonal for both steps of Mehrotra.
+With N = I for Coulomb's law too, the step is that of the convex problem with the present shift.
 """
 
 import numpy as np
@@ -29,10 +30,11 @@ def _turn(shape, t, i, c):
 
 
 @kernel
-def prepare(shape, kind, exact, x, y, u, v, eta, lam, theta, t, D, rho, rhs):
+def prepare(shape, kind, exact, bend, x, y, u, v, eta, lam, theta, t, D, rho, rhs):
     """Scaling, D = N Theta, rho and the predictor's right side; u = W x + q.
 
-    Returns (status, mu): status 1 if an iterate left its cone; mu = x'y / cones.
+    exact: with the shift |y_t|; bend: and with its derivative (else N = I). Returns (status, mu):
+    status 1 if an iterate left its cone; mu = x'y / cones.
     """
     d, nb = len(shape), x.shape[0]
     if nt_scaling(shape, kind, x, y, v, eta, lam, theta):
@@ -43,15 +45,15 @@ def prepare(shape, kind, exact, x, y, u, v, eta, lam, theta, t, D, rho, rhs):
         for a in range(1, d):
             slip += y[i, a] ** 2
         slip = np.sqrt(slip)
-        bent = exact and kind[i] == CONE and slip > 0.0
+        shifted = exact and kind[i] == CONE and slip > 0.0
         for a in range(d):
-            t[i, a] = y[i, a] / slip if bent and a > 0 else 0.0
+            t[i, a] = y[i, a] / slip if bend and shifted and a > 0 else 0.0
             rho[i, a] = y[i, a] - u[i, a]
             rhs[i, a] = -y[i, a]
             for b in range(d):
                 D[i, a, b] = theta[i, a, b]
             D[i, a, a] += REGULAR
-        if bent:
+        if shifted:
             rho[i, 0] -= slip
             for b in range(d):
                 for a in range(1, d):
@@ -91,8 +93,7 @@ def correct(shape, kind, x, y, v, eta, lam, theta, t, rho, dx, mu, dy, c, rhs):
     for i in range(nb):
         for a in range(d):
             c[i, a] = -y[i, a]
-    _dual_step(shape, kind, theta, dx, c, dy)
-    alpha = min(1.0, largest_step(shape, kind, x, dx), largest_step(shape, kind, y, dy))
+    alpha = min(1.0, reach(shape, kind, theta, dx, c, x, y, dy))
     gap, cones = 0.0, 0
     for i in range(nb):
         if kind[i] != FREE:
@@ -102,26 +103,35 @@ def correct(shape, kind, x, y, v, eta, lam, theta, t, rho, dx, mu, dy, c, rhs):
     sigma = gap / (max(cones, 1) * mu) if mu > 0.0 else 0.0
     sigma = min(max(sigma, 0.0), 1.0) ** 3
     corrector(shape, kind, v, eta, lam, dx, dy, sigma * mu, c)
-    for i in range(nb):
-        for a in range(d):
-            rhs[i, a] = c[i, a]
-        _turn(shape, t, i, rhs)
-        for a in range(d):
-            rhs[i, a] += rho[i, a]
-    return sigma
+    _right(shape, t, rho, c, rhs)
 
 
 @kernel
-def advance(shape, kind, theta, dx, c, fraction, dy, x, y):
-    """The step of length min(1, fraction of the way to the boundary); returns the length."""
-    _dual_step(shape, kind, theta, dx, c, dy)
-    alpha = min(largest_step(shape, kind, x, dx), largest_step(shape, kind, y, dy))
-    alpha = min(1.0, fraction * alpha)
-    for i in range(x.shape[0]):
+def centre(shape, kind, v, eta, lam, t, rho, target, dx, dy, c, rhs):
+    """The right side of a plain step to x'y / cones = target; dx, dy are overwritten."""
+    for i in range(dx.shape[0]):
         for a in range(len(shape)):
-            x[i, a] += alpha * dx[i, a]
-            y[i, a] += alpha * dy[i, a]
-    return alpha
+            dx[i, a], dy[i, a] = 0.0, 0.0
+    corrector(shape, kind, v, eta, lam, dx, dy, target, c)
+    _right(shape, t, rho, c, rhs)
+
+
+@kernel
+def _right(shape, t, rho, c, rhs):
+    """rhs = rho + N c."""
+    for i in range(c.shape[0]):
+        for a in range(len(shape)):
+            rhs[i, a] = c[i, a]
+        _turn(shape, t, i, rhs)
+        for a in range(len(shape)):
+            rhs[i, a] += rho[i, a]
+
+
+@kernel
+def reach(shape, kind, theta, dx, c, x, y, dy):
+    """dy = c - Theta dx, and the largest step along (dx, dy) that stays in the cones."""
+    _dual_step(shape, kind, theta, dx, c, dy)
+    return min(largest_step(shape, kind, x, dx), largest_step(shape, kind, y, dy))
 
 
 @kernel

@@ -22,6 +22,7 @@ from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 
 FRACTION = 0.99  # of the way to the boundary
+SLOW, CENTRED = 0.1, 0.9  # below SLOW a step with fixed shift is tried, to CENTRED times mu
 SHORT, PATIENCE = 1e-6, 4  # more than PATIENCE steps in a row shorter than SHORT: stuck
 LARGE, LARGEST = 1e5, 1e12  # |x| / |q|: a certificate is looked for; the run has diverged
 POLISH_FIRST = 0.03  # residual below which a polish is tried,
@@ -164,7 +165,7 @@ class _Path:
         self._cones = conic.kind != nt.FREE
         self.x, self.y = np.zeros(shape), np.zeros(shape)
         self.x[self._cones, 0] = self.y[self._cones, 0] = self.unit
-        self.v, self.lam, self.t, self.rho, self.rhs, self.dy, self.c = np.empty((7, *shape))
+        self.v, self.lam, self.t, self.rho, self.rhs, self.c = np.empty((6, *shape))
         self.theta, self.D = np.empty((2, *shape, conic.d))
         self.eta = np.empty(conic.nb)
         self.done, self.stuck, self._short = 0, False, 0
@@ -187,23 +188,44 @@ class _Path:
         return float(np.abs(self.x).max(initial=0.0)) / self.unit
 
     def step(self) -> None:
-        """One predictor-corrector step; `stuck` if it cannot be taken or leads nowhere."""
-        conic, key, kind = self.conic, self.conic.key, self.conic.kind
-        x, y = self.x, self.y
-        scaling = (self.v, self.eta, self.lam, self.theta, self.t)
-        failed, mu = kernels.prepare(
-            key, kind, conic.exact, x, y, conic.image(x), *scaling, self.D, self.rho, self.rhs
-        )
-        if failed or not conic.system.factorise(self.D):
+        """One predictor-corrector step; `stuck` if it cannot be taken or leads nowhere.
+
+        Coulomb's law is not monotone and a Newton step may be short. The step with the shift held
+        fixed is that of a convex problem: it brings the iterates back to the middle of the cones.
+        """
+        length, dx, dy = self._direction(self.conic.exact)
+        if self.conic.exact and length < SLOW:
+            other, dx_other, dy_other = self._direction(False)
+            if other > length:
+                length, dx, dy = other, dx_other, dy_other
+        if length < 0.0:
             self.stuck = True
             return
-        dx = conic.system.solve(self.rhs)
-        kernels.correct(key, kind, x, y, *scaling, self.rho, dx, mu, self.dy, self.c, self.rhs)
-        dx = conic.system.solve(self.rhs)
-        if not np.isfinite(dx).all():
-            self.stuck = True
-            return
-        length = kernels.advance(key, kind, self.theta, dx, self.c, FRACTION, self.dy, x, y)
+        self.x += length * dx
+        self.y += length * dy
         self.done += 1
         self._short = self._short + 1 if length < SHORT else 0
         self.stuck = self._short > PATIENCE or self.size > LARGEST
+
+    def _direction(self, bend: bool) -> tuple[float, Floats, Floats]:
+        """(length, dx, dy) with the shift's derivative (`bend`) or without; length -1: singular."""
+        conic, key, kind = self.conic, self.conic.key, self.conic.kind
+        x, y, dy = self.x, self.y, np.empty_like(self.y)
+        scaling = (self.v, self.eta, self.lam, self.theta, self.t)
+        image = conic.image(x)
+        failed, mu = kernels.prepare(
+            key, kind, conic.exact, bend, x, y, image, *scaling, self.D, self.rho, self.rhs
+        )
+        if failed or not conic.system.factorise(self.D):
+            return -1.0, dy, dy
+        if bend == conic.exact:
+            dx = conic.system.solve(self.rhs)
+            kernels.correct(key, kind, x, y, *scaling, self.rho, dx, mu, dy, self.c, self.rhs)
+        else:
+            mid = (self.v, self.eta, self.lam, self.t, self.rho, CENTRED * mu)
+            kernels.centre(key, kind, *mid, np.empty_like(dy), dy, self.c, self.rhs)
+        dx = conic.system.solve(self.rhs)
+        if not np.isfinite(dx).all():
+            return -1.0, dy, dy
+        reach = kernels.reach(key, kind, self.theta, dx, self.c, x, y, dy)
+        return min(1.0, FRACTION * reach), dx, dy

@@ -16,8 +16,7 @@ from tests.solvers.cone_problems import check_coulomb, operator_problem, random_
 LIMITS = Limits(1e-8, 60.0)
 
 
-@pytest.mark.kernels
-@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.kernels), 4])
 def test_linear_half_in_every_space(d):
     free, formed = operator_problem(6, d=d)
     cones = ConeProblem(free)

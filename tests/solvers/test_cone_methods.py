@@ -22,9 +22,8 @@ CONIC = 1e-4
 RELAXED = settings(deadline=None, max_examples=25, derandomize=True)
 
 
-@pytest.mark.kernels
 @each_method
-@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.kernels)])
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
 def test_one_contact_open_stick_slip(method, d, law):
     """W = diag(2, 1, ..): forces by hand."""
