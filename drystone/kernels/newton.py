@@ -44,16 +44,12 @@ def newton_steps(
     RUNNING: the regularised problem is solved; STALLED: it is not; SINGULAR: too much fill.
     """
     nb, d = mu.size, len(shape)
-    rho = 1.0 / (unit * unit)
     shift = alpha * unit * unit
-    state = np.empty(nb, np.int64)
-    keep, kept = np.zeros(nb, np.bool_), np.zeros(nb, np.bool_)
+    state, keep = np.empty(nb, np.int64), np.zeros(nb, np.bool_)
     phi, dr, x = np.empty((nb, d)), np.empty((nb, d)), np.empty((nb, d))
     A, B = np.empty((nb, d, d)), np.empty((nb, d, d))
-    back, place, start = np.empty(nb, np.int64), np.empty(nb, np.int64), np.zeros(nb + 1, np.int64)
-    node, first = np.zeros(nb, np.int64), np.zeros(nb + 1, np.int64)
-    below, lower, upper = np.zeros_like(first), np.zeros_like(first), np.zeros_like(first)
-    rows, buffer, count = np.empty(0, np.int32), np.empty(0), 0
+    order = np.zeros((7, nb + 1), np.int64)  # back, place, node, first, below, lower, upper
+    rows, buffer = np.empty(0, np.int32), np.empty(0)
     u, near, centre = np.empty((nb, d)), np.empty((nb, d)), r.copy()
     best[:] = r
     block_product(shape, indptr, indices, W, r, q, u)
@@ -62,24 +58,17 @@ def newton_steps(
     true, least, ease = initial, initial, np.inf
     if initial <= tol:
         return status.SOLVED, 0, initial, initial
-    n, idle = 0, 0
+    n, count, idle = 0, 0, 0
     for step in range(most):
-        linearise(shape, r, near, mu, rho, law, state, phi, A, B)
-        same = step > 0
-        for i in range(nb):
-            keep[i] = state[i] != OPEN
-            same = same and keep[i] == kept[i]
-        if not same:
-            n, rows = minimum_degree(indptr, indices, keep, back, start, room)
+        linearise(shape, r, near, mu, 1.0 / (unit * unit), law, state, phi, A, B)
+        if _changed(state, keep) or step == 0:
+            n, count, rows, size = _structure(d, indptr, indices, keep, order, room)
             if n < 0:
                 return status.SINGULAR, step, true, least
-            count, rows, size = supernodes(d, n, start, rows, node, first, below, lower, upper)
             buffer = np.empty(size)
-            kept[:] = keep
         if not direction(
-            shape, indptr, indices, W, shift, state, phi, A, B, n, back, place,
-            count, node, first, below, rows, lower, upper, buffer, x, dr,
-        ):  # fmt: skip
+            shape, indptr, indices, W, shift, state, phi, A, B, n, count, order, rows, buffer, x, dr
+        ):
             return status.STALLED, step, true, least
         for i in range(nb):
             for a in range(d):
@@ -104,6 +93,30 @@ def newton_steps(
         if idle > STUCK:
             return status.STALLED, step + 1, true, least
     return status.STALLED, most, true, least
+
+
+@kernel
+def _changed(state, keep):
+    """Bring `keep` (not open) up to date; True if it was not."""
+    changed = False
+    for i in range(state.size):
+        closed = state[i] != OPEN
+        changed = changed or closed != keep[i]
+        keep[i] = closed
+    return changed
+
+
+@kernel
+def _structure(d, indptr, indices, keep, order, room):
+    """Elimination order and supernodes of the kept contacts: (n, count, rows, buffer size)."""
+    start = np.zeros(keep.size + 1, np.int64)
+    n, rows = minimum_degree(indptr, indices, keep, order[0], start, room)
+    if n < 0:
+        return n, 0, rows, 0
+    count, rows, size = supernodes(
+        d, n, start, rows, order[2], order[3], order[4], order[5], order[6]
+    )
+    return n, count, rows, size
 
 
 @kernel
@@ -228,13 +241,14 @@ def _natural(shape, r, u, mu, rho, i, state, phi, A, B):
 
 @kernel
 def direction(
-    shape, indptr, indices, W, alpha, state, phi, A, B, n, back, place,
-    count, node, first, below, rows, lower, upper, buffer, x, dr,
-):  # fmt: skip
+    shape, indptr, indices, W, alpha, state, phi, A, B, n, count, order, rows, buffer, x, dr
+):
     """dr with (A + B (W + alpha)) dr = -phi; alpha (nb,) regularises. False if singular.
 
-    n, back: order of the contacts that are not open; the next arguments are their supernodes.
+    n, count, order, rows: from ``_structure``, of the contacts that are not open.
     """
+    back, place, node, first = order[0], order[1], order[2], order[3]
+    below, lower, upper = order[4], order[5], order[6]
     d = len(shape)
     for i in range(state.size):
         place[i] = -1

@@ -2,15 +2,16 @@
 
 | problem | methods, in order |
 |---|---|
-| friction, smooth cones | nsgs (few sweeps), newton; lemke (planar), admm, interior-point, nsgs |
-| the same, very large or matrix-free | nsgs, apgd, admm, newton |
-| known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, pgs |
+| friction, smooth cones | rounds of nsgs and newton; lemke (planar), interior-point, admm, nsgs |
+| the same, very large | nsgs, apgd, admm |
+| known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, interior-point, pgs |
 | LCP, mixed LCP | lemke, newton, interior-point, enumerative, pgs |
 | large sparse LCP | newton, interior-point, lemke, pgs |
 | boxed LCP | lemke, pgs, qp |
 
-Each method starts from the best answer so far. An infeasibility that a method has proved ends the
-search; a ray (F7, I11) is kept and returned if no method finds a solution.
+Rounds of sweeps and Newton hand their last point on, good or not: where one of them is stuck, the
+other moves. All other methods start from the best answer so far. An infeasibility that a method
+has proved ends the search; a ray (F7, I11) is kept and returned if no method finds a solution.
 """
 
 from __future__ import annotations
@@ -29,8 +30,13 @@ from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Status
 
+Options = tuple[tuple[str, Any], ...]
+
 SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the active set
-LARGE = 20_000  # contacts; beyond, factors of W are not tried first
+ROUNDS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
+STEPS = 150  # Newton steps of one round
+PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
+LARGE = 20_000  # contacts; beyond, W is not factorised
 SPARSE = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
 
 
@@ -51,40 +57,56 @@ class Auto(Solver):
         if (
             isinstance(problem, FrictionProblem)
             and smooth
-            and not problem.matrix_free
+            and (problem.nc <= LARGE or not problem.matrix_free)
             and search.took("nsgs", _sweeps(problem, start, limits))
         ):
             return search.result()
-        for name in _chain(problem, smooth):
-            method = _method(name, limits.tol)
-            if method.refuses(problem) is None and search.took(name, search.run(method)):
-                break
-            if limits.expired():
+        for name, options in _chain(problem, smooth):
+            method = _method(name, limits.tol, options)
+            if method.refuses(problem) is not None:
+                continue
+            if search.took(name, search.run(method, bool(options))) or limits.expired():
                 break
         return search.result()
 
 
 @cache
-def _method(name: str, tol: float) -> Solver:
-    options: dict[str, Any] = {"sweeps": 0} if name == "newton" else {}  # auto has swept already
-    return replace(by_name(name), tol=tol, **options)
+def _method(name: str, tol: float, options: Options) -> Solver:
+    return replace(by_name(name), tol=tol, **dict(options))
 
 
-def _chain(problem: BoxedLCP | FrictionProblem, smooth: bool) -> Iterator[str]:
+def _chain(problem: BoxedLCP | FrictionProblem, smooth: bool) -> Iterator[tuple[str, Options]]:
+    if isinstance(problem, FrictionProblem) and smooth:
+        yield from _friction_chain(problem)
+        return
+    names: tuple[str, ...]
     if isinstance(problem, FrictionProblem):
-        if smooth:
-            if problem.matrix_free or problem.nc > LARGE:
-                yield from ("nsgs", "apgd", "admm", "newton")
-                return
-            yield from ("newton", "lemke", "admm", "interior-point", "nsgs")
-        else:
-            yield from ("dantzig", "lemke", "enumerative", "newton", "interior-point", "pgs")
+        names = ("dantzig", "lemke", "enumerative", "newton", "interior-point", "pgs")
     elif problem.kind == "boxed-lcp":
-        yield from ("lemke", "pgs", "qp")
+        names = ("lemke", "pgs", "qp")
     elif problem.sparse and problem.size > SPARSE:
-        yield from ("newton", "interior-point", "lemke", "pgs")
+        names = ("newton", "interior-point", "lemke", "pgs")
     else:
-        yield from ("lemke", "newton", "interior-point", "enumerative", "pgs")
+        names = ("lemke", "newton", "interior-point", "enumerative", "pgs")
+    yield from ((name, ()) for name in names)
+
+
+def _friction_chain(problem: FrictionProblem) -> Iterator[tuple[str, Options]]:
+    if problem.nc > LARGE:
+        yield from ((name, ()) for name in ("nsgs", "apgd", "admm"))
+        return
+    newton = ("newton", (("sweeps", 0), ("max_steps", STEPS), ("homotopy", 0)))
+    yield newton
+    for sweeps in ROUNDS:
+        yield "nsgs", (("max_sweeps", sweeps),)
+        yield newton
+    if problem.size <= PIVOTED:
+        yield "lemke", ()
+    for name in ("interior-point", "admm"):
+        yield name, ()
+        yield newton
+    yield "newton", (("sweeps", 0),)
+    yield "nsgs", ()
 
 
 def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
@@ -136,19 +158,23 @@ class _Search:
         self.best: Answer | None = (
             None if start.value is None else Answer(start.value, Status.STALLED)
         )
+        self.last = self.best
         self.least = np.inf
         self.verdict: Answer | None = None
         self.methods: list[str] = []
         self.iterations = 0
 
-    def run(self, method: Solver) -> Answer:
-        value = None if self.best is None else self.best.value
+    def run(self, method: Solver, onward: bool) -> Answer:
+        """From the last point if `onward`, else from the best; at most half the time left."""
+        answer = self.last if onward else self.best
+        value = None if answer is None else answer.value
         share = Limits(self.limits.tol, 0.5 * self.limits.left())
         return method.run(self.problem, Start(value, self.basis), share)
 
     def took(self, name: str, answer: Answer) -> bool:
         """Judge an answer; True if the search is over."""
         self.methods.append(name)
+        self.last = answer
         self.iterations += answer.iterations
         if answer.dual is None:
             answer.dual = self.problem.dual(answer.value)
@@ -172,6 +198,6 @@ class _Search:
                 best = self.verdict
             elif self.limits.expired():
                 best.status = Status.TIME_LIMIT
-        best.methods = tuple(self.methods)
+        best.methods = tuple(dict.fromkeys(self.methods))
         best.iterations = self.iterations
         return best

@@ -36,9 +36,11 @@ class Lemke(Solver):
         None: ones after rows and columns are balanced, so that units do not matter.
     pivot_tol: entries of the pivot column below this times its largest are taken for zero [1].
     form: "tableau", "revised" (for larger problems) or "auto".
+    max_size: rows of the LCP above which the method refuses: its matrices are dense.
     """
 
     max_pivots: int = 100_000
+    max_size: int = 10_000
     covering: Any = None
     pivot_tol: float = 1e-13
     form: str = "auto"
@@ -59,6 +61,11 @@ class Lemke(Solver):
     def refuses(self, problem: Problem) -> str | None:
         if isinstance(problem, GlobalFrictionProblem):
             problem = problem.local
+        rows = problem.size
+        if isinstance(problem, FrictionProblem):
+            rows += 2 * problem.nc if problem.d == 2 else max(problem.k - 1, 0) * problem.nc
+        if rows > self.max_size:
+            return f"has dense matrices: an LCP of {rows} rows is over max_size = {self.max_size}"
         if isinstance(problem, FrictionProblem):
             reason = _no_lcp(problem)
             if reason is None and np.ndim(self.covering) == 1:

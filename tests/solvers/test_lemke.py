@@ -254,3 +254,9 @@ def test_empty_and_trivial_problems():
     assert ds.solve(ds.LCP(-np.eye(3), np.ones(3)), "lemke").value.tolist() == [0.0, 0.0, 0.0]
     equations = ds.solve(ds.MixedLCP([[2.0, 1.0], [1.0, 3.0]], [-3.0, -4.0], 2), "lemke")
     np.testing.assert_allclose(equations.value, [1.0, 1.0])
+
+
+def test_too_large_for_dense_matrices_is_refused():
+    problem = ds.LCP(np.eye(5), -np.ones(5))
+    with pytest.raises(ds.UnsupportedProblemError, match="over max_size = 4"):
+        ds.solve(problem, ds.Lemke(max_size=4))
