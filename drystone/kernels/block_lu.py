@@ -66,40 +66,58 @@ def minimum_degree(indptr, indices, keep, back, start, room):
             graph[i, p >> 6] &= ~(one << np.uint64(p & 63))
             degree[i] = _count(graph[i])
     start[n] = total
+    return n, _renumbered(nb, n, back, start, rows[:total])
+
+
+@kernel
+def _renumbered(nb, n, back, start, rows):
+    """Rows of each column in elimination numbers and ascending: sorted by two transpositions."""
     place = np.empty(nb, np.int32)
     for j in range(n):
         place[back[j]] = j
+    fill = np.zeros(n + 1, np.int64)
+    for k in range(rows.size):
+        fill[place[rows[k]] + 1] += 1
+    for i in range(n):
+        fill[i + 1] += fill[i]
+    columns = np.empty(rows.size, np.int32)
     for j in range(n):
-        segment = rows[start[j] : start[j + 1]]
-        for k in range(segment.size):
-            segment[k] = place[segment[k]]
-        segment.sort()
-    return n, rows[:total]
+        for k in range(start[j], start[j + 1]):
+            i = place[rows[k]]
+            columns[fill[i]] = j
+            fill[i] += 1
+    out = np.empty(rows.size, np.int32)
+    at = start[:n].copy()
+    begin = 0
+    for i in range(n):
+        for k in range(begin, fill[i]):
+            out[at[columns[k]]] = i
+            at[columns[k]] += 1
+        begin = fill[i]
+    return out
 
 
 @kernel
 def _count(row):
-    """Number of bits set in a row of 64-bit words."""
+    """Number of bits set in a row of 64-bit words; few are."""
     total = 0
     for w in range(row.size):
         x = row[w]
-        x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-        x = (x & np.uint64(0x3333333333333333)) + (
-            (x >> np.uint64(2)) & np.uint64(0x3333333333333333)
-        )
-        x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-        total += np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+        while x:
+            x &= x - np.uint64(1)
+            total += 1
     return total
 
 
 @kernel
 def _place(bit):
     """Index of the single bit set in a 64-bit word."""
-    x = bit - np.uint64(1)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    place = 0
+    for half in (32, 16, 8, 4, 2, 1):
+        if bit >> np.uint64(half):
+            bit >>= np.uint64(half)
+            place += half
+    return place
 
 
 @kernel

@@ -37,9 +37,8 @@ def newton_steps(
     """Newton steps on the problem regularised around r: velocities u + alpha (r' - r).
 
     unit (nb,): sqrt of the mean diagonal; floor, unit_floor: least scales of the two residuals;
-    alpha: relative to unit^2; plain: regularise the matrix only, not the problem; most: steps
-    allowed; room: blocks the factors may have. r (nb, d) becomes the last iterate, best (nb, d)
-    the one of least true residual, history (most,) the true residuals.
+    alpha: relative to unit^2; plain: regularise the matrix only; most: steps allowed; room: most
+    blocks in the factors. r becomes the last iterate, best (nb, d) the one of least residual.
     Returns (status, steps, true residual, least). Status SOLVED: the true residual is within tol;
     RUNNING: the regularised problem is solved; STALLED: it is not; SINGULAR: too much fill.
     """
@@ -52,9 +51,8 @@ def newton_steps(
     rows, buffer = np.empty(0, np.int32), np.empty(0)
     u, near, centre = np.empty((nb, d)), np.empty((nb, d)), r.copy()
     best[:] = r
-    block_product(shape, indptr, indices, W, r, q, u)
-    near[:] = u
-    initial = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
+    block_product(shape, indptr, indices, W, r, q, near)
+    initial = _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
     true, least, ease = initial, initial, np.inf
     if initial <= tol:
         return status.SOLVED, 0, initial, initial
@@ -78,19 +76,17 @@ def newton_steps(
         true = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
         regular = _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
         history[step] = true
-        if not np.isfinite(true):
-            return status.STALLED, step + 1, true, least
         if true < least:
             least = true
             best[:] = r
+        idle += 1
+        if regular < ease:
+            ease, idle = regular, 0
         if true <= tol:
             return status.SOLVED, step + 1, true, least
         if not plain and regular <= min(1e-2 * initial, 0.1 * true):
             return status.RUNNING, step + 1, true, least
-        idle += 1
-        if regular < ease:
-            ease, idle = regular, 0
-        if idle > STUCK:
+        if idle > STUCK or not np.isfinite(true):
             return status.STALLED, step + 1, true, least
     return status.STALLED, most, true, least
 
