@@ -21,8 +21,8 @@ from drystone.solvers._outer import SlipShift
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 
-CHUNK = 25  # iterations between looks at the residual, fewer for large problems
-CHUNK_WORK = 100_000  # contacts x iterations in one chunk: a few milliseconds
+CHUNK, LEAST = 25, 5  # iterations between looks at the residual; a look costs about two
+CHUNK_WORK = 300_000  # contacts x iterations in one chunk, where that leaves LEAST of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class APGD(Solver):
         state = _State(cones, cones.start(start.value))
         shift = SlipShift(cones, state.u)
         best, least = state.r.copy(), np.inf
-        chunk = max(1, min(CHUNK, CHUNK_WORK // max(cones.nb, 1)))
+        chunk = max(LEAST, min(CHUNK, CHUNK_WORK // max(cones.nb, 1)))
         done, status, history = 0, Status.MAX_ITERATIONS, []
         while True:
             plain, unit = cones.residuals(state.r, state.u)
