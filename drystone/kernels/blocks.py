@@ -11,6 +11,7 @@ from drystone.kernels._jit import kernel
 
 COULOMB = 0
 CONVEX = 1
+STATIC = 3  # (14-1): friction need only partly oppose the tangential motion
 LINEAR = 2  # rows of an LCP, as blocks of size 1 with mu = 0: residual relative to |q| alone
 
 
@@ -71,6 +72,8 @@ def _contact_error(shape, r, u, mu, i, s, law):
         for a in range(d):
             total += (u[i, a] / s) ** 2
         return total
+    if law == STATIC:
+        return _static_error(shape, r, u, mu, i, s)
     slip = 0.0
     for a in range(1, d):
         slip += (u[i, a] / s) ** 2
@@ -86,6 +89,22 @@ def _contact_error(shape, r, u, mu, i, s, law):
     for a in range(1, d):
         total += (r[i, a] * s - factor * (r[i, a] * s - u[i, a] / s)) ** 2
     return total
+
+
+@kernel
+def _static_error(shape, r, u, mu, i, s):
+    """min(r_n, u_n); friction over its limit or, with slip, below it; friction that drives."""
+    force, speed, along = 0.0, 0.0, 0.0
+    for a in range(1, len(shape)):
+        force += (r[i, a] * s) ** 2
+        speed += (u[i, a] / s) ** 2
+        along += r[i, a] * u[i, a]
+    force, speed = np.sqrt(force), np.sqrt(speed)
+    room = mu * r[i, 0] * s - force
+    unmet = -room if room < 0.0 else min(room, speed)
+    driving = max(along, 0.0) / max(force, speed, 2.220446049250313e-16)
+    normal = min(r[i, 0] * s, u[i, 0] / s)
+    return normal * normal + unmet * unmet + driving * driving
 
 
 @kernel

@@ -18,6 +18,7 @@ from drystone.problems.residual import friction_residuals
 from drystone.types import Bools, Floats
 
 Law = Literal["coulomb", "convex", "static"]
+LAWS = {"coulomb": kernels.COULOMB, "convex": kernels.CONVEX, "static": kernels.STATIC}
 
 
 class _Contacts:
@@ -156,8 +157,8 @@ class FrictionProblem(_Contacts):
         """(scaled, unit-free) residual of r; see ``problems.residual``."""
         form = self.form
         r, u = form.impulses(value), form.velocities(self.dual(value) if dual is None else dual)
-        if self.slip is None and self.law != "static" and self.k in (0, 2):
-            law = kernels.COULOMB if self.law == "coulomb" else kernels.CONVEX
+        if self.slip is None and self.k in (0, 2):
+            law = LAWS[self.law]
             res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
             return float(res[0]), float(res[1])
         return friction_residuals(r, u, form.q, form.mu, form.unit, self.law, form.slip, self.k)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.kernels.blocks import CONVEX, COULOMB, block_product, contact_residuals
+from drystone.kernels.blocks import CONVEX, COULOMB, STATIC, block_product, contact_residuals
 from drystone.problems.residual import friction_residuals
 
 pytestmark = pytest.mark.kernels
@@ -26,7 +26,9 @@ def test_block_product(d):
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
-@pytest.mark.parametrize(("code", "law"), [(COULOMB, "coulomb"), (CONVEX, "convex")])
+@pytest.mark.parametrize(
+    ("code", "law"), [(COULOMB, "coulomb"), (CONVEX, "convex"), (STATIC, "static")]
+)
 def test_residual_kernel_equals_the_array_form(d, code, law):
     """The array form itself is tested against projections by least squares."""
     rng = np.random.default_rng(d)
