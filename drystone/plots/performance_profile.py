@@ -15,6 +15,7 @@ from drystone.errors import MissingExtraError
 from drystone.types import Floats
 
 Times = Mapping[str, Mapping[str, float]]  # seconds by solver and problem; absent: not solved
+SHOWN = 12  # curves in a panel; more cannot be told apart
 
 
 def ratios(times: Times, problems: list[str]) -> dict[str, Floats]:
@@ -49,20 +50,23 @@ def plot_profiles(
     except ImportError:
         raise MissingExtraError("plots need matplotlib: pip install 'drystone[plot]'") from None
     figure, axes = pyplot.subplots(
-        1, max(len(panels), 1), figsize=(5.2 * max(len(panels), 1), 4.6), squeeze=False
+        1, max(len(panels), 1), figsize=(5.2 * max(len(panels), 1), 5.6), squeeze=False
     )
     taus = np.logspace(0, 4, 400)
     for axis, (name, (times, problems)) in zip(axes[0], panels.items(), strict=False):
         curves = fractions(times, problems, taus)
-        order = sorted(curves, key=lambda s: (-curves[s].mean(), s))
+        order = sorted(curves, key=lambda s: (-curves[s].mean(), s))[:SHOWN]
         for k, solver in enumerate(order):
             style = ("-", "--", ":", "-.")[(k // 10) % 4]
             width = 2.6 if solver.startswith("auto") else 1.3
             axis.step(taus, curves[solver], style, where="post", lw=width, label=solver)
-        axis.set(xscale="log", xlim=(1, 1e4), ylim=(0, 1.02), title=f"{name} ({len(problems)})")
+        best = f", best {SHOWN} of {len(curves)} solvers" if len(curves) > SHOWN else ""
+        heading = f"{name}: {len(problems)} problems{best}"
+        axis.set(xscale="log", xlim=(1, 1e4), ylim=(0, 1.02))
+        axis.set_title(heading, fontsize=10)
         axis.set_xlabel("time / time of the fastest solver on that problem")
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=6.5, loc="lower right", ncols=2)
+        axis.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
     axes[0][0].set_ylabel("fraction of problems solved")
     if title:
         figure.suptitle(title)
