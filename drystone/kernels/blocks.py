@@ -64,6 +64,25 @@ def floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor):
 
 
 @kernel
+def box_residuals(z, w, q, lower, upper, unit):
+    """(scaled, unit-free) residual of a boxed LCP: |mid(z - upper, w, z - lower)| / |q|.
+
+    The same as z - mid(lower, z - w, upper), but it does not lose w in a large z.
+    """
+    plain_f, plain_q, unit_f, unit_q = 0.0, 0.0, 0.0, 0.0
+    for i in range(z.size):
+        s = unit[i]
+        above, below = z[i] - upper[i], z[i] - lower[i]
+        plain_f += min(max(w[i], above), below) ** 2
+        unit_f += min(max(w[i] / s, above * s), below * s) ** 2
+        plain_q += q[i] ** 2
+        unit_q += (q[i] / s) ** 2
+        if np.isnan(z[i]) or np.isnan(w[i]):
+            return np.nan, np.nan
+    return _ratio(plain_f, plain_q), _ratio(unit_f, unit_q)
+
+
+@kernel
 def _contact_error(shape, r, u, mu, i, s, law):
     """|F_i|^2 with impulses scaled by s and velocities by 1/s."""
     d = len(shape)

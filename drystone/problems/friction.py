@@ -13,7 +13,7 @@ from drystone.kernels import blocks as kernels
 from drystone.problems import _check
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
-from drystone.problems.mass import MassMatrix
+from drystone.problems.mass import SMALL, MassMatrix
 from drystone.problems.residual import friction_residuals
 from drystone.types import Bools, Floats
 
@@ -293,12 +293,13 @@ class GlobalFrictionProblem(_Contacts):
         _check.symmetric("M", self.M, rtol=1e-6)
         self._settle("b", self.b.size, mu, dim, bilateral, law, cone, slip)
         self.mass = MassMatrix(self.M)  # factorised: the proof that M is positive definite
+        self._H = self.H.toarray() if ndof <= SMALL else self.H
 
     @cached_property
     def local(self) -> FrictionProblem:
         """The same problem as u = W r + q with W = H' M^-1 H."""
-        W = self.mass.congruence(self.H)
-        q = self.H.T @ self.mass.solve(self.q) + self.b
+        W = self.mass.congruence(self._H)
+        q = self._H.T @ self.mass.solve(self.q) + self.b
         return FrictionProblem(
             W,
             q,
@@ -312,10 +313,14 @@ class GlobalFrictionProblem(_Contacts):
 
     def velocity(self, value: Floats) -> Floats:
         """v = M^-1 (q + H r)."""
-        return self.mass.solve(self.q + self.H @ value)
+        return self.mass.solve(self.q + self._H @ value)
+
+    def velocities(self, v: Floats) -> Floats:
+        """u = H' v + b."""
+        return np.asarray(self._H.T @ v + self.b)
 
     def dual(self, value: Floats) -> Floats:
-        return np.asarray(self.H.T @ self.velocity(value) + self.b)
+        return self.velocities(self.velocity(value))
 
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         return self.local.residuals(value, self.dual(value) if dual is None else dual)

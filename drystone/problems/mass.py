@@ -13,6 +13,7 @@ from drystone.problems._check import Matrix
 from drystone.types import Floats, Ints
 
 BODY = 12  # largest block inverted on its own; a rigid body has 3 or 6
+SMALL = 100  # rows; below, arrays beat sparse matrices by the cost of the calls
 
 
 def decoupled(M: sp.csr_array) -> list[tuple[Ints, Floats]] | None:
@@ -47,9 +48,11 @@ class MassMatrix:
 
     def __init__(self, M: Matrix) -> None:
         M = sp.csr_array(M)
-        self._inverse = self._block_inverse(M)
+        self._inverse: Matrix = self._block_inverse(M)
         if self._inverse is None:
             self._lu = _definite_lu(sp.csc_array(M))
+        if M.shape[0] <= SMALL:
+            self._inverse = self.solve(np.eye(M.shape[0]))
 
     @staticmethod
     def _block_inverse(M: sp.csr_array) -> sp.csr_array | None:
@@ -83,8 +86,10 @@ class MassMatrix:
             return np.asarray(self._inverse @ right)
         return np.asarray(self._lu.solve(right))
 
-    def congruence(self, H: sp.csr_array) -> Matrix:
+    def congruence(self, H: Matrix) -> Matrix:
         """H' M^-1 H, sparse where the blocks decouple."""
+        if isinstance(self._inverse, np.ndarray):
+            return np.ascontiguousarray(H.T @ (self._inverse @ H))
         if self._inverse is not None:
             return sp.csr_array(H.T @ self._inverse @ H)
         return np.ascontiguousarray(H.T @ self._lu.solve(H.toarray()))

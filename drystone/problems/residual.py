@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from drystone.kernels.blocks import box_residuals
 from drystone.types import Floats
 
 EPS = float(np.finfo(np.float64).eps)
@@ -28,14 +29,8 @@ def boxed_residuals(
     z: Floats, w: Floats, q: Floats, lower: Floats, upper: Floats, unit: Floats
 ) -> tuple[float, float]:
     """(scaled, unit-free) residual of a boxed LCP; `unit` is sqrt of the diagonal, (n,)."""
-    # z - mid(lower, z - w, upper) = mid(z - upper, w, z - lower), which does not lose w in z
-    plain = np.clip(w, z - upper, z - lower)
-    ws, qs = w / unit, q / unit
-    scaled = np.clip(ws, (z - upper) * unit, (z - lower) * unit)
-    return (
-        ratio(_norm(plain), _norm(q)),
-        ratio(_norm(scaled), _norm(qs)),
-    )
+    plain, scaled = box_residuals(z, w, q, lower, upper, unit)
+    return float(plain), float(scaled)
 
 
 def friction_residuals(

@@ -124,7 +124,7 @@ def judged(problem: Problem, answer: Answer, solver: Solver, begin: float) -> So
     dual, residuals = answer.dual, answer.residuals
     if isinstance(problem, GlobalFrictionProblem):
         velocity = problem.velocity(answer.value)
-        dual, residuals = problem.H.T @ velocity + problem.b, None
+        dual, residuals = problem.velocities(velocity), None
     if dual is None:
         dual = problem.dual(answer.value)
     if residuals is None:
