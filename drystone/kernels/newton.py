@@ -236,6 +236,18 @@ def _natural(shape, r, u, mu, rho, i, state, phi, A, B):
 
 
 @kernel
+def _add_product(shape, B, i, W, k, buffer, at, stride):
+    """Add the block B_i W_k to the buffer."""
+    d = len(shape)
+    for a in range(d):
+        for b in range(d):
+            total = 0.0
+            for e in range(d):
+                total += B[i, a, e] * W[k, e, b]
+            buffer[at + a * stride + b] += total
+
+
+@kernel
 def direction(
     shape, indptr, indices, W, alpha, state, phi, A, B, n, count, order, rows, buffer, x, dr
 ):
@@ -261,19 +273,15 @@ def direction(
             for b in range(d):
                 buffer[at + a * stride + b] += A[i, a, b] + alpha[i] * B[i, a, b]
         for k in range(indptr[i], indptr[i + 1]):
-            c = indices[k]
-            m = place[c]
+            m = place[indices[k]]
             if m >= 0:
                 at, stride = slot(d, j, m, node, first, below, rows, lower, upper)
-            for a in range(d):
-                for b in range(d):
-                    total = 0.0
-                    for e in range(d):
-                        total += B[i, a, e] * W[k, e, b]
-                    if m >= 0:
-                        buffer[at + a * stride + b] += total
-                    else:  # an open contact: its change is known
-                        x[j, a] -= total * dr[c, b]
+                _add_product(shape, B, i, W, k, buffer, at, stride)
+            else:  # an open contact: its change is known
+                for a in range(d):
+                    for b in range(d):
+                        for e in range(d):
+                            x[j, a] -= B[i, a, e] * W[k, e, b] * dr[indices[k], b]
     if not factorise(shape, count, node, first, below, rows, lower, upper, buffer):
         return False
     substitute(shape, count, first, below, rows, lower, upper, buffer, x[:n])

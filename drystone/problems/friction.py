@@ -130,7 +130,7 @@ class FrictionProblem(_Contacts):
             if self.size <= 300:
                 _check.semidefinite("W", self.W, rtol=1e-4)
         if not isinstance(self.W, DelassusOperator):
-            _ = self.form  # what every method needs first is part of the statement
+            _ = self.form.unit  # blocks and units: what every method needs first is stated too
 
     @property
     def matrix_free(self) -> bool:
