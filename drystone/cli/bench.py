@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drystone.cli.words import complain, duration, mistakes
+from drystone.cli.words import PIPED_WIDTH, complain, duration, mistakes
 from drystone.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def _report(
     from drystone.plots.performance_profile import plot_profiles
 
     console = Console()
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
     times = report.times_by_solver(ours, tol)
     _print_profiles(console, report.panels(ours, times))
     rows = report.versus(ours, theirs, tol) if theirs else []
@@ -179,7 +181,9 @@ def _print_profiles(console: object, panels: object) -> None:
         for name in ("solved", *(f"within {tau:g}x" for tau in TAUS), "median time"):
             table.add_column(name, justify="right")
         shares = fractions(times, problems, np.array(TAUS))
-        for solver in sorted(times, key=lambda s: (-len(times[s]), -shares[s].sum(), s)):
+        for solver in sorted(
+            times, key=lambda s: (-len(times[s].keys() & set(problems)), -shares[s].sum(), s)
+        ):
             taken = [times[solver][p] for p in problems if p in times[solver]]
             table.add_row(
                 solver,

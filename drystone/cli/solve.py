@@ -10,6 +10,7 @@ import typer
 
 from drystone.cli.words import (
     FAILED,
+    PIPED_WIDTH,
     WRONG,
     complain,
     duration,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from drystone.solvers.base import Solver
     from drystone.types import Solution
 
-PIPED_WIDTH = 160  # columns of the table where no terminal says otherwise
 METHODS_HELP = (
     "Method: auto chooses and falls back by itself. LCPs: lemke, dantzig, pgs, interior-point, "
     "enumerative. Friction: newton, nsgs, admm, apgd, interior-point."

@@ -16,6 +16,7 @@ from drystone.errors import DrystoneError
 if TYPE_CHECKING:
     from drystone.problems import Problem
 
+PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
 FAILED, WRONG = 1, 2  # exit codes: the solve failed; the command or a file is wrong
 KINDS = {
     "lcp": "lcp",
