@@ -40,7 +40,7 @@ class Lemke(Solver):
     """
 
     max_pivots: int = 100_000
-    max_size: int = 10_000
+    max_size: int = 4_000
     covering: Any = None
     pivot_tol: float = 1e-13
     form: str = "auto"
