@@ -16,6 +16,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.blocks import CONVEX
 
 ROOT_STEPS = 100  # bisection alone needs about 60; Newton about 5
+ANGLE_STEPS = 12
 TINY = 4e-16
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
@@ -55,6 +56,8 @@ def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
         return 0.0
     if d == 3 and law != CONVEX:
         return _slip_spatial(W, k, q, mu, lam, r, i)
+    if d == 3 and _slip_convex(W, k, q, mu, r, i):
+        return 0.0
     return _slip_general(shape, W, k, q, mu, law, lam, work, r, i)
 
 
@@ -170,6 +173,43 @@ def _slip_spatial(W, k, q, mu, lam, r, i):
     r[i, 0] = -(q[0] + w1 * r[i, 1] + w2 * r[i, 2]) / c
     _onto_cone(r, i, mu)
     return lam
+
+
+@kernel
+def _slip_convex(W, k, q, mu, r, i):
+    """Convex slip with two tangents: r = s g, g = (1, mu e), e = (cos, sin) of one angle.
+
+    u is orthogonal to the ray g (which gives s) and to its turn h = dg / dangle: Newton on u.h,
+    from the direction in which stick left the cone (r[i] on entry). False if it did not arrive at
+    the minimum, where u_t opposes r_t: the general search then takes over.
+    """
+    length = np.sqrt(r[i, 1] ** 2 + r[i, 2] ** 2)
+    if not length > 0.0:
+        return False
+    x, y = r[i, 1] / length, r[i, 2] / length
+    for _ in range(ANGLE_STEPS):
+        g1, g2, h1, h2 = mu * x, mu * y, -mu * y, mu * x
+        wg0 = W[k, 0, 0] + W[k, 0, 1] * g1 + W[k, 0, 2] * g2
+        wg1 = W[k, 1, 0] + W[k, 1, 1] * g1 + W[k, 1, 2] * g2
+        wg2 = W[k, 2, 0] + W[k, 2, 1] * g1 + W[k, 2, 2] * g2
+        D = wg0 + g1 * wg1 + g2 * wg2
+        s = -(q[0] + g1 * q[1] + g2 * q[2]) / D
+        u1, u2 = q[1] + s * wg1, q[2] + s * wg2
+        G = u1 * h1 + u2 * h2
+        hwg = h1 * wg1 + h2 * wg2
+        whh = h1 * (W[k, 1, 1] * h1 + W[k, 1, 2] * h2) + h2 * (W[k, 2, 1] * h1 + W[k, 2, 2] * h2)
+        ds = -(h1 * q[1] + h2 * q[2] + 2.0 * s * hwg) / D
+        slope = ds * hwg + s * whh - (u1 * g1 + u2 * g2)
+        turn = -G / slope
+        if s > 0.0 and u1 * x + u2 * y < 0.0 and abs(turn) <= TINY:
+            r[i, 0], r[i, 1], r[i, 2] = s, s * g1, s * g2
+            return True
+        if not abs(turn) < 0.5:
+            return False
+        x, y = x - turn * y, y + turn * x
+        length = np.sqrt(x * x + y * y)
+        x, y = x / length, y / length
+    return False
 
 
 @kernel
