@@ -57,10 +57,26 @@ def floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor):
             unit_u += (u[i, a] / s) ** 2
     if law == LINEAR:
         plain_r = plain_u = unit_r = unit_u = 0.0
+    if ran_away(unit_f, unit_q, unit_r, unit_u):
+        return np.inf, np.inf
     return (
         _ratio(plain_f, max(plain_q, plain_r, plain_u, floor**2)),
         _ratio(unit_f, max(unit_q, unit_r, unit_u, unit_floor**2)),
     )
+
+
+@kernel
+def ran_away(f, q, r, u):
+    """Whether impulses grow without bound on a problem without a solution (squares, unit-free).
+
+    |F| / |r| then tends to zero although the velocities are as wrong as ever: with r 10^5 times
+    all velocities, an error of a tenth of them is not forgiven for the sake of a large r; and with
+    r 10^12 times q, u = W r + q has lost q to rounding and proves nothing.
+    """
+    scale = max(q, u)
+    if scale == 0.0:
+        return False
+    return (r > 1e10 * scale and f > 1e-2 * scale) or (q > 0.0 and r > 1e24 * q)
 
 
 @kernel

@@ -5,6 +5,8 @@ the convex relaxation takes u~ = u. res = |F| / max(|q|, |r|, |u|), not divided 
 is below machine epsilon. Unit-free: the same of (r sqrt(d), u / sqrt(d), q / sqrt(d)) with d the
 mean diagonal of the contact's block of W. A polyhedral cone changes two things: |u_t| becomes
 the largest -d_j.u_t over its directions (lambda of T1), and P_K projects on the polyhedral cone.
+Impulses that run away (see ``kernels.blocks.ran_away``) are the mark of a problem without a
+solution, not a small error: their residual is infinite.
 
 LCP: res = |min(z, w)| / |q|; boxed: |z - mid(lower, z - w, upper)| / |q|, which is the same.
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone.kernels.blocks import box_residuals
+from drystone.kernels.blocks import box_residuals, ran_away
 from drystone.types import Floats
 
 EPS = float(np.finfo(np.float64).eps)
@@ -54,9 +56,13 @@ def friction_residuals(
     root = unit[:, None]
     plain = contact_errors(r, u, mu, law, slip, k)
     scaled = contact_errors(r * root, u / root, mu, law, slip, k)
+    unit_f, unit_q = _norm(scaled), _norm(q / root)
+    unit_r, unit_u = _norm(r * root), _norm(u / root)
+    if ran_away(unit_f**2, unit_q**2, unit_r**2, unit_u**2):
+        return np.inf, np.inf
     return (
         ratio(_norm(plain), _norm(q), _norm(r), _norm(u)),
-        ratio(_norm(scaled), _norm(q / root), _norm(r * root), _norm(u / root)),
+        ratio(unit_f, unit_q, unit_r, unit_u),
     )
 
 

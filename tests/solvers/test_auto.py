@@ -116,3 +116,18 @@ def test_empty_and_trivial(n):
     solution = ds.solve(free)
     assert solution.ok
     assert not solution.value.any()
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_wedge_that_closes_has_no_solution_and_is_not_called_solved(dim, law):
+    """Two contacts that push the same body against each other, both approached: u_1 + u_2 = q_1 +
+    q_2 < 0 whatever the impulses. Growing impulses make |F| / |r| small, and must not pass."""
+    W = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(dim))
+    q = np.tile(-np.eye(dim)[0], 2)
+    problem = ds.FrictionProblem(W, q, 0.5, dim=dim, law=law)
+    huge = 1e12 * np.tile(np.eye(dim)[0], 2)
+    assert min(problem.residuals(huge)) > 0.1
+    for solver in ("auto", "nsgs", "newton", "apgd"):
+        solution = ds.solve(problem, solver, time_limit=2.0)
+        assert not solution.ok, solution
