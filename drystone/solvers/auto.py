@@ -2,7 +2,7 @@
 
 | problem | methods, in order |
 |---|---|
-| friction, smooth cones | rounds of nsgs and newton; lemke (planar), interior-point, admm, nsgs |
+| friction, smooth cones | nsgs, newton, interior-point; rounds of nsgs and newton; lemke, admm |
 | the same, very large | nsgs, apgd, admm |
 | known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, interior-point, pgs |
 | LCP, mixed LCP | lemke, newton, interior-point, enumerative, pgs |
@@ -97,14 +97,14 @@ def _friction_chain(problem: FrictionProblem) -> Iterator[tuple[str, Options]]:
         return
     newton = ("newton", (("sweeps", 0), ("max_steps", STEPS), ("homotopy", 0)))
     yield newton
+    yield "interior-point", ()
+    yield newton
     for sweeps in ROUNDS:
         yield "nsgs", (("max_sweeps", sweeps),)
         yield newton
     if problem.size <= PIVOTED:
         yield "lemke", ()
-    for name in ("interior-point", "admm"):
-        yield name, ()
-        yield newton
+    yield "admm", ()
     yield "newton", (("sweeps", 0),)
     yield "nsgs", ()
 
