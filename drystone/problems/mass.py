@@ -47,12 +47,13 @@ class MassMatrix:
     """M of a global problem, ready to solve with; raises if M is not positive definite."""
 
     def __init__(self, M: Matrix) -> None:
+        self._inverse: Matrix = _small_inverse(M) if M.shape[0] <= SMALL else None
+        if self._inverse is not None:
+            return
         M = sp.csr_array(M)
-        self._inverse: Matrix = self._block_inverse(M)
+        self._inverse = self._block_inverse(M)
         if self._inverse is None:
             self._lu = _definite_lu(sp.csc_array(M))
-        if M.shape[0] <= SMALL:
-            self._inverse = self.solve(np.eye(M.shape[0]))
 
     @staticmethod
     def _block_inverse(M: sp.csr_array) -> sp.csr_array | None:
@@ -93,6 +94,17 @@ class MassMatrix:
         if self._inverse is not None:
             return sp.csr_array(H.T @ self._inverse @ H)
         return np.ascontiguousarray(H.T @ self._lu.solve(H.toarray()))
+
+
+def _small_inverse(M: Matrix) -> Floats | None:
+    """M^-1 as an array, or None if M is not definite: the slower ways then name the rows."""
+    dense = M if isinstance(M, np.ndarray) else M.toarray()
+    try:
+        np.linalg.cholesky(dense)
+    except np.linalg.LinAlgError:
+        return None
+    inverse = np.linalg.solve(dense, np.eye(dense.shape[0]))
+    return 0.5 * (inverse + inverse.T)
 
 
 def _definite_lu(M: sp.csc_array) -> SuperLU:
