@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.kernels.blocks import CONVEX, COULOMB
-from drystone.kernels.one_contact import solve_contact
+from drystone.kernels.one_contact import _slip_convex, _stick, solve_contact
 
 
 def solve(W, q, mu, law, lam=0.0):
@@ -80,3 +80,20 @@ def test_warm_start_changes_nothing():
         cold = solve(W, q, 0.2, COULOMB)
         for lam in (1e-6, 1.0, 1e6):
             np.testing.assert_allclose(solve(W, q, 0.2, COULOMB, lam), cold, atol=1e-12)
+
+
+@pytest.mark.kernels
+def test_convex_slip_by_its_angle_arrives_on_round_contacts():
+    """Nearly those of spheres: the fast way must find the slip itself, not hand it on."""
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        W = np.diag([1.0, 3.0, 4.0])[None] * rng.uniform(0.5, 2.0)
+        q = np.array([-rng.uniform(0.1, 1.0), *rng.normal(size=2)])
+        mu = 0.1
+        r = np.zeros((1, 3))
+        _stick((0, 0, 0), W, 0, q, np.empty((5, 3)), r, 0)
+        if np.linalg.norm(r[0, 1:]) > mu * r[0, 0]:
+            assert _slip_convex(W, 0, q, mu, r, 0)
+            u = W[0] @ r[0] + q
+            assert abs(u @ r[0]) <= 1e-14
+            assert u[0] == pytest.approx(mu * np.linalg.norm(u[1:]))
