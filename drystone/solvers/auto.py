@@ -5,6 +5,7 @@
 | friction, smooth cones | nsgs, newton, interior-point; rounds of nsgs and newton; lemke, admm |
 | the same, very large | nsgs, apgd, admm |
 | known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, interior-point, pgs |
+| LCP of at most 4 rows | all bases in one kernel call (enumerative), then as below |
 | LCP, mixed LCP | lemke, newton, interior-point, enumerative, pgs |
 | large sparse LCP | newton, interior-point, lemke, pgs |
 | boxed LCP | lemke, pgs, qp |
@@ -24,7 +25,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from drystone.kernels import nsgs as kernels
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.kernels.tiny import first_basis
+from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
@@ -36,6 +38,7 @@ SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the active 
 ROUNDS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
+TINY = 4  # rows of an LCP whose bases are all looked at
 LARGE = 20_000  # contacts; beyond, W is not factorised
 SPARSE = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
 
@@ -59,6 +62,13 @@ class Auto(Solver):
             and smooth
             and (problem.nc <= LARGE or not problem.matrix_free)
             and search.took("nsgs", _sweeps(problem, start, limits))
+        ):
+            return search.result()
+        if (
+            isinstance(problem, LCP)
+            and 0 < problem.size <= TINY
+            and start.basis is None
+            and search.took("enumerative", _tiny(problem))
         ):
             return search.result()
         for name, options in _chain(problem, smooth):
@@ -107,6 +117,14 @@ def _friction_chain(problem: FrictionProblem) -> Iterator[tuple[str, Options]]:
     yield "admm", ()
     yield "newton", (("sweeps", 0),)
     yield "nsgs", ()
+
+
+def _tiny(problem: LCP) -> Answer:
+    """The first basis that solves a handful of rows."""
+    z, basis = np.zeros(problem.size), np.zeros(problem.size, dtype=bool)
+    if first_basis(problem.dense, problem.q, 1e-12, z, basis):
+        return Answer(z, Status.SOLVED, 1, extras={"basis": basis})
+    return Answer(np.zeros(problem.size), Status.STALLED, 1)
 
 
 def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
