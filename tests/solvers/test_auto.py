@@ -40,8 +40,8 @@ def test_random_bodies(seed, dim, law, ratio):
     problem = random_bodies(rng, bodies, contacts, dim=dim, law=law, mass_ratio=ratio)
     solution = ds.solve(problem)
     assert solution.ok, solution
-    if law == "coulomb":
-        assert coulomb_by_hand(problem, solution.value) <= 1e-5
+    if law == "coulomb":  # masses weigh the residual's units: their root separates u from r
+        assert coulomb_by_hand(problem, solution.value) <= 10 * 1e-8 * np.sqrt(ratio)
 
 
 @settings(deadline=None, max_examples=20, derandomize=True)
