@@ -1,9 +1,10 @@
 """The one decorator of all kernels, and the folder where their machine code is kept.
 
 Numba keys its cache on the file a function is written in: an edit in *another* kernel file that
-is inlined into this one goes unnoticed, and a warm cache ignores bounds checking. So the folder
-is named after a hash of all kernel sources, the mode and the Numba version: any edit starts a
-fresh folder, and an install folder that cannot be written to does not matter.
+is inlined into this one goes unnoticed, and a warm cache ignores bounds checking. So each kernel
+file has a folder named after a hash of its source, of every kernel source it imports, the mode
+and the Numba version: an edit starts fresh folders for what it touches and for nothing else, and
+an install folder that cannot be written to does not matter.
 
 ``DRYSTONE_JIT`` chooses the mode: ``on`` (default), ``bounds`` (index checks), ``off`` (plain
 Python, for debuggers and coverage).
@@ -13,11 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +32,51 @@ if MODE not in ("on", "bounds", "off"):
     raise ValueError(f"DRYSTONE_JIT={MODE!r}: expected 'on', 'bounds' or 'off'")
 
 
-def cache_folder() -> Path:
-    """Folder of the compiled kernels for this source, mode and Numba version."""
+def cache_folder(module: str) -> Path:
+    """Folder of the compiled kernels of a module, for its sources, the mode and the version."""
     digest = hashlib.sha256(f"{MODE} {numba.__version__} {sys.version}".encode())
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return _cache_root() / f"kernels-{digest.hexdigest()[:16]}"
+    for name in sorted(_sources(module)):
+        digest.update(name.encode())
+        digest.update(_source(name))
+    return _root() / f"{module.rpartition('.')[2]}-{digest.hexdigest()[:16]}"
+
+
+_IMPORT = re.compile(
+    rb"^(?:from|import)\s+(drystone\.kernels[\w.]*)(?:\s+import\s+(\([^)]*\)|.*))?", re.M
+)
+
+
+@cache
+def _sources(module: str) -> frozenset[str]:
+    """Names of the kernel modules whose sources can end up in this one's machine code."""
+    seen, left = {__name__}, [module]
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for package, names in _IMPORT.findall(_source(name)):
+            parts = [package.decode()]
+            parts += [f"{parts[0]}.{n}" for n in re.findall(r"\w+", names.decode())]
+            left += [part for part in parts if _path(part).exists()]
+    return frozenset(seen)
+
+
+def _path(module: str) -> Path:
+    steps = module.split(".")[2:]  # below drystone.kernels
+    folder = Path(__file__).parent.joinpath(*steps)
+    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+
+
+@cache
+def _source(module: str) -> bytes:
+    path = _path(module)
+    return path.read_bytes() if path.exists() else b""
+
+
+@cache
+def _root() -> Path:
+    return _cache_root()
 
 
 def _cache_root() -> Path:
@@ -73,16 +114,13 @@ def _is_mine(folder: Path) -> bool:
     return mine and not entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-_FOLDER = str(cache_folder()) if MODE != "off" else ""
-
-
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` on first call (nopython, IEEE arithmetic, cached on disk)."""
     if MODE == "off":
         return function
     # The locator reads the folder while decorating; restoring it leaves other packages alone.
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER
+    numba.config.CACHE_DIR = str(cache_folder(function.__module__))
     try:
         return numba.njit(cache=True, error_model="numpy", boundscheck=MODE == "bounds")(function)
     finally:

@@ -72,7 +72,7 @@ def test_modes_have_folders_of_their_own(warm):
     checked = run(USE, NUMBA_CACHE_DIR=folder, DRYSTONE_JIT="bounds")
     assert checked.stdout.strip() == "0.0"
     assert LINE in checked.stderr  # a warm cache of the other mode is not used
-    assert len(list(folder.glob("kernels-*"))) == 2
+    assert len(list(folder.glob("blocks-*"))) == 2
 
 
 def test_mode_off_compiles_nothing(tmp_path):
@@ -98,16 +98,25 @@ def test_bounds_mode_catches_a_bad_index(tmp_path):
     assert "IndexError" in caught.stderr
 
 
-def test_an_edit_in_any_kernel_file_starts_a_fresh_folder(tmp_path):
+def test_an_edit_starts_fresh_folders_for_what_it_touches(tmp_path):
+    """newton inlines block_lu, nsgs does not; both use the decorator."""
     copy = tmp_path / "site"
     shutil.copytree(PACKAGE, copy / "drystone", ignore=shutil.ignore_patterns("__pycache__"))
-    ask = "from drystone.kernels._jit import cache_folder; print(cache_folder().name)"
-    names = [run(ask, cwd=copy, NUMBA_CACHE_DIR=tmp_path).stdout]
-    other = copy / "drystone" / "kernels" / "status.py"
-    other.write_text(other.read_text() + "\n# an edit\n")
-    names.append(run(ask, cwd=copy, NUMBA_CACHE_DIR=tmp_path).stdout)
-    assert names[0].startswith("kernels-")
-    assert names[0] != names[1]
+    ask = (
+        "from drystone.kernels._jit import cache_folder as f;"
+        "print(*(f(f'drystone.kernels.{m}').name for m in ('newton', 'nsgs', 'dantzig')))"
+    )
+    names = []
+    for edited in (None, "block_lu", "dantzig_sets", "_jit"):
+        if edited:
+            other = copy / "drystone" / "kernels" / f"{edited}.py"
+            other.write_text(other.read_text() + "\n# an edit\n")
+        names.append(run(ask, cwd=copy, NUMBA_CACHE_DIR=tmp_path).stdout.split())
+    first, block_lu, sets, jit = names
+    assert [n.partition("-")[0] for n in first] == ["newton", "nsgs", "dantzig"]
+    assert [a == b for a, b in zip(first, block_lu, strict=True)] == [False, True, True]
+    assert [a == b for a, b in zip(block_lu, sets, strict=True)] == [True, True, False]
+    assert not set(sets) & set(jit)
 
 
 def test_install_folder_that_cannot_be_written_to(tmp_path):
