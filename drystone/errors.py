@@ -32,6 +32,22 @@ class ProblemFileError(DrystoneError, ValueError):
     """A problem file is truncated, mislabelled or not one; names the file and the place."""
 
 
+class ModelError(DrystoneError, ValueError):
+    """A world contradicts itself: the message names the body and the value."""
+
+
+class ShapeError(ModelError):
+    """A shape has no sense: a negative radius, a polygon that crosses itself, points in a plane."""
+
+
+class UnsupportedPairError(DrystoneError, TypeError):
+    """Two kinds of shapes have no contact kernel; the message names both bodies."""
+
+
+class SimulationError(DrystoneError, RuntimeError):
+    """A run cannot go on; the message says which body, when, and why."""
+
+
 class MissingExtraError(DrystoneError, ImportError):
     """An optional dependency is not installed; the message holds the command that installs it."""
 

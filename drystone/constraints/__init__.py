@@ -1,0 +1,1 @@
+"""Contacts (and joints) as rows: friction coefficients, Jacobians, blocks of W."""

@@ -1,0 +1,1 @@
+"""Mass, forces, prescribed motions, free motion, energy: bodies without their contacts."""

@@ -1,0 +1,1 @@
+"""Shapes, bounds, and which of them touch where. Knows geoms and poses, not forces."""

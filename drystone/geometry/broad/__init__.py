@@ -1,0 +1,1 @@
+"""Which boxes overlap: two broad phases with the same answer."""

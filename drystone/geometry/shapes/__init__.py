@@ -1,0 +1,1 @@
+"""Shapes as users make them; each becomes one or more convex geoms."""

@@ -1,0 +1,1 @@
+"""Narrow phase in the plane: one file per pair of kinds or family of pairs."""

@@ -1,0 +1,1 @@
+"""The gallery: one function per scene, for examples, tests and benchmarks alike."""

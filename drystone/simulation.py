@@ -1,0 +1,1 @@
+"""Simulation: a world, a method, and what happened."""

@@ -1,0 +1,1 @@
+"""Methods that advance a world by a step; one folder each."""

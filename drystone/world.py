@@ -1,0 +1,1 @@
+"""World: bodies, materials, forces and rules, described and checked."""
