@@ -1,0 +1,95 @@
+"""W = J M^-1 J' in block compressed rows, from the rows of contacts lo:hi (an island)."""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+
+
+@kernel
+def delassus(shape, lo, hi, body, moves, J, P, first):
+    """indptr, indices, blocks of W; first (nb + 1,): work.
+
+    Contacts couple through the moving bodies they share; columns ascend in each row.
+    """
+    d, n = len(shape), hi - lo
+    for i in range(lo, hi):
+        for s in range(2):
+            first[body[i, s] + 1] = 0
+            first[body[i, s]] = 0
+    total = 0
+    for i in range(lo, hi):
+        for s in range(2):
+            if moves[body[i, s]]:
+                first[body[i, s]] += 1  # contacts of each body
+    for i in range(lo, hi):  # where each body's list begins, in order of first contact
+        for s in range(2):
+            b = body[i, s]
+            if moves[b] and first[b] > 0:
+                count = first[b]
+                first[b] = -1 - total
+                total += count
+    lists, size = np.empty(total, np.int64), np.zeros(n * 2, np.int64)
+    fill = np.zeros(total, np.int64)
+    for i in range(lo, hi):
+        for s in range(2):
+            b = body[i, s]
+            if moves[b]:
+                at = -1 - first[b]
+                lists[at + fill[at]] = i
+                fill[at] += 1
+    indptr = np.zeros(n + 1, np.int32)
+    for i in range(lo, hi):
+        indptr[i - lo + 1] = indptr[i - lo] + _merge(i, body, moves, first, lists, fill, size, -1)
+    indices = np.empty(indptr[n], np.int32)
+    blocks = np.zeros((indptr[n], d, d))
+    neighbours = np.empty(total + 1, np.int64)
+    for i in range(lo, hi):
+        count = _merge(i, body, moves, first, lists, fill, neighbours, 0)
+        for k in range(count):
+            j = neighbours[k]
+            at = indptr[i - lo] + k
+            indices[at] = j - lo
+            _couple(shape, i, j, body, moves, J, P, blocks, at)
+    return indptr, indices, blocks
+
+
+@kernel
+def _merge(i, body, moves, first, lists, fill, out, write):
+    """Contacts that share a moving body with i, ascending and once; only counted if write < 0."""
+    at = np.zeros(2, np.int64)
+    end = np.zeros(2, np.int64)
+    for s in range(2):
+        b = body[i, s]
+        if moves[b]:
+            at[s] = -1 - first[b]
+            end[s] = at[s] + fill[at[s]]
+    count = 0
+    a, b = at[0], at[1]
+    while a < end[0] or b < end[1]:
+        if b >= end[1] or (a < end[0] and lists[a] <= lists[b]):
+            j = lists[a]
+            if b < end[1] and lists[b] == j:
+                b += 1
+            a += 1
+        else:
+            j = lists[b]
+            b += 1
+        if write >= 0:
+            out[count] = j
+        count += 1
+    return count
+
+
+@kernel
+def _couple(shape, i, j, body, moves, J, P, blocks, at):
+    """Block (i, j): sum over the shared moving bodies of J_i M^-1 J_j'."""
+    d = len(shape)
+    for s in range(2):
+        for t in range(2):
+            if body[i, s] == body[j, t] and moves[body[i, s]]:
+                for a in range(d):
+                    for b in range(d):
+                        total = 0.0
+                        for e in range(J.shape[3]):
+                            total += J[i, a, s, e] * P[j, b, t, e]
+                        blocks[at, a, b] += total
