@@ -1,1 +1,38 @@
-"""Shapes as users make them; each becomes one or more convex geoms."""
+"""Shapes of bodies, planar and spatial."""
+
+from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape
+from drystone.geometry.shapes.planar import Capsule2D, Disk, Ellipse, HalfPlane
+from drystone.geometry.shapes.polygon import Polygon, Rectangle, RegularPolygon
+from drystone.geometry.shapes.polyhedron import Box, ConvexPolyhedron
+from drystone.geometry.shapes.spatial import (
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Sphere,
+    Superquadric,
+)
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Capsule2D",
+    "Cone",
+    "ConvexPolyhedron",
+    "Cylinder",
+    "Disk",
+    "Ellipse",
+    "Ellipsoid",
+    "HalfPlane",
+    "HalfSpace",
+    "Piece",
+    "PlanarShape",
+    "Polygon",
+    "Rectangle",
+    "RegularPolygon",
+    "Shape",
+    "SpatialShape",
+    "Sphere",
+    "Superquadric",
+]

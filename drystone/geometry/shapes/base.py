@@ -1,0 +1,193 @@
+"""What every shape can do, and the checks that their constructors share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from drystone.errors import ModelError, ShapeError
+from drystone.geometry.mass_properties import MassProperties
+from drystone.types import Bools, Floats, Ints
+
+NO_INTS: Ints = np.empty(0, dtype=np.int64)
+NO_FLOATS: Floats = np.empty(0)
+ORIGIN: dict[int, Floats] = {2: np.zeros(2), 3: np.zeros(3)}
+AXES: dict[int, Floats] = {2: np.eye(2), 3: np.eye(3)}
+for _array in (NO_INTS, NO_FLOATS, *ORIGIN.values(), *AXES.values()):
+    _array.setflags(write=False)
+
+
+class Piece(NamedTuple):
+    """One convex geom of a shape, as ``geometry.kinds`` lays it out.
+
+    kind: code; floats, ints: its numbers; offset (dim,), turn (dim, dim): its frame in the
+    shape's (columns of turn are its axes); radius: of the least ball about its frame's origin
+    that holds it, inf if it is unbounded.
+    """
+
+    kind: int
+    floats: Floats
+    ints: Ints
+    offset: Floats
+    turn: Floats
+    radius: float
+
+    def moved(self, position: Floats, turn: Floats) -> Piece:
+        """The piece in a frame in which the present one stands at `position` with axes `turn`."""
+        return self._replace(offset=position + turn @ self.offset, turn=turn @ self.turn)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape(ABC):
+    """A solid, in a frame of its own; immutable, equal to another of the same kind and numbers."""
+
+    dim: ClassVar[int]
+
+    @abstractmethod
+    def pieces(self) -> list[Piece]:
+        """The convex geoms that the shape is the union of."""
+
+    @abstractmethod
+    def contains(self, points: Any) -> Bools:
+        """Which of the points (..., dim) lie in the shape, its surface included."""
+
+    def mass_properties(self, density: float) -> MassProperties:
+        """Mass, centre and inertia at a density [kg/m^3], in the plane [kg/m^2]; exact."""
+        name = type(self).__name__
+        if not _is_number(density) or not math.isfinite(density) or density <= 0:
+            raise ModelError(f"{name}: density must be positive and finite, got {density!r}")
+        return self._mass_properties(float(density))
+
+    @abstractmethod
+    def _mass_properties(self, density: float) -> MassProperties: ...
+
+    @property
+    def bounding_radius(self) -> float:
+        """Radius of a ball about the origin of the shape's frame that holds it all [m]."""
+        return max(
+            piece.radius + float(np.linalg.norm(piece.offset))
+            if piece.radius < math.inf
+            else math.inf
+            for piece in self.pieces()
+        )
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (type(self), *(_hashable(getattr(self, field.name)) for field in fields(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shape) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+class PlanarShape(Shape):
+    """A shape of planar worlds."""
+
+    dim = 2
+
+    @abstractmethod
+    def outline(self, n: int = 64) -> Floats:
+        """(k, 2) points round the boundary, counter-clockwise, for pictures; curves get about n."""
+
+    def outlines(self, n: int = 64) -> list[Floats]:
+        """The outline of each part."""
+        return [self.outline(n)]
+
+
+class SpatialShape(Shape):
+    """A shape of spatial worlds."""
+
+    dim = 3
+
+    @abstractmethod
+    def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
+        """(vertices (nv, 3), triangles (nt, 3)), counter-clockwise seen from outside; circles
+        get n corners."""
+
+
+class Unbounded(Shape):
+    """A shape without end: only for bodies that do not move."""
+
+    def _mass_properties(self, density: float) -> MassProperties:
+        raise ModelError(f"{type(self).__name__} has no mass: fixed bodies only")
+
+
+def size(shape: Shape, *names: str) -> None:
+    """Make the named fields floats; raise ShapeError unless they are positive and finite."""
+    kind = type(shape).__name__
+    for name in names:
+        value = getattr(shape, name)
+        if not _is_number(value):
+            raise ShapeError(f"{kind}: {name} must be a number, got {value!r}")
+        if not (math.isfinite(value) and value > 0):
+            raise ShapeError(f"{kind}: {name} must be positive and finite, got {value!r}")
+        object.__setattr__(shape, name, float(value))
+
+
+def number(kind: str, name: str, value: Any) -> float:
+    """`value` as a finite float."""
+    if not _is_number(value) or not math.isfinite(value):
+        raise ShapeError(f"{kind}: {name} must be a finite number, got {value!r}")
+    return float(value)
+
+
+def points_of(kind: str, name: str, values: Any, dim: int, least: int) -> Floats:
+    """`values` as a read-only (k, dim) array of k >= least finite points."""
+    try:
+        out = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{kind}: {name} must be an array of numbers") from None
+    if out.ndim != 2 or out.shape[1] != dim:
+        raise ShapeError(f"{kind}: {name} must have shape (k, {dim}), got {out.shape}")
+    if out.shape[0] < least:
+        raise ShapeError(f"{kind}: {name} must be at least {least} points, got {out.shape[0]}")
+    bad = ~np.isfinite(out).all(axis=1)
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ShapeError(f"{kind}: {name}[{i}] must be finite, got {out[i].tolist()}")
+    out.setflags(write=False)
+    return out
+
+
+def unit(kind: str, name: str, value: Any, dim: int) -> Floats:
+    """`value` as a unit vector (dim,), whatever its length was."""
+    out = points_of(kind, name, [value], dim, 1)[0]
+    length = float(np.linalg.norm(out))
+    if not 1e-150 < length < 1e150:
+        raise ShapeError(f"{kind}: {name} must not be zero, got {out.tolist()}")
+    out = out / length
+    out.setflags(write=False)
+    return out
+
+
+def query(points: Any, dim: int) -> Floats:
+    """Points (..., dim) to ask about."""
+    out = np.asarray(points, dtype=np.float64)
+    if out.ndim == 0 or out.shape[-1] != dim:
+        raise ShapeError(f"points must have shape (..., {dim}), got {out.shape}")
+    return out
+
+
+def simple(kind: int, dim: int, floats: Sequence[float], radius: float) -> list[Piece]:
+    """The one piece of a shape whose frame is its geom's."""
+    return [
+        Piece(kind, np.array(floats, dtype=np.float64), NO_INTS, ORIGIN[dim], AXES[dim], radius)
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.tobytes())
+    return value

@@ -1,0 +1,143 @@
+"""Boxes and convex polyhedra."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import ShapeError
+from drystone.geometry import kinds
+from drystone.geometry.mass_properties import MassProperties, inertia_matrix, of_mesh
+from drystone.geometry.shapes.base import (
+    AXES,
+    ORIGIN,
+    Piece,
+    SpatialShape,
+    points_of,
+    query,
+    size,
+)
+from drystone.geometry.shapes.hull import Hull, convex_hull
+from drystone.geometry.shapes.topology import Topology, layout
+from drystone.types import Bools, Floats, Ints
+
+# Vertex i of a box has the signs of i's bits: bit 0 for x, 1 for y, 2 for z; faces are
+# -x, +x, -y, +y, -z, +z.
+_SIGNS = np.array([[(i >> axis & 1) - 0.5 for axis in range(3)] for i in range(8)])
+_LOOPS = ((0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6))
+_NORMALS = np.array([[-1.0, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]]) + 0.0
+_BOX_INTS = layout(8, _LOOPS)
+_BOX_INTS.setflags(write=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Box(SpatialShape):
+    """Full sizes lx, ly, lz [m] along x, y, z, centred."""
+
+    lx: float
+    ly: float
+    lz: float
+
+    def __post_init__(self) -> None:
+        size(self, "lx", "ly", "lz")
+
+    def pieces(self) -> list[Piece]:
+        sizes = np.array([self.lx, self.ly, self.lz])
+        floats = np.empty(48)
+        floats[:24] = (_SIGNS * sizes).ravel()
+        planes = floats[24:].reshape(6, 4)
+        planes[:, :3] = _NORMALS
+        planes[:, 3] = np.repeat(0.5 * sizes, 2)
+        radius = 0.5 * math.hypot(self.lx, self.ly, self.lz)
+        return [Piece(kinds.POLYHEDRON, floats, _BOX_INTS, ORIGIN[3], AXES[3], radius)]
+
+    def contains(self, points: Any) -> Bools:
+        half = 0.5 * np.array([self.lx, self.ly, self.lz])
+        return np.asarray((np.abs(query(points, 3)) <= half).all(axis=-1))
+
+    def _mass_properties(self, density: float) -> MassProperties:
+        mass = density * self.lx * self.ly * self.lz
+        second = mass / 12.0 * np.diag([self.lx**2, self.ly**2, self.lz**2])
+        return MassProperties(mass, ORIGIN[3], inertia_matrix(second))
+
+    def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
+        fans = [(a, b, c) for a, *rest in _LOOPS for b, c in pairwise(rest)]
+        return _SIGNS * (self.lx, self.ly, self.lz), np.array(fans, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexPolyhedron(SpatialShape):
+    """The convex polyhedron whose corners are `points` (k, 3) [m], in any order.
+
+    Every point must be a corner: one inside the hull of the others is refused, as the shape meant
+    may not be convex. ``ConvexPolyhedron.hull(points)`` takes the hull of any points.
+    """
+
+    points: Any
+
+    def __post_init__(self) -> None:
+        points = points_of("ConvexPolyhedron", "points", self.points, 3, 4)
+        hull = convex_hull("ConvexPolyhedron", points)
+        if len(hull.corners) != len(points):
+            raise ShapeError(_not_a_corner(points, hull))
+        object.__setattr__(self, "points", points)
+        self.__dict__["topology"] = hull.topology
+
+    @staticmethod
+    def hull(points: Any) -> ConvexPolyhedron:
+        """The convex hull of any points (k, 3), which is then what collides."""
+        points = points_of("ConvexPolyhedron", "points", points, 3, 4)
+        return ConvexPolyhedron(points[convex_hull("ConvexPolyhedron", points).corners])
+
+    @cached_property
+    def topology(self) -> Topology:
+        """Faces, edges and vertex stars; vertices are `points`, in their order."""
+        return convex_hull("ConvexPolyhedron", self.points).topology
+
+    @cached_property
+    def _unit_density(self) -> MassProperties:
+        return of_mesh(self.points, self.topology.triangles(), 1.0)
+
+    def pieces(self) -> list[Piece]:
+        return [polyhedron_piece(self.topology, self._unit_density.centre)]
+
+    def contains(self, points: Any) -> Bools:
+        planes = self.topology.planes
+        return np.asarray((query(points, 3) @ planes[:, :3].T <= planes[:, 3]).all(axis=-1))
+
+    def _mass_properties(self, density: float) -> MassProperties:
+        one = self._unit_density
+        return MassProperties(density * one.mass, one.centre, density * one.inertia)
+
+    def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
+        return self.points.copy(), self.topology.triangles()
+
+    def __repr__(self) -> str:
+        return f"ConvexPolyhedron({len(self.points)} corners, {len(self.topology.loops)} faces)"
+
+
+def polyhedron_piece(topology: Topology, centre: Floats) -> Piece:
+    """The geom of a polyhedron, in a frame at `centre` (3,): least radius, nothing cancels."""
+    local = topology.vertices - centre
+    planes = topology.planes.copy()
+    planes[:, 3] -= planes[:, :3] @ centre
+    floats = np.concatenate((local.ravel(), planes.ravel()))
+    radius = float(np.sqrt((local * local).sum(axis=1).max()))
+    return Piece(kinds.POLYHEDRON, floats, topology.ints, centre, AXES[3], radius)
+
+
+def _not_a_corner(points: Floats, hull: Hull) -> str:
+    rest = np.setdiff1d(np.arange(len(points)), hull.corners)
+    planes = hull.topology.planes
+    depth = (planes[:, 3] - points[rest] @ planes[:, :3].T).min(axis=1)
+    i = int(np.argmax(depth))
+    where = f"{depth[i]:.3g} inside the hull" if depth[i] > 1e-9 * hull.size else "on its surface"
+    return (
+        f"ConvexPolyhedron: not convex: point {rest[i]} at {points[rest[i]].tolist()} lies {where} "
+        "and is no corner; use ds.ConvexPolyhedron.hull(points) if a hull is meant"
+    )

@@ -1,0 +1,76 @@
+"""Faces, edges and vertex stars of convex polyhedra, in the layout of ``geometry.kinds``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """vertices (nv, 3); planes (nf, 4): outer unit normal, offset; loops: vertex numbers of each
+    face, counter-clockwise seen from outside; ints: everything as ``geometry.kinds`` has it."""
+
+    vertices: Floats
+    planes: Floats
+    loops: tuple[tuple[int, ...], ...]
+    ints: Ints
+
+    @property
+    def edges(self) -> Ints:
+        """(ne, 4): v0 < v1, the face on the left and the face on the right of v0 -> v1."""
+        nf, ne = self.ints[1:3]
+        start = 3 + nf + 1 + self.ints[3 + nf]
+        return self.ints[start : start + 4 * ne].reshape(-1, 4)
+
+    def triangles(self) -> Ints:
+        """(nt, 3) fans of the faces, outward."""
+        fans = [
+            (loop[0], loop[i], loop[i + 1]) for loop in self.loops for i in range(1, len(loop) - 1)
+        ]
+        return np.array(fans, dtype=np.int64)
+
+
+def topology(vertices: Floats, loops: Sequence[Sequence[int]]) -> Topology:
+    """Of vertices (nv, 3) and the loops of a closed convex surface."""
+    planes = np.empty((len(loops), 4))
+    for f, loop in enumerate(loops):
+        planes[f] = plane_of(vertices[list(loop)])
+    return Topology(
+        vertices,
+        planes,
+        tuple(tuple(int(v) for v in loop) for loop in loops),
+        layout(len(vertices), loops),
+    )
+
+
+def plane_of(corners: Floats) -> Floats:
+    """Outer unit normal and offset (4,) of a face's corners (k, 3), by Newell's method; no corner
+    lies in front of it."""
+    p = corners - corners[0]
+    normal = np.cross(p, np.roll(p, -1, axis=0)).sum(axis=0)
+    normal = normal / np.sqrt(normal @ normal) + 0.0
+    return np.append(normal, (corners @ normal).max())
+
+
+def layout(nv: int, loops: Sequence[Sequence[int]]) -> Ints:
+    """The ints of a POLYHEDRON."""
+    left: dict[tuple[int, int], int] = {}
+    for f, loop in enumerate(loops):
+        for v, w in zip(loop, (*loop[1:], loop[0]), strict=True):
+            left[int(v), int(w)] = f
+    edges = sorted((v, w, left[v, w], left[w, v]) for v, w in left if v < w)
+    star: list[list[int]] = [[] for _ in range(nv)]
+    for v, w in sorted(left):
+        star[v].append(w)
+    out = [nv, len(loops), len(edges)]
+    out += np.cumsum([0, *map(len, loops)]).tolist()
+    out += [int(v) for loop in loops for v in loop]
+    out += [number for edge in edges for number in edge]
+    out += np.cumsum([0, *map(len, star)]).tolist()
+    out += [w for neighbours in star for w in neighbours]
+    return np.array(out, dtype=np.int64)

@@ -1,0 +1,94 @@
+"""Axis-aligned boxes of geoms, exact for every kind.
+
+The box's upper end along world axis i is x_i + h(d), where h is the geom's support function and
+d = R' e_i, row i of R; its lower end is x_i - h(-d).
+"""
+
+import math
+
+from drystone.kernels._jit import kernel
+
+# Codes of ``geometry.kinds``, which lies in a layer above.
+DISK, ELLIPSE, CAPSULE_2D, POLYGON = 0, 1, 2, 3
+SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON = 10, 11, 12, 13, 14, 15, 16
+
+
+def bounds(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+    """Fill lower, upper (ng, dim) with every geom's box, inflated by margin (ng,) [m].
+
+    kind, first, numbers, first_int, ints of ``Geoms``; x (ng, dim), R (ng, dim, dim) poses of the
+    geoms. Half-planes and half-spaces get -inf and inf.
+    """
+    fill = bounds_planar if x.shape[1] == 2 else bounds_spatial
+    fill(kind, x, R, first, numbers, first_int, ints, margin, lower, upper)
+
+
+@kernel
+def bounds_planar(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+    """``bounds`` in the plane."""
+    for g in range(kind.size):
+        k, f = kind[g], first[g]
+        for i in range(2):
+            d0, d1 = R[g, i, 0], R[g, i, 1]
+            if k == DISK:
+                up = numbers[f]
+                down = up
+            elif k == ELLIPSE:
+                up = math.hypot(numbers[f] * d0, numbers[f + 1] * d1)
+                down = up
+            elif k == CAPSULE_2D:
+                up = numbers[f] * abs(d0) + numbers[f + 1]
+                down = up
+            elif k == POLYGON:
+                up, down = -math.inf, -math.inf
+                for v in range(f, first[g + 1], 2):
+                    s = numbers[v] * d0 + numbers[v + 1] * d1
+                    up = max(up, s)
+                    down = max(down, -s)
+            else:
+                up, down = math.inf, math.inf
+            lower[g, i] = x[g, i] - down - margin[g]
+            upper[g, i] = x[g, i] + up + margin[g]
+
+
+@kernel
+def bounds_spatial(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+    """``bounds`` in space."""
+    for g in range(kind.size):
+        k, f = kind[g], first[g]
+        for i in range(3):
+            d0, d1, d2 = R[g, i, 0], R[g, i, 1], R[g, i, 2]
+            if k == SPHERE:
+                up = numbers[f]
+                down = up
+            elif k == POLYHEDRON:
+                up, down = -math.inf, -math.inf
+                for v in range(f, f + 3 * ints[first_int[g]], 3):
+                    s = numbers[v] * d0 + numbers[v + 1] * d1 + numbers[v + 2] * d2
+                    up = max(up, s)
+                    down = max(down, -s)
+            elif k == ELLIPSOID:
+                s0, s1, s2 = numbers[f] * d0, numbers[f + 1] * d1, numbers[f + 2] * d2
+                up = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
+                down = up
+            elif k == CAPSULE:
+                up = numbers[f] * abs(d2) + numbers[f + 1]
+                down = up
+            elif k == CYLINDER:
+                up = numbers[f] * abs(d2) + numbers[f + 1] * math.sqrt(d0 * d0 + d1 * d1)
+                down = up
+            elif k == CONE:
+                base = numbers[f + 1] * math.sqrt(d0 * d0 + d1 * d1)
+                up = max(0.75 * numbers[f] * d2, base - 0.25 * numbers[f] * d2)
+                down = max(-0.75 * numbers[f] * d2, base + 0.25 * numbers[f] * d2)
+            elif k == SUPERQUADRIC:
+                # dual norms: 1/p + 1/q = 1 with p = 2/e, within the xy plane and then with z
+                q1, q2 = 2.0 / (2.0 - numbers[f + 3]), 2.0 / (2.0 - numbers[f + 4])
+                s0, s1 = abs(numbers[f] * d0), abs(numbers[f + 1] * d1)
+                s = (s0**q2 + s1**q2) ** (1.0 / q2)
+                up = (s**q1 + abs(numbers[f + 2] * d2) ** q1) ** (1.0 / q1)
+                down = up
+            else:
+                up, down = math.inf, math.inf
+            lower[g, i] = x[g, i] - down - margin[g]
+            upper[g, i] = x[g, i] + up + margin[g]
