@@ -1,1 +1,310 @@
-"""World: bodies, materials, forces and rules, described and checked."""
+"""World: the bodies and forces of a scene, as its user describes them.
+
+``build`` turns the description into the arrays that steppers work on. The world itself never
+moves: a simulation does, and notices by ``version`` that its world was edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+from weakref import WeakValueDictionary
+
+from drystone.builder import bodies as described
+from drystone.builder.arrays import build
+from drystone.builder.bodies import Body, Template
+from drystone.dynamics import check
+from drystone.dynamics.forces import Force
+from drystone.errors import ModelError
+from drystone.model import Model, State
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class BodyHandle:
+    """What ``add_body`` returns: accepted wherever a body's name is; the uid is never reused."""
+
+    name: str
+    uid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForceHandle:
+    """What ``add_force`` returns, for ``remove_force``."""
+
+    uid: int
+    force: Force
+
+
+class World:
+    """Bodies, ground, forces and gravity, in SI units.
+
+    planar: x, y and an angle, y up, gravity (0, -9.81); otherwise spatial, z up, quaternions
+    (w, x, y, z), gravity (0, 0, -9.81). gravity (dim,) [m/s^2].
+    """
+
+    def __init__(self, gravity: Sequence[float] | None = None, *, planar: bool = False) -> None:
+        self._dim = 2 if planar else 3
+        self._bodies: dict[str, Body] = {}
+        self._forces: dict[int, Force] = {}
+        self._pairs: dict[tuple[int, int], tuple[float, float, float, float]] = {}
+        self._ignored: set[tuple[int, int]] = set()
+        self._templates: WeakValueDictionary[Any, Template] = WeakValueDictionary()
+        self._next_uid = self._next_geom = self._next_force = self._next_name = 0
+        self._version = 0
+        self.gravity = (0.0,) * (self._dim - 1) + (-9.81,) if gravity is None else gravity
+
+    @property
+    def gravity(self) -> tuple[float, ...]:
+        """(dim,) [m/s^2]."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Sequence[float]) -> None:
+        try:
+            self._gravity = check.vector("World", "gravity", value, self._dim)
+        except ModelError as error:
+            planar = self._dim == 3 and hasattr(value, "__len__") and len(value) == 2
+            hint = "; World(planar=True) for a planar world" if planar else ""
+            raise ModelError(f"{error}{hint}") from None
+        self._version += 1
+
+    @property
+    def planar(self) -> bool:
+        return self._dim == 2
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self._dim
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names, in the order of the arrays that ``build`` makes."""
+        return tuple(self._bodies)
+
+    @property
+    def forces(self) -> tuple[Force, ...]:
+        return tuple(self._forces.values())
+
+    @property
+    def version(self) -> int:
+        """Changes with every edit."""
+        return self._version
+
+    @property
+    def total_mass(self) -> float:
+        """Of the dynamic bodies [kg]."""
+        return sum(b.matter.mass for b in self._bodies.values() if b.matter is not None)
+
+    def add_ground(
+        self,
+        *,
+        friction: Any = 0.5,
+        restitution: Any = 0.0,
+        height: float = 0.0,
+        normal: Sequence[float] | None = None,
+        name: str = "ground",
+        layer: Any = None,
+    ) -> BodyHandle:
+        """A fixed half-space (half-plane): all points up to `height` [m] along `normal`, which
+        points up by default."""
+        from drystone.geometry.shapes import HalfPlane, HalfSpace
+
+        owner = f"body {name!r}"
+        up = (0.0,) * (self._dim - 1) + (1.0,)
+        way = check.direction(owner, "normal", up if normal is None else normal, self._dim)
+        shape = (HalfPlane if self.planar else HalfSpace)(
+            way, check.number(owner, "height", height)
+        )
+        return self.add_body(
+            shape, name=name, friction=friction, restitution=restitution, layer=layer, fixed=True
+        )
+
+    def add_body(
+        self,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        density: float | None = None,
+        mass: float | None = None,
+        inertia: Any = None,
+        inertia_frame: Any = None,
+        centre_of_mass: Any = None,
+        position: Any = None,
+        orientation: Any = None,
+        velocity: Any = None,
+        angular_velocity: Any = None,
+        friction: Any = 0.5,
+        restitution: Any = 0.0,
+        cone: Any = None,
+        cone_axis: Any = None,
+        layer: Any = None,
+        fixed: bool = False,
+        motion: Any = None,
+    ) -> BodyHandle:
+        """Add a body: dynamic, fixed, or kinematic with a prescribed motion.
+
+        shape: one, or a list whose parts are shapes or (shape, position, orientation); None for a
+            point-like body, with mass and inertia.
+        density [kg/m^3] (planar: [kg/m^2]), 1000 by default; or mass [kg], spread over the shape.
+        inertia [kg m^2] about the centre of mass: a number in the plane, (3,) or (3, 3) in space,
+            along the axes of inertia_frame (a quaternion; the body's frame by default).
+        centre_of_mass (dim,) [m] in the body's frame; that of the shape by default.
+        position (dim,) [m], orientation (angle [rad] or quaternion), velocity (dim,) [m/s] and
+            angular_velocity [rad/s] (a number or (3,), world axes): of the body's own frame.
+        friction: a number, or (static, dynamic). restitution: a number, or (normal, tangential).
+        cone: EllipticCone, with friction factors along and across cone_axis (3,), body frame.
+        layer: whole number, or several; bodies collide if they share one; None shares all.
+        """
+        name = self._new_name(name)
+        owner, dim = f"body {name!r}", self._dim
+        template = None
+        if shape is not None:
+            template = described.find_template(owner, shape, dim, self._templates)
+        surface = described.surface_of(owner, dim, friction, restitution, cone, cone_axis, layer)
+        matter = bound = None
+        if fixed and motion is not None:
+            raise ModelError(f"{owner}: both fixed and motion = {motion!r}: give one")
+        if motion is not None:
+            speeds = (velocity, angular_velocity)
+            bound = described.bound_motion(owner, motion, dim, position, orientation, speeds)
+        elif not fixed:
+            about = (density, mass, inertia, inertia_frame, centre_of_mass)
+            matter = described.matter_of(name, template, dim, *about)
+        place, turn = described.pose_of(owner, dim, position, orientation)
+        rates = described.velocity_of(owner, dim, velocity, angular_velocity)
+        if fixed and any(rates):
+            raise ModelError(f"{owner}: is fixed, but has the velocity {rates}")
+        uid, geom = self._next_uid, self._next_geom
+        body = Body(name, uid, geom, template, matter, bound, place, turn, rates, surface)
+        return self._add(body)
+
+    def _new_name(self, name: str | None) -> str:
+        if name is None:
+            while f"body{self._next_name}" in self._bodies:
+                self._next_name += 1
+            return f"body{self._next_name}"
+        if not isinstance(name, str) or not name or name == check.WORLD:
+            raise ModelError(f"body name {name!r}: expected a text, and not 'world'")
+        if name in self._bodies:
+            raise ModelError(f"body {name!r}: another body has this name")
+        return name
+
+    def _add(self, body: Body) -> BodyHandle:
+        self._bodies[body.name] = body
+        self._next_uid += 1
+        self._next_geom += 0 if body.template is None else len(body.template.pieces)
+        self._version += 1
+        return BodyHandle(body.name, body.uid)
+
+    def remove_body(self, body: str | BodyHandle) -> None:
+        """Take a body out, with the rules of its pairs; forces on it must be removed first."""
+        found = self._find("remove_body", body)
+        for force in self._forces.values():
+            if found.name in force.bodies():
+                raise ModelError(f"body {found.name!r}: {force} acts on it: remove the force first")
+        del self._bodies[found.name]
+        self._version += 1
+
+    def set_pair(
+        self,
+        a: str | BodyHandle,
+        b: str | BodyHandle,
+        *,
+        friction: Any = None,
+        restitution: Any = None,
+    ) -> None:
+        """Friction and restitution between two bodies, instead of what follows from each.
+
+        Without it a pair has the geometric mean of the frictions (static and dynamic apart) and
+        the larger restitution. What is None stays as it was.
+        """
+        pair, owner = self._pair("set_pair", a, b)
+        if friction is None and restitution is None:
+            raise ModelError(f"{owner}: neither friction nor restitution given")
+        mu, eps = (NAN, NAN), (NAN, NAN)
+        if pair in self._pairs:
+            mu, eps = self._pairs[pair][:2], self._pairs[pair][2:]
+        if friction is not None:
+            mu = described.friction_of(owner, friction)
+        if restitution is not None:
+            eps = described.restitution_of(owner, restitution)
+        self._pairs[pair] = (*mu, *eps)
+        self._version += 1
+
+    def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
+        """These two bodies never collide with each other."""
+        self._ignored.add(self._pair("ignore", a, b)[0])
+        self._version += 1
+
+    def add_force(self, force: Force) -> ForceHandle:
+        """Add a force. The bodies it names may be added later, but before the world is built."""
+        if not isinstance(force, Force):
+            raise ModelError(f"add_force: {force!r} is no force")
+        force.check(self._dim)
+        handle = ForceHandle(self._next_force, force)
+        self._forces[handle.uid] = force
+        self._next_force += 1
+        self._version += 1
+        return handle
+
+    def remove_force(self, handle: ForceHandle) -> None:
+        if not isinstance(handle, ForceHandle) or handle.uid not in self._forces:
+            raise ModelError(f"remove_force: {handle!r} is not in this world")
+        del self._forces[handle.uid]
+        self._version += 1
+
+    def build(self, time: float = 0.0) -> tuple[Model, State]:
+        """The arrays of a simulation, and its state at `time` [s] (prescribed motions move)."""
+        when = check.number("World.build", "time", time)
+        bodies = list(self._bodies.values())
+        forces = self._forces.values()
+        return build(self._dim, self._gravity, bodies, forces, self._pairs, self._ignored, when)
+
+    def copy(self) -> Self:
+        """A world to edit on its own; handles of this one are valid in it."""
+        out = object.__new__(type(self))
+        for field, value in vars(self).items():
+            setattr(out, field, value.copy() if hasattr(value, "copy") else value)
+        return out
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def __contains__(self, body: object) -> bool:
+        if isinstance(body, BodyHandle):
+            return body.name in self._bodies and self._bodies[body.name].uid == body.uid
+        return body in self._bodies
+
+    def __repr__(self) -> str:
+        kinds = [body.kind for body in self._bodies.values()]
+        parts = [f"{kinds.count(k)} {k}" for k in ("dynamic", "fixed", "kinematic") if k in kinds]
+        bodies = f"{len(kinds)} bodies" + (f" ({', '.join(parts)})" if parts else "")
+        if len(kinds) == 1:
+            bodies = f"1 {kinds[0]} body"
+        text = f"World({'planar' if self.planar else 'spatial'}, gravity={self._gravity}, {bodies}"
+        if self._forces:
+            text += f", {len(self._forces)} force{'s' * (len(self._forces) > 1)}"
+        return f"{text}, {self.total_mass:.6g} kg)"
+
+    def _find(self, what: str, body: str | BodyHandle) -> Body:
+        name = check.body_name(what, body)
+        if name not in self._bodies:
+            raise check.unknown(what, name, self._bodies)
+        found = self._bodies[name]
+        if isinstance(body, BodyHandle) and body.uid != found.uid:
+            raise ModelError(f"{what}: the body {name!r} of this handle was removed")
+        return found
+
+    def _pair(
+        self, what: str, a: str | BodyHandle, b: str | BodyHandle
+    ) -> tuple[tuple[int, int], str]:
+        first, second = self._find(what, a), self._find(what, b)
+        owner = f"{what}({first.name!r}, {second.name!r})"
+        if first is second:
+            raise ModelError(f"{owner}: expected two bodies")
+        low, high = sorted((first.uid, second.uid))
+        return (low, high), owner

@@ -1,1 +1,0 @@
-"""Checked descriptions of bodies become the arrays of a Model and a State."""

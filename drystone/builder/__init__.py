@@ -1,0 +1,1 @@
+"""Checked descriptions of bodies (``bodies``) become the arrays of a Model and a State."""

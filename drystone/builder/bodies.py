@@ -1,0 +1,279 @@
+"""What a world knows of a body: its description, checked once, and shared where it is equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from drystone.dynamics import check
+from drystone.dynamics.frames import rotation
+from drystone.dynamics.motions import BoundMotion, MotionFunction
+from drystone.errors import ModelError
+from drystone.geometry.mass_properties import MassProperties, check_inertia, rotated_inertia
+from drystone.problems import CircularCone, EllipticCone
+
+DENSITY = 1000.0  # [kg/m^3], in the plane [kg/m^2]
+LAYERS = 63  # bits of an int64 but its sign, which None sets too
+Pair = tuple[float, float]
+
+
+class Template:
+    """A shape as bodies share it: its convex pieces, and its matter for each density asked for."""
+
+    __slots__ = ("__weakref__", "_matter", "pieces", "shape")
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+        self.pieces = tuple(shape.pieces())
+        self._matter: dict[float, MassProperties] = {}
+
+    def matter(self, density: float) -> MassProperties:
+        """Mass properties; ModelError if the shape has none (unbounded, or a mesh)."""
+        if density not in self._matter:
+            self._matter[density] = self.shape.mass_properties(density)
+        return self._matter[density]
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """friction (static, dynamic); restitution (normal, tangential); ratios of friction along and
+    across `axis` (dim,), zero if isotropic; layer: bits."""
+
+    friction: Pair
+    restitution: Pair
+    ratios: Pair
+    axis: tuple[float, ...]
+    layer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A checked body. Position, orientation and velocity (dof,) are those of its own frame.
+
+    matter: None unless it is dynamic. motion: None unless it is kinematic. geom_uid: of its first
+    piece, the others follow.
+    """
+
+    name: str
+    uid: int
+    geom_uid: int
+    template: Template | None
+    matter: MassProperties | None
+    motion: BoundMotion | None
+    position: tuple[float, ...]
+    orientation: check.Orientation
+    velocity: tuple[float, ...]
+    surface: Surface
+
+    @property
+    def kind(self) -> str:
+        if self.matter is not None:
+            return "dynamic"
+        return "fixed" if self.motion is None else "kinematic"
+
+
+def find_template(
+    owner: str, shape: Any, dim: int, known: MutableMapping[Any, Template]
+) -> Template:
+    """The template of a shape, or of a list of shapes, from those `known` if one is equal."""
+    if isinstance(shape, list | tuple):
+        shape = _compound(owner, shape)
+    if isinstance(shape, type) or not hasattr(shape, "pieces"):
+        raise ModelError(f"{owner}: {shape!r} is no shape")
+    if shape.dim != dim:
+        words = {2: "planar", 3: "spatial"}
+        kind = type(shape).__name__
+        raise ModelError(
+            f"{owner}: {kind} is a {words[shape.dim]} shape, the world is {words[dim]}"
+        )
+    try:
+        hash(shape)
+        key = shape
+    except TypeError:
+        key = id(shape)  # stays its own: the template holds the shape
+    template = known.get(key)
+    if template is None:
+        template = Template(shape)
+        known[key] = template
+    return template
+
+
+def _compound(owner: str, shapes: Iterable[Any]) -> Any:
+    from drystone.geometry.shapes import Compound
+
+    parts = []
+    for part in shapes:
+        if isinstance(part, list | tuple):
+            parts.append(tuple(part))
+            continue
+        dim = getattr(part, "dim", 3)
+        parts.append((part, (0.0,) * dim, 0.0 if dim == 2 else (1.0, 0.0, 0.0, 0.0)))
+    try:
+        return Compound(parts)
+    except ModelError as error:
+        raise ModelError(f"{owner}: {error}") from None
+
+
+def matter_of(
+    name: str,
+    template: Template | None,
+    dim: int,
+    density: Any,
+    mass: Any,
+    inertia: Any,
+    inertia_frame: Any,
+    centre: Any,
+) -> MassProperties:
+    """Mass, centre and inertia of a dynamic body from what was said about it."""
+    owner = f"body {name!r}"
+    for field, value in (("inertia_frame", inertia_frame), ("centre_of_mass", centre)):
+        if value is not None and inertia is None:
+            raise ModelError(f"{owner}: {field} needs inertia, which is about the centre of mass")
+    if mass is not None and density is not None:
+        raise ModelError(f"{owner}: both density = {density!r} and mass = {mass!r}: give one")
+    if mass is None:
+        if inertia is not None:
+            raise ModelError(f"{owner}: inertia needs mass")
+        if template is None:
+            raise ModelError(f"{owner}: has no shape: give mass and inertia, or fixed=True")
+        rho = DENSITY if density is None else check.positive(owner, "density", density)
+        return _shape_matter(owner, template, rho)
+    total = check.positive(owner, "mass", mass)
+    of_shape = None if template is None else _shape_matter(owner, template, 1.0)
+    if inertia is None:
+        if of_shape is None:
+            raise ModelError(f"{owner}: has no shape: mass needs inertia")
+        return of_shape.scaled_to(total)
+    if centre is not None:
+        place = np.array(check.vector(owner, "centre_of_mass", centre, dim))
+    else:
+        place = np.zeros(dim) if of_shape is None else of_shape.centre
+    moments = check_inertia(inertia, name, dim)
+    if inertia_frame is not None:
+        if dim == 2:
+            raise ModelError(
+                f"{owner}: inertia_frame = {inertia_frame!r}: a planar inertia has none"
+            )
+        turn = check.orientation(owner, "inertia_frame", inertia_frame, dim)
+        moments = rotated_inertia(moments, rotation(np.array(turn)))
+    return MassProperties(total, place, moments)
+
+
+def _shape_matter(owner: str, template: Template, density: float) -> MassProperties:
+    try:
+        return template.matter(density)
+    except ModelError as error:
+        raise ModelError(f"{owner}: {error} (fixed=True, or motion=...)") from None
+
+
+def surface_of(
+    owner: str, dim: int, friction: Any, restitution: Any, cone: Any, cone_axis: Any, layer: Any
+) -> Surface:
+    """What contacts need to know of a body."""
+    ratios, axis = _anisotropy(owner, dim, cone, cone_axis)
+    mu, eps = friction_of(owner, friction), restitution_of(owner, restitution)
+    return Surface(mu, eps, ratios, axis, layer_bits(owner, layer))
+
+
+def friction_of(owner: str, value: Any) -> Pair:
+    """(static, dynamic) of a number or a pair."""
+    if isinstance(value, tuple | list | np.ndarray):
+        static, dynamic = check.vector(owner, "friction", value, 2)
+    else:
+        static = dynamic = check.number(owner, "friction", value)
+    if min(static, dynamic) < 0:
+        raise ModelError(f"{owner}: friction = {value}: expected 0 or more")
+    if static < dynamic:
+        raise ModelError(
+            f"{owner}: static friction {static:g} is less than dynamic friction {dynamic:g}"
+        )
+    return static, dynamic
+
+
+def restitution_of(owner: str, value: Any) -> Pair:
+    """(normal, tangential) of a number, which is the normal one, or a pair."""
+    if isinstance(value, tuple | list | np.ndarray):
+        normal, tangential = check.vector(owner, "restitution", value, 2)
+    else:
+        normal, tangential = check.number(owner, "restitution", value), 0.0
+    if not (0 <= normal <= 1 and 0 <= tangential <= 1):
+        raise ModelError(f"{owner}: restitution = {value}: expected numbers from 0 to 1")
+    return normal, tangential
+
+
+def _anisotropy(owner: str, dim: int, cone: Any, axis: Any) -> tuple[Pair, tuple[float, ...]]:
+    none = (0.0,) * dim
+    if cone is None or isinstance(cone, CircularCone):
+        if axis is not None:
+            raise ModelError(f"{owner}: cone_axis = {axis} without cone=EllipticCone(...)")
+        return (1.0, 1.0), none
+    if not isinstance(cone, EllipticCone):
+        raise ModelError(
+            f"{owner}: cone = {cone!r}: expected EllipticCone or CircularCone (polyhedral and "
+            "soft-finger cones are options of the method)"
+        )
+    if dim == 2:
+        raise ModelError(f"{owner}: an elliptic cone needs two tangents: the world is planar")
+    if cone.angle != 0:
+        raise ModelError(
+            f"{owner}: cone.angle = {cone.angle:g}: a body says the direction by cone_axis"
+        )
+    way = (1.0, 0.0, 0.0) if axis is None else check.direction(owner, "cone_axis", axis, dim)
+    return (float(cone.ratios[0]), float(cone.ratios[1])), way
+
+
+def layer_bits(owner: str, layer: Any) -> int:
+    """Bits of a layer, several, or all (None)."""
+    if layer is None:
+        return -1
+    bits = 0
+    for number in layer if isinstance(layer, tuple | list | set | frozenset) else (layer,):
+        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        if not whole or not 0 <= number < LAYERS:
+            raise ModelError(
+                f"{owner}: layer = {number!r}: expected whole numbers from 0 to {LAYERS - 1}"
+            )
+        bits |= 1 << int(number)
+    return bits
+
+
+def bound_motion(
+    owner: str, motion: Any, dim: int, position: Any, orientation: Any, speeds: tuple[Any, Any]
+) -> BoundMotion:
+    """The motion of a kinematic body that starts from a pose as given (None: not given)."""
+    if isinstance(motion, type) or not hasattr(motion, "bind"):
+        raise ModelError(f"{owner}: motion = {motion!r}: expected a motion, e.g. Oscillation(...)")
+    given = {"velocity": speeds[0], "angular_velocity": speeds[1]}
+    if isinstance(motion, MotionFunction):
+        given |= {"position": position, "orientation": orientation}
+    for field, value in given.items():
+        if value is not None:
+            raise ModelError(f"{owner}: {field} = {value!r}: its motion says that")
+    bound: BoundMotion = motion.bind(owner, dim, pose_of(owner, dim, position, orientation))
+    return bound
+
+
+def pose_of(
+    owner: str, dim: int, position: Any, orientation: Any
+) -> tuple[tuple[float, ...], check.Orientation]:
+    """Checked position and orientation; the origin and no turn if not given."""
+    place = (0.0,) * dim
+    if position is not None:
+        place = check.vector(owner, "position", position, dim)
+    turn: check.Orientation = 0.0 if dim == 2 else (1.0, 0.0, 0.0, 0.0)
+    if orientation is not None:
+        turn = check.orientation(owner, "orientation", orientation, dim)
+    return place, turn
+
+
+def velocity_of(owner: str, dim: int, velocity: Any, spin: Any) -> tuple[float, ...]:
+    """(dof,) velocity of the body's frame; zero if not given."""
+    linear, angular = (0.0,) * dim, (0.0,) * (2 * dim - 3)
+    if velocity is not None:
+        linear = check.vector(owner, "velocity", velocity, dim)
+    if spin is not None:
+        angular = check.spin(owner, "angular_velocity", spin, dim)
+    return linear + angular
