@@ -1,0 +1,40 @@
+"""What every broad phase does: boxes in, pairs that overlap out, always in the same order."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from drystone.types import Floats, Ints
+
+
+class BroadPhase(Protocol):
+    """Finds the pairs of axis-aligned boxes that overlap (touching counts)."""
+
+    name: str
+
+    def keys(self, lower: Floats, upper: Floats) -> Ints:
+        """Pairs i < j of the boxes lower, upper (n, dim) [m] as numbers i << 32 | j, ascending.
+
+        The array belongs to the broad phase and is overwritten by the next call.
+        """
+        ...
+
+    def stats(self) -> dict[str, int]:
+        """Counters of the last call; their names depend on the method."""
+        ...
+
+
+def pairs_of(keys: Ints) -> Ints:
+    """Pairs (np, 2), i < j, in lexicographic order, from their numbers i << 32 | j."""
+    return np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1)
+
+
+def grown(array: Ints, room: int) -> Ints:
+    """An array of at least this length that begins with the same numbers."""
+    if array.size >= room:
+        return array
+    larger = np.empty(max(room, 2 * array.size), array.dtype)
+    larger[: array.size] = array
+    return larger

@@ -1,0 +1,89 @@
+"""Geoms in the order the detector counts them in, with the rules that let bodies collide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from drystone.errors import ArrayError, UnsupportedPairError
+from drystone.geometry import kinds
+from drystone.kernels.broad_pairs import may_collide
+from drystone.model import Geoms
+from drystone.types import Bools, Floats, Ints
+
+
+def _ints(values: object) -> Ints:
+    return np.require(values, np.int64, ["C", "W"])
+
+
+def _floats(values: object) -> Floats:
+    return np.require(values, np.float64, ["C", "W"])
+
+
+class Ranking:
+    """Arrays of the geoms as kernels want them, and each geom's rank: by kind, then by index.
+
+    order (ng,): index of the geom of each rank; code (ng,): place of the rank's kind in `kinds`;
+    bounded: how many geoms are not half-planes or half-spaces, which come last.
+    """
+
+    def __init__(
+        self,
+        geoms: Geoms,
+        movable: Bools,
+        layer: Ints,
+        ignored: Ints | None,
+        names: Sequence[str],
+    ) -> None:
+        self.names = tuple(names)
+        self.movable = np.require(movable, np.bool_, ["C", "W"])
+        self.layer = _ints(layer)
+        self.ignored = _ints([] if ignored is None else ignored)
+        self.kind, self.body, self.uid = _ints(geoms.kind), _ints(geoms.body), _ints(geoms.uid)
+        self.first, self.numbers = _ints(geoms.first), _floats(geoms.numbers)
+        self.first_int, self.ints = _ints(geoms.first_int), _ints(geoms.ints)
+        self.radius = _floats(geoms.radius)
+        self._check()
+        self.order = np.argsort(self.kind, kind="stable")
+        self.kinds, code = np.unique(self.kind, return_inverse=True)
+        self.code = _ints(code[self.order])
+        self.bounded = int((~np.isin(self.kind, kinds.UNBOUNDED)).sum())
+        self._check_half_spaces()
+
+    def __len__(self) -> int:
+        return int(self.kind.size)
+
+    def owner(self, geom: int) -> str:
+        """The body of a geom, as a message calls it."""
+        body = int(self.body[geom])
+        return repr(self.names[body]) if body < len(self.names) else f"number {body}"
+
+    def refuse(self, a: int, b: int) -> UnsupportedPairError:
+        """The error for two geoms that no kernel answers for."""
+        kind_a, kind_b = (kinds.NAMES[int(self.kind[g])] for g in (a, b))
+        return UnsupportedPairError(
+            f"no contact kernel for {kind_a} (body {self.owner(a)}) "
+            f"and {kind_b} (body {self.owner(b)})"
+        )
+
+    def _check(self) -> None:
+        nb = self.movable.size
+        if self.movable.ndim != 1 or self.layer.shape != (nb,):
+            raise ArrayError(f"layer: shape {self.layer.shape}, expected ({nb},) as movable")
+        if self.body.size and not 0 <= self.body.min() <= self.body.max() < nb:
+            raise ArrayError(f"geoms.body: up to {self.body.max()}, but there are {nb} bodies")
+        if self.ignored.ndim != 1 or (np.diff(self.ignored) <= 0).any():
+            raise ArrayError("ignored: keys a * nb + b must ascend")
+        unknown = np.setdiff1d(self.kind, list(kinds.NAMES))
+        if unknown.size:
+            raise ArrayError(f"geoms.kind: {unknown[0]} is no kind of geom")
+
+    def _check_half_spaces(self) -> None:
+        """Two half-spaces have no contact points: a pair that could collide is refused at once."""
+        unbounded = self.order[self.bounded :].tolist()
+        for k, a in enumerate(unbounded):
+            for b in unbounded[k + 1 :]:
+                bodies = int(self.body[a]), int(self.body[b])
+                if may_collide(*bodies, self.movable, self.layer, self.ignored):
+                    raise self.refuse(a, b)

@@ -1,0 +1,148 @@
+"""From boxes to batches of pairs: half-spaces, rules that drop pairs, and caches carried over.
+
+Geoms are counted here by their rank: sorted by kind, then by index; `order` gives the index of
+each rank. Kinds ascend with the rank and half-spaces come last, so of a pair i < j the first is
+A, and pairs in the order of their keys i << 32 | j are in the order of (a, b) in each batch.
+"""
+
+import math
+
+from drystone.kernels._jit import kernel
+
+
+@kernel
+def rank_boxes(order, lower, upper, ranked_lower, ranked_upper):
+    """Boxes (ng, dim) of the bounded geoms in the order of rank; -> a geom whose box is not
+    finite, or -1."""
+    bad = -1
+    for r in range(ranked_lower.shape[0]):
+        g = order[r]
+        for k in range(lower.shape[1]):
+            ranked_lower[r, k], ranked_upper[r, k] = lower[g, k], upper[g, k]
+            if not (math.isfinite(lower[g, k]) and math.isfinite(upper[g, k])):
+                bad = g
+    return bad
+
+
+@kernel
+def reach_below(order, radius, x, R, margin, lower, upper, keys):
+    """Keys of the pairs of a bounded geom and a half-space that it may come near to.
+
+    radius, x, R, margin of all geoms, by index; lower, upper (n, dim) boxes of the bounded ones,
+    by rank and with their margin. The half-space of rank u is n.(p - x_u) <= 0, where n is the
+    last column of R_u. A geom is above it by its box or by its ball, whichever shows more.
+    -> how many: keys (room,) has room for all, n times the number of half-spaces.
+    """
+    n, dim = lower.shape
+    size = 0
+    for i in range(n):
+        g = order[i]
+        for r in range(n, order.size):
+            u = order[r]
+            box = 0.0
+            centre = 0.0
+            for k in range(dim):
+                normal = R[u, k, dim - 1]
+                end = lower[i, k] if normal > 0 else upper[i, k]
+                box += normal * (end - x[u, k])
+                centre += normal * (x[g, k] - x[u, k])
+            if max(box, centre - radius[g] - margin[g]) <= margin[u]:
+                keys[size] = (i << 32) | r
+                size += 1
+    return size
+
+
+@kernel
+def may_collide(a, b, movable, layer, ignored):
+    """Whether the rules let bodies a and b collide: different ones, one of which can move, that
+    share a layer, and whose key is not in `ignored` (ascending, a * nb + b with a < b)."""
+    if a == b or not (movable[a] or movable[b]) or (layer[a] & layer[b]) == 0:
+        return False
+    if ignored.size == 0:
+        return True
+    key = min(a, b) * movable.size + max(a, b)
+    low, high = 0, ignored.size
+    while low < high:
+        middle = (low + high) // 2
+        if ignored[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low == ignored.size or ignored[low] != key
+
+
+@kernel
+def split(
+    order, code, body, movable, layer, ignored, width, margin, found, batch, start, offset, keys,
+    pairs, pair_margin,
+):  # fmt: skip
+    """Drop the pairs that the rules forbid and sort the others into batches by pair of kinds.
+
+    code (ng,): number of the kind of each rank, below nk; batch of kinds k, l: k * nk + l.
+    body (ng,), margin (ng,): by index; width (nk * nk,): columns of each batch's cache.
+    found (nf,): keys of pairs, those of one batch ascending; batch (nf,): work.
+    start (nk * nk + 1,): out, rows of each batch; offset: where its cache begins.
+    keys (nf,), pairs (nf, 2) geoms by index, pair_margin (nf,): out.
+    """
+    batches = width.size
+    nk = int(math.sqrt(batches) + 0.5)
+    for c in range(batches + 1):
+        start[c] = 0
+    for p in range(found.size):
+        i, j = found[p] >> 32, found[p] & 0xFFFFFFFF
+        if may_collide(body[order[i]], body[order[j]], movable, layer, ignored):
+            batch[p] = code[i] * nk + code[j]
+            start[batch[p] + 1] += 1
+        else:
+            batch[p] = -1
+    offset[0] = 0
+    for c in range(batches):
+        offset[c + 1] = offset[c] + start[c + 1] * width[c]
+        start[c + 1] += start[c]
+    for p in range(found.size):
+        c = batch[p]
+        if c < 0:
+            continue
+        row = start[c]
+        start[c] += 1  # start[c] ends as the end of batch c, the start of the next
+        g, h = order[found[p] >> 32], order[found[p] & 0xFFFFFFFF]
+        keys[row] = found[p]
+        pairs[row, 0], pairs[row, 1] = g, h
+        pair_margin[row] = margin[g] + margin[h]
+    for c in range(batches, 0, -1):
+        start[c] = start[c - 1]
+    start[0] = 0
+
+
+@kernel
+def carry(width, old_start, old_offset, old_keys, old_cache, start, offset, keys, cache):
+    """Rows of the cache of pairs that were there before; zeros for new pairs.
+
+    -> 1 and nothing written if the pairs are the same as before, so that the old cache will do.
+    """
+    batches = width.size
+    same = True
+    for c in range(batches + 1):
+        same = same and start[c] == old_start[c]
+    p = 0
+    while same and p < start[batches]:
+        same = keys[p] == old_keys[p]
+        p += 1
+    if same:
+        return 1
+    for c in range(batches):
+        if width[c] == 0:
+            continue
+        q = old_start[c]
+        for p in range(start[c], start[c + 1]):
+            while q < old_start[c + 1] and old_keys[q] < keys[p]:
+                q += 1
+            to = offset[c] + (p - start[c]) * width[c]
+            if q < old_start[c + 1] and old_keys[q] == keys[p]:
+                at = old_offset[c] + (q - old_start[c]) * width[c]
+                for m in range(width[c]):
+                    cache[to + m] = old_cache[at + m]
+            else:
+                for m in range(width[c]):
+                    cache[to + m] = 0.0
+    return 0
