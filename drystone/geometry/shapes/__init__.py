@@ -1,6 +1,7 @@
 """Shapes of bodies, planar and spatial."""
 
 from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape
+from drystone.geometry.shapes.compound import Compound
 from drystone.geometry.shapes.planar import Capsule2D, Disk, Ellipse, HalfPlane
 from drystone.geometry.shapes.polygon import Polygon, Rectangle, RegularPolygon
 from drystone.geometry.shapes.polyhedron import Box, ConvexPolyhedron
@@ -13,11 +14,13 @@ from drystone.geometry.shapes.spatial import (
     Sphere,
     Superquadric,
 )
+from drystone.geometry.shapes.triangle_mesh import TriangleMesh
 
 __all__ = [
     "Box",
     "Capsule",
     "Capsule2D",
+    "Compound",
     "Cone",
     "ConvexPolyhedron",
     "Cylinder",
@@ -35,4 +38,5 @@ __all__ = [
     "SpatialShape",
     "Sphere",
     "Superquadric",
+    "TriangleMesh",
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -43,11 +43,16 @@ class Piece(NamedTuple):
         return self._replace(offset=position + turn @ self.offset, turn=turn @ self.turn)
 
 
-@dataclass(frozen=True, eq=False)
 class Shape(ABC):
-    """A solid, in a frame of its own; immutable, equal to another of the same kind and numbers."""
+    """A solid, in a frame of its own; immutable, equal to another of the same kind and numbers.
 
-    dim: ClassVar[int]
+    Every shape is a frozen dataclass.
+    """
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """2 or 3."""
 
     @abstractmethod
     def pieces(self) -> list[Piece]:
@@ -79,7 +84,10 @@ class Shape(ABC):
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        return (type(self), *(_hashable(getattr(self, field.name)) for field in fields(self)))
+        return (
+            type(self),
+            *(_hashable(getattr(self, field.name)) for field in fields(cast(Any, self))),
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Shape) and self._key == other._key
@@ -113,8 +121,8 @@ class SpatialShape(Shape):
         get n corners."""
 
 
-class Unbounded(Shape):
-    """A shape without end: only for bodies that do not move."""
+class FixedOnly(Shape):
+    """A shape without a mass of its own: only for bodies that do not move."""
 
     def _mass_properties(self, density: float) -> MassProperties:
         raise ModelError(f"{type(self).__name__} has no mass: fixed bodies only")

@@ -14,9 +14,9 @@ from drystone.geometry.shapes.base import (
     NO_FLOATS,
     NO_INTS,
     ORIGIN,
+    FixedOnly,
     Piece,
     PlanarShape,
-    Unbounded,
     number,
     query,
     simple,
@@ -116,7 +116,7 @@ class Capsule2D(PlanarShape):
 
 
 @dataclass(frozen=True, eq=False)
-class HalfPlane(Unbounded, PlanarShape):
+class HalfPlane(FixedOnly, PlanarShape):
     """The points p with normal . p <= offset [m]; the normal points out of the ground."""
 
     normal: Any = field(default=(0.0, 1.0))

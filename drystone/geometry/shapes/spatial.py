@@ -15,9 +15,9 @@ from drystone.geometry.shapes.base import (
     NO_FLOATS,
     NO_INTS,
     ORIGIN,
+    FixedOnly,
     Piece,
     SpatialShape,
-    Unbounded,
     number,
     query,
     simple,
@@ -244,7 +244,7 @@ class Cone(SpatialShape):
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSpace(Unbounded, SpatialShape):
+class HalfSpace(FixedOnly, SpatialShape):
     """The points p with normal . p <= offset [m]; the normal points out of the ground."""
 
     normal: Any = field(default=(0.0, 0.0, 1.0))
