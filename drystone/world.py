@@ -168,12 +168,14 @@ class World:
         matter = bound = None
         if fixed and motion is not None:
             raise ModelError(f"{owner}: both fixed and motion = {motion!r}: give one")
+        if fixed or motion is not None:
+            described.check_given(owner, density=density, mass=mass)
+        else:
+            about = (density, mass, inertia, inertia_frame, centre_of_mass)
+            matter = described.matter_of(name, template, dim, *about)
         if motion is not None:
             speeds = (velocity, angular_velocity)
             bound = described.bound_motion(owner, motion, dim, position, orientation, speeds)
-        elif not fixed:
-            about = (density, mass, inertia, inertia_frame, centre_of_mass)
-            matter = described.matter_of(name, template, dim, *about)
         place, turn = described.pose_of(owner, dim, position, orientation)
         rates = described.velocity_of(owner, dim, velocity, angular_velocity)
         if fixed and any(rates):

@@ -169,6 +169,13 @@ def _shape_matter(owner: str, template: Template, density: float) -> MassPropert
         raise ModelError(f"{owner}: {error} (fixed=True, or motion=...)") from None
 
 
+def check_given(owner: str, **numbers: Any) -> None:
+    """Numbers that a body does not need are still checked if they are given."""
+    for field, value in numbers.items():
+        if value is not None:
+            check.positive(owner, field, value)
+
+
 def surface_of(
     owner: str, dim: int, friction: Any, restitution: Any, cone: Any, cone_axis: Any, layer: Any
 ) -> Surface:

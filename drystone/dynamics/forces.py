@@ -194,7 +194,9 @@ class Callback(Force):
     def bind(cls, forces: Sequence[Self], names: Names, dim: int) -> BoundForce:
         called: list[tuple[str, Callback]] = []
         for force in forces:
-            name = force.name or getattr(force.function, "__name__", repr(force.function))
+            name: str = (
+                force.name or getattr(force.function, "__name__", "") or repr(force.function)
+            )
             if not callable(force.function):
                 raise ModelError(f"Callback {name!r}: expected a function of (model, state)")
             if force.potential is not None and not callable(force.potential):

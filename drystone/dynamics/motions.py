@@ -86,8 +86,8 @@ class Oscillation:
 class MotionFunction:
     """Any motion: function(t) -> (position, orientation) of the body's frame in the world.
 
-    derivative(t) -> (velocity, angular_velocity) is asked for rates; without it they are central
-    differences. A planar angle must be continuous (no jumps by 2 pi); a quaternion may change
+    derivative(t) -> (velocity, angular_velocity) is asked for rates; without it they are
+    differences over 2 microseconds, and never of times before 0. A planar angle must be continuous (no jumps by 2 pi); a quaternion may change
     sign. The body must turn by less than half a turn in a step.
     """
 
@@ -160,10 +160,9 @@ class _Prescribed:
     def velocity(self, t: float, h: float) -> Floats:
         if h == 0.0 and self.derivative is not None:
             return self._rate(self.derivative, t)
-        before, after = (t - RATE_STEP, t + RATE_STEP) if h == 0.0 else (t, t + h)
+        before, after = (t, t + h) if h != 0.0 else (_earlier(t), t + RATE_STEP)
         (p, q), (p_next, q_next) = self.pose(before), self.pose(after)
         angular = [q_next - q] if self.dim == 2 else logarithm(product(q_next, conjugate(q)))
-        # the difference of the times as floats is what the caller's h really is
         step = h if h != 0.0 else after - before
         return np.concatenate([p_next - p, angular]) / step
 
@@ -181,6 +180,11 @@ def _pair(owner: str, value: Any, expected: str) -> tuple[Any, Any]:
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise SimulationError(f"{owner}: got {value!r}: expected {expected}")
     return value[0], value[1]
+
+
+def _earlier(t: float) -> float:
+    """Start of the difference for a rate at t: a motion may not be defined before time 0."""
+    return t if 0.0 <= t < RATE_STEP else t - RATE_STEP
 
 
 def _or(value: Any, default: Any) -> Any:
