@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from drystone.types import Solution
@@ -45,7 +45,15 @@ class UnsupportedPairError(DrystoneError, TypeError):
 
 
 class SimulationError(DrystoneError, RuntimeError):
-    """A run cannot go on; the message says which body, when, and why."""
+    """A run cannot go on; the message says which body, when, and why.
+
+    problem: the friction problem of the step, where its solve is the reason; report: the step's.
+    """
+
+    def __init__(self, message: str, problem: Any = None, report: Any = None) -> None:
+        super().__init__(message)
+        self.problem = problem
+        self.report = report
 
 
 class MissingExtraError(DrystoneError, ImportError):

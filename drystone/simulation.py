@@ -1,1 +1,237 @@
 """Simulation: a world, a method, and what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from drystone.dynamics.energy import energy
+from drystone.errors import ModelError, OptionError, SimulationError
+from drystone.model import Model, State
+from drystone.problems.files import write_problem
+from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.trajectory import Trajectory
+from drystone.types import Floats
+from drystone.world import World
+
+METHODS = {"time-stepping": TimeStepping}
+
+
+@dataclass(frozen=True, slots=True)
+class BodyView:
+    """A body of a running simulation; what is set takes effect at the next step.
+
+    position and velocity are those of the frame the body was described in.
+    """
+
+    _simulation: Simulation
+    name: str
+
+    @property
+    def _at(self) -> tuple[Model, State, int]:
+        sim = self._simulation
+        sim.sync()
+        return sim.model, sim.state, sim.index(self.name)
+
+    @property
+    def position(self) -> Floats:
+        model, state, i = self._at
+        return state.position[i] - _turn(model, state, i) @ model.centre[i]
+
+    @position.setter
+    def position(self, value: Any) -> None:
+        model, state, i = self._at
+        offset = _turn(model, state, i) @ model.centre[i]
+        state.position[i] = _vector(self.name, "position", value, model.dim) + offset
+
+    @property
+    def centre_of_mass(self) -> Floats:
+        _, state, i = self._at
+        return state.position[i].copy()
+
+    @property
+    def orientation(self) -> Any:
+        """Angle [rad] in the plane, quaternion (w, x, y, z) in space."""
+        model, state, i = self._at
+        return float(state.orientation[i]) if model.dim == 2 else state.orientation[i].copy()
+
+    @property
+    def velocity(self) -> Floats:
+        """Velocity of the frame's origin [m/s]."""
+        model, state, i = self._at
+        arm = -_turn(model, state, i) @ model.centre[i]
+        v, w = state.velocity[i, : model.dim], state.velocity[i, model.dim :]
+        return v + (w * np.array([-arm[1], arm[0]]) if model.dim == 2 else np.cross(w, arm))
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        model, state, i = self._at
+        change = _vector(self.name, "velocity", value, model.dim) - self.velocity
+        state.velocity[i, : model.dim] += change
+
+    @property
+    def angular_velocity(self) -> Any:
+        """[rad/s]: a number in the plane, (3,) in world axes in space."""
+        model, state, i = self._at
+        return float(state.velocity[i, 2]) if model.dim == 2 else state.velocity[i, 3:].copy()
+
+    @property
+    def mass(self) -> float:
+        model, _, i = self._at
+        return float(model.mass[i])
+
+
+class Simulation:
+    """A world in motion.
+
+    method: ds.TimeStepping(...) or the name "time-stepping". The world may be edited between
+    steps; bodies that stay keep their state.
+    """
+
+    def __init__(self, world: World, method: Any = "time-stepping") -> None:
+        if not isinstance(world, World):
+            raise OptionError(f"Simulation needs a ds.World, not {type(world).__name__}")
+        if isinstance(method, str):
+            if method not in METHODS:
+                raise OptionError(f"unknown method {method!r}: expected {', '.join(METHODS)}")
+            method = METHODS[method]()
+        if not isinstance(method, TimeStepping):
+            raise OptionError(f"method = {method!r}: expected ds.TimeStepping(...) or its name")
+        self.world, self.method = world, method
+        self.model, self.state = world.build()
+        self._version = world.version
+        self._stepper = method.stepper(self.model)
+        self._stepper.check_start(self.state)
+        self._places = {name: i for i, name in enumerate(self.model.names)}
+        self._start, self._count = self.state.time, 0
+        self.report: StepReport | None = None
+
+    @property
+    def time(self) -> float:
+        return self.state.time
+
+    def sync(self) -> None:
+        """Take over edits of the world; called by every step."""
+        if self.world.version == self._version:
+            return
+        model, state = self.world.build()
+        known = {int(uid): i for i, uid in enumerate(self.model.uid)}
+        old = np.array([known.get(int(uid), -1) for uid in model.uid], np.int64)
+        stay = old >= 0
+        for name in ("position", "orientation", "velocity"):
+            getattr(state, name)[stay] = getattr(self.state, name)[old[stay]]
+        state.time = self.state.time
+        self.model, self.state, self._version = model, state, self.world.version
+        self._places = {name: i for i, name in enumerate(model.names)}
+        self._stepper.adopt(model)
+
+    def step(self) -> StepReport:
+        """Advance by dt; returns the step's report, also kept as ``sim.report``."""
+        self.sync()
+        state, report = self._stepper.step(self.state, self.method.dt)
+        self._count += 1
+        state.time = self._start + self._count * self.method.dt  # no sum of rounded steps
+        self.state, self.report = state, report
+        return report
+
+    def run(
+        self,
+        duration: float,
+        *,
+        record: bool = False,
+        every: int = 1,
+        callback: Callable[[Simulation], Any] | None = None,
+    ) -> Trajectory | None:
+        """Steps until `duration` seconds more have passed.
+
+        record: return a Trajectory of every `every`-th state with its report; callback: called
+        after each step, stops the run by returning False.
+        """
+        if not (np.isfinite(duration) and duration >= 0):
+            raise OptionError(f"run: duration = {duration!r}: expected seconds >= 0")
+        steps = round(duration / self.method.dt)
+        self.sync()
+        kept = Trajectory(self.model, self.state) if record else None
+        for k in range(steps):
+            self.step()
+            if kept is not None and (k + 1) % every == 0:
+                kept.add(self.model, self.state, self.report)
+            if callback is not None and callback(self) is False:
+                break
+        return kept
+
+    def index(self, body: Any) -> int:
+        name = getattr(body, "name", body)
+        if name not in self._places:
+            raise ModelError(f"no body {name!r} in this simulation")
+        return self._places[name]
+
+    def body(self, body: Any) -> BodyView:
+        """View of a body by name or handle."""
+        self.sync()
+        return BodyView(self, self.model.names[self.index(body)])
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        self.sync()
+        return self.model.names
+
+    @property
+    def energy(self) -> tuple[float, float]:
+        """Kinetic and potential energy now [J]."""
+        self.sync()
+        kinetic, height, stored = energy(self.model, self.state)
+        return kinetic, height + stored
+
+    @property
+    def infeasibility(self) -> float:
+        """Greatest penetration depth now [m]."""
+        self.sync()
+        return self._stepper.infeasibility(self.state)
+
+    @property
+    def detection(self) -> Any:
+        """Counters of the collision detection: pairs, swaps, cache hits, iterations."""
+        return self._stepper.detector.stats
+
+    @property
+    def contacts(self) -> np.ndarray:
+        """Contacts of the last step, a structured array: bodies, point, normal, gap, force,
+        impulse (on the first body, world axes), velocity, friction, island, state."""
+        from drystone.steppers.time_stepping.readout import contact_table
+
+        return contact_table(self._stepper)
+
+    def problem(self) -> Any:
+        """The friction problem of the last step, or None if nothing touched."""
+        return self._stepper.problem()
+
+    def save_problem(self, path: str | PathLike[str]) -> None:
+        """Write the last step's friction problem to a file (.hdf5 FCLIB, .dat, .npz)."""
+        problem = self.problem()
+        if problem is None:
+            raise SimulationError("no contacts in the last step: there is no problem to save")
+        write_problem(problem, path)
+
+
+def _turn(model: Model, state: State, i: int) -> Floats:
+    if model.dim == 2:
+        c, s = np.cos(state.orientation[i]), np.sin(state.orientation[i])
+        return np.array([[c, -s], [s, c]])
+    from drystone.kernels.rigid import rotation_of
+
+    R = np.empty((3, 3))
+    rotation_of(state.orientation[i], R)
+    return R
+
+
+def _vector(body: str, name: str, value: Any, size: int) -> Floats:
+    out = np.asarray(value, dtype=np.float64)
+    if out.shape != (size,) or not np.isfinite(out).all():
+        raise ModelError(f"body {body!r}: {name} = {value!r}: expected {size} finite numbers")
+    return out

@@ -7,14 +7,13 @@ from drystone.kernels._jit import kernel
 
 @kernel
 def delassus(shape, lo, hi, body, moves, J, P, first):
-    """indptr, indices, blocks of W; first (nb + 1,): work.
+    """indptr, indices, blocks of W; first (nb,): work.
 
     Contacts couple through the moving bodies they share; columns ascend in each row.
     """
     d, n = len(shape), hi - lo
     for i in range(lo, hi):
         for s in range(2):
-            first[body[i, s] + 1] = 0
             first[body[i, s]] = 0
     total = 0
     for i in range(lo, hi):
@@ -56,19 +55,18 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
 @kernel
 def _merge(i, body, moves, first, lists, fill, out, write):
     """Contacts that share a moving body with i, ascending and once; only counted if write < 0."""
-    at = np.zeros(2, np.int64)
-    end = np.zeros(2, np.int64)
-    for s in range(2):
-        b = body[i, s]
-        if moves[b]:
-            at[s] = -1 - first[b]
-            end[s] = at[s] + fill[at[s]]
+    a, a_end, b, b_end = 0, 0, 0, 0
+    if moves[body[i, 0]]:
+        a = -1 - first[body[i, 0]]
+        a_end = a + fill[a]
+    if moves[body[i, 1]]:
+        b = -1 - first[body[i, 1]]
+        b_end = b + fill[b]
     count = 0
-    a, b = at[0], at[1]
-    while a < end[0] or b < end[1]:
-        if b >= end[1] or (a < end[0] and lists[a] <= lists[b]):
+    while a < a_end or b < b_end:
+        if b >= b_end or (a < a_end and lists[a] <= lists[b]):
             j = lists[a]
-            if b < end[1] and lists[b] == j:
+            if b < b_end and lists[b] == j:
                 b += 1
             a += 1
         else:

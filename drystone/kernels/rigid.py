@@ -34,16 +34,21 @@ def to_world(inertia, orientation, out):
     R, RI = np.empty((3, 3)), np.empty((3, 3))
     for i in range(out.shape[0]):
         # isotropic bodies have no orientation: exact, and free of rounding
-        I = inertia[i]
-        if I[0, 0] == I[1, 1] == I[2, 2] and I[0, 1] == 0.0 and I[0, 2] == 0.0 and I[1, 2] == 0.0:
+        Ic = inertia[i]
+        if (
+            Ic[0, 0] == Ic[1, 1] == Ic[2, 2]
+            and Ic[0, 1] == 0.0
+            and Ic[0, 2] == 0.0
+            and Ic[1, 2] == 0.0
+        ):
             for a in range(3):
                 for b in range(3):
-                    out[i, a, b] = I[a, b]
+                    out[i, a, b] = Ic[a, b]
             continue
         rotation_of(orientation[i], R)
         for a in range(3):
             for b in range(3):
-                RI[a, b] = R[a, 0] * I[0, b] + R[a, 1] * I[1, b] + R[a, 2] * I[2, b]
+                RI[a, b] = R[a, 0] * Ic[0, b] + R[a, 1] * Ic[1, b] + R[a, 2] * Ic[2, b]
         for a in range(3):
             for b in range(a + 1):
                 s = RI[a, 0] * R[b, 0] + RI[a, 1] * R[b, 1] + RI[a, 2] * R[b, 2]
@@ -78,7 +83,7 @@ def kick_spatial(inverse_mass, inverse_inertia, gravity, force, velocity, h, out
 
 @kernel
 def gyroscopic(inertia, velocity, force):
-    """Subtract omega x I omega from the torques, I (nb, 3, 3) in world axes: the explicit form."""
+    """Subtract omega x Ic omega from the torques, Ic (nb, 3, 3) in world axes: the explicit form."""
     for i in range(velocity.shape[0]):
         w = velocity[i, 3:]
         l0 = inertia[i, 0, 0] * w[0] + inertia[i, 0, 1] * w[1] + inertia[i, 0, 2] * w[2]
@@ -129,34 +134,37 @@ def drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orienta
         w = velocity[i, 3:]
         if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
             continue
-        I = inertia[i]
+        Ic = inertia[i]
         round_ = (
-            I[0, 0] == I[1, 1] == I[2, 2] and I[0, 1] == 0.0 and I[0, 2] == 0.0 and I[1, 2] == 0.0
+            Ic[0, 0] == Ic[1, 1] == Ic[2, 2]
+            and Ic[0, 1] == 0.0
+            and Ic[0, 2] == 0.0
+            and Ic[1, 2] == 0.0
         )
         if round_ or not flow:
             turn(orientation[i], h * w[0], h * w[1], h * w[2])
         else:
-            _free_rotation(I, inverse_inertia[i], h, orientation[i], w, work)
+            _free_rotation(Ic, inverse_inertia[i], h, orientation[i], w, work)
 
 
 @kernel
-def _free_rotation(I, J, h, quaternion, w, work):
+def _free_rotation(Ic, J, h, quaternion, w, work):
     """Torque-free rotation over h in substeps, with the angular momentum L kept exactly.
 
-    Euler's equations in body axes, W' = J (I W x W) with J = I^-1, give W(t) as a Taylor series;
+    Euler's equations in body axes, W' = J (Ic W x W) with J = Ic^-1, give W(t) as a Taylor series;
     a fourth-order Magnus step turns the quaternion by it; afterwards w = R J R' L. work (5, 3).
     """
     W, k, S, A, L = work[0], work[1], work[2], work[3], work[4]
     q = quaternion
     _to_body(q[0], q[1], q[2], q[3], w, W)
-    _times(I, W, S)
+    _times(Ic, W, S)
     _to_body(q[0], -q[1], -q[2], -q[3], S, L)
     speed = np.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
     steps = int(min(max(1.0, np.ceil(speed * h / TURN)), MOST))
     for _ in range(steps):
         _to_body(q[0], q[1], q[2], q[3], L, S)
         _times(J, S, W)
-        _magnus(I, J, W, h / steps, k, S, A)
+        _magnus(Ic, J, W, h / steps, k, S, A)
         _turn_body(q, A)
     _to_body(q[0], q[1], q[2], q[3], L, S)
     _times(J, S, A)
@@ -164,25 +172,25 @@ def _free_rotation(I, J, h, quaternion, w, work):
 
 
 @kernel
-def _magnus(I, J, W, dt, k, S, A):
+def _magnus(Ic, J, W, dt, k, S, A):
     """A: rotation vector in body axes over dt.
 
     A = int W + dt^3/12 W x W' + dt^4/24 W x W'' + O(dt^5): the sign is that of rotations
-    multiplied from the right. W' = J (I W x W) and its derivatives by the product rule.
+    multiplied from the right. W' = J (Ic W x W) and its derivatives by the product rule.
     """
-    _cross_inertia(I, W, W, S)
+    _cross_inertia(Ic, W, W, S)
     _times(J, S, k)
     d0, d1, d2 = k[0], k[1], k[2]
-    _cross_inertia(I, k, W, A)
-    _cross_inertia(I, W, k, S)
+    _cross_inertia(Ic, k, W, A)
+    _cross_inertia(Ic, W, k, S)
     A[0], A[1], A[2] = A[0] + S[0], A[1] + S[1], A[2] + S[2]
     _times(J, A, S)
     e0, e1, e2 = S[0], S[1], S[2]
-    _cross_inertia(I, k, k, A)
+    _cross_inertia(Ic, k, k, A)
     t0, t1, t2 = 2.0 * A[0], 2.0 * A[1], 2.0 * A[2]
-    _cross_inertia(I, S, W, A)
+    _cross_inertia(Ic, S, W, A)
     t0, t1, t2 = t0 + A[0], t1 + A[1], t2 + A[2]
-    _cross_inertia(I, W, S, A)
+    _cross_inertia(Ic, W, S, A)
     A[0], A[1], A[2] = t0 + A[0], t1 + A[1], t2 + A[2]
     _times(J, A, S)
     h2, h3, h4 = dt * dt / 2.0, dt**3 / 6.0, dt**4 / 24.0
@@ -193,18 +201,18 @@ def _magnus(I, J, W, dt, k, S, A):
 
 
 @kernel
-def _times(I, a, out):
-    """out = I a; out is not a."""
+def _times(Ic, a, out):
+    """out = Ic a; out is not a."""
     for i in range(3):
-        out[i] = I[i, 0] * a[0] + I[i, 1] * a[1] + I[i, 2] * a[2]
+        out[i] = Ic[i, 0] * a[0] + Ic[i, 1] * a[1] + Ic[i, 2] * a[2]
 
 
 @kernel
-def _cross_inertia(I, a, b, out):
-    """out = I a x b."""
-    l0 = I[0, 0] * a[0] + I[0, 1] * a[1] + I[0, 2] * a[2]
-    l1 = I[1, 0] * a[0] + I[1, 1] * a[1] + I[1, 2] * a[2]
-    l2 = I[2, 0] * a[0] + I[2, 1] * a[1] + I[2, 2] * a[2]
+def _cross_inertia(Ic, a, b, out):
+    """out = Ic a x b."""
+    l0 = Ic[0, 0] * a[0] + Ic[0, 1] * a[1] + Ic[0, 2] * a[2]
+    l1 = Ic[1, 0] * a[0] + Ic[1, 1] * a[1] + Ic[1, 2] * a[2]
+    l2 = Ic[2, 0] * a[0] + Ic[2, 1] * a[1] + Ic[2, 2] * a[2]
     out[0], out[1], out[2] = l1 * b[2] - l2 * b[1], l2 * b[0] - l0 * b[2], l0 * b[1] - l1 * b[0]
 
 

@@ -80,7 +80,7 @@ def rows_spatial(inverse_mass, inverse_inertia, position, body, point, frame, J,
                 point[i, 1] - position[b, 1],
                 point[i, 2] - position[b, 2],
             )
-            m, I = inverse_mass[b], inverse_inertia[b]
+            m, Iw = inverse_mass[b], inverse_inertia[b]
             for a in range(d):
                 f0, f1, f2 = sign * frame[i, a, 0], sign * frame[i, a, 1], sign * frame[i, a, 2]
                 if a < 3:
@@ -92,7 +92,7 @@ def rows_spatial(inverse_mass, inverse_inertia, position, body, point, frame, J,
                 J[i, a, s, 3], J[i, a, s, 4], J[i, a, s, 5] = t0, t1, t2
                 P[i, a, s, 0], P[i, a, s, 1], P[i, a, s, 2] = m * f0, m * f1, m * f2
                 for e in range(3):
-                    P[i, a, s, 3 + e] = I[e, 0] * t0 + I[e, 1] * t1 + I[e, 2] * t2
+                    P[i, a, s, 3 + e] = Iw[e, 0] * t0 + Iw[e, 1] * t1 + Iw[e, 2] * t2
         _diagonal(J, P, D, i)
 
 

@@ -92,8 +92,9 @@ class _Contacts:
 class FrictionProblem(_Contacts):
     """Find impulses r with velocities u = W r + q, each contact obeying its friction law.
 
-    W: (m, m) dense, sparse, or a DelassusOperator; m = d nc + bilateral. Rows: for each contact
-        (normal, tangents), then the bilateral rows (u = 0, r of any sign).
+    W: (m, m) dense, sparse, in blocks (a BlockMatrix), or a DelassusOperator; m = d nc +
+        bilateral. Rows: for each contact (normal, tangents), then the bilateral rows (u = 0,
+        r of any sign).
     q: (m,) free velocity; mu: (nc,) or a number.
     dim: 2 or 3; d = dim, or 4 for a soft finger (normal, two tangents, spin).
     law: "coulomb" exact; "convex" its relaxation (T9); "static" the weaker conditions (14-1) of
@@ -119,12 +120,16 @@ class FrictionProblem(_Contacts):
         cone: Any = None,
         slip: Any = None,
     ) -> None:
-        self.W = W if isinstance(W, DelassusOperator) else _check.square("W", W)
+        self._given = W if isinstance(W, BlockMatrix) else None
+        if isinstance(W, BlockMatrix):
+            self.W = W.scipy
+        else:
+            self.W = W if isinstance(W, DelassusOperator) else _check.square("W", W)
         self.q = _check.vector("q", q, self.W.shape[0])
         self._settle("q", self.q.size, mu, dim, bilateral, law, cone, slip)
         if not isinstance(self.W, DelassusOperator):
             _check.positive_diagonal("W", self.W, strict=False)
-        if law == "convex" and not isinstance(self.W, DelassusOperator):
+        if law == "convex" and self._given is None and not isinstance(self.W, DelassusOperator):
             # third-party files carry 6 digits; a dense eigenvalue check stops being cheap
             _check.symmetric("W", self.W, rtol=1e-4)
             if self.size <= 300:
@@ -190,6 +195,9 @@ class BlockForm:
 
     @cached_property
     def W(self) -> BlockMatrix:
+        given = self._problem._given
+        if given is not None and given.d == self._d and not self._pad and self._stretch is None:
+            return given
         W = self._problem.W
         W = W.formed() if isinstance(W, DelassusOperator) else W
         if self._stretch is not None:

@@ -1,0 +1,103 @@
+"""What every method of a simulation gives back, and the contract it keeps.
+
+1. A method is a frozen dataclass of options; ``stepper(model)`` makes the object that steps.
+2. ``stepper.step(state, h) -> (state', StepReport)``; the given state is left untouched, so that
+   a step that fails can be tried again.
+3. ``stepper.adopt(model)``: go on with an edited model; what is cached stays with its bodies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from drystone.types import Floats, Ints, Status
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyLedger:
+    """Where a step's energy came from and went [J] (V6).
+
+    kinetic, potential: at the end of the step; change: of their sum over the step.
+    loads: work of forces beyond what they store (dampers, callbacks; springs to order h^2).
+    driving: work of bodies that move as prescribed.
+    friction: r_t.u_t after the step, never positive; impact: what impulsive changes of velocity
+    cost, never positive without restitution; constraint: work of the gap correction (T8), either
+    sign; integration: error of the free motion, of order h^2 a step.
+    unexplained: change minus all of these: rounding.
+    """
+
+    kinetic: float
+    potential: float
+    change: float
+    loads: float
+    driving: float
+    friction: float
+    impact: float
+    constraint: float
+    integration: float
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.potential
+
+    @property
+    def unexplained(self) -> float:
+        parts = self.loads + self.driving + self.friction + self.impact
+        return self.change - (parts + self.constraint + self.integration)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The law of contact as the step left it; (10) to (13) of 1998 with their signs.
+
+    least_impulse >= 0 [N s]; least_velocity >= 0 [m/s], of the normal with its gap term;
+    complementarity = sum r_n u_n [J] = 0; cone = greatest |r_t| - mu r_n <= 0 [N s];
+    power = sum r_t.u_t <= 0 [J]; dissipation = sum mu r_n |u_t| + r_t.u_t = 0 [J] (T11).
+    """
+
+    least_impulse: float = 0.0
+    least_velocity: float = 0.0
+    complementarity: float = 0.0
+    cone: float = 0.0
+    power: float = 0.0
+    dissipation: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What a step did.
+
+    time: at its end [s]; dt [s]; status, residual, residual_unit: the worst island's;
+    iterations: of all islands together; methods: that ran, in order.
+    contacts: points in the solve; islands: of them.
+    infeasibility: greatest depth found at the start of the step, max(0, -gap) [m].
+    collisions: contacts that met with restitution; impact_energy: what the impact law changed,
+    T+ - T- [J].
+    retries: times the step was halved; asleep: bodies that slept.
+    seconds: per stage. island_residuals, island_sizes: of each island in turn.
+    """
+
+    time: float
+    dt: float
+    status: Status
+    residual: float
+    residual_unit: float
+    iterations: int
+    methods: tuple[str, ...]
+    contacts: int
+    islands: int
+    infeasibility: float
+    energy: EnergyLedger
+    conditions: Conditions
+    collisions: int = 0
+    impact_energy: float = 0.0
+    retries: int = 0
+    asleep: int = 0
+    outer: int = 1
+    seconds: dict[str, float] = field(default_factory=dict)
+    island_residuals: Floats | None = None
+    island_sizes: Ints | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.status.ok

@@ -1,0 +1,116 @@
+"""The report of a step: energy explained, conditions measured."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from drystone.constraints.rows import Rows
+from drystone.dynamics.energy import energy, kinetic
+from drystone.kernels import ledger as kernels
+from drystone.model import Contacts, State
+from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.steppers.time_stepping.impact import Impact
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.work import Work
+from drystone.types import Status
+
+
+def report(
+    work: Work,
+    rows: Rows,
+    solved: Solved,
+    hits: Impact,
+    found: Contacts,
+    after: State,
+    h: float,
+    options: TimeStepping,
+) -> StepReport:
+    book, jump = _energy(work, rows, solved, hits, after, h)
+    worst = max(float(solved.residual.max(initial=0.0)), hits.residual)
+    status = solved.status if hits.status is Status.SOLVED else hits.status
+    work.stage("report")
+    return StepReport(
+        time=after.time,
+        dt=h,
+        status=status,
+        residual=worst if not solved.residual.size else float(solved.residual[:, 0].max()),
+        residual_unit=worst if not solved.residual.size else float(solved.residual[:, 1].max()),
+        iterations=solved.iterations + hits.iterations,
+        methods=solved.methods,
+        contacts=rows.nc,
+        islands=rows.islands,
+        infeasibility=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
+        energy=book,
+        conditions=_conditions(rows, solved, options),
+        collisions=hits.collisions,
+        impact_energy=jump,
+        seconds=work.seconds,
+        island_residuals=solved.residual.max(axis=1) if solved.residual.size else None,
+        island_sizes=np.diff(rows.start),
+    )
+
+
+def _energy(
+    work: Work, rows: Rows, solved: Solved, hits: Impact, after: State, h: float
+) -> tuple[EnergyLedger, float]:
+    """The books of the step, and what the collisions changed."""
+    model = work.model
+    start = work.energy
+    end = energy(model, after)
+    sums, blows = np.zeros(4), np.zeros(4)
+    for part, r, before, later in hits.parts:
+        kernels.contact_work(part.body, part.moves, part.J, r, before, later, blows)
+    kernels.contact_work(rows.body, rows.moves, rows.J, solved.r, work.v0, solved.v, sums)
+    mean = 0.5 * (work.v0 + solved.v)
+    moving = model.inverse_mass > 0
+    moved = h * mean[moving]
+    pushed = float((work.force[moving] * moved).sum())
+    fell = float((model.mass[moving] * (moved[:, : model.dim] * model.gravity).sum(axis=1)).sum())
+    kicked = kinetic(model, work.inertia, solved.v)
+    # heights change by h v', gravity works over the mean velocity; bodies turn
+    free = (end[1] - start[1]) + fell + (end[0] - kicked)
+    book = EnergyLedger(
+        kinetic=end[0],
+        potential=end[1] + end[2],
+        change=sum(end) - sum(start),
+        loads=pushed + end[2] - start[2],
+        driving=float(sums[3] + blows[3]),
+        friction=float(sums[0] + blows[0]),
+        impact=float(sums[1] + blows[1]),
+        constraint=float(sums[2] + blows[2]),
+        integration=free,
+    )
+    return book, float(blows.sum() - blows[3])
+
+
+def _conditions(rows: Rows, solved: Solved, options: TimeStepping) -> Conditions:
+    if rows.nc == 0:
+        return Conditions()
+    out = np.empty(6)
+    kernels.conditions(solved.r, solved.u, solved.mu, options.formulation == "convex", out)
+    return Conditions(*(float(x) for x in out))
+
+
+def joined(first: StepReport, second: StepReport) -> StepReport:
+    """One report of two halves of a step."""
+    a, b = first.energy, second.energy
+    sums = {f.name: getattr(a, f.name) + getattr(b, f.name) for f in fields(EnergyLedger)}
+    sums |= {"kinetic": b.kinetic, "potential": b.potential}
+    values = {f.name: getattr(second, f.name) for f in fields(StepReport)}
+    values |= {
+        "dt": first.dt + second.dt,
+        "status": first.status if not first.ok else second.status,
+        "residual": max(first.residual, second.residual),
+        "residual_unit": max(first.residual_unit, second.residual_unit),
+        "iterations": first.iterations + second.iterations,
+        "infeasibility": max(first.infeasibility, second.infeasibility),
+        "energy": EnergyLedger(**sums),
+        "collisions": first.collisions + second.collisions,
+        "impact_energy": first.impact_energy + second.impact_energy,
+        "retries": first.retries + second.retries + 1,
+        "seconds": {k: first.seconds.get(k, 0.0) + v for k, v in second.seconds.items()},
+    }
+    return StepReport(**values)

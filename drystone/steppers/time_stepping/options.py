@@ -1,0 +1,138 @@
+"""``ds.TimeStepping``: the options of the scheme, checked where they are given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from drystone.errors import DrystoneError, OptionError
+from drystone.problems.cones import Cone, PolyhedralCone, as_cone
+from drystone.solvers.base import Solver
+from drystone.solvers.registry import by_name
+
+if TYPE_CHECKING:
+    from drystone.model import Model
+    from drystone.steppers.time_stepping.pipeline import Stepper
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "formulation": ("coulomb", "convex"),
+    "restitution": ("none", "newton", "poisson", "poisson-shortcut"),
+    "on_failure": ("report", "raise", "retry"),
+    "mass": ("start", "end"),
+    "rotation": ("flow", "explicit"),
+}
+
+
+@dataclass(frozen=True)
+class Sleeping:
+    """Islands whose bodies were all slower than this for that long stop moving until touched.
+
+    speed [m/s] of any surface point; duration [s].
+    """
+
+    speed: float = 1e-3
+    duration: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, value in (("speed", self.speed), ("duration", self.duration)):
+            if not (isinstance(value, int | float) and value > 0 and math.isfinite(value)):
+                raise OptionError(f"Sleeping.{name} = {value!r}: expected a positive number")
+
+
+@dataclass(frozen=True)
+class TimeStepping:
+    """Complementarity time stepping: one friction problem a step (T1 to T13, I7 to I10).
+
+    dt: step [s].
+    cone: "circular", an even number of directions (a polyhedral cone, solved as an LCP),
+        ds.EllipticCone(...), ds.SoftFingerCone(...).
+    formulation: "coulomb", or "convex": the relaxation T9, a convex problem at every step.
+    stabilize: gap / h in the contact rows (T8); False leaves the velocity scheme (7) of 1998.
+    restitution: "none"; "newton": v+ = -eps v-; "poisson": compression and decompression (I7);
+        "poisson-shortcut": one solve, v+ = (1 + eps) v^c - eps v- (I8).
+    active_gap: contacts nearer than this are in the problem [m]; None: nearer than what the
+        bodies of an island can travel in a step; "predicted": gap + h n.v <= 0 (1998).
+    solver: "auto" or any friction solver's name or options; tol: its residual, for each island.
+    on_failure: of a solve: "report" goes on and says so, "raise" stops with the problem attached,
+        "retry" halves the step, up to `retries` times over.
+    mass: M at the "start" of the step, or at its "end" by outer iteration (T4).
+    rotation: "flow": bodies turn by the torque-free rotation, which keeps energy and angular
+        momentum; "explicit": gyroscopic torque as a force, exponential of h omega (T7).
+    warm_start: start from the last step's impulses. sleeping: ds.Sleeping(...) or None.
+    overlap: "refuse" or "allow" bodies that start in each other.
+    """
+
+    dt: float = 1.0 / 240.0
+    cone: Any = "circular"
+    formulation: Literal["coulomb", "convex"] = "coulomb"
+    stabilize: bool = True
+    restitution: Literal["none", "newton", "poisson", "poisson-shortcut"] = "none"
+    active_gap: float | Literal["predicted"] | None = None
+    solver: str | Solver = "auto"
+    tol: float = 1e-8
+    on_failure: Literal["report", "raise", "retry"] = "report"
+    retries: int = 6
+    mass: Literal["start", "end"] = "start"
+    rotation: Literal["flow", "explicit"] = "flow"
+    warm_start: bool = True
+    sleeping: Sleeping | None = None
+    overlap: Literal["refuse", "allow"] = "refuse"
+
+    name = "time-stepping"
+
+    def __post_init__(self) -> None:
+        _positive("dt", self.dt)
+        _positive("tol", self.tol)
+        for option, choices in CHOICES.items():
+            value = getattr(self, option)
+            if value not in choices:
+                raise OptionError(
+                    f"TimeStepping.{option} = {value!r}: expected one of {', '.join(choices)}"
+                )
+        if self.overlap not in ("refuse", "allow"):
+            raise OptionError(f"TimeStepping.overlap = {self.overlap!r}: expected refuse or allow")
+        gap = self.active_gap
+        if gap is not None and gap != "predicted":
+            _positive("active_gap", gap)
+        if self.sleeping is not None and not isinstance(self.sleeping, Sleeping):
+            raise OptionError(
+                f"TimeStepping.sleeping = {self.sleeping!r}: expected ds.Sleeping(...) or None"
+            )
+        try:
+            as_cone(self.cone)
+        except DrystoneError as error:
+            raise OptionError(f"TimeStepping.cone: {error}") from None
+        _ = self.method
+
+    @property
+    def shape(self) -> Cone:
+        """The cone of every contact; a planar world makes any even number of directions 2."""
+        return as_cone(self.cone)
+
+    @property
+    def method(self) -> Solver:
+        """The solver object, with this tolerance."""
+        from dataclasses import replace
+
+        solver = by_name(self.solver) if isinstance(self.solver, str) else self.solver
+        if not isinstance(solver, Solver):
+            raise OptionError(
+                f"TimeStepping.solver = {self.solver!r}: expected a name or a solver object"
+            )
+        return replace(solver, tol=self.tol) if isinstance(self.solver, str) else solver
+
+    @property
+    def direct(self) -> bool:
+        """Whether the stepper's own sweeps and Newton steps apply."""
+        return self.solver == "auto" and not isinstance(self.shape, PolyhedralCone)
+
+    def stepper(self, model: Model) -> Stepper:
+        from drystone.steppers.time_stepping.pipeline import Stepper
+
+        return Stepper(self, model)
+
+
+def _positive(name: str, value: Any) -> None:
+    if not (isinstance(value, int | float) and value > 0 and math.isfinite(value)):
+        raise OptionError(f"TimeStepping.{name} = {value!r}: expected a positive number")

@@ -1,0 +1,255 @@
+"""One step of the scheme, as a list of stages; the arithmetic is in the modules it calls.
+
+forces -> free velocity -> contacts -> active rows -> collisions -> friction problem -> drift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.constraints.rows import Rows, contact_rows, select
+from drystone.dynamics import bodies
+from drystone.errors import ModelError, SimulationError
+from drystone.geometry.detector import Detector
+from drystone.kernels import rigid
+from drystone.kernels.active import activate, body_reach
+from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.model import Contacts, Model, State
+from drystone.problems.friction import FrictionProblem
+from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping import ledger
+from drystone.steppers.time_stepping.friction import solve_friction
+from drystone.steppers.time_stepping.impact import Impact, collide
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.sleeping import Sleepers
+from drystone.steppers.time_stepping.solve import Solved, island_problem
+from drystone.steppers.time_stepping.warm import WarmStart
+from drystone.steppers.time_stepping.work import Work
+from drystone.types import Bools, Floats
+
+SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
+NEAR = 0.5  # of a geom's size: the most its search distance grows because others are fast
+OUTER = 25  # iterations of M(q'), and the relative change at which they end
+SETTLED = 1e-11
+OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
+
+
+class Stepper:
+    """Steps a model by ``TimeStepping``; keeps what speeds up the next step."""
+
+    def __init__(self, options: TimeStepping, model: Model) -> None:
+        self.options = options
+        self.warm = WarmStart()
+        self.sleepers = Sleepers(options.sleeping)
+        self.rows: Rows | None = None
+        self.solved: Solved | None = None
+        self.work: Work | None = None
+        self._detector: Detector | None = None
+        self.adopt(model)
+
+    def adopt(self, model: Model) -> None:
+        """Go on with an edited model."""
+        self.options.shape.block(model.dim)
+        self.model = model
+        self.dynamic: Bools = model.inverse_mass > 0
+        args = (model.geoms, self.dynamic, model.layer, model.rules.ignored)
+        if self._detector is None:
+            self._detector = Detector(*args, names=model.names)
+        else:
+            self._detector.remap(*args, names=model.names)
+        self.detector = self._detector
+        self.sizes = bodies.radii(model)
+        finite = self.sizes[np.isfinite(self.sizes)]
+        self.size = float(np.median(finite)) if finite.size else 1.0
+        self.sleepers.adopt(model)
+        self.turned = model.dim == 3 and bool(model.axis.any())
+
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state after h; halved and tried again where the caller asked for it."""
+        return self._attempt(state, h, 0)
+
+    def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
+        memory = self.warm.copy(), self.sleepers.copy()
+        after, report = self._advance(state, h)
+        if report.ok or self.options.on_failure == "report":
+            return after, report
+        if self.options.on_failure == "retry" and level < self.options.retries:
+            self.warm, self.sleepers = memory
+            middle, first = self._attempt(state, 0.5 * h, level + 1)
+            after, second = self._attempt(middle, 0.5 * h, level + 1)
+            return after, ledger.joined(first, second)
+        raise SimulationError(self._failure(report), self.problem(), report)
+
+    def _failure(self, report: StepReport) -> str:
+        names = self.model.names
+        where = ""
+        if self.rows is not None and self.solved is not None and self.solved.failed >= 0:
+            k = self.solved.failed
+            lo, hi = self.rows.start[k], self.rows.start[k + 1]
+            body = int(self.rows.body[lo:hi].max())
+            where = f" of {hi - lo} contacts that holds body {names[body]!r}"
+        return (
+            f"at t = {report.time - report.dt:.6g} s the friction problem{where} was not solved: "
+            f"{report.status.value} (residual {report.residual:.2e}, wanted "
+            f"{self.options.tol:.0e}); sim.save_problem(file) writes it"
+        )
+
+    def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
+        work = self.work = Work(self.model, state, h, self.options.rotation == "explicit")
+        work.stage("forces")
+        found = self._contacts(work)
+        work.stage("contacts")
+        rows = self.rows = self._rows(work, found)
+        work.stage("rows")
+        hits = self._collisions(work, rows, h)
+        work.stage("impacts")
+        solved, rows, outer = self._solve(work, rows, h)
+        self.rows, self.solved = rows, solved
+        work.stage("solve")
+        after = self._drift(work, solved.v, h)
+        self.warm.keep(self.model, rows, solved, h)
+        asleep = self.sleepers.judge(work, rows, solved.v, self.sizes, h)
+        work.stage("drift")
+        report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
+        return after, replace(report, asleep=asleep, outer=outer)
+
+    def _contacts(self, work: Work) -> Contacts:
+        """Contacts within what bodies can travel in this step, and a little beyond."""
+        model, state = self.model, work.state
+        geoms = model.geoms
+        x, R = np.empty((len(geoms), model.dim)), np.empty((len(geoms), model.dim, model.dim))
+        poses = geom_poses_planar if model.dim == 2 else geom_poses_spatial
+        poses(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
+        work.reach = np.empty(model.nb)
+        fastest = body_reach(work.v_free, self.sizes, self.dynamic, work.h, work.reach)
+        finite = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
+        work.reach += SLACK * finite
+        gap = self.options.active_gap
+        if gap is None or gap == "predicted":
+            mine = work.reach[geoms.body]
+            size = np.where(np.isfinite(geoms.radius), geoms.radius, np.inf)
+            margin = np.maximum(mine, np.minimum(fastest, NEAR * size))
+        else:
+            margin = np.full(len(geoms), 0.5 * gap)
+        return self.detector.contacts(x, R, margin)
+
+    def _rows(self, work: Work, found: Contacts) -> Rows:
+        model, body = self.model, self.model.geoms.body
+        pair = np.stack([body[found.geom_a], body[found.geom_b]], axis=1)
+        gap = self.options.active_gap
+        keep = np.empty(len(found), bool)
+        moves = self.sleepers.wake(model, self.dynamic, pair, found.gap, work)
+        if gap is None:
+            nb = model.nb
+            activate(pair, found.gap, work.reach, moves, np.empty(nb, np.int64), np.empty(nb), keep)
+        elif gap == "predicted":
+            arm = [found.point - work.state.position[pair[:, s]] for s in (0, 1)]
+            speed = bodies.relative_speed(work.state.velocity, pair, arm, found.normal)
+            keep = found.gap + work.h * speed <= 0.0
+        else:
+            keep = found.gap <= gap
+        if self.sleepers.any:
+            keep &= moves[pair].any(axis=1)
+        chosen = found if keep.all() else select(found, keep)
+        return self._make_rows(work, moves, chosen)
+
+    def _make_rows(self, work: Work, moves: Bools, contacts: Contacts) -> Rows:
+        turn = work.turn() if self.turned else None
+        return contact_rows(
+            self.model,
+            moves,
+            np.where(moves, self.model.inverse_mass, 0.0),
+            work.inverse_inertia if moves.all() else bodies.only(work.inverse_inertia, moves),
+            work.state.position,
+            turn,
+            contacts,
+            self.options.shape,
+        )
+
+    def _collisions(self, work: Work, rows: Rows, h: float) -> Impact:
+        if self.options.restitution == "none" or rows.nc == 0:
+            return Impact(work.v0, 0, [])
+        still = max(1e-12, 1e-6 * h * float(np.linalg.norm(self.model.gravity)))
+        hits = collide(rows, work.v0, h, still, self.size, self.options)
+        if hits.collisions:
+            work.begin(hits.v)
+        return hits
+
+    def _solve(self, work: Work, rows: Rows, h: float) -> tuple[Solved, Rows, int]:
+        """The step's impulses; with M at the end of the step, until it settles (T4)."""
+        bias = np.zeros((rows.nc, rows.d))
+        if self.options.stabilize:
+            bias[:, 0] = rows.contacts.gap / h
+        at = self.warm.find(self.model, rows)
+        guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
+        solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.options)
+        if self.options.mass == "start" or self.model.dim == 2:
+            return solved, rows, 1
+        outer = 1
+        while outer < OUTER:
+            outer += 1
+            work.inertia_at(self._turned(work, solved.v, h))
+            rows = self._make_rows(work, rows.moves, rows.contacts)
+            last = solved.v
+            solved = solve_friction(rows, bias, work.v_free, solved.r, at, self.warm, self.options)
+            change = np.abs(solved.v - last).max(initial=0.0)
+            if change <= SETTLED * max(1e-3, np.abs(last).max(initial=0.0)):
+                break
+        return solved, rows, outer
+
+    def _turned(self, work: Work, v: Floats, h: float) -> Floats:
+        position, orientation = work.state.position.copy(), work.state.orientation.copy()
+        rigid.drift_spatial(
+            self.model.inertia, self.model.inverse_inertia, False, v.copy(), h, position,
+            orientation,
+        )  # fmt: skip
+        return orientation
+
+    def _drift(self, work: Work, v: Floats, h: float) -> State:
+        model, state = self.model, work.state
+        after = State(state.time + h, state.position.copy(), state.orientation.copy(), v.copy())
+        if model.dim == 2:
+            rigid.drift_planar(after.velocity, h, after.position, after.orientation)
+        else:
+            flow = self.options.rotation == "flow"
+            rigid.drift_spatial(
+                model.inertia, model.inverse_inertia, flow, after.velocity, h, after.position,
+                after.orientation,
+            )  # fmt: skip
+        for i, motion in model.motions:
+            after.position[i], after.orientation[i] = motion.pose(after.time)
+        bodies.check_finite(model, after)
+        return after
+
+    def check_start(self, state: State) -> None:
+        """Bodies that start inside each other are refused, by name and depth."""
+        if self.options.overlap == "allow":
+            return
+        work = Work(self.model, state, self.options.dt, False)
+        found = self._contacts(work)
+        body, sizes = self.model.geoms.body, self.sizes
+        size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
+        deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
+        if deep.any():
+            i = int(np.argmax(np.where(deep, -found.gap, 0.0)))
+            a, b = (self.model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
+            raise ModelError(
+                f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
+                'apart, or accept it with TimeStepping(overlap="allow")'
+            )
+
+    def problem(self) -> FrictionProblem | None:
+        """The last step's friction problem (all islands), or None without contacts."""
+        if self.rows is None or self.solved is None or self.rows.nc == 0:
+            return None
+        mu, q = self.solved.mu, self.solved.q
+        return island_problem(self.rows, 0, self.rows.nc, mu, q, self.options)
+
+    def infeasibility(self, state: State) -> float:
+        """Greatest depth of any contact in a state [m]; leaves no trace in later steps."""
+        known = self.detector.state()
+        gap = self._contacts(Work(self.model, state, self.options.dt, False)).gap
+        self.detector.restore(known)
+        return float(np.maximum(-gap, 0.0).max(initial=0.0))

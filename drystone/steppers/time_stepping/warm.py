@@ -1,0 +1,65 @@
+"""What a step leaves for the next one: impulses by contact, and which contacts slid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.constraints.rows import Rows
+from drystone.geometry.matching import Tags, sources
+from drystone.model import Model
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.types import Bools, Floats, Ints
+
+SLIP = 1e-9  # of the step's greatest speed: slower contacts stick
+
+
+@dataclass(slots=True)
+class WarmStart:
+    """tags: uids and features of n contacts; impulse on a (n, dim), spin (n,), slid (n,)."""
+
+    tags: Tags | None = None
+    impulse: Floats | None = None
+    spin: Floats | None = None
+    slid: Bools | None = None
+    h: float = 0.0
+
+    def copy(self) -> WarmStart:
+        """Arrays are replaced, never changed: sharing them is a copy."""
+        return WarmStart(self.tags, self.impulse, self.spin, self.slid, self.h)
+
+    def keep(self, model: Model, rows: Rows, solved: Solved, h: float) -> None:
+        self.tags, self.h = _tags(model, rows), h
+        self.impulse, self.spin = rows.vectors(solved.r)
+        self.slid = sliding(solved)
+
+    def find(self, model: Model, rows: Rows) -> Ints:
+        """(nc,) place of each contact among the last step's, -1 if it is new."""
+        if self.tags is None or rows.nc == 0:
+            return np.full(rows.nc, -1)
+        return sources(self.tags, _tags(model, rows))
+
+    def guess(self, rows: Rows, at: Ints, h: float) -> Floats | None:
+        """Last step's impulses of the same contacts, turned into the new frames."""
+        if self.impulse is None or self.spin is None or not self.impulse.shape[0]:
+            return None
+        known = at >= 0
+        if not known.any():
+            return None
+        scale = np.where(known, h / self.h, 0.0)
+        r = rows.coordinates(self.impulse[at] * scale[:, None], self.spin[at] * scale)
+        r[r[:, 0] <= 0.0] = 0.0
+        return r
+
+
+def _tags(model: Model, rows: Rows) -> Tags:
+    uid, contacts = model.geoms.uid, rows.contacts
+    return Tags(uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature)
+
+
+def sliding(solved: Solved) -> Bools:
+    """(nc,) contacts that carry load and slip."""
+    speed = np.sqrt((solved.u[:, 1:] ** 2).sum(axis=1))
+    scale = max(float(np.abs(solved.v).max(initial=0.0)), 1e-300)
+    return (solved.r[:, 0] > 0.0) & (speed > SLIP * scale)

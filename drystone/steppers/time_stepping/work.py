@@ -1,0 +1,87 @@
+"""What the stages of one step hand to each other."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from drystone.dynamics.energy import energy
+from drystone.errors import SimulationError
+from drystone.kernels import rigid
+from drystone.model import Model, State
+from drystone.types import Floats
+
+
+class Work:
+    """Forces and velocities of a step of length h from `state`, which is not changed.
+
+    force (nb, dof): all but gravity; energy: (kinetic, of gravity, stored in forces) at the start;
+    inertia, inverse_inertia: in world axes; v0: velocity at the start (after collisions, once
+    they are done), prescribed bodies at their average velocity; v_free: v0 kicked by the forces.
+    """
+
+    def __init__(self, model: Model, state: State, h: float, explicit: bool) -> None:
+        self._clock = perf_counter()
+        self.seconds: dict[str, float] = {}
+        self.model, self.state, self.h, self._explicit = model, state, h, explicit
+        self.reach: Floats = np.zeros(model.nb)
+        self.force = self._forces()
+        self.inertia_at(state.orientation, first=True)
+        v0 = state.velocity.copy()
+        for i, motion in model.motions:
+            v0[i] = motion.velocity(state.time, h)
+        self.begin(v0)
+        self.energy = energy(model, state)
+
+    def stage(self, name: str) -> None:
+        now = perf_counter()
+        self.seconds[name] = now - self._clock
+        self._clock = now
+
+    def _forces(self) -> Floats:
+        model, state = self.model, self.state
+        force = np.zeros((model.nb, model.dof))
+        for item in model.forces:
+            item.add(model, state, force)
+        if model.forces and not np.isfinite(force.sum()):
+            i = int(np.argmax(~np.isfinite(force).all(axis=1)))
+            raise SimulationError(
+                f"the forces on body {model.names[i]!r} at t = {state.time:.6g} s are {force[i]}"
+            )
+        return force
+
+    def inertia_at(self, orientation: Floats, first: bool = False) -> None:
+        """Inertia in world axes with bodies turned to `orientation`; v_free follows."""
+        model = self.model
+        if model.dim == 2:
+            self.inertia, self.inverse_inertia = model.inertia, model.inverse_inertia
+            return
+        self.inertia, self.inverse_inertia = (
+            np.empty_like(model.inertia),
+            np.empty_like(model.inertia),
+        )
+        rigid.to_world(model.inertia, orientation, self.inertia)
+        rigid.to_world(model.inverse_inertia, orientation, self.inverse_inertia)
+        if not first:
+            self.begin(self.v0)
+
+    def begin(self, v0: Floats) -> None:
+        """Set the velocity that the forces kick."""
+        model = self.model
+        self.v0, self.v_free = v0, np.empty_like(v0)
+        force = self.force
+        if self._explicit and model.dim == 3:
+            force = force.copy()
+            rigid.gyroscopic(self.inertia, v0, force)
+        kick = rigid.kick_planar if model.dim == 2 else rigid.kick_spatial
+        kick(
+            model.inverse_mass, self.inverse_inertia, model.gravity, force, v0, self.h, self.v_free
+        )
+
+    def turn(self) -> Floats:
+        """(nb, 3, 3) body axes in the world."""
+        out = np.empty((self.model.nb, 3, 3))
+        for i in range(self.model.nb):
+            rigid.rotation_of(self.state.orientation[i], out[i])
+        return out

@@ -1,0 +1,69 @@
+"""States and reports of a run, in memory, as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone.model import Model, State
+from drystone.steppers.base import StepReport
+from drystone.types import Floats
+
+LEDGER = (
+    "kinetic", "potential", "change", "loads", "driving", "friction", "impact", "constraint",
+    "integration", "unexplained",
+)  # fmt: skip
+
+
+class Trajectory:
+    """Frames of a run. Bodies are those of the start; edits of the world end the recording.
+
+    time (n,); position (n, nb, dim) of centres of mass; orientation (n, nb) or (n, nb, 4);
+    velocity (n, nb, dof); reports: of the step that led to each frame after the first.
+    """
+
+    def __init__(self, model: Model, state: State) -> None:
+        self.model = model
+        self._states = [state.copy()]
+        self.reports: list[StepReport] = []
+
+    def add(self, model: Model, state: State, report: StepReport | None) -> None:
+        if model.names != self.model.names or report is None:
+            raise ValueError("bodies were added or removed: record each part of the run by itself")
+        self._states.append(state.copy())
+        self.reports.append(report)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def state(self, k: int) -> State:
+        return self._states[k]
+
+    @property
+    def time(self) -> Floats:
+        return np.array([s.time for s in self._states])
+
+    @property
+    def position(self) -> Floats:
+        return np.array([s.position for s in self._states])
+
+    @property
+    def orientation(self) -> Floats:
+        return np.array([s.orientation for s in self._states])
+
+    @property
+    def velocity(self) -> Floats:
+        return np.array([s.velocity for s in self._states])
+
+    def series(self, name: str) -> Floats:
+        """One number of every report: a field of it ("residual", "contacts", "infeasibility"),
+        of its energy ledger ("friction", "total") or of its conditions ("dissipation")."""
+        return np.array([_read(report, name) for report in self.reports])
+
+
+def _read(report: StepReport, name: str) -> Any:
+    for part in (report, report.energy, report.conditions):
+        if hasattr(part, name):
+            return getattr(part, name)
+    raise AttributeError(f"a step's report has no {name!r}")
