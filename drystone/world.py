@@ -17,6 +17,7 @@ from drystone.builder.bodies import Body, Template
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
 from drystone.errors import ModelError
+from drystone.geometry.shapes import HalfPlane, HalfSpace
 from drystone.model import Model, State
 
 NAN = float("nan")
@@ -111,8 +112,6 @@ class World:
     ) -> BodyHandle:
         """A fixed half-space (half-plane): all points up to `height` [m] along `normal`, which
         points up by default."""
-        from drystone.geometry.shapes import HalfPlane, HalfSpace
-
         owner = f"body {name!r}"
         up = (0.0,) * (self._dim - 1) + (1.0,)
         way = check.direction(owner, "normal", up if normal is None else normal, self._dim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from drystone.dynamics.frames import rotation
 from drystone.dynamics.motions import BoundMotion, MotionFunction
 from drystone.errors import ModelError
 from drystone.geometry.mass_properties import MassProperties, check_inertia, rotated_inertia
+from drystone.geometry.shapes import Compound
 from drystone.problems import CircularCone, EllipticCone
 
 DENSITY = 1000.0  # [kg/m^3], in the plane [kg/m^2]
@@ -80,7 +81,10 @@ def find_template(
 ) -> Template:
     """The template of a shape, or of a list of shapes, from those `known` if one is equal."""
     if isinstance(shape, list | tuple):
-        shape = _compound(owner, shape)
+        try:
+            shape = Compound(shape)
+        except ModelError as error:
+            raise ModelError(f"{owner}: {error}") from None
     if isinstance(shape, type) or not hasattr(shape, "pieces"):
         raise ModelError(f"{owner}: {shape!r} is no shape")
     if shape.dim != dim:
@@ -99,22 +103,6 @@ def find_template(
         template = Template(shape)
         known[key] = template
     return template
-
-
-def _compound(owner: str, shapes: Iterable[Any]) -> Any:
-    from drystone.geometry.shapes import Compound
-
-    parts = []
-    for part in shapes:
-        if isinstance(part, list | tuple):
-            parts.append(tuple(part))
-            continue
-        dim = getattr(part, "dim", 3)
-        parts.append((part, (0.0,) * dim, 0.0 if dim == 2 else (1.0, 0.0, 0.0, 0.0)))
-    try:
-        return Compound(parts)
-    except ModelError as error:
-        raise ModelError(f"{owner}: {error}") from None
 
 
 def matter_of(

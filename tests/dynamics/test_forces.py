@@ -371,5 +371,7 @@ def test_a_rest_angle_needs_an_axis_in_space():
 def test_unknown_names_are_named_when_built_with_the_nearest(world):
     world.add_body(Disk(1) if world.planar else Sphere(1), name="brick7")
     world.add_force(Spring("brik7", stiffness=1))
-    with pytest.raises(ModelError, match="Spring from 'brik7' to 'world': .*did you mean 'brick7'"):
+    with pytest.raises(
+        ModelError, match=r"Spring from 'brik7' to 'world': .*did you mean 'brick7'"
+    ):
         world.build()
