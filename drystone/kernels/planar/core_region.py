@@ -1,0 +1,106 @@
+"""The contact region of two cores with radii, from a witness: one or two contact points.
+
+Edge against vertex: of the two edges at the vertex the one that lies most against the reference
+edge is cut to the width of that edge, and the ends of what is left are the contacts (G4). An end
+is named by the vertex that makes it, its body and the edge of the other body: the name stays
+while the bodies slide, and when A's edge and B's edge swap roles.
+Vertex against vertex (G6): one contact, along the line between them.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.planar.core import edge, vertex
+
+SAME_END = 1e-6  # of the edge: two vertices this close along it are one end of the region
+POINT = 1e-9  # of the edge: a shorter region is one point
+BASE = 1 << 20  # more than the vertices of a polygon
+
+
+@kernel
+def region(numbers, core, pose, w, j, i, ra, rb, limit, ends, names):
+    """Contacts of edge j of body w and vertex i of the other.
+
+    ends (2, 3): out, (point x, y, gap) of each, seen from the centre of A; names (2,): features.
+    -> number of contacts with gap <= limit, ordered along the edge of A, and the normal.
+    """
+    px, py, tx, ty, L = edge(numbers, core, pose, w, j)
+    e, s0, h0, s1, h1, flat = _against(numbers, core, pose, w, i, px, py, tx, ty)
+    low, high = max(min(s0, s1), 0.0), min(max(s0, s1), L)
+    n = 0
+    if high - low > POINT * L and flat:
+        for side in range(2):
+            last = (side == 1) == (w == 0)  # A's edge and B's run against each other
+            s = high if last else low
+            h = h0 + (h1 - h0) * ((s - s0) / (s1 - s0))
+            if h - ra - rb <= limit:
+                _put(px, py, tx, ty, s, h, w, ra, rb, ends, n)
+                names[n] = _end_name(core, w, j, e, s0 if (s0 > s1) == last else s1, last, L)
+                n += 1
+    if n == 0 and h0 - ra - rb <= limit:
+        _put(px, py, tx, ty, min(max(s0, 0.0), L), h0, w, ra, rb, ends, n)
+        names[n] = _name(1 - w, i, j)
+        n = 1
+    sign = -1.0 if w == 0 else 1.0
+    return n, sign * ty, -sign * tx
+
+
+@kernel
+def _against(numbers, core, pose, w, i, px, py, tx, ty):
+    """The edge at vertex i of the other body that lies most against the edge (p, t) of body w.
+
+    -> its number; place along t and height of vertex i, and of its far end; whether it has width.
+    """
+    o, nv = 1 - w, core[1 - w, 1]
+    qx, qy = vertex(numbers, core, pose, o, i)
+    s0, h0 = tx * (qx - px) + ty * (qy - py), ty * (qx - px) - tx * (qy - py)
+    e, s1, h1, least = i, s0, h0, np.inf
+    for side in range(2):
+        at = (i + 1) % nv if side == 0 else (i + nv - 1) % nv
+        qx, qy = vertex(numbers, core, pose, o, at)
+        s, h = tx * (qx - px) + ty * (qy - py), ty * (qx - px) - tx * (qy - py)
+        # an edge of B that faces an edge of A runs against it: vertex i + 1 lies towards -t
+        width = (s0 - s) if side == 0 else (s - s0)
+        if width > 0.0 and h - h0 < least * width:
+            e, s1, h1, least = (i if side == 0 else at), s, h, (h - h0) / width
+    return e, s0, h0, s1, h1, least < np.inf
+
+
+@kernel
+def _put(px, py, tx, ty, s, h, w, ra, rb, ends, n):
+    """Contact above the place s of the edge (p, t) of body w, the other core h above it."""
+    up = 0.5 * (h + (ra - rb if w == 0 else rb - ra))
+    ends[n, 0], ends[n, 1], ends[n, 2] = px + s * tx + up * ty, py + s * ty - up * tx, h - ra - rb
+
+
+@kernel
+def _end_name(core, w, j, e, s, last, L):
+    """Name of an end of the region: `s` is where edge e of the other body ends on that side.
+
+    Edge e runs against t: its far side along t (`last`) is its start.
+    """
+    own = (j + 1 if last else j) % core[w, 1]
+    other = (e if last else e + 1) % core[1 - w, 1]
+    out = s - L if last else -s  # how far the other edge reaches over the end of this one
+    if abs(out) <= SAME_END * L:
+        return _name(0, own, e) if w == 0 else _name(0, other, j)
+    return _name(w, own, e) if out > 0.0 else _name(1 - w, other, j)
+
+
+@kernel
+def _name(body, at, e):
+    return (body * BASE + at) * BASE + e
+
+
+@kernel
+def between(numbers, core, pose, j, i, ra, rb, ends, names):
+    """The contact of vertex j of A and vertex i of B; the normal."""
+    ax, ay = vertex(numbers, core, pose, 0, j)
+    bx, by = vertex(numbers, core, pose, 1, i)
+    nx, ny = ax - bx, ay - by
+    d = np.sqrt(nx * nx + ny * ny)
+    nx, ny = nx / d, ny / d
+    up = 0.5 * (d + rb - ra)
+    ends[0, 0], ends[0, 1], ends[0, 2] = bx + up * nx, by + up * ny, d - ra - rb
+    names[0] = _name(2, j, i)
+    return 1, nx, ny
