@@ -1,0 +1,234 @@
+"""The last digits of the direction: Newton's method on the sphere of directions.
+
+The signed distance is the maximum over unit n of g(n) = min over pairs of pieces of
+g_i(n) = n . (a_i(n) - b_i(n)), apart (a concave problem) as in penetration (a local maximum).
+With n + delta, delta in the tangent plane, and c_i = a_i - b_i,
+
+    g_i(n + delta) = g_i + c_i . delta - 1/2 delta . (S_i + g I) delta,
+
+S_i the sum of the radii of curvature. The few active pairs are atoms; each step solves the
+quadratic problem max over delta of min over i of the models by looking at all sets of up to
+three atoms. Faces and edges, where several atoms are equal, pin the direction; smooth surfaces
+and rims converge quadratically; a mixture does both.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.spatial.support import CONE, CYLINDER, ELLIPSOID, SUPERQUADRIC, both, support
+
+
+@kernel
+def tangents(n, T):
+    """Two unit vectors T (2, 3) across n, right-handed with it."""
+    s = 1.0 if n[2] >= 0.0 else -1.0
+    a = -1.0 / (s + n[2])
+    b = n[0] * n[1] * a
+    T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * n[0] * n[0] * a, s * b, -s * n[0]
+    T[1, 0], T[1, 1], T[1, 2] = b, s + n[1] * n[1] * a, -n[1]
+
+
+@kernel
+def model(m, g, q, H, d0, d1):
+    """Value of the model at delta."""
+    low = np.inf
+    for i in range(m):
+        low = min(low, g[i] + q[i, 0] * d0 + q[i, 1] * d1)
+    return low - 0.5 * (H[0] * d0 * d0 + 2.0 * H[1] * d0 * d1 + H[2] * d1 * d1)
+
+
+@kernel
+def best_step(m, g, q, H, lam, step):
+    """Maximiser `step` (2,) of min_i (g_i + q_i . delta) - 1/2 delta . H delta and weights lam.
+
+    H (3,) holds the positive definite matrix (H00, H01, H11). Whether all weights are >= 0.
+    """
+    det = H[0] * H[2] - H[1] * H[1]
+    I0, I1, I2 = H[2] / det, -H[1] / det, H[0] / det
+    best, good = -np.inf, False
+    for code in range(1, 1 << m):
+        k, i, j, o = 0, -1, -1, -1
+        for a in range(m):
+            if code >> a & 1:
+                k += 1
+                i, j, o = j, o, a
+        if k > 3:
+            continue
+        x0, x1, wj, wl = q[o, 0], q[o, 1], 0.0, 1.0
+        if k == 2:
+            e0, e1 = q[o, 0] - q[j, 0], q[o, 1] - q[j, 1]
+            y0, y1 = I0 * e0 + I1 * e1, I1 * e0 + I2 * e1
+            bend = e0 * y0 + e1 * y1
+            if not bend > 0.0:
+                continue
+            wl = -(g[o] - g[j] + q[j, 0] * y0 + q[j, 1] * y1) / bend
+            wj = 1.0 - wl
+            x0, x1 = q[j, 0] + wl * e0, q[j, 1] + wl * e1
+        if k < 3:
+            d0, d1, wi = I0 * x0 + I1 * x1, I1 * x0 + I2 * x1, 0.0
+        else:
+            e0, e1, f0, f1 = (
+                q[j, 0] - q[i, 0],
+                q[j, 1] - q[i, 1],
+                q[o, 0] - q[i, 0],
+                q[o, 1] - q[i, 1],
+            )
+            area = e0 * f1 - e1 * f0
+            if area == 0.0:
+                continue
+            d0 = ((g[i] - g[j]) * f1 - (g[i] - g[o]) * e1) / area
+            d1 = (e0 * (g[i] - g[o]) - f0 * (g[i] - g[j])) / area
+            x0, x1 = H[0] * d0 + H[1] * d1 - q[i, 0], H[1] * d0 + H[2] * d1 - q[i, 1]
+            wj, wl = (x0 * f1 - x1 * f0) / area, (e0 * x1 - e1 * x0) / area
+            wi = 1.0 - wj - wl
+        value = model(m, g, q, H, d0, d1)
+        if value > best:
+            best, good = value, min(wi, min(wj, wl)) >= -1e-9
+            step[0], step[1] = d0, d1
+            for a in range(m):
+                lam[a] = 0.0
+            lam[o] = wl
+            if k > 1:
+                lam[j] = wj
+            if k > 2:
+                lam[i] = wi
+    return good
+
+
+@kernel
+def expand(m, n, T, labels, spec, frame, numbers, ints, ab, g, q):
+    """Values g (4,) and tangential gradients q (4, 2) of the atoms at n; the least value."""
+    low = np.inf
+    for i in range(m):
+        support(0, labels[i, 0], spec, frame, numbers, ints, n[0], n[1], n[2], ab)
+        support(1, labels[i, 1], spec, frame, numbers, ints, n[0], n[1], n[2], ab)
+        g[i] = q[i, 0] = q[i, 1] = 0.0
+        for c in range(3):
+            gradient = ab[0, c] - ab[1, c]
+            g[i] += n[c] * gradient
+            q[i, 0] += T[0, c] * gradient
+            q[i, 1] += T[1, c] * gradient
+        low = min(low, g[i])
+    return low
+
+
+@kernel
+def curvature(m, n, T, labels, lam, spec, frame, numbers, ints, ab, H):
+    """H (3,) = sum of lam_i S_i: how the furthest points move when n turns, by differences."""
+    eps = 1e-6
+    H[0] = H[1] = H[2] = 0.0
+    for i in range(m):
+        for s in range(2):
+            kind, label = spec[s, 0], labels[i, s]
+            smooth = kind in (ELLIPSOID, SUPERQUADRIC)
+            if not lam[i] > 0.0 or not (
+                smooth or kind == CYLINDER or (kind == CONE and label == 0)
+            ):
+                continue
+            # b moves along with n and a against it: S = dp . T over 2 eps, both with a plus sign
+            scale = lam[i] * (0.5 / eps) * (1.0 if s == 1 else -1.0)
+            for k in range(2):
+                for sign in (1.0, -1.0):
+                    e = sign * eps
+                    n0, n1, n2 = n[0] + e * T[k, 0], n[1] + e * T[k, 1], n[2] + e * T[k, 2]
+                    support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab)
+                    w = sign * scale
+                    along = T[k, 0] * ab[s, 0] + T[k, 1] * ab[s, 1] + T[k, 2] * ab[s, 2]
+                    if k == 0:
+                        across = T[1, 0] * ab[s, 0] + T[1, 1] * ab[s, 1] + T[1, 2] * ab[s, 2]
+                        H[0] += w * along
+                        H[1] += w * across
+                    else:
+                        H[2] += w * along
+
+
+@kernel
+def make_convex(H, g, size):
+    """Add what the sphere bends, g I, and enough to be positive definite where that is not."""
+    H[0] += g
+    H[2] += g
+    half = 0.5 * (H[0] - H[2])
+    least = 0.5 * (H[0] + H[2]) - np.sqrt(half * half + H[1] * H[1])
+    if not least > 1e-10 * size:
+        H[0] += 1e-2 * size - least
+        H[2] += 1e-2 * size - least
+
+
+@kernel
+def add_atom(m, label, labels, lam, g):
+    """Put a new pair of pieces among the atoms; a fifth replaces the slackest idle one."""
+    for i in range(m):
+        if labels[i, 0] == label[0] and labels[i, 1] == label[1]:
+            return m
+    k = m
+    if m == 4:
+        k, most = 0, -np.inf
+        for i in range(4):
+            if not lam[i] > 0.0 and g[i] > most:
+                k, most = i, g[i]
+    labels[k, 0], labels[k, 1] = label[0], label[1]
+    lam[k] = 0.0
+    return min(m + 1, 4)
+
+
+@kernel
+def without_twins(m, labels):
+    """Drop atoms that are there twice (points of one smooth piece); the number left."""
+    k = 0
+    for i in range(m):
+        new = True
+        for j in range(k):
+            if labels[j, 0] == labels[i, 0] and labels[j, 1] == labels[i, 1]:
+                new = False
+        if new:
+            labels[k, 0], labels[k, 1] = labels[i, 0], labels[i, 1]
+            k += 1
+    return k
+
+
+@kernel
+def polish(spec, frame, numbers, ints, size, m, n, labels, lam, ab, stats):
+    """Local maximum of g from n (3,) and the atoms labels (4, 2), both improved; lam (4,) weights.
+
+    -> whether the conditions of the maximum hold to rounding, atoms, g(n)
+    """
+    T, g, q, H = np.empty((2, 3)), np.zeros(4), np.zeros((4, 2)), np.empty(3)
+    step, trial, label = np.empty(2), np.empty(3), np.zeros(2, np.int64)
+    low = both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label)
+    m = add_atom(without_twins(m, labels), label, labels, lam, g)
+    for i in range(m):
+        lam[i] = 1.0 / m
+    reach, last = 0.5, np.inf
+    for _ in range(40):
+        stats[4] += 1
+        tangents(n, T)
+        expand(m, n, T, labels, spec, frame, numbers, ints, ab, g, q)
+        curvature(m, n, T, labels, lam, spec, frame, numbers, ints, ab, H)
+        make_convex(H, low, size)
+        good = best_step(m, g, q, H, lam, step)
+        length = np.sqrt(step[0] ** 2 + step[1] ** 2)
+        if not length < np.inf:
+            return False, m, low
+        cut = min(1.0, reach / max(length, 1e-300))
+        square = 0.0
+        for c in range(3):
+            trial[c] = n[c] + cut * (step[0] * T[0, c] + step[1] * T[1, c])
+            square += trial[c] * trial[c]
+        for c in range(3):
+            trial[c] /= np.sqrt(square)
+        high = both(spec, frame, numbers, ints, trial[0], trial[1], trial[2], ab, label)
+        known = m
+        m = add_atom(m, label, labels, lam, g)
+        length *= cut
+        done = length <= 1e-11 or (length <= 1e-6 and length > 0.3 * last)
+        if high > low or (length <= 1e-4 and high >= low - 1e-14 * size):
+            for c in range(3):
+                n[c] = trial[c]
+            low, reach, last = high, max(reach, 2.0 * length), length
+        else:
+            reach = 0.25 * length
+        if done:
+            # a new atom this close to the end is a tie within rounding, or the end is not near
+            tie = m == known or high >= low - 1e-13 * size
+            return good and cut == 1.0 and tie, m, low
+    return False, m, low
