@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone.builder.bodies import Body, Template
 from drystone.dynamics.forces import BoundForce, Force
-from drystone.dynamics.frames import rotations, spin_velocity
+from drystone.dynamics.frames import rotations, spin_velocity, turned
 from drystone.model import Geoms, Model, PairRules, State
 from drystone.types import Floats, Ints
 
@@ -78,7 +78,7 @@ def _state(model: Model, bodies: Sequence[Body], time: float) -> State:
     velocity = _rows([body.velocity for body in bodies], model.dof)
     # from the frames that users speak of to the centres of mass
     away = np.flatnonzero(model.centre.any(axis=1))
-    arm = np.einsum("nij,nj->ni", rotations(orientation[away]), model.centre[away])
+    arm = turned(rotations(orientation[away]), model.centre[away])
     position[away] += arm
     velocity[away, :dim] += spin_velocity(velocity[away, dim:], arm)
     for i, motion in model.motions:

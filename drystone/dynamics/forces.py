@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from drystone.dynamics import check
-from drystone.dynamics.frames import moment, rotations
+from drystone.dynamics.frames import moment, rotations, turned
 from drystone.errors import ModelError, SimulationError
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
@@ -124,12 +124,12 @@ class _Constant:
         R = rotations(state.orientation[self.body])
         centred = np.isnan(self.point[:, :1])
         local = np.where(centred, 0.0, self.point - model.centre[self.body])
-        arm = np.einsum("nij,nj->ni", R, local)
+        arm = turned(R, local)
         turns = self.follows[:, None]
-        force = np.where(turns, np.einsum("nij,nj->ni", R, self.force), self.force)
+        force = np.where(turns, turned(R, self.force), self.force)
         torque = self.torque
         if model.dim == 3:
-            torque = np.where(turns, np.einsum("nij,nj->ni", R, torque), torque)
+            torque = np.where(turns, turned(R, torque), torque)
         return force, torque, arm
 
 

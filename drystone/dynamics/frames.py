@@ -14,16 +14,27 @@ from drystone.types import Floats
 
 def rotations(orientation: Floats) -> Floats:
     """Rotation matrices (n, dim, dim) of n angles (n,) or n unit quaternions (n, 4)."""
+    n = orientation.shape[0]
     if orientation.ndim == 1:
-        c, s = np.cos(orientation), np.sin(orientation)
-        return np.stack([c, -s, s, c], axis=-1).reshape(-1, 2, 2)
+        flat = np.empty((n, 2, 2))
+        flat[:, 0, 0] = flat[:, 1, 1] = np.cos(orientation)
+        flat[:, 1, 0] = np.sin(orientation)
+        flat[:, 0, 1] = -flat[:, 1, 0]
+        return flat
     w, x, y, z = orientation.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.array(rows).transpose(2, 0, 1)
+    out = np.empty((n, 3, 3))
+    out[:, 0, 0], out[:, 1, 1] = 1 - 2 * (y * y + z * z), 1 - 2 * (x * x + z * z)
+    out[:, 2, 2] = 1 - 2 * (x * x + y * y)
+    out[:, 0, 1], out[:, 1, 0] = 2 * (x * y - w * z), 2 * (x * y + w * z)
+    out[:, 0, 2], out[:, 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
+    out[:, 1, 2], out[:, 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
+    return out
+
+
+def turned(R: Floats, local: Floats) -> Floats:
+    """R_i v_i (n, dim) for matrices (n, dim, dim) and vectors (n, dim)."""
+    out: Floats = np.matmul(R, local[:, :, None])[:, :, 0]
+    return out
 
 
 def rotation(orientation: float | Floats) -> Floats:
@@ -36,7 +47,7 @@ def product(p: Floats, q: Floats) -> Floats:
     w, u = p[..., :1], p[..., 1:]
     s, v = q[..., :1], q[..., 1:]
     scalar = w * s - np.sum(u * v, axis=-1, keepdims=True)
-    return np.concatenate([scalar, w * v + s * u + np.cross(u, v)], axis=-1)
+    return np.concatenate([scalar, w * v + s * u + cross(u, v)], axis=-1)
 
 
 def conjugate(q: Floats) -> Floats:
@@ -60,28 +71,38 @@ def logarithm(q: Floats) -> Floats:
     return factor * q[..., 1:]
 
 
+def cross(a: Floats, b: Floats) -> Floats:
+    """a x b (..., 3); NumPy's own takes five times as long for a few vectors."""
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
+    return out
+
+
 def spin_velocity(spin: Floats, arm: Floats) -> Floats:
     """omega x r (n, dim) for spins (n, 1) or (n, 3) and arms (n, dim)."""
-    if arm.shape[-1] == 2:
-        return spin * np.stack([-arm[..., 1], arm[..., 0]], axis=-1)
-    return np.cross(spin, arm)
+    if arm.shape[-1] == 3:
+        return cross(spin, arm)
+    out = np.empty_like(arm)
+    out[..., 0], out[..., 1] = -spin[..., 0] * arm[..., 1], spin[..., 0] * arm[..., 0]
+    return out
 
 
 def moment(arm: Floats, force: Floats) -> Floats:
     """r x f (n, 1) or (n, 3)."""
-    if arm.shape[-1] == 2:
-        return (arm[..., :1] * force[..., 1:]) - (arm[..., 1:] * force[..., :1])
-    return np.cross(arm, force)
+    if arm.shape[-1] == 3:
+        return cross(arm, force)
+    return arm[..., :1] * force[..., 1:] - arm[..., 1:] * force[..., :1]
 
 
 def frame_position(model: Model, state: State) -> Floats:
     """(nb, dim) origins of the bodies' own frames [m]."""
-    return state.position - np.einsum("nij,nj->ni", rotations(state.orientation), model.centre)
+    return state.position - turned(rotations(state.orientation), model.centre)
 
 
 def frame_velocity(model: Model, state: State) -> Floats:
     """(nb, dof) velocities of the origins of the bodies' own frames, and their spins."""
-    arm = -np.einsum("nij,nj->ni", rotations(state.orientation), model.centre)
+    arm = -turned(rotations(state.orientation), model.centre)
     out = state.velocity.copy()
     out[:, : model.dim] += spin_velocity(state.velocity[:, model.dim :], arm)
     return out

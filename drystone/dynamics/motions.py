@@ -87,8 +87,9 @@ class MotionFunction:
     """Any motion: function(t) -> (position, orientation) of the body's frame in the world.
 
     derivative(t) -> (velocity, angular_velocity) is asked for rates; without it they are
-    differences over 2 microseconds, and never of times before 0. A planar angle must be continuous (no jumps by 2 pi); a quaternion may change
-    sign. The body must turn by less than half a turn in a step.
+    differences over 2 microseconds, and never of times before 0. A planar angle must be
+    continuous (no jumps by 2 pi); a quaternion may change sign. The body must turn by less than
+    half a turn in a step.
     """
 
     function: Callable[[float], tuple[Any, Any]]

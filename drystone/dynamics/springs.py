@@ -16,11 +16,13 @@ from drystone.dynamics import check
 from drystone.dynamics.forces import BoundForce, Force, Names, index
 from drystone.dynamics.frames import (
     conjugate,
+    cross,
     logarithm,
     moment,
     product,
     rotations,
     spin_velocity,
+    turned,
 )
 from drystone.errors import ModelError
 from drystone.model import Model, State
@@ -63,44 +65,51 @@ class Spring(Force):
         return _Springs(ends, anchors, numbers)
 
 
-@dataclass(frozen=True, slots=True)
 class _Springs:
-    """ends (2, n): body indices, -1 the world; anchors (2, n, dim); numbers (3, n): k, l0, c."""
+    """ends (2, n): body indices, -1 the world; anchors (2, n, dim); numbers (3, n): k, l0, c.
 
-    ends: Ints
-    anchors: Floats
-    numbers: Floats
+    Both ends of all springs are rows of one array. Rows of the world are rows of body 0 times 0,
+    which is faster than to leave them out.
+    """
+
+    __slots__ = ("anchor", "body", "held", "numbers", "world")
+
+    def __init__(self, ends: Ints, anchors: Floats, numbers: Floats) -> None:
+        anchor = anchors.reshape(-1, anchors.shape[-1])
+        self.held = (ends.reshape(-1, 1) >= 0).astype(float)
+        self.body = np.maximum(ends.ravel(), 0)
+        self.world, self.anchor = (1.0 - self.held) * anchor, self.held * anchor
+        self.numbers = numbers
 
     def add(self, model: Model, state: State, out: Floats) -> None:
         k, rest, c = self.numbers
-        (p, arm_a, u), (q, arm_b, v) = (self._end(model, state, i) for i in (0, 1))
-        d = p - q
-        length = np.linalg.norm(d, axis=1)
-        way = np.divide(d, length[:, None], out=np.zeros_like(d), where=length[:, None] > 0)
-        tension = k * (length - rest) + c * np.sum(way * (u - v), axis=1)
-        pull = -tension[:, None] * way
-        for i, force, arm in ((0, pull, arm_a), (1, -pull, arm_b)):
-            held = self.ends[i] >= 0
-            load = np.concatenate([force, moment(arm, force)], axis=1)
-            np.add.at(out, self.ends[i][held], load[held])
+        arm, d, length = self._now(model, state)
+        n, dim = d.shape
+        way = np.divide(d, length, out=np.zeros_like(d), where=length > 0)
+        velocity = state.velocity[self.body]
+        speed = velocity[:, :dim] + spin_velocity(velocity[:, dim:], arm)
+        speed *= self.held
+        rate = np.sum(way * (speed[:n] - speed[n:]), axis=1)
+        pull = -(k * (length[:, 0] - rest) + c * rate)[:, None] * way
+        load = np.empty_like(velocity)
+        load[:n, :dim], load[n:, :dim] = pull, -pull
+        load[:, dim:] = moment(arm, load[:, :dim])
+        load *= self.held
+        np.add.at(out, self.body, load)
 
     def potential(self, model: Model, state: State) -> float:
         k, rest, _ = self.numbers
-        d = self._end(model, state, 0)[0] - self._end(model, state, 1)[0]
-        return float(np.sum(0.5 * k * (np.linalg.norm(d, axis=1) - rest) ** 2))
+        _, _, length = self._now(model, state)
+        return float(np.sum(0.5 * k * (length[:, 0] - rest) ** 2))
 
-    def _end(self, model: Model, state: State, i: int) -> tuple[Floats, Floats, Floats]:
-        """World position, arm from the centre of mass and velocity of one end, (n, dim) each."""
-        body, place = self.ends[i], self.anchors[i].copy()
-        arm, velocity = np.zeros_like(place), np.zeros_like(place)
-        held = body >= 0
-        b = body[held]
-        R = rotations(state.orientation[b])
-        arm[held] = np.einsum("nij,nj->ni", R, place[held] - model.centre[b])
-        place[held] = state.position[b] + arm[held]
-        spin = state.velocity[b, model.dim :]
-        velocity[held] = state.velocity[b, : model.dim] + spin_velocity(spin, arm[held])
-        return place, arm, velocity
+    def _now(self, model: Model, state: State) -> tuple[Floats, Floats, Floats]:
+        """Arms (2 n, dim) from centres of mass to ends; from end b to end a (n, dim); lengths."""
+        R = rotations(state.orientation[self.body])
+        arm = turned(R, self.anchor - self.held * model.centre[self.body])
+        place = self.world + self.held * state.position[self.body] + arm
+        n = place.shape[0] // 2
+        d = place[:n] - place[n:]
+        return arm, d, np.sqrt(np.sum(d * d, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +185,10 @@ class _Spatial:
         R_b = rotations(q_b)
         spin = _of_bodies(self.ends, state.velocity[:, 3:], (0.0, 0.0, 0.0))
         stretch, gradient, whole = self._twist(state)
-        rate = np.einsum("nji,nj->ni", R_b, spin[0] - spin[1])  # in b's axes
+        rate = turned(R_b.transpose(0, 2, 1), spin[0] - spin[1])  # in b's axes
         about = -(k * stretch + c * np.sum(gradient * rate, axis=1))[:, None] * gradient
         every = -k[:, None] * self._vector(state) - c[:, None] * rate
-        torque = np.einsum("nij,nj->ni", R_b, np.where(whole[:, None], every, about))
+        torque = turned(R_b, np.where(whole[:, None], every, about))
         for end, sign in zip(self.ends, (1.0, -1.0), strict=True):
             held = end >= 0
             np.add.at(out[:, 3:], end[held], sign * torque[held])
@@ -207,7 +216,7 @@ class _Spatial:
         w, v = q[:, :1], q[:, 1:]
         s = np.sum(v * u, axis=1, keepdims=True)
         size = w * w + s * s
-        top = w * w * u + w * np.cross(v, u) + s * v
+        top = w * w * u + w * cross(v, u) + s * v
         gradient = np.divide(top, size, out=np.zeros_like(top), where=size > 1e-30)
         angle = 2.0 * np.arctan2(s[:, 0], w[:, 0]) - self.numbers[1]
         stretch = np.pi - np.mod(np.pi - angle, 2.0 * np.pi)  # into (-pi, pi]
