@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 from drystone.errors import OptionError
 from drystone.geometry.broad.all_pairs import AllPairs
+from drystone.geometry.broad.auto import Auto
 from drystone.geometry.broad.base import BroadPhase
+from drystone.geometry.broad.grid import Grid
 from drystone.geometry.broad.sorted_lists import SortedLists
 
 METHODS: dict[str, Callable[[], BroadPhase]] = {
-    "auto": SortedLists,
+    "auto": Auto,
     "sorted-lists": SortedLists,
+    "grid": Grid,
     "all-pairs": AllPairs,
 }
 

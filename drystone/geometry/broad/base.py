@@ -12,7 +12,10 @@ from drystone.types import Floats, Ints
 class BroadPhase(Protocol):
     """Finds the pairs of axis-aligned boxes that overlap (touching counts)."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As ``make_broad`` takes it; a class attribute will do."""
+        ...
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """Pairs i < j of the boxes lower, upper (n, dim) [m] as numbers i << 32 | j, ascending.

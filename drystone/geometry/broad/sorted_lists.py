@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.geometry.broad.base import grown
+from drystone.geometry.broad.grid import overlaps
 from drystone.kernels.broad_lists import sort_ends, sweep, toggle
 from drystone.types import Floats, Ints
+
+MANY = 2000  # boxes for which the sweep's first start takes longer than a grid's
 
 
 class SortedLists:
@@ -15,12 +18,13 @@ class SortedLists:
     Every swap of a lower with an upper end tests the two boxes; those that came together or came
     apart change the table of overlapping pairs. The first call, a call with another number of
     boxes, and one after a motion so large that sorting anew is cheaper (`limit` swaps for each
-    box) begin with a full sort and one sweep along the axis on which the boxes are spread most.
+    box) begin with a full sort, and one sweep along the axis on which the boxes are spread most
+    (O(n log n + k) if they are spread along it; a grid finds the first pairs of very many).
     """
 
     name = "sorted-lists"
 
-    def __init__(self, limit: float = 2000.0) -> None:
+    def __init__(self, limit: float = 200.0) -> None:
         self.limit = limit
         self.swaps = 0
         self.changes = 0
@@ -87,11 +91,16 @@ class SortedLists:
         self._most_swaps = int(self.limit * (n + 16))
         self.swaps = self.meetings = self.changes = 0
         self.rebuilds += 1
-        if n == 0:
+        if n > MANY:
+            self._keys, self._size = overlaps(lower, upper, self._keys)
+        elif n > 0:
+            self._sweep(lower, upper)
+        else:
             self._size = 0
-            return
+
+    def _sweep(self, lower: Floats, upper: Floats) -> None:
         axis = int(np.argmax(_spread(lower, upper)))
-        work = np.empty((2, n), np.int64)
+        work = np.empty((2, lower.shape[0]), np.int64)
         while True:
             size = sweep(lower, upper, self._order[axis], work[0], work[1], self._keys)
             if size <= self._keys.size:
