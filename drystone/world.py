@@ -17,7 +17,7 @@ from drystone.builder.bodies import Body, Template
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
 from drystone.errors import ModelError
-from drystone.geometry.shapes import HalfPlane, HalfSpace
+from drystone.geometry.shapes import HalfPlane, HalfSpace, Shape
 from drystone.model import Model, State
 
 NAN = float("nan")
@@ -52,7 +52,7 @@ class World:
         self._forces: dict[int, Force] = {}
         self._pairs: dict[tuple[int, int], tuple[float, float, float, float]] = {}
         self._ignored: set[tuple[int, int]] = set()
-        self._templates: WeakValueDictionary[Any, Template] = WeakValueDictionary()
+        self._templates: WeakValueDictionary[Shape, Template] = WeakValueDictionary()
         self._next_uid = self._next_geom = self._next_force = self._next_name = 0
         self._version = 0
         self.gravity = (0.0,) * (self._dim - 1) + (-9.81,) if gravity is None else gravity

@@ -209,6 +209,7 @@ SPATIAL = [
     ({"mass": 0}, "mass = 0: expected more than 0"),
     ({"mass": -2}, "mass = -2"),
     ({"mass": NAN}, "mass = nan"),
+    ({"mass": True}, "mass = True: expected a number"),
     ({"mass": "heavy"}, "mass = 'heavy': expected a number"),
     ({"density": 0}, "density = 0"),
     ({"density": -1.5}, r"density = -1\.5"),

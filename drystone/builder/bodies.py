@@ -13,7 +13,7 @@ from drystone.dynamics.frames import rotation
 from drystone.dynamics.motions import BoundMotion, MotionFunction
 from drystone.errors import ModelError
 from drystone.geometry.mass_properties import MassProperties, check_inertia, rotated_inertia
-from drystone.geometry.shapes import Compound
+from drystone.geometry.shapes import Compound, Shape
 from drystone.problems import CircularCone, EllipticCone
 
 DENSITY = 1000.0  # [kg/m^3], in the plane [kg/m^2]
@@ -26,7 +26,7 @@ class Template:
 
     __slots__ = ("__weakref__", "_matter", "pieces", "shape")
 
-    def __init__(self, shape: Any) -> None:
+    def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.pieces = tuple(shape.pieces())
         self._matter: dict[float, MassProperties] = {}
@@ -77,7 +77,7 @@ class Body:
 
 
 def find_template(
-    owner: str, shape: Any, dim: int, known: MutableMapping[Any, Template]
+    owner: str, shape: Any, dim: int, known: MutableMapping[Shape, Template]
 ) -> Template:
     """The template of a shape, or of a list of shapes, from those `known` if one is equal."""
     if isinstance(shape, list | tuple):
@@ -85,7 +85,7 @@ def find_template(
             shape = Compound(shape)
         except ModelError as error:
             raise ModelError(f"{owner}: {error}") from None
-    if isinstance(shape, type) or not hasattr(shape, "pieces"):
+    if not isinstance(shape, Shape):
         raise ModelError(f"{owner}: {shape!r} is no shape")
     if shape.dim != dim:
         words = {2: "planar", 3: "spatial"}
@@ -93,15 +93,9 @@ def find_template(
         raise ModelError(
             f"{owner}: {kind} is a {words[shape.dim]} shape, the world is {words[dim]}"
         )
-    try:
-        hash(shape)
-        key = shape
-    except TypeError:
-        key = id(shape)  # stays its own: the template holds the shape
-    template = known.get(key)
+    template = known.get(shape)
     if template is None:
-        template = Template(shape)
-        known[key] = template
+        template = known[shape] = Template(shape)
     return template
 
 

@@ -22,7 +22,7 @@ def number(owner: str, field: str, value: Any) -> float:
         out = float(value)
     else:
         array = np.asarray(value)
-        if array.ndim or array.dtype.kind not in "biuf":
+        if array.ndim or array.dtype.kind not in "iuf":
             raise ModelError(f"{owner}: {field} = {value!r}: expected a number")
         out = float(array)
     if not math.isfinite(out):
