@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from drystone.errors import ModelError, ShapeError
+from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties
 from drystone.types import Bools, Floats, Ints
 
@@ -167,7 +168,10 @@ def points_of(kind: str, name: str, values: Any, dim: int, least: int) -> Floats
 
 def unit(kind: str, name: str, value: Any, dim: int) -> Floats:
     """`value` as a unit vector (dim,), whatever its length was."""
-    out = points_of(kind, name, [value], dim, 1)[0]
+    try:
+        out = vector(kind, name, value, dim)
+    except ModelError as error:
+        raise ShapeError(str(error)) from None
     length = float(np.linalg.norm(out))
     if not 1e-150 < length < 1e150:
         raise ShapeError(f"{kind}: {name} must not be zero, got {out.tolist()}")

@@ -49,12 +49,13 @@ def topology(vertices: Floats, loops: Sequence[Sequence[int]]) -> Topology:
 
 
 def plane_of(corners: Floats) -> Floats:
-    """Outer unit normal and offset (4,) of a face's corners (k, 3), by Newell's method; no corner
-    lies in front of it."""
-    p = corners - corners[0]
-    normal = np.cross(p, np.roll(p, -1, axis=0)).sum(axis=0)
-    normal = normal / np.sqrt(normal @ normal) + 0.0
-    return np.append(normal, (corners @ normal).max())
+    """Outer unit normals and offsets (..., 4) of faces' corners (..., k, 3), by Newell's method;
+    no corner lies in front of its face."""
+    p = corners - corners[..., :1, :]
+    normal = np.cross(p, np.roll(p, -1, axis=-2)).sum(axis=-2)
+    normal = normal / np.sqrt((normal * normal).sum(axis=-1, keepdims=True)) + 0.0
+    offset = (corners @ normal[..., None]).max(axis=-2)
+    return np.concatenate((normal, offset), axis=-1)
 
 
 def layout(nv: int, loops: Sequence[Sequence[int]]) -> Ints:

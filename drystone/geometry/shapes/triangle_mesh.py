@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from drystone.geometry.shapes.base import FixedOnly, Piece, SpatialShape, query, size
+from drystone.geometry import kinds
+from drystone.geometry.shapes.base import AXES, FixedOnly, Piece, SpatialShape, query, size
 from drystone.geometry.shapes.mesh_edges import mesh_arrays, neighbours, unit_normals, welded
-from drystone.geometry.shapes.polyhedron import polyhedron_piece
-from drystone.geometry.shapes.topology import Topology, layout, plane_of
+from drystone.geometry.shapes.prisms import corner_lean, drifts, edge_leans
+from drystone.geometry.shapes.topology import layout, plane_of
+from drystone.kernels.mesh_rays import first_hits
 from drystone.types import Bools, Floats, Ints
 
 # Corners 0, 1, 2 are the triangle's and 3, 4, 5 lie below them; face 0 is the triangle, face 1
 # the bottom, face 2 + i the side below the edge from corner i to corner i + 1.
-_LOOPS = ((0, 1, 2), (3, 5, 4), (1, 0, 3, 4), (2, 1, 4, 5), (0, 2, 5, 3))
+_LOOPS = [[0, 1, 2], [3, 5, 4], [1, 0, 3, 4], [2, 1, 4, 5], [0, 2, 5, 3]]
 _PRISM_INTS = layout(6, _LOOPS)
 _PRISM_INTS.setflags(write=False)
-# Sharpest edge that the prisms' sides follow to the half angle: tan(168 / 2 degrees).
-_STEEPEST = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,10 @@ class TriangleMesh(FixedOnly, SpatialShape):
     counter-clockwise seen from outside (from above, for ground); closed or not.
 
     Each triangle becomes one convex geom, in the order of `faces`: a prism of `thickness` [m]
-    below it, whose sides lean inwards at ridges so that it stays under its neighbours. Near
-    ridges of small triangles, and where a closed mesh is thin, prisms are less thick. Default:
-    half the median edge. The mesh itself has no mass: fixed bodies only.
+    below it, whose sides lean inwards at ridges, where it must stay under its neighbours, and
+    outwards in valleys, where it meets them. Small triangles at sharp ridges, and by default
+    closed meshes where they are thin, have thinner prisms. Default: half the median edge.
+    A mesh has no mass: fixed bodies only.
     """
 
     vertices: Any
@@ -90,55 +91,41 @@ class TriangleMesh(FixedOnly, SpatialShape):
             if (self.neighbours >= 0).all():
                 depth = np.minimum(depth, 0.5 * self._below())
         # the bottom is the triangle made smaller by a factor of at least one half
-        shrink = (self._leans * edges).sum(axis=1)
+        shrink = np.maximum((self._leans * edges).sum(axis=1), 0.0)
         with np.errstate(divide="ignore"):
             return np.minimum(depth, area / shrink)
 
-    @property
+    @cached_property
     def _leans(self) -> Floats:
-        """(nt, 3): how far the side below each edge moves inwards per depth: the half angle of
-        a ridge."""
-        ridge = np.maximum(self.bends, 0.0)
-        return np.minimum(np.tan(0.5 * np.minimum(ridge, math.pi - 1e-6)), _STEEPEST)
+        """(nt, 3): how far the side below each edge moves inwards per depth."""
+        leans = edge_leans(self.bends)
+        corners, vertex = self.vertices[self.faces], welded(self.vertices, self.faces)
+        return leans + corner_lean(corners, self.normals, leans, vertex)[:, None]
 
     def _below(self) -> Floats:
-        """(nt,) distance from points of each triangle down its normal to the next triangle."""
+        """(nt,) depth at which a corner or the middle of each prism's bottom meets the mesh."""
         corners = self.vertices[self.faces]
-        a = corners[:, 0]
-        u, v = corners[:, 1] - a, corners[:, 2] - a
-        out = np.full(len(corners), np.inf)
-        weights = np.array([[1, 1, 1], [4, 1, 1], [1, 4, 1], [1, 1, 4]], dtype=np.float64)
-        weights /= weights.sum(axis=1, keepdims=True)
-        for f in range(len(corners)):
-            d = -self.normals[f]
-            p = np.cross(d, v)
-            det = np.einsum("ti,ti->t", u, p)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                for start in weights @ corners[f]:
-                    s = start - a
-                    x = np.einsum("ti,ti->t", s, p) / det
-                    q = np.cross(s, u)
-                    y = (q @ d) / det
-                    t = np.einsum("ti,ti->t", v, q) / det
-                    hit = (x >= 0) & (y >= 0) & (x + y <= 1) & (t > 0)
-                    hit[f] = False
-                    if hit.any():
-                        out[f] = min(out[f], float(t[hit].min()))
-        return out
+        path = drifts(corners, self.normals, self._leans)
+        start = np.concatenate((corners, corners.mean(axis=1, keepdims=True)), axis=1)
+        path = np.concatenate((path, path.mean(axis=1, keepdims=True)), axis=1)
+        hits = np.empty(4 * len(corners))
+        least = 1e-9 * float(np.ptp(self.vertices, axis=0).max())  # not where the ray starts
+        first_hits(start.reshape(-1, 3), path.reshape(-1, 3), corners.reshape(-1, 9), least, hits)
+        return np.min(hits.reshape(-1, 4), axis=1)
 
     def pieces(self) -> list[Piece]:
-        corners, depth, leans = self.vertices[self.faces], self.depths, self._leans
-        out = []
-        for f in range(len(corners)):
-            top = corners[f]
-            points = np.vstack((top, _bottom(top, self.normals[f], depth[f], leans[f] * depth[f])))
-            middle = points.mean(axis=0)
-            local = points - middle
-            planes = np.array([plane_of(local[list(loop)]) for loop in _LOOPS])
-            topology = Topology(local, planes, _LOOPS, _PRISM_INTS)
-            piece = polyhedron_piece(topology, np.zeros(3))
-            out.append(piece._replace(offset=middle))
-        return out
+        corners = self.vertices[self.faces]
+        path = drifts(corners, self.normals, self._leans)
+        points = np.concatenate((corners, corners + self.depths[:, None, None] * path), axis=1)
+        middle = points.mean(axis=1)
+        points -= middle[:, None]
+        radius = np.sqrt((points * points).sum(axis=2).max(axis=1)).tolist()
+        planes = np.stack([plane_of(points[:, loop]) for loop in _LOOPS], axis=1)
+        floats = np.concatenate((points.reshape(-1, 18), planes.reshape(-1, 20)), axis=1)
+        return [
+            Piece(kinds.POLYHEDRON, numbers, _PRISM_INTS, x, AXES[3], r)
+            for numbers, x, r in zip(floats, middle, radius, strict=True)
+        ]
 
     def contains(self, points: Any) -> Bools:
         """Which points lie in one of the prisms."""
@@ -154,18 +141,3 @@ class TriangleMesh(FixedOnly, SpatialShape):
 
     def __repr__(self) -> str:
         return f"TriangleMesh({len(self.vertices)} vertices, {len(self.faces)} faces)"
-
-
-def _bottom(top: Floats, normal: Floats, depth: float, insets: Floats) -> Floats:
-    """Corners (3, 3) below a triangle whose edges move inwards by `insets` (3,) on the way."""
-    edge = np.roll(top, -1, axis=0) - top
-    length = np.linalg.norm(edge, axis=1)
-    inward = np.cross(normal, edge) / length[:, None]
-    out = np.empty((3, 3))
-    for i in range(3):
-        # corner i moves so that it is insets[i] from the old edge i and insets[i - 1] from i - 1
-        before = i - 1
-        sine = float(inward[i] @ edge[before]) / length[before]  # of the angle between the edges
-        shift = insets[before] * edge[i] / length[i] - insets[i] * edge[before] / length[before]
-        out[i] = top[i] - depth * normal + shift / -sine
-    return out
