@@ -1,0 +1,49 @@
+"""The gallery's table. A scene's module is imported when the scene is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drystone.errors import OptionError
+from drystone.scenes.base import Entry, Scene, unknown
+
+HART = "Hart and Anitescu 2003"
+APS = "Anitescu, Potra and Stewart 1998"
+BARAFF = "Baraff 1989"
+
+_ENTRIES = (
+    Entry("ellipse-drop", "papers", "a spinning ellipse lands on a table", f"{HART}, figures 1, 2"),
+    Entry("disks-21", "papers", "a pile of 21 disks collapses", f"{HART}, figures 3 to 6, 8"),
+    Entry("brazil-nut", "papers", "shaken, the large grain rises", f"{HART}, figures 7, 9"),
+    Entry("wedge-cone", "sliding", "a particle in a wedge that can jam", f"{APS}, figure 1"),
+    Entry("incline", "sliding", "a block holds or slides on a slope", f"{BARAFF}, figure 7"),
+    Entry("sliding-block", "sliding", "a block slides to rest, any way", "closed form"),
+    Entry("rolling-ball", "sliding", "a sliding ball ends up rolling at 5/7", "closed form"),
+    Entry("billiard-three", "collisions", "one ball hits two that touch", f"{BARAFF}, section 8"),
+    Entry("newton-cradle", "collisions", "a row of balls hit by others", f"{BARAFF}, section 8"),
+    Entry("mass-ratio", "stacks", "heavier and heavier cubes, stacked upwards", "engine tests"),
+    Entry("pyramid", "stacks", "rows of cubes in a plane", "engine tests"),
+    Entry("wall", "masonry", "dry bricks in running bond", "masonry"),
+    Entry("card-house", "masonry", "leaning cards, storey on storey", "statics"),
+    Entry("arch", "masonry", "voussoirs without mortar", "Milankovitch 1907, Heyman 1966"),
+    Entry("dominoes", "stacks", "a row of dominoes topples", f"{BARAFF}, figure 14b"),
+    Entry("spheres", "grains", "spheres dropped into a box", "engine tests"),
+    Entry("hopper", "grains", "grains run out of a funnel", "granular flow"),
+    Entry("tippe-top", "spinning", "a top turns upside down", "Cohen 1977"),
+    Entry("rattleback", "spinning", "a stone that reverses its spin", "Kane and Levinson 1982"),
+    Entry("gyroscope", "spinning", "a top precesses, or a free spinner tumbles", "closed form"),
+)
+
+SCENES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+
+
+def names() -> tuple[str, ...]:
+    """Names of all scenes."""
+    return tuple(SCENES)
+
+
+def scene(name: str, **settings: Any) -> Scene:
+    """A scene by name, with some of its settings changed (texts are converted: "1000" -> 1000)."""
+    if name not in SCENES:
+        raise OptionError(unknown("scene", name, SCENES))
+    return SCENES[name].build(settings)
