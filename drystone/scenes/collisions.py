@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from drystone.geometry.shapes import Disk, Sphere
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
@@ -89,7 +89,7 @@ def _row(
     for i in range(n):
         world.set_pair("ground", f"ball{i}", restitution=0.0)
     width = (2 * n + 2 * run_up) * radius
-    view = {"camera": (0, -2 * width, width), "target": (0, 0, radius)}
+    view: dict[str, Any] = {"camera": (0, -2 * width, width), "target": (0, 0, radius)}
     if planar:
         view = {"limits": ((-width, width), (-radius, 0.5 * width))}
     return Plan(world, 4 * run_up * radius / speed, TimeStepping(restitution=law), view)

@@ -46,7 +46,7 @@ def spheres(
         cell = np.array([place % side, place // side, level]) + 0.5
         x = cell * pitch - (half, half, 0) + away[k]
         world.add_body(ball, name=f"sphere{k}", friction=mu, position=x)
-    view = {"camera": (2 * half, -6 * half, 4 * half), "target": (0, 0, half)}
+    view: dict[str, Any] = {"camera": (2 * half, -6 * half, 4 * half), "target": (0, 0, half)}
     return Plan(world, 3.0, view=view)
 
 
@@ -90,7 +90,7 @@ def hopper(
         world.add_body(shape, name=f"funnel-{name}", friction=mu, fixed=True)
     _fill(world, planar, mu, n, radius, half, deep, low + rise, seed)
     top = low + rise + 2.3 * radius * n / max(1, int(width / 2.3))
-    view = {"camera": (0, -6 * half, low + rise), "target": (0, 0, low)}
+    view: dict[str, Any] = {"camera": (0, -6 * half, low + rise), "target": (0, 0, low)}
     if planar:
         view = {"limits": ((-1.2 * half, 1.2 * half), (-radius, top))}
     return Plan(world, 6.0, view=view)

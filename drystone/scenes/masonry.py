@@ -47,7 +47,7 @@ def wall(
                 position=(x - 0.5 * columns * pitch, 0, (level + 0.5) * height),
             )
     wide = columns * pitch
-    view = {"camera": (0.4 * wide, -1.5 * wide, 0.8 * wide)}
+    view: dict[str, Any] = {"camera": (0.4 * wide, -1.5 * wide, 0.8 * wide)}
     return Plan(world, 5.0, view=view | {"target": (0, 0, 0.5 * courses * height)})
 
 
@@ -106,7 +106,7 @@ def card_house(
             name = f"floor{level}"
             world.add_body(floor, name=name, density=800, friction=mu, position=place)
         base += thickness
-    view = {"camera": (0.5 * base, -2.2 * base, base), "target": (0, 0, 0.4 * base)}
+    view: dict[str, Any] = {"camera": (0.5 * base, -2.2 * base, base), "target": (0, 0, 0.4 * base)}
     return Plan(world, 5.0, view=view)
 
 
@@ -147,7 +147,10 @@ def arch(
             friction=mu,
             orientation=-turn if planar else (math.cos(turn / 2), 0, math.sin(turn / 2), 0),
         )
-    view = {"camera": (0.8 * radius, -3.5 * radius, 1.2 * radius), "target": (0, 0, 0.5 * radius)}
+    view: dict[str, Any] = {
+        "camera": (0.8 * radius, -3.5 * radius, 1.2 * radius),
+        "target": (0, 0, 0.5 * radius),
+    }
     if planar:
         view = {"limits": ((-1.3 * radius, 1.3 * radius), (-0.1 * radius, 1.3 * radius))}
     return Plan(world, 5.0, view=view)

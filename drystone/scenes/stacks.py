@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drystone.geometry.shapes import Box, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive
 from drystone.world import World
@@ -25,7 +27,10 @@ def mass_ratio(
         place = (0, z) if planar else (0, 0, z)
         world.add_body(shape, name=f"cube{k}", mass=factor**k, friction=mu, position=place)
     height = n * size
-    view = {"camera": (0.5 * height, -2 * height, height), "target": (0, 0, 0.5 * height)}
+    view: dict[str, Any] = {
+        "camera": (0.5 * height, -2 * height, height),
+        "target": (0, 0, 0.5 * height),
+    }
     if planar:
         view = {"limits": ((-height, height), (-0.2 * height, 1.2 * height))}
     return Plan(world, 5.0, view=view)
@@ -57,7 +62,10 @@ def pyramid(
             place = (x, z) if planar else (x, 0, z)
             world.add_body(shape, name=f"cube{level}-{i}", mass=mass, friction=mu, position=place)
     width = rows * (size + gap)
-    view = {"camera": (0.3 * width, -1.6 * width, 0.6 * width), "target": (0, 0, 0.4 * width)}
+    view: dict[str, Any] = {
+        "camera": (0.3 * width, -1.6 * width, 0.6 * width),
+        "target": (0, 0, 0.4 * width),
+    }
     if planar:
         view = {"limits": ((-0.6 * width, 0.6 * width), (-0.1 * width, 1.1 * width))}
     return Plan(world, 5.0, view=view)
@@ -94,6 +102,9 @@ def dominoes(
             angular_velocity=(0, w, 0),
         )
     length = n * spacing
-    view = {"camera": (0.3 * length, -0.7 * length, 0.4 * length), "target": (0.5 * length, 0, 0)}
+    view: dict[str, Any] = {
+        "camera": (0.3 * length, -0.7 * length, 0.4 * length),
+        "target": (0.5 * length, 0, 0),
+    }
     # the front moves at the speed of a falling domino's top, about sqrt(g height)
     return Plan(world, 1.0 + length / (9.81 * height) ** 0.5, view=view)
