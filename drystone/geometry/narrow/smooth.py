@@ -8,6 +8,7 @@ from drystone.geometry.kinds import (
     CYLINDER,
     ELLIPSOID,
     HALF_SPACE,
+    POLYHEDRON,
     SPHERE,
     SUPERQUADRIC,
 )
@@ -20,6 +21,15 @@ _EXTREMAL = PairKernel(
     width=13,
     counters=("iterations", "predicted", "fallbacks", "solves", "culled"),
 )
+_NEAREST = PairKernel(
+    _AT + "sphere_smooth", "contact_sphere_smooth", width=7, counters=_EXTREMAL.counters
+)
+_FEATURES = PairKernel(
+    _AT + "smooth_polyhedron",
+    "contact_smooth_polyhedron",
+    width=7,
+    counters=(*_EXTREMAL.counters, "visits", "kept"),
+)
 _PLANE = PairKernel(_AT + "halfspace_smooth", "contact_smooth_halfspace")
 
 ENTRIES: dict[tuple[int, int], PairKernel] = {
@@ -28,11 +38,27 @@ ENTRIES: dict[tuple[int, int], PairKernel] = {
     (SPHERE, HALF_SPACE): PairKernel(_AT + "sphere", "contact_sphere_halfspace"),
     (SPHERE, CYLINDER): PairKernel(_AT + "sphere_round", "contact_sphere_cylinder"),
     (SPHERE, CONE): PairKernel(_AT + "sphere_round", "contact_sphere_cone"),
-    (SPHERE, ELLIPSOID): _EXTREMAL,
-    (SPHERE, SUPERQUADRIC): _EXTREMAL,
+    (SPHERE, ELLIPSOID): _NEAREST,
+    (SPHERE, SUPERQUADRIC): _NEAREST,
     (ELLIPSOID, ELLIPSOID): _EXTREMAL,
     (ELLIPSOID, SUPERQUADRIC): _EXTREMAL,
     (SUPERQUADRIC, SUPERQUADRIC): _EXTREMAL,
+    (SPHERE, POLYHEDRON): PairKernel(
+        _AT + "sphere_polyhedron",
+        "contact_sphere_polyhedron",
+        width=1,
+        counters=("kept", "pairs"),
+    ),
+    (ELLIPSOID, POLYHEDRON): _FEATURES,
+    (SUPERQUADRIC, POLYHEDRON): _FEATURES,
+    (CAPSULE, CAPSULE): PairKernel(_AT + "capsule_capsule", "contact_capsule_capsule", points=3),
+    (CAPSULE, POLYHEDRON): PairKernel(
+        _AT + "capsule_polyhedron",
+        "contact_capsule_polyhedron",
+        points=3,
+        width=1,
+        counters=("culled", "deep"),
+    ),
     (ELLIPSOID, HALF_SPACE): _PLANE,
     (SUPERQUADRIC, HALF_SPACE): _PLANE,
     (CAPSULE, HALF_SPACE): PairKernel(_AT + "halfspace", "contact_capsule_halfspace", points=2),

@@ -131,8 +131,8 @@ def extremal_points(sa, sb, Q, t, a, b, vectors, hessians, system):
     """Improve a, b (3,), guesses in A's frame, to extremal points; -> Newton steps, -1: failed.
 
     vectors (4, 3), hessians (3, 3, 3), system (5, 6): scratch; vectors[0] and vectors[1] hold
-    grad F and grad G in A's frame at the end. A solution is refused if normals do not oppose, or if the points of a
-    penetration lie outside the other body (the root of greatest distance, a saddle).
+    grad F and grad G in A's frame at the end. A solution is refused if normals do not oppose, or
+    if the points of a penetration lie outside the other body (the root of greatest distance).
     """
     gF, gG, gl, y = vectors[0], vectors[1], vectors[2], vectors[3]
     HF, HG, Hl = hessians[0], hessians[1], hessians[2]

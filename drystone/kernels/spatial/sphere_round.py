@@ -12,27 +12,20 @@ from drystone.kernels.spatial.smooth_write import local, put_ball
 
 @kernel
 def cylinder_distance(rho, z, h, r):
-    """Signed distance of (rho, z) to the cylinder, its gradient, and the feature.
-
-    Features: 0 the side, 1 and 2 the lower and upper cap, 3 and 4 their rims.
-    """
-    top = 1 if z > 0.0 else 0
+    """Signed distance of (rho, z) to the cylinder, and its gradient."""
     sign = 1.0 if z > 0.0 else -1.0
     side, cap = rho - r, abs(z) - h
     if side > 0.0 and cap > 0.0:
         d = np.sqrt(side * side + cap * cap)
-        return d, side / d, sign * cap / d, 3 + top
+        return d, side / d, sign * cap / d
     if cap >= side:
-        return cap, 0.0, sign, 1 + top
-    return side, 1.0, 0.0, 0
+        return cap, 0.0, sign
+    return side, 1.0, 0.0
 
 
 @kernel
 def cone_distance(rho, z, height, r):
-    """Signed distance of (rho, z) to the cone, its gradient, and the feature.
-
-    Features: 0 the side, 1 the base, 2 the apex, 3 the rim.
-    """
+    """Signed distance of (rho, z) to the cone, and its gradient."""
     slant = np.sqrt(height * height + r * r)
     s, c = r / slant, height / slant  # outer normal of the side: (c, s)
     zb, za = z + 0.25 * height, z - 0.75 * height  # heights over the base and over the apex
@@ -40,22 +33,22 @@ def cone_distance(rho, z, height, r):
     along = s * rho - c * za  # distance from the apex along the side, downwards
     if side <= 0.0 and base <= 0.0:
         if base >= side:
-            return base, 0.0, -1.0, 1
-        return side, c, s, 0
+            return base, 0.0, -1.0
+        return side, c, s
     if base > 0.0 and rho <= r:
-        return base, 0.0, -1.0, 1
+        return base, 0.0, -1.0
     if along <= 0.0:
         d = np.sqrt(rho * rho + za * za)
-        return d, rho / d, za / d, 2
+        return d, rho / d, za / d
     if along < slant:
-        return side, c, s, 0
+        return side, c, s
     d = np.sqrt((rho - r) ** 2 + zb * zb)
-    return d, (rho - r) / d, zb / d, 3
+    return d, (rho - r) / d, zb / d
 
 
 @kernel
 def _contact(
-    k, i, xa, ra, xb, Rb, u, v, rho, g, gr, gz, f, which, point, normal, gap, feature
+    k, i, xa, ra, xb, Rb, u, v, rho, g, gr, gz, which, point, normal, gap, feature
 ):  # fmt: skip
     """Turn a gradient in (rho, z) into a contact; on the axis the radial direction is x."""
     if rho > 0.0:
@@ -65,7 +58,7 @@ def _contact(
     nx = Rb[0, 0] * u + Rb[0, 1] * v + Rb[0, 2] * gz
     ny = Rb[1, 0] * u + Rb[1, 1] * v + Rb[1, 2] * gz
     nz = Rb[2, 0] * u + Rb[2, 1] * v + Rb[2, 2] * gz
-    return put_ball(k, i, xa, ra, nx, ny, nz, g, f, which, point, normal, gap, feature)
+    return put_ball(k, i, xa, ra, nx, ny, nz, g, 0, which, point, normal, gap, feature)
 
 
 @kernel
@@ -80,13 +73,13 @@ def contact_sphere_cylinder(
         ra, h, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]
         u, v, z = local(x[b], R[b], x[a])
         rho = np.sqrt(u * u + v * v)
-        d, gr, gz, f = cylinder_distance(rho, z, h, rb)
+        d, gr, gz = cylinder_distance(rho, z, h, rb)
         if d - ra > margin[i]:
             continue
         if k == which.size:
             return -1
         k = _contact(
-            k, i, x[a], ra, x[b], R[b], u, v, rho, d - ra, gr, gz, f,
+            k, i, x[a], ra, x[b], R[b], u, v, rho, d - ra, gr, gz,
             which, point, normal, gap, feature,
         )  # fmt: skip
     return k
@@ -104,13 +97,13 @@ def contact_sphere_cone(
         ra, height, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]
         u, v, z = local(x[b], R[b], x[a])
         rho = np.sqrt(u * u + v * v)
-        d, gr, gz, f = cone_distance(rho, z, height, rb)
+        d, gr, gz = cone_distance(rho, z, height, rb)
         if d - ra > margin[i]:
             continue
         if k == which.size:
             return -1
         k = _contact(
-            k, i, x[a], ra, x[b], R[b], u, v, rho, d - ra, gr, gz, f,
+            k, i, x[a], ra, x[b], R[b], u, v, rho, d - ra, gr, gz,
             which, point, normal, gap, feature,
         )  # fmt: skip
     return k

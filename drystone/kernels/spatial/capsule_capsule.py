@@ -1,0 +1,111 @@
+"""Two capsules: a line of contact has two ends, and each is a contact of its own.
+
+A capsule is a row of balls, so an end ball against the other capsule is a true contact with its
+own gap and normal. Kept are those ends that stand over the other segment (the ends of the
+overlap when the axes are parallel), and the nearest points if none of these is as near: of
+crossing axes, or of an end and an end. Features: 0 crossing axes, 1 and 2 ends z = -h, h of A,
+3 and 4 of B, 5 an end to an end.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.spatial.smooth_write import local, put, turned
+
+PARALLEL = 1e-20  # square of the sine below which axes do not cross
+SAME = 1e-9  # nearest points that gain less than this share of the radii add no contact
+CROSSING, END_TO_END = 0, 5
+
+
+@kernel
+def _row(rows, c, p, e0, e1, e2, f):
+    """Row c of a table: height p on A, vector from B's point to A's, distance, feature."""
+    rows[c, 0], rows[c, 1], rows[c, 2], rows[c, 3] = p, e0, e1, e2
+    rows[c, 4] = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+    rows[c, 5] = f
+    return c + 1
+
+
+@kernel
+def segment_rows(h, k, t, d, near, rows):
+    """Contacts of the segment |z| <= h on the z axis with that of centre t, unit axis d, half k.
+
+    t, d (3,). Writes rows (6, 6): height on the first, vector from the second segment to it,
+    distance, feature; -> their count, at most 5. The nearest points are among them to `near`.
+    """
+    c, last = 0, 5  # the last row holds the nearest clamped pair of an end
+    rows[last, 4] = np.inf
+    for f in range(1, 3):
+        p = (2 * f - 3) * h
+        q = -(t[0] * d[0] + t[1] * d[1] + (t[2] - p) * d[2])
+        inside = abs(q) <= k
+        q = min(max(q, -k), k)
+        e0, e1, e2 = -t[0] - q * d[0], -t[1] - q * d[1], p - t[2] - q * d[2]
+        if inside:
+            c = _row(rows, c, p, e0, e1, e2, f)
+        elif e0 * e0 + e1 * e1 + e2 * e2 < rows[last, 4] ** 2:
+            _row(rows, last, p, e0, e1, e2, END_TO_END)
+    for f in range(3, 5):
+        q = (2 * f - 7) * k
+        p = t[2] + q * d[2]
+        if abs(p) < h * (1.0 - SAME):  # ends face to face belong to A
+            c = _row(rows, c, p, -t[0] - q * d[0], -t[1] - q * d[1], 0.0, f)
+    sine = d[0] * d[0] + d[1] * d[1]
+    if sine > PARALLEL:
+        q = -(t[0] * d[0] + t[1] * d[1]) / sine
+        p = t[2] + q * d[2]
+        e0, e1 = -t[0] - q * d[0], -t[1] - q * d[1]
+        if abs(p) < h and abs(q) < k and e0 * e0 + e1 * e1 < rows[last, 4] ** 2:
+            _row(rows, last, p, e0, e1, 0.0, CROSSING)
+    best = np.inf
+    for j in range(c):
+        best = min(best, rows[j, 4])
+    if rows[last, 4] < best - near:
+        for j in range(6):
+            rows[c, j] = rows[last, j]
+        c += 1
+    return c
+
+
+@kernel
+def direction(e0, e1, e2, length, d):
+    """Unit vector of e; where the axes meet, across both of them (x if they are parallel)."""
+    if length > 0.0:
+        return e0 / length, e1 / length, e2 / length
+    sine = np.sqrt(d[0] * d[0] + d[1] * d[1])
+    if sine * sine > PARALLEL:
+        return -d[1] / sine, d[0] / sine, 0.0
+    return 1.0, 0.0, 0.0
+
+
+@kernel
+def contact_capsule_capsule(
+    pairs, margin, x, R, first, numbers, first_int, ints, cache,
+    which, point, normal, gap, feature, stats,
+):  # fmt: skip
+    """One contact where axes cross, two where they are parallel."""
+    t, d, rows = np.empty(3), np.empty(3), np.empty((6, 6))
+    k = 0
+    for i in range(pairs.shape[0]):
+        a, b = pairs[i, 0], pairs[i, 1]
+        ha, ra = numbers[first[a]], numbers[first[a] + 1]
+        hb, rb = numbers[first[b]], numbers[first[b] + 1]
+        t[0], t[1], t[2] = local(x[a], R[a], x[b])
+        for j in range(3):
+            d[j] = R[a, 0, j] * R[b, 0, 2] + R[a, 1, j] * R[b, 1, 2] + R[a, 2, j] * R[b, 2, 2]
+        count = segment_rows(ha, hb, t, d, SAME * (ra + rb), rows)
+        for j in range(count):
+            g = rows[j, 4] - ra - rb
+            if g > margin[i]:
+                continue
+            if k == which.size:
+                return -1
+            e0, e1, e2 = direction(rows[j, 1], rows[j, 2], rows[j, 3], rows[j, 4], d)
+            nx, ny, nz = turned(R[a], e0, e1, e2)
+            p = rows[j, 0]
+            k = put(
+                k, i, x[a, 0] + R[a, 0, 2] * p - ra * nx, x[a, 1] + R[a, 1, 2] * p - ra * ny,
+                x[a, 2] + R[a, 2, 2] * p - ra * nz, nx, ny, nz, g, int(rows[j, 5]),
+                which, point, normal, gap, feature,
+            )  # fmt: skip
+    return k

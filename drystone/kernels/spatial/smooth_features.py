@@ -1,0 +1,164 @@
+"""A smooth body against one face, edge or vertex of a convex polyhedron (G9).
+
+The signed distance is the maximum over unit n of n.(A's lowest point along n) - h_B(n). On the
+sphere of directions a face of B is a point, an edge an arc between its two faces, a vertex the
+region in between. So a face is the answer if the foot of A's lowest point lies in it; else s
+grows across the side that it lies beyond. On an arc one angle is left, found by bracketing as the
+support point is a closed form (instead of Newton on (5-4)); if the foot lies beyond an end of the
+edge, s grows towards that vertex. At a vertex the nearest surface point (5-5) answers, if its
+normal does not lean over an edge. Each visit returns s and the feature to look at next: the same
+one if it is the answer. Features: 1 + face, 1 + nf + edge, 1 + nf + ne + vertex.
+
+A's pose in B's frame: centre t, axes the columns of Q. n, p (3,): direction from B to A, A's point.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.spatial.smooth_surface import support
+
+SLACK = 1e-12  # relative to a length: a foot on the border belongs to the feature
+ROOT_STEPS = 80
+SMALL = 1e-14
+
+
+@kernel
+def lowest(s, Q, t, n, p):
+    """The point p (3,) of A that is lowest along n (3,)."""
+    u = Q[0, 0] * n[0] + Q[1, 0] * n[1] + Q[2, 0] * n[2]
+    v = Q[0, 1] * n[0] + Q[1, 1] * n[1] + Q[2, 1] * n[2]
+    w = Q[0, 2] * n[0] + Q[1, 2] * n[1] + Q[2, 2] * n[2]
+    u, v, w = support(s, u, v, w)
+    for k in range(3):
+        p[k] = t[k] - Q[k, 0] * u - Q[k, 1] * v - Q[k, 2] * w
+
+
+@kernel
+def face_height(s, Q, t, numbers, j, n, p):
+    """s of the face whose plane is at numbers[j]; fills n and p."""
+    n[0], n[1], n[2] = numbers[j], numbers[j + 1], numbers[j + 2]
+    lowest(s, Q, t, n, p)
+    return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - numbers[j + 3]
+
+
+@kernel
+def visit_face(s, Q, t, numbers, o, ints, q, f, n, p):
+    """Face f; next the edge that the foot lies farthest beyond."""
+    nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
+    height = face_height(s, Q, t, numbers, o + 3 * nv + 4 * f, n, p)
+    worst, follow = 0.0, 1 + f
+    for e in range(ne):
+        m = q + 4 + nf + 2 * ne + 4 * e
+        if ints[m + 2] != f and ints[m + 3] != f:
+            continue
+        side = 1.0 if ints[m + 2] == f else -1.0
+        i, j = o + 3 * ints[m], o + 3 * ints[m + 1]
+        r0 = numbers[j] - numbers[i]
+        r1 = numbers[j + 1] - numbers[i + 1]
+        r2 = numbers[j + 2] - numbers[i + 2]
+        out = (
+            (r1 * n[2] - r2 * n[1]) * (p[0] - numbers[i])
+            + (r2 * n[0] - r0 * n[2]) * (p[1] - numbers[i + 1])
+            + (r0 * n[1] - r1 * n[0]) * (p[2] - numbers[i + 2])
+        )
+        rr = r0 * r0 + r1 * r1 + r2 * r2
+        if side * out > SLACK * rr and side * out > worst * np.sqrt(rr):
+            worst, follow = side * out / np.sqrt(rr), 1 + nf + e
+    return height, follow
+
+
+@kernel
+def _along(s, Q, t, numbers, i, m, w, angle, n, p):
+    """Direction at `angle` from m towards w on an arc: fills n and p; -> ds/dangle."""
+    c, d = np.cos(angle), np.sin(angle)
+    for k in range(3):
+        n[k] = c * m[k] + d * w[k]
+    lowest(s, Q, t, n, p)
+    slope = 0.0
+    for k in range(3):
+        slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
+    return slope
+
+
+@kernel
+def _summit(s, Q, t, numbers, i, m, w, low, high, ends, guess, n, p, other):
+    """Angle of the maximum between two of ascending and falling slope; fills n and p.
+
+    ends (2,): the slopes at low and high. False position, halved where it does not pay.
+    """
+    small = SMALL * max(s[0], s[1], s[2])
+    up, down, last, angle = ends[0], ends[1], high - low, guess
+    for step in range(ROOT_STEPS):
+        if not low < angle < high:
+            angle = 0.5 * (low + high)
+        slope = _along(s, Q, t, numbers, i, m, w, angle, n, p)
+        if abs(slope) <= small:
+            return
+        if slope > 0.0:
+            low, up = angle, slope
+        else:
+            high, down = angle, slope
+        if high - low <= 4e-16:
+            break
+        angle = low + (high - low) * up / (up - down)
+        if step % 3 == 2:
+            if high - low > 0.25 * last:
+                angle = 0.5 * (low + high)
+            last = high - low
+    # a flat: the support point jumps within the last digit of the angle; in between is as low
+    up = _along(s, Q, t, numbers, i, m, w, low, n, other)
+    down = _along(s, Q, t, numbers, i, m, w, high, n, p)
+    if up > down:
+        for k in range(3):
+            p[k] = (up * p[k] - down * other[k]) / (up - down)
+
+
+@kernel
+def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, e4):
+    """Edge e, n in: a guess of the direction; next a face or a vertex of it. e4 (4, 3) scratch."""
+    nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
+    k = q + 4 + nf + 2 * ne + 4 * e
+    i, j = o + 3 * ints[k], o + 3 * ints[k + 1]
+    left, right = o + 3 * nv + 4 * ints[k + 2], o + 3 * nv + 4 * ints[k + 3]
+    m, w, ends = e4[0], e4[1], e4[2]
+    r0 = numbers[j] - numbers[i]
+    r1 = numbers[j + 1] - numbers[i + 1]
+    r2 = numbers[j + 2] - numbers[i + 2]
+    rr = r0 * r0 + r1 * r1 + r2 * r2
+    length = np.sqrt(rr)
+    m[0], m[1], m[2] = numbers[left], numbers[left + 1], numbers[left + 2]
+    w[0] = (r1 * m[2] - r2 * m[1]) / length
+    w[1] = (r2 * m[0] - r0 * m[2]) / length
+    w[2] = (r0 * m[1] - r1 * m[0]) / length
+    guess = np.arctan2(
+        n[0] * w[0] + n[1] * w[1] + n[2] * w[2], n[0] * m[0] + n[1] * m[1] + n[2] * m[2]
+    )
+    c, d = 0.0, 0.0
+    for a in range(3):
+        c += numbers[right + a] * m[a]
+        d += numbers[right + a] * w[a]
+    high = np.arctan2(d, c)
+    ends[0] = _along(s, Q, t, numbers, i, m, w, 0.0, n, p)
+    if ends[0] <= 0.0:
+        return _height(numbers, i, n, p), 1 + ints[k + 2]
+    ends[1] = _along(s, Q, t, numbers, i, m, w, high, n, p)
+    if ends[1] >= 0.0:
+        return _height(numbers, i, n, p), 1 + ints[k + 3]
+    _summit(s, Q, t, numbers, i, m, w, 0.0, high, ends, guess, n, p, e4[3])
+    c = (
+        r0 * (p[0] - numbers[i]) + r1 * (p[1] - numbers[i + 1]) + r2 * (p[2] - numbers[i + 2])
+    ) / rr
+    follow = 1 + nf + e
+    if c < -SLACK:
+        follow = 1 + nf + ne + ints[k]
+    elif c > 1.0 + SLACK:
+        follow = 1 + nf + ne + ints[k + 1]
+    return _height(numbers, i, n, p), follow
+
+
+@kernel
+def _height(numbers, i, n, p):
+    """n.(p - vertex at i)"""
+    return (
+        n[0] * (p[0] - numbers[i]) + n[1] * (p[1] - numbers[i + 1]) + n[2] * (p[2] - numbers[i + 2])
+    )

@@ -1,0 +1,63 @@
+"""Spheres with ellipsoids and superquadrics: the surface point nearest to the centre.
+
+Cache: 0 how much is known (1 the point, 2 its rate too), 1-3 the point of B and 4-6 its change in
+the last step, in B's frame. Counters as in ``smooth_smooth``.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.spatial.smooth_point import nearest_point
+from drystone.kernels.spatial.smooth_surface import read_surface, support
+from drystone.kernels.spatial.smooth_widest import CUTS
+from drystone.kernels.spatial.smooth_write import local, put_ball, turned
+
+
+@kernel
+def _beyond(s, c, p, far):
+    """Whether the plane normal to c - p proves that c is farther than `far` from the body."""
+    u, v, w = c[0] - p[0], c[1] - p[1], c[2] - p[2]
+    d = np.sqrt(u * u + v * v + w * w)
+    if d <= far:
+        return False
+    q0, q1, q2 = support(s, u, v, w)
+    return u * (c[0] - q0) + v * (c[1] - q1) + w * (c[2] - q2) > far * d
+
+
+@kernel
+def contact_sphere_smooth(
+    pairs, margin, x, R, first, numbers, first_int, ints, cache,
+    which, point, normal, gap, feature, stats,
+):  # fmt: skip
+    """One contact per pair."""
+    s, c, p, n = np.empty(5), np.empty(3), np.empty(3), np.empty(3)
+    dot, e, H = np.zeros(5), np.empty((5, 3)), np.empty((2, 3, 3))
+    identity, polygons = np.eye(3), np.empty((2, CUTS + 8, 2))
+    dot[3], dot[4] = 1.0, 1.0
+    k = 0
+    for i in range(pairs.shape[0]):
+        a, b = pairs[i, 0], pairs[i, 1]
+        r, far = numbers[first[a]], numbers[first[a]] + margin[i]
+        read_surface(first, numbers, b, s)
+        c[0], c[1], c[2] = local(x[b], R[b], x[a])
+        known = cache[i, 0]
+        for j in range(3):
+            p[j] = cache[i, 1 + j] + cache[i, 4 + j]
+        if _beyond(s, c, p, far):
+            stats[4] += 1
+            cache[i, 0] = min(known, 1.0)
+            cache[i, 4:7] = 0.0
+            continue
+        if k == which.size:
+            return -1
+        stats[1] += 1 if known == 2.0 else 0
+        g = nearest_point(s, c, p, n, dot, identity, e, H, polygons, stats) - r
+        for j in range(3):
+            cache[i, 4 + j] = p[j] - cache[i, 1 + j] if known > 0.0 else 0.0
+            cache[i, 1 + j] = p[j]
+        cache[i, 0] = 2.0 if known > 0.0 else 1.0
+        if g > margin[i]:
+            continue
+        nx, ny, nz = turned(R[b], n[0], n[1], n[2])
+        k = put_ball(k, i, x[a], r, nx, ny, nz, g, 0, which, point, normal, gap, feature)
+    return k
