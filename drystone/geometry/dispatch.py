@@ -18,12 +18,7 @@ def pair_table() -> dict[tuple[int, int], PairKernel]:
     """
     table: dict[tuple[int, int], PairKernel] = {}
     for name in MODULES:
-        try:
-            module = import_module(f"drystone.geometry.narrow.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"drystone.geometry.narrow.{name}":
-                raise
-            continue
+        module = import_module(f"drystone.geometry.narrow.{name}")
         for pair, entry in module.ENTRIES.items():
             held = table.get(pair)
             if held is None or (entry.exact and not held.exact):

@@ -1,4 +1,4 @@
-"""The broad phase that is fastest for the number of boxes at hand."""
+"""The broad phase that is fastest for the boxes at hand; counts decide, never the clock."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from drystone.geometry.broad.grid import Grid
 from drystone.geometry.broad.sorted_lists import SortedLists
 from drystone.types import Floats, Ints
 
-# Boxes up to which sorted lists are at least as fast, measured in slow motion and at rest:
-# benchmarks/results/broad_phase.csv.
-CROSSOVER = 2000
+# Measured, see benchmarks/results/broad_phase.csv: below FEW boxes sorted lists win or the
+# difference is a few microseconds; above, they win if a step takes less than about one swap for
+# each box. Between the two numbers of swaps for each box, the method in use stays.
+FEW = 1000
+TOO_MANY_SWAPS, NO_MORE_SWAPS = 2.0, 0.5
+FIRST_WAIT, LAST_WAIT = 64, 4096
 
 
 class Auto:
-    """Sorted lists for up to CROSSOVER boxes, the grid for more. The pairs are the same."""
+    """Sorted lists for few boxes, and for many that hardly move; else the grid.
+
+    The lists say themselves how many swaps they made. The grid says how fast the boxes move,
+    which tells how many swaps the lists would make if the boxes were spread evenly; if that was
+    wrong, it takes longer until the lists are tried again.
+    """
 
     def __init__(self) -> None:
-        self._chosen: BroadPhase = SortedLists()
+        self._boxes = -1
+        self._lists = SortedLists()
+        self._grid = Grid()
+        self._use_grid = False
 
     @property
     def name(self) -> str:
@@ -25,12 +36,30 @@ class Auto:
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
-        wanted: type[SortedLists] | type[Grid]
-        wanted = SortedLists if lower.shape[0] <= CROSSOVER else Grid
-        if not isinstance(self._chosen, wanted):
-            self._chosen = wanted()
-        return self._chosen.keys(lower, upper)
+        n, dim = lower.shape
+        if n != self._boxes:
+            self._boxes = n
+            self._use_grid = n > FEW
+            self._wait = self._patience = FIRST_WAIT
+        if self._use_grid:
+            self._wait -= 1
+            keys = self._grid.keys(lower, upper)
+            swaps = 2.2 * dim * n ** (1 - 1 / dim) * self._grid.motion
+            if self._wait <= 0 and swaps < NO_MORE_SWAPS:
+                self._use_grid = False
+                self._lists = SortedLists()
+            return keys
+        keys = self._lists.keys(lower, upper)
+        if n > FEW and (self._lists.swaps > TOO_MANY_SWAPS * n or self._lists.rebuilds > 1):
+            self._use_grid = True
+            self._grid = Grid()
+            self._wait = self._patience = min(2 * self._patience, LAST_WAIT)
+        return keys
 
     def stats(self) -> dict[str, int]:
         """Of the method that is in use."""
         return self._chosen.stats()
+
+    @property
+    def _chosen(self) -> BroadPhase:
+        return self._grid if self._use_grid else self._lists

@@ -23,7 +23,8 @@ class Grid:
 
     While boxes stay inside their enlarged ones, a step tests the candidates only. A few that
     left are compared with all; when `few` have left since, all candidates are found anew, which
-    costs about as much as those few did.
+    costs about as much as those few did. motion: mean of what boxes moved in a step when that
+    was last measured, in typical widths.
     """
 
     name = "grid"
@@ -32,6 +33,7 @@ class Grid:
         self.few = few
         self.left = 0
         self.rebuilds = 0
+        self.motion = math.inf
         self._age = self._spent = self._span = 0
         self._fat_lower = self._fat_upper = np.empty((0, 0))
         self._candidates = np.empty(64, np.int64)
@@ -71,6 +73,7 @@ class Grid:
         # how boxes move is not known yet: room for 5 % of a width, and a look soon
         self._speed = np.full(n, 0.05 * self._typical / FIRST)
         self._span, self._reach = FIRST, float(FIRST)
+        self.motion = math.inf
         self._rebuild(lower, upper)
 
     def _restart(self, lower: Floats, upper: Floats) -> None:
@@ -80,7 +83,9 @@ class Grid:
         as testing it, so a step costs (1 + 2 r t)^3 (1 + 10 / t); where the derivative is zero,
         6 r t^2 + 40 r t = 10.
         """
-        r = fat.measure_motion(lower, self._age, self._typical, self._was_lower, self._speed)
+        r = self.motion = fat.measure_motion(
+            lower, self._age, self._typical, self._was_lower, self._speed
+        )
         span = (math.sqrt(1600.0 + 240.0 / max(r, 1e-9)) - 40.0) / 12.0
         self._span = int(min(max(span, 2.0), float(LAST)))
         self._reach = AHEAD * self._span
