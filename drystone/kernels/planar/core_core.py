@@ -7,12 +7,13 @@ a pair whose witness shows more than the margin between the bodies costs one pro
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.planar.core import load
+from drystone.kernels.planar.core import load, most_vertices
 from drystone.kernels.planar.core_region import between, region
 from drystone.kernels.planar.core_search import search
 from drystone.kernels.planar.core_witness import BEYOND, NO, VERTICES, neighbour, prove
 
 NEIGHBOURS = 6
+SLACK = 1e-14  # of the bodies' size: differences of heights below it are rounding
 
 
 @kernel
@@ -27,22 +28,23 @@ def contact_core_core(
     """
     if which.shape[0] < 2 * pairs.shape[0]:
         return -1  # at once, while the cache is untouched
-    core, pose = np.empty((2, 2), np.int64), np.empty((2, 7))
+    V = np.empty((most_vertices(pairs, first), 2))
     ends, names = np.empty((2, 3)), np.empty(2, np.int64)
     count = 0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
-        ra, rb = load(numbers, first, x, R, a, b, core, pose)
-        reach = margin[k] + ra + rb
-        found, code, j, i = _witness(numbers, core, pose, reach, cache, k, stats)
+        dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
+        na, ra = load(numbers, first[a], first[a + 1], 0.0, 0.0, R[a, 0, 0], R[a, 1, 0], 0, V)
+        nb, rb = load(numbers, first[b], first[b + 1], dx, dy, R[b, 0, 0], R[b, 1, 0], na, V)
+        slack = SLACK * (abs(V[0, 0]) + abs(V[0, 1]) + abs(V[na, 0]) + abs(V[na, 1]))
+        found, code, j, i = _witness(V, na, nb, margin[k] + ra + rb, slack, cache, k, stats)
         cache[k, 0], cache[k, 1], cache[k, 2] = code, j, i
         if found == BEYOND:
             continue
         if code == VERTICES:
-            n, nx, ny = between(numbers, core, pose, j, i, ra, rb, ends, names)
+            n, nx, ny = between(V, na, j, i, ra, rb, ends, names)
         else:
-            w = code - 1
-            n, nx, ny = region(numbers, core, pose, w, j, i, ra, rb, margin[k], ends, names)
+            n, nx, ny = region(V, na, nb, code - 1, j, i, ra, rb, margin[k], ends, names)
         for e in range(n):
             which[count], feature[count], gap[count] = k, names[e], ends[e, 2]
             normal[count, 0], normal[count, 1] = nx, ny
@@ -52,21 +54,21 @@ def contact_core_core(
 
 
 @kernel
-def _witness(numbers, core, pose, reach, cache, k, stats):
+def _witness(V, na, nb, reach, slack, cache, k, stats):
     """The cached witness, one next to it, or one searched for: (CONTACT or BEYOND, code, j, i)."""
     old, oj, oi = int(cache[k, 0]), int(cache[k, 1]), int(cache[k, 2])
     if old != 0:
-        found, i = prove(numbers, core, pose, old, oj, oi, reach)
+        found, i = prove(V, na, nb, old, oj, oi, reach, slack)
         if found != NO:
             stats[0] += 1
             return found, old, oj, i
         for c in range(NEIGHBOURS):
-            code, j, i = neighbour(core, old, oj, oi, c)
+            code, j, i = neighbour(na, nb, old, oj, oi, c)
             if code == 0:
                 break
-            found, i = prove(numbers, core, pose, code, j, i, reach)
+            found, i = prove(V, na, nb, code, j, i, reach, slack)
             if found != NO:
                 stats[1] += 1
                 return found, code, j, i
     stats[2] += 1
-    return search(numbers, core, pose, reach)
+    return search(V, na, nb, reach, slack)

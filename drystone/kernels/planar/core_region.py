@@ -10,7 +10,8 @@ Vertex against vertex (G6): one contact, along the line between them.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.planar.core import edge, vertex
+from drystone.kernels.planar.core import edge
+from drystone.kernels.planar.cycle import wrap
 
 SAME_END = 1e-6  # of the edge: two vertices this close along it are one end of the region
 POINT = 1e-9  # of the edge: a shorter region is one point
@@ -18,51 +19,52 @@ BASE = 1 << 20  # more than the vertices of a polygon
 
 
 @kernel
-def region(numbers, core, pose, w, j, i, ra, rb, limit, ends, names):
+def region(V, na, nb, w, j, i, ra, rb, limit, ends, names):
     """Contacts of edge j of body w and vertex i of the other.
 
     ends (2, 3): out, (point x, y, gap) of each, seen from the centre of A; names (2,): features.
     -> number of contacts with gap <= limit, ordered along the edge of A, and the normal.
     """
-    px, py, tx, ty, L = edge(numbers, core, pose, w, j)
-    e, s0, h0, s1, h1, flat = _against(numbers, core, pose, w, i, px, py, tx, ty)
+    row, n, other, nv = (0, na, na, nb) if w == 0 else (na, nb, 0, na)
+    px, py, tx, ty, L = edge(V, row, n, j)
+    e, s0, h0, s1, h1, flat = _against(V, other, nv, i, px, py, tx, ty)
     low, high = max(min(s0, s1), 0.0), min(max(s0, s1), L)
-    n = 0
+    count = 0
     if high - low > POINT * L and flat:
         for side in range(2):
             last = (side == 1) == (w == 0)  # A's edge and B's run against each other
             s = high if last else low
             h = h0 + (h1 - h0) * ((s - s0) / (s1 - s0))
             if h - ra - rb <= limit:
-                _put(px, py, tx, ty, s, h, w, ra, rb, ends, n)
-                names[n] = _end_name(core, w, j, e, s0 if (s0 > s1) == last else s1, last, L)
-                n += 1
-    if n == 0 and h0 - ra - rb <= limit:
-        _put(px, py, tx, ty, min(max(s0, 0.0), L), h0, w, ra, rb, ends, n)
-        names[n] = _name(1 - w, i, j)
-        n = 1
+                _put(px, py, tx, ty, s, h, w, ra, rb, ends, count)
+                reached = s0 if (s0 > s1) == last else s1
+                names[count] = _end_name(n, nv, w, j, e, reached, last, L)
+                count += 1
+    if count == 0 and h0 - ra - rb <= limit:
+        _put(px, py, tx, ty, min(max(s0, 0.0), L), h0, w, ra, rb, ends, 0)
+        names[0] = _name(1 - w, i, j)
+        count = 1
     sign = -1.0 if w == 0 else 1.0
-    return n, sign * ty, -sign * tx
+    return count, sign * ty, -sign * tx
 
 
 @kernel
-def _against(numbers, core, pose, w, i, px, py, tx, ty):
-    """The edge at vertex i of the other body that lies most against the edge (p, t) of body w.
+def _against(V, row, nv, i, px, py, tx, ty):
+    """The edge at vertex i of the nv from `row` that lies most against the edge (p, t).
 
     -> its number; place along t and height of vertex i, and of its far end; whether it has width.
     """
-    o, nv = 1 - w, core[1 - w, 1]
-    qx, qy = vertex(numbers, core, pose, o, i)
-    s0, h0 = tx * (qx - px) + ty * (qy - py), ty * (qx - px) - tx * (qy - py)
+    dx, dy = V[row + i, 0] - px, V[row + i, 1] - py
+    s0, h0 = tx * dx + ty * dy, ty * dx - tx * dy
     e, s1, h1, least = i, s0, h0, np.inf
     for side in range(2):
-        at = (i + 1) % nv if side == 0 else (i + nv - 1) % nv
-        qx, qy = vertex(numbers, core, pose, o, at)
-        s, h = tx * (qx - px) + ty * (qy - py), ty * (qx - px) - tx * (qy - py)
-        # an edge of B that faces an edge of A runs against it: vertex i + 1 lies towards -t
+        k = wrap(i + 1 if side == 0 else i + nv - 1, nv)
+        dx, dy = V[row + k, 0] - px, V[row + k, 1] - py
+        s, h = tx * dx + ty * dy, ty * dx - tx * dy
+        # edges that face each other run against each other: vertex i + 1 lies towards -t
         width = (s0 - s) if side == 0 else (s - s0)
         if width > 0.0 and h - h0 < least * width:
-            e, s1, h1, least = (i if side == 0 else at), s, h, (h - h0) / width
+            e, s1, h1, least = (i if side == 0 else k), s, h, (h - h0) / width
     return e, s0, h0, s1, h1, least < np.inf
 
 
@@ -74,13 +76,13 @@ def _put(px, py, tx, ty, s, h, w, ra, rb, ends, n):
 
 
 @kernel
-def _end_name(core, w, j, e, s, last, L):
+def _end_name(n, nv, w, j, e, s, last, L):
     """Name of an end of the region: `s` is where edge e of the other body ends on that side.
 
     Edge e runs against t: its far side along t (`last`) is its start.
     """
-    own = (j + 1 if last else j) % core[w, 1]
-    other = (e if last else e + 1) % core[1 - w, 1]
+    own = wrap(j + 1, n) if last else j
+    other = e if last else wrap(e + 1, nv)
     out = s - L if last else -s  # how far the other edge reaches over the end of this one
     if abs(out) <= SAME_END * L:
         return _name(0, own, e) if w == 0 else _name(0, other, j)
@@ -93,11 +95,10 @@ def _name(body, at, e):
 
 
 @kernel
-def between(numbers, core, pose, j, i, ra, rb, ends, names):
-    """The contact of vertex j of A and vertex i of B; the normal."""
-    ax, ay = vertex(numbers, core, pose, 0, j)
-    bx, by = vertex(numbers, core, pose, 1, i)
-    nx, ny = ax - bx, ay - by
+def between(V, na, j, i, ra, rb, ends, names):
+    """The contact of vertex j of A and vertex i of B, and the normal; returns as ``region``."""
+    bx, by = V[na + i, 0], V[na + i, 1]
+    nx, ny = V[j, 0] - bx, V[j, 1] - by
     d = np.sqrt(nx * nx + ny * ny)
     nx, ny = nx / d, ny / d
     up = 0.5 * (d + rb - ra)

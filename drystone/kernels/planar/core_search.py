@@ -8,74 +8,68 @@ if it is negative; if it is positive, its edge touches the closest pair of featu
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.planar.core import SLACK, edge, edge_vertex, vertex
-from drystone.kernels.planar.core_witness import BEYOND, CONTACT, EDGE_A, EDGE_B, TOUCH, VERTICES
+from drystone.kernels.planar.core import edge, edge_vertex
+from drystone.kernels.planar.core_witness import BEYOND, CONTACT, EDGE_A, TOUCH, VERTICES
+from drystone.kernels.planar.cycle import wrap
 
 
 @kernel
-def search(numbers, core, pose, reach):
+def search(V, na, nb, reach, slack):
     """(CONTACT or BEYOND, code, j, i): the witness of the signed distance."""
     best, code, at, low = -np.inf, EDGE_A, 0, 0
-    slack = SLACK * pose[0, 6]
     for w in range(2):
         i = 0
-        for j in range(core[w, 1]):
-            g, _, _, i = edge_vertex(numbers, core, pose, w, j, i)
+        for j in range(na if w == 0 else nb):
+            g, _, _, i = edge_vertex(V, na, nb, w, j, i, slack)
             # parallel edges of both bodies tie: A's wins, whatever the rounding
             if g > best + slack:
                 best, code, at, low = g, w + 1, j, i
                 if g > reach:
                     return BEYOND, code, at, low
     if best > -slack:  # segments in one line are apart, though no edge says so
-        code, at, low, d2 = _closest(numbers, core, pose, code - 1, at, low)
+        code, at, low, d2 = _closest(V, na, nb, code - 1, at, low)
         if d2 > reach * reach:
             return BEYOND, code, at, low
     return CONTACT, code, at, low
 
 
 @kernel
-def _closest(numbers, core, pose, w, j, i):
+def _closest(V, na, nb, w, j, i):
     """Closest features among edge j of body w and the edges at vertex i of the other: a witness
     and the distance squared."""
-    o, nw, no = 1 - w, core[w, 1], core[1 - w, 1]
-    best, first = np.inf, True
-    code, at, low = w + 1, j, i
-    for c in range(5):
-        if c == 0:
-            u, e, k = w, j, i
-        elif c < 3:
-            u, e, k = w, j, (i + (1 if c == 1 else no - 1)) % no
-        else:
-            u, e, k = o, (i if c == 3 else (i + no - 1) % no), j
-        for end in range(2 if c >= 3 else 1):
-            k = (k + end) % nw if c >= 3 else k
-            d2, inside, near = _edge_point(numbers, core, pose, u, e, k)
-            if d2 < best or (d2 <= best and inside and not first):
-                best, first = d2, inside
-                code, at, low = _name(core, u, e, k, inside, near)
+    n, nv = (na, nb) if w == 0 else (nb, na)
+    best, firm, code, at, low = np.inf, False, w + 1, j, i
+    for c in range(7):
+        if c < 3:  # vertices i, i + 1, i - 1 and the edge
+            u, e, k = w, j, (i if c == 0 else wrap(i + (1 if c == 1 else nv - 1), nv))
+        else:  # the ends of the edge and the edges at i
+            u, e = 1 - w, (i if c < 5 else wrap(i + nv - 1, nv))
+            k = wrap(j + (c - 3) % 2, n)
+        d2, near = _edge_point(V, na, nb, u, e, k)
+        if d2 < best or (d2 <= best and near < 0 and not firm):
+            best, firm = d2, near < 0
+            if near < 0:
+                code, at, low = u + 1, e, k
+            else:
+                end = wrap(e + near, na if u == 0 else nb)
+                code, at, low = (VERTICES, end, k) if u == 0 else (VERTICES, k, end)
     return code, at, low, best
 
 
 @kernel
-def _name(core, u, e, k, inside, near):
-    """Witness of vertex k of the other body and edge e of body u, or its end number `near`."""
-    if inside:
-        return (EDGE_A if u == 0 else EDGE_B), e, k
-    end = (e + near) % core[u, 1]
-    return (VERTICES, end, k) if u == 0 else (VERTICES, k, end)
+def _edge_point(V, na, nb, u, e, k):
+    """Distance squared of vertex k of the other body to edge e of body u, and its nearer end: 0
+    or 1, or -1 if the foot is inside.
 
-
-@kernel
-def _edge_point(numbers, core, pose, u, e, k):
-    """Distance squared of vertex k to edge e of body u; whether its foot is inside; nearer end.
-
-    Feet within TOUCH of an end that almost coincides with the vertex count as inside: two such
-    points have no direction between them.
+    Feet close to an end that almost coincides with the vertex count as inside: two such points
+    have no direction between them.
     """
-    px, py, tx, ty, L = edge(numbers, core, pose, u, e)
-    qx, qy = vertex(numbers, core, pose, 1 - u, k)
-    g, s = ty * (qx - px) - tx * (qy - py), tx * (qx - px) + ty * (qy - py)
+    row, n, at = (0, na, na + k) if u == 0 else (na, nb, k)
+    px, py, tx, ty, L = edge(V, row, n, e)
+    dx, dy = V[at, 0] - px, V[at, 1] - py
+    g, s = ty * dx - tx * dy, tx * dx + ty * dy
     out = -s if s < 0.0 else (s - L if s > L else 0.0)
     d2 = g * g + out * out
-    inside = out == 0.0 or d2 <= TOUCH * TOUCH * L * L
-    return d2, inside, 0 if s < 0.0 else 1
+    if out == 0.0 or d2 <= TOUCH * TOUCH * L * L:
+        return d2, -1
+    return d2, 0 if s < 0.0 else 1

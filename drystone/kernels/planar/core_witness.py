@@ -15,7 +15,8 @@ points at the far sides of the bodies are in each other's way.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.planar.core import edge, edge_vertex, vertex
+from drystone.kernels.planar.core import edge_vertex
+from drystone.kernels.planar.cycle import wrap
 
 NO, CONTACT, BEYOND = 0, 1, 2
 EDGE_A, EDGE_B, VERTICES = 1, 2, 3
@@ -23,34 +24,30 @@ TOUCH = 1e-10  # of an edge: vertices closer than this have no direction between
 
 
 @kernel
-def prove(numbers, core, pose, code, j, i, reach):
+def prove(V, na, nb, code, j, i, reach, slack):
     """(NO, CONTACT or BEYOND the reach; i brought up to date) of a witness."""
     if code == VERTICES:
-        return _prove_vertices(numbers, core, pose, j, i, reach), i
-    w = code - 1
-    g, s, L, i = edge_vertex(numbers, core, pose, w, j, i)
+        return _prove_vertices(V, na, nb, j, i, reach), i
+    g, s, L, i = edge_vertex(V, na, nb, code - 1, j, i, slack)
     if g > reach:
         return BEYOND, i
     if g > 0.0:
         return CONTACT if 0.0 <= s <= L else NO, i
-    if _least_depth(numbers, core, pose, w, j, i, g, s, L):
+    if _least_depth(V, na, nb, code - 1, j, i, g, s, L):
         return CONTACT, i
     return NO, i
 
 
 @kernel
-def _prove_vertices(numbers, core, pose, j, i, reach):
+def _prove_vertices(V, na, nb, j, i, reach):
     """Whether the line between the vertices lies in the normal cones of both."""
-    ax, ay = vertex(numbers, core, pose, 0, j)
-    bx, by = vertex(numbers, core, pose, 1, i)
-    nx, ny = ax - bx, ay - by
+    nx, ny = V[j, 0] - V[na + i, 0], V[j, 1] - V[na + i, 1]
     least = np.inf
     for w in range(2):
-        nv, at = core[w, 1], j if w == 0 else i
-        ox, oy, sign = (ax, ay, 1.0) if w == 0 else (bx, by, -1.0)
+        row, nv, at, sign = (0, na, j, 1.0) if w == 0 else (na, nb, i, -1.0)
         for step in (1, nv - 1):
-            px, py = vertex(numbers, core, pose, w, (at + step) % nv)
-            ex, ey = px - ox, py - oy
+            k = row + wrap(at + step, nv)
+            ex, ey = V[k, 0] - V[row + at, 0], V[k, 1] - V[row + at, 1]
             if sign * (nx * ex + ny * ey) < 0.0:
                 return NO
             least = min(least, ex * ex + ey * ey)
@@ -61,17 +58,17 @@ def _prove_vertices(numbers, core, pose, j, i, reach):
 
 
 @kernel
-def _least_depth(numbers, core, pose, w, j, i, g, s, L):
+def _least_depth(V, na, nb, w, j, i, g, s, L):
     """Whether no direction separates better than edge j, in which vertex i is -g >= 0 deep."""
-    d, o = -g, 1 - w
-    px, py, tx, ty, L = edge(numbers, core, pose, w, j)
-    nv = core[o, 1]
+    row, n, other, nv = (0, na, na, nb) if w == 0 else (na, nb, 0, na)
+    d, px, py, end = -g, V[row + j, 0], V[row + j, 1], row + wrap(j + 1, n)
+    tx, ty = (V[end, 0] - px) / L, (V[end, 1] - py) / L
     after, before = L - s, s  # room towards the end and the start of the edge
     for side in range(2):
         # the neighbour of i on the other side leaves more room if it is as deep but for rounding
-        qx, qy = vertex(numbers, core, pose, o, (i + 1) % nv if side == 0 else (i + nv - 1) % nv)
-        along = tx * (qx - px) + ty * (qy - py)
-        rise = max(ty * (qx - px) - tx * (qy - py) - g, 0.0)
+        k = other + wrap(i + 1 if side == 0 else i + nv - 1, nv)
+        along = tx * (V[k, 0] - px) + ty * (V[k, 1] - py)
+        rise = max(ty * (V[k, 0] - px) - tx * (V[k, 1] - py) - g, 0.0)
         room = L - along if side == 0 else along
         if room > 0.0 and d * rise * rise <= 1e-15 * L * room * room:
             if side == 0:
@@ -82,26 +79,25 @@ def _least_depth(numbers, core, pose, w, j, i, g, s, L):
     if not room > 4.0 * d:
         return d == 0.0 and room >= 0.0
     beta = 2.0 * d / room
-    px, py = vertex(numbers, core, pose, w, (j + core[w, 1] // 2 + 1) % core[w, 1])
-    qx, qy = vertex(numbers, core, pose, o, (i + nv // 2) % nv)
-    up, across = ty * (qx - px) - tx * (qy - py), abs(tx * (qx - px) + ty * (qy - py))
+    k, end = other + wrap(i + nv // 2, nv), row + wrap(j + n // 2 + 1, n)
+    dx, dy = V[k, 0] - V[end, 0], V[k, 1] - V[end, 1]
+    up, across = ty * dx - tx * dy, abs(tx * dx + ty * dy)
     return up * (1.0 - 0.5 * beta * beta) - across * beta >= d
 
 
 @kernel
-def neighbour(core, code, j, i, c):
+def neighbour(na, nb, code, j, i, c):
     """Witness number c = 0 ... 5 next to (code, j, i); with code 0 there is none."""
-    na, nb = core[0, 1], core[1, 1]
     if code == VERTICES:
         if c < 2:
-            return EDGE_A, (j + na - c) % na, i
+            return EDGE_A, wrap(j + na - c, na), i
         if c < 4:
-            return EDGE_B, (i + nb - (c - 2)) % nb, j
+            return EDGE_B, wrap(i + nb - (c - 2), nb), j
         return 0, 0, 0
     own, other = (na, nb) if code == EDGE_A else (nb, na)
     if c < 2:
-        return code, (j + (1 if c == 0 else own - 1)) % own, i
+        return code, wrap(j + (1 if c == 0 else own - 1), own), i
     if c < 4:
-        return 3 - code, (i + other - (c - 2)) % other, j
-    end = (j + c - 4) % own
+        return 3 - code, wrap(i + other - (c - 2), other), j
+    end = wrap(j + c - 4, own)
     return (VERTICES, end, i) if code == EDGE_A else (VERTICES, i, end)

@@ -9,6 +9,7 @@ it is the edge of least penetration.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.planar.cycle import wrap
 
 
 @kernel
@@ -33,7 +34,7 @@ def contact_disk_core(
         found, s, along, length, mx, my = False, 0.0, 0.0, 0.0, 0.0, 1.0
         if j >= 0:
             for turn in (0, 1, nv - 1):
-                e = (j + turn) % nv
+                e = wrap(j + turn, nv)
                 s, along, length, mx, my = _edge(numbers, start, nv, e, cx, cy)
                 if s > reach or (
                     s > 0.0 and _closest(numbers, start, nv, e, cx, cy, along, length)
@@ -72,7 +73,7 @@ def _edge(numbers, start, nv, j, cx, cy):
 
     The tangent is (-m_y, m_x).
     """
-    i = (j + 1) % nv
+    i = wrap(j + 1, nv)
     if nv == 2:
         px, py = numbers[start] * (2 * j - 1), 0.0
         ex, ey = -2.0 * px, 0.0
@@ -94,10 +95,10 @@ def _edge(numbers, start, nv, j, cx, cy):
 def _closest(numbers, start, nv, j, cx, cy, along, length):
     """Whether edge j, or an end of it, is proven closest without a look at all the others."""
     if along < 0.0:
-        _, before, whole, _, _ = _edge(numbers, start, nv, (j + nv - 1) % nv, cx, cy)
+        _, before, whole, _, _ = _edge(numbers, start, nv, wrap(j + nv - 1, nv), cx, cy)
         return before >= whole
     if along > length:
-        return _edge(numbers, start, nv, (j + 1) % nv, cx, cy)[1] <= 0.0
+        return _edge(numbers, start, nv, wrap(j + 1, nv), cx, cy)[1] <= 0.0
     return True
 
 

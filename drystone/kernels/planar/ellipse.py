@@ -23,14 +23,20 @@ BRACKET_STEPS = 80
 
 @kernel
 def support(a, b, u, v):
-    """Of an ellipse and the direction (u, v) in its axes: h = greatest n.p, h' and rho."""
+    """Of an ellipse and the direction (u, v) in its axes: h = greatest n.p, h' and rho.
+
+    A point is an ellipse of no size.
+    """
     h = np.sqrt(a * a * u * u + b * b * v * v)
+    if h == 0.0:
+        return 0.0, 0.0, 0.0
     return h, (b * b - a * a) * u * v / h, (a * b / h) * (a * b / h) / h
 
 
 @kernel
 def least_radius(a, b):
-    return b * b / a if a > b else a * a / b
+    """Of curvature."""
+    return b * b / a if a > b else (a * a / b if b > 0.0 else 0.0)
 
 
 @kernel
@@ -75,6 +81,8 @@ def line_of_centres(pair):
     nx, ny = 0.0, 0.0
     for at in (2, 6):
         a, b, c, s = pair[at], pair[at + 1], pair[at + 2], pair[at + 3]
+        if a == 0.0:
+            continue
         u, v = (c * pair[0] + s * pair[1]) / (a * a), (c * pair[1] - s * pair[0]) / (b * b)
         d = np.sqrt(u * u + v * v)
         if d > 0.0:
@@ -87,35 +95,55 @@ def line_of_centres(pair):
 
 
 @kernel
-def everywhere(pair):
-    """The greatest g of all directions: normals at 16 points of each ellipse, the best one
-    climbed from until g' changes sign, then Newton inside the bracket."""
-    best, mx, my = -np.inf, 0.0, 1.0
-    for at in (2, 6):
-        a, b, c, s = pair[at], pair[at + 1], pair[at + 2], pair[at + 3]
-        for k in range(16):
-            u, v = np.cos(0.125 * np.pi * k) / a, np.sin(0.125 * np.pi * k) / b
-            d = np.sqrt(u * u + v * v)
-            nx, ny = (c * u - s * v) / d, (s * u + c * v) / d
-            g, _, _ = separation(pair, nx, ny)
-            if g > best:
-                best, mx, my = g, nx, ny
-    _, slope, _ = separation(pair, mx, my)
-    sign = 1.0 if slope > 0.0 else -1.0
-    lx, ly, rx, ry, width = mx, my, mx, my, 0.01
-    for _ in range(16):
-        rx, ry = turned(rx, ry, sign * width)
-        _, slope, _ = separation(pair, rx, ry)
-        if not slope * sign > 0.0:
-            break
-        lx, ly, width = rx, ry, min(2.0 * width, WIDEST)
-    return _bracketed(pair, lx, ly, rx, ry, sign)
+def in_cone(lx, ly, nx, ny, rx, ry):
+    """Whether n lies between l and r, which is at most half a turn counter-clockwise of l.
+
+    With l = r = 0: always.
+    """
+    return lx * ny - ly * nx >= 0.0 and nx * ry - ny * rx >= 0.0
 
 
 @kernel
-def _bracketed(pair, lx, ly, rx, ry, sign):
-    """Maximum of g between the directions l and r: sign * g' > 0 at l, <= 0 at r."""
-    nx, ny = lx, ly
+def everywhere(pair, lx, ly, rx, ry):
+    """The greatest maximum of g in the cone from l to r: of the normals at 16 points of each
+    ellipse the best is climbed from until g' changes sign; then Newton inside that bracket.
+
+    -> (whether there is one, n)
+    """
+    best, nx, ny = -np.inf, 0.0, 1.0
+    for at in (2, 6):
+        a, b, c, s = pair[at], pair[at + 1], pair[at + 2], pair[at + 3]
+        for k in range(16 if a > 0.0 else 0):
+            u, v = np.cos(0.125 * np.pi * k) / a, np.sin(0.125 * np.pi * k) / b
+            d = np.sqrt(u * u + v * v)
+            x, y = (c * u - s * v) / d, (s * u + c * v) / d
+            if in_cone(lx, ly, x, y, rx, ry):
+                g, _, _ = separation(pair, x, y)
+                if g > best:
+                    best, nx, ny = g, x, y
+    for x, y in ((lx, ly), (rx, ry)):
+        g, _, _ = separation(pair, x, y)
+        if g > best and x * x + y * y > 0.0:
+            best, nx, ny = g, x, y
+    _, slope, _ = separation(pair, nx, ny)
+    sign = 1.0 if slope > 0.0 else -1.0
+    width = 0.01
+    for _ in range(20):
+        x, y = turned(nx, ny, sign * width)
+        if not in_cone(lx, ly, x, y, rx, ry):
+            x, y = (rx, ry) if sign > 0.0 else (lx, ly)
+        _, slope, _ = separation(pair, x, y)
+        if not slope * sign > 0.0:
+            nx, ny = between(pair, nx, ny, x, y, sign)
+            return True, nx, ny
+        nx, ny, width = x, y, min(2.0 * width, WIDEST)
+    return False, nx, ny
+
+
+@kernel
+def between(pair, lx, ly, rx, ry, sign):
+    """A maximum of g between the directions l and r: sign * g' > 0 at l, <= 0 at r."""
+    nx, ny = _middle(lx, ly, rx, ry, sign)
     for _ in range(BRACKET_STEPS):
         g, slope, rho = separation(pair, nx, ny)
         if slope * sign > 0.0:
@@ -130,9 +158,17 @@ def _bracketed(pair, lx, ly, rx, ry, sign):
                 if abs(step) < CLOSE:
                     break
                 continue
-        x, y = lx + rx, ly + ry
-        d = np.sqrt(x * x + y * y)
-        nx, ny = x / d, y / d
-        if abs(lx * ry - ly * rx) < 1e-16:
+        nx, ny = _middle(lx, ly, rx, ry, sign)
+        if abs(lx * ry - ly * rx) < 1e-16 and lx * rx + ly * ry > 0.0:
             break
     return nx, ny
+
+
+@kernel
+def _middle(lx, ly, rx, ry, sign):
+    """Direction halfway from l to r, which is at most half a turn away in the sense of sign."""
+    x, y = lx + rx, ly + ry
+    d = np.sqrt(x * x + y * y)
+    if d > 1e-6:
+        return x / d, y / d
+    return -sign * ly, sign * lx

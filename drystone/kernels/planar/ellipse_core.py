@@ -1,11 +1,11 @@
 """Ellipses with capsules and polygons: faces, then vertices, the cached feature first (G9).
 
 In the axes of the ellipse, with the separation g(n) and its slope g' = t.(p_a - p_b) as in
-``ellipse``: g' jumps down by the length L_j of an edge at its normal m_j, and the support of the
-core is one vertex between two such normals. With s_j = g' just before m_j, a local maximum is
+``ellipse``: g' jumps down by the length L_j of an edge at its normal m_j, and between two such
+normals the support of the core is one vertex. With s_j = g' just before m_j, a local maximum is
     on face j    if 0 <= s_j <= L_j,
-    on vertex j  if s_(j-1) > L_(j-1) and s_j < 0: the root of g' between m_(j-1) and m_j.
-A walk along rising g ends in one; it is the only one while g > -(least radius of curvature).
+    on vertex j  if the maximum for that vertex alone lies between m_(j-1) and m_j.
+It is the only one while g > -(least radius of curvature), see ``ellipse``.
 """
 
 import numpy as np
@@ -27,7 +27,8 @@ def contact_ellipse_core(
     """
     if which.shape[0] < pairs.shape[0]:
         return -1  # at once, while the cache is untouched
-    frame, guess, best = np.empty(10), np.empty(3), np.empty(3)
+    frame, guess, best, pair = np.empty(10), np.empty(3), np.empty(3), np.zeros(10)
+    pair[4], pair[8] = 1.0, 1.0
     count = 0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
@@ -35,16 +36,17 @@ def contact_ellipse_core(
         if nv == 1:
             nv, rb = 2, numbers[start + 1]
         _load(numbers, first, x, R, a, b, frame)
+        pair[2], pair[3] = frame[0], frame[1]
         _predict(cache, k, frame, guess)
         reach = margin[k] + rb
         old, found = int(cache[k, 0]), 0
         if old != 0:
-            found = walk(numbers, start, nv, frame, abs(old) - 1, guess, reach, best, stats)
+            found = walk(numbers, start, nv, frame, old, guess, reach, pair, best, stats)
             if found != 0:
                 stats[0 if found == old else 1] += 1
         if found == 0:
             stats[2] += 1
-            found = search(numbers, start, nv, frame, guess, reach, best, stats)
+            found = search(numbers, start, nv, frame, guess, reach, pair, best, stats)
         g, nx, ny = best[0], best[1], best[2]
         c, s = frame[8], frame[9]
         _remember(cache, k, found, c * nx - s * ny, s * nx + c * ny)

@@ -1,55 +1,70 @@
 """Faces and vertices of a core that can be extremal to an ellipse, in the axes of the ellipse.
 
 Names and signs as in ``ellipse_core``. best (3,): out, (g, n) of the feature found. Features:
-face j is j + 1, vertex j is -(j + 1), 0 is none. frame (10,) as in ``ellipse_core``.
+face j is j + 1, vertex j is -(j + 1), 0 is none. frame (10,) as in ``ellipse_core``; pair (10,)
+as in ``ellipse.separation``, with the ellipse at the origin and a point as B.
 """
 
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.planar.ellipse import CLOSE, WIDEST, least_radius, support, turned
+from drystone.kernels.planar.cycle import wrap
+from drystone.kernels.planar.ellipse import (
+    everywhere,
+    in_cone,
+    least_radius,
+    line_of_centres,
+    newton,
+    separation,
+    support,
+)
 
-STEPS = 80  # Newton takes 2 to 5; bisection alone about 55
+INSIDE, LEFT, RIGHT, UNPROVEN = 0, 1, 2, 3
 
 
 @kernel
-def walk(numbers, start, nv, frame, j, guess, reach, best, stats):
-    """From face j along rising g to a local maximum, if it is proven to be the only one."""
-    came = 0  # -1: from the next face, whose s < 0; 1: from the one before, whose s > L
-    for _ in range(nv + 1):
-        g, s, L, mx, my = _face(numbers, start, nv, frame, j)
-        if g > reach or 0.0 <= s <= L:
-            best[0], best[1], best[2] = g, mx, my
-            return j + 1 if g > -least_radius(frame[0], frame[1]) else 0
-        go = -1 if s < 0.0 else 1
-        if came * go < 0:  # the slope changes sign between the two faces
-            i = j if go < 0 else (j + 1 if j + 1 < nv else 0)
-            _root(numbers, start, nv, frame, i, guess, best, stats)
-            return -(i + 1) if best[0] > -least_radius(frame[0], frame[1]) else 0
-        came = go
-        j += go
-        j = j - nv if j >= nv else (j + nv if j < 0 else j)
+def walk(numbers, start, nv, frame, old, guess, reach, pair, best, stats):
+    """The feature `old` or one near it, along rising g, if it is proven to be the maximum."""
+    found = old
+    for _ in range(4):
+        j = abs(found) - 1
+        after = wrap(j + 1, nv)
+        if found > 0:
+            g, s, L, mx, my = _face(numbers, start, nv, frame, j)
+            if g > reach or (0.0 <= s <= L and g > -least_radius(frame[0], frame[1])):
+                best[0], best[1], best[2] = g, mx, my
+                return found
+            found = -(j + 1) if s < 0.0 else -(after + 1)
+        else:
+            where = _vertex_maximum(numbers, start, nv, frame, j, guess, pair, best, stats)
+            if where == INSIDE:
+                return found
+            if where == UNPROVEN:
+                return 0
+            found = j + 1 if where == RIGHT else (j if j > 0 else nv)
     return 0
 
 
 @kernel
-def search(numbers, start, nv, frame, guess, reach, best, stats):
-    """The local maximum of g that is greatest of all, over all faces and vertices."""
+def search(numbers, start, nv, frame, guess, reach, pair, best, stats):
+    """The greatest g over all faces and vertices. Any direction bounds it from below, so faces
+    count without a look at their slopes."""
     found, top, tx, ty = 0, -np.inf, 0.0, 0.0
-    _, s, L, _, _ = _face(numbers, start, nv, frame, nv - 1)
-    rises = s > L
     for j in range(nv):
-        g, s, L, mx, my = _face(numbers, start, nv, frame, j)
-        if g > reach:
-            best[0], best[1], best[2] = g, mx, my
-            return j + 1
-        if g > top:  # any face bounds g from below, so a maximum on a vertex must be greater
+        g, _, _, mx, my = _face(numbers, start, nv, frame, j)
+        if g > top:
             found, top, tx, ty = j + 1, g, mx, my
-        if rises and s < 0.0:
-            _root(numbers, start, nv, frame, j, guess, best, stats)
-            if best[0] > top:
+    proof = -least_radius(frame[0], frame[1])
+    for deep in range(2):  # the deep need a search on every vertex
+        if top > reach or (deep == 1 and top > proof):
+            break
+        for j in range(nv):
+            if deep == 0:
+                where = _vertex_maximum(numbers, start, nv, frame, j, guess, pair, best, stats)
+            else:
+                where = _vertex_search(numbers, start, nv, frame, j, pair, best, stats)
+            if where == INSIDE and best[0] > top:
                 found, top, tx, ty = -(j + 1), best[0], best[1], best[2]
-        rises = s > L
     best[0], best[1], best[2] = top, tx, ty
     return found
 
@@ -70,7 +85,7 @@ def _vertex(numbers, start, nv, frame, j):
 def _face(numbers, start, nv, frame, j):
     """(g, s, L, m) of face j: separation, slope just before it, length, outer normal."""
     px, py = _vertex(numbers, start, nv, frame, j)
-    qx, qy = _vertex(numbers, start, nv, frame, j + 1 if j + 1 < nv else 0)
+    qx, qy = _vertex(numbers, start, nv, frame, wrap(j + 1, nv))
     ex, ey = qx - px, qy - py
     L = np.sqrt(ex * ex + ey * ey)
     tx, ty = ex / L, ey / L
@@ -79,47 +94,40 @@ def _face(numbers, start, nv, frame, j):
 
 
 @kernel
-def _root(numbers, start, nv, frame, i, guess, best, stats):
-    """Maximum of g on vertex i: Newton from the guess inside the bracket of the two normals."""
-    _, _, _, lx, ly = _face(numbers, start, nv, frame, i - 1 if i > 0 else nv - 1)
+def _vertex_maximum(numbers, start, nv, frame, i, guess, pair, best, stats):
+    """Maximum of g for vertex i alone, by Newton from the guess.
+
+    -> INSIDE its normal cone; nearer to the face on its LEFT (before it) or RIGHT; or UNPROVEN.
+    """
+    _, _, _, lx, ly = _face(numbers, start, nv, frame, wrap(i + nv - 1, nv))
     _, _, _, rx, ry = _face(numbers, start, nv, frame, i)
     vx, vy = _vertex(numbers, start, nv, frame, i)
+    pair[0], pair[1] = -vx, -vy
     nx, ny = guess[0], guess[1]
-    predicted = guess[2] != 0.0 and lx * ny - ly * nx > 0.0 and nx * ry - ny * rx > 0.0
+    predicted = guess[2] != 0.0 and in_cone(lx, ly, nx, ny, rx, ry)
     if not predicted:
-        nx, ny = _middle(lx, ly, rx, ry)
-    halved = False
-    for _ in range(STEPS):
-        h, dh, rho = support(frame[0], frame[1], nx, ny)
-        g, slope = -(nx * vx + ny * vy) - h, ny * vx - nx * vy - dh
-        stats[3] += 1
-        if slope > 0.0:
-            lx, ly = nx, ny
-        else:
-            rx, ry = nx, ny
-        if g + rho > 0.0 and abs(slope) < WIDEST * (g + rho):
-            step = slope / (g + rho)
-            x, y = turned(nx, ny, step)
-            if lx * y - ly * x >= 0.0 and x * ry - y * rx >= 0.0:
-                nx, ny = x, y
-                if abs(step) < CLOSE:
-                    break
-                continue
-        halved = True
-        nx, ny = _middle(lx, ly, rx, ry)
-        if lx * ry - ly * rx < 1e-16 and lx * rx + ly * ry > 0.0:
-            break
-    stats[4] += 1 if predicted and not halved else 0
-    stats[5] += 1 if halved else 0
-    h, _, _ = support(frame[0], frame[1], nx, ny)
-    best[0], best[1], best[2] = -(nx * vx + ny * vy) - h, nx, ny
+        nx, ny = line_of_centres(pair)
+    arrived, nx, ny, n = newton(pair, nx, ny)
+    stats[3] += n
+    g, _, _ = separation(pair, nx, ny)
+    if not (arrived and g > -least_radius(frame[0], frame[1])):
+        return UNPROVEN
+    if not in_cone(lx, ly, nx, ny, rx, ry):
+        return LEFT if nx * lx + ny * ly > nx * rx + ny * ry else RIGHT
+    stats[4] += 1 if predicted else 0
+    best[0], best[1], best[2] = g, nx, ny
+    return INSIDE
 
 
 @kernel
-def _middle(lx, ly, rx, ry):
-    """Direction halfway from l to r, which is up to half a turn counter-clockwise of l."""
-    x, y = lx + rx, ly + ry
-    d = np.sqrt(x * x + y * y)
-    if d > 1e-6:
-        return x / d, y / d
-    return -ly, lx
+def _vertex_search(numbers, start, nv, frame, i, pair, best, stats):
+    """The same where the ellipse is deep: by a search in the cone of normals."""
+    _, _, _, lx, ly = _face(numbers, start, nv, frame, wrap(i + nv - 1, nv))
+    _, _, _, rx, ry = _face(numbers, start, nv, frame, i)
+    vx, vy = _vertex(numbers, start, nv, frame, i)
+    pair[0], pair[1] = -vx, -vy
+    stats[5] += 1
+    found, nx, ny = everywhere(pair, lx, ly, rx, ry)
+    g, _, _ = separation(pair, nx, ny)
+    best[0], best[1], best[2] = g, nx, ny
+    return INSIDE if found else UNPROVEN

@@ -54,7 +54,7 @@ def contact_ellipse_ellipse(
                 nx, ny = mx, my
             else:
                 stats[2] += 1
-                nx, ny = everywhere(pair)
+                _, nx, ny = everywhere(pair, 0.0, 0.0, 0.0, 0.0)
                 g, _, _ = separation(pair, nx, ny)
         _remember(cache, k, nx, ny)
         if g > margin[k]:

@@ -7,6 +7,7 @@ R[b]. Every end or vertex within the margin is a contact of its own.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.planar.cycle import wrap
 
 
 @kernel
@@ -101,7 +102,7 @@ def contact_polygon_half_plane(
             point[count, 0] = x[a, 0] + R[a, 0, 0] * vx + R[a, 0, 1] * vy - 0.5 * d * nx
             point[count, 1] = x[a, 1] + R[a, 1, 0] * vx + R[a, 1, 1] * vy - 0.5 * d * ny
             count += 1
-            i = (i + 1) % nv
+            i = wrap(i + 1, nv)
     return count
 
 
@@ -116,7 +117,7 @@ def _lowest(numbers, start, nv, u, v, i):
     h = _height(numbers, start, i, u, v)
     for step in (1, nv - 1):
         while True:
-            j = (i + step) % nv
+            j = wrap(i + step, nv)
             lower = _height(numbers, start, j, u, v)
             if not lower < h:
                 break
@@ -128,13 +129,13 @@ def _lowest(numbers, start, nv, u, v, i):
 def _row_below(numbers, start, nv, u, v, low, height):
     """(first, number) of the run of vertices about `low` that are not above `height`."""
     n, i = 1, low
-    while n < nv and _height(numbers, start, (i + nv - 1) % nv, u, v) <= height:
-        i = (i + nv - 1) % nv
+    while n < nv and _height(numbers, start, wrap(i + nv - 1, nv), u, v) <= height:
+        i = wrap(i + nv - 1, nv)
         n += 1
     if n == nv:
         return 0, nv  # all of them: a start that does not depend on the cache
     j = low
-    while n < nv and _height(numbers, start, (j + 1) % nv, u, v) <= height:
-        j = (j + 1) % nv
+    while n < nv and _height(numbers, start, wrap(j + 1, nv), u, v) <= height:
+        j = wrap(j + 1, nv)
         n += 1
     return i, n
