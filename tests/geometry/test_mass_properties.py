@@ -298,6 +298,12 @@ def test_densities_are_checked(density):
         Sphere(1.0).mass_properties(density)
 
 
+@pytest.mark.parametrize("radius", [1e200, 1e-200])
+def test_masses_beyond_floats_are_errors(radius):
+    with pytest.raises(ModelError, match=r"Sphere\(radius=1e.*its mass leaves the range of floats"):
+        Sphere(radius).mass_properties(1.0)
+
+
 def test_inertias_that_are_fine():
     assert check_inertia(2, "wheel", 2) == 2.0
     np.testing.assert_array_equal(check_inertia((1, 2, 3), "thin", 3), np.diag([1.0, 2.0, 3.0]))

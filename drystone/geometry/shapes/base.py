@@ -68,7 +68,15 @@ class Shape(ABC):
         name = type(self).__name__
         if not _is_number(density) or not math.isfinite(density) or density <= 0:
             raise ModelError(f"{name}: density must be positive and finite, got {density!r}")
-        return self._mass_properties(float(density))
+        try:
+            out = self._mass_properties(float(density))
+        except OverflowError:
+            out = None
+        if out is None or not 0.0 < out.mass < math.inf or not np.all(np.isfinite(out.inertia)):
+            raise ModelError(
+                f"{self!r} with density {density!r}: its mass leaves the range of floats"
+            )
+        return out
 
     @abstractmethod
     def _mass_properties(self, density: float) -> MassProperties: ...

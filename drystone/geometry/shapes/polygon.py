@@ -12,7 +12,16 @@ import numpy as np
 from drystone.errors import ShapeError
 from drystone.geometry import kinds
 from drystone.geometry.mass_properties import MassProperties, of_polygon
-from drystone.geometry.shapes.base import AXES, NO_INTS, Piece, PlanarShape, points_of, query, size
+from drystone.geometry.shapes.base import (
+    AXES,
+    NO_INTS,
+    ORIGIN,
+    Piece,
+    PlanarShape,
+    points_of,
+    query,
+    size,
+)
 from drystone.types import Bools, Floats
 
 # Least sine of the angle by which a boundary must turn at a vertex: below, the vertex is one of
@@ -99,6 +108,12 @@ class Rectangle(_ConvexPolygon):
         """(4, 2), counter-clockwise from the lower left."""
         x, y = 0.5 * self.width, 0.5 * self.height
         return np.array([[-x, -y], [x, -y], [x, y], [-x, y]])
+
+    @cached_property
+    def _unit_density(self) -> MassProperties:
+        area = self.width * self.height
+        inertia = area * (self.width**2 + self.height**2) / 12.0
+        return MassProperties(area, ORIGIN[2], inertia)
 
 
 @dataclass(frozen=True, eq=False)
