@@ -85,7 +85,7 @@ def contact_capsule_capsule(
 ):  # fmt: skip
     """One contact where axes cross, two where they are parallel."""
     t, d, rows = np.empty(3), np.empty(3), np.empty((6, 6))
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ha, ra = numbers[first[a]], numbers[first[a] + 1]

@@ -111,7 +111,7 @@ def contact_capsule_polyhedron(
 ):  # fmt: skip
     """Up to five contacts. Cache: 0 the face farthest off, plus one. Counters: 0 culled, 1 deep."""
     t, d, best, rows = np.empty(3), np.empty(3), np.empty(6), np.empty((5, 6))
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         h, r = numbers[first[a]], numbers[first[a] + 1]

@@ -87,18 +87,16 @@ def nearest(P, m, lam, work):
         lam[0] = 1.0
         return P[0, 0] ** 2 + P[0, 1] ** 2 + P[0, 2] ** 2
     if m == 2:
-        return on_segment(P, 0, 1, lam)
-    if m == 3:
-        return on_triangle(P, 0, 1, 2, lam, work[0])
-    if inside(P):
+        return on_segment(P, m - 2, m - 1, lam)
+    if m == 4 and inside(P):
         return 0.0
     best, trial = np.inf, work[1]
-    for f in range(4):
-        i, j, k = (f + 1) % 4, (f + 2) % 4, (f + 3) % 4
+    for f in range(4 if m == 4 else 1):
+        i, j, k = f, (f + 1) % m, (f + 2) % m
         square = on_triangle(P, i, j, k, trial, work[0])
         if square < best:
             best = square
-            lam[f], lam[i], lam[j], lam[k] = 0.0, trial[i], trial[j], trial[k]
+            lam[(f + 3) % 4], lam[i], lam[j], lam[k] = 0.0, trial[i], trial[j], trial[k]
     return best
 
 
@@ -127,7 +125,7 @@ def distance(spec, frame, numbers, ints, far, least, tol, n, P, labels, lam, wor
     P (4, 3), labels (4, 2), lam (4,): the final simplex; work (2, 4), ab (2, 3).
     -> state, atoms (state DEEP: n and atoms mean nothing).
     """
-    m, square = 0, np.inf
+    m, square = np.int64(0), np.inf
     label = np.zeros(2, np.int64)
     for _ in range(100):
         stats[2] += 1

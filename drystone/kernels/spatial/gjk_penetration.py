@@ -14,19 +14,6 @@ CORNERS = 96  # a convex polytope of v corners has at most 2 v - 4 triangles and
 
 
 @kernel
-def corner(k, d0, d1, d2, grow, spec, frame, numbers, ints, V, VL, ab, label):
-    """Corner k of the polytope: the point of C furthest along d; d . w comes back."""
-    length = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-    d0, d1, d2 = d0 / length, d1 / length, d2 / length
-    low = both(spec, frame, numbers, ints, -d0, -d1, -d2, ab, label)
-    V[k, 0] = ab[0, 0] - ab[1, 0] + grow * d0
-    V[k, 1] = ab[0, 1] - ab[1, 1] + grow * d1
-    V[k, 2] = ab[0, 2] - ab[1, 2] + grow * d2
-    VL[k, 0], VL[k, 1] = label[0], label[1]
-    return grow - low
-
-
-@kernel
 def set_face(f, i, j, k, V, F, N):
     """Triangle ijk, counter-clockwise from outside, and its plane; a sliver is never chosen."""
     F[f, 0], F[f, 1], F[f, 2] = i, j, k
@@ -40,35 +27,6 @@ def set_face(f, i, j, k, V, F, N):
     else:
         N[f, 0] = N[f, 1] = N[f, 2] = 0.0
         N[f, 3] = np.inf
-
-
-@kernel
-def tetrahedron(n, grow, spec, frame, numbers, ints, V, VL, F, N, ab, label):
-    """First four corners: both ends along n, then the further of two ends across, twice."""
-    corner(0, n[0], n[1], n[2], grow, spec, frame, numbers, ints, V, VL, ab, label)
-    corner(1, -n[0], -n[1], -n[2], grow, spec, frame, numbers, ints, V, VL, ab, label)
-    for k in range(2, 4):
-        e0, e1, e2 = V[1, 0] - V[0, 0], V[1, 1] - V[0, 1], V[1, 2] - V[0, 2]
-        if k == 2:  # any direction across the edge: by its smallest component
-            s = 1.0 if abs(e0) <= abs(e1) and abs(e0) <= abs(e2) else 0.0
-            t = 1.0 if s == 0.0 and abs(e1) <= abs(e2) else 0.0
-            u = 1.0 - s - t
-        else:
-            s, t, u = V[2, 0] - V[0, 0], V[2, 1] - V[0, 1], V[2, 2] - V[0, 2]
-        d0, d1, d2 = e1 * u - e2 * t, e2 * s - e0 * u, e0 * t - e1 * s
-        corner(k, -d0, -d1, -d2, grow, spec, frame, numbers, ints, V, VL, ab, label)
-        base = d0 * V[0, 0] + d1 * V[0, 1] + d2 * V[0, 2]
-        below = base - (d0 * V[k, 0] + d1 * V[k, 1] + d2 * V[k, 2])
-        corner(k, d0, d1, d2, grow, spec, frame, numbers, ints, V, VL, ab, label)
-        if below > d0 * V[k, 0] + d1 * V[k, 1] + d2 * V[k, 2] - base:
-            corner(k, -d0, -d1, -d2, grow, spec, frame, numbers, ints, V, VL, ab, label)
-    set_face(0, 0, 1, 2, V, F, N)
-    height = N[0, 0] * V[3, 0] + N[0, 1] * V[3, 1] + N[0, 2] * V[3, 2] - N[0, 3]
-    i, j = (1, 2) if height < 0.0 else (2, 1)
-    set_face(0, 0, i, j, V, F, N)
-    set_face(1, 0, 3, i, V, F, N)
-    set_face(2, i, 3, j, V, F, N)
-    set_face(3, j, 3, 0, V, F, N)
 
 
 @kernel
@@ -102,29 +60,42 @@ def insert(k, nf, V, F, N, E):
 
 
 @kernel
-def penetration(spec, frame, numbers, ints, grow, tol, n, labels, V, VL, F, N, E, ab, stats):
+def penetration(spec, frame, numbers, ints, grow, tol, n, T, labels, V, VL, F, N, E, ab, stats):
     """Direction of least depth near its global minimum, to an absolute depth `tol` [m].
 
-    n (3,): a guess, and the answer; labels (4, 2): of the three atoms of the nearest face. Work:
-    V (CORNERS, 3), VL (CORNERS, 2), F (2 CORNERS, 3), N (2 CORNERS, 4), E (4 CORNERS, 2).
+    n (3,): the answer; T (2, 3): any two unit vectors at right angles; labels (4, 2): of the three
+    atoms of the nearest face. Work: V (CORNERS, 3), VL (CORNERS, 2), F (2 CORNERS, 3),
+    N (2 CORNERS, 4), E (4 CORNERS, 2).
+
+    The first three corners are furthest in three directions 120 degrees apart: each beats the
+    others by 3/2 grow in its own, so they are a triangle, the first polytope with its two sides.
+    The origin may be outside until the faces that do not hold it, the nearest, have moved out.
     """
-    label = np.zeros(2, np.int64)
-    tetrahedron(n, grow, spec, frame, numbers, ints, V, VL, F, N, ab, label)
-    nv, nf, best = 4, 4, 0
-    while True:
+    label, nf, best = np.zeros(2, np.int64), np.int64(0), 0
+    for k in range(CORNERS):
         stats[3] += 1
-        best = 0
-        for f in range(1, nf):
-            if N[f, 3] < N[best, 3]:
-                best = f
-        d0, d1, d2 = N[best, 0], N[best, 1], N[best, 2]
-        if nv == CORNERS:
-            break
-        high = corner(nv, d0, d1, d2, grow, spec, frame, numbers, ints, V, VL, ab, label)
-        if not high - N[best, 3] > tol:
-            break
-        nf = insert(nv, nf, V, F, N, E)
-        nv += 1
-    n[0], n[1], n[2] = -d0, -d1, -d2
+        if k < 3:
+            c, s = np.cos(2.0 * np.pi * k / 3.0), np.sin(2.0 * np.pi * k / 3.0)
+            for a in range(3):
+                n[a] = -c * T[0, a] - s * T[1, a]
+        else:
+            best = 0
+            for f in range(1, nf):
+                if N[f, 3] < N[best, 3]:
+                    best = f
+            for a in range(3):
+                n[a] = -N[best, a]
+        high = grow - both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label)
+        for a in range(3):
+            V[k, a] = ab[0, a] - ab[1, a] - grow * n[a]
+        VL[k, 0], VL[k, 1] = label[0], label[1]
+        if k == 2:
+            for nf in range(2):
+                set_face(nf, nf, 1 - nf, k, V, F, N)
+            nf = np.int64(2)
+        elif k > 2:
+            if not high - N[best, 3] > tol:
+                break
+            nf = insert(k, nf, V, F, N, E)
     for i in range(3):
         labels[i, 0], labels[i, 1] = VL[F[best, i], 0], VL[F[best, i], 1]

@@ -96,50 +96,39 @@ def best_step(m, g, q, H, lam, step):
 
 
 @kernel
-def expand(m, n, T, labels, spec, frame, numbers, ints, ab, g, q):
-    """Values g (4,) and tangential gradients q (4, 2) of the atoms at n; the least value."""
-    low = np.inf
-    for i in range(m):
-        support(0, labels[i, 0], spec, frame, numbers, ints, n[0], n[1], n[2], ab)
-        support(1, labels[i, 1], spec, frame, numbers, ints, n[0], n[1], n[2], ab)
-        g[i] = q[i, 0] = q[i, 1] = 0.0
-        for c in range(3):
-            gradient = ab[0, c] - ab[1, c]
-            g[i] += n[c] * gradient
-            q[i, 0] += T[0, c] * gradient
-            q[i, 1] += T[1, c] * gradient
-        low = min(low, g[i])
-    return low
-
-
-@kernel
-def curvature(m, n, T, labels, lam, spec, frame, numbers, ints, ab, H):
-    """H (3,) = sum of lam_i S_i: how the furthest points move when n turns, by differences."""
+def expand(m, n, T, labels, lam, spec, frame, numbers, ints, ab, g, q, H, mid):
+    """Atoms at n: values g (4,), tangential gradients q (4, 2), and H (3,) = sum of lam_i S_i,
+    how the furthest points move when n turns, by differences. mid (3,): sum of lam_i (a_i + b_i)/2.
+    """
     eps = 1e-6
-    H[0] = H[1] = H[2] = 0.0
+    H[0] = H[1] = H[2] = mid[0] = mid[1] = mid[2] = 0.0
     for i in range(m):
+        g[i] = q[i, 0] = q[i, 1] = 0.0
         for s in range(2):
-            kind, label = spec[s, 0], labels[i, s]
-            smooth = kind in (ELLIPSOID, SUPERQUADRIC)
-            if not lam[i] > 0.0 or not (
-                smooth or kind == CYLINDER or (kind == CONE and label == 0)
-            ):
-                continue
-            # b moves along with n and a against it: S = dp . T over 2 eps, both with a plus sign
-            scale = lam[i] * (0.5 / eps) * (1.0 if s == 1 else -1.0)
-            for k in range(2):
-                for sign in (1.0, -1.0):
-                    e = sign * eps
-                    n0, n1, n2 = n[0] + e * T[k, 0], n[1] + e * T[k, 1], n[2] + e * T[k, 2]
-                    support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab)
-                    w = sign * scale
-                    along = T[k, 0] * ab[s, 0] + T[k, 1] * ab[s, 1] + T[k, 2] * ab[s, 2]
-                    if k == 0:
-                        across = T[1, 0] * ab[s, 0] + T[1, 1] * ab[s, 1] + T[1, 2] * ab[s, 2]
-                        H[0] += w * along
-                        H[1] += w * across
-                    else:
-                        H[2] += w * along
+            kind, label, sign = spec[s, 0], labels[i, s], (1.0 if s == 0 else -1.0)
+            curved = kind in (ELLIPSOID, SUPERQUADRIC, CYLINDER) or (kind == CONE and label == 0)
+            for k in range(5 if curved and lam[i] > 0.0 else 1):
+                j = (k - 1) // 2  # along tangent j, there and back
+                e = 0.0 if k == 0 else (eps if k % 2 == 1 else -eps)
+                n0, n1, n2 = n[0] + e * T[j, 0], n[1] + e * T[j, 1], n[2] + e * T[j, 2]
+                support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab)
+                p0, p1, p2 = ab[s, 0], ab[s, 1], ab[s, 2]
+                u = T[0, 0] * p0 + T[0, 1] * p1 + T[0, 2] * p2
+                v = T[1, 0] * p0 + T[1, 1] * p1 + T[1, 2] * p2
+                if k == 0:
+                    g[i] += sign * (n[0] * p0 + n[1] * p1 + n[2] * p2)
+                    q[i, 0] += sign * u
+                    q[i, 1] += sign * v
+                    mid[0] += 0.5 * lam[i] * p0
+                    mid[1] += 0.5 * lam[i] * p1
+                    mid[2] += 0.5 * lam[i] * p2
+                    continue
+                w = -0.5 * sign * lam[i] / e
+                if j == 0:
+                    H[0] += w * u
+                    H[1] += w * v
+                else:
+                    H[2] += w * v
 
 
 @kernel
@@ -187,48 +176,55 @@ def without_twins(m, labels):
 
 
 @kernel
-def polish(spec, frame, numbers, ints, size, m, n, labels, lam, ab, stats):
-    """Local maximum of g from n (3,) and the atoms labels (4, 2), both improved; lam (4,) weights.
+def move(n, T, step, cut, trial):
+    """trial (3,) = n + cut step, back on the sphere."""
+    square = 0.0
+    for c in range(3):
+        trial[c] = n[c] + cut * (step[0] * T[0, c] + step[1] * T[1, c])
+        square += trial[c] * trial[c]
+    for c in range(3):
+        trial[c] /= np.sqrt(square)
 
-    -> whether the conditions of the maximum hold to rounding, atoms, g(n)
+
+@kernel
+def polish(spec, frame, numbers, ints, size, m, n, labels, ab, mid, stats):
+    """Local maximum of g from n (3,) and the atoms labels (4, 2), both improved.
+
+    mid (3,): halfway between the points of the two cores. -> whether the conditions of the maximum
+    hold to rounding, atoms, g(n)
     """
-    T, g, q, H = np.empty((2, 3)), np.zeros(4), np.zeros((4, 2)), np.empty(3)
-    step, trial, label = np.empty(2), np.empty(3), np.zeros(2, np.int64)
-    low = both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label)
-    m = add_atom(without_twins(m, labels), label, labels, lam, g)
-    for i in range(m):
-        lam[i] = 1.0 / m
-    reach, last = 0.5, np.inf
-    for _ in range(40):
+    T, g, q, H, lam = np.empty((2, 3)), np.zeros(4), np.zeros((4, 2)), np.empty(3), np.zeros(4)
+    step, trial, label = np.empty(2), n.copy(), np.zeros(2, np.int64)
+    m = without_twins(m, labels)
+    low, high, reach, last, length, cut = -np.inf, 0.0, 0.5, np.inf, np.inf, 1.0
+    good = done = False
+    for k in range(41):
         stats[4] += 1
+        known = m
+        high = both(spec, frame, numbers, ints, trial[0], trial[1], trial[2], ab, label)
+        m = add_atom(m, label, labels, lam, g)
+        # a new atom this close to the end is a tie within rounding, or the end is not near
+        good = good and cut == 1.0 and (m == known or high >= low - 1e-13 * size)
+        if high > low or (length <= 1e-4 and high >= low - 1e-14 * size):
+            for c in range(3):
+                n[c] = trial[c]
+            low, reach, last = high, max(reach, 2.0 * length if k > 0 else 0.0), length
+        else:
+            reach = 0.25 * length
+        if k == 0:
+            for i in range(m):
+                lam[i] = 1.0 / m
         tangents(n, T)
-        expand(m, n, T, labels, spec, frame, numbers, ints, ab, g, q)
-        curvature(m, n, T, labels, lam, spec, frame, numbers, ints, ab, H)
+        expand(m, n, T, labels, lam, spec, frame, numbers, ints, ab, g, q, H, mid)
+        if done:
+            break
         make_convex(H, low, size)
         good = best_step(m, g, q, H, lam, step)
         length = np.sqrt(step[0] ** 2 + step[1] ** 2)
         if not length < np.inf:
             return False, m, low
-        cut = min(1.0, reach / max(length, 1e-300))
-        square = 0.0
-        for c in range(3):
-            trial[c] = n[c] + cut * (step[0] * T[0, c] + step[1] * T[1, c])
-            square += trial[c] * trial[c]
-        for c in range(3):
-            trial[c] /= np.sqrt(square)
-        high = both(spec, frame, numbers, ints, trial[0], trial[1], trial[2], ab, label)
-        known = m
-        m = add_atom(m, label, labels, lam, g)
+        cut = 1.0 if length <= reach else reach / length
         length *= cut
         done = length <= 1e-11 or (length <= 1e-6 and length > 0.3 * last)
-        if high > low or (length <= 1e-4 and high >= low - 1e-14 * size):
-            for c in range(3):
-                n[c] = trial[c]
-            low, reach, last = high, max(reach, 2.0 * length), length
-        else:
-            reach = 0.25 * length
-        if done:
-            # a new atom this close to the end is a tie within rounding, or the end is not near
-            tie = m == known or high >= low - 1e-13 * size
-            return good and cut == 1.0 and tie, m, low
-    return False, m, low
+        move(n, T, step, cut, trial)
+    return good and done, m, low

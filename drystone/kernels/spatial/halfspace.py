@@ -64,7 +64,7 @@ def contact_capsule_halfspace(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """Both end balls, features 0 (z = -h) and 1 (z = h)."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         h, r = numbers[first[a]], numbers[first[a] + 1]
@@ -84,7 +84,7 @@ def contact_cylinder_halfspace(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """Both rims: features 0-8 at z = -h, 16-24 at z = h; on its side, two points."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         h, r = numbers[first[a]], numbers[first[a] + 1]
@@ -106,7 +106,7 @@ def contact_cone_halfspace(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """The base's rim (features 0-8) and the apex (16); on its side, one point of each."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         height, r = numbers[first[a]], numbers[first[a] + 1]

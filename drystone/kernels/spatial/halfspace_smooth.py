@@ -14,7 +14,7 @@ def contact_smooth_halfspace(
 ):  # fmt: skip
     """One contact: the lowest point of A over the plane, n the z axis of B."""
     s = np.empty(5)
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         nx, ny, nz = R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]

@@ -10,164 +10,137 @@ import math
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_shape import (
     FIRST,
-    FOURTH,
     KIND,
-    NB,
     NEAR_A,
     NEAR_B,
+    PAIRS,
     POINTS,
-    SECOND,
-    THIRD,
+    SIDE,
+    SIMPLEX,
     TOL,
+    VERTEX,
     N,
     climb,
-    place,
     set_normal,
+    turned,
 )
 
 ROUNDS = 100
+LAM, KEPT, NEAREST = SIMPLEX + 12, SIMPLEX + 16, SIMPLEX + 20
 
 
 @kernel
-def triangle_point(X, i, j, k, lam):
-    """Weights of the point of triangle X[i], X[j], X[k] nearest to the origin (Ericson, 5.1.5)."""
-    ax, ay, az = X[i, 0], X[i, 1], X[i, 2]
-    bx, by, bz = X[j, 0] - ax, X[j, 1] - ay, X[j, 2] - az
-    cx, cy, cz = X[k, 0] - ax, X[k, 1] - ay, X[k, 2] - az
-    d1, d2 = -(bx * ax + by * ay + bz * az), -(cx * ax + cy * ay + cz * az)
-    bb, bc, cc = (
-        bx * bx + by * by + bz * bz,
-        bx * cx + by * cy + bz * cz,
-        cx * cx + cy * cy + cz * cz,
-    )
-    d3, d4, d5, d6 = d1 - bb, d2 - bc, d1 - bc, d2 - cc
-    lam[i], lam[j], lam[k] = 1.0, 0.0, 0.0
-    if d1 <= 0.0 and d2 <= 0.0:
-        return
-    if d3 >= 0.0 and d4 <= d3:
-        lam[i], lam[j] = 0.0, 1.0
-        return
-    if d6 >= 0.0 and d5 <= d6:
-        lam[i], lam[k] = 0.0, 1.0
-        return
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        w = d1 / (d1 - d3)
-        lam[i], lam[j] = 1.0 - w, w
-        return
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        w = d2 / (d2 - d6)
-        lam[i], lam[k] = 1.0 - w, w
-        return
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 >= d3 and d5 >= d6:
-        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        lam[i], lam[j], lam[k] = 0.0, 1.0 - w, w
-        return
-    d = 1.0 / (va + vb + vc)
-    lam[i], lam[j], lam[k] = va * d, vb * d, vc * d
+def triangle_point(w, i, j, k):
+    """Weights of the point of a triangle of the simplex nearest to the origin (Ericson, 5.1.5).
 
-
-@kernel
-def simplex_point(X, count, lam, best, v):
-    """Nearest point v to the origin of the triangles through the newest of `count` points.
-
-    best holds its weights; returns its squared length.
+    i, j, k may coincide: then it is a segment or a point.
     """
-    new = count - 1
-    least = math.inf
-    for j in range(max(count - 1, 1)):
-        for k in range(j + 1, max(count - 1, j + 2)):
-            for c in range(4):
-                lam[c] = 0.0
-            # fewer points: triangles that repeat one
-            triangle_point(X, new, min(j, new), min(k, new), lam)
-            if count == 2:
-                segment_point(X, lam)
-            if count == 1:
-                lam[0] = 1.0
+    p, q, r = SIMPLEX + 3 * i, SIMPLEX + 3 * j, SIMPLEX + 3 * k
+    d1 = d2 = bb = bc = cc = 0.0
+    for c in range(3):
+        a, b = w[p + c], w[q + c] - w[p + c]
+        e = w[r + c] - a
+        d1, d2 = d1 - b * a, d2 - e * a
+        bb, bc, cc = bb + b * b, bc + b * e, cc + e * e
+    d3, d4, d5, d6 = d1 - bb, d2 - bc, d1 - bc, d2 - cc
+    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
+    a, b, c = 1.0, 0.0, 0.0
+    if d1 <= 0.0 and d2 <= 0.0:
+        pass
+    elif d3 >= 0.0 and d4 <= d3:
+        a, b = 0.0, 1.0
+    elif d6 >= 0.0 and d5 <= d6:
+        a, c = 0.0, 1.0
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        b = d1 / (d1 - d3)
+        a = 1.0 - b
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        c = d2 / (d2 - d6)
+        a = 1.0 - c
+    elif va <= 0.0 and d4 >= d3 and d5 >= d6:
+        c = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        a, b = 0.0, 1.0 - c
+    else:
+        d = 1.0 / (va + vb + vc)
+        a, b, c = va * d, vb * d, vc * d
+    w[LAM], w[LAM + 1], w[LAM + 2], w[LAM + 3] = 0.0, 0.0, 0.0, 0.0
+    w[LAM + k] = c
+    w[LAM + j] += b
+    w[LAM + i] += a
+
+
+@kernel
+def reduce_simplex(at, w, count):
+    """Keep the points that span the simplex's nearest point, w[NEAREST:]; their number."""
+    new, least = count - 1, math.inf
+    for j in range(max(new, 1)):
+        for k in range(j, max(new, 1)):
+            if k == j and new > 1:
+                continue  # the newest point is always a corner; the others differ
+            triangle_point(w, new, j, k)
             x = y = z = 0.0
             for c in range(count):
-                x += lam[c] * X[c, 0]
-                y += lam[c] * X[c, 1]
-                z += lam[c] * X[c, 2]
-            d = x * x + y * y + z * z
-            if d < least:
-                least = d
-                v[0], v[1], v[2] = x, y, z
+                x += w[LAM + c] * w[SIMPLEX + 3 * c]
+                y += w[LAM + c] * w[SIMPLEX + 3 * c + 1]
+                z += w[LAM + c] * w[SIMPLEX + 3 * c + 2]
+            if x * x + y * y + z * z < least:
+                least = x * x + y * y + z * z
+                w[NEAREST], w[NEAREST + 1], w[NEAREST + 2] = x, y, z
                 for c in range(4):
-                    best[c] = lam[c]
-    return least
+                    w[KEPT + c] = w[LAM + c]
+    kept = 0
+    for c in range(count):
+        if w[KEPT + c] > 0.0:
+            for i in range(3):
+                w[SIMPLEX + 3 * kept + i] = w[SIMPLEX + 3 * c + i]
+            at[PAIRS + 2 * kept], at[PAIRS + 2 * kept + 1] = (
+                at[PAIRS + 2 * c],
+                at[PAIRS + 2 * c + 1],
+            )
+            kept += 1
+    return kept
 
 
 @kernel
-def segment_point(X, lam):
-    """Weights of the point of the segment X[0], X[1] nearest to the origin."""
-    up = length = 0.0
-    for c in range(3):
-        e = X[1, c] - X[0, c]
-        up -= e * X[0, c]
-        length += e * e
-    w = min(max(up / length, 0.0), 1.0) if length > 0.0 else 0.0
-    lam[0], lam[1] = 1.0 - w, w
+def nearest_features(numbers, ints, at, w):
+    """Vertices that span the nearest points become a POINTS witness; returns the distance.
 
-
-@kernel
-def nearest_features(numbers, ints, lay, pose, row, geo, X, pair, w):
-    """Vertices that span the nearest points, as a POINTS witness in row; the distance.
-
-    Starts along geo's normal. X (4, 3), pair (4, 2) and w (3, 4) are work arrays. Returns -1 if
-    the bodies touch within the tolerance, or a side needs three vertices (a face: not our case).
+    Starts along w's normal. Returns -1 if the bodies touch within the tolerance, or a side needs
+    three vertices (a face: not our case).
     """
-    lam, best, v = w[0], w[1], w[2]
     count, d2 = 0, math.inf
-    v[0], v[1], v[2] = geo[N], geo[N + 1], geo[N + 2]
-    va, vb = int(row[NEAR_A]), int(row[NEAR_B])
     for _ in range(ROUNDS):
-        set_normal(geo, pose, v[0], v[1], v[2])
-        va = climb(numbers, ints, lay, 0, -geo[N], -geo[N + 1], -geo[N + 2], va)
-        vb = climb(numbers, ints, lay, 1, geo[NB], geo[NB + 1], geo[NB + 2], vb)
-        x, y, z = place(numbers, lay, pose, 0, va)
-        p, q, s = place(numbers, lay, pose, 1, vb)
+        va = climb(numbers, ints, at, w, 0, -1.0, int(w[NEAR_A]))
+        vb = climb(numbers, ints, at, w, 1, 1.0, int(w[NEAR_B]))
+        w[NEAR_A], w[NEAR_B] = va, vb
+        x, y, z = turned(numbers, w, 0, at[VERTEX] + 3 * va, 1.0)
+        p, q, s = turned(numbers, w, 1, at[SIDE + VERTEX] + 3 * vb, 1.0)
         x, y, z = x - p, y - q, z - s
-        known = d2 - (v[0] * x + v[1] * y + v[2] * z) <= 1e-14 * d2 if count > 0 else False
+        known = False
         for c in range(count):
-            known = known or (pair[c, 0] == va and pair[c, 1] == vb)
-        if known:
+            known = known or (at[PAIRS + 2 * c] == va and at[PAIRS + 2 * c + 1] == vb)
+        if known or (count > 0 and d2 - (w[N] * x + w[N + 1] * y + w[N + 2] * z) <= 1e-14 * d2):
             break
-        X[count, 0], X[count, 1], X[count, 2] = x, y, z
-        pair[count, 0], pair[count, 1] = va, vb
-        count += 1
+        i = SIMPLEX + 3 * count
+        w[i], w[i + 1], w[i + 2] = x, y, z
+        at[PAIRS + 2 * count], at[PAIRS + 2 * count + 1] = va, vb
+        count = reduce_simplex(at, w, count + 1)
         before = d2
-        d2 = simplex_point(X, count, lam, best, v)
-        kept = 0
-        for c in range(count):
-            if best[c] > 0.0:
-                for k in range(3):
-                    X[kept, k] = X[c, k]
-                pair[kept, 0], pair[kept, 1] = pair[c, 0], pair[c, 1]
-                kept += 1
-        count = kept
-        if d2 <= row[TOL] ** 2 or (d2 >= before and count > 1):
+        x, y, z = w[NEAREST], w[NEAREST + 1], w[NEAREST + 2]
+        d2 = x * x + y * y + z * z
+        if d2 <= w[TOL] * w[TOL]:
+            return -1.0
+        set_normal(w, x, y, z)
+        if d2 >= before and count > 1:
             break
-    row[NEAR_A], row[NEAR_B] = va, vb
-    row[KIND] = POINTS
-    row[FIRST] = row[SECOND] = pair[0, 0]
-    row[THIRD] = row[FOURTH] = pair[0, 1]
-    wide = d2 <= row[TOL] ** 2
-    for c in range(1, count):
-        wide = gather(row, FIRST, pair[c, 0]) or wide
-        wide = gather(row, THIRD, pair[c, 1]) or wide
-    return -1.0 if wide else math.sqrt(d2)
-
-
-@kernel
-def gather(row, k, v):
-    """Add vertex v to the one or two in row[k], row[k + 1]; whether there was no place."""
-    if row[k] == v or row[k + 1] == v:
-        return False
-    if row[k] != row[k + 1]:
-        return True
-    row[k + 1] = v
-    return False
+    w[KIND] = POINTS
+    for k in range(2):  # one or two different vertices of each body
+        w[FIRST + 2 * k] = w[FIRST + 2 * k + 1] = at[PAIRS + k]
+        for c in range(1, count):
+            v, i = at[PAIRS + 2 * c + k], FIRST + 2 * k
+            if v == w[i] or v == w[i + 1]:
+                continue
+            if w[i] != w[i + 1]:
+                return -1.0
+            w[i + 1] = v
+    return math.sqrt(d2)

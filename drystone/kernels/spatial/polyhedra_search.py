@@ -9,20 +9,24 @@ import math
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_shape import (
+    BEST,
     EDGE,
-    EDGES,
     FACE_A,
     FACE_START,
     FIRST,
+    FOUND,
     KIND,
     LOOP,
-    NB,
+    MARGIN,
     NE,
     NEAR_A,
     NEAR_B,
+    NEARBY,
     NF,
+    NV,
     PLANE,
-    SECOND,
+    POSE,
+    SIDE,
     SIZE,
     TOL,
     VERTEX,
@@ -30,168 +34,164 @@ from drystone.kernels.spatial.polyhedra_shape import (
     S,
     climb,
     height,
-    place,
-    plane_normal,
     set_normal,
+    turned,
 )
-from drystone.kernels.spatial.polyhedra_witness import ON, PARALLEL, rebuild, separate
+from drystone.kernels.spatial.polyhedra_witness import ON, PARALLEL
 
 
 @kernel
-def best_face(numbers, ints, lay, pose, row, geo, margin, near):
-    """The face of A or B with the greatest separation, into row and geo (001:5.1).
+def best_face(numbers, ints, at, w, tie):
+    """The face of A or B with the greatest separation, into the witness and w[BEST:BEST + 6].
 
-    If `near`, only faces through the nearest vertices. Equal faces: A's, then the first one.
-    Stops at the first plane that proves a gap beyond the margin.
+    If at[NEARBY], only faces through the nearest vertices. Equal faces: A's, then the first one.
+    Stops at the first plane that proves a gap beyond the margin. If tie > 0, sums the normals of
+    all faces within `tie` of touching instead, for a corner on a corner (G6).
     """
-    best, kind, face = -math.inf, 0, 0
-    va, vb = int(row[NEAR_A]), int(row[NEAR_B])
-    from_a, from_b, on = va, vb, ON * row[SIZE]
+    best, bar, on = -math.inf, -math.inf, ON * w[SIZE]
+    va, vb = int(w[NEAR_A]), int(w[NEAR_B])
+    x = y = z = 0.0
     for k in range(2):
-        P, v = lay[k, PLANE], lay[k, VERTEX] + 3 * (from_a if k == 0 else from_b)
-        bar = best + row[TOL] if k == 1 else best
-        for f in range(lay[k, NF]):
-            p = P + 4 * f
-            if near:
+        o = SIDE * k
+        v = at[o + VERTEX] + 3 * int(w[NEAR_A + k])
+        bar = best + w[TOL] * k
+        sign = 2.0 * k - 1.0
+        for f in range(at[o + NF]):
+            p = at[o + PLANE] + 4 * f
+            if at[NEARBY] == 1:
                 d = numbers[p] * numbers[v] + numbers[p + 1] * numbers[v + 1]
                 if d + numbers[p + 2] * numbers[v + 2] < numbers[p + 3] - on:
                     continue
-            row[KIND], row[FIRST] = FACE_A + k, f
-            rebuild(numbers, ints, lay, pose, row, geo)
-            separate(numbers, ints, lay, pose, row, geo)
-            if geo[S] > bar:
-                best, bar, kind, face = geo[S], geo[S], FACE_A + k, f
-                va, vb = int(row[NEAR_A]), int(row[NEAR_B])
-                if best > margin:
-                    return
-    row[KIND], row[FIRST], row[NEAR_A], row[NEAR_B] = kind, face, va, vb
-    if kind == 0:
-        return
-    rebuild(numbers, ints, lay, pose, row, geo)
-    separate(numbers, ints, lay, pose, row, geo)
+            a, b, c = turned(numbers, w, k, p, 0.0)
+            set_normal(w, sign * a, sign * b, sign * c)
+            if k == 0:
+                vb = climb(numbers, ints, at, w, 1, 1.0, vb)
+                s = -numbers[p + 3] - height(numbers, at, w, 1, vb)
+            else:
+                va = climb(numbers, ints, at, w, 0, -1.0, va)
+                s = height(numbers, at, w, 0, va) - numbers[p + 3]
+                s -= a * w[POSE + 9] + b * w[POSE + 10] + c * w[POSE + 11]
+            if tie > 0.0:
+                if abs(s) <= tie:
+                    x, y, z = x + w[N], y + w[N + 1], z + w[N + 2]
+            elif s > bar:
+                best, bar = s, s
+                w[BEST], w[BEST + 1], w[BEST + 2] = FACE_A + k, f, s
+                w[BEST + 3], w[BEST + 4], w[BEST + 5] = w[N], w[N + 1], w[N + 2]
+                if s > w[MARGIN]:
+                    break
+        if best > w[MARGIN]:
+            break
+    w[KIND], w[FIRST], w[S] = w[BEST], w[BEST + 1], best
+    if tie > 0.0:
+        d = 1.0 / math.sqrt(x * x + y * y + z * z)
+        w[KIND] = 0.0
+        set_normal(w, x * d, y * d, z * d)
 
 
 @kernel
-def nearest_corner(numbers, ints, lay, pose, k, f, v):
-    """Vertex of face f of body k that is nearest to vertex v of the other body."""
-    x, y, z = place(numbers, lay, pose, 1 - k, v)
-    best, least = 0, math.inf
-    start = lay[k, FACE_START] + f
-    for e in range(lay[k, LOOP] + ints[start], lay[k, LOOP] + ints[start + 1]):
-        p, q, s = place(numbers, lay, pose, k, ints[e])
+def nearest_corner(numbers, ints, at, w):
+    """Of the old witness's face, take the vertex nearest to the other body's as the near one."""
+    k = int(w[KIND]) - FACE_A
+    if k > 1:
+        return
+    other = 1 - k
+    x, y, z = turned(numbers, w, other, at[SIDE * other + VERTEX] + 3 * int(w[NEAR_A + other]), 1.0)
+    start, least = at[SIDE * k + FACE_START] + int(w[FIRST]), math.inf
+    for e in range(ints[start], ints[start + 1]):
+        v = ints[at[SIDE * k + LOOP] + e]
+        p, q, s = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0)
         d = (p - x) ** 2 + (q - y) ** 2 + (s - z) ** 2
         if d < least:
-            best, least = ints[e], d
-    return best
+            w[NEAR_A + k] = v
+            least = d
 
 
 @kernel
-def list_edges(numbers, ints, lay, pose, geo, k, vertex, reach, chosen, data):
-    """Edges of body k worth asking: those at `vertex` (-1: any) that come within reach.
+def extents(numbers, at, w):
+    """Lengths of the pair: the smaller body's extent, and what counts as equal."""
+    small, large = math.inf, 0.0
+    for k in range(2):
+        V, size = at[SIDE * k + VERTEX], 0.0
+        for c in range(3):
+            low, high = math.inf, -math.inf
+            for v in range(at[SIDE * k + NV]):
+                h = numbers[V + 3 * v + c]
+                low, high = min(low, h), max(high, h)
+            size = max(size, high - low)
+        small, large = min(small, size), max(large, size)
+    w[SIZE], w[TOL] = small, 1e-10 * small + 1e-14 * large
 
-    With n a face's normal and a depth e, the points of edges that do better are at most e apart,
-    so an edge must come that near to the other body's plane (reach: height). data (., 12): start,
-    vector, left and right normals in the frame of A. Returns how many.
+
+@kernel
+def list_edges(numbers, ints, at, w, k, reach, edges):
+    """Edges of body k worth asking into edges[k]; returns how many.
+
+    Those at the nearest vertex if at[NEARBY]. With n the best face's normal and its depth e, the
+    points of two edges that do better are at most e apart, so an edge must come that near to the
+    other body's plane (reach: height). Columns: start, vector, left and right normals in the
+    frame of A, number.
     """
-    sign = 1.0 if k == 0 else -1.0
+    sign = 1.0 - 2.0 * k
+    vertex = int(w[NEAR_A + k])
     count = 0
-    for i in range(lay[k, NE]):
-        e = lay[k, EDGE] + 4 * i
-        v, w = ints[e], ints[e + 1]
-        if vertex >= 0 and v != vertex and w != vertex:
+    for i in range(at[SIDE * k + NE]):
+        e = at[SIDE * k + EDGE] + 4 * i
+        v, u = ints[e], ints[e + 1]
+        if at[NEARBY] == 1 and v != vertex and u != vertex:
             continue
-        h = min(
-            sign * height(numbers, lay, pose, geo, k, v),
-            sign * height(numbers, lay, pose, geo, k, w),
-        )
+        h = min(sign * height(numbers, at, w, k, v), sign * height(numbers, at, w, k, u))
         if h > reach:
             continue
-        p, q, s = place(numbers, lay, pose, k, v)
-        x, y, z = place(numbers, lay, pose, k, w)
-        chosen[k, count] = i
-        d = data[k, count]
-        d[0], d[1], d[2], d[3], d[4], d[5] = p, q, s, x - p, y - q, z - s
-        d[6], d[7], d[8] = plane_normal(numbers, lay, pose, k, ints[e + 2])
-        d[9], d[10], d[11] = plane_normal(numbers, lay, pose, k, ints[e + 3])
+        for c in range(4):
+            if c < 2:
+                p = at[SIDE * k + VERTEX] + 3 * ints[e + c]
+            else:
+                p = at[SIDE * k + PLANE] + 4 * ints[e + c]
+            x, y, z = turned(numbers, w, k, p, 1.0 if c < 2 else 0.0)
+            if c == 1:
+                x, y, z = x - edges[k, count, 0], y - edges[k, count, 1], z - edges[k, count, 2]
+            edges[k, count, 3 * c] = x
+            edges[k, count, 3 * c + 1] = y
+            edges[k, count, 3 * c + 2] = z
+        edges[k, count, 12] = i
         count += 1
     return count
 
 
 @kernel
-def best_edges(data, na, nb, bar, out):
-    """Pair of listed edges with the greatest separation above `bar`: out = (s, i, j).
+def best_edges(numbers, ints, at, w, reach, bar, edges):
+    """Pair of edges with the greatest separation above `bar`: w[FOUND:] = s, edge of A, edge of B.
 
-    Arcs cross if each edge's vector parts the other's normals, on the right side.
+    The arcs of an edge pair cross if each edge's vector parts the other's normals, and those of
+    A and the opposite of B are on the same side.
     """
-    out[0], out[1], out[2] = bar, -1.0, -1.0
+    vb = climb(numbers, ints, at, w, 1, 1.0, int(w[NEAR_B]))
+    va = climb(numbers, ints, at, w, 0, -1.0, int(w[NEAR_A]))
+    na = list_edges(numbers, ints, at, w, 0, height(numbers, at, w, 1, vb) + reach, edges)
+    nb = list_edges(numbers, ints, at, w, 1, reach - height(numbers, at, w, 0, va), edges)
+    w[FOUND], w[FOUND + 1], w[FOUND + 2] = bar, -1.0, -1.0
     for i in range(na):
-        a = data[0, i]
-        ex, ey, ez = a[3], a[4], a[5]
-        la = ex * ex + ey * ey + ez * ez
+        ax, ay, az = edges[0, i, 0], edges[0, i, 1], edges[0, i, 2]
+        ex, ey, ez = edges[0, i, 3], edges[0, i, 4], edges[0, i, 5]
+        lx, ly, lz = edges[0, i, 6], edges[0, i, 7], edges[0, i, 8]
+        rx, ry, rz = edges[0, i, 9], edges[0, i, 10], edges[0, i, 11]
+        flat = PARALLEL * PARALLEL * (ex * ex + ey * ey + ez * ez)
         for j in range(nb):
-            b = data[1, j]
-            ml = b[6] * ex + b[7] * ey + b[8] * ez
-            if ml * (b[9] * ex + b[10] * ey + b[11] * ez) >= 0.0:
+            left = edges[1, j, 6] * ex + edges[1, j, 7] * ey + edges[1, j, 8] * ez
+            if left * (edges[1, j, 9] * ex + edges[1, j, 10] * ey + edges[1, j, 11] * ez) >= 0.0:
                 continue
-            fx, fy, fz = b[3], b[4], b[5]
-            nr = a[9] * fx + a[10] * fy + a[11] * fz
-            if ml * nr >= 0.0 or nr * (a[6] * fx + a[7] * fy + a[8] * fz) >= 0.0:
+            fx, fy, fz = edges[1, j, 3], edges[1, j, 4], edges[1, j, 5]
+            right = rx * fx + ry * fy + rz * fz
+            if left * right >= 0.0 or right * (lx * fx + ly * fy + lz * fz) >= 0.0:
                 continue
             x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
             d = x * x + y * y + z * z
-            if d < PARALLEL * PARALLEL * la * (fx * fx + fy * fy + fz * fz):
+            if d < flat * (fx * fx + fy * fy + fz * fz):
                 continue
-            s = x * (a[0] - b[0]) + y * (a[1] - b[1]) + z * (a[2] - b[2])
-            side = x * (a[6] + a[9]) + y * (a[7] + a[10]) + z * (a[8] + a[11])
-            s = (-s if side > 0.0 else s) / math.sqrt(d)
-            if s > out[0]:
-                out[0], out[1], out[2] = s, i, j
-
-
-@kernel
-def try_edges(numbers, ints, lay, pose, row, geo, near, reach, bar, chosen, data, out):
-    """Best edge pair above `bar` into row, as the kind EDGES; whether there is one."""
-    va = int(row[NEAR_A]) if near else -1
-    vb = int(row[NEAR_B]) if near else -1
-    high = height(
-        numbers,
-        lay,
-        pose,
-        geo,
-        1,
-        climb(numbers, ints, lay, 1, geo[NB], geo[NB + 1], geo[NB + 2], int(row[NEAR_B])),
-    )
-    low = height(
-        numbers,
-        lay,
-        pose,
-        geo,
-        0,
-        climb(numbers, ints, lay, 0, -geo[N], -geo[N + 1], -geo[N + 2], int(row[NEAR_A])),
-    )
-    na = list_edges(numbers, ints, lay, pose, geo, 0, va, high + reach, chosen, data)
-    nb = list_edges(numbers, ints, lay, pose, geo, 1, vb, reach - low, chosen, data)
-    best_edges(data, na, nb, bar, out)
-    if out[1] < 0.0:
-        return False
-    row[KIND] = EDGES
-    row[FIRST], row[SECOND] = chosen[0, int(out[1])], chosen[1, int(out[2])]
-    return True
-
-
-@kernel
-def mean_normal(numbers, ints, lay, pose, row, geo, tie):
-    """Mean of the normals of all faces within `tie` of touching, into geo (G6)."""
-    x = y = z = 0.0
-    for k in range(2):
-        for f in range(lay[k, NF]):
-            row[KIND], row[FIRST] = FACE_A + k, f
-            rebuild(numbers, ints, lay, pose, row, geo)
-            separate(numbers, ints, lay, pose, row, geo)
-            if abs(geo[S]) <= tie:
-                x, y, z = x + geo[N], y + geo[N + 1], z + geo[N + 2]
-    d = math.sqrt(x * x + y * y + z * z)
-    if d <= 0.1:
-        return False
-    set_normal(geo, pose, x / d, y / d, z / d)
-    return True
+            s = x * (ax - edges[1, j, 0]) + y * (ay - edges[1, j, 1]) + z * (az - edges[1, j, 2])
+            if x * (lx + rx) + y * (ly + ry) + z * (lz + rz) > 0.0:
+                s = -s
+            s /= math.sqrt(d)
+            if s > w[FOUND]:
+                w[FOUND], w[FOUND + 1], w[FOUND + 2] = s, edges[0, i, 12], edges[1, j, 12]

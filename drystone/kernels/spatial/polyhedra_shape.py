@@ -1,86 +1,90 @@
-"""What the kernels for polyhedra share: where a body's numbers lie, relative poses, hill climbing.
+"""What the kernels for polyhedra share: the working arrays, poses, and hill climbing.
 
 A pair is treated in the frame of A, so A's vertices and planes are read as they are stored. All
-geometry stays in the flat arrays of the model; `lay` holds, for A (row 0) and B (row 1), where.
+that is known about a pair lies in two small arrays, `at` (integers) and `w` (floats): functions
+with few arguments compile fast.
 """
-
-import math
 
 from drystone.kernels._jit import kernel
 
-# columns of lay: offsets of vertices and planes in numbers; counts; offsets in ints
+# `at`: for A, and SIDE further for B, offsets of vertices and planes in numbers; counts; offsets
+# in ints of the faces' starts and loops, of the edges, of the stars' starts and of the stars
 VERTEX, PLANE, NV, NF, NE, FACE_START, LOOP, EDGE, STAR_START, STAR = range(10)
+SIDE = 10
+STAGE, MADE, FACE_OF_A, FACE_OF_B, COUNT_A, COUNT_B, NEARBY = 20, 21, 22, 23, 24, 25, 26
+PAIRS = 28  # vertices of A and B that make up the simplex (4, 2)
+AT = 36
 
-# columns of a pair's cache row (its witness)
+# `w`: first the pair's witness, which is what the cache keeps
 KIND = 0
 FIRST, SECOND, THIRD, FOURTH = 1, 2, 3, 4  # the defining features
 NEAR_A, NEAR_B = 5, 6  # vertices nearest to the plane
 FAR_A, FAR_B = 7, 8  # vertices farthest from it
 TOL, SIZE = 9, 10  # lengths: what counts as equal, and the smaller body's extent
 WIDTH = 11
+POSE = 11  # rotation Q by rows and shift r: point y of B's frame is r + Q y in A's
+MARGIN = 23
+N, NB = 24, 27  # the plane's normal, from B to A, in the frames of A and of B
+S = 30  # separation of the bodies along n: a lower bound of the signed distance
+G = 31  # gap between points found on both: an upper bound
+PA, PB = 32, 35  # points on A and on B, when edges or vertices define the plane
+RHO = 38  # how far the bodies can shift along the plane before the region is lost
+TANGENT = 40  # two tangents, then the heights of both faces over the plane (2, 3)
+BEST = 52  # the best face of a search: kind, number, separation, normal (3)
+OLD = 58  # a witness set aside: kind, features, separation
+FOUND = 64  # best pair of edges: separation, edge of A, edge of B
+SIMPLEX = 68  # points (4, 3), weights (4), best weights (4), nearest point (3)
+WORK = 92
 
-FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses
-
-# entries of geo: everything about the plane under study, in the frame of A
-N = 0  # normal, from B to A
-NB = 3  # the same in the frame of B
-S = 6  # separation of the bodies along n: a lower bound of the distance
-G = 7  # least gap between points found on both: an upper bound of it
-PA, PB = 8, 11  # points on A and on B, when edges or vertices define the plane
-RHO = 14  # how far the bodies can shift along the plane before the contact region is lost
-GEO = 15
-
-
-@kernel
-def layout(g, k, first, first_int, ints, lay):
-    """Fill row k of lay for polyhedron g."""
-    i = first_int[g]
-    nv, nf, ne = ints[i], ints[i + 1], ints[i + 2]
-    lay[k, VERTEX] = first[g]
-    lay[k, PLANE] = first[g] + 3 * nv
-    lay[k, NV] = nv
-    lay[k, NF] = nf
-    lay[k, NE] = ne
-    lay[k, FACE_START] = i + 3
-    lay[k, LOOP] = i + 4 + nf
-    edge = i + 4 + nf + ints[i + 3 + nf]
-    lay[k, EDGE] = edge
-    lay[k, STAR_START] = edge + 4 * ne
-    lay[k, STAR] = edge + 4 * ne + nv + 1
+FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 
 
 @kernel
-def relative_pose(x, R, a, b, pose):
-    """pose = Q (9, by rows), r (3): point of B's frame y is r + Q y in A's."""
+def load(pair, x, R, first, first_int, ints, row, at, w):
+    """Where both bodies' numbers lie, their relative pose, and the cached witness."""
+    for k in range(2):
+        g, o = pair[k], SIDE * k
+        i = first_int[g]
+        nv, nf, ne = ints[i], ints[i + 1], ints[i + 2]
+        edge = i + 4 + nf + ints[i + 3 + nf]
+        at[o + VERTEX], at[o + PLANE] = first[g], first[g] + 3 * nv
+        at[o + NV], at[o + NF], at[o + NE] = nv, nf, ne
+        at[o + FACE_START], at[o + LOOP], at[o + EDGE] = i + 3, i + 4 + nf, edge
+        at[o + STAR_START], at[o + STAR] = edge + 4 * ne, edge + 4 * ne + nv + 1
+    a, b = pair[0], pair[1]
     for i in range(3):
         for j in range(3):
-            pose[3 * i + j] = (
+            w[POSE + 3 * i + j] = (
                 R[a, 0, i] * R[b, 0, j] + R[a, 1, i] * R[b, 1, j] + R[a, 2, i] * R[b, 2, j]
             )
-        pose[9 + i] = (
+        w[POSE + 9 + i] = (
             R[a, 0, i] * (x[b, 0] - x[a, 0])
             + R[a, 1, i] * (x[b, 1] - x[a, 1])
             + R[a, 2, i] * (x[b, 2] - x[a, 2])
         )
+    for i in range(WIDTH):
+        w[i] = row[i]
 
 
 @kernel
-def climb(numbers, ints, lay, k, dx, dy, dz, start):
-    """Vertex of body k farthest along d (in its frame), uphill from `start`.
+def climb(numbers, ints, at, w, k, sign, start):
+    """Vertex of body k farthest along sign * n, uphill from `start`.
 
     Convexity makes a vertex that no neighbour beats the farthest of all (001:5.1).
     """
-    V, first, star = lay[k, VERTEX], lay[k, STAR_START], lay[k, STAR]
+    V, first, star = at[SIDE * k + VERTEX], at[SIDE * k + STAR_START], at[SIDE * k + STAR]
+    d = NB if k == 1 else N
+    x, y, z = sign * w[d], sign * w[d + 1], sign * w[d + 2]
     v = start
     i = V + 3 * v
-    best = dx * numbers[i] + dy * numbers[i + 1] + dz * numbers[i + 2]
-    for _ in range(lay[k, NV]):
+    best = x * numbers[i] + y * numbers[i + 1] + z * numbers[i + 2]
+    for _ in range(at[SIDE * k + NV]):
         here = v
         for e in range(star + ints[first + here], star + ints[first + here + 1]):
             i = V + 3 * ints[e]
-            d = dx * numbers[i] + dy * numbers[i + 1] + dz * numbers[i + 2]
-            if d > best:
-                best = d
+            h = x * numbers[i] + y * numbers[i + 1] + z * numbers[i + 2]
+            if h > best:
+                best = h
                 v = ints[e]
         if v == here:
             break
@@ -88,88 +92,32 @@ def climb(numbers, ints, lay, k, dx, dy, dz, start):
 
 
 @kernel
-def height(numbers, lay, pose, geo, k, v):
+def height(numbers, at, w, k, v):
     """Height n.p of a vertex of body k."""
-    i = lay[k, VERTEX] + 3 * v
     if k == 0:
-        return geo[N] * numbers[i] + geo[N + 1] * numbers[i + 1] + geo[N + 2] * numbers[i + 2]
-    base = geo[N] * pose[9] + geo[N + 1] * pose[10] + geo[N + 2] * pose[11]
-    return base + geo[NB] * numbers[i] + geo[NB + 1] * numbers[i + 1] + geo[NB + 2] * numbers[i + 2]
+        i = at[VERTEX] + 3 * v
+        return w[N] * numbers[i] + w[N + 1] * numbers[i + 1] + w[N + 2] * numbers[i + 2]
+    i = at[SIDE + VERTEX] + 3 * v
+    h = w[NB] * numbers[i] + w[NB + 1] * numbers[i + 1] + w[NB + 2] * numbers[i + 2]
+    return h + w[N] * w[POSE + 9] + w[N + 1] * w[POSE + 10] + w[N + 2] * w[POSE + 11]
 
 
 @kernel
-def place(numbers, lay, pose, k, v):
-    """Vertex v of body k in the frame of A."""
-    i = lay[k, VERTEX] + 3 * v
+def turned(numbers, w, k, i, shift):
+    """Vector numbers[i:i + 3] of body k in the frame of A; shift = 1 for a point."""
     p, q, s = numbers[i], numbers[i + 1], numbers[i + 2]
     if k == 0:
         return p, q, s
     return (
-        pose[9] + pose[0] * p + pose[1] * q + pose[2] * s,
-        pose[10] + pose[3] * p + pose[4] * q + pose[5] * s,
-        pose[11] + pose[6] * p + pose[7] * q + pose[8] * s,
+        shift * w[POSE + 9] + w[POSE] * p + w[POSE + 1] * q + w[POSE + 2] * s,
+        shift * w[POSE + 10] + w[POSE + 3] * p + w[POSE + 4] * q + w[POSE + 5] * s,
+        shift * w[POSE + 11] + w[POSE + 6] * p + w[POSE + 7] * q + w[POSE + 8] * s,
     )
 
 
 @kernel
-def plane_normal(numbers, lay, pose, k, f):
-    """Outer normal of face f of body k in the frame of A."""
-    i = lay[k, PLANE] + 4 * f
-    p, q, s = numbers[i], numbers[i + 1], numbers[i + 2]
-    if k == 0:
-        return p, q, s
-    return (
-        pose[0] * p + pose[1] * q + pose[2] * s,
-        pose[3] * p + pose[4] * q + pose[5] * s,
-        pose[6] * p + pose[7] * q + pose[8] * s,
-    )
-
-
-@kernel
-def set_normal(geo, pose, nx, ny, nz):
+def set_normal(w, x, y, z):
     """Store a direction in both frames."""
-    geo[N], geo[N + 1], geo[N + 2] = nx, ny, nz
-    geo[NB] = pose[0] * nx + pose[3] * ny + pose[6] * nz
-    geo[NB + 1] = pose[1] * nx + pose[4] * ny + pose[7] * nz
-    geo[NB + 2] = pose[2] * nx + pose[5] * ny + pose[8] * nz
-
-
-@kernel
-def extent(numbers, lay, k):
-    """Largest side of the body's box in its own frame."""
-    V, size = lay[k, VERTEX], 0.0
-    for c in range(3):
-        low, high = math.inf, -math.inf
-        for v in range(lay[k, NV]):
-            low = min(low, numbers[V + 3 * v + c])
-            high = max(high, numbers[V + 3 * v + c])
-        size = max(size, high - low)
-    return size
-
-
-@kernel
-def facing(numbers, lay, geo, k, v, w, tol):
-    """Face of body k through vertices v and w that faces the other body most; -1 if none does.
-
-    Only faces through the nearest feature are asked: the best aligned face of all need not
-    hold it. Membership is read off the planes, which spares a table of faces around vertices.
-    """
-    V, P = lay[k, VERTEX], lay[k, PLANE]
-    if k == 0:
-        dx, dy, dz = -geo[N], -geo[N + 1], -geo[N + 2]
-    else:
-        dx, dy, dz = geo[NB], geo[NB + 1], geo[NB + 2]
-    best, found = 1e-6, -1
-    i, j = V + 3 * v, V + 3 * w
-    for f in range(lay[k, NF]):
-        p = P + 4 * f
-        a, b, c = numbers[p], numbers[p + 1], numbers[p + 2]
-        d = a * dx + b * dy + c * dz
-        if d > best:
-            o = numbers[p + 3] - tol
-            if a * numbers[i] + b * numbers[i + 1] + c * numbers[i + 2] < o:
-                continue
-            if a * numbers[j] + b * numbers[j + 1] + c * numbers[j + 2] < o:
-                continue
-            best, found = d, f
-    return found
+    w[N], w[N + 1], w[N + 2] = x, y, z
+    for j in range(3):
+        w[NB + j] = w[POSE + j] * x + w[POSE + 3 + j] * y + w[POSE + 6 + j] * z

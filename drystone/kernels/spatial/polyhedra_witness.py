@@ -13,278 +13,306 @@ import math
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_region import (
+    AX,
+    BX,
     CROSSING,
+    IDS,
+    SPOT,
     VERTEX_A,
     VERTEX_B,
-    clearance,
     feature,
     region,
 )
 from drystone.kernels.spatial.polyhedra_shape import (
+    COUNT_A,
     EDGE,
     EDGES,
     FACE_A,
     FACE_B,
-    FACE_START,
+    FACE_OF_A,
     FAR_A,
     FAR_B,
     FIRST,
-    FOURTH,
     KIND,
-    NB,
+    MADE,
+    MARGIN,
     NEAR_A,
     NEAR_B,
+    NF,
     PA,
     PB,
     PLANE,
     POINTS,
+    POSE,
     RHO,
     SECOND,
+    SIDE,
     SIZE,
     THIRD,
     TOL,
+    VERTEX,
     G,
     N,
     S,
     climb,
-    facing,
     height,
-    place,
-    plane_normal,
     set_normal,
+    turned,
 )
 
 BROKEN, DOUBTFUL, PROVED, FAR = -1, 0, 1, 2  # verdicts
 PARALLEL = 1e-8  # sine of the angle between edges below which they define no plane
 ON = 1e-8  # of the smaller body: how well vertices of a face lie on its plane
+LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to its support
 
 
 @kernel
-def rebuild(numbers, ints, lay, pose, row, geo):
-    """Normal of the witness's plane into geo (points too, unless a face defines it); validity."""
-    kind = int(row[KIND])
-    i, j = int(row[FIRST]), int(row[SECOND])
-    if kind == FACE_A:
-        p = lay[0, PLANE] + 4 * i
-        set_normal(geo, pose, -numbers[p], -numbers[p + 1], -numbers[p + 2])
+def rebuild(numbers, ints, at, w):
+    """Normal of the witness's plane into w (points too, unless a face defines it); validity."""
+    kind = int(w[KIND])
+    if kind == FACE_A or kind == FACE_B:
+        k = kind - FACE_A
+        x, y, z = turned(numbers, w, k, at[SIDE * k + PLANE] + 4 * int(w[FIRST]), 0.0)
+        d = 2.0 * k - 1.0
+        set_normal(w, d * x, d * y, d * z)
         return True
-    if kind == FACE_B:
-        nx, ny, nz = plane_normal(numbers, lay, pose, 1, i)
-        set_normal(geo, pose, nx, ny, nz)
-        return True
+    sine = cross_lines(numbers, ints, at, w, kind == EDGES)
+    x, y, z = w[PA] - w[PB], w[PA + 1] - w[PB + 1], w[PA + 2] - w[PB + 2]
     if kind == EDGES:
-        e, f = lay[0, EDGE] + 4 * i, lay[1, EDGE] + 4 * j
-        a0, a1, b0, b1 = ints[e], ints[e + 1], ints[f], ints[f + 1]
+        if sine < PARALLEL:
+            return False
+        w[G] = w[N] * x + w[N + 1] * y + w[N + 2] * z
+        e = at[EDGE] + 4 * int(w[FIRST])
+        side = 0.0  # the edge supports A if n points away from the faces beside it
+        for i in range(2):
+            p = at[PLANE] + 4 * ints[e + 2 + i]
+            side += w[N] * numbers[p] + w[N + 1] * numbers[p + 1] + w[N + 2] * numbers[p + 2]
+        if side > 0.0:
+            w[G] = -w[G]
+            w[N], w[N + 1], w[N + 2] = -w[N], -w[N + 1], -w[N + 2]
     else:
-        a0, a1, b0, b1 = i, j, int(row[THIRD]), int(row[FOURTH])
-    p0, p1, p2 = place(numbers, lay, pose, 0, a0)
-    q0, q1, q2 = place(numbers, lay, pose, 0, a1)
-    u0, u1, u2 = place(numbers, lay, pose, 1, b0)
-    w0, w1, w2 = place(numbers, lay, pose, 1, b1)
-    s, t, sine = nearest(
-        p0 - u0,
-        p1 - u1,
-        p2 - u2,
-        q0 - p0,
-        q1 - p1,
-        q2 - p2,
-        w0 - u0,
-        w1 - u1,
-        w2 - u2,
-        kind == EDGES,
-    )
-    geo[PA], geo[PA + 1], geo[PA + 2] = p0 + s * (q0 - p0), p1 + s * (q1 - p1), p2 + s * (q2 - p2)
-    geo[PB], geo[PB + 1], geo[PB + 2] = u0 + t * (w0 - u0), u1 + t * (w1 - u1), u2 + t * (w2 - u2)
-    dx, dy, dz = geo[PA] - geo[PB], geo[PA + 1] - geo[PB + 1], geo[PA + 2] - geo[PB + 2]
-    if kind == POINTS:
-        d = math.sqrt(dx * dx + dy * dy + dz * dz)
-        set_normal(geo, pose, dx / d, dy / d, dz / d)
-        geo[G] = d
-        return d > row[TOL]
-    if sine < PARALLEL:
-        return False
-    la = math.sqrt((q0 - p0) ** 2 + (q1 - p1) ** 2 + (q2 - p2) ** 2)
-    lb = math.sqrt((w0 - u0) ** 2 + (w1 - u1) ** 2 + (w2 - u2) ** 2)
-    geo[RHO] = sine * min(la * min(s, 1.0 - s), lb * min(t, 1.0 - t))
-    edge_normal(
-        numbers,
-        ints,
-        lay,
-        pose,
-        geo,
-        e,
-        (q1 - p1) * (w2 - u2) - (q2 - p2) * (w1 - u1),
-        (q2 - p2) * (w0 - u0) - (q0 - p0) * (w2 - u2),
-        (q0 - p0) * (w1 - u1) - (q1 - p1) * (w0 - u0),
-    )
-    geo[G] = geo[N] * dx + geo[N + 1] * dy + geo[N + 2] * dz
-    return geo[RHO] > -row[TOL]
+        w[G] = math.sqrt(x * x + y * y + z * z)
+        if w[G] <= w[TOL]:
+            return False
+        # of edges that cross, the product has less noise than the difference of near points
+        d = x * w[N] + y * w[N + 1] + z * w[N + 2]
+        if sine > 1e-4 and w[RHO] > 0.0:
+            d = 1.0 if d > 0.0 else -1.0
+            x, y, z = d * w[N], d * w[N + 1], d * w[N + 2]
+        else:
+            x, y, z = x / w[G], y / w[G], z / w[G]
+        w[N], w[N + 1], w[N + 2] = x, y, z
+    set_normal(w, w[N], w[N + 1], w[N + 2])
+    return w[RHO] > -w[TOL] or kind == POINTS
 
 
 @kernel
-def edge_normal(numbers, ints, lay, pose, geo, e, nx, ny, nz):
-    """Unit cross product of two edges, turned so that A's edge (at e in ints) supports A."""
-    d = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz)
-    p, q = lay[0, PLANE] + 4 * ints[e + 2], lay[0, PLANE] + 4 * ints[e + 3]
-    side = (
-        nx * (numbers[p] + numbers[q])
-        + ny * (numbers[p + 1] + numbers[q + 1])
-        + nz * (numbers[p + 2] + numbers[q + 2])
-    )
-    if side > 0.0:
-        d = -d
-    set_normal(geo, pose, nx * d, ny * d, nz * d)
+def cross_lines(numbers, ints, at, w, lines):
+    """Nearest points PA, PB of two edges (or vertices), cross product and RHO; returns the sine.
 
-
-@kernel
-def nearest(dx, dy, dz, ex, ey, ez, fx, fy, fz, lines):
-    """Parameters s, t of the points of two segments p + s e, u + t f that are nearest, d = p - u.
-
-    Also the sine of their angle. If `lines`, the segments' lines are taken: s, t are free.
+    If `lines` the edges are EDGES' and their whole lines count, else POINTS' segments.
     """
+    if lines:
+        i, j = at[EDGE] + 4 * int(w[FIRST]), at[SIDE + EDGE] + 4 * int(w[SECOND])
+        a0, a1, b0, b1 = ints[i], ints[i + 1], ints[j], ints[j + 1]
+    else:
+        a0, a1, b0, b1 = int(w[FIRST]), int(w[SECOND]), int(w[THIRD]), int(w[THIRD + 1])
+    V, W = at[VERTEX], at[SIDE + VERTEX]
+    px, py, pz = turned(numbers, w, 0, V + 3 * a0, 1.0)
+    ex, ey, ez = turned(numbers, w, 0, V + 3 * a1, 1.0)
+    ux, uy, uz = turned(numbers, w, 1, W + 3 * b0, 1.0)
+    fx, fy, fz = turned(numbers, w, 1, W + 3 * b1, 1.0)
+    ex, ey, ez, fx, fy, fz = ex - px, ey - py, ez - pz, fx - ux, fy - uy, fz - uz
+    dx, dy, dz = px - ux, py - uy, pz - uz
     a, b, c = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
     d, e = ex * dx + ey * dy + ez * dz, fx * dx + fy * dy + fz * dz
-    gx, gy, gz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-    det = gx * gx + gy * gy + gz * gz
+    x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    det = x * x + y * y + z * z
     sine = math.sqrt(det / (a * c)) if a > 0.0 and c > 0.0 else 0.0
-    if lines:
-        return (b * e - c * d) / det, (a * e - b * d) / det, sine
-    s = 0.0
+    s, t = 0.0, 0.0
     if sine > PARALLEL:
-        s = min(max((b * e - c * d) / det, 0.0), 1.0)
-    t = min(max((b * s + e) / c, 0.0), 1.0) if c > 0.0 else 0.0
-    s = min(max((b * t - d) / a, 0.0), 1.0) if a > 0.0 else 0.0
-    return s, t, sine
+        s, t = (b * e - c * d) / det, (a * e - b * d) / det
+        det = 1.0 / math.sqrt(det)
+        w[N], w[N + 1], w[N + 2] = x * det, y * det, z * det
+    w[RHO] = sine * min(math.sqrt(a) * min(s, 1.0 - s), math.sqrt(c) * min(t, 1.0 - t))
+    if not lines:
+        s = min(max(s, 0.0), 1.0)
+        t = min(max((b * s + e) / c, 0.0), 1.0) if c > 0.0 else 0.0
+        s = min(max((b * t - d) / a, 0.0), 1.0) if a > 0.0 else 0.0
+    w[PA], w[PA + 1], w[PA + 2] = px + s * ex, py + s * ey, pz + s * ez
+    w[PB], w[PB + 1], w[PB + 2] = ux + t * fx, uy + t * fy, uz + t * fz
+    return sine
 
 
 @kernel
-def separate(numbers, ints, lay, pose, row, geo):
-    """Separation along geo's normal into geo[S], from nearest vertices found by climbing."""
-    kind = int(row[KIND])
+def separate(numbers, ints, at, w):
+    """Separation along n into w[S]: the nearest vertices are found by climbing."""
+    kind = int(w[KIND])
     if kind == FACE_A:
-        low = -numbers[lay[0, PLANE] + 4 * int(row[FIRST]) + 3]
+        low = -numbers[at[PLANE] + 4 * int(w[FIRST]) + 3]
     else:
-        v = climb(numbers, ints, lay, 0, -geo[N], -geo[N + 1], -geo[N + 2], int(row[NEAR_A]))
-        row[NEAR_A] = v
-        low = height(numbers, lay, pose, geo, 0, v)
+        v = climb(numbers, ints, at, w, 0, -1.0, int(w[NEAR_A]))
+        w[NEAR_A] = v
+        low = height(numbers, at, w, 0, v)
     if kind == FACE_B:
-        high = numbers[lay[1, PLANE] + 4 * int(row[FIRST]) + 3]
-        high += geo[N] * pose[9] + geo[N + 1] * pose[10] + geo[N + 2] * pose[11]
+        high = numbers[at[SIDE + PLANE] + 4 * int(w[FIRST]) + 3]
+        high += w[N] * w[POSE + 9] + w[N + 1] * w[POSE + 10] + w[N + 2] * w[POSE + 11]
     else:
-        v = climb(numbers, ints, lay, 1, geo[NB], geo[NB + 1], geo[NB + 2], int(row[NEAR_B]))
-        row[NEAR_B] = v
-        high = height(numbers, lay, pose, geo, 1, v)
-    geo[S] = low - high
+        v = climb(numbers, ints, at, w, 1, 1.0, int(w[NEAR_B]))
+        w[NEAR_B] = v
+        high = height(numbers, at, w, 1, v)
+    w[S] = low - high
 
 
 @kernel
-def faces_of(numbers, ints, lay, row, geo):
-    """The face of each body that the contact region lies on; -1 where there is none."""
-    kind = int(row[KIND])
-    a0 = a1 = int(row[NEAR_A])
-    b0 = b1 = int(row[NEAR_B])
-    if kind == EDGES:
-        e, f = lay[0, EDGE] + 4 * int(row[FIRST]), lay[1, EDGE] + 4 * int(row[SECOND])
-        a0, a1, b0, b1 = ints[e], ints[e + 1], ints[f], ints[f + 1]
-    elif kind == POINTS:
-        a0, a1, b0, b1 = int(row[FIRST]), int(row[SECOND]), int(row[THIRD]), int(row[FOURTH])
-    tol = ON * row[SIZE]
-    fa = int(row[FIRST]) if kind == FACE_A else facing(numbers, lay, geo, 0, a0, a1, tol)
-    fb = int(row[FIRST]) if kind == FACE_B else facing(numbers, lay, geo, 1, b0, b1, tol)
-    return fa, fb
+def facing(numbers, ints, at, w):
+    """The faces of A and of B that the contact region lies on, into `at`; whether there are.
+
+    Only faces through the nearest feature are asked: the best aligned face of all need not hold
+    it. Membership is read off the planes, which spares a table of faces around vertices.
+    """
+    kind = int(w[KIND])
+    on = ON * w[SIZE]
+    for k in range(2):
+        V, P = at[SIDE * k + VERTEX], at[SIDE * k + PLANE]
+        v = u = int(w[NEAR_A + k])
+        if kind == FACE_A + k:
+            at[FACE_OF_A + k] = int(w[FIRST])
+            continue
+        if kind == EDGES:
+            e = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
+            v, u = ints[e], ints[e + 1]
+        elif kind == POINTS:
+            v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
+        best, i, j, d = 1e-6, V + 3 * v, V + 3 * u, N + 3 * k
+        sign = 2.0 * k - 1.0
+        at[FACE_OF_A + k] = -1
+        for f in range(at[SIDE * k + NF]):
+            p = P + 4 * f
+            a, b, c, o = numbers[p], numbers[p + 1], numbers[p + 2], numbers[p + 3] - on
+            h = sign * (a * w[d] + b * w[d + 1] + c * w[d + 2])
+            if h > best and a * numbers[i] + b * numbers[i + 1] + c * numbers[i + 2] >= o:
+                if a * numbers[j] + b * numbers[j + 1] + c * numbers[j + 2] >= o:
+                    best = h
+                    at[FACE_OF_A + k] = f
+    return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
 @kernel
-def single(numbers, ints, lay, pose, row, geo, spot, ids):
-    """One contact where the witness's features are nearest; its gap is s for a face."""
-    kind = int(row[KIND])
-    a0 = a1 = int(row[NEAR_A])
-    b0 = b1 = int(row[NEAR_B])
-    gap, form = geo[S], CROSSING
+def single(numbers, ints, at, w, poly, label):
+    """One contact where the witness's features are nearest; the gap of a face is s."""
+    kind = int(w[KIND])
+    a0 = a1 = int(w[NEAR_A])
+    b0 = b1 = int(w[NEAR_B])
+    form = CROSSING
     if kind == EDGES:
-        e, f = lay[0, EDGE] + 4 * int(row[FIRST]), lay[1, EDGE] + 4 * int(row[SECOND])
-        a0, a1, b0, b1 = ints[e], ints[e + 1], ints[f], ints[f + 1]
-        gap = geo[G]
+        i, j = at[EDGE] + 4 * int(w[FIRST]), at[SIDE + EDGE] + 4 * int(w[SECOND])
+        a0, a1, b0, b1 = ints[i], ints[i + 1], ints[j], ints[j + 1]
     elif kind == POINTS:
-        a0, a1, b0, b1 = int(row[FIRST]), int(row[SECOND]), int(row[THIRD]), int(row[FOURTH])
-        form = VERTEX_A if a0 == a1 else (VERTEX_B if b0 == b1 else CROSSING)
-        gap = geo[G]
-    elif kind == FACE_B:
-        form = VERTEX_A
-    else:
-        form = VERTEX_B
-    if kind in (EDGES, POINTS):
-        for c in range(3):
-            spot[0, c] = 0.5 * (geo[PA + c] + geo[PB + c])
+        a0, a1, b0, b1 = int(w[FIRST]), int(w[SECOND]), int(w[THIRD]), int(w[THIRD + 1])
+        if a0 == a1 or b0 == b1:
+            form = VERTEX_A if a0 == a1 else VERTEX_B
     else:
         # the nearest vertex of the other body, and the point of the plane beside it
-        k, h = (0, -0.5 * gap) if kind == FACE_B else (1, 0.5 * gap)
-        p, q, s = place(numbers, lay, pose, k, b0 if k == 1 else a0)
-        spot[0, 0], spot[0, 1], spot[0, 2] = (
-            p + h * geo[N],
-            q + h * geo[N + 1],
-            s + h * geo[N + 2],
-        )
-    spot[0, 3] = gap
-    if form == VERTEX_A:
-        b0 = b1 = 0
-    elif form == VERTEX_B:
-        a0 = a1 = 0
-    ids[0] = feature(form, a0, a1, b0, b1)
+        k = 0 if kind == FACE_B else 1
+        form = VERTEX_A + k
+        w[G] = w[S]
+        x, y, z = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * (b0 if k == 1 else a0), 1.0)
+        w[PA], w[PA + 1], w[PA + 2] = x, y, z
+        h = (2.0 * k - 1.0) * w[S]
+        w[PB], w[PB + 1], w[PB + 2] = x + h * w[N], y + h * w[N + 1], z + h * w[N + 2]
+    for c in range(3):
+        poly[SPOT + c, 0] = 0.5 * (w[PA + c] + w[PB + c])
+    poly[SPOT + 3, 0] = w[G]
+    label[IDS, 0] = feature(form, a0, a1, b0, b1)
     return 1
 
 
 @kernel
-def deep_enough(numbers, ints, lay, pose, row, geo, rho):
-    """Whether no other direction can have a smaller depth than geo[S] (see the module).
+def clearance(at, w, poly):
+    """How far the support of one body lies inside the face of the other, in the plane.
+
+    The facet of B - A over this plane is the face of one body with the other's support (its
+    vertices at the plane's height); this is the distance of the origin from that facet's rim.
+    """
+    k = int(w[KIND]) - FACE_A
+    turn = 1.0 - 2.0 * k
+    F, nf = (BX, at[COUNT_A + 1]) if k == 1 else (AX, at[COUNT_A])
+    T, nt = (AX, at[COUNT_A]) if k == 1 else (BX, at[COUNT_A + 1])
+    top = poly[T + 2, 0]
+    for j in range(1, nt):
+        top = min(top, poly[T + 2, j]) if k == 1 else max(top, poly[T + 2, j])
+    held, level, rho = 0, LEVEL * w[SIZE], math.inf
+    for j in range(nt):
+        held += abs(poly[T + 2, j] - top) <= level
+    if 2 < held < nt:  # part of a face: its hull is not followed here, so nothing is promised
+        return 0.0
+    for i in range(nf + (nt if held > 1 else 0)):
+        # sides of the face, then of the support; P: the polygon of the side, Q: the other
+        own = i < nf
+        P, Q, size, other = (F, T, nf, nt) if own else (T, F, nt, nf)
+        v = i if own else i - nf
+        u = v + 1 if v + 1 < size else 0
+        if not own and max(abs(poly[T + 2, v] - top), abs(poly[T + 2, u] - top)) > level:
+            continue
+        ex, ey = poly[P, u] - poly[P, v], poly[P + 1, u] - poly[P + 1, v]
+        e = (turn if own else -turn) / math.sqrt(ex * ex + ey * ey)
+        deep, back = -math.inf, -math.inf
+        for j in range(other):
+            if not own or abs(poly[T + 2, j] - top) <= level:
+                d = ey * (poly[Q, j] - poly[P, v]) - ex * (poly[Q + 1, j] - poly[P + 1, v])
+                deep, back = max(deep, d * e), max(back, -d * e)
+        rho = min(rho, deep)
+        if not own and held == 2:
+            rho = min(rho, back)
+    return rho
+
+
+@kernel
+def least_depth(numbers, ints, at, w, rho):
+    """Whether no other direction can have a smaller depth than -s (see the module).
 
     With depth e: e cos + rho sin >= e up to 90 degrees if rho >= e. Beyond, the disc serves while
-    sin >= 2 e / rho, and from there a point D behind the plane and l beside the foot does.
+    sin >= 2 e / rho, and from there a point D behind the plane and `beside` the foot does.
     """
-    e = -geo[S]
+    e = -w[S]
     if 4.0 * e > rho:
         return False
-    va = climb(numbers, ints, lay, 0, geo[N], geo[N + 1], geo[N + 2], int(row[FAR_A]))
-    vb = climb(numbers, ints, lay, 1, -geo[NB], -geo[NB + 1], -geo[NB + 2], int(row[FAR_B]))
-    row[FAR_A], row[FAR_B] = va, vb
-    p, q, s = place(numbers, lay, pose, 0, va)
-    u, v, w = place(numbers, lay, pose, 1, vb)
-    p, q, s = p - u, q - v, s - w
-    D = p * geo[N] + q * geo[N + 1] + s * geo[N + 2]
+    va = climb(numbers, ints, at, w, 0, 1.0, int(w[FAR_A]))
+    vb = climb(numbers, ints, at, w, 1, -1.0, int(w[FAR_B]))
+    w[FAR_A], w[FAR_B] = va, vb
+    p, q, s = turned(numbers, w, 0, at[VERTEX] + 3 * va, 1.0)
+    x, y, z = turned(numbers, w, 1, at[SIDE + VERTEX] + 3 * vb, 1.0)
+    p, q, s = p - x, q - y, s - z
+    D = p * w[N] + q * w[N + 1] + s * w[N + 2]
     beside = math.sqrt(max(p * p + q * q + s * s - D * D, 0.0))
     return e * (1.0 + 2.0 * beside / rho) <= 0.86 * D
 
 
 @kernel
-def assess(numbers, ints, lay, pose, row, margin, geo, t, poly, label, spot, ids, count):
-    """Judge the witness in `row`; if it is near, its contacts are in spot, count[0] of them."""
-    count[0] = 0
-    if not rebuild(numbers, ints, lay, pose, row, geo):
+def assess(numbers, ints, at, w, poly, label):
+    """Judge the witness in w; if it is near, at[MADE] contacts are left in poly and label."""
+    at[MADE] = 0
+    kind = int(w[KIND])
+    if kind > 0 and not rebuild(numbers, ints, at, w):
         return BROKEN
-    kind, upper = int(row[KIND]), geo[G]
-    separate(numbers, ints, lay, pose, row, geo)
-    s, tol = geo[S], row[TOL]
-    if s > margin:
+    upper = w[G]
+    separate(numbers, ints, at, w)
+    s, tol = w[S], w[TOL]
+    if s > w[MARGIN]:
         return FAR
-    fa, fb = faces_of(numbers, ints, lay, row, geo)
     made = 0
-    if fa >= 0 and fb >= 0:
-        made = region(numbers, ints, lay, pose, row, geo, fa, fb, t, poly, label, spot, ids)
-    by_face = kind in (FACE_A, FACE_B)
-    if not by_face and (made == 0 or geo[G] > upper + tol):
-        geo[G] = upper
-        made = single(numbers, ints, lay, pose, row, geo, spot, ids)
-    count[0] = made
-    if made == 0 or geo[G] - s > tol:
+    if facing(numbers, ints, at, w):
+        made = region(numbers, ints, at, w, poly, label)
+    if kind > FACE_B and (made == 0 or w[G] > upper + tol):
+        w[G] = upper
+        made = single(numbers, ints, at, w, poly, label)
+    at[MADE] = made
+    if made == 0 or w[G] - s > tol:
         return DOUBTFUL
     if s > tol:
         return PROVED
-    if s >= -tol:
-        return DOUBTFUL if by_face and made < 3 else PROVED
-    rho = geo[RHO]
-    if by_face:
-        start = FACE_START
-        na = ints[lay[0, start] + fa + 1] - ints[lay[0, start] + fa]
-        nb = ints[lay[1, start] + fb + 1] - ints[lay[1, start] + fb]
-        rho = clearance(poly, na, nb, kind == FACE_A, row[SIZE])
-    return PROVED if deep_enough(numbers, ints, lay, pose, row, geo, rho) else DOUBTFUL
+    if s >= -tol:  # touching: a corner or an edge of a face needs a normal of its own (G6)
+        return DOUBTFUL if kind <= FACE_B and made < 3 else PROVED
+    rho = clearance(at, w, poly) if kind <= FACE_B else w[RHO]
+    return PROVED if least_depth(numbers, ints, at, w, rho) else DOUBTFUL

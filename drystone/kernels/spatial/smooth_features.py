@@ -20,6 +20,7 @@ from drystone.kernels.spatial.smooth_surface import support
 SLACK = 1e-12  # relative to a length: a foot on the border belongs to the feature
 ROOT_STEPS = 80
 SMALL = 1e-14
+FINEST = 4e-16
 
 
 @kernel
@@ -68,59 +69,59 @@ def visit_face(s, Q, t, numbers, o, ints, q, f, n, p):
 
 
 @kernel
-def _along(s, Q, t, numbers, i, m, w, angle, n, p):
-    """Direction at `angle` from m towards w on an arc: fills n and p; -> ds/dangle."""
-    c, d = np.cos(angle), np.sin(angle)
-    for k in range(3):
-        n[k] = c * m[k] + d * w[k]
-    lowest(s, Q, t, n, p)
-    slope = 0.0
-    for k in range(3):
-        slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
-    return slope
+def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
+    """Maximum over directions n at angles 0 to `high` from m (3,) towards w (3,), both unit.
 
-
-@kernel
-def _summit(s, Q, t, numbers, i, m, w, low, high, ends, guess, n, p, other):
-    """Angle of the maximum between two of ascending and falling slope; fills n and p.
-
-    ends (2,): the slopes at low and high. False position, halved where it does not pay.
+    i: a vertex of the edge. Fills n and p; -> -1 or 1 if it lies at 0 or at `high`, else 0.
+    ends (2, 3) scratch: A's points at both ends of the bracket. False position, halved where it
+    does not pay, on the slope of the separation.
     """
     small = SMALL * max(s[0], s[1], s[2])
-    up, down, last, angle = ends[0], ends[1], high - low, guess
+    low, end, up, down, last, angle = 0.0, high, 0.0, 0.0, high, 0.0
     for step in range(ROOT_STEPS):
-        if not low < angle < high:
-            angle = 0.5 * (low + high)
-        slope = _along(s, Q, t, numbers, i, m, w, angle, n, p)
+        c, d, slope = np.cos(angle), np.sin(angle), 0.0
+        for k in range(3):
+            n[k] = c * m[k] + d * w[k]
+        lowest(s, Q, t, n, p)
+        for k in range(3):
+            slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
+        if step == 0 and slope <= 0.0:
+            return -1
+        if step == 1 and slope >= 0.0:
+            return 1
         if abs(slope) <= small:
-            return
+            return 0
+        for k in range(3):
+            ends[0 if slope > 0.0 else 1, k] = p[k]
         if slope > 0.0:
             low, up = angle, slope
         else:
-            high, down = angle, slope
-        if high - low <= 4e-16:
+            end, down = angle, slope
+        if end - low <= FINEST:
             break
-        angle = low + (high - low) * up / (up - down)
-        if step % 3 == 2:
-            if high - low > 0.25 * last:
-                angle = 0.5 * (low + high)
-            last = high - low
-    # a flat: the support point jumps within the last digit of the angle; in between is as low
-    up = _along(s, Q, t, numbers, i, m, w, low, n, other)
-    down = _along(s, Q, t, numbers, i, m, w, high, n, p)
-    if up > down:
-        for k in range(3):
-            p[k] = (up * p[k] - down * other[k]) / (up - down)
+        angle = low + (end - low) * up / (up - down)
+        if step == 0:
+            angle = high
+        elif step == 1 and low < guess < end:
+            angle = guess
+        elif step % 3 == 2:
+            if end - low > 0.25 * last:
+                angle = 0.5 * (low + end)
+            last = end - low
+    for k in range(3):
+        # a flat: A's point jumps within the last digit of the angle; in between is as low
+        p[k] = (up * ends[1, k] - down * ends[0, k]) / (up - down)
+    return 0
 
 
 @kernel
-def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, e4):
-    """Edge e, n in: a guess of the direction; next a face or a vertex of it. e4 (4, 3) scratch."""
+def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, work):
+    """Edge e, n in: a guess of the direction; next a face or a vertex of it. work (4, 3) scratch."""
     nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
     k = q + 4 + nf + 2 * ne + 4 * e
     i, j = o + 3 * ints[k], o + 3 * ints[k + 1]
     left, right = o + 3 * nv + 4 * ints[k + 2], o + 3 * nv + 4 * ints[k + 3]
-    m, w, ends = e4[0], e4[1], e4[2]
+    m, w = work[0], work[1]
     r0 = numbers[j] - numbers[i]
     r1 = numbers[j + 1] - numbers[i + 1]
     r2 = numbers[j + 2] - numbers[i + 2]
@@ -130,35 +131,20 @@ def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, e4):
     w[0] = (r1 * m[2] - r2 * m[1]) / length
     w[1] = (r2 * m[0] - r0 * m[2]) / length
     w[2] = (r0 * m[1] - r1 * m[0]) / length
-    guess = np.arctan2(
-        n[0] * w[0] + n[1] * w[1] + n[2] * w[2], n[0] * m[0] + n[1] * m[1] + n[2] * m[2]
-    )
-    c, d = 0.0, 0.0
+    cn, dn, cr, dr = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
-        c += numbers[right + a] * m[a]
-        d += numbers[right + a] * w[a]
-    high = np.arctan2(d, c)
-    ends[0] = _along(s, Q, t, numbers, i, m, w, 0.0, n, p)
-    if ends[0] <= 0.0:
-        return _height(numbers, i, n, p), 1 + ints[k + 2]
-    ends[1] = _along(s, Q, t, numbers, i, m, w, high, n, p)
-    if ends[1] >= 0.0:
-        return _height(numbers, i, n, p), 1 + ints[k + 3]
-    _summit(s, Q, t, numbers, i, m, w, 0.0, high, ends, guess, n, p, e4[3])
-    c = (
-        r0 * (p[0] - numbers[i]) + r1 * (p[1] - numbers[i + 1]) + r2 * (p[2] - numbers[i + 2])
-    ) / rr
+        cn += n[a] * m[a]
+        dn += n[a] * w[a]
+        cr += numbers[right + a] * m[a]
+        dr += numbers[right + a] * w[a]
+    end = _summit(s, Q, t, numbers, i, m, w, np.arctan2(dr, cr), np.arctan2(dn, cn), n, p, work[2:])
+    d0, d1, d2 = p[0] - numbers[i], p[1] - numbers[i + 1], p[2] - numbers[i + 2]
+    height, c = n[0] * d0 + n[1] * d1 + n[2] * d2, (r0 * d0 + r1 * d1 + r2 * d2) / rr
     follow = 1 + nf + e
-    if c < -SLACK:
+    if end != 0:
+        follow = 1 + ints[k + 2 + (1 if end > 0 else 0)]
+    elif c < -SLACK:
         follow = 1 + nf + ne + ints[k]
     elif c > 1.0 + SLACK:
         follow = 1 + nf + ne + ints[k + 1]
-    return _height(numbers, i, n, p), follow
-
-
-@kernel
-def _height(numbers, i, n, p):
-    """n.(p - vertex at i)"""
-    return (
-        n[0] * (p[0] - numbers[i]) + n[1] * (p[1] - numbers[i + 1]) + n[2] * (p[2] - numbers[i + 2])
-    )
+    return height, follow

@@ -20,20 +20,21 @@ SMALL = 1e-14
 
 
 @kernel
-def separation(sa, sb, Q, t, n, a, b):
-    """s(n) for unit n (3,) in A's frame; writes the support points a, b (3,), in A's frame too.
-
-    B's frame is turned by Q and moved by t; zero semi-axes make a body a point.
-    """
-    a[0], a[1], a[2] = support(sa, -n[0], -n[1], -n[2])
-    u = Q[0, 0] * n[0] + Q[1, 0] * n[1] + Q[2, 0] * n[2]
-    v = Q[0, 1] * n[0] + Q[1, 1] * n[1] + Q[2, 1] * n[2]
-    w = Q[0, 2] * n[0] + Q[1, 2] * n[1] + Q[2, 2] * n[2]
-    u, v, w = support(sb, u, v, w)
+def separation(S, C, R, n, P):
+    """s(n) for unit n (3,); writes the support points P (2, 3). Arrays as in extremal_points."""
     s = 0.0
-    for k in range(3):
-        b[k] = t[k] + Q[k, 0] * u + Q[k, 1] * v + Q[k, 2] * w
-        s += n[k] * (a[k] - b[k])
+    for o in range(2):
+        sign = 2.0 * o - 1.0  # A is lowest, B highest along n
+        n0, n1, n2 = sign * n[0], sign * n[1], sign * n[2]
+        u, v, w = support(
+            S[o],
+            R[o, 0, 0] * n0 + R[o, 1, 0] * n1 + R[o, 2, 0] * n2,
+            R[o, 0, 1] * n0 + R[o, 1, 1] * n1 + R[o, 2, 1] * n2,
+            R[o, 0, 2] * n0 + R[o, 1, 2] * n1 + R[o, 2, 2] * n2,
+        )
+        for k in range(3):
+            P[o, k] = C[o, k] + R[o, k, 0] * u + R[o, k, 1] * v + R[o, k, 2] * w
+            s -= sign * n[k] * P[o, k]
     return s
 
 
@@ -48,89 +49,81 @@ def _centroid(z, k):
         area += part
         cx += part * (ux + vx) / 3.0
         cy += part * (uy + vy) / 3.0
-    if area <= 0.0:
-        return 0.0, z[0, 0], z[0, 1]
-    return area, z[0, 0] + cx / area, z[0, 1] + cy / area
+    if area > 0.0:
+        cx, cy = cx / area, cy / area
+    return area, z[0, 0] + cx, z[0, 1] + cy
 
 
 @kernel
-def _cut(z, k, cx, cy, gx, gy, other):
-    """Keep the part of z[:k] with g.(z - c) >= 0; -> corners left (`other` is scratch)."""
-    m = 0
+def _cut(z, k, cx, cy, gx, gy, kept):
+    """Write the part of z[:k] with g.(z - c) >= 0 to `kept`; -> its corners."""
+    m, i = 0, k - 1
+    r = gx * (z[i, 0] - cx) + gy * (z[i, 1] - cy)
     for j in range(k):
-        i = j + 1 if j + 1 < k else 0
         s = gx * (z[j, 0] - cx) + gy * (z[j, 1] - cy)
-        r = gx * (z[i, 0] - cx) + gy * (z[i, 1] - cy)
-        if s >= 0.0:
-            other[m, 0], other[m, 1] = z[j, 0], z[j, 1]
-            m += 1
-        if (s > 0.0 and r < 0.0) or (s < 0.0 and r > 0.0):
+        if s * r < 0.0:
             f = s / (s - r)
-            other[m, 0] = z[j, 0] + f * (z[i, 0] - z[j, 0])
-            other[m, 1] = z[j, 1] + f * (z[i, 1] - z[j, 1])
+            kept[m, 0] = z[j, 0] + f * (z[i, 0] - z[j, 0])
+            kept[m, 1] = z[j, 1] + f * (z[i, 1] - z[j, 1])
             m += 1
-    for j in range(m):
-        z[j, 0], z[j, 1] = other[j, 0], other[j, 1]
+        if s >= 0.0:
+            kept[m, 0], kept[m, 1] = z[j, 0], z[j, 1]
+            m += 1
+        i, r = j, s
     return m
 
 
 @kernel
-def _frame(t, e):
-    """Rows 0 to 2 of e (4, 3): two directions across, and the unit vector -t/|t| (z if t = 0)."""
-    d = np.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
-    for k in range(3):
-        e[2, k] = -t[k] / d if d > 0.0 else (1.0 if k == 2 else 0.0)
-    least = 0
-    for k in range(1, 3):
-        if abs(e[2, k]) < abs(e[2, least]):
-            least = k
-    c = e[2, least]
-    norm = np.sqrt(1.0 - c * c)
-    for k in range(3):
-        e[0, k] = ((1.0 if k == least else 0.0) - c * e[2, k]) / norm
-    e[1, 0] = e[2, 1] * e[0, 2] - e[2, 2] * e[0, 1]
-    e[1, 1] = e[2, 2] * e[0, 0] - e[2, 0] * e[0, 2]
-    e[1, 2] = e[2, 0] * e[0, 1] - e[2, 1] * e[0, 0]
+def _frame(C, e):
+    """Rows of e (3, 3): two directions across d = C_A - C_B, and d made a unit vector."""
+    x, y, z = C[0, 0] - C[1, 0], C[0, 1] - C[1, 1], C[0, 2] - C[1, 2]
+    d = np.sqrt(x * x + y * y + z * z)
+    if d > 0.0:
+        x, y, z = x / d, y / d, z / d
+    else:
+        z = 1.0
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    e[0, 0], e[0, 1], e[0, 2] = 1.0 + sign * x * x * a, sign * x * y * a, -sign * x
+    e[1, 0], e[1, 1], e[1, 2] = x * y * a, sign + y * y * a, -y
+    e[2, 0], e[2, 1], e[2, 2] = x, y, z
 
 
 @kernel
-def widest(sa, sb, Q, t, n, a, b, e, z, other):
-    """Write the best direction n (3,) and points a, b of a common line along it; -> s(n).
+def widest(S, C, R, P, n, e, polygons):
+    """Write the best direction n (3,) and points P (2, 3) of a common line along it; -> s(n).
 
-    e (4, 3); z, other (CUTS + 8, 2): scratch.
+    e (4, 3), polygons (2, CUTS + 8, 2): scratch.
     """
-    _frame(t, e)
-    m = e[3]
-    for j in range(4):
-        z[j, 0], z[j, 1] = (-WIDE if j in (0, 3) else WIDE), (-WIDE if j < 2 else WIDE)
-    k, cx, cy, best = 4, 0.0, 0.0, -np.inf
-    size = max(sa[0], sa[1], sa[2], sb[0], sb[1], sb[2])
-    for _ in range(CUTS):
-        norm = np.sqrt(1.0 + cx * cx + cy * cy)
+    _frame(C, e)
+    m, z, size = e[3], polygons[0], 0.0
+    for o in range(2):
+        size = max(size, S[o, 0], S[o, 1], S[o, 2])
+        sign = WIDE - 2.0 * WIDE * o  # the square, corner by corner
+        z[2 * o, 0], z[2 * o, 1], z[2 * o + 1, 0], z[2 * o + 1, 1] = -sign, -sign, sign, -sign
+    k, cx, cy, best, last = np.int64(4), 0.0, 0.0, -np.inf, False
+    for step in range(CUTS + 1):
+        norm = 1.0 / np.sqrt(1.0 + cx * cx + cy * cy)
         for i in range(3):
-            m[i] = (e[2, i] + cx * e[0, i] + cy * e[1, i]) / norm
-        s = separation(sa, sb, Q, t, m, a, b)
-        if s > best:
-            best = s
-            for i in range(3):
-                n[i] = m[i]
+            m[i] = n[i] if last else (e[2, i] + cx * e[0, i] + cy * e[1, i]) * norm
+        s = separation(S, C, R, m, P)
+        if last:
+            break
         gx, gy, slip = 0.0, 0.0, 0.0
         for i in range(3):
-            q = a[i] - b[i] - s * m[i]
+            if s > best:
+                n[i] = m[i]
+            q = P[0, i] - P[1, i] - s * m[i]
             gx += q * e[0, i]
             gy += q * e[1, i]
             slip += q * q
-        if slip <= (SMALL * size) ** 2:
-            break
-        k = _cut(z, k, cx, cy, gx, gy, other)
-        if k < 3:
-            break
-        area, cx, cy = _centroid(z, k)
-        if area <= (SMALL * (1.0 + cx * cx + cy * cy)) ** 2:
-            break
-    best = separation(sa, sb, Q, t, n, a, b)
+        best = max(best, s)
+        k = _cut(polygons[step % 2], k, cx, cy, gx, gy, polygons[1 - step % 2])
+        area, cx, cy = _centroid(polygons[1 - step % 2], k)
+        small = SMALL * (1.0 + cx * cx + cy * cy)
+        last = slip <= (SMALL * size) ** 2 or not area > small * small or step == CUTS - 1
     for i in range(3):
         # support points of flat faces jump with the last digit of n; between them is as extreme
-        middle = 0.5 * (a[i] + b[i])
-        a[i], b[i] = middle + 0.5 * best * n[i], middle - 0.5 * best * n[i]
-    return best
+        middle = 0.5 * (P[0, i] + P[1, i])
+        P[0, i], P[1, i] = middle + 0.5 * s * n[i], middle - 0.5 * s * n[i]
+    return s

@@ -1,4 +1,8 @@
-"""How every kernel of this family writes a contact: one place for the sign conventions."""
+"""How every kernel of this family writes a contact: one place for the sign conventions.
+
+Counts of contacts begin as ``np.int64(0)``: a literal 0 would compile all they are passed to
+once more, for that literal.
+"""
 
 from drystone.kernels._jit import kernel
 

@@ -12,7 +12,7 @@ def contact_sphere_sphere(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """gap = |x_A - x_B| - r_A - r_B; centres that coincide push apart along z."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ra = numbers[first[a]]
@@ -43,7 +43,7 @@ def contact_sphere_halfspace(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """gap = n.(x_A - x_B) - r with n the z axis of B."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         r = numbers[first[a]]
@@ -63,7 +63,7 @@ def contact_sphere_capsule(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """The sphere against the nearest ball of the capsule; on the axis it is pushed along x."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ra, h, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]

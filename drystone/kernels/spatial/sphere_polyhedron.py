@@ -145,7 +145,7 @@ def contact_sphere_polyhedron(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """One contact. Cache: 0 the nearest feature. Counters: 0 features kept, 1 pairs."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         r, known = numbers[first[a]], int(cache[i, 0])

@@ -67,7 +67,7 @@ def contact_sphere_cylinder(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """One contact: nearest side, cap or rim."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ra, h, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]
@@ -91,7 +91,7 @@ def contact_sphere_cone(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """One contact: nearest side, base, rim or apex."""
-    k = 0
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         ra, height, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]

@@ -9,7 +9,6 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.smooth_point import nearest_point
 from drystone.kernels.spatial.smooth_surface import read_surface, support
-from drystone.kernels.spatial.smooth_widest import CUTS
 from drystone.kernels.spatial.smooth_write import local, put_ball, turned
 
 
@@ -31,10 +30,8 @@ def contact_sphere_smooth(
 ):  # fmt: skip
     """One contact per pair."""
     s, c, p, n = np.empty(5), np.empty(3), np.empty(3), np.empty(3)
-    dot, e, H = np.zeros(5), np.empty((5, 3)), np.empty((2, 3, 3))
-    identity, polygons = np.eye(3), np.empty((2, CUTS + 8, 2))
-    dot[3], dot[4] = 1.0, 1.0
-    k = 0
+    work, H = np.empty((4, 3)), np.empty((2, 3, 3))
+    k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         r, far = numbers[first[a]], numbers[first[a]] + margin[i]
@@ -46,12 +43,13 @@ def contact_sphere_smooth(
         if _beyond(s, c, p, far):
             stats[4] += 1
             cache[i, 0] = min(known, 1.0)
-            cache[i, 4:7] = 0.0
+            for j in range(3):
+                cache[i, 4 + j] = 0.0
             continue
         if k == which.size:
             return -1
         stats[1] += 1 if known == 2.0 else 0
-        g = nearest_point(s, c, p, n, dot, identity, e, H, polygons, stats) - r
+        g = nearest_point(s, c, p, n, work, H, stats) - r
         for j in range(3):
             cache[i, 4 + j] = p[j] - cache[i, 1 + j] if known > 0.0 else 0.0
             cache[i, 1 + j] = p[j]

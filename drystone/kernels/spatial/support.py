@@ -118,7 +118,8 @@ def piece_point(kind, numbers, f0, label, dx, dy, dz, out):
 def support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab):
     """Furthest point of body s (0: A along -n, 1: B along n) into ab[s]; its label comes back.
 
-    label >= 0 asks for the furthest point of that piece alone.
+    label >= 0 asks for the furthest point of that piece alone. (Whole numbers written at the
+    place of the call would make the compiler build a copy of this for each: pass variables.)
     """
     sign = -1.0 if s == 0 else 1.0
     F, out = frame[s], ab[s]
@@ -140,8 +141,9 @@ def support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab):
 @kernel
 def both(spec, frame, numbers, ints, n0, n1, n2, ab, label):
     """Supports of A along -n and of B along n into ab, labels too; n . (a - b) comes back."""
-    label[0] = support(0, -1, spec, frame, numbers, ints, n0, n1, n2, ab)
-    label[1] = support(1, -1, spec, frame, numbers, ints, n0, n1, n2, ab)
+    for s in range(2):
+        label[s] = -1
+        label[s] = support(s, label[s], spec, frame, numbers, ints, n0, n1, n2, ab)
     return n0 * (ab[0, 0] - ab[1, 0]) + n1 * (ab[0, 1] - ab[1, 1]) + n2 * (ab[0, 2] - ab[1, 2])
 
 
@@ -168,3 +170,21 @@ def extent(kind, numbers, f0, ints, i0):
     if kind in (ELLIPSOID, SUPERQUADRIC):
         return max(numbers[f0], max(numbers[f0 + 1], numbers[f0 + 2]))
     return numbers[f0] + numbers[f0 + 1]
+
+
+@kernel
+def set_pair(a, b, x, R, first, numbers, first_int, ints, spec, frame, size):
+    """Poses of A and B, the origin of A as origin: digits are kept far from the world's.
+
+    The kinds stand in spec[:, 0]. size (4,): extents of A and B, radii around their cores.
+    """
+    for s in range(2):
+        g = a if s == 0 else b
+        kind, f0, i0 = spec[s, 0], first[g], first_int[g]
+        spec[s, 1], spec[s, 2], spec[s, 3] = f0, i0, -1
+        for c in range(3):
+            frame[s, 9 + c] = x[g, c] - x[a, c]
+            for k in range(3):
+                frame[s, 3 * c + k] = R[g, c, k]
+        size[s] = extent(kind, numbers, f0, ints, i0)
+        size[2 + s] = round_radius(kind, numbers, f0)

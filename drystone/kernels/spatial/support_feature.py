@@ -108,7 +108,8 @@ def feature_of(s, spec, frame, numbers, ints, n, sine, out, ids, across, ab):
     dx = sign * (F[0] * n[0] + F[3] * n[1] + F[6] * n[2])
     dy = sign * (F[1] * n[0] + F[4] * n[1] + F[7] * n[2])
     dz = sign * (F[2] * n[0] + F[5] * n[1] + F[8] * n[2])
-    v = support(s, -1, spec, frame, numbers, ints, n[0], n[1], n[2], ab)
+    ids[0] = -1
+    v = support(s, ids[0], spec, frame, numbers, ints, n[0], n[1], n[2], ab)
     k = local_feature(
         spec[s, 0], numbers, spec[s, 1], ints, spec[s, 2], v, dx, dy, dz, sine, out, ids, across
     )

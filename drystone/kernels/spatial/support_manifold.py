@@ -9,12 +9,14 @@ the deepest point itself, given whenever none of the others is as deep.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.gjk_closest import set_pair
 from drystone.kernels.spatial.gjk_polish import tangents
-from drystone.kernels.spatial.support import extent, round_radius
+from drystone.kernels.spatial.gjk_refine import CAP, FAR, SURE, UNSURE
+from drystone.kernels.spatial.support import set_pair
 from drystone.kernels.spatial.support_feature import ROOM, feature_of
 
+DOUBT = -2
 SINE = 0.1  # faces and edges within this angle of facing the other body are features
+SAME = 1e-9  # points nearer than this, in sizes of the smaller body, are one
 CORNER_A, CORNER_B, CROSSING = 1 << 40, 2 << 40, 3 << 40
 
 
@@ -135,7 +137,7 @@ def along_segments(m, A, B, ca, cb, same, found, names):
 def clip(ka, kb, A, B, ida, idb, ca, cb, same, found, names):
     """Points of both features, found (room, 4): coordinates across n, heights on A and on B."""
     pa, pb = np.zeros(3), np.zeros(3)
-    m = 0
+    m = np.int64(0)  # a plain 0 would build the callees twice
     if ka == 1 or kb == 1:
         return 0
     if ka == 2 and kb == 2:
@@ -143,7 +145,7 @@ def clip(ka, kb, A, B, ida, idb, ca, cb, same, found, names):
         f0, f1 = B[1, 0] - B[0, 0], B[1, 1] - B[0, 1]
         det, dot = e0 * f1 - e1 * f0, e0 * f0 + e1 * f1
         if abs(det) <= SINE * np.sqrt(det * det + dot * dot):
-            return along_segments(0, A, B, ca, cb, same, found, names)
+            return along_segments(m, A, B, ca, cb, same, found, names)
         return 0
     ta, tb = plane_of(ka, A, pa), plane_of(kb, B, pb)
     if kb > 2:
@@ -162,32 +164,73 @@ def clip(ka, kb, A, B, ida, idb, ca, cb, same, found, names):
 
 
 @kernel
+def put(
+    k,
+    i,
+    m,
+    g,
+    margin,
+    ra,
+    rb,
+    same,
+    origin,
+    n,
+    T,
+    found,
+    names,
+    mid,
+    which,
+    point,
+    normal,
+    gap,
+    feature,
+):
+    """Write the m points of pair i that are within its margin, and the deepest; contacts so far."""
+    deep = False
+    for j in range(m + 1):
+        if j == m and deep:
+            break
+        h, name = g, 0
+        if j < m:
+            h, name = found[j, 2] - found[j, 3] - ra - rb, names[j]
+            if not h <= margin:
+                continue
+            deep = deep or h <= g + same
+        for c in range(3):
+            point[k, c] = mid[c]
+            if j < m:
+                middle = 0.5 * (found[j, 2] + found[j, 3] + rb - ra)
+                point[k, c] = origin[c] + middle * n[c]
+                point[k, c] += found[j, 0] * T[0, c] + found[j, 1] * T[1, c]
+            normal[k, c] = n[c]
+        which[k], gap[k], feature[k] = i, h, name
+        k += 1
+    return k
+
+
+@kernel
 def manifold(
-    kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, n, g, mid,
+    kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, state, n, g, mid,
     which, point, normal, gap, feature,
 ):  # fmt: skip
-    """Contacts of the pairs with signed distance g (np,) <= margin, normals n, points mid."""
-    spec, frame, ab, T = (
-        np.zeros((2, 4), np.int64),
-        np.zeros((2, 12)),
-        np.zeros((2, 3)),
-        np.empty((2, 3)),
-    )
+    """Contacts of the pairs with signed distance g (np,) <= margin, normals n, points mid.
+
+    Of pairs in state CAP only contacts of faces as deep as g are believed; one that has none turns
+    UNSURE, and the answer is DOUBT. -> contacts, -1 (no room) or DOUBT
+    """
+    spec, frame, size = np.zeros((2, 4), np.int64), np.zeros((2, 12)), np.zeros(4)
+    ab, T, count = np.zeros((2, 3)), np.empty((2, 3)), np.zeros(2, np.int64)
     P, Q = np.empty((ROOM, 3)), np.empty((2, ROOM, 3))
     ids, across = np.empty((2, ROOM), np.int64), np.empty((2, ROOM))
     found, names = np.empty((4 * ROOM, 4)), np.empty(4 * ROOM, np.int64)
-    count = np.zeros(2, np.int64)
     spec[0, 0], spec[1, 0] = kind_a, kind_b
-    k = 0
+    k, doubt = np.int64(0), False
     for i in range(pairs.shape[0]):
-        if not g[i] <= margin[i]:
+        if state[i] == FAR or not g[i] <= margin[i]:
             continue
         a, b = pairs[i, 0], pairs[i, 1]
-        set_pair(a, b, x, R, first, first_int, spec, frame)
-        ra = round_radius(kind_a, numbers, first[a])
-        rb = round_radius(kind_b, numbers, first[b])
-        size = extent(kind_a, numbers, first[a], ints, first_int[a])
-        size = min(size, extent(kind_b, numbers, first[b], ints, first_int[b]))
+        set_pair(a, b, x, R, first, numbers, first_int, ints, spec, frame, size)
+        same = SAME * min(size[0], size[1])
         tangents(n[i], T)
         for s in range(2):
             count[s] = feature_of(
@@ -195,27 +238,18 @@ def manifold(
             )
             flatten(count[s], n[i], T, P, Q[s])
         m = clip(
-            count[0], count[1], Q[0], Q[1], ids[0], ids[1], across[0], across[1], 1e-9 * size,
-            found, names,
-        )  # fmt: skip
+            count[0], count[1], Q[0], Q[1], ids[0], ids[1], across[0], across[1], same, found, names
+        )
+        if state[i] == CAP:
+            state[i] = UNSURE
+            for j in range(m):
+                if found[j, 2] - found[j, 3] <= g[i] + size[2] + size[3] + same:
+                    state[i] = SURE
+            doubt = doubt or state[i] == UNSURE
         if k + m + 1 > which.size:
             return -1
-        deep = False
-        for j in range(m):
-            h = found[j, 2] - found[j, 3] - ra - rb
-            if not h <= margin[i]:
-                continue
-            deep = deep or h <= g[i] + 1e-9 * size
-            middle = 0.5 * (found[j, 2] + found[j, 3] + rb - ra)
-            for c in range(3):
-                point[k, c] = x[a, c] + found[j, 0] * T[0, c] + found[j, 1] * T[1, c]
-                point[k, c] += middle * n[i, c]
-                normal[k, c] = n[i, c]
-            which[k], gap[k], feature[k] = i, h, names[j]
-            k += 1
-        if not deep:
-            for c in range(3):
-                point[k, c], normal[k, c] = mid[i, c], n[i, c]
-            which[k], gap[k], feature[k] = i, g[i], 0
-            k += 1
-    return k
+        k = put(
+            k, i, m, g[i], margin[i], size[2], size[3], same, x[a], n[i], T, found, names, mid[i],
+            which, point, normal, gap, feature,
+        )  # fmt: skip
+    return DOUBT if doubt else k

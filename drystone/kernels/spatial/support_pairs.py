@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from drystone.kernels.spatial.gjk_closest import closest
+from drystone.kernels.spatial.gjk_refine import GUESS, UNKNOWN, UNSURE, refine
+from drystone.kernels.spatial.gjk_search import GROW, search
 from drystone.kernels.spatial.support import (
     CAPSULE,
     CONE,
@@ -17,8 +18,41 @@ from drystone.kernels.spatial.support import (
     POLYHEDRON,
     SPHERE,
     SUPERQUADRIC,
-)  # fmt: skip
-from drystone.kernels.spatial.support_manifold import manifold
+)
+from drystone.kernels.spatial.support_manifold import DOUBT, manifold
+
+WIDTH = 13  # of the cache: set, direction (3), atoms, their labels (8)
+TOLERANCES = (1e-6, 1e-13)  # of the search, and of a second one if the first leads nowhere
+
+
+class _Pairs:
+    """Directions of a batch of pairs, and the steps that make them certain."""
+
+    def __init__(self, bodies, cache, stats):
+        self.bodies, self.cache, self.stats = bodies, cache, stats
+        n = len(cache)
+        self.state = np.where(cache[:, 0] != 0.0, GUESS, UNKNOWN)
+        self.normal, self.atoms = cache[:, 1:4].copy(), cache[:, 4].astype(np.int64)
+        self.labels = cache[:, 5:].astype(np.int64).reshape(n, 4, 2)
+        self.gap, self.mid = np.full(n, np.inf), np.empty((n, 3))
+
+    def refine(self, depth, trust):
+        refine(
+            *self.bodies, depth, trust, self.state, self.normal, self.atoms, self.labels,
+            self.gap, self.mid, self.stats,
+        )  # fmt: skip
+
+    def search(self):
+        """The long way for those in doubt, twice if need be."""
+        for tol in TOLERANCES:
+            if not ((self.state == UNKNOWN) | (self.state == UNSURE)).any():
+                return
+            search(*self.bodies, tol, self.state, self.normal, self.atoms, self.labels, self.stats)
+            self.refine(np.inf, False)
+
+    def remember(self):
+        self.cache[:, 0], self.cache[:, 1:4], self.cache[:, 4] = 1.0, self.normal, self.atoms
+        self.cache[:, 5:] = self.labels.reshape(len(self.cache), 8)
 
 
 def contact_support_support(
@@ -26,15 +60,20 @@ def contact_support_support(
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
     """Contacts of pairs whose geoms are of kind_a and kind_b; otherwise as the contract says."""
-    n, g, mid = np.empty((len(pairs), 3)), np.empty(len(pairs)), np.empty((len(pairs), 3))
-    closest(
-        kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, cache, n, g, mid,
-        stats,
-    )  # fmt: skip
-    return manifold(
-        kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, n, g, mid,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
+    bodies = (kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints)
+    out = (which, point, normal, gap, feature)
+    these = _Pairs(bodies, cache, stats)
+    these.refine(GROW, True)
+    searched = stats[1]
+    these.search()
+    count = manifold(*bodies, these.state, these.normal, these.gap, these.mid, *out)
+    if count == DOUBT:  # a cap that is not over the other body after all
+        these.search()
+        count = manifold(*bodies, these.state, these.normal, these.gap, these.mid, *out)
+    stats[0] += len(pairs) - (stats[1] - searched)
+    stats[5] += np.count_nonzero(these.state == UNSURE)
+    these.remember()
+    return count
 
 
 contact_sphere_sphere = partial(contact_support_support, SPHERE, SPHERE)
