@@ -30,11 +30,11 @@ def contact_core_core(
         return -1  # at once, while the cache is untouched
     V = np.empty((most_vertices(pairs, first), 2))
     ends, names = np.empty((2, 3)), np.empty(2, np.int64)
-    count = 0
+    count, zero = 0, np.int64(0)  # a literal would have `load` compiled for it alone
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
         dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
-        na, ra = load(numbers, first[a], first[a + 1], 0.0, 0.0, R[a, 0, 0], R[a, 1, 0], 0, V)
+        na, ra = load(numbers, first[a], first[a + 1], 0.0, 0.0, R[a, 0, 0], R[a, 1, 0], zero, V)
         nb, rb = load(numbers, first[b], first[b + 1], dx, dy, R[b, 0, 0], R[b, 1, 0], na, V)
         slack = SLACK * (abs(V[0, 0]) + abs(V[0, 1]) + abs(V[na, 0]) + abs(V[na, 1]))
         found, code, j, i = _witness(V, na, nb, margin[k] + ra + rb, slack, cache, k, stats)

@@ -13,7 +13,9 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.planar.core import edge
 from drystone.kernels.planar.cycle import wrap
 
-SAME_END = 1e-6  # of the edge: two vertices this close along it are one end of the region
+# of the edge: where vertices of both bodies end the region this close together, it is named after
+# A's, so that rocking and rounding do not rename the contacts of equal blocks in a stack
+SAME_END = 1e-3
 POINT = 1e-9  # of the edge: a shorter region is one point
 BASE = 1 << 20  # more than the vertices of a polygon
 
@@ -27,24 +29,27 @@ def region(V, na, nb, w, j, i, ra, rb, limit, ends, names):
     """
     row, n, other, nv = (0, na, na, nb) if w == 0 else (na, nb, 0, na)
     px, py, tx, ty, L = edge(V, row, n, j)
-    e, s0, h0, s1, h1, flat = _against(V, other, nv, i, px, py, tx, ty)
+    e, s0, h0, s1, h1 = _against(V, other, nv, i, px, py, tx, ty)
     low, high = max(min(s0, s1), 0.0), min(max(s0, s1), L)
-    count = 0
-    if high - low > POINT * L and flat:
-        for side in range(2):
-            last = (side == 1) == (w == 0)  # A's edge and B's run against each other
-            s = high if last else low
-            h = h0 + (h1 - h0) * ((s - s0) / (s1 - s0))
-            if h - ra - rb <= limit:
-                _put(px, py, tx, ty, s, h, w, ra, rb, ends, count)
-                reached = s0 if (s0 > s1) == last else s1
-                names[count] = _end_name(n, nv, w, j, e, reached, last, L)
-                count += 1
-    if count == 0 and h0 - ra - rb <= limit:
-        _put(px, py, tx, ty, min(max(s0, 0.0), L), h0, w, ra, rb, ends, 0)
-        names[0] = _name(1 - w, i, j)
-        count = 1
     sign = -1.0 if w == 0 else 1.0
+    wide = high - low > POINT * L
+    count = 0
+    for side in range(2):
+        last = (side == 1) == (w == 0)  # A's edge and B's run against each other
+        s = high if last else low
+        if wide:
+            h = h0 + (h1 - h0) * ((s - s0) / (s1 - s0))
+            name = _end_name(n, nv, w, j, e, s0 if (s0 > s1) == last else s1, last, L)
+        elif side == 0:
+            s, h = min(max(s0, 0.0), L), h0
+            name = ((1 - w) * BASE + i) * BASE + j
+        else:
+            break
+        if h - ra - rb <= limit:
+            up = 0.5 * (h + sign * (rb - ra))
+            ends[count, 0], ends[count, 1] = px + s * tx + up * ty, py + s * ty - up * tx
+            ends[count, 2], names[count] = h - ra - rb, name
+            count += 1
     return count, sign * ty, -sign * tx
 
 
@@ -52,7 +57,8 @@ def region(V, na, nb, w, j, i, ra, rb, limit, ends, names):
 def _against(V, row, nv, i, px, py, tx, ty):
     """The edge at vertex i of the nv from `row` that lies most against the edge (p, t).
 
-    -> its number; place along t and height of vertex i, and of its far end; whether it has width.
+    -> its number; place along t and height of vertex i, and of the edge's other end. If neither
+    edge has any width, the other end is vertex i too.
     """
     dx, dy = V[row + i, 0] - px, V[row + i, 1] - py
     s0, h0 = tx * dx + ty * dy, ty * dx - tx * dy
@@ -65,14 +71,7 @@ def _against(V, row, nv, i, px, py, tx, ty):
         width = (s0 - s) if side == 0 else (s - s0)
         if width > 0.0 and h - h0 < least * width:
             e, s1, h1, least = (i if side == 0 else k), s, h, (h - h0) / width
-    return e, s0, h0, s1, h1, least < np.inf
-
-
-@kernel
-def _put(px, py, tx, ty, s, h, w, ra, rb, ends, n):
-    """Contact above the place s of the edge (p, t) of body w, the other core h above it."""
-    up = 0.5 * (h + (ra - rb if w == 0 else rb - ra))
-    ends[n, 0], ends[n, 1], ends[n, 2] = px + s * tx + up * ty, py + s * ty - up * tx, h - ra - rb
+    return e, s0, h0, s1, h1
 
 
 @kernel
@@ -84,14 +83,8 @@ def _end_name(n, nv, w, j, e, s, last, L):
     own = wrap(j + 1, n) if last else j
     other = e if last else wrap(e + 1, nv)
     out = s - L if last else -s  # how far the other edge reaches over the end of this one
-    if abs(out) <= SAME_END * L:
-        return _name(0, own, e) if w == 0 else _name(0, other, j)
-    return _name(w, own, e) if out > 0.0 else _name(1 - w, other, j)
-
-
-@kernel
-def _name(body, at, e):
-    return (body * BASE + at) * BASE + e
+    mine = w == 0 if abs(out) <= SAME_END * L else out > 0.0
+    return (w * BASE + own) * BASE + e if mine else ((1 - w) * BASE + other) * BASE + j
 
 
 @kernel
@@ -103,5 +96,5 @@ def between(V, na, j, i, ra, rb, ends, names):
     nx, ny = nx / d, ny / d
     up = 0.5 * (d + rb - ra)
     ends[0, 0], ends[0, 1], ends[0, 2] = bx + up * nx, by + up * ny, d - ra - rb
-    names[0] = _name(2, j, i)
+    names[0] = (2 * BASE + j) * BASE + i
     return 1, nx, ny

@@ -16,9 +16,10 @@ from drystone.kernels.planar.cycle import wrap
 @kernel
 def search(V, na, nb, reach, slack):
     """(CONTACT or BEYOND, code, j, i): the witness of the signed distance."""
-    best, code, at, low = -np.inf, EDGE_A, 0, 0
+    zero = np.int64(0)  # not a literal: the kernels called would be compiled for it alone
+    best, code, at, low = -np.inf, zero + EDGE_A, zero, zero
     for w in range(2):
-        i = 0
+        i = zero
         for j in range(na if w == 0 else nb):
             g, _, _, i = edge_vertex(V, na, nb, w, j, i, slack)
             # parallel edges of both bodies tie: A's wins, whatever the rounding

@@ -105,70 +105,76 @@ def in_cone(lx, ly, nx, ny, rx, ry):
 
 @kernel
 def everywhere(pair, lx, ly, rx, ry):
-    """The greatest maximum of g in the cone from l to r: of the normals at 16 points of each
-    ellipse the best is climbed from until g' changes sign; then Newton inside that bracket.
+    """The greatest maximum of g in the cone from l to r (all directions, if both are zero).
 
-    -> (whether there is one, n)
+    The normals at 16 points of each ellipse divide the directions as finely as they need; where
+    g' changes sign from one to the next there is a maximum. -> (whether there is one, n)
     """
     best, nx, ny = -np.inf, 0.0, 1.0
     for at in (2, 6):
         a, b, c, s = pair[at], pair[at + 1], pair[at + 2], pair[at + 3]
-        for k in range(16 if a > 0.0 else 0):
+        px, py = c, s
+        for k in range(1, 17 if a > 0.0 else 1):
             u, v = np.cos(0.125 * np.pi * k) / a, np.sin(0.125 * np.pi * k) / b
             d = np.sqrt(u * u + v * v)
-            x, y = (c * u - s * v) / d, (s * u + c * v) / d
-            if in_cone(lx, ly, x, y, rx, ry):
+            qx, qy = (c * u - s * v) / d, (s * u + c * v) / d
+            found, x, y = _maximum(pair, lx, ly, rx, ry, px, py, qx, qy)
+            if found:
                 g, _, _ = separation(pair, x, y)
                 if g > best:
                     best, nx, ny = g, x, y
-    for x, y in ((lx, ly), (rx, ry)):
-        g, _, _ = separation(pair, x, y)
-        if g > best and x * x + y * y > 0.0:
-            best, nx, ny = g, x, y
-    _, slope, _ = separation(pair, nx, ny)
-    sign = 1.0 if slope > 0.0 else -1.0
-    width = 0.01
-    for _ in range(20):
-        x, y = turned(nx, ny, sign * width)
-        if not in_cone(lx, ly, x, y, rx, ry):
-            x, y = (rx, ry) if sign > 0.0 else (lx, ly)
-        _, slope, _ = separation(pair, x, y)
-        if not slope * sign > 0.0:
-            nx, ny = between(pair, nx, ny, x, y, sign)
-            return True, nx, ny
-        nx, ny, width = x, y, min(2.0 * width, WIDEST)
-    return False, nx, ny
+            px, py = qx, qy
+    return best > -np.inf, nx, ny
 
 
 @kernel
-def between(pair, lx, ly, rx, ry, sign):
-    """A maximum of g between the directions l and r: sign * g' > 0 at l, <= 0 at r."""
-    nx, ny = _middle(lx, ly, rx, ry, sign)
+def _maximum(pair, lx, ly, rx, ry, px, py, qx, qy):
+    """A maximum of g between the directions p and q and inside the cone from l to r."""
+    if not in_cone(lx, ly, px, py, rx, ry):
+        if not in_cone(px, py, lx, ly, qx, qy):
+            return False, px, py
+        px, py = lx, ly
+    if not in_cone(lx, ly, qx, qy, rx, ry):
+        if not in_cone(px, py, rx, ry, qx, qy):
+            return False, px, py
+        qx, qy = rx, ry
+    _, slope, _ = separation(pair, px, py)
+    _, after, _ = separation(pair, qx, qy)
+    if not slope > 0.0 or after > 0.0:
+        return False, px, py
+    x, y = between(pair, px, py, qx, qy)
+    return True, x, y
+
+
+@kernel
+def between(pair, lx, ly, rx, ry):
+    """A maximum of g between the directions l and r: g' > 0 at l, <= 0 at r."""
+    nx, ny = _middle(lx, ly, rx, ry)
     for _ in range(BRACKET_STEPS):
         g, slope, rho = separation(pair, nx, ny)
-        if slope * sign > 0.0:
+        if slope > 0.0:
             lx, ly = nx, ny
         else:
             rx, ry = nx, ny
         if g + rho > 0.0 and abs(slope) < WIDEST * (g + rho):
             step = slope / (g + rho)
             x, y = turned(nx, ny, step)
-            if sign * (lx * y - ly * x) >= 0.0 and sign * (x * ry - y * rx) >= 0.0:
+            if in_cone(lx, ly, x, y, rx, ry):
                 nx, ny = x, y
                 if abs(step) < CLOSE:
                     break
                 continue
-        nx, ny = _middle(lx, ly, rx, ry, sign)
+        nx, ny = _middle(lx, ly, rx, ry)
         if abs(lx * ry - ly * rx) < 1e-16 and lx * rx + ly * ry > 0.0:
             break
     return nx, ny
 
 
 @kernel
-def _middle(lx, ly, rx, ry, sign):
-    """Direction halfway from l to r, which is at most half a turn away in the sense of sign."""
+def _middle(lx, ly, rx, ry):
+    """Direction halfway from l to r, which is at most half a turn counter-clockwise of l."""
     x, y = lx + rx, ly + ry
     d = np.sqrt(x * x + y * y)
     if d > 1e-6:
         return x / d, y / d
-    return -sign * ly, sign * lx
+    return -ly, lx

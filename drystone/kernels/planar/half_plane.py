@@ -71,7 +71,7 @@ def contact_polygon_half_plane(
     pairs, margin, x, R, first, numbers, first_int, ints, cache,
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
-    """Contract in ``drystone.geometry.narrow``; features: vertex numbers, counter-clockwise.
+    """Contract in ``drystone.geometry.narrow``; features: vertex numbers, ascending.
 
     The lowest vertex is climbed to from the cached one (column 0: its number + 1), and the others
     within the margin are its neighbours. stats: hits, climbs.
@@ -94,15 +94,16 @@ def contact_polygon_half_plane(
         i, n = _row_below(numbers, first[a], nv, u, v, low, margin[k] - h0)
         if count + n > which.shape[0]:
             return -1
-        for _ in range(n):
-            vx, vy = numbers[first[a] + 2 * i], numbers[first[a] + 2 * i + 1]
+        wrapped = max(i + n - nv, 0)  # of them come before vertex i: in ascending order
+        for c in range(n):
+            j = c if c < wrapped else i + c - wrapped
+            vx, vy = numbers[first[a] + 2 * j], numbers[first[a] + 2 * j + 1]
             d = h0 + u * vx + v * vy
-            which[count], feature[count], gap[count] = k, i, d
+            which[count], feature[count], gap[count] = k, j, d
             normal[count, 0], normal[count, 1] = nx, ny
             point[count, 0] = x[a, 0] + R[a, 0, 0] * vx + R[a, 0, 1] * vy - 0.5 * d * nx
             point[count, 1] = x[a, 1] + R[a, 1, 0] * vx + R[a, 1, 1] * vy - 0.5 * d * ny
             count += 1
-            i = wrap(i + 1, nv)
     return count
 
 
@@ -132,8 +133,6 @@ def _row_below(numbers, start, nv, u, v, low, height):
     while n < nv and _height(numbers, start, wrap(i + nv - 1, nv), u, v) <= height:
         i = wrap(i + nv - 1, nv)
         n += 1
-    if n == nv:
-        return 0, nv  # all of them: a start that does not depend on the cache
     j = low
     while n < nv and _height(numbers, start, wrap(j + 1, nv), u, v) <= height:
         j = wrap(j + 1, nv)
