@@ -115,7 +115,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     stand for it, because noise has no place in a normal.
     """
     stage = at[STAGE]
-    done = verdict == FAR or stage == RESTORED or stage == MEAN
+    done = verdict == FAR or stage in (RESTORED, MEAN)
     if verdict == FAR:
         at[MADE] = 0
     elif stage == FLAT:
@@ -130,7 +130,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
             at[STAGE] = MEAN
     elif verdict == PROVED:
         cosine = w[N] * w[BEST + 3] + w[N + 1] * w[BEST + 4] + w[N + 2] * w[BEST + 5]
-        done = stage == CACHED or stage == FACE or cosine < 1.0 - SAME
+        done = stage in (CACHED, FACE) or cosine < 1.0 - SAME
         if not done:
             w[OLD], w[OLD + 1], w[OLD + 2], w[OLD + 3] = w[KIND], w[FIRST], w[SECOND], w[S]
             w[KIND], w[FIRST] = w[BEST], w[BEST + 1]
@@ -139,7 +139,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
         done = not propose(numbers, ints, at, w, edges, verdict, stats)
     if not done:
         return True
-    if at[MADE] == 0 and (stage == SETTLED or stage == MEAN) and w[S] <= w[MARGIN]:
+    if at[MADE] == 0 and stage in (SETTLED, MEAN) and w[S] <= w[MARGIN]:
         at[MADE] = single(numbers, ints, at, w, poly, label)
     if stage == CACHED and verdict >= PROVED:
         stats[HITS] += 1

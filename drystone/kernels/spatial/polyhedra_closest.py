@@ -110,12 +110,14 @@ def nearest_features(numbers, ints, at, w):
     """
     count, d2 = 0, math.inf
     for _ in range(ROUNDS):
-        va = climb(numbers, ints, at, w, 0, -1.0, int(w[NEAR_A]))
-        vb = climb(numbers, ints, at, w, 1, 1.0, int(w[NEAR_B]))
-        w[NEAR_A], w[NEAR_B] = va, vb
-        x, y, z = turned(numbers, w, 0, at[VERTEX] + 3 * va, 1.0)
-        p, q, s = turned(numbers, w, 1, at[SIDE + VERTEX] + 3 * vb, 1.0)
-        x, y, z = x - p, y - q, z - s
+        x = y = z = 0.0
+        for k in range(2):
+            sign = 1.0 - 2.0 * k
+            v = climb(numbers, ints, at, w, k, -sign, int(w[NEAR_A + k]))
+            w[NEAR_A + k] = v
+            p, q, r = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0)
+            x, y, z = x + sign * p, y + sign * q, z + sign * r
+        va, vb = int(w[NEAR_A]), int(w[NEAR_B])
         known = False
         for c in range(count):
             known = known or (at[PAIRS + 2 * c] == va and at[PAIRS + 2 * c + 1] == vb)

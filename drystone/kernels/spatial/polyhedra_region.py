@@ -189,25 +189,26 @@ def region(numbers, ints, at, w, poly, label):
             kind, ints[loop_a + i], ints[loop_a + i1], ints[loop_b + j], ints[loop_b + j1]
         )
         made += 1
-        if made > 1 and merged(poly, label, made - 1, made - 2, MERGE * w[SIZE], w[TOL]):
+        while made > 1 and merged(w, poly, label, made - 1, k + 1 == count):
             made -= 1
-    if made > 1 and merged(poly, label, made - 1, 0, MERGE * w[SIZE], w[TOL]):
-        made -= 1
     return made
 
 
 @kernel
-def merged(poly, label, i, j, near, tol):
-    """Whether contact i is one with contact j: together, and with gaps that agree.
+def merged(w, poly, label, i, last):
+    """Whether contact i is one with the one before (the last: or the first), so that it can go.
 
-    The name of a vertex stays rather than that of a crossing of edges, which comes and goes.
+    They are if they are together and their gaps agree. The name of a vertex stays rather than
+    that of a crossing of edges, which comes and goes.
     """
-    d = abs(poly[SPOT, i] - poly[SPOT, j]) + abs(poly[SPOT + 1, i] - poly[SPOT + 1, j])
-    d += abs(poly[SPOT + 2, i] - poly[SPOT + 2, j])
-    if d > near or abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) > tol:
-        return False
-    if label[IDS, i] >> 60 < label[IDS, j] >> 60:
-        label[IDS, j] = label[IDS, i]
-        for c in range(4):
-            poly[SPOT + c, j] = poly[SPOT + c, i]
-    return True
+    for k in range(2 if last else 1):
+        j = (i - 1) * (1 - k)
+        d = abs(poly[SPOT, i] - poly[SPOT, j]) + abs(poly[SPOT + 1, i] - poly[SPOT + 1, j])
+        d += abs(poly[SPOT + 2, i] - poly[SPOT + 2, j])
+        if d <= MERGE * w[SIZE] and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[TOL]:
+            if label[IDS, i] >> 60 < label[IDS, j] >> 60:
+                label[IDS, j] = label[IDS, i]
+                for c in range(4):
+                    poly[SPOT + c, j] = poly[SPOT + c, i]
+            return True
+    return False

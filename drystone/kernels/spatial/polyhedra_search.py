@@ -49,13 +49,12 @@ def best_face(numbers, ints, at, w, tie):
     all faces within `tie` of touching instead, for a corner on a corner (G6).
     """
     best, bar, on = -math.inf, -math.inf, ON * w[SIZE]
-    va, vb = int(w[NEAR_A]), int(w[NEAR_B])
     x = y = z = 0.0
     for k in range(2):
         o = SIDE * k
         v = at[o + VERTEX] + 3 * int(w[NEAR_A + k])
         bar = best + w[TOL] * k
-        sign = 2.0 * k - 1.0
+        sign, u = 2.0 * k - 1.0, int(w[NEAR_B - k])
         for f in range(at[o + NF]):
             p = at[o + PLANE] + 4 * f
             if at[NEARBY] == 1:
@@ -64,13 +63,9 @@ def best_face(numbers, ints, at, w, tie):
                     continue
             a, b, c = turned(numbers, w, k, p, 0.0)
             set_normal(w, sign * a, sign * b, sign * c)
-            if k == 0:
-                vb = climb(numbers, ints, at, w, 1, 1.0, vb)
-                s = -numbers[p + 3] - height(numbers, at, w, 1, vb)
-            else:
-                va = climb(numbers, ints, at, w, 0, -1.0, va)
-                s = height(numbers, at, w, 0, va) - numbers[p + 3]
-                s -= a * w[POSE + 9] + b * w[POSE + 10] + c * w[POSE + 11]
+            h = numbers[p + 3] + k * (a * w[POSE + 9] + b * w[POSE + 10] + c * w[POSE + 11])
+            u = climb(numbers, ints, at, w, 1 - k, -sign, u)
+            s = sign * height(numbers, at, w, 1 - k, u) - h
             if tie > 0.0:
                 if abs(s) <= tie:
                     x, y, z = x + w[N], y + w[N + 1], z + w[N + 2]
@@ -166,10 +161,13 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
     The arcs of an edge pair cross if each edge's vector parts the other's normals, and those of
     A and the opposite of B are on the same side.
     """
-    vb = climb(numbers, ints, at, w, 1, 1.0, int(w[NEAR_B]))
-    va = climb(numbers, ints, at, w, 0, -1.0, int(w[NEAR_A]))
-    na = list_edges(numbers, ints, at, w, 0, height(numbers, at, w, 1, vb) + reach, edges)
-    nb = list_edges(numbers, ints, at, w, 1, reach - height(numbers, at, w, 0, va), edges)
+    na = nb = 0
+    for k in range(2):
+        sign = 2.0 * k - 1.0
+        v = climb(numbers, ints, at, w, 1 - k, -sign, int(w[NEAR_B - k]))
+        level = reach - sign * height(numbers, at, w, 1 - k, v)
+        na = nb
+        nb = list_edges(numbers, ints, at, w, k, level, edges)
     w[FOUND], w[FOUND + 1], w[FOUND + 2] = bar, -1.0, -1.0
     for i in range(na):
         ax, ay, az = edges[0, i, 0], edges[0, i, 1], edges[0, i, 2]

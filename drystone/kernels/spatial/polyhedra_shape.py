@@ -32,9 +32,10 @@ RHO = 38  # how far the bodies can shift along the plane before the region is lo
 TANGENT = 40  # two tangents, then the heights of both faces over the plane (2, 3)
 BEST = 52  # the best face of a search: kind, number, separation, normal (3)
 OLD = 58  # a witness set aside: kind, features, separation
-FOUND = 64  # best pair of edges: separation, edge of A, edge of B
-SIMPLEX = 68  # points (4, 3), weights (4), best weights (4), nearest point (3)
-WORK = 92
+ENDS = 64  # vectors of the two edges under study
+FOUND = 72  # best pair of edges: separation, edge of A, edge of B
+SIMPLEX = 76  # points (4, 3), weights (4), best weights (4), nearest point (3)
+WORK = 100
 
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 

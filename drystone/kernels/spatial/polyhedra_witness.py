@@ -27,11 +27,11 @@ from drystone.kernels.spatial.polyhedra_shape import (
     COUNT_A,
     EDGE,
     EDGES,
+    ENDS,
     FACE_A,
     FACE_B,
     FACE_OF_A,
     FAR_A,
-    FAR_B,
     FIRST,
     KIND,
     MADE,
@@ -70,7 +70,7 @@ LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to
 def rebuild(numbers, ints, at, w):
     """Normal of the witness's plane into w (points too, unless a face defines it); validity."""
     kind = int(w[KIND])
-    if kind == FACE_A or kind == FACE_B:
+    if kind <= FACE_B:
         k = kind - FACE_A
         x, y, z = turned(numbers, w, k, at[SIDE * k + PLANE] + 4 * int(w[FIRST]), 0.0)
         d = 2.0 * k - 1.0
@@ -112,18 +112,20 @@ def cross_lines(numbers, ints, at, w, lines):
 
     If `lines` the edges are EDGES' and their whole lines count, else POINTS' segments.
     """
-    if lines:
-        i, j = at[EDGE] + 4 * int(w[FIRST]), at[SIDE + EDGE] + 4 * int(w[SECOND])
-        a0, a1, b0, b1 = ints[i], ints[i + 1], ints[j], ints[j + 1]
-    else:
-        a0, a1, b0, b1 = int(w[FIRST]), int(w[SECOND]), int(w[THIRD]), int(w[THIRD + 1])
-    V, W = at[VERTEX], at[SIDE + VERTEX]
-    px, py, pz = turned(numbers, w, 0, V + 3 * a0, 1.0)
-    ex, ey, ez = turned(numbers, w, 0, V + 3 * a1, 1.0)
-    ux, uy, uz = turned(numbers, w, 1, W + 3 * b0, 1.0)
-    fx, fy, fz = turned(numbers, w, 1, W + 3 * b1, 1.0)
-    ex, ey, ez, fx, fy, fz = ex - px, ey - py, ez - pz, fx - ux, fy - uy, fz - uz
-    dx, dy, dz = px - ux, py - uy, pz - uz
+    for k in range(2):
+        v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
+        if lines:
+            i = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
+            v, u = ints[i], ints[i + 1]
+        V = at[SIDE * k + VERTEX]
+        p, q, r = turned(numbers, w, k, V + 3 * v, 1.0)
+        x, y, z = turned(numbers, w, k, V + 3 * u, 1.0)
+        i, j = PA + 3 * k, ENDS + 3 * k
+        w[i], w[i + 1], w[i + 2] = p, q, r
+        w[j], w[j + 1], w[j + 2] = x - p, y - q, z - r
+    ex, ey, ez = w[ENDS], w[ENDS + 1], w[ENDS + 2]
+    fx, fy, fz = w[ENDS + 3], w[ENDS + 4], w[ENDS + 5]
+    dx, dy, dz = w[PA] - w[PB], w[PA + 1] - w[PB + 1], w[PA + 2] - w[PB + 2]
     a, b, c = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
     d, e = ex * dx + ey * dy + ez * dz, fx * dx + fy * dy + fz * dz
     x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
@@ -139,29 +141,27 @@ def cross_lines(numbers, ints, at, w, lines):
         s = min(max(s, 0.0), 1.0)
         t = min(max((b * s + e) / c, 0.0), 1.0) if c > 0.0 else 0.0
         s = min(max((b * t - d) / a, 0.0), 1.0) if a > 0.0 else 0.0
-    w[PA], w[PA + 1], w[PA + 2] = px + s * ex, py + s * ey, pz + s * ez
-    w[PB], w[PB + 1], w[PB + 2] = ux + t * fx, uy + t * fy, uz + t * fz
+    for i in range(3):
+        w[PA + i] += s * w[ENDS + i]
+        w[PB + i] += t * w[ENDS + 3 + i]
     return sine
 
 
 @kernel
 def separate(numbers, ints, at, w):
     """Separation along n into w[S]: the nearest vertices are found by climbing."""
-    kind = int(w[KIND])
-    if kind == FACE_A:
-        low = -numbers[at[PLANE] + 4 * int(w[FIRST]) + 3]
-    else:
-        v = climb(numbers, ints, at, w, 0, -1.0, int(w[NEAR_A]))
-        w[NEAR_A] = v
-        low = height(numbers, at, w, 0, v)
-    if kind == FACE_B:
-        high = numbers[at[SIDE + PLANE] + 4 * int(w[FIRST]) + 3]
-        high += w[N] * w[POSE + 9] + w[N + 1] * w[POSE + 10] + w[N + 2] * w[POSE + 11]
-    else:
-        v = climb(numbers, ints, at, w, 1, 1.0, int(w[NEAR_B]))
-        w[NEAR_B] = v
-        high = height(numbers, at, w, 1, v)
-    w[S] = low - high
+    s = 0.0
+    for k in range(2):
+        sign = 2.0 * k - 1.0
+        if w[KIND] == FACE_A + k:
+            h = sign * numbers[at[SIDE * k + PLANE] + 4 * int(w[FIRST]) + 3]
+            h += k * (w[N] * w[POSE + 9] + w[N + 1] * w[POSE + 10] + w[N + 2] * w[POSE + 11])
+        else:
+            v = climb(numbers, ints, at, w, k, sign, int(w[NEAR_A + k]))
+            w[NEAR_A + k] = v
+            h = height(numbers, at, w, k, v)
+        s -= sign * h
+    w[S] = s
 
 
 @kernel
@@ -191,10 +191,11 @@ def facing(numbers, ints, at, w):
             p = P + 4 * f
             a, b, c, o = numbers[p], numbers[p + 1], numbers[p + 2], numbers[p + 3] - on
             h = sign * (a * w[d] + b * w[d + 1] + c * w[d + 2])
-            if h > best and a * numbers[i] + b * numbers[i + 1] + c * numbers[i + 2] >= o:
-                if a * numbers[j] + b * numbers[j + 1] + c * numbers[j + 2] >= o:
-                    best = h
-                    at[FACE_OF_A + k] = f
+            if h <= best or a * numbers[i] + b * numbers[i + 1] + c * numbers[i + 2] < o:
+                continue
+            if a * numbers[j] + b * numbers[j + 1] + c * numbers[j + 2] >= o:
+                best = h
+                at[FACE_OF_A + k] = f
     return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
@@ -278,14 +279,15 @@ def least_depth(numbers, ints, at, w, rho):
     e = -w[S]
     if 4.0 * e > rho:
         return False
-    va = climb(numbers, ints, at, w, 0, 1.0, int(w[FAR_A]))
-    vb = climb(numbers, ints, at, w, 1, -1.0, int(w[FAR_B]))
-    w[FAR_A], w[FAR_B] = va, vb
-    p, q, s = turned(numbers, w, 0, at[VERTEX] + 3 * va, 1.0)
-    x, y, z = turned(numbers, w, 1, at[SIDE + VERTEX] + 3 * vb, 1.0)
-    p, q, s = p - x, q - y, s - z
-    D = p * w[N] + q * w[N + 1] + s * w[N + 2]
-    beside = math.sqrt(max(p * p + q * q + s * s - D * D, 0.0))
+    x = y = z = 0.0
+    for k in range(2):
+        sign = 1.0 - 2.0 * k
+        v = climb(numbers, ints, at, w, k, sign, int(w[FAR_A + k]))
+        w[FAR_A + k] = v
+        p, q, r = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0)
+        x, y, z = x + sign * p, y + sign * q, z + sign * r
+    D = x * w[N] + y * w[N + 1] + z * w[N + 2]
+    beside = math.sqrt(max(x * x + y * y + z * z - D * D, 0.0))
     return e * (1.0 + 2.0 * beside / rho) <= 0.86 * D
 
 

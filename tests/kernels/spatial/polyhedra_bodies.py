@@ -1,0 +1,189 @@
+"""Polyhedra for tests, packed as ``geometry.kinds`` says, and brute-force answers about them."""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import linprog, nnls
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+
+
+class Body:
+    """Hull of points with merged faces: vertices, planes, loops, edges, stars."""
+
+    def __init__(self, points):
+        points = np.asarray(points, float)
+        hull = ConvexHull(points)
+        self.vertices = points[hull.vertices]
+        index = {int(v): i for i, v in enumerate(hull.vertices)}
+        groups = []  # equations of one plane, and the corners on it
+        for equation, simplex in zip(hull.equations, hull.simplices, strict=True):
+            for known, corners in groups:
+                if np.abs(known - equation).max() < 1e-9:
+                    corners.update(int(v) for v in simplex)
+                    break
+            else:
+                groups.append((equation, {int(v) for v in simplex}))
+        self.planes, self.loops = [], []
+        for equation, corners in groups:
+            n = equation[:3]
+            ids = [index[v] for v in sorted(corners)]
+            p = self.vertices[ids]
+            t = np.linalg.svd(np.eye(3) - np.outer(n, n))[0][:, 0]
+            u = np.cross(n, t)
+            q = p - p.mean(axis=0)
+            order = np.argsort(np.arctan2(q @ u, q @ t))
+            self.loops.append([ids[i] for i in order])
+            self.planes.append([*n, np.mean(p @ n)])
+        self.planes = np.array(self.planes)
+        sides = {}
+        for f, loop in enumerate(self.loops):
+            for v, w in zip(loop, loop[1:] + loop[:1], strict=True):
+                sides[v, w] = f
+        self.edges = [(v, w, sides[v, w], sides[w, v]) for v, w in sorted(sides) if v < w]
+        self.star = [sorted(w for v, w in sides if v == u) for u in range(len(self.vertices))]
+
+    @property
+    def numbers(self):
+        return np.concatenate([self.vertices.ravel(), self.planes.ravel()])
+
+    @property
+    def ints(self):
+        starts = np.concatenate([[0], np.cumsum([len(loop) for loop in self.loops])])
+        stars = np.concatenate([[0], np.cumsum([len(s) for s in self.star])])
+        head = [len(self.vertices), len(self.loops), len(self.edges)]
+        lists = [head, starts, *self.loops, *self.edges, stars, *self.star]
+        return np.concatenate([np.asarray(x, np.int64) for x in lists])
+
+
+def box(a, b, c):
+    return Body([[x, y, z] for x in (-a / 2, a / 2) for y in (-b / 2, b / 2) for z in (-c / 2, c / 2)])
+
+
+def tetrahedron(size=1.0):
+    return Body(size * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / 2)
+
+
+def prism(n=5, radius=0.6, height=0.8):
+    angle = 2 * np.pi * np.arange(n) / n
+    ring = radius * np.c_[np.cos(angle), np.sin(angle)]
+    return Body([[x, y, z] for x, y in ring for z in (-height / 2, height / 2)])
+
+
+def icosahedron(radius=0.6):
+    g = (1 + 5**0.5) / 2
+    points = [[0, s, t * g] for s in (-1, 1) for t in (-1, 1)]
+    points = np.array([np.roll(p, k) for p in points for k in range(3)])
+    return Body(radius * points / np.linalg.norm(points[0]))
+
+
+def random_hull(rng, n=20, size=0.7):
+    points = rng.normal(size=(n, 3))
+    points *= size / np.linalg.norm(points, axis=1)[:, None] * rng.uniform(0.6, 1, (n, 1))
+    return Body(points)
+
+
+def ball(n, radius=0.5):
+    """n vertices spread over a sphere."""
+    i = np.arange(n) + 0.5
+    z, angle = 1 - 2 * i / n, np.pi * (1 + 5**0.5) * i
+    r = np.sqrt(1 - z * z)
+    return Body(radius * np.c_[r * np.cos(angle), r * np.sin(angle), z])
+
+
+def pack(bodies):
+    first = np.cumsum([0] + [b.numbers.size for b in bodies])
+    first_int = np.cumsum([0] + [b.ints.size for b in bodies])
+    numbers = np.concatenate([b.numbers for b in bodies])
+    return first, numbers, first_int, np.concatenate([b.ints for b in bodies])
+
+
+class Run:
+    """Bodies in an arena; ``contacts`` calls a kernel as the detector does."""
+
+    def __init__(self, kernel, bodies, width, pairs=((0, 1),)):
+        self.kernel = kernel
+        self.arrays = pack(bodies)
+        self.pairs = np.array(pairs, np.int64).reshape(-1, 2)
+        self.cache = np.zeros((len(self.pairs), width))
+        self.stats = np.zeros(8, np.int64)
+
+    def contacts(self, x, R, margin=0.1, fresh=False, room=64):
+        if fresh:
+            self.cache[:] = 0
+        while True:
+            which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
+            point, normal, gap = np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room)
+            n = self.kernel(
+                self.pairs, np.broadcast_to(np.asarray(margin, float), len(self.pairs)).copy(),
+                np.ascontiguousarray(x, float), np.ascontiguousarray(R, float), *self.arrays,
+                self.cache, which, point, normal, gap, feature, self.stats,
+            )
+            if n >= 0:
+                return which[:n], point[:n], normal[:n], gap[:n], feature[:n]
+            room *= 2
+
+
+def random_pose(rng, spread=1.0):
+    return rng.normal(size=3) * spread, Rotation.random(random_state=rng).as_matrix()
+
+
+def faces_and_edges(body, x, R):
+    """Vertices, outer normals and edge vectors in the world."""
+    V = x + body.vertices @ R.T
+    edges = np.array([V[e[1]] - V[e[0]] for e in body.edges])
+    return V, body.planes[:, :3] @ R.T, edges
+
+
+def depth(bodies, x, R):
+    """Greatest separation over all face normals and all cross products of edges, both signs."""
+    (VA, NA, EA), (VB, NB, EB) = (faces_and_edges(b, x[i], R[i]) for i, b in enumerate(bodies))
+    C = np.cross(EA[:, None], EB[None]).reshape(-1, 3)
+    length = np.linalg.norm(C, axis=1)
+    scale = np.sqrt((EA**2).sum(1)[:, None] * (EB**2).sum(1)[None]).ravel()
+    C = C[length > 1e-7 * scale] / length[length > 1e-7 * scale, None]
+    axes = np.concatenate([-NA, NB, C, -C])
+    s = (axes @ VA.T).min(axis=1) - (axes @ VB.T).max(axis=1)
+    return s.max(), axes[s.argmax()]
+
+
+def point_segment(p, a, b):
+    t = np.clip(((p - a) * (b - a)).sum(-1) / ((b - a) ** 2).sum(-1), 0, 1)
+    return np.linalg.norm(p - a - t[..., None] * (b - a), axis=-1)
+
+
+def distance(bodies, x, R):
+    """Signed distance by brute force over all features: exact, O(n^2)."""
+    s, n = depth(bodies, x, R)
+    if s <= 0:
+        return s
+    best = np.inf
+    VA, VB = (x[i] + b.vertices @ R[i].T for i, b in enumerate(bodies))
+    for (P, _), (Q, other) in (((VA, 0), (VB, bodies[1])), ((VB, 0), (VA, bodies[0]))):
+        e = np.array([[u, v] for u, v, _, _ in other.edges])
+        best = min(best, point_segment(P[:, None], Q[e[:, 0]][None], Q[e[:, 1]][None]).min())
+    # face to vertex and edge to edge: the separation along their normal is reached, or is less
+    return best if best < s else max(s, 0) if _reached(bodies, x, R, s, best) else best
+
+
+def _reached(bodies, x, R, s, best):
+    return abs(qp_distance(bodies, x, R) - s) < 1e-7 * (1 + best)
+
+
+def qp_distance(bodies, x, R):
+    """min |a - b| over both hulls by non-negative least squares on the Minkowski difference."""
+    VA, VB = (x[i] + b.vertices @ R[i].T for i, b in enumerate(bodies))
+    D = (VA[:, None] - VB[None]).reshape(-1, 3).T
+    big = 1e3 * np.abs(D).max()
+    w, _ = nnls(np.vstack([D, np.full((1, D.shape[1]), big)]), np.array([0, 0, 0, big]), maxiter=10000)
+    return float(np.linalg.norm(D @ (w / w.sum())))
+
+
+def overlap(bodies, x, R):
+    """Whether the hulls share a point, by linear programming."""
+    VA, VB = (x[i] + b.vertices @ R[i].T for i, b in enumerate(bodies))
+    A = np.block([[VA.T, -VB.T], [np.ones(len(VA)), np.zeros(len(VB))], [np.zeros(len(VA)), np.ones(len(VB))]])
+    return linprog(np.zeros(A.shape[1]), A_eq=A, b_eq=[0, 0, 0, 1, 1]).status == 0
+
+
+__all__ = ["Body", "Run", "combinations"]
