@@ -14,7 +14,7 @@ from drystone.kernels.spatial.smooth_write import local, put, turned
 
 PARALLEL = 1e-20  # square of the sine below which axes do not cross
 SAME = 1e-9  # nearest points that gain less than this share of the radii add no contact
-CROSSING, END_TO_END = 0, 5
+CROSSING, END_TO_END = 0.0, 5.0
 
 
 @kernel
@@ -33,7 +33,7 @@ def segment_rows(h, k, t, d, near, rows):
     t, d (3,). Writes rows (6, 6): height on the first, vector from the second segment to it,
     distance, feature; -> their count, at most 5. The nearest points are among them to `near`.
     """
-    c, last = 0, 5  # the last row holds the nearest clamped pair of an end
+    c, last = np.int64(0), np.int64(5)  # the last row holds the nearest clamped pair of an end
     rows[last, 4] = np.inf
     for f in range(1, 3):
         p = (2 * f - 3) * h
@@ -42,14 +42,14 @@ def segment_rows(h, k, t, d, near, rows):
         q = min(max(q, -k), k)
         e0, e1, e2 = -t[0] - q * d[0], -t[1] - q * d[1], p - t[2] - q * d[2]
         if inside:
-            c = _row(rows, c, p, e0, e1, e2, f)
+            c = _row(rows, c, p, e0, e1, e2, 1.0 * f)
         elif e0 * e0 + e1 * e1 + e2 * e2 < rows[last, 4] ** 2:
             _row(rows, last, p, e0, e1, e2, END_TO_END)
     for f in range(3, 5):
         q = (2 * f - 7) * k
         p = t[2] + q * d[2]
         if abs(p) < h * (1.0 - SAME):  # ends face to face belong to A
-            c = _row(rows, c, p, -t[0] - q * d[0], -t[1] - q * d[1], 0.0, f)
+            c = _row(rows, c, p, -t[0] - q * d[0], -t[1] - q * d[1], 0.0, 1.0 * f)
     sine = d[0] * d[0] + d[1] * d[1]
     if sine > PARALLEL:
         q = -(t[0] * d[0] + t[1] * d[1]) / sine

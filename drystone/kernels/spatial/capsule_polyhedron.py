@@ -12,13 +12,13 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.capsule_segment import (
     EDGE,
+    end_distances,
     face_separation,
     least_overlap,
     nearest_apart,
     overlaps,
 )
 from drystone.kernels.spatial.smooth_write import local, put, turned
-from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
 
 ALIKE = 0.9  # cosine between normals of contacts of one line
 CLOSE = 1e-6  # places on the axis nearer than this share of its length are one contact
@@ -65,22 +65,19 @@ def _clip(numbers, o, ints, q, f, t, d, h):
 
 
 @kernel
-def _more(numbers, o, ints, q, t, d, h, far, best, rows):
+def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
     """Fill rows (5, 6) with the contact `best` and those that go with it; -> their count."""
     for j in range(6):
         rows[0, j] = best[j]
     c = 1
-    for f in range(1, 3):
-        p = (2 * f - 3) * h
-        if f == int(best[5]):
+    for f in range(2):
+        alike = ends[f, 1] * best[2] + ends[f, 2] * best[3] + ends[f, 3] * best[4]
+        if f + 1.0 == best[5] or ends[f, 0] > far or alike <= ALIKE:
             continue
-        s, nx, ny, nz, _ = nearest_feature(
-            numbers, o, ints, q, t[0] + p * d[0], t[1] + p * d[1], t[2] + p * d[2], far, 0
-        )
-        if s <= far and nx * best[2] + ny * best[3] + nz * best[4] > ALIKE:
-            rows[c, 0], rows[c, 1], rows[c, 2] = p, s, nx
-            rows[c, 3], rows[c, 4], rows[c, 5] = ny, nz, f
-            c += 1
+        rows[c, 0], rows[c, 5] = (2 * f - 1) * h, f + 1.0
+        for j in range(4):
+            rows[c, 1 + j] = ends[f, j]
+        c += 1
     face = _like_face(numbers, o, ints, q, best)
     if face < 0:
         return c
@@ -111,6 +108,7 @@ def contact_capsule_polyhedron(
 ):  # fmt: skip
     """Up to five contacts. Cache: 0 the face farthest off, plus one. Counters: 0 culled, 1 deep."""
     t, d, best, rows = np.empty(3), np.empty(3), np.empty(6), np.empty((5, 6))
+    ends = np.empty((2, 4))
     k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
@@ -126,14 +124,15 @@ def contact_capsule_polyhedron(
             stats[0] += 1
             continue
         cache[i, 0] = face + 1.0
+        end_distances(numbers, o, ints, q, t, d, h, ends)
         if best[1] <= 0.0 and overlaps(numbers, o, ints, q, t, d, h):
             stats[1] += 1
             least_overlap(numbers, o, ints, q, t, d, h, best)
         else:
-            nearest_apart(numbers, o, ints, q, t, d, h, best)
+            nearest_apart(numbers, o, ints, q, t, d, h, ends, best)
         if best[1] > far:
             continue
-        count = _more(numbers, o, ints, q, t, d, h, far, best, rows)
+        count = _more(numbers, o, ints, q, t, d, h, far, ends, best, rows)
         if k + count > which.size:
             return -1
         for j in range(count):

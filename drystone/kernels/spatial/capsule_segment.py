@@ -58,17 +58,21 @@ def overlaps(numbers, o, ints, q, t, d, h):
 
 
 @kernel
-def nearest_apart(numbers, o, ints, q, t, d, h, best):
+def end_distances(numbers, o, ints, q, t, d, h, ends):
+    """Signed distances and normals of both end points, in rows of ends (2, 4)."""
+    for f in range(2):
+        p = (2 * f - 1) * h
+        ends[f, 0], ends[f, 1], ends[f, 2], ends[f, 3], _ = nearest_feature(
+            numbers, o, ints, q, t[0] + p * d[0], t[1] + p * d[1], t[2] + p * d[2], np.inf, f * 0
+        )
+
+
+@kernel
+def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
     """Nearest points of a segment outside the polyhedron: its ends, then edges and vertices."""
     nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
-    _keep(best, 0.0, np.inf, 0.0, 0.0, 1.0, 0.0)
-    for f in range(1, 3):
-        p = (2 * f - 3) * h
-        s, nx, ny, nz, _ = nearest_feature(
-            numbers, o, ints, q, t[0] + p * d[0], t[1] + p * d[1], t[2] + p * d[2], np.inf, 0
-        )
-        if s < best[1]:
-            _keep(best, p, s, nx, ny, nz, f)
+    f = 1 if ends[1, 0] < ends[0, 0] else 0
+    _keep(best, (2 * f - 1) * h, ends[f, 0], ends[f, 1], ends[f, 2], ends[f, 3], 1.0 + f)
     for v in range(nv):
         j = o + 3 * v
         e0, e1, e2 = t[0] - numbers[j], t[1] - numbers[j + 1], t[2] - numbers[j + 2]
@@ -76,7 +80,7 @@ def nearest_apart(numbers, o, ints, q, t, d, h, best):
         e0, e1, e2 = e0 + p * d[0], e1 + p * d[1], e2 + p * d[2]
         s = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
         if abs(p) < h and 0.0 < s < best[1]:
-            _keep(best, p, s, e0 / s, e1 / s, e2 / s, EDGE + ne + v)
+            _keep(best, p, s, e0 / s, e1 / s, e2 / s, 1.0 * (EDGE + ne + v))
     for e in range(ne):
         k = q + 4 + nf + 2 * ne + 4 * e
         p, s, nx, ny, nz, on_both = cross_edge(
@@ -85,7 +89,7 @@ def nearest_apart(numbers, o, ints, q, t, d, h, best):
         if s < 0.0:
             s, nx, ny, nz = -s, -nx, -ny, -nz
         if on_both and 0.0 < s < best[1]:
-            _keep(best, p, s, nx, ny, nz, EDGE + e)
+            _keep(best, p, s, nx, ny, nz, 1.0 * (EDGE + e))
 
 
 @kernel
@@ -127,7 +131,7 @@ def least_overlap(numbers, o, ints, q, t, d, h, best):
             if sign == 1:
                 s, nx, ny, nz = -s, -nx, -ny, -nz
             if s > best[1] and supports(numbers, o, ints, k, nv, nx, ny, nz):
-                _keep(best, min(max(p, -h), h), s, nx, ny, nz, EDGE + e)
+                _keep(best, min(max(p, -h), h), s, nx, ny, nz, 1.0 * (EDGE + e))
 
 
 @kernel

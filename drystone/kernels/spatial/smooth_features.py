@@ -116,7 +116,7 @@ def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
 
 @kernel
 def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, work):
-    """Edge e, n in: a guess of the direction; next a face or a vertex of it. work (4, 3) scratch."""
+    """Edge e, n in: a guess of the direction; next a face or a vertex of it. work (4, 3)."""
     nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
     k = q + 4 + nf + 2 * ne + 4 * e
     i, j = o + 3 * ints[k], o + 3 * ints[k + 1]

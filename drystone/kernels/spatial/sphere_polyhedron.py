@@ -123,7 +123,7 @@ def nearest_feature(numbers, o, ints, q, u, v, w, far, known):
             return np.inf, 0.0, 0.0, 0.0, known
         if s >= 0.0 and _foot_in_face(numbers, o, ints, q, nv, nf, known - 1, u, v, w):
             return s, numbers[p], numbers[p + 1], numbers[p + 2], known
-    best, f = -np.inf, 0
+    best, f = -np.inf, np.int64(0)
     for m in range(nf):
         p = planes + 4 * m
         s = numbers[p] * u + numbers[p + 1] * v + numbers[p + 2] * w - numbers[p + 3]

@@ -158,7 +158,7 @@ def random_bench(rng, kind_a, kind_b, m, low=-0.2, high=0.5):
 
 def separation(bench, a, b, n):
     """n.(lowest of A) - n.(highest of B) for world directions n (k, 3), unit."""
-    A, B = bench.solids[a], bench.solids[b]
+    A = bench.solids[a]
     low = (n * bench.x[a]).sum(-1) + (n * (A.support(-n @ bench.R[a]) @ bench.R[a].T)).sum(-1)
     return low - highest(bench, b, n)
 
