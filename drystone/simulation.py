@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.builder.arrays import carry_over
 from drystone.dynamics.energy import energy
 from drystone.errors import ModelError, OptionError, SimulationError
 from drystone.model import Model, State
@@ -119,13 +120,8 @@ class Simulation:
         """Take over edits of the world; called by every step."""
         if self.world.version == self._version:
             return
-        model, state = self.world.build()
-        known = {int(uid): i for i, uid in enumerate(self.model.uid)}
-        old = np.array([known.get(int(uid), -1) for uid in model.uid], np.int64)
-        stay = old >= 0
-        for name in ("position", "orientation", "velocity"):
-            getattr(state, name)[stay] = getattr(self.state, name)[old[stay]]
-        state.time = self.state.time
+        model, state = self.world.build(self.state.time)
+        state = carry_over(self.model, self.state, model, state)
         self.model, self.state, self._version = model, state, self.world.version
         self._places = {name: i for i, name in enumerate(model.names)}
         self._stepper.adopt(model)

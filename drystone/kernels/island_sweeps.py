@@ -2,6 +2,12 @@
 
 Contacts are in the order of their islands: island k owns the rows start[k]:start[k + 1]. Islands
 share no moving body, so each is swept, judged by its own scale and left when it is solved (G14).
+
+Sweeps alone crawl in deep piles: what one layer must tell another takes many of them. They are
+accelerated by nonlinear conjugate gradients (Silcowitz, Niebel, Erleben 2010): the change of a
+sweep stands for the gradient, g = r_sweep - r; with beta = |g|^2 / |g_before|^2 the next point is
+r_sweep + beta p and p becomes beta p + g; the direction is dropped whenever beta exceeds one. An
+accelerated point may leave the cones; what is judged and returned always comes from a sweep.
 """
 
 import numpy as np
@@ -49,22 +55,26 @@ def label_contacts(body, moves, root, label):
 
 @kernel
 def solve_islands(
-    shape, start, body, J, P, D, bias, mu, unit, law, tol, most, q, v, r, lam, u, ended, sweeps,
-    residual,
+    shape, chosen, start, body, J, P, D, bias, mu, unit, law, tol, most, leave, q, v, r, lam, u,
+    ended, sweeps, residual,
 ):  # fmt: skip
-    """Sweep every island until both its residuals are <= tol, it is hopeless, or `most` sweeps.
+    """Sweep the chosen islands until both residuals are <= tol (ni,), or `most` sweeps.
 
-    v (nb, dof) holds v_free + M^-1 J' r on entry and on return; q (nc, d): J v_free + bias;
-    unit (nc,): sqrt of the mean diagonal of D. ended (ni,): status codes; sweeps (ni,);
+    chosen (n,): numbers of islands; v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
+    q (nc, d): J v_free + bias; unit (nc,): sqrt of the mean diagonal of D; leave: stop early where
+    the rate so far promises no end. ended (ni,): status codes; sweeps (ni,): added to;
     residual (ni, 2).
     """
     d = len(shape)
-    local, old, work = np.empty(d), np.empty(d), np.empty((d + 2, d))
-    unsolved = 0
-    for k in range(start.size - 1):
+    work = np.empty((d + 4, d))
+    r0, p = np.empty_like(r), np.empty_like(r)
+    v0, pv = np.empty_like(v), np.empty_like(v)
+    seen, mine = np.full(v.shape[0], -1), np.empty(v.shape[0], np.int64)
+    for k in chosen:
         lo, hi = start[k], start[k + 1]
-        done, count, before = 0, 0, np.inf
+        done, count, before, gg = 0, 0, np.inf, -1.0
         ended[k] = status.RUNNING
+        members = _members(lo, hi, body, k, seen, mine)
         while True:
             velocities(shape, lo, hi, body, J, bias, v, u)
             plain, free = contact_residuals(
@@ -72,25 +82,81 @@ def solve_islands(
             )
             worst = max(plain, free)
             residual[k, 0], residual[k, 1] = plain, free
-            if worst <= tol:
+            if worst <= tol[k]:
                 ended[k] = status.SOLVED
                 break
             if done >= most or not np.isfinite(worst):
                 break
-            if done >= 3 * EVERY and count == EVERY:
-                # at this rate, how many more? leave early what sweeps will not solve
+            if leave and done >= 3 * EVERY:
                 rate = np.log(worst / before) / count
-                if not rate < 0.0 or np.log(tol / worst) / rate > most - done:
+                if not rate < 0.0 or np.log(tol[k] / worst) / rate > most - done:
                     break
             before = worst
             count = min(max(1, min(EVERY, done // 2)), most - done)
-            for _ in range(count):
-                sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, local, old, work)
+            for c in range(count):
+                if done + c > 0:
+                    gg = accelerate(lo, hi, mine[:members], unit, gg, r, r0, p, v, v0, pv)
+                _copy(lo, hi, mine[:members], r, r0, v, v0)
+                sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, work)
             done += count
-        sweeps[k] = done
-        if ended[k] != status.SOLVED:
-            unsolved += 1
-    return unsolved
+        sweeps[k] += done
+
+
+@kernel
+def _members(lo, hi, body, k, seen, mine):
+    """Bodies of the contacts lo:hi into mine; returns how many."""
+    count = 0
+    for i in range(lo, hi):
+        for s in range(2):
+            b = body[i, s]
+            if seen[b] != k:
+                seen[b] = k
+                mine[count] = b
+                count += 1
+    return count
+
+
+@kernel
+def _copy(lo, hi, mine, r, r0, v, v0):
+    for i in range(lo, hi):
+        for a in range(r.shape[1]):
+            r0[i, a] = r[i, a]
+    for b in mine:
+        for e in range(v.shape[1]):
+            v0[b, e] = v[b, e]
+
+
+@kernel
+def accelerate(lo, hi, mine, unit, gg, r, r0, p, v, v0, pv):
+    """Conjugate step after a sweep took r0, v0 to r, v; returns |g|^2 in the unit-free norm.
+
+    gg: that of the sweep before, negative if there was none. Velocities follow the impulses: v is
+    linear in r, so the same combination applies. Bodies that do not move have v = v0.
+    """
+    new = 0.0
+    for i in range(lo, hi):
+        for a in range(r.shape[1]):
+            new += ((r[i, a] - r0[i, a]) * unit[i]) ** 2
+    if gg < 0.0 or not new < gg:
+        for i in range(lo, hi):
+            for a in range(r.shape[1]):
+                p[i, a] = 0.0
+        for b in mine:
+            for e in range(v.shape[1]):
+                pv[b, e] = 0.0
+        return new
+    beta = new / gg
+    for i in range(lo, hi):
+        for a in range(r.shape[1]):
+            g = r[i, a] - r0[i, a]
+            r[i, a] += beta * p[i, a]
+            p[i, a] = beta * p[i, a] + g
+    for b in mine:
+        for e in range(v.shape[1]):
+            g = v[b, e] - v0[b, e]
+            v[b, e] += beta * pv[b, e]
+            pv[b, e] = beta * pv[b, e] + g
+    return new
 
 
 @kernel
@@ -106,9 +172,13 @@ def velocities(shape, lo, hi, body, J, bias, v, u):
 
 
 @kernel
-def sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, local, old, work):
-    """One pass over the contacts lo:hi, each solved exactly with the others fixed."""
+def sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, work):
+    """One pass over the contacts lo:hi, each solved exactly with the others fixed.
+
+    work (d + 4, d).
+    """
     d = len(shape)
+    local, old = work[d + 2], work[d + 3]
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
         for c in range(d):

@@ -83,7 +83,7 @@ def kick_spatial(inverse_mass, inverse_inertia, gravity, force, velocity, h, out
 
 @kernel
 def gyroscopic(inertia, velocity, force):
-    """Subtract omega x Ic omega from the torques, Ic (nb, 3, 3) in world axes: the explicit form."""
+    """Subtract omega x I omega from the torques, inertia (nb, 3, 3) in world axes."""
     for i in range(velocity.shape[0]):
         w = velocity[i, 3:]
         l0 = inertia[i, 0, 0] * w[0] + inertia[i, 0, 1] * w[1] + inertia[i, 0, 2] * w[2]

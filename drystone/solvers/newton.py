@@ -40,13 +40,15 @@ class Newton(Solver):
 
     max_steps: Newton steps per island; sweeps: Gauss-Seidel sweeps before the first step;
     alpha: regularisation of the plain steps, relative to each contact's mean diagonal of W;
-    homotopy: number of friction levels of the fallback, 0 for none.
+    homotopy: number of friction levels of the fallback, 0 for none;
+    room: most blocks in the factors: beyond, the problem is given up at once.
     """
 
     max_steps: int = 500
     sweeps: int = 20
     alpha: float = 1e-6
     homotopy: int = 8
+    room: int = ROOM
 
     name: ClassVar[str] = "newton"
 
@@ -215,7 +217,8 @@ class _Run:
         x, best, history = r.copy(), np.empty_like(r), np.empty(most)
         ended, steps, _, _ = kernels.newton_steps(
             self.contacts.key, part.indptr, part.indices, part.blocks, part.q, mu, part.unit,
-            self.contacts.law, part.floor, part.unit_floor, tol, alpha, plain, most, ROOM,
+            self.contacts.law, part.floor, part.unit_floor, tol, alpha, plain, most,
+            self.options.room,
             x, best, history,
         )  # fmt: skip
         self.steps += steps

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.constraints.rows import Rows
-from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.solve import Solved, solve_rows
+from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.steppers.time_stepping.warm import WarmStart, sliding
 from drystone.types import Floats, Ints
 
@@ -25,19 +24,19 @@ def solve_friction(
     guess: Floats | None,
     at: Ints,
     warm: WarmStart,
-    options: TimeStepping,
+    solver: IslandSolver,
 ) -> Solved:
     """Impulses of a step with static and dynamic coefficients; at: see ``WarmStart.find``."""
     r = np.zeros((rows.nc, rows.d)) if guess is None else guess
     static, dynamic = rows.mu[:, 0], rows.mu[:, 1]
     if (static == dynamic).all():
-        return solve_rows(rows, static.copy(), bias, v_free, r, options)
+        return solver.solve(rows, static.copy(), bias, v_free, r)
     loose = np.zeros(rows.nc, bool)
     if warm.slid is not None and warm.slid.size:
         loose = (at >= 0) & warm.slid[at]
     iterations = 0
     for _ in range(ROUNDS):
-        solved = solve_rows(rows, np.where(loose, dynamic, static), bias, v_free, r, options)
+        solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r)
         iterations += solved.iterations
         broke = sliding(solved) & ~loose & (static > dynamic)
         if not broke.any():

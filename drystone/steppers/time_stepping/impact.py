@@ -1,8 +1,9 @@
 """Collisions with restitution: phases without duration before the step's forces act (I7 to I10).
 
-Positions stay; only velocities jump. A collision takes in all contacts that touch or close within
-the step, in islands where one of them approaches; contacts that separate are left out, and looked
-at again in another round (I2).
+Positions stay; only velocities jump. A collision takes in all contacts that touch or close
+within the step, in islands where one of them approaches; contacts that separate are left out, and
+looked at again in another round (I2). Impacts obey Coulomb's law itself in both formulations: the
+relaxation's lift would change the rebound.
 
 Newton: u_n+ >= -eps u_n-, complementary to the impulse; u_t+ + eps_t u_t- in the place of u_t.
 Poisson: compression as without restitution, M (v^c - v-) = J' r^c; then decompression from v^c
@@ -13,13 +14,12 @@ Short cut: v+ = v^c + M^-1 J' (eps r^c), one solve; with one eps for all contact
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from drystone.constraints.rows import Rows
-from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.solve import Solved, solve_rows
+from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.types import Floats, Ints, Status
 
 ROUNDS = 20  # of contacts that begin to approach because others bounced
@@ -43,7 +43,7 @@ class Impact:
 
 
 def collide(
-    rows: Rows, v: Floats, h: float, still: float, size: float, options: TimeStepping
+    rows: Rows, v: Floats, h: float, still: float, size: float, solver: IslandSolver
 ) -> Impact:
     """Velocities after the collisions of a step.
 
@@ -56,8 +56,8 @@ def collide(
             break
         out.collisions += count
         part = rows.take(chosen)
-        phase = {"newton": _newton, "poisson": _poisson}.get(options.restitution, _shortcut)
-        phase(part, out, options)
+        phase = {"newton": _newton, "poisson": _poisson}.get(solver.options.restitution, _shortcut)
+        phase(part, out, solver)
     return out
 
 
@@ -78,9 +78,9 @@ def _colliding(rows: Rows, v: Floats, h: float, still: float, touch: float) -> t
 
 
 def _solve(
-    part: Rows, v: Floats, bias: Floats, mu: Floats, out: Impact, options: TimeStepping
+    part: Rows, v: Floats, bias: Floats, mu: Floats, out: Impact, solver: IslandSolver
 ) -> Solved:
-    done = solve_rows(part, mu, bias, v, np.zeros((part.nc, part.d)), _exact(options))
+    done = solver.solve(part, mu, bias, v, np.zeros((part.nc, part.d)))
     out.iterations += done.iterations
     out.residual = max(out.residual, float(done.residual.max(initial=0.0)))
     if done.status is not Status.SOLVED:
@@ -88,24 +88,19 @@ def _solve(
     return done
 
 
-def _exact(options: TimeStepping) -> TimeStepping:
-    """Impacts obey Coulomb's law itself: the relaxation's lift would change the rebound."""
-    return replace(options, formulation="coulomb") if options.formulation != "coulomb" else options
-
-
-def _newton(part: Rows, out: Impact, options: TimeStepping) -> None:
+def _newton(part: Rows, out: Impact, solver: IslandSolver) -> None:
     before = part.velocities(out.v)
     bias = before * part.eps[:, 1:]
     # only approach is reversed; a resting neighbour keeps u_n+ >= 0
     bias[:, 0] = np.minimum(before[:, 0], 0.0) * part.eps[:, 0]
-    done = _solve(part, out.v, bias, part.mu[:, 1].copy(), out, options)
+    done = _solve(part, out.v, bias, part.mu[:, 1].copy(), out, solver)
     out.parts.append((part, done.r, out.v, done.v))
     out.v = done.v
 
 
-def _compress(part: Rows, out: Impact, options: TimeStepping) -> Solved:
+def _compress(part: Rows, out: Impact, solver: IslandSolver) -> Solved:
     zero = np.zeros((part.nc, part.d))
-    done = _solve(part, out.v, zero, part.mu[:, 1].copy(), out, options)
+    done = _solve(part, out.v, zero, part.mu[:, 1].copy(), out, solver)
     out.parts.append((part, done.r, out.v, done.v))
     out.v = done.v
     return done
@@ -118,14 +113,14 @@ def _give_back(part: Rows, r: Floats, out: Impact) -> None:
     out.v = v
 
 
-def _poisson(part: Rows, out: Impact, options: TimeStepping) -> None:
-    r = _compress(part, out, options).r.copy()
+def _poisson(part: Rows, out: Impact, solver: IslandSolver) -> None:
+    r = _compress(part, out, solver).r.copy()
     r[:, 0] *= part.eps[:, 0]
     r[:, 1:] *= part.eps[:, 1:]
     _give_back(part, r, out)
-    _compress(part, out, options)  # decompression: the same conditions from v^c + M^-1 I_r
+    _compress(part, out, solver)  # decompression: the same conditions from v^c + M^-1 I_r
 
 
-def _shortcut(part: Rows, out: Impact, options: TimeStepping) -> None:
-    r = _compress(part, out, options).r
+def _shortcut(part: Rows, out: Impact, solver: IslandSolver) -> None:
+    r = _compress(part, out, solver).r
     _give_back(part, r * part.eps[:, :1], out)

@@ -53,7 +53,8 @@ class TimeStepping:
         "poisson-shortcut": one solve, v+ = (1 + eps) v^c - eps v- (I8).
     active_gap: contacts nearer than this are in the problem [m]; None: nearer than what the
         bodies of an island can travel in a step; "predicted": gap + h n.v <= 0 (1998).
-    solver: "auto" or any friction solver's name or options; tol: its residual, for each island.
+    solver: "auto" or any friction solver's name or options; tol: its residual, for each island;
+        sweep_tol: the residual at which "auto" may leave a large island that moves.
     on_failure: of a solve: "report" goes on and says so, "raise" stops with the problem attached,
         "retry" halves the step, up to `retries` times over.
     mass: M at the "start" of the step, or at its "end" by outer iteration (T4).
@@ -71,6 +72,7 @@ class TimeStepping:
     active_gap: float | Literal["predicted"] | None = None
     solver: str | Solver = "auto"
     tol: float = 1e-8
+    sweep_tol: float = 1e-3
     on_failure: Literal["report", "raise", "retry"] = "report"
     retries: int = 6
     mass: Literal["start", "end"] = "start"
@@ -84,6 +86,7 @@ class TimeStepping:
     def __post_init__(self) -> None:
         _positive("dt", self.dt)
         _positive("tol", self.tol)
+        _positive("sweep_tol", self.sweep_tol)
         for option, choices in CHOICES.items():
             value = getattr(self, option)
             if value not in choices:

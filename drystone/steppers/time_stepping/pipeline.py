@@ -24,7 +24,7 @@ from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.sleeping import Sleepers
-from drystone.steppers.time_stepping.solve import Solved, island_problem
+from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats
@@ -42,6 +42,8 @@ class Stepper:
     def __init__(self, options: TimeStepping, model: Model) -> None:
         self.options = options
         self.warm = WarmStart()
+        self.solver = IslandSolver(options)
+        self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
         self.sleepers = Sleepers(options.sleeping)
         self.rows: Rows | None = None
         self.solved: Solved | None = None
@@ -172,7 +174,7 @@ class Stepper:
         if self.options.restitution == "none" or rows.nc == 0:
             return Impact(work.v0, 0, [])
         still = max(1e-12, 1e-6 * h * float(np.linalg.norm(self.model.gravity)))
-        hits = collide(rows, work.v0, h, still, self.size, self.options)
+        hits = collide(rows, work.v0, h, still, self.size, self.bouncer)
         if hits.collisions:
             work.begin(hits.v)
         return hits
@@ -184,7 +186,7 @@ class Stepper:
             bias[:, 0] = rows.contacts.gap / h
         at = self.warm.find(self.model, rows)
         guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
-        solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.options)
+        solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.solver)
         if self.options.mass == "start" or self.model.dim == 2:
             return solved, rows, 1
         outer = 1
@@ -193,7 +195,7 @@ class Stepper:
             work.inertia_at(self._turned(work, solved.v, h))
             rows = self._make_rows(work, rows.moves, rows.contacts)
             last = solved.v
-            solved = solve_friction(rows, bias, work.v_free, solved.r, at, self.warm, self.options)
+            solved = solve_friction(rows, bias, work.v_free, solved.r, at, self.warm, self.solver)
             change = np.abs(solved.v - last).max(initial=0.0)
             if change <= SETTLED * max(1e-3, np.abs(last).max(initial=0.0)):
                 break

@@ -1,8 +1,15 @@
 """The friction problem of a step, island by island (G14).
 
-With ``solver="auto"`` and a smooth cone: Gauss-Seidel on body velocities; islands that it will
-not solve go to semismooth Newton with W formed, and what is left to the whole chain of
-``ds.solve``. Any other solver gets each island as a FrictionProblem.
+With ``solver="auto"`` and a smooth cone, in this order until an island is solved:
+1. accelerated Gauss-Seidel on body velocities, left early where it promises no end;
+2. semismooth Newton with W formed, where its factors are small;
+3. Newton with large factors, where that pays: a wall needs it once and then stands on the warm
+   start, a pile of grains would need it at every step. So after each such solve that the next
+   step does not thank for, the next try waits four times as long;
+4. more sweeps; an island left over by 3. may stop at the looser ``sweep_tol``;
+5. the whole chain of ``ds.solve``, for small islands.
+Nothing here looks at the clock, so that a run repeats to the bit on any machine. Any other solver
+gets each island as a FrictionProblem.
 """
 
 from __future__ import annotations
@@ -15,14 +22,19 @@ from drystone.constraints.rows import Rows
 from drystone.kernels import status as code
 from drystone.kernels.island_sweeps import solve_islands
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
-from drystone.problems.friction import LAWS, FrictionProblem, Law
-from drystone.solvers.base import Solver
+from drystone.problems.friction import LAWS, FrictionProblem
 from drystone.solvers.newton import Newton
 from drystone.solvers.solve import solve
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints, Solution, Status
 
-SWEEPS = 200  # before an island is given to Newton, if they promise to arrive
+SWEEPS = 60  # before an island is given to Newton, if they promise to arrive
+MANY = 300  # of an island that Newton does not take or does not solve
+CHEAP, DEAR = 5_000, 100_000  # blocks in Newton's factors
+STEPS, DEAR_STEPS = 100, 30  # of Newton, regularised ones included
+LONGEST = 1024  # steps between two tries with large factors
+SMALL = 64  # contacts of an island that is worth every method there is,
+CLOSER = 0.01  # and a closer tolerance: what holds must not creep, and it costs nothing
 
 
 @dataclass(slots=True)
@@ -45,53 +57,151 @@ class Solved:
     methods: tuple[str, ...]
     failed: int = -1
 
+    def take(self, k: int, lo: int, hi: int, answer: Solution) -> None:
+        """Adopt the answer of island k."""
+        self.r[lo:hi] = answer.value.reshape(hi - lo, -1)
+        self.residual[k] = answer.residual, answer.residual_unit
 
-def solve_rows(
-    rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats, options: TimeStepping
-) -> Solved:
-    """Impulses of all islands, from the guess r (nc, d); v_free (nb, dof)."""
-    law: Law = options.formulation
-    v, u = v_free.copy(), np.empty_like(r)
-    q = rows.velocities(v_free, bias)
-    rows.push(r, v)
-    residual = np.zeros((rows.islands, 2))
-    ended = np.zeros(rows.islands, np.int64)
-    sweeps = np.zeros(rows.islands, np.int64)
-    todo: Ints = np.arange(rows.islands)
-    methods: list[str] = []
-    if options.direct:
-        solve_islands(
-            rows.key, rows.start, rows.body, rows.J, rows.P, rows.D, bias, mu, rows.unit,
-            LAWS[law], options.tol, SWEEPS, q, v, r, np.zeros(rows.nc), u, ended, sweeps, residual,
-        )  # fmt: skip
-        todo = np.flatnonzero(ended != code.SOLVED)
-        methods.append("nsgs")
-    iterations, worst, failed = int(sweeps.sum()), Status.SOLVED, -1
-    for k in todo:
-        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
-        problem = island_problem(rows, lo, hi, mu, q, options)
-        answer = _solve_island(problem, r[lo:hi], options)
-        residual[k] = answer.residual, answer.residual_unit
-        iterations += answer.iterations
-        methods += [m for m in answer.methods if m not in methods]
-        r[lo:hi] = answer.value.reshape(hi - lo, rows.d)
-        if not answer.ok:
-            worst, failed = answer.status, int(k)
-    if todo.size:  # velocities once more from the impulses: no sweep's rounding is left in them
-        v = v_free.copy()
+    def refresh(self, rows: Rows, v_free: Floats) -> None:
+        """Body velocities once more from the impulses."""
+        self.v = v_free.copy()
+        rows.push(self.r, self.v)
+
+
+class IslandSolver:
+    """Solves steps; remembers which islands were too large for Newton, so as not to ask again.
+
+    refused: contacts of the smallest island whose factors were not small; grows slowly with the
+    steps. penalty, wait: steps between tries with large factors, and until the next.
+    """
+
+    def __init__(self, options: TimeStepping) -> None:
+        self.options = options
+        self.refused = 1 << 40
+        self.penalty, self.wait = 1, 0
+
+    def solve(self, rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats) -> Solved:
+        """Impulses of all islands, from the guess r (nc, d); v_free (nb, dof)."""
+        v, q = v_free.copy(), rows.velocities(v_free, bias)
         rows.push(r, v)
-    u = rows.velocities(v, bias)
-    return Solved(r, u, v, q, mu, worst, residual, iterations, tuple(methods), failed)
+        every = Status.SOLVED
+        out = Solved(r, q, v, q, mu, every, np.zeros((rows.islands, 2)), 0, ())
+        if self.options.direct:
+            self._direct(rows, bias, v_free, out)
+        else:
+            self._generic(rows, v_free, out)
+        out.u = rows.velocities(out.v, bias)
+        return out
 
+    def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> None:
+        tol = self.options.tol
+        loose = max(tol, self.options.sweep_tol)
+        size = np.diff(rows.start)
+        closer = np.where(size <= SMALL, CLOSER * tol, tol)
+        todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, SWEEPS, True)
+        out.methods = ("nsgs",)
+        large = self._newton(rows, out, todo)
+        large = self._dear(rows, out, large)
+        if todo.size:
+            out.refresh(rows, v_free)
+        rest = todo[(out.residual[todo].max(axis=1) > tol) & ~np.isin(todo, large)]
+        rest = self._sweep(rows, bias, out, rest, closer, MANY, False) if rest.size else rest
+        for k in rest[(size[rest] <= SMALL) & (out.residual[rest].max(axis=1) > tol)]:
+            self._island(rows, int(k), out)
+            out.refresh(rows, v_free)
+        if large.size:
+            self._sweep(rows, bias, out, large, np.full(rows.islands, loose), MANY, False)
+        limit = np.full(rows.islands, tol)
+        limit[large] = loose
+        bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
+        if bad.size:
+            out.status, out.failed = Status.MAX_ITERATIONS, int(bad[0])
 
-def _solve_island(problem: FrictionProblem, guess: Floats, options: TimeStepping) -> Solution:
-    start = guess.reshape(-1)
-    if options.direct:
-        first = Newton(tol=options.tol, homotopy=0, time_limit=20.0).solve(problem, start)
-        if first.ok:
-            return first
-    method: Solver = options.method
-    return solve(problem, method, guess=start if options.warm_start else None)
+    def _sweep(
+        self,
+        rows: Rows,
+        bias: Floats,
+        out: Solved,
+        chosen: Ints,
+        tol: Floats,
+        most: int,
+        leave: bool,
+    ) -> Ints:
+        """Sweeps on the chosen islands; returns those that are not within tol (ni,)."""
+        ended, sweeps = np.zeros(rows.islands, np.int64), np.zeros(rows.islands, np.int64)
+        solve_islands(
+            rows.key, chosen, rows.start, rows.body, rows.J, rows.P, rows.D, bias, out.mu,
+            rows.unit, LAWS[self.options.formulation], tol, most, leave, out.q, out.v, out.r,
+            np.zeros(rows.nc), np.empty_like(out.r), ended, sweeps, out.residual,
+        )  # fmt: skip
+        out.iterations += int(sweeps.sum())
+        return chosen[ended[chosen] != code.SOLVED]
+
+    def _newton(self, rows: Rows, out: Solved, todo: Ints) -> Ints:
+        """Newton on each island; returns those whose factors are not small."""
+        large = []
+        self.refused += self.refused // 128
+        for k in todo:
+            size = int(rows.start[k + 1] - rows.start[k])
+            if size >= self.refused or not self._try(rows, int(k), out, CHEAP, STEPS):
+                self.refused = min(self.refused, size)
+                large.append(k)
+        return np.array(large, np.int64)
+
+    def _dear(self, rows: Rows, out: Solved, large: Ints) -> Ints:
+        """Newton on the large islands, if it is time; returns those it did not take or solve."""
+        if not large.size:
+            self.penalty, self.wait = 1, 0
+            return large
+        if self.wait > 0:
+            self.wait -= 1
+            return large
+        self.penalty = min(4 * self.penalty, LONGEST)
+        self.wait = self.penalty
+        for k in large:
+            self._try(rows, int(k), out, DEAR, DEAR_STEPS)
+        return large[out.residual[large].max(axis=1) > self.options.tol]
+
+    def _try(self, rows: Rows, k: int, out: Solved, room: int, steps: int) -> bool:
+        """Newton on island k, its answer adopted if it is better; False if it lacked room."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+        tol = self.options.tol * (CLOSER if hi - lo <= SMALL else 1.0)
+        newton = Newton(tol=tol, homotopy=0, sweeps=0, max_steps=steps, room=room, time_limit=1e9)
+        problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
+        answer = newton.solve(problem, out.r[lo:hi].reshape(-1))
+        if answer.iterations == 0 and not answer.ok:
+            return False
+        out.iterations += answer.iterations
+        if "newton" not in out.methods:
+            out.methods += ("newton",)
+        if max(answer.residual, answer.residual_unit) < out.residual[k].max():
+            out.take(k, lo, hi, answer)
+        return True
+
+    def _island(self, rows: Rows, k: int, out: Solved) -> None:
+        """The whole chain of methods on one small island."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+        problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
+        answer = solve(problem, self.options.method, guess=out.r[lo:hi].reshape(-1))
+        out.iterations += answer.iterations
+        if max(answer.residual, answer.residual_unit) < out.residual[k].max():
+            out.take(k, lo, hi, answer)
+        out.methods += tuple(m for m in answer.methods if m not in out.methods)
+
+    def _generic(self, rows: Rows, v_free: Floats, out: Solved) -> None:
+        """Any solver of the library, one island at a time."""
+        method = self.options.method
+        for k in range(rows.islands):
+            lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+            problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
+            guess = out.r[lo:hi].reshape(-1) if self.options.warm_start else None
+            answer = solve(problem, method, guess=guess)
+            out.take(k, lo, hi, answer)
+            out.iterations += answer.iterations
+            out.methods += tuple(m for m in answer.methods if m not in out.methods)
+            if not answer.ok:
+                out.status, out.failed = answer.status, k
+        out.refresh(rows, v_free)
 
 
 def island_problem(
