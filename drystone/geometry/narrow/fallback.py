@@ -6,7 +6,7 @@ from drystone.geometry.kinds import NAMES, SPATIAL, UNBOUNDED
 from drystone.geometry.narrow import PairKernel
 
 BOUNDED = tuple(kind for kind in SPATIAL if kind not in UNBOUNDED)
-COUNTERS = ("hits", "searches", "gjk", "epa", "newton", "uncertain")
+COUNTERS = ("hits", "searches", "gjk", "epa", "newton", "uncertain", "bisections")
 
 ENTRIES = {
     (a, b): PairKernel(

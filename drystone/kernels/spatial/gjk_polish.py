@@ -139,8 +139,9 @@ def make_convex(H, g, size):
     half = 0.5 * (H[0] - H[2])
     least = 0.5 * (H[0] + H[2]) - np.sqrt(half * half + H[1] * H[1])
     if not least > 1e-10 * size:
-        H[0] += 1e-2 * size - least
-        H[2] += 1e-2 * size - least
+        more = max(abs(g), 1e-6 * size) - least
+        H[0] += more
+        H[2] += more
 
 
 @kernel
@@ -227,4 +228,8 @@ def polish(spec, frame, numbers, ints, size, m, n, labels, ab, mid, stats):
         length *= cut
         done = length <= 1e-11 or (length <= 1e-6 and length > 0.3 * last)
         move(n, T, step, cut, trial)
-    return good and done, m, low
+    # the points must face each other: on nearly flat surfaces a small step does not say so
+    x = y = 0.0
+    for i in range(m):
+        x, y = x + lam[i] * q[i, 0], y + lam[i] * q[i, 1]
+    return good and done and x * x + y * y <= (1e-9 * size) ** 2, m, low

@@ -1,13 +1,15 @@
 """The last digits of the direction between two convex bodies, and what they are worth.
 
 From a direction that is nearly right (of the last step, or of a search) Newton's method finds the
-signed distance and says whether it is certain. Flat caps of cylinders and cones are tried first:
-next to the axis their rim is a piece of unbounded curvature, on which Newton's method would stall.
+signed distance and says whether it is certain; what it cannot do, bisection does. Flat caps of
+cylinders and cones are tried first: next to the axis their rim is a piece of unbounded curvature,
+on which Newton's method would stall.
 """
 
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.spatial.gjk_bisect import bisect
 from drystone.kernels.spatial.gjk_polish import polish
 from drystone.kernels.spatial.support import CONE, CYLINDER, both, set_pair
 
@@ -59,24 +61,36 @@ def try_caps(n, spec, frame, numbers, ints, size, ab, cap, mid):
 
 
 @kernel
-def settle(trust, m, n, labels, spec, frame, numbers, ints, size, ab, mid, stats):
-    """-> state, atoms, g(n) of the cores; n (3,) and mid (3,), halfway between the surfaces."""
-    cap, capped = np.empty(3), np.empty(3)
-    state, best = try_caps(n, spec, frame, numbers, ints, size, ab, cap, capped)
-    if state == SURE or (state == CAP and trust):
-        g, m = best, 0
-    else:
-        good, m, g = polish(
-            spec, frame, numbers, ints, size[0] + size[1], m, n, labels, ab, mid, stats
-        )
-        if g >= best:
-            for c in range(3):
-                mid[c] += 0.5 * (size[3] - size[2]) * n[c]
-            return (SURE if good else UNSURE), m, g
-        state, m, g = UNSURE, 0, best
+def settle(trust, m, n, low, labels, spec, frame, numbers, ints, size, ab, mid, stats):
+    """-> state, atoms, g(n) of the cores; n (3,), with g(n) = low, and mid (3,), halfway between
+    the surfaces, become the answer's."""
+    other, point = np.empty(3), np.empty(3)
+    state, best = try_caps(n, spec, frame, numbers, ints, size, ab, other, point)
+    total, shift = size[0] + size[1], 0.5 * (size[3] - size[2])
+    # a cap that is worse than n is not where the least depth is
+    if best >= low - 1e-12 * total and (state == SURE or (state == CAP and trust)):
+        for c in range(3):
+            n[c], mid[c] = other[c], point[c]
+        return state, 0, best
+    good, m, g = polish(spec, frame, numbers, ints, total, m, n, labels, ab, mid, stats)
     for c in range(3):
-        n[c], mid[c] = cap[c], capped[c]
-    return state, m, g
+        mid[c] += shift * n[c]
+    if good and g >= best:
+        return SURE, m, g
+    if best > g:
+        g, m = best, 0
+        for c in range(3):
+            n[c], mid[c] = other[c], point[c]
+    if not trust:
+        stats[6] += 1
+        for c in range(3):
+            other[c] = n[c]
+        good, best = bisect(spec, frame, numbers, ints, other, ab, point)
+        if good and best >= g - 1e-13 * total:
+            for c in range(3):
+                n[c], mid[c] = other[c], point[c] + shift * other[c]
+            return SURE, m, best
+    return UNSURE, m, g
 
 
 @kernel
@@ -99,12 +113,12 @@ def refine(
         a, n = pairs[i, 0], normal[i]
         set_pair(a, pairs[i, 1], x, R, first, numbers, first_int, ints, spec, frame, size)
         around = size[2] + size[3]
-        gap[i] = both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label) - around
-        if gap[i] > margin[i]:
+        low = both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label)
+        if low - around > margin[i]:
             state[i], atoms[i] = FAR, 0
             continue
         state[i], atoms[i], g = settle(
-            trust, atoms[i], n, labels[i], spec, frame, numbers, ints, size, ab, mid[i], stats
+            trust, atoms[i], n, low, labels[i], spec, frame, numbers, ints, size, ab, mid[i], stats
         )
         gap[i] = g - around
         if g < -depth * min(size[0], size[1]):

@@ -10,16 +10,17 @@ from drystone.kernels.spatial.gjk_refine import FAR, GUESS, UNKNOWN, UNSURE
 from drystone.kernels.spatial.support import set_pair
 
 GROW = 1e-2  # thickness given to A - B, in sizes of the smaller body
+CLOSE = 1e-6  # relative gap between the bounds on the distance that ends the search
 COARSE = 2e-4  # how well the depth is found before it is polished, in the same
 
 
 @kernel
 def search(
-    kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, tol,
+    kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints,
     state, normal, atoms, labels, stats,
 ):  # fmt: skip
     """Directions normal (np, 3) and atoms of the pairs that are UNKNOWN or UNSURE; state (np,)
-    becomes GUESS or FAR. tol: relative gap between the bounds on the distance to stop at."""
+    becomes GUESS or FAR."""
     spec, frame, size = np.zeros((2, 4), np.int64), np.zeros((2, 12)), np.zeros(4)
     ab, P, lam, work = np.zeros((2, 3)), np.zeros((4, 3)), np.zeros(4), np.zeros((2, 4))
     V, VL = np.empty((CORNERS, 3)), np.empty((CORNERS, 2), np.int64)
@@ -41,7 +42,7 @@ def search(
                     n[c] = -frame[1, 9 + c] / length
         far = margin[i] + size[2] + size[3]
         found, atoms[i] = distance(
-            spec, frame, numbers, ints, far, 0.5 * GROW * scale, tol, n, P, labels[i], lam, work,
+            spec, frame, numbers, ints, far, 0.5 * GROW * scale, CLOSE, n, P, labels[i], lam, work,
             ab, stats,
         )  # fmt: skip
         if found == DEEP:

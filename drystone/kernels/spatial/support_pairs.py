@@ -22,7 +22,6 @@ from drystone.kernels.spatial.support import (
 from drystone.kernels.spatial.support_manifold import DOUBT, manifold
 
 WIDTH = 13  # of the cache: set, direction (3), atoms, their labels (8)
-TOLERANCES = (1e-6, 1e-13)  # of the search, and of a second one if the first leads nowhere
 
 
 class _Pairs:
@@ -43,11 +42,9 @@ class _Pairs:
         )  # fmt: skip
 
     def search(self):
-        """The long way for those in doubt, twice if need be."""
-        for tol in TOLERANCES:
-            if not ((self.state == UNKNOWN) | (self.state == UNSURE)).any():
-                return
-            search(*self.bodies, tol, self.state, self.normal, self.atoms, self.labels, self.stats)
+        """The long way for those in doubt."""
+        if ((self.state == UNKNOWN) | (self.state == UNSURE)).any():
+            search(*self.bodies, self.state, self.normal, self.atoms, self.labels, self.stats)
             self.refine(np.inf, False)
 
     def remember(self):
