@@ -262,6 +262,31 @@ def test_vertex_against_vertex():
             np.testing.assert_allclose(point, [0.5, 0.5], atol=2e-3)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-16, 1e-9])
+def test_blocks_on_a_grid(noise):
+    """Edges in one line, corners that meet, faces that coincide: with and without rounding."""
+    rng, n = np.random.default_rng(0), 1000
+
+    def block():
+        w, h = rng.choice([0.25, 0.5, 1.0], 2)
+        return np.array([-w, -h, w, -h, w, h, -w, h])
+
+    batch = Batch((POLYGON, POLYGON), [block() for _ in range(n)], [block() for _ in range(n)])
+    for _ in range(3):
+        x = 0.25 * rng.integers(-8, 9, (2 * n, 2)) + noise * rng.normal(size=(2 * n, 2))
+        angle = 0.5 * np.pi * rng.integers(0, 4, 2 * n) + noise * rng.normal(size=2 * n)
+        a, b = batch.bodies(x, angle)
+        expected, _ = signed_distance(a, b)
+        gap, normal, point = deepest(batch.raw(x, angle), n)
+        np.testing.assert_allclose(gap, expected, rtol=0, atol=1e-14)
+        # where an edge and its end tie within rounding, the direction is known to its root
+        value = separation(a, b, normal[:, None])[:, 0]
+        np.testing.assert_allclose(value, expected, rtol=0, atol=1e-14 + 20 * noise)
+        for body, sign in ((a, 0.5), (b, -0.5)):
+            p = point + sign * gap[:, None] * normal
+            np.testing.assert_allclose(body.outside(p), 0.0, atol=1e-14)
+
+
 def test_a_polygon_with_many_sides_is_climbed():
     turn = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     wheel = np.stack([np.cos(turn), np.sin(turn)], 1).ravel()
