@@ -209,9 +209,11 @@ def test_the_grid_keeps_candidates_while_boxes_stay():
 
 
 def test_auto_chooses_by_counts(monkeypatch):
-    """Few boxes: lists. Many: the grid while they move, the lists once they rest."""
+    """Few boxes: lists. Many, and close to each other: the grid while they move, the lists once
+    they rest."""
     rng = np.random.default_rng(11)
     x, half = crowd(rng, 300, 3, "equal")
+    half *= 1.5
     chosen = make_broad("auto")
     chosen.keys(x - half, x + half)
     assert chosen.name == "sorted-lists"

@@ -8,15 +8,17 @@ from drystone.geometry.broad.sorted_lists import SortedLists
 from drystone.types import Floats, Ints
 
 # Measured, see benchmarks/results/broad_phase.csv: below FEW boxes sorted lists win or the
-# difference is a few microseconds; above, they win if a step takes less than about one swap for
-# each box. Between the two numbers of swaps for each box, the method in use stays.
+# difference is some microseconds; above, they win if a step takes less than about one swap for
+# each box, and the grid has more than CROWDED candidates for each to test. Between the two
+# numbers of swaps for each box, the method in use stays.
 FEW = 1000
+CROWDED = 6.0
 TOO_MANY_SWAPS, NO_MORE_SWAPS = 2.0, 0.5
 FIRST_WAIT, LAST_WAIT = 64, 4096
 
 
 class Auto:
-    """Sorted lists for few boxes, and for many that hardly move; else the grid.
+    """Sorted lists for few boxes, and for dense crowds that hardly move; else the grid.
 
     The lists say themselves how many swaps they made. The grid says how fast the boxes move,
     which tells how many swaps the lists would make if the boxes were spread evenly; if that was
@@ -45,7 +47,8 @@ class Auto:
             self._wait -= 1
             keys = self._grid.keys(lower, upper)
             swaps = 2.2 * dim * n ** (1 - 1 / dim) * self._grid.motion
-            if self._wait <= 0 and swaps < NO_MORE_SWAPS:
+            crowded = self._grid.candidates > CROWDED * n
+            if self._wait <= 0 and crowded and swaps < NO_MORE_SWAPS:
                 self._use_grid = False
                 self._lists = SortedLists()
             return keys

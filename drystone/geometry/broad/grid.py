@@ -24,7 +24,7 @@ class Grid:
     While boxes stay inside their enlarged ones, a step tests the candidates only. A few that
     left are compared with all; when `few` have left since, all candidates are found anew, which
     costs about as much as those few did. motion: mean of what boxes moved in a step when that
-    was last measured, in typical widths.
+    was last measured, in typical widths; candidates: how many pairs are tested in a step.
     """
 
     name = "grid"
@@ -36,10 +36,10 @@ class Grid:
         self.motion = math.inf
         self._age = self._spent = self._span = 0
         self._fat_lower = self._fat_upper = np.empty((0, 0))
-        self._candidates = np.empty(64, np.int64)
+        self._kept = np.empty(64, np.int64)
         self._spare = np.empty(64, np.int64)
         self._keys = np.empty(64, np.int64)
-        self._size = 0
+        self.candidates = 0
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
@@ -53,13 +53,13 @@ class Grid:
                 self._restart(lower, upper)
             elif self.left > 0:
                 self._update(lower, upper)
-        self._keys = grown(self._keys, self._size)
-        size = fat.overlapping(self._candidates[: self._size], lower, upper, self._keys)
+        self._keys = grown(self._keys, self.candidates)
+        size = fat.overlapping(self._kept[: self.candidates], lower, upper, self._keys)
         return self._keys[:size]
 
     def stats(self) -> dict[str, int]:
         """left: boxes that left their enlarged ones; candidates; rebuilds: in all."""
-        return {"left": self.left, "candidates": self._size, "rebuilds": self.rebuilds}
+        return {"left": self.left, "candidates": self.candidates, "rebuilds": self.rebuilds}
 
     def _start(self, lower: Floats, upper: Floats) -> None:
         n = self.left = lower.shape[0]
@@ -95,7 +95,7 @@ class Grid:
         self._age = self._spent = 0
         self.rebuilds += 1
         self._enlarge(lower, upper, self._everyone)
-        self._candidates, self._size = overlaps(self._fat_lower, self._fat_upper, self._candidates)
+        self._kept, self.candidates = overlaps(self._fat_lower, self._fat_upper, self._kept)
 
     def _enlarge(self, lower: Floats, upper: Floats, which: Ints) -> None:
         fat.enlarge(
@@ -122,10 +122,10 @@ class Grid:
                 break
             self._spare = np.empty(2 * count, np.int64)
         found = np.sort(self._spare[:count])
-        self._spare = grown(self._spare, self._size + count)
-        size = fat.replace(self._candidates[: self._size], self._marked, found, self._spare)
+        self._spare = grown(self._spare, self.candidates + count)
+        size = fat.replace(self._kept[: self.candidates], self._marked, found, self._spare)
         self._marked[which] = False
-        self._candidates, self._spare, self._size = self._spare, self._candidates, size
+        self._kept, self._spare, self.candidates = self._spare, self._kept, size
 
 
 def overlaps(lower: Floats, upper: Floats, room: Ints) -> tuple[Ints, int]:
