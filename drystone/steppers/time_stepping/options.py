@@ -49,6 +49,8 @@ class TimeStepping:
         ds.EllipticCone(...), ds.SoftFingerCone(...).
     formulation: "coulomb", or "convex": the relaxation T9, a convex problem at every step.
     stabilize: gap / h in the contact rows (T8); False leaves the velocity scheme (7) of 1998.
+    slop: gaps and depths below this part of the smaller body's size count as touching: faces on
+        faces are hyperstatic, and rounding in their gaps must not decide which corner carries.
     restitution: "none"; "newton": v+ = -eps v-; "poisson": compression and decompression (I7);
         "poisson-shortcut": one solve, v+ = (1 + eps) v^c - eps v- (I8).
     active_gap: contacts nearer than this are in the problem [m]; None: nearer than what the
@@ -68,6 +70,7 @@ class TimeStepping:
     cone: Any = "circular"
     formulation: Literal["coulomb", "convex"] = "coulomb"
     stabilize: bool = True
+    slop: float = 1e-9
     restitution: Literal["none", "newton", "poisson", "poisson-shortcut"] = "none"
     active_gap: float | Literal["predicted"] | None = None
     solver: str | Solver = "auto"
@@ -87,6 +90,8 @@ class TimeStepping:
         _positive("dt", self.dt)
         _positive("tol", self.tol)
         _positive("sweep_tol", self.sweep_tol)
+        if not (isinstance(self.slop, int | float) and 0 <= self.slop < 0.1):
+            raise OptionError(f"TimeStepping.slop = {self.slop!r}: expected 0 <= slop < 0.1")
         for option, choices in CHOICES.items():
             value = getattr(self, option)
             if value not in choices:

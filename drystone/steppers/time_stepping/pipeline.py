@@ -183,7 +183,10 @@ class Stepper:
         """The step's impulses; with M at the end of the step, until it settles (T4)."""
         bias = np.zeros((rows.nc, rows.d))
         if self.options.stabilize:
-            bias[:, 0] = rows.contacts.gap / h
+            size = self.sizes[rows.body].min(axis=1)
+            slack = self.options.slop * np.where(np.isfinite(size), size, 1.0)
+            gap = rows.contacts.gap
+            bias[:, 0] = (gap - np.clip(gap, -slack, slack)) / h
         at = self.warm.find(self.model, rows)
         guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
         solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.solver)

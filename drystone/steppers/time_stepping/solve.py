@@ -33,8 +33,9 @@ MANY = 300  # of an island that Newton does not take or does not solve
 CHEAP, DEAR = 5_000, 100_000  # blocks in Newton's factors
 STEPS, DEAR_STEPS = 100, 30  # of Newton, regularised ones included
 LONGEST = 1024  # steps between two tries with large factors
-SMALL = 64  # contacts of an island that is worth every method there is,
-CLOSER = 0.01  # and a closer tolerance: what holds must not creep, and it costs nothing
+SMALL = 64  # contacts of an island that is worth every method there is
+CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
+# must not creep: an error of a step is there again in the next one's warm start
 
 
 @dataclass(slots=True)
@@ -165,8 +166,14 @@ class IslandSolver:
     def _try(self, rows: Rows, k: int, out: Solved, room: int, steps: int) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
-        tol = self.options.tol * (CLOSER if hi - lo <= SMALL else 1.0)
-        newton = Newton(tol=tol, homotopy=0, sweeps=0, max_steps=steps, room=room, time_limit=1e9)
+        newton = Newton(
+            tol=CLOSER * self.options.tol,
+            homotopy=0,
+            sweeps=0,
+            max_steps=steps,
+            room=room,
+            time_limit=1e9,
+        )
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         answer = newton.solve(problem, out.r[lo:hi].reshape(-1))
         if answer.iterations == 0 and not answer.ok:
