@@ -9,14 +9,47 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drystone.dynamics.forces import Callback as Callback
+    from drystone.dynamics.forces import ConstantForce as ConstantForce
+    from drystone.dynamics.forces import Damper as Damper
+    from drystone.dynamics.motions import ConstantVelocity as ConstantVelocity
+    from drystone.dynamics.motions import MotionFunction as MotionFunction
+    from drystone.dynamics.motions import Oscillation as Oscillation
+    from drystone.dynamics.springs import Spring as Spring
+    from drystone.dynamics.springs import TorsionSpring as TorsionSpring
     from drystone.errors import ArrayError as ArrayError
     from drystone.errors import DrystoneError as DrystoneError
     from drystone.errors import MissingExtraError as MissingExtraError
+    from drystone.errors import ModelError as ModelError
     from drystone.errors import OptionError as OptionError
     from drystone.errors import ProblemError as ProblemError
     from drystone.errors import ProblemFileError as ProblemFileError
+    from drystone.errors import ShapeError as ShapeError
+    from drystone.errors import SimulationError as SimulationError
     from drystone.errors import SolverError as SolverError
+    from drystone.errors import UnsupportedPairError as UnsupportedPairError
     from drystone.errors import UnsupportedProblemError as UnsupportedProblemError
+    from drystone.geometry.decomposition import decompose as decompose
+    from drystone.geometry.decomposition import decompose_polygon as decompose_polygon
+    from drystone.geometry.mass_properties import MassProperties as MassProperties
+    from drystone.geometry.shapes import Box as Box
+    from drystone.geometry.shapes import Capsule as Capsule
+    from drystone.geometry.shapes import Capsule2D as Capsule2D
+    from drystone.geometry.shapes import Compound as Compound
+    from drystone.geometry.shapes import Cone as Cone
+    from drystone.geometry.shapes import ConvexPolyhedron as ConvexPolyhedron
+    from drystone.geometry.shapes import Cylinder as Cylinder
+    from drystone.geometry.shapes import Disk as Disk
+    from drystone.geometry.shapes import Ellipse as Ellipse
+    from drystone.geometry.shapes import Ellipsoid as Ellipsoid
+    from drystone.geometry.shapes import HalfPlane as HalfPlane
+    from drystone.geometry.shapes import HalfSpace as HalfSpace
+    from drystone.geometry.shapes import Polygon as Polygon
+    from drystone.geometry.shapes import Rectangle as Rectangle
+    from drystone.geometry.shapes import RegularPolygon as RegularPolygon
+    from drystone.geometry.shapes import Sphere as Sphere
+    from drystone.geometry.shapes import Superquadric as Superquadric
+    from drystone.geometry.shapes import TriangleMesh as TriangleMesh
     from drystone.problems import LCP as LCP
     from drystone.problems import BoxedLCP as BoxedLCP
     from drystone.problems import CircularCone as CircularCone
@@ -32,6 +65,9 @@ if TYPE_CHECKING:
     from drystone.problems.convert import to_lcp as to_lcp
     from drystone.problems.files import read_problem as read_problem
     from drystone.problems.files import write_problem as write_problem
+    from drystone.scenes import Scene as Scene
+    from drystone.scenes import scene as scene
+    from drystone.simulation import Simulation as Simulation
     from drystone.solvers.admm import ADMM as ADMM
     from drystone.solvers.apgd import APGD as APGD
     from drystone.solvers.auto import Auto as Auto
@@ -48,12 +84,66 @@ if TYPE_CHECKING:
     from drystone.solvers.qp_signs import QPSigns as QPSigns
     from drystone.solvers.ramp import Ramp as Ramp
     from drystone.solvers.solve import solve as solve
+    from drystone.steppers.base import Conditions as Conditions
+    from drystone.steppers.base import EnergyLedger as EnergyLedger
+    from drystone.steppers.base import StepReport as StepReport
+    from drystone.steppers.time_stepping.options import Sleeping as Sleeping
+    from drystone.steppers.time_stepping.options import TimeStepping as TimeStepping
+    from drystone.trajectory import Trajectory as Trajectory
     from drystone.types import Solution as Solution
     from drystone.types import Status as Status
+    from drystone.world import BodyHandle as BodyHandle
+    from drystone.world import ForceHandle as ForceHandle
+    from drystone.world import World as World
 
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
+    "World": "world",
+    "BodyHandle": "world",
+    "ForceHandle": "world",
+    "Simulation": "simulation",
+    "Trajectory": "trajectory",
+    "TimeStepping": "steppers.time_stepping.options",
+    "Sleeping": "steppers.time_stepping.options",
+    "StepReport": "steppers.base",
+    "EnergyLedger": "steppers.base",
+    "Conditions": "steppers.base",
+    "scene": "scenes",
+    "Scene": "scenes",
+    "decompose": "geometry.decomposition",
+    "decompose_polygon": "geometry.decomposition",
+    "MassProperties": "geometry.mass_properties",
+    "Oscillation": "dynamics.motions",
+    "ConstantVelocity": "dynamics.motions",
+    "MotionFunction": "dynamics.motions",
+    "ConstantForce": "dynamics.forces",
+    "Damper": "dynamics.forces",
+    "Callback": "dynamics.forces",
+    "Spring": "dynamics.springs",
+    "TorsionSpring": "dynamics.springs",
+    "ModelError": "errors",
+    "ShapeError": "errors",
+    "SimulationError": "errors",
+    "UnsupportedPairError": "errors",
+    "Box": "geometry.shapes",
+    "Capsule": "geometry.shapes",
+    "Capsule2D": "geometry.shapes",
+    "Compound": "geometry.shapes",
+    "Cone": "geometry.shapes",
+    "ConvexPolyhedron": "geometry.shapes",
+    "Cylinder": "geometry.shapes",
+    "Disk": "geometry.shapes",
+    "Ellipse": "geometry.shapes",
+    "Ellipsoid": "geometry.shapes",
+    "HalfPlane": "geometry.shapes",
+    "HalfSpace": "geometry.shapes",
+    "Polygon": "geometry.shapes",
+    "Rectangle": "geometry.shapes",
+    "RegularPolygon": "geometry.shapes",
+    "Sphere": "geometry.shapes",
+    "Superquadric": "geometry.shapes",
+    "TriangleMesh": "geometry.shapes",
     "ArrayError": "errors",
     "DrystoneError": "errors",
     "MissingExtraError": "errors",
