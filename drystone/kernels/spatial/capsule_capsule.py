@@ -14,6 +14,7 @@ from drystone.kernels.spatial.smooth_write import local, put, turned
 
 PARALLEL = 1e-20  # square of the sine below which axes do not cross
 SAME = 1e-9  # nearest points that gain less than this share of the radii add no contact
+MEET = 1e-13  # axes nearer than this share of the radii have no direction between them
 CROSSING, END_TO_END = 0.0, 5.0
 
 
@@ -68,9 +69,9 @@ def segment_rows(h, k, t, d, near, rows):
 
 
 @kernel
-def direction(e0, e1, e2, length, d):
+def _direction(e0, e1, e2, length, d, tiny):
     """Unit vector of e; where the axes meet, across both of them (x if they are parallel)."""
-    if length > 0.0:
+    if length > tiny:
         return e0 / length, e1 / length, e2 / length
     sine = np.sqrt(d[0] * d[0] + d[1] * d[1])
     if sine * sine > PARALLEL:
@@ -100,7 +101,9 @@ def contact_capsule_capsule(
                 continue
             if k == which.size:
                 return -1
-            e0, e1, e2 = direction(rows[j, 1], rows[j, 2], rows[j, 3], rows[j, 4], d)
+            e0, e1, e2 = _direction(
+                rows[j, 1], rows[j, 2], rows[j, 3], rows[j, 4], d, MEET * (ra + rb)
+            )
             nx, ny, nz = turned(R[a], e0, e1, e2)
             p = rows[j, 0]
             k = put(

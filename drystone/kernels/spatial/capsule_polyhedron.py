@@ -92,7 +92,7 @@ def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
             s += numbers[k + j] * (t[j] + p * d[j])
         near = False
         for j in range(c):
-            near = near or abs(rows[j, 0] - p) <= CLOSE * h
+            near = near or abs(rows[j, 0] - p) <= CLOSE * h or rows[j, 5] == EDGE + e
         if s <= far and not near:
             rows[c, 0], rows[c, 1], rows[c, 5] = p, s, EDGE + e
             for j in range(3):

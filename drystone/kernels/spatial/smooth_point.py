@@ -5,7 +5,7 @@
 Outside, K = I + lam Hess F is positive definite, so flat places do no harm. Inside, the answer is
 the nearest point as long as K is positive definite along the surface, which is checked. Where
 Newton fails, c is approached in steps from the surface point on its ray, where lam = 0: outside
-that cannot fail for short steps; deep inside, where no nearest point is distinct any more, the
+that cannot fail for short steps; deep inside, where the nearest point is no longer distinct, the
 tangent plane last reached is the answer.
 """
 
@@ -15,7 +15,8 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.smooth_surface import derivatives
 
 STEPS = 30
-PIECES = 16  # of the way from the surface to c
+ATTEMPTS = 60  # whole and partial ways to c
+FIRST = 0.125
 TOL = 1e-12  # of the distance between p + lam grad F and c, in sizes
 
 
@@ -79,33 +80,46 @@ def nearest_point(s, c, p, n, work, H, stats):
     """Signed distance of c (3,) from the body s (5,).
 
     p (3,) in: guess, all zeros if there is none; out: the surface point; n (3,) out: the unit
-    outer normal there. work (4, 3), H (2, 3, 3): scratch. Counts as the pairs do.
+    outer normal there. work (5, 3), H (2, 3, 3): scratch. Counts as the pairs do.
     """
-    g, d, goal, found, pieces = work[0], work[1], work[2], -1, 1
+    g, goal, good, origin = work[0], work[2], work[3], work[4]
     stats[3] += 1
-    for attempt in range(2):
-        if attempt == 1 or (p[0] == 0.0 and p[1] == 0.0 and p[2] == 0.0):
+    none = p[0] == 0.0 and p[1] == 0.0 and p[2] == 0.0
+    share, step = 0.0, 1.0  # of the way from the origin to c; the first attempt takes all of it
+    for attempt in range(ATTEMPTS):
+        if attempt == 1:
+            stats[2] += 1
+            none, step = True, FIRST
+        if none:
             for k in range(3):
                 p[k] = c[k]
             if c[0] == 0.0 and c[1] == 0.0 and c[2] == 0.0:
                 p[2] = 1.0
         if attempt == 1:
-            stats[2] += 1
-            pieces = PIECES
             phi = derivatives(s, p[0], p[1], p[2], g, H[0])
             for k in range(3):
                 p[k] /= phi
-                work[3, k] = p[k]
-        for piece in range(pieces):
-            share = (piece + 1.0) / pieces
-            for k in range(3):
-                goal[k] = c[k] if attempt == 0 else work[3, k] + share * (c[k] - work[3, k])
-            found = _newton(s, goal, p, g, d, H[0], H[1])
-            if found < 0:
-                break
-            stats[0] += found
-        if found >= 0:
+                origin[k], good[k] = p[k], p[k]
+        none = False
+        for k in range(3):
+            goal[k] = (
+                c[k] if share + step >= 1.0 else origin[k] + (share + step) * (c[k] - origin[k])
+            )
+        found = _newton(s, goal, p, g, work[1], H[0], H[1])
+        stats[0] += max(found, 0)
+        if found >= 0 and share + step >= 1.0:
             break
+        if found >= 0:
+            share += step
+            step = min(2.0 * step, 1.0 - share)
+        elif attempt > 0:
+            step *= 0.25
+        for k in range(3):
+            if found >= 0:
+                good[k] = p[k]
+            elif attempt > 0:
+                p[k] = good[k]
+    derivatives(s, p[0], p[1], p[2], g, H[0])
     gg, distance = 0.0, 0.0
     for k in range(3):
         gg += g[k] * g[k]

@@ -26,7 +26,7 @@ LEAN = 1e-12  # a vertex normal may lean over an edge by this much
 def _visit_vertex(s, Q, t, numbers, o, ints, q, v, n, p, work, H, stats):
     """Vertex v, p in: a guess; next the edge that the normal leans over most."""
     nf, ne = ints[q + 1], ints[q + 2]
-    i, c, a, m = o + 3 * v, work[4], work[5], work[6]
+    i, c, a, m = o + 3 * v, work[5], work[6], work[7]
     for k in range(3):
         c[k], a[k] = 0.0, 0.0
         for j in range(3):
@@ -125,7 +125,7 @@ def contact_smooth_polyhedron(
 ):  # fmt: skip
     """One contact per pair."""
     s, Q, t, n, p = np.empty(5), np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
-    work, H, k = np.empty((7, 3)), np.empty((2, 3, 3)), np.int64(0)
+    work, H, k = np.empty((8, 3)), np.empty((2, 3, 3)), np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
         o, q, far = first[b], first_int[b], margin[i]

@@ -30,7 +30,7 @@ def contact_sphere_smooth(
 ):  # fmt: skip
     """One contact per pair."""
     s, c, p, n = np.empty(5), np.empty(3), np.empty(3), np.empty(3)
-    work, H = np.empty((4, 3)), np.empty((2, 3, 3))
+    work, H = np.empty((5, 3)), np.empty((2, 3, 3))
     k = np.int64(0)
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]

@@ -175,8 +175,11 @@ _ANGLE = np.pi * (1 + 5**0.5) * np.arange(48)
 _DISC = (np.sqrt((np.arange(48) + 0.5) / 48) * np.exp(1j * _ANGLE)).view(float).reshape(-1, 2)
 
 
-def signed_distance(bench, a, b, levels=75, starts=6):
-    """Greatest separation, by refining the best of 600 directions on shrinking discs."""
+def signed_distance(bench, a, b, levels=60, starts=4):
+    """Greatest separation found by refining the best of 600 directions on shrinking discs.
+
+    A lower bound, exact to rounding where both bodies are smooth.
+    """
     i = np.arange(600) + 0.5
     z, angle = 1 - 2 * i / 600, np.pi * (1 + 5**0.5) * i
     n = np.c_[np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z]
@@ -201,12 +204,33 @@ def signed_distance(bench, a, b, levels=75, starts=6):
     return s.max()
 
 
-def outside(solid, p):
-    """How far points p (..., 3), in the body's frame, stand off its surface: 0 on it.
+def certificate(bench, contact):
+    """Three numbers that vanish for a true contact (which, point, normal, gap, feature).
 
-    Through supporting planes: the greatest n.p - h(n) over directions near those of p's normal
-    is not needed; each kind has its own inequality.
+    How far the gap is from the separation along the normal (so the gap is not too large), and
+    how far the two points are from the surfaces (apart, so it is not too small).
     """
+    i, point, n, gap, _ = contact
+    a, b = bench.pairs[i]
+    own = separation(bench, a, b, n[None])[0] - gap
+    stand_off = [
+        outside(bench.solids[g], (point + sign * gap * n - bench.x[g]) @ bench.R[g])
+        for g, sign in ((a, 0.5), (b, -0.5))
+    ]
+    return np.abs([own, *stand_off])
+
+
+def nearest_of_each(bench, contacts):
+    """The contact of least gap of every pair, in order."""
+    which, _, _, gap, _ = contacts
+    order = np.lexsort((gap, which))
+    _, first = np.unique(which[order], return_index=True)
+    rows = order[first]
+    return [tuple(c[k] for c in contacts) for k in rows]
+
+
+def outside(solid, p):
+    """A function of points p (..., 3), in the body's frame: 0 on its surface, < 0 inside."""
     s = solid.numbers
     x, y, z = np.moveaxis(np.asarray(p), -1, 0)
     rho = np.hypot(x, y)
