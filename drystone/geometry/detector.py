@@ -190,11 +190,8 @@ class Detector:
         if rows.keys.size < found.size:
             rows.keys = np.empty(self._found.size, np.int64)
         split(
-            k.order,
-            k.code,
-            k.body,
-            k.movable,
-            k.layer,
+            k.geom,
+            k.movable.size,
             k.ignored,
             self._cache.width,
             margin,

@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone.errors import ArrayError, UnsupportedPairError
 from drystone.geometry import kinds
-from drystone.kernels.broad_pairs import may_collide
+from drystone.kernels.broad_pairs import split
 from drystone.model import Geoms
 from drystone.types import Bools, Floats, Ints
 
@@ -25,7 +25,9 @@ class Ranking:
     """Arrays of the geoms as kernels want them, and each geom's rank: by kind, then by index.
 
     order (ng,): index of the geom of each rank; code (ng,): place of the rank's kind in `kinds`;
-    bounded: how many geoms are not half-planes or half-spaces, which come last.
+    geom (ng, 5): index, code, body, layer, whether the body can move, by rank, side by side
+    because pairs ask for all of them; bounded: how many geoms are not half-planes or half-spaces,
+    which come last.
     """
 
     def __init__(
@@ -49,6 +51,9 @@ class Ranking:
         self.kinds, code = np.unique(self.kind, return_inverse=True)
         self.code = _ints(code[self.order])
         self.bounded = int((~np.isin(self.kind, kinds.UNBOUNDED)).sum())
+        body = self.body[self.order]
+        columns = self.order, self.code, body, self.layer[body], self.movable[body]
+        self.geom = np.stack([column.astype(np.int64) for column in columns], axis=1)
         self._check_half_spaces()
 
     def __len__(self) -> int:
@@ -81,9 +86,31 @@ class Ranking:
 
     def _check_half_spaces(self) -> None:
         """Two half-spaces have no contact points: a pair that could collide is refused at once."""
-        unbounded = self.order[self.bounded :].tolist()
-        for k, a in enumerate(unbounded):
-            for b in unbounded[k + 1 :]:
-                bodies = int(self.body[a]), int(self.body[b])
-                if may_collide(*bodies, self.movable, self.layer, self.ignored):
-                    raise self.refuse(a, b)
+        i, j = np.triu_indices(len(self) - self.bounded, 1)
+        pairs = self._allowed((i + self.bounded) << 32 | (j + self.bounded))
+        if pairs.size:
+            a, b = pairs[0].tolist()
+            raise self.refuse(a, b)
+
+    def _allowed(self, found: Ints) -> Ints:
+        """Geoms (m, 2) of the pairs that the rules let collide."""
+        size, batches = found.size, self.kinds.size**2
+        start, offset = np.zeros((2, batches + 1), np.int64)
+        batch, keys = np.empty((2, size), np.int64)
+        pairs, none = np.empty((size, 2), np.int64), np.zeros(batches, np.int64)
+        margin, pair_margin = np.zeros(len(self)), np.empty(size)
+        split(
+            self.geom,
+            self.movable.size,
+            self.ignored,
+            none,
+            margin,
+            found,
+            batch,
+            start,
+            offset,
+            keys,
+            pairs,
+            pair_margin,
+        )
+        return pairs[: start[-1]]

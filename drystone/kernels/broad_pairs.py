@@ -53,14 +53,9 @@ def reach_below(order, radius, x, R, margin, lower, upper, keys):
 
 
 @kernel
-def may_collide(a, b, movable, layer, ignored):
-    """Whether the rules let bodies a and b collide: different ones, one of which can move, that
-    share a layer, and whose key is not in `ignored` (ascending, a * nb + b with a < b)."""
-    if a == b or not (movable[a] or movable[b]) or (layer[a] & layer[b]) == 0:
-        return False
-    if ignored.size == 0:
-        return True
-    key = min(a, b) * movable.size + max(a, b)
+def is_ignored(a, b, nb, ignored):
+    """Whether the key a * nb + b, a < b, of two bodies is among the ascending ones `ignored`."""
+    key = min(a, b) * nb + max(a, b)
     low, high = 0, ignored.size
     while low < high:
         middle = (low + high) // 2
@@ -68,18 +63,20 @@ def may_collide(a, b, movable, layer, ignored):
             low = middle + 1
         else:
             high = middle
-    return low == ignored.size or ignored[low] != key
+    return low < ignored.size and ignored[low] == key
 
 
 @kernel
 def split(
-    order, code, body, movable, layer, ignored, width, margin, found, batch, start, offset, keys,
-    pairs, pair_margin,
+    geom, nb, ignored, width, margin, found, batch, start, offset, keys, pairs, pair_margin
 ):  # fmt: skip
     """Drop the pairs that the rules forbid and sort the others into batches by pair of kinds.
 
-    code (ng,): number of the kind of each rank, below nk; batch of kinds k, l: k * nk + l.
-    body (ng,), margin (ng,): by index; width (nk * nk,): columns of each batch's cache.
+    Two bodies may collide if they are different, one of them can move, they share a layer, and
+    they are not ignored.
+    geom (ng, 5) int64: by rank, index, number of the kind, body, layer, whether the body can move.
+    nb, ignored: as above; the batch of kinds k, l of nk is k * nk + l; width (nk * nk,): columns
+    of each batch's cache; margin (ng,): by index.
     found (nf,): keys of pairs, those of one batch ascending; batch (nf,): work.
     start (nk * nk + 1,): out, rows of each batch; offset: where its cache begins.
     keys (nf,), pairs (nf, 2) geoms by index, pair_margin (nf,): out.
@@ -90,8 +87,12 @@ def split(
         start[c] = 0
     for p in range(found.size):
         i, j = found[p] >> 32, found[p] & 0xFFFFFFFF
-        if may_collide(body[order[i]], body[order[j]], movable, layer, ignored):
-            batch[p] = code[i] * nk + code[j]
+        a, b = geom[i, 2], geom[j, 2]
+        may = a != b and (geom[i, 3] & geom[j, 3]) != 0 and (geom[i, 4] | geom[j, 4]) != 0
+        if may and ignored.size > 0:
+            may = not is_ignored(a, b, nb, ignored)
+        if may:
+            batch[p] = geom[i, 1] * nk + geom[j, 1]
             start[batch[p] + 1] += 1
         else:
             batch[p] = -1
@@ -105,7 +106,7 @@ def split(
             continue
         row = start[c]
         start[c] += 1  # start[c] ends as the end of batch c, the start of the next
-        g, h = order[found[p] >> 32], order[found[p] & 0xFFFFFFFF]
+        g, h = geom[found[p] >> 32, 0], geom[found[p] & 0xFFFFFFFF, 0]
         keys[row] = found[p]
         pairs[row, 0], pairs[row, 1] = g, h
         pair_margin[row] = margin[g] + margin[h]
