@@ -2,12 +2,11 @@
 
 With ``solver="auto"`` and a smooth cone, in this order until an island is solved:
 1. accelerated Gauss-Seidel on body velocities, left early where it promises no end;
-2. semismooth Newton with W formed, where its factors are small;
-3. Newton with large factors, where that pays: a wall needs it once and then stands on the warm
-   start, a pile of grains would need it at every step. So after each such solve that the next
-   step does not thank for, the next try waits four times as long;
-4. more sweeps; an island left over by 3. may stop at the looser ``sweep_tol``;
-5. the whole chain of ``ds.solve``, for small islands.
+2. small islands: semismooth Newton with W formed, many sweeps, the whole chain of ``ds.solve``;
+3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
+   pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
+   after each solve that the next step does not thank for, the next one waits four times as long;
+4. large islands that wait: sweeps until ``sweep_tol``.
 Nothing here looks at the clock, so that a run repeats to the bit on any machine. Any other solver
 gets each island as a FrictionProblem.
 """
@@ -30,10 +29,10 @@ from drystone.types import Floats, Ints, Solution, Status
 
 SWEEPS = 60  # before an island is given to Newton, if they promise to arrive
 MANY = 300  # of an island that Newton does not take or does not solve
-CHEAP, DEAR = 5_000, 100_000  # blocks in Newton's factors
-STEPS, DEAR_STEPS = 100, 30  # of Newton, regularised ones included
-LONGEST = 1024  # steps between two tries with large factors
 SMALL = 64  # contacts of an island that is worth every method there is
+STEPS, LARGE_STEPS = 100, 30  # of Newton, regularised ones included
+ROOM = 100_000  # blocks in Newton's factors: beyond, an island is only swept
+LONGEST = 1024  # steps between two tries of Newton on large islands
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
 # must not creep: an error of a step is there again in the next one's warm start
 
@@ -72,12 +71,13 @@ class Solved:
 class IslandSolver:
     """Solves steps; remembers which islands were too large for Newton, so as not to ask again.
 
-    refused: contacts of the smallest island whose factors were not small; grows slowly with the
-    steps. penalty, wait: steps between tries with large factors, and until the next.
+    refused: contacts of the smallest island without room for its factors; grows slowly with the
+    steps. penalty, wait: steps between Newton's tries on large islands, and until the next.
     """
 
     def __init__(self, options: TimeStepping) -> None:
         self.options = options
+        self.loose = max(options.tol, options.sweep_tol)
         self.refused = 1 << 40
         self.penalty, self.wait = 1, 0
 
@@ -95,25 +95,25 @@ class IslandSolver:
         return out
 
     def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> None:
-        tol = self.options.tol
-        loose = max(tol, self.options.sweep_tol)
-        size = np.diff(rows.start)
+        tol, size = self.options.tol, np.diff(rows.start)
         closer = np.where(size <= SMALL, CLOSER * tol, tol)
         todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, SWEEPS, True)
         out.methods = ("nsgs",)
-        large = self._newton(rows, out, todo)
-        large = self._dear(rows, out, large)
+        small, large = todo[size[todo] <= SMALL], todo[size[todo] > SMALL]
+        for k in small:
+            self._newton(rows, int(k), out, STEPS)
+        large = self._where_it_pays(rows, out, large)
         if todo.size:
             out.refresh(rows, v_free)
-        rest = todo[(out.residual[todo].max(axis=1) > tol) & ~np.isin(todo, large)]
+        rest = small[out.residual[small].max(axis=1) > tol]
         rest = self._sweep(rows, bias, out, rest, closer, MANY, False) if rest.size else rest
-        for k in rest[(size[rest] <= SMALL) & (out.residual[rest].max(axis=1) > tol)]:
+        for k in rest[out.residual[rest].max(axis=1) > tol]:
             self._island(rows, int(k), out)
             out.refresh(rows, v_free)
-        if large.size:
-            self._sweep(rows, bias, out, large, np.full(rows.islands, loose), MANY, False)
         limit = np.full(rows.islands, tol)
-        limit[large] = loose
+        limit[large] = self.loose
+        if large.size:
+            self._sweep(rows, bias, out, large, limit, MANY, False)
         bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
         if bad.size:
             out.status, out.failed = Status.MAX_ITERATIONS, int(bad[0])
@@ -138,32 +138,24 @@ class IslandSolver:
         out.iterations += int(sweeps.sum())
         return chosen[ended[chosen] != code.SOLVED]
 
-    def _newton(self, rows: Rows, out: Solved, todo: Ints) -> Ints:
-        """Newton on each island; returns those whose factors are not small."""
-        large = []
+    def _where_it_pays(self, rows: Rows, out: Solved, large: Ints) -> Ints:
+        """Newton on large islands, if it is time; returns those it did not solve."""
         self.refused += self.refused // 128
-        for k in todo:
-            size = int(rows.start[k + 1] - rows.start[k])
-            if size >= self.refused or not self._try(rows, int(k), out, CHEAP, STEPS):
-                self.refused = min(self.refused, size)
-                large.append(k)
-        return np.array(large, np.int64)
-
-    def _dear(self, rows: Rows, out: Solved, large: Ints) -> Ints:
-        """Newton on the large islands, if it is time; returns those it did not take or solve."""
         if not large.size:
             self.penalty, self.wait = 1, 0
             return large
-        if self.wait > 0:
+        if self.wait > 0 and self.loose > self.options.tol:
             self.wait -= 1
             return large
         self.penalty = min(4 * self.penalty, LONGEST)
         self.wait = self.penalty
         for k in large:
-            self._try(rows, int(k), out, DEAR, DEAR_STEPS)
+            size = int(rows.start[k + 1] - rows.start[k])
+            if size < self.refused and not self._newton(rows, int(k), out, LARGE_STEPS):
+                self.refused = size
         return large[out.residual[large].max(axis=1) > self.options.tol]
 
-    def _try(self, rows: Rows, k: int, out: Solved, room: int, steps: int) -> bool:
+    def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         newton = Newton(
@@ -171,7 +163,7 @@ class IslandSolver:
             homotopy=0,
             sweeps=0,
             max_steps=steps,
-            room=room,
+            room=ROOM,
             time_limit=1e9,
         )
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
