@@ -13,6 +13,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_closest import nearest_features
 from drystone.kernels.spatial.polyhedra_region import IDS, ROWS, SPOT
 from drystone.kernels.spatial.polyhedra_search import (
+    WIDE,
     best_edges,
     best_face,
     extents,
@@ -21,6 +22,7 @@ from drystone.kernels.spatial.polyhedra_search import (
 from drystone.kernels.spatial.polyhedra_shape import (
     AT,
     BEST,
+    BEST_N,
     EDGES,
     FIRST,
     FOUND,
@@ -38,6 +40,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     G,
     N,
     S,
+    dot,
     load,
 )
 from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
@@ -76,7 +79,7 @@ def contact_polyhedron_polyhedron(
             nv, ne = max(nv, ints[i]), max(ne, ints[i + 2])
     at, w = np.zeros(AT, np.int64), np.zeros(WORK)
     poly, label = np.zeros((ROWS, 2 * nv + 8)), np.zeros((3, 2 * nv + 8), np.int64)
-    edges = np.zeros((2, ne, 13))
+    edges = np.zeros(2 * WIDE * ne)
     made = 0
     for p in range(pairs.shape[0]):
         a = pairs[p, 0]
@@ -129,7 +132,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
             best_face(numbers, ints, at, w, TIE * w[SIZE])
             at[STAGE] = MEAN
     elif verdict == PROVED:
-        cosine = w[N] * w[BEST + 3] + w[N + 1] * w[BEST + 4] + w[N + 2] * w[BEST + 5]
+        cosine = dot(w, N, w, BEST_N)
         done = stage in (CACHED, FACE) or cosine < 1.0 - SAME
         if not done:
             w[OLD], w[OLD + 1], w[OLD + 2], w[OLD + 3] = w[KIND], w[FIRST], w[SECOND], w[S]

@@ -13,60 +13,62 @@ from drystone.kernels.spatial.polyhedra_shape import (
     KIND,
     NEAR_A,
     NEAR_B,
+    NEAREST,
     PAIRS,
     POINTS,
     SIDE,
     SIMPLEX,
     TOL,
+    V1,
+    V2,
     VERTEX,
     N,
     climb,
+    dot,
     set_normal,
     turned,
 )
 
 ROUNDS = 100
-LAM, KEPT, NEAREST = SIMPLEX + 12, SIMPLEX + 16, SIMPLEX + 20
+LAM, KEPT = SIMPLEX + 12, SIMPLEX + 16
 
 
 @kernel
-def triangle_point(w, i, j, k):
+def triangle_point(w, new, j, k):
     """Weights of the point of a triangle of the simplex nearest to the origin (Ericson, 5.1.5).
 
-    i, j, k may coincide: then it is a segment or a point.
+    new, j, k may coincide: then it is a segment or a point.
     """
-    p, q, r = SIMPLEX + 3 * i, SIMPLEX + 3 * j, SIMPLEX + 3 * k
-    d1 = d2 = bb = bc = cc = 0.0
+    p = SIMPLEX + 3 * new
     for c in range(3):
-        a, b = w[p + c], w[q + c] - w[p + c]
-        e = w[r + c] - a
-        d1, d2 = d1 - b * a, d2 - e * a
-        bb, bc, cc = bb + b * b, bc + b * e, cc + e * e
+        w[V1 + c] = w[SIMPLEX + 3 * j + c] - w[p + c]
+        w[V2 + c] = w[SIMPLEX + 3 * k + c] - w[p + c]
+    d1, d2 = -dot(w, V1, w, p), -dot(w, V2, w, p)
+    bb, bc, cc = dot(w, V1, w, V1), dot(w, V1, w, V2), dot(w, V2, w, V2)
     d3, d4, d5, d6 = d1 - bb, d2 - bc, d1 - bc, d2 - cc
     va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
-    a, b, c = 1.0, 0.0, 0.0
+    b, c = 0.0, 0.0
     if d1 <= 0.0 and d2 <= 0.0:
         pass
     elif d3 >= 0.0 and d4 <= d3:
-        a, b = 0.0, 1.0
+        b = 1.0
     elif d6 >= 0.0 and d5 <= d6:
-        a, c = 0.0, 1.0
+        c = 1.0
     elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
         b = d1 / (d1 - d3)
-        a = 1.0 - b
     elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
         c = d2 / (d2 - d6)
-        a = 1.0 - c
     elif va <= 0.0 and d4 >= d3 and d5 >= d6:
         c = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        a, b = 0.0, 1.0 - c
+        b = 1.0 - c
     else:
         d = 1.0 / (va + vb + vc)
-        a, b, c = va * d, vb * d, vc * d
-    w[LAM], w[LAM + 1], w[LAM + 2], w[LAM + 3] = 0.0, 0.0, 0.0, 0.0
+        b, c = vb * d, vc * d
+    for i in range(4):
+        w[LAM + i] = 0.0
     w[LAM + k] = c
     w[LAM + j] += b
-    w[LAM + i] += a
+    w[LAM + new] += max(1.0 - b - c, 0.0)
 
 
 @kernel
@@ -78,25 +80,24 @@ def reduce_simplex(at, w, count):
             if k == j and new > 1:
                 continue  # the newest point is always a corner; the others differ
             triangle_point(w, new, j, k)
-            x = y = z = 0.0
-            for c in range(count):
-                x += w[LAM + c] * w[SIMPLEX + 3 * c]
-                y += w[LAM + c] * w[SIMPLEX + 3 * c + 1]
-                z += w[LAM + c] * w[SIMPLEX + 3 * c + 2]
-            if x * x + y * y + z * z < least:
-                least = x * x + y * y + z * z
-                w[NEAREST], w[NEAREST + 1], w[NEAREST + 2] = x, y, z
+            for i in range(3):
+                w[V1 + i] = 0.0
+                for c in range(count):
+                    w[V1 + i] += w[LAM + c] * w[SIMPLEX + 3 * c + i]
+            d = dot(w, V1, w, V1)
+            if d < least:
+                least = d
                 for c in range(4):
                     w[KEPT + c] = w[LAM + c]
+                for i in range(3):
+                    w[NEAREST + i] = w[V1 + i]
     kept = 0
     for c in range(count):
         if w[KEPT + c] > 0.0:
             for i in range(3):
                 w[SIMPLEX + 3 * kept + i] = w[SIMPLEX + 3 * c + i]
-            at[PAIRS + 2 * kept], at[PAIRS + 2 * kept + 1] = (
-                at[PAIRS + 2 * c],
-                at[PAIRS + 2 * c + 1],
-            )
+            for i in range(2):
+                at[PAIRS + 2 * kept + i] = at[PAIRS + 2 * c + i]
             kept += 1
     return kept
 
@@ -110,37 +111,35 @@ def nearest_features(numbers, ints, at, w):
     """
     count, d2 = 0, math.inf
     for _ in range(ROUNDS):
-        x = y = z = 0.0
+        o = SIMPLEX + 3 * count
         for k in range(2):
-            sign = 1.0 - 2.0 * k
-            v = climb(numbers, ints, at, w, k, -sign, int(w[NEAR_A + k]))
+            v = climb(numbers, ints, at, w, k, 2.0 * k - 1.0, int(w[NEAR_A + k]))
             w[NEAR_A + k] = v
-            p, q, r = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0)
-            x, y, z = x + sign * p, y + sign * q, z + sign * r
-        va, vb = int(w[NEAR_A]), int(w[NEAR_B])
-        known = False
+            at[PAIRS + 2 * count + k] = v
+            turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, V1 + 3 * k)
+        for c in range(3):
+            w[o + c] = w[V1 + c] - w[V2 + c]
+        known = count > 0 and d2 - dot(w, N, w, o) <= 1e-14 * d2
         for c in range(count):
-            known = known or (at[PAIRS + 2 * c] == va and at[PAIRS + 2 * c + 1] == vb)
-        if known or (count > 0 and d2 - (w[N] * x + w[N + 1] * y + w[N + 2] * z) <= 1e-14 * d2):
+            same = at[PAIRS + 2 * c] == w[NEAR_A] and at[PAIRS + 2 * c + 1] == w[NEAR_B]
+            known = known or same
+        if known:
             break
-        i = SIMPLEX + 3 * count
-        w[i], w[i + 1], w[i + 2] = x, y, z
-        at[PAIRS + 2 * count], at[PAIRS + 2 * count + 1] = va, vb
         count = reduce_simplex(at, w, count + 1)
         before = d2
-        x, y, z = w[NEAREST], w[NEAREST + 1], w[NEAREST + 2]
-        d2 = x * x + y * y + z * z
+        d2 = dot(w, NEAREST, w, NEAREST)
         if d2 <= w[TOL] * w[TOL]:
             return -1.0
-        set_normal(w, x, y, z)
+        set_normal(w, NEAREST, 1.0)
         if d2 >= before and count > 1:
             break
     w[KIND] = POINTS
     for k in range(2):  # one or two different vertices of each body
-        w[FIRST + 2 * k] = w[FIRST + 2 * k + 1] = at[PAIRS + k]
+        i = FIRST + 2 * k
+        w[i] = w[i + 1] = at[PAIRS + k]
         for c in range(1, count):
-            v, i = at[PAIRS + 2 * c + k], FIRST + 2 * k
-            if v == w[i] or v == w[i + 1]:
+            v = at[PAIRS + 2 * c + k]
+            if v in (w[i], w[i + 1]):
                 continue
             if w[i] != w[i + 1]:
                 return -1.0

@@ -13,17 +13,23 @@ from drystone.kernels.spatial.polyhedra_shape import (
     COUNT_A,
     FACE_OF_A,
     FACE_START,
+    HEIGHTS,
     LOOP,
     PLANE,
     POSE,
+    SHIFT,
     SIDE,
     SIZE,
     TANGENT,
     TOL,
+    V1,
+    V2,
     VERTEX,
     G,
     N,
     S,
+    cross,
+    dot,
 )
 
 # rows of poly: projected polygons of A and B (x, y, height), two buffers (x, y), then the
@@ -51,51 +57,38 @@ def feature(kind, a0, a1, b0, b1):
 
 
 @kernel
-def tangents(w):
-    """Two unit vectors that make a right-handed frame with n."""
-    nx, ny, nz = w[N], w[N + 1], w[N + 2]
-    x, y, z = abs(nx), abs(ny), abs(nz)
-    if x <= y and x <= z:
-        x, y, z = 0.0, nz, -ny
-    elif y <= z:
-        x, y, z = -nz, 0.0, nx
-    else:
-        x, y, z = ny, -nx, 0.0
-    d = 1.0 / math.sqrt(x * x + y * y + z * z)
-    x, y, z = x * d, y * d, z * d
-    w[TANGENT], w[TANGENT + 1], w[TANGENT + 2] = x, y, z
-    w[TANGENT + 3], w[TANGENT + 4], w[TANGENT + 5] = (
-        ny * z - nz * y,
-        nz * x - nx * z,
-        nx * y - ny * x,
-    )
-
-
-@kernel
 def project(numbers, ints, at, w, poly):
     """Both faces seen along n: their loops into poly, and their heights c + a x + b y into w."""
-    tangents(w)
+    low = 0
+    for c in range(1, 3):
+        if abs(w[N + c]) < abs(w[N + low]):
+            low = c
+    for c in range(3):
+        w[V1 + c] = 1.0 if c == low else 0.0
+    cross(w, N, w, V1, w, V2)
+    d = 1.0 / math.sqrt(dot(w, V2, w, V2))
+    for c in range(3):
+        w[TANGENT + c] = d * w[V2 + c]
+    cross(w, N, w, TANGENT, w, TANGENT + 3)
     for k in range(2):
         V, f = at[SIDE * k + VERTEX], at[FACE_OF_A + k]
         start = at[SIDE * k + FACE_START] + f
         loop, count = at[SIDE * k + LOOP] + ints[start], ints[start + 1] - ints[start]
         at[COUNT_A + k] = count
-        plane, heights = at[SIDE * k + PLANE] + 4 * f, TANGENT + 6 + 3 * k
+        plane, heights = at[SIDE * k + PLANE] + 4 * f, HEIGHTS + 3 * k
         steep = 1.0
         for c in range(2, -1, -1):  # n, then both tangents, turned into the body's own frame
             d = N if c == 2 else TANGENT + 3 * c
-            x, y, z, h = w[d], w[d + 1], w[d + 2], 0.0
-            if k == 1:
-                h = x * w[POSE + 9] + y * w[POSE + 10] + z * w[POSE + 11]
-                x, y, z = (
-                    w[POSE] * x + w[POSE + 3] * y + w[POSE + 6] * z,
-                    w[POSE + 1] * x + w[POSE + 4] * y + w[POSE + 7] * z,
-                    w[POSE + 2] * x + w[POSE + 5] * y + w[POSE + 8] * z,
-                )
+            h = k * dot(w, d, w, SHIFT)
+            for i in range(3):
+                w[V1 + i] = w[d + i]
+                if k == 1:
+                    w[V1 + i] = (
+                        w[POSE + i] * w[d] + w[POSE + 3 + i] * w[d + 1] + w[POSE + 6 + i] * w[d + 2]
+                    )
             for j in range(count):
-                i = V + 3 * ints[loop + j]
-                poly[3 * k + c, j] = h + x * numbers[i] + y * numbers[i + 1] + z * numbers[i + 2]
-            g = x * numbers[plane] + y * numbers[plane + 1] + z * numbers[plane + 2]
+                poly[3 * k + c, j] = h + dot(numbers, V + 3 * ints[loop + j], w, V1)
+            g = dot(numbers, plane, w, V1)
             if c == 2:
                 steep = g
                 w[heights] = h + numbers[plane + 3] / g
@@ -162,12 +155,11 @@ def region(numbers, ints, at, w, poly, label):
     count = clip(poly, label, na, nb, INSIDE * w[SIZE])
     loop_a = at[LOOP] + ints[at[FACE_START] + at[FACE_OF_A]]
     loop_b = at[SIDE + LOOP] + ints[at[SIDE + FACE_START] + at[FACE_OF_A + 1]]
-    t = TANGENT
     made = 0
     for k in range(count):
         x, y = poly[PX, k], poly[PY, k]
-        ha = w[t + 6] + w[t + 7] * x + w[t + 8] * y
-        hb = w[t + 9] + w[t + 10] * x + w[t + 11] * y
+        ha = w[HEIGHTS] + w[HEIGHTS + 1] * x + w[HEIGHTS + 2] * y
+        hb = w[HEIGHTS + 3] + w[HEIGHTS + 4] * x + w[HEIGHTS + 5] * y
         before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
         i, j, kind = -1 - min(before, after), max(before, after), CROSSING
         if before >= 0 and after >= 0:
@@ -183,7 +175,7 @@ def region(numbers, ints, at, w, poly, label):
         gap, h = max(ha - hb, w[S]), 0.5 * (ha + hb)
         w[G] = min(w[G], gap)
         for c in range(3):
-            poly[SPOT + c, made] = x * w[t + c] + y * w[t + 3 + c] + h * w[N + c]
+            poly[SPOT + c, made] = x * w[TANGENT + c] + y * w[TANGENT + 3 + c] + h * w[N + c]
         poly[SPOT + 3, made] = gap
         label[IDS, made] = feature(
             kind, ints[loop_a + i], ints[loop_a + i1], ints[loop_b + j], ints[loop_b + j1]
@@ -203,8 +195,9 @@ def merged(w, poly, label, i, last):
     """
     for k in range(2 if last else 1):
         j = (i - 1) * (1 - k)
-        d = abs(poly[SPOT, i] - poly[SPOT, j]) + abs(poly[SPOT + 1, i] - poly[SPOT + 1, j])
-        d += abs(poly[SPOT + 2, i] - poly[SPOT + 2, j])
+        d = 0.0
+        for c in range(3):
+            d += abs(poly[SPOT + c, i] - poly[SPOT + c, j])
         if d <= MERGE * w[SIZE] and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[TOL]:
             if label[IDS, i] >> 60 < label[IDS, j] >> 60:
                 label[IDS, j] = label[IDS, i]

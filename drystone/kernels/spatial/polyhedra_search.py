@@ -10,6 +10,7 @@ import math
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_shape import (
     BEST,
+    BEST_N,
     EDGE,
     FACE_A,
     FACE_START,
@@ -25,19 +26,25 @@ from drystone.kernels.spatial.polyhedra_shape import (
     NF,
     NV,
     PLANE,
-    POSE,
+    SHIFT,
     SIDE,
     SIZE,
     TOL,
+    V1,
+    V2,
     VERTEX,
     N,
     S,
     climb,
+    cross,
+    dot,
     height,
     set_normal,
     turned,
 )
 from drystone.kernels.spatial.polyhedra_witness import ON, PARALLEL
+
+WIDE = 13  # numbers kept of an edge
 
 
 @kernel
@@ -45,43 +52,40 @@ def best_face(numbers, ints, at, w, tie):
     """The face of A or B with the greatest separation, into the witness and w[BEST:BEST + 6].
 
     If at[NEARBY], only faces through the nearest vertices. Equal faces: A's, then the first one.
-    Stops at the first plane that proves a gap beyond the margin. If tie > 0, sums the normals of
-    all faces within `tie` of touching instead, for a corner on a corner (G6).
+    Stops at the first plane that proves a gap beyond the margin. If tie > 0, takes the mean
+    normal of all faces within `tie` of touching instead, for a corner on a corner (G6).
     """
-    best, bar, on = -math.inf, -math.inf, ON * w[SIZE]
-    x = y = z = 0.0
+    best, on = -math.inf, ON * w[SIZE]
+    for c in range(3):
+        w[V2 + c] = 0.0
     for k in range(2):
-        o = SIDE * k
-        v = at[o + VERTEX] + 3 * int(w[NEAR_A + k])
+        o, sign = SIDE * k, 2.0 * k - 1.0
+        v, u = at[o + VERTEX] + 3 * int(w[NEAR_A + k]), int(w[NEAR_B - k])
         bar = best + w[TOL] * k
-        sign, u = 2.0 * k - 1.0, int(w[NEAR_B - k])
         for f in range(at[o + NF]):
             p = at[o + PLANE] + 4 * f
-            if at[NEARBY] == 1:
-                d = numbers[p] * numbers[v] + numbers[p + 1] * numbers[v + 1]
-                if d + numbers[p + 2] * numbers[v + 2] < numbers[p + 3] - on:
-                    continue
-            a, b, c = turned(numbers, w, k, p, 0.0)
-            set_normal(w, sign * a, sign * b, sign * c)
-            h = numbers[p + 3] + k * (a * w[POSE + 9] + b * w[POSE + 10] + c * w[POSE + 11])
+            if best > w[MARGIN]:
+                break
+            if at[NEARBY] == 1 and dot(numbers, p, numbers, v) < numbers[p + 3] - on:
+                continue
+            turned(numbers, w, k, p, 0.0, V1)
+            set_normal(w, V1, sign)
             u = climb(numbers, ints, at, w, 1 - k, -sign, u)
-            s = sign * height(numbers, at, w, 1 - k, u) - h
+            s = sign * height(numbers, at, w, 1 - k, u) - numbers[p + 3] - k * dot(w, N, w, SHIFT)
             if tie > 0.0:
-                if abs(s) <= tie:
-                    x, y, z = x + w[N], y + w[N + 1], z + w[N + 2]
+                for c in range(3):
+                    w[V2 + c] += w[N + c] if abs(s) <= tie else 0.0
             elif s > bar:
                 best, bar = s, s
                 w[BEST], w[BEST + 1], w[BEST + 2] = FACE_A + k, f, s
-                w[BEST + 3], w[BEST + 4], w[BEST + 5] = w[N], w[N + 1], w[N + 2]
-                if s > w[MARGIN]:
-                    break
-        if best > w[MARGIN]:
-            break
-    w[KIND], w[FIRST], w[S] = w[BEST], w[BEST + 1], best
+                for c in range(3):
+                    w[BEST_N + c] = w[N + c]
     if tie > 0.0:
-        d = 1.0 / math.sqrt(x * x + y * y + z * z)
         w[KIND] = 0.0
-        set_normal(w, x * d, y * d, z * d)
+        set_normal(w, V2, 1.0 / math.sqrt(dot(w, V2, w, V2)))
+    else:
+        w[KIND], w[FIRST], w[S] = w[BEST], w[BEST + 1], best
+        set_normal(w, BEST_N, 1.0)
 
 
 @kernel
@@ -90,13 +94,16 @@ def nearest_corner(numbers, ints, at, w):
     k = int(w[KIND]) - FACE_A
     if k > 1:
         return
-    other = 1 - k
-    x, y, z = turned(numbers, w, other, at[SIDE * other + VERTEX] + 3 * int(w[NEAR_A + other]), 1.0)
-    start, least = at[SIDE * k + FACE_START] + int(w[FIRST]), math.inf
+    o, other = SIDE * k, 1 - k
+    v = at[SIDE * other + VERTEX] + 3 * int(w[NEAR_A + other])
+    turned(numbers, w, other, v, 1.0, V1)
+    start, least = at[o + FACE_START] + int(w[FIRST]), math.inf
     for e in range(ints[start], ints[start + 1]):
-        v = ints[at[SIDE * k + LOOP] + e]
-        p, q, s = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0)
-        d = (p - x) ** 2 + (q - y) ** 2 + (s - z) ** 2
+        v = ints[at[o + LOOP] + e]
+        turned(numbers, w, k, at[o + VERTEX] + 3 * v, 1.0, V2)
+        for c in range(3):
+            w[V2 + c] -= w[V1 + c]
+        d = dot(w, V2, w, V2)
         if d < least:
             w[NEAR_A + k] = v
             least = d
@@ -120,18 +127,18 @@ def extents(numbers, at, w):
 
 @kernel
 def list_edges(numbers, ints, at, w, k, reach, edges):
-    """Edges of body k worth asking into edges[k]; returns how many.
+    """Edges of body k worth asking, into its half of `edges`; returns how many.
 
     Those at the nearest vertex if at[NEARBY]. With n the best face's normal and its depth e, the
     points of two edges that do better are at most e apart, so an edge must come that near to the
-    other body's plane (reach: height). Columns: start, vector, left and right normals in the
-    frame of A, number.
+    other body's plane (reach: height). Each takes WIDE places: start, vector, left and right
+    normals in the frame of A, and its number.
     """
-    sign = 1.0 - 2.0 * k
-    vertex = int(w[NEAR_A + k])
+    sign, vertex, o = 1.0 - 2.0 * k, int(w[NEAR_A + k]), SIDE * k
+    d = k * (edges.size // 2)
     count = 0
-    for i in range(at[SIDE * k + NE]):
-        e = at[SIDE * k + EDGE] + 4 * i
+    for i in range(at[o + NE]):
+        e = at[o + EDGE] + 4 * i
         v, u = ints[e], ints[e + 1]
         if at[NEARBY] == 1 and v != vertex and u != vertex:
             continue
@@ -139,17 +146,16 @@ def list_edges(numbers, ints, at, w, k, reach, edges):
         if h > reach:
             continue
         for c in range(4):
-            if c < 2:
-                p = at[SIDE * k + VERTEX] + 3 * ints[e + c]
-            else:
-                p = at[SIDE * k + PLANE] + 4 * ints[e + c]
-            x, y, z = turned(numbers, w, k, p, 1.0 if c < 2 else 0.0)
-            if c == 1:
-                x, y, z = x - edges[k, count, 0], y - edges[k, count, 1], z - edges[k, count, 2]
-            edges[k, count, 3 * c] = x
-            edges[k, count, 3 * c + 1] = y
-            edges[k, count, 3 * c + 2] = z
-        edges[k, count, 12] = i
+            p = at[o + VERTEX] + 3 * ints[e + c]
+            if c > 1:
+                p = at[o + PLANE] + 4 * ints[e + c]
+            turned(numbers, w, k, p, 1.0 if c < 2 else 0.0, V1)
+            for j in range(3):
+                edges[d + 3 * c + j] = w[V1 + j]
+                if c == 1:
+                    edges[d + 3 + j] -= edges[d + j]
+        edges[d + 12] = i
+        d += WIDE
         count += 1
     return count
 
@@ -170,26 +176,22 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
         nb = list_edges(numbers, ints, at, w, k, level, edges)
     w[FOUND], w[FOUND + 1], w[FOUND + 2] = bar, -1.0, -1.0
     for i in range(na):
-        ax, ay, az = edges[0, i, 0], edges[0, i, 1], edges[0, i, 2]
-        ex, ey, ez = edges[0, i, 3], edges[0, i, 4], edges[0, i, 5]
-        lx, ly, lz = edges[0, i, 6], edges[0, i, 7], edges[0, i, 8]
-        rx, ry, rz = edges[0, i, 9], edges[0, i, 10], edges[0, i, 11]
-        flat = PARALLEL * PARALLEL * (ex * ex + ey * ey + ez * ez)
+        a = WIDE * i
+        flat = PARALLEL * PARALLEL * dot(edges, a + 3, edges, a + 3)
         for j in range(nb):
-            left = edges[1, j, 6] * ex + edges[1, j, 7] * ey + edges[1, j, 8] * ez
-            if left * (edges[1, j, 9] * ex + edges[1, j, 10] * ey + edges[1, j, 11] * ez) >= 0.0:
+            b = edges.size // 2 + WIDE * j
+            left = dot(edges, b + 6, edges, a + 3)
+            if left * dot(edges, b + 9, edges, a + 3) >= 0.0:
                 continue
-            fx, fy, fz = edges[1, j, 3], edges[1, j, 4], edges[1, j, 5]
-            right = rx * fx + ry * fy + rz * fz
-            if left * right >= 0.0 or right * (lx * fx + ly * fy + lz * fz) >= 0.0:
+            right = dot(edges, a + 9, edges, b + 3)
+            if left * right >= 0.0 or right * dot(edges, a + 6, edges, b + 3) >= 0.0:
                 continue
-            x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-            d = x * x + y * y + z * z
-            if d < flat * (fx * fx + fy * fy + fz * fz):
+            cross(edges, a + 3, edges, b + 3, w, V1)
+            d = dot(w, V1, w, V1)
+            if d < flat * dot(edges, b + 3, edges, b + 3):
                 continue
-            s = x * (ax - edges[1, j, 0]) + y * (ay - edges[1, j, 1]) + z * (az - edges[1, j, 2])
-            if x * (lx + rx) + y * (ly + ry) + z * (lz + rz) > 0.0:
+            s = (dot(w, V1, edges, a) - dot(w, V1, edges, b)) / math.sqrt(d)
+            if dot(w, V1, edges, a + 6) + dot(w, V1, edges, a + 9) > 0.0:
                 s = -s
-            s /= math.sqrt(d)
             if s > w[FOUND]:
-                w[FOUND], w[FOUND + 1], w[FOUND + 2] = s, edges[0, i, 12], edges[1, j, 12]
+                w[FOUND], w[FOUND + 1], w[FOUND + 2] = s, edges[a + 12], edges[b + 12]

@@ -1,9 +1,11 @@
-"""What the kernels for polyhedra share: the working arrays, poses, and hill climbing.
+"""What the kernels for polyhedra share: the working arrays, vectors in them, and hill climbing.
 
 A pair is treated in the frame of A, so A's vertices and planes are read as they are stored. All
-that is known about a pair lies in two small arrays, `at` (integers) and `w` (floats): functions
-with few arguments compile fast.
+that is known about a pair lies in two small arrays, `at` (integers) and `w` (floats), and vectors
+are named by their place in an array: functions with few arguments and statements compile fast.
 """
+
+import numpy as np
 
 from drystone.kernels._jit import kernel
 
@@ -22,22 +24,63 @@ NEAR_A, NEAR_B = 5, 6  # vertices nearest to the plane
 FAR_A, FAR_B = 7, 8  # vertices farthest from it
 TOL, SIZE = 9, 10  # lengths: what counts as equal, and the smaller body's extent
 WIDTH = 11
-POSE = 11  # rotation Q by rows and shift r: point y of B's frame is r + Q y in A's
+POSE = 11  # rotation Q of B in the frame of A, by rows
 MARGIN = 23
-N, NB = 24, 27  # the plane's normal, from B to A, in the frames of A and of B
 S = 30  # separation of the bodies along n: a lower bound of the signed distance
 G = 31  # gap between points found on both: an upper bound
-PA, PB = 32, 35  # points on A and on B, when edges or vertices define the plane
 RHO = 38  # how far the bodies can shift along the plane before the region is lost
-TANGENT = 40  # two tangents, then the heights of both faces over the plane (2, 3)
-BEST = 52  # the best face of a search: kind, number, separation, normal (3)
+HEIGHTS = 46  # of both faces over the plane (2, 3)
+BEST = 52  # the best face of a search: kind, number, separation
 OLD = 58  # a witness set aside: kind, features, separation
-ENDS = 64  # vectors of the two edges under study
-FOUND = 72  # best pair of edges: separation, edge of A, edge of B
-SIMPLEX = 76  # points (4, 3), weights (4), best weights (4), nearest point (3)
-WORK = 100
+FOUND = 76  # best pair of edges: separation, edge of A, edge of B
+SIMPLEX = 80  # points (4, 3), weights (4), best weights (4)
+WORK = 104
+
+# vectors in `w`. NumPy integers, because a Python constant as an argument makes Numba compile the
+# function once more for every value
+SHIFT = np.int64(20)  # r: point y of B's frame is r + Q y in A's
+N, NB = np.int64(24), np.int64(27)  # normal, from B to A, in the frames of A and of B
+PA, PB = np.int64(32), np.int64(35)  # points on A and on B, when edges or vertices define n
+TANGENT = np.int64(40)  # and another behind it
+BEST_N = np.int64(55)  # normal of the best face
+ENDS = np.int64(64)  # vectors of the two edges under study
+V1, V2 = np.int64(70), np.int64(73)  # for a moment
+NEAREST = np.int64(100)  # nearest point of the simplex
 
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
+
+
+@kernel
+def dot(u, i, v, j):
+    """Product of the vectors at u[i] and v[j]."""
+    return u[i] * v[j] + u[i + 1] * v[j + 1] + u[i + 2] * v[j + 2]
+
+
+@kernel
+def cross(u, i, v, j, w, o):
+    """Vector product of those at u[i] and v[j], to w[o]."""
+    w[o] = u[i + 1] * v[j + 2] - u[i + 2] * v[j + 1]
+    w[o + 1] = u[i + 2] * v[j] - u[i] * v[j + 2]
+    w[o + 2] = u[i] * v[j + 1] - u[i + 1] * v[j]
+
+
+@kernel
+def turned(numbers, w, k, i, shift, o):
+    """Vector at numbers[i] of body k in the frame of A, to w[o]; shift = 1 for a point."""
+    for c in range(3):
+        if k == 0:
+            w[o + c] = numbers[i + c]
+        else:
+            w[o + c] = shift * w[SHIFT + c] + dot(w, POSE + 3 * c, numbers, i)
+
+
+@kernel
+def set_normal(w, i, factor):
+    """Make factor times the vector at w[i] the normal, in both frames."""
+    for c in range(3):
+        w[N + c] = factor * w[i + c]
+    for c in range(3):
+        w[NB + c] = w[POSE + c] * w[N] + w[POSE + 3 + c] * w[N + 1] + w[POSE + 6 + c] * w[N + 2]
 
 
 @kernel
@@ -54,15 +97,13 @@ def load(pair, x, R, first, first_int, ints, row, at, w):
         at[o + STAR_START], at[o + STAR] = edge + 4 * ne, edge + 4 * ne + nv + 1
     a, b = pair[0], pair[1]
     for i in range(3):
+        w[SHIFT + i] = 0.0
         for j in range(3):
-            w[POSE + 3 * i + j] = (
-                R[a, 0, i] * R[b, 0, j] + R[a, 1, i] * R[b, 1, j] + R[a, 2, i] * R[b, 2, j]
-            )
-        w[POSE + 9 + i] = (
-            R[a, 0, i] * (x[b, 0] - x[a, 0])
-            + R[a, 1, i] * (x[b, 1] - x[a, 1])
-            + R[a, 2, i] * (x[b, 2] - x[a, 2])
-        )
+            h = 0.0
+            for c in range(3):
+                h += R[a, c, i] * R[b, c, j]
+            w[POSE + 3 * i + j] = h
+            w[SHIFT + i] += R[a, j, i] * (x[b, j] - x[a, j])
     for i in range(WIDTH):
         w[i] = row[i]
 
@@ -74,16 +115,13 @@ def climb(numbers, ints, at, w, k, sign, start):
     Convexity makes a vertex that no neighbour beats the farthest of all (001:5.1).
     """
     V, first, star = at[SIDE * k + VERTEX], at[SIDE * k + STAR_START], at[SIDE * k + STAR]
-    d = NB if k == 1 else N
-    x, y, z = sign * w[d], sign * w[d + 1], sign * w[d + 2]
+    n = N + 3 * k
     v = start
-    i = V + 3 * v
-    best = x * numbers[i] + y * numbers[i + 1] + z * numbers[i + 2]
+    best = sign * dot(numbers, V + 3 * v, w, n)
     for _ in range(at[SIDE * k + NV]):
         here = v
         for e in range(star + ints[first + here], star + ints[first + here + 1]):
-            i = V + 3 * ints[e]
-            h = x * numbers[i] + y * numbers[i + 1] + z * numbers[i + 2]
+            h = sign * dot(numbers, V + 3 * ints[e], w, n)
             if h > best:
                 best = h
                 v = ints[e]
@@ -95,30 +133,7 @@ def climb(numbers, ints, at, w, k, sign, start):
 @kernel
 def height(numbers, at, w, k, v):
     """Height n.p of a vertex of body k."""
-    if k == 0:
-        i = at[VERTEX] + 3 * v
-        return w[N] * numbers[i] + w[N + 1] * numbers[i + 1] + w[N + 2] * numbers[i + 2]
-    i = at[SIDE + VERTEX] + 3 * v
-    h = w[NB] * numbers[i] + w[NB + 1] * numbers[i + 1] + w[NB + 2] * numbers[i + 2]
-    return h + w[N] * w[POSE + 9] + w[N + 1] * w[POSE + 10] + w[N + 2] * w[POSE + 11]
-
-
-@kernel
-def turned(numbers, w, k, i, shift):
-    """Vector numbers[i:i + 3] of body k in the frame of A; shift = 1 for a point."""
-    p, q, s = numbers[i], numbers[i + 1], numbers[i + 2]
-    if k == 0:
-        return p, q, s
-    return (
-        shift * w[POSE + 9] + w[POSE] * p + w[POSE + 1] * q + w[POSE + 2] * s,
-        shift * w[POSE + 10] + w[POSE + 3] * p + w[POSE + 4] * q + w[POSE + 5] * s,
-        shift * w[POSE + 11] + w[POSE + 6] * p + w[POSE + 7] * q + w[POSE + 8] * s,
-    )
-
-
-@kernel
-def set_normal(w, x, y, z):
-    """Store a direction in both frames."""
-    w[N], w[N + 1], w[N + 2] = x, y, z
-    for j in range(3):
-        w[NB + j] = w[POSE + j] * x + w[POSE + 3 + j] * y + w[POSE + 6 + j] * z
+    h = dot(numbers, at[SIDE * k + VERTEX] + 3 * v, w, N + 3 * k)
+    if k == 1:
+        h += dot(w, N, w, SHIFT)
+    return h

@@ -43,18 +43,22 @@ from drystone.kernels.spatial.polyhedra_shape import (
     PB,
     PLANE,
     POINTS,
-    POSE,
     RHO,
     SECOND,
+    SHIFT,
     SIDE,
     SIZE,
     THIRD,
     TOL,
+    V1,
+    V2,
     VERTEX,
     G,
     N,
     S,
     climb,
+    cross,
+    dot,
     height,
     set_normal,
     turned,
@@ -72,75 +76,60 @@ def rebuild(numbers, ints, at, w):
     kind = int(w[KIND])
     if kind <= FACE_B:
         k = kind - FACE_A
-        x, y, z = turned(numbers, w, k, at[SIDE * k + PLANE] + 4 * int(w[FIRST]), 0.0)
-        d = 2.0 * k - 1.0
-        set_normal(w, d * x, d * y, d * z)
+        turned(numbers, w, k, at[SIDE * k + PLANE] + 4 * int(w[FIRST]), 0.0, V1)
+        set_normal(w, V1, 2.0 * k - 1.0)
         return True
     sine = cross_lines(numbers, ints, at, w, kind == EDGES)
-    x, y, z = w[PA] - w[PB], w[PA + 1] - w[PB + 1], w[PA + 2] - w[PB + 2]
-    if kind == EDGES:
-        if sine < PARALLEL:
-            return False
-        w[G] = w[N] * x + w[N + 1] * y + w[N + 2] * z
-        e = at[EDGE] + 4 * int(w[FIRST])
-        side = 0.0  # the edge supports A if n points away from the faces beside it
-        for i in range(2):
-            p = at[PLANE] + 4 * ints[e + 2 + i]
-            side += w[N] * numbers[p] + w[N + 1] * numbers[p + 1] + w[N + 2] * numbers[p + 2]
-        if side > 0.0:
-            w[G] = -w[G]
-            w[N], w[N + 1], w[N + 2] = -w[N], -w[N + 1], -w[N + 2]
-    else:
-        w[G] = math.sqrt(x * x + y * y + z * z)
-        if w[G] <= w[TOL]:
-            return False
-        # of edges that cross, the product has less noise than the difference of near points
-        d = x * w[N] + y * w[N + 1] + z * w[N + 2]
-        if sine > 1e-4 and w[RHO] > 0.0:
-            d = 1.0 if d > 0.0 else -1.0
-            x, y, z = d * w[N], d * w[N + 1], d * w[N + 2]
-        else:
-            x, y, z = x / w[G], y / w[G], z / w[G]
-        w[N], w[N + 1], w[N + 2] = x, y, z
-    set_normal(w, w[N], w[N + 1], w[N + 2])
-    return w[RHO] > -w[TOL] or kind == POINTS
+    for c in range(3):
+        w[V2 + c] = w[PA + c] - w[PB + c]
+    w[G] = math.sqrt(dot(w, V2, w, V2))
+    side = -dot(w, V1, w, V2)
+    if kind == EDGES:  # the edge supports A if n points away from the faces beside it
+        side = 0.0
+        for i in range(2, 4):
+            f = ints[at[EDGE] + 4 * int(w[FIRST]) + i]
+            side += dot(w, V1, numbers, at[PLANE] + 4 * f)
+    elif w[G] <= w[TOL] or sine < 1e-4 or w[RHO] <= 0.0:
+        set_normal(w, V2, 1.0 / w[G])
+        return w[G] > w[TOL]
+    # of edges that cross, the product has less noise than the difference of near points
+    set_normal(w, V1, -1.0 if side > 0.0 else 1.0)
+    w[G] = dot(w, N, w, V2)
+    return sine > PARALLEL and w[RHO] > -w[TOL]
 
 
 @kernel
 def cross_lines(numbers, ints, at, w, lines):
-    """Nearest points PA, PB of two edges (or vertices), cross product and RHO; returns the sine.
+    """Nearest points PA, PB of two edges (or vertices), unit product V1, RHO; returns the sine.
 
     If `lines` the edges are EDGES' and their whole lines count, else POINTS' segments.
     """
     for k in range(2):
-        v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
-        if lines:
-            i = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
-            v, u = ints[i], ints[i + 1]
-        V = at[SIDE * k + VERTEX]
-        p, q, r = turned(numbers, w, k, V + 3 * v, 1.0)
-        x, y, z = turned(numbers, w, k, V + 3 * u, 1.0)
-        i, j = PA + 3 * k, ENDS + 3 * k
-        w[i], w[i + 1], w[i + 2] = p, q, r
-        w[j], w[j + 1], w[j + 2] = x - p, y - q, z - r
-    ex, ey, ez = w[ENDS], w[ENDS + 1], w[ENDS + 2]
-    fx, fy, fz = w[ENDS + 3], w[ENDS + 4], w[ENDS + 5]
-    dx, dy, dz = w[PA] - w[PB], w[PA + 1] - w[PB + 1], w[PA + 2] - w[PB + 2]
-    a, b, c = ex * ex + ey * ey + ez * ez, ex * fx + ey * fy + ez * fz, fx * fx + fy * fy + fz * fz
-    d, e = ex * dx + ey * dy + ez * dz, fx * dx + fy * dy + fz * dz
-    x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-    det = x * x + y * y + z * z
+        i = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
+        for c in range(2):
+            v = ints[i + c] if lines else int(w[FIRST + 2 * k + c])
+            o = (ENDS if c == 1 else PA) + 3 * k
+            turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, o)
+        for c in range(3):
+            w[ENDS + 3 * k + c] -= w[PA + 3 * k + c]
+    for c in range(3):
+        w[V2 + c] = w[PA + c] - w[PB + c]
+    e, f = ENDS, ENDS + 3
+    a, b, c = dot(w, e, w, e), dot(w, e, w, f), dot(w, f, w, f)
+    p, q = dot(w, e, w, V2), dot(w, f, w, V2)
+    cross(w, e, w, f, w, V1)
+    det = dot(w, V1, w, V1)
     sine = math.sqrt(det / (a * c)) if a > 0.0 and c > 0.0 else 0.0
     s, t = 0.0, 0.0
     if sine > PARALLEL:
-        s, t = (b * e - c * d) / det, (a * e - b * d) / det
-        det = 1.0 / math.sqrt(det)
-        w[N], w[N + 1], w[N + 2] = x * det, y * det, z * det
+        s, t = (b * q - c * p) / det, (a * q - b * p) / det
+        for i in range(3):
+            w[V1 + i] /= math.sqrt(det)
     w[RHO] = sine * min(math.sqrt(a) * min(s, 1.0 - s), math.sqrt(c) * min(t, 1.0 - t))
     if not lines:
         s = min(max(s, 0.0), 1.0)
-        t = min(max((b * s + e) / c, 0.0), 1.0) if c > 0.0 else 0.0
-        s = min(max((b * t - d) / a, 0.0), 1.0) if a > 0.0 else 0.0
+        t = min(max((b * s + q) / c, 0.0), 1.0) if c > 0.0 else 0.0
+        s = min(max((b * t - p) / a, 0.0), 1.0) if a > 0.0 else 0.0
     for i in range(3):
         w[PA + i] += s * w[ENDS + i]
         w[PB + i] += t * w[ENDS + 3 + i]
@@ -155,7 +144,7 @@ def separate(numbers, ints, at, w):
         sign = 2.0 * k - 1.0
         if w[KIND] == FACE_A + k:
             h = sign * numbers[at[SIDE * k + PLANE] + 4 * int(w[FIRST]) + 3]
-            h += k * (w[N] * w[POSE + 9] + w[N + 1] * w[POSE + 10] + w[N + 2] * w[POSE + 11])
+            h += k * dot(w, N, w, SHIFT)
         else:
             v = climb(numbers, ints, at, w, k, sign, int(w[NEAR_A + k]))
             w[NEAR_A + k] = v
@@ -189,11 +178,8 @@ def facing(numbers, ints, at, w):
         at[FACE_OF_A + k] = -1
         for f in range(at[SIDE * k + NF]):
             p = P + 4 * f
-            a, b, c, o = numbers[p], numbers[p + 1], numbers[p + 2], numbers[p + 3] - on
-            h = sign * (a * w[d] + b * w[d + 1] + c * w[d + 2])
-            if h <= best or a * numbers[i] + b * numbers[i + 1] + c * numbers[i + 2] < o:
-                continue
-            if a * numbers[j] + b * numbers[j + 1] + c * numbers[j + 2] >= o:
+            h, o = sign * dot(numbers, p, w, d), numbers[p + 3] - on
+            if h > best and dot(numbers, p, numbers, i) >= o and dot(numbers, p, numbers, j) >= o:
                 best = h
                 at[FACE_OF_A + k] = f
     return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
@@ -218,10 +204,9 @@ def single(numbers, ints, at, w, poly, label):
         k = 0 if kind == FACE_B else 1
         form = VERTEX_A + k
         w[G] = w[S]
-        x, y, z = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * (b0 if k == 1 else a0), 1.0)
-        w[PA], w[PA + 1], w[PA + 2] = x, y, z
-        h = (2.0 * k - 1.0) * w[S]
-        w[PB], w[PB + 1], w[PB + 2] = x + h * w[N], y + h * w[N + 1], z + h * w[N + 2]
+        turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * int(w[NEAR_A + k]), 1.0, PA)
+        for c in range(3):
+            w[PB + c] = w[PA + c] + (2.0 * k - 1.0) * w[S] * w[N + c]
     for c in range(3):
         poly[SPOT + c, 0] = 0.5 * (w[PA + c] + w[PB + c])
     poly[SPOT + 3, 0] = w[G]
@@ -279,15 +264,14 @@ def least_depth(numbers, ints, at, w, rho):
     e = -w[S]
     if 4.0 * e > rho:
         return False
-    x = y = z = 0.0
     for k in range(2):
-        sign = 1.0 - 2.0 * k
-        v = climb(numbers, ints, at, w, k, sign, int(w[FAR_A + k]))
+        v = climb(numbers, ints, at, w, k, 1.0 - 2.0 * k, int(w[FAR_A + k]))
         w[FAR_A + k] = v
-        p, q, r = turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0)
-        x, y, z = x + sign * p, y + sign * q, z + sign * r
-    D = x * w[N] + y * w[N + 1] + z * w[N + 2]
-    beside = math.sqrt(max(x * x + y * y + z * z - D * D, 0.0))
+        turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, V1 + 3 * k)
+    for c in range(3):
+        w[V1 + c] -= w[V2 + c]
+    D = dot(w, V1, w, N)
+    beside = math.sqrt(max(dot(w, V1, w, V1) - D * D, 0.0))
     return e * (1.0 + 2.0 * beside / rho) <= 0.86 * D
 
 
