@@ -180,6 +180,39 @@ def test_what_is_cached_changes_no_answer(kinds):
         assert counters["predicted"] > 0.9 * 60 * batch.n
 
 
+PLATE = np.array([-1.0, -0.01, 1.0, -0.01, 1.0, 0.01, -1.0, 0.01])
+FLAT = {POLYGON: PLATE, ELLIPSE: np.array([1.0, 0.05]), CAPSULE_2D: np.array([1.0, 0.01])}
+
+
+@pytest.mark.parametrize("kinds", [p for p in BOUNDED if DISK not in p], ids=names)
+@pytest.mark.parametrize("upright", [False, True])
+def test_flat_bodies_pushed_through_each_other(kinds, upright):
+    """Halfway the other side becomes the way out, though the cached side is a way out as well."""
+    other = FLAT[kinds[1]] * 0.05 if upright else FLAT[kinds[1]]  # then its end touches first
+    batch = Batch(kinds, [FLAT[kinds[0]]], [other])
+    for height in np.linspace(0.13, -0.13, 53):
+        x, angle = [(0.03, height), (0.0, 0.0)], [0.001, 1.5 if upright else 0.0]
+        expected, _ = signed_distance(*batch.bodies(x, angle), size=2880)
+        gap, _, _ = deepest(batch.raw(x, angle), 1)
+        np.testing.assert_allclose(gap, expected, rtol=0, atol=ROUND_OFF)
+
+
+@pytest.mark.parametrize(
+    "kinds", [(DISK, POLYGON), (ELLIPSE, POLYGON), (POLYGON, POLYGON)], ids=names
+)
+def test_a_body_carried_round_a_square_goes_from_feature_to_feature(kinds):
+    """G3, G9: neighbours of the cached feature are tried before everything is searched."""
+    own = {DISK: [0.3], ELLIPSE: [0.5, 0.3], POLYGON: 0.6 * SQUARE}[kinds[0]]
+    batch = Batch(kinds, [own], [SQUARE])
+    for turn in np.linspace(0, 2 * np.pi, 400):
+        x = [(2 * np.cos(turn), 2 * np.sin(turn)), (0.0, 0.0)]
+        expected, _ = signed_distance(*batch.bodies(x, [0.4, 0.0]))
+        gap, _, _ = deepest(batch.raw(x, [0.4, 0.0]), 1)
+        np.testing.assert_allclose(gap, expected, rtol=0, atol=ROUND_OFF)
+    assert batch.counters["searches"] == 1
+    assert batch.counters["neighbours"] >= 4
+
+
 @pytest.mark.parametrize("kinds", [(DISK, ELLIPSE), (ELLIPSE, ELLIPSE)], ids=names)
 def test_the_predictor_saves_iterations(kinds):
     """G7: Newton from p + dp takes fewer steps than from p, and from p fewer than from nothing."""
