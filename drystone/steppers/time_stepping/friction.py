@@ -38,7 +38,7 @@ def solve_friction(
     for _ in range(ROUNDS):
         solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r)
         iterations += solved.iterations
-        broke = sliding(solved) & ~loose & (static > dynamic)
+        broke = sliding(rows, solved) & ~loose & (static > dynamic)
         if not broke.any():
             break
         loose |= broke

@@ -44,6 +44,6 @@ def contact_table(stepper: Stepper) -> np.ndarray:
     table["velocity"] = np.einsum("ia,iae->ie", u, rows.frame[:, :dim] / length[:, :, None])
     table["friction"] = solved.mu
     table["island"] = np.repeat(np.arange(rows.islands), np.diff(rows.start))
-    state = np.where(sliding(solved), "slip", "stick")
+    state = np.where(sliding(rows, solved), "slip", "stick")
     table["state"] = np.where(solved.r[:, 0] > 0, state, "open")
     return table

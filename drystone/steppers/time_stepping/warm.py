@@ -12,7 +12,7 @@ from drystone.model import Model
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.types import Bools, Floats, Ints
 
-SLIP = 1e-9  # of the step's greatest speed: slower contacts stick
+SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class WarmStart:
     def keep(self, model: Model, rows: Rows, solved: Solved, h: float) -> None:
         self.tags, self.h = _tags(model, rows), h
         self.impulse, self.spin = rows.vectors(solved.r)
-        self.slid = sliding(solved)
+        self.slid = sliding(rows, solved)
 
     def find(self, model: Model, rows: Rows) -> Ints:
         """(nc,) place of each contact among the last step's, -1 if it is new."""
@@ -58,8 +58,15 @@ def _tags(model: Model, rows: Rows) -> Tags:
     return Tags(uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature)
 
 
-def sliding(solved: Solved) -> Bools:
-    """(nc,) contacts that carry load and slip."""
+def sliding(rows: Rows, solved: Solved) -> Bools:
+    """(nc,) contacts that carry load and slip.
+
+    Slow is meant against what the island's contacts would do without impulses (q): bodies at rest
+    have no other speed than rounding.
+    """
+    if rows.nc == 0:
+        return np.zeros(0, bool)
     speed = np.sqrt((solved.u[:, 1:] ** 2).sum(axis=1))
-    scale = max(float(np.abs(solved.v).max(initial=0.0)), 1e-300)
+    most = np.maximum(np.abs(solved.q), np.abs(solved.u)).max(axis=1)
+    scale = np.repeat(np.maximum.reduceat(most, rows.start[:-1]), np.diff(rows.start))
     return (solved.r[:, 0] > 0.0) & (speed > SLIP * scale)
