@@ -6,7 +6,7 @@ from drystone.kernels._jit import kernel
 
 
 @kernel
-def body_reach(velocity, radius, moves, h, reach):
+def body_reach(velocity, radius, h, reach):
     """reach (nb,): how far a body's surface can move in h by itself; returns the greatest.
 
     velocity (nb, dof) after forces; radius (nb,) about the centre of mass [m], inf for unbounded
@@ -23,8 +23,7 @@ def body_reach(velocity, radius, moves, h, reach):
         reach[i] = h * np.sqrt(v)
         if w > 0.0 and radius[i] < np.inf:
             reach[i] += h * np.sqrt(w) * radius[i]
-        if moves[i]:
-            most = max(most, reach[i])
+        most = max(most, reach[i])
     return most
 
 
@@ -34,7 +33,8 @@ def activate(body, gap, reach, moves, root, fast, keep):
 
     A contact is kept if its gap is within what its own two bodies can travel. A blow travels
     further: bodies of one island (joined by kept contacts) may all end as fast as its fastest, so
-    gaps within that reach are kept too, until nothing changes. This is the guideline
+    gaps within that reach are kept too, until nothing changes; a prescribed body lends its speed
+    to what it strikes. This is the guideline
     eps ~ v_max h of Hart and Anitescu, taken by island. root, fast (nb,): work.
     """
     nc = gap.size
@@ -74,9 +74,11 @@ def _find(a, root):
 
 @kernel
 def _join(a, b, moves, root, fast):
-    if not (moves[a] and moves[b]):
-        return
     a, b = _find(a, root), _find(b, root)
+    if not (moves[a] and moves[b]):
+        struck = a if moves[a] else b
+        fast[struck] = max(fast[a], fast[b])
+        return
     low, high = min(a, b), max(a, b)
     root[high] = low
     fast[low] = max(fast[a], fast[b])

@@ -30,7 +30,7 @@ from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats
 
 SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
-NEAR = 0.5  # of a geom's size: the most its search distance grows because others are fast
+NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
@@ -125,7 +125,7 @@ class Stepper:
         poses = geom_poses_planar if model.dim == 2 else geom_poses_spatial
         poses(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
         work.reach = np.empty(model.nb)
-        fastest = body_reach(work.v_free, self.sizes, self.dynamic, work.h, work.reach)
+        fastest = body_reach(work.v_free, self.sizes, work.h, work.reach)
         finite = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
         work.reach += SLACK * finite
         gap = self.options.active_gap

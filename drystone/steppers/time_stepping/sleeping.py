@@ -65,7 +65,7 @@ class Sleepers:
         nb = sizes.size
         dynamic = work.model.inverse_mass > 0
         speed = np.empty(nb)
-        body_reach(v, sizes, dynamic, 1.0, speed)
+        body_reach(v, sizes, 1.0, speed)
         self.slow = np.where(speed < self.options.speed, self.slow + h, 0.0)
         ready = dynamic & ~self.asleep & (self.slow >= self.options.duration)
         label = np.empty(rows.nc, np.int64)
