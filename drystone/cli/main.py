@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from drystone.cli.bench import app as bench
+from drystone.cli.run import run
+from drystone.cli.scenes import scenes
 from drystone.cli.solve import solve
 
 app = typer.Typer(
@@ -16,7 +18,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Rigid bodies, hard contact, true Coulomb friction.",
-    epilog="Exit codes: 0 done, 1 a solve failed, 2 the command or a file is wrong.",
+    epilog="Exit codes: 0 done, 1 a run or solve failed, 2 the command or a file is wrong.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -39,6 +41,8 @@ def options(
     """Rigid bodies, hard contact, true Coulomb friction."""
 
 
+app.command()(scenes)
+app.command()(run)
 app.command()(solve)
 app.add_typer(bench, name="bench")
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drystone.errors import DrystoneError
+from drystone.errors import DrystoneError, SimulationError, SolverError
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
-FAILED, WRONG = 1, 2  # exit codes: the solve failed; the command or a file is wrong
+FAILED, WRONG = 1, 2  # exit codes: the run or solve failed; the command or a file is wrong
 KINDS = {
     "lcp": "lcp",
     "mixed-lcp": "mlcp",
@@ -67,14 +67,18 @@ def complain(message: str) -> None:
 
 @contextmanager
 def mistakes(debug: bool) -> Iterator[None]:
-    """A user's mistake ends the command with one line and exit code 2; --debug shows where."""
+    """A mistake ends the command with one line and exit code 2, a run that fails with 1.
+
+    --debug shows where.
+    """
     try:
         yield
     except DrystoneError as error:
         if debug:
             raise
         complain(str(error))
-        raise typer.Exit(WRONG) from None
+        failed = isinstance(error, SimulationError | SolverError)
+        raise typer.Exit(FAILED if failed else WRONG) from None
     except KeyboardInterrupt:
         complain("stopped")
         raise typer.Exit(FAILED) from None

@@ -1,0 +1,106 @@
+"""``drystone scenes``: the gallery as a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, get_args
+
+import typer
+
+from drystone.cli.words import PIPED_WIDTH, mistakes
+
+
+def scenes(
+    name: Annotated[
+        str | None, typer.Argument(help="A scene whose settings are to be shown.", metavar="SCENE")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each scene, one a line.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """List the gallery: name, what it shows, and the paper it comes from.
+
+    With a name: that scene's settings and their defaults, for `drystone run SCENE --set`.
+    """
+    with mistakes(debug):
+        from drystone.errors import OptionError
+        from drystone.scenes.base import unknown
+        from drystone.scenes.registry import SCENES
+
+        if name is not None and name not in SCENES:
+            raise OptionError(unknown("scene", name, SCENES))
+        rows = [_row(entry) for entry in SCENES.values() if name in (None, entry.name)]
+        if as_json:
+            for row in rows:
+                typer.echo(json.dumps(row))
+        elif name is None:
+            _print_gallery(rows)
+        else:
+            _print_settings(rows[0])
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    settings = {
+        s.name: {"default": s.default, "type": "text" if get_args(s.kind) else s.kind.__name__}
+        | ({"choices": list(get_args(s.kind))} if get_args(s.kind) else {})
+        for s in entry.settings.values()
+    }
+    return {
+        "name": entry.name,
+        "summary": entry.summary,
+        "paper": entry.paper,
+        "about": _about(entry.function),
+        "settings": settings,
+    }
+
+
+def _about(function: Any) -> str:
+    """The description of a scene, without the indentation of its source."""
+    import inspect
+
+    return inspect.cleandoc(function.__doc__ or "")
+
+
+def _print_gallery(rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("scene", no_wrap=True, style="bold")
+    table.add_column("what it shows")
+    table.add_column("from", style="dim")
+    for row in rows:
+        table.add_row(row["name"], row["summary"], row["paper"])
+    console = _console()
+    console.print(table)
+    console.print(
+        "\nrun one: drystone run SCENE      its settings: drystone scenes SCENE", highlight=False
+    )
+
+
+def _print_settings(row: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    console = _console()
+    console.print(f"[bold]{row['name']}[/]: {row['summary']} ({row['paper']})\n", highlight=False)
+    console.print(row["about"] + "\n", markup=False, highlight=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("setting", style="bold")
+    table.add_column("default", justify="right")
+    table.add_column("values", style="dim")
+    words = {"int": "whole number", "float": "number", "bool": "true or false"}
+    for name, setting in row["settings"].items():
+        values = ", ".join(setting.get("choices", ())) or words[setting["type"]]
+        default = setting["default"]
+        text = str(default).lower() if isinstance(default, bool) else f"{default}"
+        table.add_row(name, text, values)
+    console.print(table)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    return console
