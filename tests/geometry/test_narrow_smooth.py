@@ -70,7 +70,6 @@ def test_gaps_and_normals_of_coal(pair):
             sides += [shape, coal.Transform3s(bench.R[g], origin)]
         result = coal.DistanceResult()
         coal.distance(*sides, request, result)
-        # what coal's iteration promises on curved shapes: the square root of its tolerance
-        assert result.min_distance == pytest.approx(gap, abs=2e-5)
+        assert result.min_distance == pytest.approx(gap, abs=1e-8)
         if abs(gap) > 1e-2:
-            np.testing.assert_allclose(-result.normal, n, atol=2e-2)
+            np.testing.assert_allclose(-result.normal, n, atol=1e-4)

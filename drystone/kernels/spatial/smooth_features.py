@@ -20,7 +20,9 @@ from drystone.kernels.spatial.smooth_surface import support
 SLACK = 1e-12  # relative to a length: a foot on the border belongs to the feature
 ROOT_STEPS = 80
 SMALL = 1e-14
-FINEST = 4e-16
+FINEST = 4e-16  # of angles
+VALLEY = 1e6  # times the slope that counts as none
+WIDE_ARC = 1.6  # more than a right angle between the normals of two faces
 
 
 @kernel
@@ -69,48 +71,68 @@ def visit_face(s, Q, t, numbers, o, ints, q, f, n, p):
 
 
 @kernel
-def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
-    """Maximum over directions n at angles 0 to `high` from m (3,) towards w (3,), both unit.
+def _along(s, Q, t, numbers, i, m, w, angle, n, p):
+    """Direction n at `angle` from m (3,) towards w (3,), A's point p; -> separation, its slope.
 
-    i: a vertex of the edge. Fills n and p; -> -1 or 1 if it lies at 0 or at `high`, else 0.
-    ends (2, 3) scratch: A's points at both ends of the bracket. False position, halved where it
-    does not pay, on the slope of the separation.
+    i: a vertex of the edge.
     """
-    small = SMALL * max(s[0], s[1], s[2])
-    low, end, up, down, last, angle = 0.0, high, 0.0, 0.0, high, 0.0
+    c, d, height, slope = np.cos(angle), np.sin(angle), 0.0, 0.0
+    for k in range(3):
+        n[k] = c * m[k] + d * w[k]
+    lowest(s, Q, t, n, p)
+    for k in range(3):
+        height += n[k] * (p[k] - numbers[i + k])
+        slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
+    return height, slope
+
+
+@kernel
+def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
+    """Direction n and point p of the greatest separation over the arc of angles 0 to `high`.
+
+    -> -1 or 1 if it is at 0 or at `high`, else 0. Both ends are looked at, and places between on
+    the wide arc of a sharp edge, where a second maximum may stand at the far end. ends (2, 3):
+    A's points at both ends of a bracket next to the best. Then false position on the slope.
+    """
+    parts = 1 if high < WIDE_ARC else 8
+    best, top, tilt, small = 0, -np.inf, 0.0, max(s[0], s[1], s[2])
+    for step in range(parts + 1):
+        height, slope = _along(s, Q, t, numbers, i, m, w, high * step / parts, n, p)
+        if height > top:
+            best, top, tilt = step, height, slope
+    if (best == 0 and tilt <= 0.0) or (best == parts and tilt >= 0.0):
+        _along(s, Q, t, numbers, i, m, w, high * best / parts, n, p)
+        return -1 if best == 0 else 1
+    for k in range(3):
+        small += abs(p[k] - numbers[i + k])
+    small *= SMALL
+    low, end = high * best / parts, high * (best + 1) / parts
+    if tilt < 0.0:
+        low, end = high * (best - 1) / parts, low
+    up, down = 0.0, 0.0
     for step in range(ROOT_STEPS):
-        c, d, slope = np.cos(angle), np.sin(angle), 0.0
-        for k in range(3):
-            n[k] = c * m[k] + d * w[k]
-        lowest(s, Q, t, n, p)
-        for k in range(3):
-            slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
-        if step == 0 and slope <= 0.0:
-            return -1
-        if step == 1 and slope >= 0.0:
-            return 1
+        angle = 0.5 * (low + end)
+        if step == 0 and low < guess < end:
+            angle = guess
+        elif step % 3 != 2 and up > 0.0 and down > 0.0:
+            angle = low + (end - low) * up / (up + down)
+        height, slope = _along(s, Q, t, numbers, i, m, w, angle, n, p)
         if abs(slope) <= small:
             return 0
+        # well below the best: behind a valley, so the summit is on the best one's side
+        left = slope > 0.0 if height > top - VALLEY * small else tilt < 0.0
         for k in range(3):
-            ends[0 if slope > 0.0 else 1, k] = p[k]
-        if slope > 0.0:
-            low, up = angle, slope
+            ends[0 if left else 1, k] = p[k]
+        if left:
+            low, up = angle, abs(slope)
         else:
-            end, down = angle, slope
+            end, down = angle, abs(slope)
         if end - low <= FINEST:
             break
-        angle = low + (end - low) * up / (up - down)
-        if step == 0:
-            angle = high
-        elif step == 1 and low < guess < end:
-            angle = guess
-        elif step % 3 == 2:
-            if end - low > 0.25 * last:
-                angle = 0.5 * (low + end)
-            last = end - low
-    for k in range(3):
-        # a flat: A's point jumps within the last digit of the angle; in between is as low
-        p[k] = (up * ends[1, k] - down * ends[0, k]) / (up - down)
+    if up > 0.0 and down > 0.0:
+        for k in range(3):
+            # a flat: A's point jumps within the last digit of the angle; in between is as low
+            p[k] = (up * ends[1, k] + down * ends[0, k]) / (up + down)
     return 0
 
 

@@ -140,7 +140,7 @@ class Bench:
 
 
 def random_bench(rng, kind_a, kind_b, m, low=-0.2, high=0.5):
-    """Random solids and poses; along a random direction they are low..high sizes apart."""
+    """Random solids and poses, about low..high sizes apart."""
     solids = [random_solid(rng, k) for _ in range(m) for k in (kind_a, kind_b)]
     bench = Bench(solids)
     bench.R[:] = Rotation.random(2 * m, rng=rng).as_matrix()
@@ -151,8 +151,12 @@ def random_bench(rng, kind_a, kind_b, m, low=-0.2, high=0.5):
             u = bench.R[b] @ [0, 0, 1.0]
         u /= np.linalg.norm(u)
         s = float(separation(bench, a, b, u[None])[0])
-        size = min(solids[a].size, solids[b].size)
-        bench.x[b] += u * (s - rng.uniform(low, high) * size)
+        bench.x[b] += u * s  # they touch along u, but may be far apart along another direction
+        if kind_b != kinds.HALF_SPACE:
+            u = DIRECTIONS[separation(bench, a, b, DIRECTIONS).argmax()]
+            s = float(separation(bench, a, b, u[None])[0])
+            bench.x[b] += u * s
+        bench.x[b] -= u * rng.uniform(low, high) * min(solids[a].size, solids[b].size)
     return bench
 
 
@@ -171,6 +175,13 @@ def highest(bench, b, n):
     return (n * bench.x[b]).sum(-1) + (n * (B.support(n @ bench.R[b]) @ bench.R[b].T)).sum(-1)
 
 
+def _spread(count):
+    i = np.arange(count) + 0.5
+    z, angle = 1 - 2 * i / count, np.pi * (1 + 5**0.5) * i
+    return np.c_[np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z]
+
+
+DIRECTIONS = _spread(600)
 _ANGLE = np.pi * (1 + 5**0.5) * np.arange(48)
 _DISC = (np.sqrt((np.arange(48) + 0.5) / 48) * np.exp(1j * _ANGLE)).view(float).reshape(-1, 2)
 
@@ -180,10 +191,7 @@ def signed_distance(bench, a, b, levels=60, starts=4):
 
     A lower bound, exact to rounding where both bodies are smooth.
     """
-    i = np.arange(600) + 0.5
-    z, angle = 1 - 2 * i / 600, np.pi * (1 + 5**0.5) * i
-    n = np.c_[np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z]
-    s = separation(bench, a, b, n)
+    n, s = DIRECTIONS, separation(bench, a, b, DIRECTIONS)
     order = np.argsort(-s)[:starts]
     n, s, width = n[order], s[order], 0.2
     for level in range(levels):
