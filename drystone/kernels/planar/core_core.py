@@ -57,18 +57,15 @@ def contact_core_core(
 def _witness(V, na, nb, reach, slack, cache, k, stats):
     """The cached witness, one next to it, or one searched for: (CONTACT or BEYOND, code, j, i)."""
     old, oj, oi = int(cache[k, 0]), int(cache[k, 1]), int(cache[k, 2])
-    if old != 0:
-        found, i = prove(V, na, nb, old, oj, oi, reach, slack)
-        if found != NO:
-            stats[0] += 1
-            return found, old, oj, i
-        for c in range(NEIGHBOURS):
+    for c in range(-1, NEIGHBOURS if old != 0 else -1):
+        code, j, i = old, oj, oi
+        if c >= 0:
             code, j, i = neighbour(na, nb, old, oj, oi, c)
-            if code == 0:
-                break
-            found, i = prove(V, na, nb, code, j, i, reach, slack)
-            if found != NO:
-                stats[1] += 1
-                return found, code, j, i
+        if code == 0:
+            break
+        found, i = prove(V, na, nb, code, j, i, reach, slack)
+        if found != NO:
+            stats[0 if c < 0 else 1] += 1
+            return found, code, j, i
     stats[2] += 1
     return search(V, na, nb, reach, slack)
