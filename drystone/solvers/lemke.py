@@ -21,6 +21,8 @@ from drystone.solvers.pyramid import PlanarPyramid, SpatialPyramid
 from drystone.solvers.reuse import contact_states, reuse_arrays, reuse_friction
 from drystone.types import Bools, Floats, Status
 
+CYCLE = 20  # pivots for each row of a friction LCP that are no longer a path but a cycle
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lemke(Solver):
@@ -122,7 +124,7 @@ class Lemke(Solver):
                 return Answer(r, Status.SOLVED, extras=extras | {"index_sets": basis})
             basis = None
         pyramid = PlanarPyramid(problem) if problem.dim == 2 else SpatialPyramid(problem)
-        answer, out = self._mixed(pyramid.M, pyramid.q, pyramid.free, basis, limits)
+        answer, out = self._pyramid(problem, pyramid, basis, limits)
         answer.value, answer.dual = pyramid.value(out.z), None
         if out.ray is not None:
             answer.extras["ray"] = pyramid.value(out.ray)
@@ -134,6 +136,29 @@ class Lemke(Solver):
             states = contact_states(problem, answer.value, problem.dual(answer.value))
             answer.extras["index_sets"] = answer.extras["basis"] = states
         return answer
+
+    def _pyramid(
+        self, problem: FrictionProblem, pyramid: Any, basis: Any, limits: Limits
+    ) -> tuple[Answer, Outcome]:
+        """Pivoting on the LCP; without known slip a ray or a cycle is rounding, not an answer.
+
+        Such an LCP always has a solution (T1), but a body on more points than it needs makes it
+        degenerate: then larger pivots are asked for, before the search may take long.
+        """
+        given = pyramid.M, pyramid.q, pyramid.free
+        if problem.sliding.any():
+            return self._mixed(*given, basis, limits)
+        few = min(self.max_pivots, CYCLE * pyramid.q.size)
+        for factor in (1.0, 1e2, 1e4):
+            tol = min(self.pivot_tol * factor, 1e-4)
+            tuned = replace(self, max_pivots=few, pivot_tol=tol)
+            answer, out = tuned._mixed(*given, basis, limits)
+            good = out.status is Status.SOLVED
+            if (good and max(problem.residuals(pyramid.value(out.z))) <= self.tol) or (
+                limits.expired()
+            ):
+                return answer, out
+        return self._mixed(*given, basis, limits)
 
 
 def _positive(values: Any) -> bool:
