@@ -22,7 +22,8 @@ def billiard_three(
     radius: float = 0.03,
     planar: bool = False,
 ) -> Plan:
-    """One ball meets `targets` others that touch, without friction.
+    """One ball meets `targets` others that touch, without friction; law of restitution, and its
+    coefficient.
 
     With gap = 0 all contacts act at once: v = -1/3, 2/3, 2/3 for three balls. With a gap [m]
     between the targets the blow travels from ball to ball: 0, 0, 1.
@@ -43,7 +44,8 @@ def newton_cradle(
     radius: float = 0.03,
     planar: bool = False,
 ) -> Plan:
-    """n balls in a row, the first `incoming` of which fly at the others, on a frictionless plane.
+    """n balls in a row, the first `incoming` of which fly at the others, on a frictionless plane;
+    law of restitution, and its coefficient.
 
     As many leave at the other end: real balls touch only in pairs, one after the other, which the
     small gap [m] between them says. With gap = 0 they all act at once: the incoming ones have

@@ -65,9 +65,9 @@ def hopper(
 ) -> Plan:
     """Grains run through a funnel on to the floor below.
 
-    radius [m] of grains, which differ by up to 10 %. Lengths in radii: outlet, its width; width of
-    the bin; drop, height of the outlet above the floor; depth of the bin in space. slope of the
-    funnel [degrees]. Wider than about 8 radii it runs out, narrower an arch of grains may close it.
+    radius [m] of grains, which differ by up to 10 % (seed: how). Lengths in radii: outlet, its
+    width; width of the bin; drop, height of the outlet above the floor; depth of the bin in space.
+    slope of the funnel [degrees]. Narrow outlets are closed by an arch of grains.
     """
     at_least(1, n=n)
     at_least(0, seed=seed)

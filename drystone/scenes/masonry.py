@@ -22,7 +22,8 @@ def wall(
 ) -> Plan:
     """A wall of dry bricks in running bond: every other course begins with a half brick.
 
-    length, depth, height of a brick and the open joint between bricks of a course [m].
+    courses of as many columns; length, depth, height of a brick and the open joint between bricks
+    of a course [m].
     """
     at_least(1, courses=courses, columns=columns)
     positive(length=length, depth=depth, height=height)
@@ -60,7 +61,7 @@ def card_house(
     width: float = 0.06,
     thickness: float = 0.003,
 ) -> Plan:
-    """Pairs of cards lean against each other; a long card lies on every row but the last.
+    """Pairs of cards lean against each other in storeys; a long card lies on all but the last.
 
     tilt: of a card from the vertical [degrees]; length, width, thickness of a card [m].
 
@@ -70,7 +71,8 @@ def card_house(
         H L cos(tilt) = G (L sin(tilt) - t cos(tilt)) / 2 + P (L sin(tilt) - t cos(tilt)),
     so H = (G / 2 + P) (tan(tilt) - t / L), while the foot carries G + P. It holds if H / (G + P)
     <= mu, for every P if tan(tilt) - t / L <= mu: 0.235 against 0.5 for the defaults. At the top
-    the pair pushes horizontally by symmetry, whatever mu. Long cards lie on both cards of every
+    the pair pushes horizontally by symmetry; two edges meet there, which leaves the normal open
+    (G6) up to `tilt`, so that tan(tilt) <= mu is asked for too. Long cards lie on both cards of a
     pair, so that no pair is loaded on one side only; they take the thrust of the feet above.
     """
     at_least(1, storeys=storeys)

@@ -22,7 +22,8 @@ def incline(
 ) -> Plan:
     """A block at rest on a slope with tan(angle) = ratio mu, downhill along x.
 
-    It stays for ratio < 1; otherwise it slides by g (sin - mu cos) t^2 / 2. size [m].
+    It stays for ratio < 1; otherwise it slides by g (sin - mu cos) t^2 / 2. shape, and size of its
+    sides [m]; a plate is a quarter as high, a cylinder half.
     """
     positive(mu=mu, size=size)
     not_negative(ratio=ratio)

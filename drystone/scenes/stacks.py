@@ -83,7 +83,7 @@ def dominoes(
 ) -> Plan:
     """A row of dominoes; the first is turning over its edge, its top moving at `push` [m/s].
 
-    spacing: from one to the next [m], faces apart by spacing - thickness.
+    height, thickness (along the row), width of a domino [m]; spacing: from one to the next [m].
     """
     at_least(1, n=n)
     positive(height=height, thickness=thickness, width=width, spacing=spacing - thickness)
