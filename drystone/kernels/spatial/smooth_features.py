@@ -19,9 +19,9 @@ from drystone.kernels.spatial.smooth_surface import support
 
 SLACK = 1e-12  # relative to a length: a foot on the border belongs to the feature
 ROOT_STEPS = 80
-SMALL = 1e-14
+SMALL = 1e-12  # slope of the separation, per reach, that counts as none: its square is the error
 FINEST = 4e-16  # of angles
-VALLEY = 1e6  # times the slope that counts as none
+VALLEY = 1e4  # times the slope that counts as none
 WIDE_ARC = 1.6  # more than a right angle between the normals of two faces
 
 
@@ -92,7 +92,7 @@ def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
 
     -> -1 or 1 if it is at 0 or at `high`, else 0. Both ends are looked at, and places between on
     the wide arc of a sharp edge, where a second maximum may stand at the far end. ends (2, 3):
-    A's points at both ends of a bracket next to the best. Then false position on the slope.
+    A's points at both ends of a bracket next to the best. Then secants on the slope, with halving.
     """
     parts = 1 if high < WIDE_ARC else 8
     best, top, tilt, small = 0, -np.inf, 0.0, max(s[0], s[1], s[2])
@@ -109,13 +109,11 @@ def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
     low, end = high * best / parts, high * (best + 1) / parts
     if tilt < 0.0:
         low, end = high * (best - 1) / parts, low
-    up, down = 0.0, 0.0
+    up, down, last, before = 0.0, 0.0, high * best / parts, tilt
+    angle = guess
     for step in range(ROOT_STEPS):
-        angle = 0.5 * (low + end)
-        if step == 0 and low < guess < end:
-            angle = guess
-        elif step % 3 != 2 and up > 0.0 and down > 0.0:
-            angle = low + (end - low) * up / (up + down)
+        if step % 4 == 3 or not low < angle < end:
+            angle = 0.5 * (low + end)
         height, slope = _along(s, Q, t, numbers, i, m, w, angle, n, p)
         if abs(slope) <= small:
             return 0
@@ -129,6 +127,9 @@ def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
             end, down = angle, abs(slope)
         if end - low <= FINEST:
             break
+        turn = slope - before
+        turn = slope * (angle - last) / turn if turn != 0.0 else np.inf
+        angle, last, before = angle - turn, angle, slope
     if up > 0.0 and down > 0.0:
         for k in range(3):
             # a flat: A's point jumps within the last digit of the angle; in between is as low
