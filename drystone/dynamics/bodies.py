@@ -41,11 +41,12 @@ def check_finite(model: Model, state: State) -> None:
     sum_ = state.position.sum() + state.velocity.sum() + state.orientation.sum()
     if np.isfinite(sum_):
         return
-    wrong = ~np.isfinite(state.velocity).all(axis=1) | ~np.isfinite(state.position).all(axis=1)
+    parts = (state.velocity, state.position, state.orientation.reshape(model.nb, -1))
+    wrong = ~np.logical_and.reduce([np.isfinite(part).all(axis=1) for part in parts])
     if not wrong.any():
         return
     i = int(np.argmax(wrong))
     raise SimulationError(
         f"body {model.names[i]!r} left the finite numbers at t = {state.time:.6g} s: velocity "
-        f"{state.velocity[i]}, position {state.position[i]}"
+        f"{state.velocity[i]}, position {state.position[i]}, orientation {state.orientation[i]}"
     )

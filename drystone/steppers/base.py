@@ -20,9 +20,12 @@ class EnergyLedger:
     kinetic, potential: at the end of the step; change: of their sum over the step.
     loads: work of forces beyond what they store (dampers, callbacks; springs to order h^2).
     driving: work of bodies that move as prescribed.
-    friction: r_t.u_t after the step, never positive; impact: what impulsive changes of velocity
-    cost, never positive without restitution; constraint: work of the gap correction (T8), either
-    sign; integration: error of the free motion, of order h^2 a step.
+    friction: r_t.u_t' with the velocities u' after the step, never positive.
+    impact: what changes of velocity cost: r.(u - u') / 2 of the step's impulses, never positive
+        where contacts alone act, and of order h^2 of either sign where other forces change u; and
+        all that collisions with restitution changed (``StepReport.impact_energy``).
+    constraint: work of the gap correction (T8), r_n u_n', either sign.
+    integration: error of the free motion, of order h^2 a step.
     unexplained: change minus all of these: rounding.
     """
 
@@ -72,7 +75,7 @@ class StepReport:
     contacts: points in the solve; islands: of them.
     infeasibility: greatest depth found at the start of the step, max(0, -gap) [m].
     collisions: contacts that met with restitution; impact_energy: what the impact law changed,
-    T+ - T- [J].
+    T+ - T- [J], but for the work of prescribed bodies.
     retries: times the step was halved; asleep: bodies that slept.
     seconds: per stage. island_residuals, island_sizes: of each island in turn.
     """

@@ -29,15 +29,15 @@ def report(
     options: TimeStepping,
 ) -> StepReport:
     book, jump = _energy(work, rows, solved, hits, after, h)
-    worst = max(float(solved.residual.max(initial=0.0)), hits.residual)
+    worst = np.maximum(solved.residual.max(axis=0, initial=0.0), hits.residual)
     status = solved.status if hits.status is Status.SOLVED else hits.status
     work.stage("report")
     return StepReport(
         time=after.time,
         dt=h,
         status=status,
-        residual=worst if not solved.residual.size else float(solved.residual[:, 0].max()),
-        residual_unit=worst if not solved.residual.size else float(solved.residual[:, 1].max()),
+        residual=float(worst[0]),
+        residual_unit=float(worst[1]),
         iterations=solved.iterations + hits.iterations,
         methods=solved.methods,
         contacts=rows.nc,
@@ -72,18 +72,23 @@ def _energy(
     kicked = kinetic(model, work.inertia, solved.v)
     # heights change by h v', gravity works over the mean velocity; bodies turn
     free = (end[1] - start[1]) + fell + (end[0] - kicked)
+    if work.load is not work.force:  # torques that only turn omega do no work in the limit
+        free += float(((work.load - work.force)[moving] * moved).sum())
+    if work.inertia is not work.inertia_before:
+        free += kinetic(model, work.inertia, work.v0)
+        free -= kinetic(model, work.inertia_before, work.v0)
     book = EnergyLedger(
         kinetic=end[0],
         potential=end[1] + end[2],
         change=sum(end) - sum(start),
         loads=pushed + end[2] - start[2],
         driving=float(sums[3] + blows[3]),
-        friction=float(sums[0] + blows[0]),
-        impact=float(sums[1] + blows[1]),
-        constraint=float(sums[2] + blows[2]),
+        friction=float(sums[0]),
+        impact=float(sums[1] + blows[:3].sum()),
+        constraint=float(sums[2]),
         integration=free,
     )
-    return book, float(blows.sum() - blows[3])
+    return book, float(blows[:3].sum())
 
 
 def _conditions(rows: Rows, solved: Solved, options: TimeStepping) -> Conditions:

@@ -112,7 +112,7 @@ class Stepper:
         work.stage("solve")
         after = self._drift(work, solved.v, h)
         self.warm.keep(self.model, rows, solved, h)
-        asleep = self.sleepers.judge(work, rows, solved.v, self.sizes, h)
+        asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
         return after, replace(report, asleep=asleep, outer=outer)

@@ -53,13 +53,18 @@ class Sleepers:
         woken = np.unique(close[awake[label]])
         self.asleep[woken] = False
         self.slow[woken[~restless[woken]]] = 0.0
-        self.asleep &= dynamic & ~(work.force != 0.0).any(axis=1)
+        # sleepers have no velocity: one that has was given it between steps
+        self.asleep &= dynamic & ~((work.force != 0.0) | (work.v0 != 0.0)).any(axis=1)
         work.v_free[self.asleep] = 0.0
         work.v0[self.asleep] = 0.0
         return dynamic & ~self.asleep
 
     def judge(self, work: Work, rows: Rows, v: Floats, sizes: Floats, h: float) -> int:
-        """Count slow time and put to sleep islands that have had enough; returns sleepers."""
+        """Count slow time and put to sleep islands that have had enough; returns sleepers.
+
+        v (nb, dof): the velocities that the step leaves; those of sleepers become zero, and the
+        ledger finds what that costs.
+        """
         if self.options is None:
             return 0
         nb = sizes.size

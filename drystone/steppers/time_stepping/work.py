@@ -16,9 +16,11 @@ from drystone.types import Floats
 class Work:
     """Forces and velocities of a step of length h from `state`, which is not changed.
 
-    force (nb, dof): all but gravity; energy: (kinetic, of gravity, stored in forces) at the start;
+    force (nb, dof): all but gravity; load: the same with the gyroscopic torque, if it is one of
+    the forces; energy: (kinetic, of gravity, stored in forces) at the start;
     inertia, inverse_inertia: in world axes; v0: velocity at the start (after collisions, once
-    they are done), prescribed bodies at their average velocity; v_free: v0 kicked by the forces.
+    they are done), prescribed bodies at their average velocity; v_free: v0 kicked by the forces;
+    inertia_before: at the start, where the step uses that of its end.
     """
 
     def __init__(self, model: Model, state: State, h: float, explicit: bool) -> None:
@@ -32,6 +34,7 @@ class Work:
         for i, motion in model.motions:
             v0[i] = motion.velocity(state.time, h)
         self.begin(v0)
+        self.inertia_before = self.inertia
         self.energy = energy(model, state)
 
     def stage(self, name: str) -> None:
@@ -70,13 +73,19 @@ class Work:
         """Set the velocity that the forces kick."""
         model = self.model
         self.v0, self.v_free = v0, np.empty_like(v0)
-        force = self.force
+        self.load = self.force
         if self._explicit and model.dim == 3:
-            force = force.copy()
-            rigid.gyroscopic(self.inertia, v0, force)
+            self.load = self.force.copy()
+            rigid.gyroscopic(self.inertia, v0, self.load)
         kick = rigid.kick_planar if model.dim == 2 else rigid.kick_spatial
         kick(
-            model.inverse_mass, self.inverse_inertia, model.gravity, force, v0, self.h, self.v_free
+            model.inverse_mass,
+            self.inverse_inertia,
+            model.gravity,
+            self.load,
+            v0,
+            self.h,
+            self.v_free,
         )
 
     def turn(self) -> Floats:
