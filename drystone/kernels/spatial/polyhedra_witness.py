@@ -130,6 +130,11 @@ def cross_lines(numbers, ints, at, w, lines):
         s = min(max(s, 0.0), 1.0)
         t = min(max((b * s + q) / c, 0.0), 1.0) if c > 0.0 else 0.0
         s = min(max((b * t - p) / a, 0.0), 1.0) if a > 0.0 else 0.0
+        for k in range(2):  # an edge whose end is nearest is that vertex
+            v = t if k == 1 else s
+            i = FIRST + 2 * k
+            if v <= 0.0 or v >= 1.0:
+                w[i] = w[i + 1] = w[i] if v <= 0.0 else w[i + 1]
     for i in range(3):
         w[PA + i] += s * w[ENDS + i]
         w[PB + i] += t * w[ENDS + 3 + i]
@@ -258,11 +263,12 @@ def clearance(at, w, poly):
 def least_depth(numbers, ints, at, w, rho):
     """Whether no other direction can have a smaller depth than -s (see the module).
 
-    With depth e: e cos + rho sin >= e up to 90 degrees if rho >= e. Beyond, the disc serves while
-    sin >= 2 e / rho, and from there a point D behind the plane and `beside` the foot does.
+    At an angle a from n the disc gives a support of e cos a + rho sin a, with e = -s. That is
+    at least e up to a = pi - 2 atan(e / rho) if rho >= e; from there a point of C that is D
+    behind the plane and `beside` the foot must serve.
     """
     e = -w[S]
-    if 4.0 * e > rho:
+    if rho < e:
         return False
     for k in range(2):
         v = climb(numbers, ints, at, w, k, 1.0 - 2.0 * k, int(w[FAR_A + k]))
@@ -272,7 +278,8 @@ def least_depth(numbers, ints, at, w, rho):
         w[V1 + c] -= w[V2 + c]
     D = dot(w, V1, w, N)
     beside = math.sqrt(max(dot(w, V1, w, V1) - D * D, 0.0))
-    return e * (1.0 + 2.0 * beside / rho) <= 0.86 * D
+    q = e / rho
+    return D * (1.0 - q * q) - 2.0 * beside * q >= e * (1.0 + q * q)
 
 
 @kernel

@@ -1,9 +1,7 @@
 """Polyhedra for tests, packed as ``geometry.kinds`` says, and brute-force answers about them."""
 
-from itertools import combinations
-
 import numpy as np
-from scipy.optimize import linprog, nnls
+from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
@@ -57,7 +55,9 @@ class Body:
 
 
 def box(a, b, c):
-    return Body([[x, y, z] for x in (-a / 2, a / 2) for y in (-b / 2, b / 2) for z in (-c / 2, c / 2)])
+    return Body(
+        [[x, y, z] for x in (-a / 2, a / 2) for y in (-b / 2, b / 2) for z in (-c / 2, c / 2)]
+    )
 
 
 def tetrahedron(size=1.0):
@@ -115,9 +115,18 @@ class Run:
             which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
             point, normal, gap = np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room)
             n = self.kernel(
-                self.pairs, np.broadcast_to(np.asarray(margin, float), len(self.pairs)).copy(),
-                np.ascontiguousarray(x, float), np.ascontiguousarray(R, float), *self.arrays,
-                self.cache, which, point, normal, gap, feature, self.stats,
+                self.pairs,
+                np.broadcast_to(np.asarray(margin, float), len(self.pairs)).copy(),
+                np.ascontiguousarray(x, float),
+                np.ascontiguousarray(R, float),
+                *self.arrays,
+                self.cache,
+                which,
+                point,
+                normal,
+                gap,
+                feature,
+                self.stats,
             )
             if n >= 0:
                 return which[:n], point[:n], normal[:n], gap[:n], feature[:n]
@@ -147,43 +156,74 @@ def depth(bodies, x, R):
     return s.max(), axes[s.argmax()]
 
 
-def point_segment(p, a, b):
-    t = np.clip(((p - a) * (b - a)).sum(-1) / ((b - a) ** 2).sum(-1), 0, 1)
-    return np.linalg.norm(p - a - t[..., None] * (b - a), axis=-1)
+def segment_distances(P, E, Q, F):
+    """Distances of all segments p + s e from all q + t f, 0 <= s, t <= 1: (len(P), len(Q))."""
+    d = P[:, None] - Q[None]
+    a, c = (E**2).sum(1)[:, None], (F**2).sum(1)[None]
+    b = E @ F.T
+    e, f = (E[:, None] * d).sum(-1), (F[None] * d).sum(-1)
+    det = np.maximum(a * c - b * b, 1e-300)
+    s = np.clip((b * f - c * e) / det, 0, 1)
+    t = np.clip((b * s + f) / c, 0, 1)
+    s = np.clip((b * t - e) / a, 0, 1)
+    gap = d + s[..., None] * E[:, None] - t[..., None] * F[None]
+    return np.linalg.norm(gap, axis=-1)
+
+
+def vertex_face_distance(P, body, x, R):
+    """Least distance of points P from the faces of a body that they lie over."""
+    V, normals, _ = faces_and_edges(body, x, R)
+    best = np.inf
+    for loop, n in zip(body.loops, normals, strict=True):
+        h = (P - V[loop[0]]) @ n
+        inside = h > 0
+        for v, u in zip(loop, loop[1:] + loop[:1], strict=True):
+            inside &= (P - V[v]) @ np.cross(n, V[u] - V[v]) >= 0
+        best = min(best, h[inside].min(initial=np.inf))
+    return best
 
 
 def distance(bodies, x, R):
-    """Signed distance by brute force over all features: exact, O(n^2)."""
-    s, n = depth(bodies, x, R)
+    """Signed distance by brute force over all features."""
+    s, _ = depth(bodies, x, R)
     if s <= 0:
         return s
-    best = np.inf
     VA, VB = (x[i] + b.vertices @ R[i].T for i, b in enumerate(bodies))
-    for (P, _), (Q, other) in (((VA, 0), (VB, bodies[1])), ((VB, 0), (VA, bodies[0]))):
-        e = np.array([[u, v] for u, v, _, _ in other.edges])
-        best = min(best, point_segment(P[:, None], Q[e[:, 0]][None], Q[e[:, 1]][None]).min())
-    # face to vertex and edge to edge: the separation along their normal is reached, or is less
-    return best if best < s else max(s, 0) if _reached(bodies, x, R, s, best) else best
-
-
-def _reached(bodies, x, R, s, best):
-    return abs(qp_distance(bodies, x, R) - s) < 1e-7 * (1 + best)
+    EA, EB = (np.array([e[:2] for e in b.edges]) for b in bodies)
+    edges = segment_distances(
+        VA[EA[:, 0]], VA[EA[:, 1]] - VA[EA[:, 0]], VB[EB[:, 0]], VB[EB[:, 1]] - VB[EB[:, 0]]
+    )
+    faces = vertex_face_distance(VA, bodies[1], x[1], R[1])
+    return min(edges.min(), faces, vertex_face_distance(VB, bodies[0], x[0], R[0]))
 
 
 def qp_distance(bodies, x, R):
-    """min |a - b| over both hulls by non-negative least squares on the Minkowski difference."""
+    """min |a - b| over both hulls, as non-negative least squares on the Minkowski difference."""
     VA, VB = (x[i] + b.vertices @ R[i].T for i, b in enumerate(bodies))
     D = (VA[:, None] - VB[None]).reshape(-1, 3).T
     big = 1e3 * np.abs(D).max()
-    w, _ = nnls(np.vstack([D, np.full((1, D.shape[1]), big)]), np.array([0, 0, 0, big]), maxiter=10000)
+    w, _ = nnls(np.vstack([D, np.full((1, D.shape[1]), big)]), np.array([0, 0, 0, big]))
     return float(np.linalg.norm(D @ (w / w.sum())))
 
 
-def overlap(bodies, x, R):
-    """Whether the hulls share a point, by linear programming."""
+def separation(bodies, x, R, n):
+    """min n.a - max n.b over all vertices."""
     VA, VB = (x[i] + b.vertices @ R[i].T for i, b in enumerate(bodies))
-    A = np.block([[VA.T, -VB.T], [np.ones(len(VA)), np.zeros(len(VB))], [np.zeros(len(VA)), np.ones(len(VB))]])
-    return linprog(np.zeros(A.shape[1]), A_eq=A, b_eq=[0, 0, 0, 1, 1]).status == 0
+    return (VA @ n).min() - (VB @ n).max()
 
 
-__all__ = ["Body", "Run", "combinations"]
+def outside(body, x, R, points):
+    """How far points are from the surface: greatest signed distance from the faces' planes."""
+    local = (points - x) @ R
+    return (local @ body.planes[:, :3].T - body.planes[:, 3]).max(axis=1)
+
+
+def placed(rng, bodies, want):
+    """Random poses, B moved along the axes of greatest separation until it is about `want`."""
+    x, R = rng.normal(size=(2, 3)), Rotation.random(2, random_state=rng).as_matrix()
+    x[1] = x[0] + rng.normal(size=3)
+    for _ in range(4):
+        s, n = depth(bodies, x, R)
+        x[1] += (s - want) * n
+    x[1] += 0.003 * rng.normal(size=3)  # away from equal depths along several axes
+    return x, R
