@@ -56,7 +56,11 @@ def test_signed_distance(kinds):
     lower, outside = proofs(batch, point, normal, gap)
     assert lower.max() < EXACT
     assert outside.max() < EXACT
-    assert batch.stats[5] == 0  # every one certain
+    _, _, _, _, newton, uncertain, bisections = batch.stats[:7]
+    assert uncertain == 0
+    # Newton's method does the work in a few steps; flat points of superquadrics may defeat it
+    assert newton < 10 * batch.n
+    assert bisections < (0.15 if K.SUPERQUADRIC in kinds else 0.05) * batch.n
 
 
 @every_pair

@@ -38,60 +38,72 @@ def model(m, g, q, H, d0, d1):
 
 
 @kernel
+def candidate(k, i, j, o, g, q, H, out):
+    """Step where the last k of atoms i, j, o are equal and the rest is stationary.
+
+    out (5,): step (2), weights of i, j, o; whether there is one. Steps that equal atoms determine
+    never go through the inverse of H, which may be near singular across them.
+    """
+    out[2] = out[3] = 0.0
+    out[4] = 1.0
+    if k == 1:
+        det = H[0] * H[2] - H[1] * H[1]
+        out[0] = (H[2] * q[o, 0] - H[1] * q[o, 1]) / det
+        out[1] = (H[0] * q[o, 1] - H[1] * q[o, 0]) / det
+        return True
+    f0, f1 = q[o, 0] - q[j, 0], q[o, 1] - q[j, 1]
+    rise = g[j] - g[o]
+    if k == 2:  # along f by the rise, across it to where H delta - q_j has no part across
+        square = f0 * f0 + f1 * f1
+        if square == 0.0:
+            return False
+        a = rise / square
+        bend = H[0] * f1 * f1 - 2.0 * H[1] * f0 * f1 + H[2] * f0 * f0
+        skew = (H[2] - H[0]) * f0 * f1 + H[1] * (f0 * f0 - f1 * f1)
+        b = (f0 * q[j, 1] - f1 * q[j, 0] - a * skew) / bend
+        out[0], out[1] = a * f0 - b * f1, a * f1 + b * f0
+    else:
+        e0, e1 = q[i, 0] - q[j, 0], q[i, 1] - q[j, 1]
+        drop = g[j] - g[i]
+        area = e0 * f1 - e1 * f0
+        if area == 0.0:
+            return False
+        out[0] = (drop * f1 - rise * e1) / area
+        out[1] = (e0 * rise - f0 * drop) / area
+    x0 = H[0] * out[0] + H[1] * out[1] - q[j, 0]
+    x1 = H[1] * out[0] + H[2] * out[1] - q[j, 1]
+    if k == 2:
+        out[4] = (f0 * x0 + f1 * x1) / square
+    else:
+        out[2], out[4] = (x0 * f1 - x1 * f0) / area, (e0 * x1 - e1 * x0) / area
+    out[3] = 1.0 - out[2] - out[4]
+    return True
+
+
+@kernel
 def best_step(m, g, q, H, lam, step):
     """Maximiser `step` (2,) of min_i (g_i + q_i . delta) - 1/2 delta . H delta and weights lam.
 
     H (3,) holds the positive definite matrix (H00, H01, H11). Whether all weights are >= 0.
     """
-    det = H[0] * H[2] - H[1] * H[1]
-    I0, I1, I2 = H[2] / det, -H[1] / det, H[0] / det
-    best, good = -np.inf, False
+    best, good, out = -np.inf, False, np.empty(5)
     for code in range(1, 1 << m):
-        k, i, j, o = 0, -1, -1, -1
+        k, i, j, o = 0, 0, 0, 0
         for a in range(m):
             if code >> a & 1:
                 k += 1
                 i, j, o = j, o, a
-        if k > 3:
+        if k > 3 or not candidate(k, i, j, o, g, q, H, out):
             continue
-        x0, x1, wj, wl = q[o, 0], q[o, 1], 0.0, 1.0
-        if k == 2:
-            e0, e1 = q[o, 0] - q[j, 0], q[o, 1] - q[j, 1]
-            y0, y1 = I0 * e0 + I1 * e1, I1 * e0 + I2 * e1
-            bend = e0 * y0 + e1 * y1
-            if not bend > 0.0:
-                continue
-            wl = -(g[o] - g[j] + q[j, 0] * y0 + q[j, 1] * y1) / bend
-            wj = 1.0 - wl
-            x0, x1 = q[j, 0] + wl * e0, q[j, 1] + wl * e1
-        if k < 3:
-            d0, d1, wi = I0 * x0 + I1 * x1, I1 * x0 + I2 * x1, 0.0
-        else:
-            e0, e1, f0, f1 = (
-                q[j, 0] - q[i, 0],
-                q[j, 1] - q[i, 1],
-                q[o, 0] - q[i, 0],
-                q[o, 1] - q[i, 1],
-            )
-            area = e0 * f1 - e1 * f0
-            if area == 0.0:
-                continue
-            d0 = ((g[i] - g[j]) * f1 - (g[i] - g[o]) * e1) / area
-            d1 = (e0 * (g[i] - g[o]) - f0 * (g[i] - g[j])) / area
-            x0, x1 = H[0] * d0 + H[1] * d1 - q[i, 0], H[1] * d0 + H[2] * d1 - q[i, 1]
-            wj, wl = (x0 * f1 - x1 * f0) / area, (e0 * x1 - e1 * x0) / area
-            wi = 1.0 - wj - wl
-        value = model(m, g, q, H, d0, d1)
+        value = model(m, g, q, H, out[0], out[1])
         if value > best:
-            best, good = value, min(wi, min(wj, wl)) >= -1e-9
-            step[0], step[1] = d0, d1
+            best, good = value, min(out[2], min(out[3], out[4])) >= -1e-9
+            step[0], step[1] = out[0], out[1]
             for a in range(m):
                 lam[a] = 0.0
-            lam[o] = wl
-            if k > 1:
-                lam[j] = wj
-            if k > 2:
-                lam[i] = wi
+            lam[i] += out[2]
+            lam[j] += out[3]
+            lam[o] += out[4]
     return good
 
 
@@ -206,7 +218,9 @@ def polish(spec, frame, numbers, ints, size, m, n, labels, ab, mid, stats):
         m = add_atom(m, label, labels, lam, g)
         # a new atom this close to the end is a tie within rounding, or the end is not near
         good = good and cut == 1.0 and (m == known or high >= low - 1e-13 * size)
-        if high > low or (length <= 1e-4 and high >= low - 1e-14 * size):
+        # along a curved ridge a good step leaves it by a little of second order, and comes back
+        slack = length * length if length <= min(1e-2, 0.5 * last) else 1e-14
+        if high > low or (length <= 1e-2 and high >= low - max(slack, 1e-14) * size):
             for c in range(3):
                 n[c] = trial[c]
             low, reach, last = high, max(reach, 2.0 * length if k > 0 else 0.0), length
