@@ -25,7 +25,7 @@ class EnergyLedger:
         where contacts alone act, and of order h^2 of either sign where other forces change u; and
         all that collisions with restitution changed (``StepReport.impact_energy``).
     constraint: work of the gap correction (T8), r_n u_n', either sign.
-    integration: error of the free motion, of order h^2 a step.
+    integration: error of the free motion, of order h^2 a step, of order h where bodies bounce.
     unexplained: change minus all of these: rounding.
     """
 

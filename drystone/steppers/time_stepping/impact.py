@@ -10,6 +10,11 @@ Poisson: compression as without restitution, M (v^c - v-) = J' r^c; then decompr
 with the impulses eps_n r_n^c (and eps_t r_t^c) given back, and a friction bound of its own.
 Short cut: v+ = v^c + M^-1 J' (eps r^c), one solve; with one eps for all contacts this is
 (1 + eps) v^c - eps v- (I8).
+
+Velocities of the scheme lie half a step before the positions they meet: q' = q + h v' with the
+velocity at the middle of the step. So the law of impact gets v- plus half of the kick by the
+step's forces, and the other half is taken off v+ before the whole kick is given. A ball that falls
+and bounces with eps = 1 then keeps its energy to rounding, and bodies at rest do not hop.
 """
 
 from __future__ import annotations
@@ -25,16 +30,19 @@ from drystone.types import Floats, Ints, Status
 ROUNDS = 20  # of contacts that begin to approach because others bounced
 TOUCH = 1e-6  # of a body's size: contacts this near take part in a collision at once
 SLOW = 1e-6  # of the speed that gravity gives in a step: not a collision
+STILL = 1e-12  # [m/s] the same without gravity
 
 
 @dataclass(slots=True)
 class Impact:
     """v (nb, dof) after the collisions, and what they took.
 
-    parts: (rows, r, v before, v after) of each phase, for the ledger; failed: the worst solve.
+    half (nb, dof): the half kick that is part of v here; parts: (rows, r, v before, v after) of
+    each phase, for the ledger; status, residual: of the worst solve.
     """
 
     v: Floats
+    half: Floats
     collisions: int
     parts: list[tuple[Rows, Floats, Floats, Floats]]
     iterations: int = 0
@@ -43,15 +51,17 @@ class Impact:
 
 
 def collide(
-    rows: Rows, v: Floats, h: float, still: float, size: float, solver: IslandSolver
+    rows: Rows, v: Floats, half: Floats, h: float, gravity: float, size: float, solver: IslandSolver
 ) -> Impact:
-    """Velocities after the collisions of a step.
+    """Collisions of a step that starts with v (nb, dof) and has the half kick `half`.
 
-    still: speed below which nothing collides [m/s]; size: of the bodies [m].
+    gravity: its size [m/s^2]; size: of the bodies [m].
     """
-    out = Impact(v, 0, [])
+    out = Impact(v + half, half, 0, [])
+    pull = rows.velocities(half)[:, 0]
+    still = max(STILL, SLOW * h * gravity)
     for _ in range(ROUNDS):
-        chosen, count = _colliding(rows, out.v, h, still, TOUCH * size)
+        chosen, count = _colliding(rows, out.v, pull, h, still, TOUCH * size)
         if count == 0:
             break
         out.collisions += count
@@ -61,13 +71,18 @@ def collide(
     return out
 
 
-def _colliding(rows: Rows, v: Floats, h: float, still: float, touch: float) -> tuple[Ints, int]:
-    """Contacts of the collisions, and how many of them approach with restitution."""
+def _colliding(
+    rows: Rows, v: Floats, pull: Floats, h: float, still: float, touch: float
+) -> tuple[Ints, int]:
+    """Contacts of the collisions, and how many of them approach with restitution.
+
+    pull (nc,): what the half kick adds to the normal velocity: it makes no collision by itself.
+    """
     u = rows.velocities(v)[:, 0]
     gap = rows.contacts.gap
-    near = (gap <= touch) | (gap + h * u <= 0.0)
+    near = (gap <= touch) | (gap + h * (u + pull) <= 0.0)
     taking = near & (u <= still)
-    approach = near & (u < -still) & (rows.eps.max(axis=1) > 0.0)
+    approach = near & (u - pull < -still) & (u < -still) & (rows.eps.max(axis=1) > 0.0)
     count = int(approach.sum())
     if count == 0:
         return np.empty(0, np.int64), 0

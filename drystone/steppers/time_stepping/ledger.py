@@ -61,8 +61,10 @@ def _energy(
     start = work.energy
     end = energy(model, after)
     sums, blows = np.zeros(4), np.zeros(4)
+    offset = 0.0  # impulses act on velocities that lie half a kick further
     for part, r, before, later in hits.parts:
         kernels.contact_work(part.body, part.moves, part.J, r, before, later, blows)
+        offset += float((r * part.velocities(hits.half)).sum())
     kernels.contact_work(rows.body, rows.moves, rows.J, solved.r, work.v0, solved.v, sums)
     mean = 0.5 * (work.v0 + solved.v)
     moving = model.inverse_mass > 0
@@ -71,7 +73,7 @@ def _energy(
     fell = float((model.mass[moving] * (moved[:, : model.dim] * model.gravity).sum(axis=1)).sum())
     kicked = kinetic(model, work.inertia, solved.v)
     # heights change by h v', gravity works over the mean velocity; bodies turn
-    free = (end[1] - start[1]) + fell + (end[0] - kicked)
+    free = (end[1] - start[1]) + fell + (end[0] - kicked) - offset
     if work.load is not work.force:  # torques that only turn omega do no work in the limit
         free += float(((work.load - work.force)[moving] * moved).sum())
     if work.inertia is not work.inertia_before:

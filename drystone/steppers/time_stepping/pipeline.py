@@ -172,11 +172,12 @@ class Stepper:
 
     def _collisions(self, work: Work, rows: Rows, h: float) -> Impact:
         if self.options.restitution == "none" or rows.nc == 0:
-            return Impact(work.v0, 0, [])
-        still = max(1e-12, 1e-6 * h * float(np.linalg.norm(self.model.gravity)))
-        hits = collide(rows, work.v0, h, still, self.size, self.bouncer)
+            return Impact(work.v0, np.zeros_like(work.v0), 0, [])
+        gravity = float(np.linalg.norm(self.model.gravity))
+        half = 0.5 * (work.v_free - work.v0)
+        hits = collide(rows, work.v0, half, h, gravity, self.size, self.bouncer)
         if hits.collisions:
-            work.begin(hits.v)
+            work.begin(hits.v - half)
         return hits
 
     def _solve(self, work: Work, rows: Rows, h: float) -> tuple[Solved, Rows, int]:
