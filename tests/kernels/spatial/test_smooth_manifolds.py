@@ -5,7 +5,16 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from drystone.geometry import kinds
-from tests.kernels.spatial.smooth_bodies import Bench, Solid, outside, polyhedron
+from tests.kernels.spatial.smooth_bodies import (
+    Bench,
+    Solid,
+    certificate,
+    nearest_of_each,
+    outside,
+    polyhedron,
+    random_solid,
+    signed_distance,
+)
 
 BOX = np.array(np.meshgrid([-1.0, 1.0], [-0.7, 0.7], [-0.4, 0.4])).reshape(3, 8).T
 GROUND = Solid(kinds.HALF_SPACE, np.empty(0))
@@ -166,3 +175,20 @@ def test_points_of_lines_stay_on_both_surfaces_while_rolling():
             b = outside(bench.solids[1], p - 0.5 * g * n)
             assert abs(a) < 1e-5
             assert abs(b) < 1e-12
+
+
+def test_thin_capsules_deep_in_polyhedra():
+    """The axis itself overlaps: faces and edges across it bound the least way out."""
+    rng = np.random.default_rng(15)
+    bodies = []
+    for _ in range(40):
+        bodies += [solid(kinds.CAPSULE, rng.uniform(0.3, 1.0), 0.05)]
+        bodies += [random_solid(rng, kinds.POLYHEDRON)]
+    bench = Bench(bodies)
+    bench.R[:] = Rotation.random(80, rng=rng).as_matrix()
+    bench.x[::2] = 0.4 * rng.normal(size=(40, 3))
+    contacts = nearest_of_each(bench, bench.run())
+    assert bench.counters()["deep"] > 20
+    for c in contacts:
+        assert certificate(bench, c)[0] < 1e-11
+        assert signed_distance(bench, *bench.pairs[c[0]]) < c[3] + 1e-11
