@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from drystone.builder.arrays import carry_over
+from drystone.dynamics import check
 from drystone.dynamics.energy import energy
+from drystone.dynamics.frames import rotation, spin_velocity
 from drystone.errors import ModelError, OptionError, SimulationError
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
@@ -23,21 +24,32 @@ from drystone.world import World
 METHODS = {"time-stepping": TimeStepping}
 
 
-@dataclass(frozen=True, slots=True)
 class BodyView:
     """A body of a running simulation; what is set takes effect at the next step.
 
     position and velocity are those of the frame the body was described in.
     """
 
-    _simulation: Simulation
-    name: str
+    __slots__ = ("_simulation", "name")
+
+    def __init__(self, simulation: Simulation, name: str) -> None:
+        self._simulation, self.name = simulation, name
 
     @property
     def _at(self) -> tuple[Model, State, int]:
         sim = self._simulation
         sim.sync()
         return sim.model, sim.state, sim.index(self.name)
+
+    def _to_set(self, field: str, of_dynamic: bool = False) -> tuple[Model, State, int]:
+        """The same for a change: prescribed motions take none, and sleepers wake."""
+        model, state, i = self._at
+        if any(i == k for k, _ in model.motions):
+            raise ModelError(f"body {self.name!r}: {field} cannot be set: its motion says it")
+        if of_dynamic and model.mass[i] == 0:
+            raise ModelError(f"body {self.name!r}: {field} cannot be set: it is fixed")
+        self._simulation.wake()
+        return model, state, i
 
     @property
     def position(self) -> Floats:
@@ -46,9 +58,9 @@ class BodyView:
 
     @position.setter
     def position(self, value: Any) -> None:
-        model, state, i = self._at
-        offset = _turn(model, state, i) @ model.centre[i]
-        state.position[i] = _vector(self.name, "position", value, model.dim) + offset
+        model, state, i = self._to_set("position")
+        place = check.vector(f"body {self.name!r}", "position", value, model.dim)
+        state.position[i] = np.array(place) + _turn(model, state, i) @ model.centre[i]
 
     @property
     def centre_of_mass(self) -> Floats:
@@ -57,34 +69,54 @@ class BodyView:
 
     @property
     def orientation(self) -> Any:
-        """Angle [rad] in the plane, quaternion (w, x, y, z) in space."""
+        """Angle [rad] in the plane, quaternion (w, x, y, z) in space; setting it turns the body
+        about the origin of its frame."""
         model, state, i = self._at
         return float(state.orientation[i]) if model.dim == 2 else state.orientation[i].copy()
+
+    @orientation.setter
+    def orientation(self, value: Any) -> None:
+        model, state, i = self._to_set("orientation")
+        turn = check.orientation(f"body {self.name!r}", "orientation", value, model.dim)
+        place = self.position
+        state.orientation[i] = turn
+        self.position = place
 
     @property
     def velocity(self) -> Floats:
         """Velocity of the frame's origin [m/s]."""
         model, state, i = self._at
-        arm = -_turn(model, state, i) @ model.centre[i]
         v, w = state.velocity[i, : model.dim], state.velocity[i, model.dim :]
-        return v + (w * np.array([-arm[1], arm[0]]) if model.dim == 2 else np.cross(w, arm))
+        return v + spin_velocity(w, -_turn(model, state, i) @ model.centre[i])
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        model, state, i = self._at
-        change = _vector(self.name, "velocity", value, model.dim) - self.velocity
-        state.velocity[i, : model.dim] += change
+        model, state, i = self._to_set("velocity", of_dynamic=True)
+        wanted = check.vector(f"body {self.name!r}", "velocity", value, model.dim)
+        state.velocity[i, : model.dim] += np.array(wanted) - self.velocity
 
     @property
     def angular_velocity(self) -> Any:
-        """[rad/s]: a number in the plane, (3,) in world axes in space."""
+        """[rad/s]: a number in the plane, (3,) in world axes in space; setting it spins the body
+        about the origin of its frame."""
         model, state, i = self._at
         return float(state.velocity[i, 2]) if model.dim == 2 else state.velocity[i, 3:].copy()
+
+    @angular_velocity.setter
+    def angular_velocity(self, value: Any) -> None:
+        model, state, i = self._to_set("angular_velocity", of_dynamic=True)
+        spin = check.spin(f"body {self.name!r}", "angular_velocity", value, model.dim)
+        speed = self.velocity
+        state.velocity[i, model.dim :] = spin
+        self.velocity = speed
 
     @property
     def mass(self) -> float:
         model, _, i = self._at
         return float(model.mass[i])
+
+    def __repr__(self) -> str:
+        return f"BodyView({self.name!r}, t = {self._simulation.time:.6g} s)"
 
 
 class Simulation:
@@ -125,6 +157,10 @@ class Simulation:
         self.model, self.state, self._version = model, state, self.world.version
         self._places = {name: i for i, name in enumerate(model.names)}
         self._stepper.adopt(model)
+
+    def wake(self) -> None:
+        """Wake all sleeping bodies (``TimeStepping.sleeping``)."""
+        self._stepper.sleepers.adopt(self.model)
 
     def step(self) -> StepReport:
         """Advance by dt; returns the step's report, also kept as ``sim.report``."""
@@ -216,18 +252,4 @@ class Simulation:
 
 
 def _turn(model: Model, state: State, i: int) -> Floats:
-    if model.dim == 2:
-        c, s = np.cos(state.orientation[i]), np.sin(state.orientation[i])
-        return np.array([[c, -s], [s, c]])
-    from drystone.kernels.rigid import rotation_of
-
-    R = np.empty((3, 3))
-    rotation_of(state.orientation[i], R)
-    return R
-
-
-def _vector(body: str, name: str, value: Any, size: int) -> Floats:
-    out = np.asarray(value, dtype=np.float64)
-    if out.shape != (size,) or not np.isfinite(out).all():
-        raise ModelError(f"body {body!r}: {name} = {value!r}: expected {size} finite numbers")
-    return out
+    return rotation(state.orientation[i])
