@@ -8,6 +8,8 @@ from drystone.errors import SimulationError
 from drystone.model import Model, State
 from drystone.types import Bools, Floats, Ints
 
+RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
+
 
 def radii(model: Model) -> Floats:
     """(nb,) of the ball about the centre of mass that holds the body; inf if unbounded."""
@@ -36,17 +38,28 @@ def relative_speed(velocity: Floats, pair: Ints, arms: list[Floats], normal: Flo
     return np.einsum("ij,ij->i", normal, at[0] - at[1])
 
 
-def check_finite(model: Model, state: State) -> None:
-    """Nothing that is not a number leaves a step: the error names the body and the time."""
-    sum_ = state.position.sum() + state.velocity.sum() + state.orientation.sum()
-    if np.isfinite(sum_):
+def check_finite(model: Model, state: State, force: Floats | None = None, h: float = 0.0) -> None:
+    """Nothing that is not a number leaves a step, and nothing that is about to become one.
+
+    The error names the body, the time, and the forces (nb, dof) that the step of length h had.
+    """
+    sums = state.position.sum() + state.orientation.sum()
+    if np.abs(state.velocity).max(initial=0.0) <= RUNAWAY and np.isfinite(sums):
         return
     parts = (state.velocity, state.position, state.orientation.reshape(model.nb, -1))
     wrong = ~np.logical_and.reduce([np.isfinite(part).all(axis=1) for part in parts])
+    wrong |= ~(np.abs(state.velocity).max(axis=1) <= RUNAWAY)
     if not wrong.any():
         return
     i = int(np.argmax(wrong))
+    why = ""
+    if force is not None and force[i].any():
+        why = (
+            f"; the forces on it were {force[i]}: stiff springs and dampers and callbacks need a "
+            f"smaller dt than {h:.6g} s"
+        )
     raise SimulationError(
-        f"body {model.names[i]!r} left the finite numbers at t = {state.time:.6g} s: velocity "
-        f"{state.velocity[i]}, position {state.position[i]}, orientation {state.orientation[i]}"
+        f"body {model.names[i]!r} ran away at t = {state.time:.6g} s: velocity "
+        f"{state.velocity[i]}, position {state.position[i]}, orientation "
+        f"{state.orientation[i]}{why}"
     )

@@ -61,7 +61,7 @@ class Representation:
     def pseudo_inverse(self, q: Floats) -> Floats:
         """G+ (3, size): omega = G+ q', G+ G = I."""
         G = self.G(q)
-        return np.linalg.solve(G.T @ G, G.T)
+        return np.asarray(np.linalg.solve(G.T @ G, G.T), float)
 
     def row(self, q: Floats, gradient: Floats) -> Floats:
         """n_hat = G(q)' grad f (3,): the row of a constraint f(q) for the angular velocity."""

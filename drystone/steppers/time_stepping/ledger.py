@@ -102,8 +102,12 @@ def _conditions(rows: Rows, solved: Solved, options: TimeStepping) -> Conditions
 
 
 def joined(first: StepReport, second: StepReport) -> StepReport:
-    """One report of two halves of a step."""
+    """One report of two halves of a step: energies add, of the rest the worse half speaks."""
     a, b = first.energy, second.energy
+    c, d = first.conditions, second.conditions
+    worst = {f.name: max(getattr(c, f.name), getattr(d, f.name), key=abs) for f in fields(c)}
+    worst |= {f: min(getattr(c, f), getattr(d, f)) for f in ("least_impulse", "least_velocity")}
+    worst |= {f: max(getattr(c, f), getattr(d, f)) for f in ("cone", "power")}
     sums = {f.name: getattr(a, f.name) + getattr(b, f.name) for f in fields(EnergyLedger)}
     sums |= {"kinetic": b.kinetic, "potential": b.potential}
     values = {f.name: getattr(second, f.name) for f in fields(StepReport)}
@@ -115,6 +119,9 @@ def joined(first: StepReport, second: StepReport) -> StepReport:
         "iterations": first.iterations + second.iterations,
         "infeasibility": max(first.infeasibility, second.infeasibility),
         "energy": EnergyLedger(**sums),
+        "conditions": Conditions(**worst),
+        "methods": first.methods + tuple(m for m in second.methods if m not in first.methods),
+        "contacts": max(first.contacts, second.contacts),
         "collisions": first.collisions + second.collisions,
         "impact_energy": first.impact_energy + second.impact_energy,
         "retries": first.retries + second.retries + 1,

@@ -92,6 +92,13 @@ class TimeStepping:
         _positive("sweep_tol", self.sweep_tol)
         if not (isinstance(self.slop, int | float) and 0 <= self.slop < 0.1):
             raise OptionError(f"TimeStepping.slop = {self.slop!r}: expected 0 <= slop < 0.1")
+        for switch in ("stabilize", "warm_start"):
+            if not isinstance(getattr(self, switch), bool):
+                raise OptionError(
+                    f"TimeStepping.{switch} = {getattr(self, switch)!r}: expected True or False"
+                )
+        if not (isinstance(self.retries, int) and self.retries >= 0):
+            raise OptionError(f"TimeStepping.retries = {self.retries!r}: expected a count >= 0")
         for option, choices in CHOICES.items():
             value = getattr(self, option)
             if value not in choices:
@@ -142,5 +149,6 @@ class TimeStepping:
 
 
 def _positive(name: str, value: Any) -> None:
-    if not (isinstance(value, int | float) and value > 0 and math.isfinite(value)):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and value > 0 and math.isfinite(value)):
         raise OptionError(f"TimeStepping.{name} = {value!r}: expected a positive number")

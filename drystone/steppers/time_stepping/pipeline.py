@@ -17,6 +17,7 @@ from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Model, State
+from drystone.problems.cones import PolyhedralCone
 from drystone.problems.friction import FrictionProblem
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping import ledger
@@ -53,7 +54,8 @@ class Stepper:
 
     def adopt(self, model: Model) -> None:
         """Go on with an edited model."""
-        self.options.shape.block(model.dim)
+        if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
+            self.options.shape.block(model.dim)
         self.model = model
         self.dynamic: Bools = model.inverse_mass > 0
         args = (model.geoms, self.dynamic, model.layer, model.rules.ignored)
@@ -148,7 +150,7 @@ class Stepper:
             activate(pair, found.gap, work.reach, moves, np.empty(nb, np.int64), np.empty(nb), keep)
         elif gap == "predicted":
             arm = [found.point - work.state.position[pair[:, s]] for s in (0, 1)]
-            speed = bodies.relative_speed(work.state.velocity, pair, arm, found.normal)
+            speed = bodies.relative_speed(work.v0, pair, arm, found.normal)
             keep = found.gap + work.h * speed <= 0.0
         else:
             keep = found.gap <= gap
@@ -226,11 +228,12 @@ class Stepper:
             )  # fmt: skip
         for i, motion in model.motions:
             after.position[i], after.orientation[i] = motion.pose(after.time)
-        bodies.check_finite(model, after)
+        bodies.check_finite(model, after, work.force, h)
         return after
 
     def check_start(self, state: State) -> None:
         """Bodies that start inside each other are refused, by name and depth."""
+        bodies.check_finite(self.model, state)
         if self.options.overlap == "allow":
             return
         work = Work(self.model, state, self.options.dt, False)
