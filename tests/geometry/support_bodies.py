@@ -104,7 +104,7 @@ def random_solid(kind, rng):
 class Batch:
     """Pairs of solids, one geom each, with poses: x (2 np, 3), R (2 np, 3, 3), A and B in turn."""
 
-    def __init__(self, solids_a, solids_b, x, R):
+    def __init__(self, solids_a, solids_b, x, R, entry=None):
         self.a, self.b, self.n = solids_a, solids_b, len(solids_a)
         self.x, self.R = np.array(x, float), np.array(R, float)
         geoms = [g for pair in zip(solids_a, solids_b, strict=True) for g in pair]
@@ -113,7 +113,7 @@ class Batch:
         self.numbers = np.concatenate([g.floats for g in geoms])
         self.ints = np.concatenate([g.ints for g in geoms] + [np.zeros(1, np.int64)])
         self.pairs = np.arange(2 * self.n).reshape(-1, 2)
-        self.entry = ENTRIES[geoms[0].kind, geoms[1].kind]
+        self.entry = entry or ENTRIES[geoms[0].kind, geoms[1].kind]
         self.cache = np.zeros((self.n, self.entry.width))
         self.stats = np.zeros(8, np.int64)
 

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from drystone.geometry import kinds as K
 from drystone.geometry import shapes
+from drystone.geometry.dispatch import find
 from drystone.kernels.spatial import support
 from tests.geometry.support_bodies import (
     IDS,
@@ -236,6 +237,21 @@ def test_manifold_points_are_on_both_features(kinds):
         assert np.unique(feature[rows]).size == rows.sum()
         assert np.ptp(normal[rows], axis=0).max() == 0
     assert set(np.unique(which)) == set(np.flatnonzero(gap <= 0.1))
+
+
+@pytest.mark.parametrize(
+    "kinds", [p for p in PAIRS if find(*p).exact], ids=lambda p: IDS[PAIRS.index(p)]
+)
+def test_agrees_with_the_pairs_own_kernel(kinds):
+    batch = random_batch(kinds, 60, seed=13)
+    _, normal, gap = batch.deepest()
+    batch.bring(gap, normal, np.linspace(-1e-3, 0.05, batch.n))
+    _, normal, gap = batch.deepest(margin=1.0)
+    other = Batch(batch.a, batch.b, batch.x, batch.R, entry=find(*kinds))
+    _, other_normal, other_gap = other.deepest(margin=1.0)
+    np.testing.assert_allclose(other_gap, gap, atol=1e-8)
+    defined = gap > 1e-3  # two sharp edges that touch have no normal
+    np.testing.assert_allclose(other_normal[defined], normal[defined], atol=1e-5)
 
 
 def test_no_room_and_no_contact():
