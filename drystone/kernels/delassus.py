@@ -38,12 +38,12 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
                 fill[at] += 1
     indptr = np.zeros(n + 1, np.int32)
     for i in range(lo, hi):
-        indptr[i - lo + 1] = indptr[i - lo] + _merge(i, body, moves, first, lists, fill, size, -1)
+        indptr[i - lo + 1] = indptr[i - lo] + _merge(i, body, moves, first, lists, fill, size, False)
     indices = np.empty(indptr[n], np.int32)
     blocks = np.zeros((indptr[n], d, d))
     neighbours = np.empty(total + 1, np.int64)
     for i in range(lo, hi):
-        count = _merge(i, body, moves, first, lists, fill, neighbours, 0)
+        count = _merge(i, body, moves, first, lists, fill, neighbours, True)
         for k in range(count):
             j = neighbours[k]
             at = indptr[i - lo] + k
@@ -54,7 +54,7 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
 
 @kernel
 def _merge(i, body, moves, first, lists, fill, out, write):
-    """Contacts that share a moving body with i, ascending and once; only counted if write < 0."""
+    """Contacts that share a moving body with i, ascending and once; only counted without `write`."""
     a, a_end, b, b_end = 0, 0, 0, 0
     if moves[body[i, 0]]:
         a = -1 - first[body[i, 0]]
@@ -72,7 +72,7 @@ def _merge(i, body, moves, first, lists, fill, out, write):
         else:
             j = lists[b]
             b += 1
-        if write >= 0:
+        if write:
             out[count] = j
         count += 1
     return count

@@ -59,7 +59,7 @@ def solve_islands(
     shape, chosen, start, body, J, P, D, bias, mu, unit, law, tol, most, leave, q, v, r, lam, u,
     ended, sweeps, residual,
 ):  # fmt: skip
-    """Sweep the chosen islands until both residuals are <= tol (ni,), or `most` sweeps.
+    """Sweep the chosen islands until both residuals are <= tol (ni,), or most (ni,) sweeps.
 
     chosen (n,): numbers of islands; v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
     q (nc, d): J v_free + bias; unit (nc,): sqrt of the mean diagonal of D; leave: stop early where
@@ -88,14 +88,14 @@ def solve_islands(
             if worst <= tol[k] and (done > 0 or worst <= EXACT):
                 ended[k] = status.SOLVED
                 break
-            if done >= most or not np.isfinite(worst):
+            if done >= most[k] or not np.isfinite(worst):
                 break
             if leave and done >= 3 * EVERY:
                 rate = np.log(worst / before) / count
-                if not rate < 0.0 or np.log(tol[k] / worst) / rate > most - done:
+                if not rate < 0.0 or np.log(tol[k] / worst) / rate > most[k] - done:
                     break
             before = worst
-            count = min(max(1, min(EVERY, done // 2)), most - done)
+            count = min(max(1, min(EVERY, done // 2)), most[k] - done)
             for c in range(count):
                 if done + c > 0:
                     gg = accelerate(lo, hi, mine[:members], unit, gg, r, r0, p, v, v0, pv)

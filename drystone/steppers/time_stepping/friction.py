@@ -25,18 +25,20 @@ def solve_friction(
     at: Ints,
     warm: WarmStart,
     solver: IslandSolver,
+    rest: float,
 ) -> Solved:
-    """Impulses of a step with static and dynamic coefficients; at: see ``WarmStart.find``."""
+    """Impulses of a step with static and dynamic coefficients; at: see ``WarmStart.find``;
+    rest: see ``IslandSolver.solve``."""
     r = np.zeros((rows.nc, rows.d)) if guess is None else guess
     static, dynamic = rows.mu[:, 0], rows.mu[:, 1]
     if (static == dynamic).all():
-        return solver.solve(rows, static.copy(), bias, v_free, r)
+        return solver.solve(rows, static.copy(), bias, v_free, r, rest)
     loose = np.zeros(rows.nc, bool)
     if warm.slid is not None and warm.slid.size:
         loose = (at >= 0) & warm.slid[at]
     iterations = 0
     for _ in range(ROUNDS):
-        solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r)
+        solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r, rest)
         iterations += solved.iterations
         broke = sliding(rows, solved) & ~loose & (static > dynamic)
         if not broke.any():

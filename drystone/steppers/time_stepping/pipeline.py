@@ -191,8 +191,9 @@ class Stepper:
             gap = rows.contacts.gap
             bias[:, 0] = (gap - np.clip(gap, -slack, slack)) / h
         at = self.warm.find(self.model, rows)
+        rest = h * float(np.sqrt((self.model.gravity**2).sum()))
         guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
-        solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.solver)
+        solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.solver, rest)
         if self.options.mass == "start" or self.model.dim == 2:
             return solved, rows, 1
         outer = 1
@@ -201,7 +202,9 @@ class Stepper:
             work.inertia_at(self._turned(work, solved.v, h))
             rows = self._make_rows(work, rows.moves, rows.contacts)
             last = solved.v
-            solved = solve_friction(rows, bias, work.v_free, solved.r, at, self.warm, self.solver)
+            solved = solve_friction(
+                rows, bias, work.v_free, solved.r, at, self.warm, self.solver, rest
+            )
             change = np.abs(solved.v - last).max(initial=0.0)
             if change <= SETTLED * max(1e-3, np.abs(last).max(initial=0.0)):
                 break

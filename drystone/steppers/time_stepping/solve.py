@@ -5,8 +5,9 @@ With ``solver="auto"`` and a smooth cone, in this order until an island is solve
 2. small islands: semismooth Newton with W formed, many sweeps, the whole chain of ``ds.solve``;
 3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
    pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
-   after each solve that the next step does not thank for, the next one waits four times as long;
-4. large islands that wait: sweeps until ``sweep_tol``.
+   it is tried on islands slower than what gravity gives in a step, and after each solve that the
+   next step does not thank for, the next one waits four times as long;
+4. large islands that move or wait: sweeps until ``sweep_tol``.
 Nothing here looks at the clock, so that a run repeats to the bit on any machine. Any other solver
 gets each island as a FrictionProblem.
 """
@@ -27,7 +28,7 @@ from drystone.solvers.solve import solve
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints, Solution, Status
 
-SWEEPS = 60  # before an island is given to Newton, if they promise to arrive
+SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
 MANY = 300  # of an island that Newton does not take or does not solve
 SMALL = 64  # contacts of an island that is worth every method there is
 STEPS, LARGE_STEPS = 100, 30  # of Newton, regularised ones included
@@ -80,9 +81,16 @@ class IslandSolver:
         self.loose = max(options.tol, options.sweep_tol)
         self.refused = 1 << 40
         self.penalty, self.wait = 1, 0
+        self.rest = 0.0
 
-    def solve(self, rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats) -> Solved:
-        """Impulses of all islands, from the guess r (nc, d); v_free (nb, dof)."""
+    def solve(
+        self, rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats, rest: float = 0.0
+    ) -> Solved:
+        """Impulses of all islands, from the guess r (nc, d); v_free (nb, dof).
+
+        rest: speed that gravity gives in a step [m/s].
+        """
+        self.rest = rest
         v, q = v_free.copy(), rows.velocities(v_free, bias)
         rows.push(r, v)
         every = Status.SOLVED
@@ -97,7 +105,8 @@ class IslandSolver:
     def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> None:
         tol, size = self.options.tol, np.diff(rows.start)
         closer = np.where(size <= SMALL, CLOSER * tol, tol)
-        todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, SWEEPS, True)
+        most = SWEEPS + CHEAP // np.maximum(size, 1)
+        todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, most, True)
         out.methods = ("nsgs",)
         small, large = todo[size[todo] <= SMALL], todo[size[todo] > SMALL]
         for k in small:
@@ -105,15 +114,16 @@ class IslandSolver:
         large = self._where_it_pays(rows, out, large)
         if todo.size:
             out.refresh(rows, v_free)
+        many = np.full(rows.islands, MANY)
         rest = small[out.residual[small].max(axis=1) > tol]
-        rest = self._sweep(rows, bias, out, rest, closer, MANY, False) if rest.size else rest
+        rest = self._sweep(rows, bias, out, rest, closer, many, False) if rest.size else rest
         for k in rest[out.residual[rest].max(axis=1) > tol]:
             self._island(rows, int(k), out)
             out.refresh(rows, v_free)
         limit = np.full(rows.islands, tol)
         limit[large] = self.loose
         if large.size:
-            self._sweep(rows, bias, out, large, limit, MANY, False)
+            self._sweep(rows, bias, out, large, limit, many, False)
         bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
         if bad.size:
             out.status, out.failed = Status.MAX_ITERATIONS, int(bad[0])
@@ -125,7 +135,7 @@ class IslandSolver:
         out: Solved,
         chosen: Ints,
         tol: Floats,
-        most: int,
+        most: Ints,
         leave: bool,
     ) -> Ints:
         """Sweeps on the chosen islands; returns those that are not within tol (ni,)."""
@@ -141,7 +151,10 @@ class IslandSolver:
     def _where_it_pays(self, rows: Rows, out: Solved, large: Ints) -> Ints:
         """Newton on large islands, if it is time; returns those it did not solve."""
         self.refused += self.refused // 128
-        if not large.size:
+        slow = large
+        if self.loose > self.options.tol:
+            slow = large[[self._speed(rows, int(k), out.v) <= self.rest for k in large]]
+        if not slow.size:
             self.penalty, self.wait = 1, 0
             return large
         if self.wait > 0 and self.loose > self.options.tol:
@@ -149,11 +162,17 @@ class IslandSolver:
             return large
         self.penalty = min(4 * self.penalty, LONGEST)
         self.wait = self.penalty
-        for k in large:
+        for k in slow:
             size = int(rows.start[k + 1] - rows.start[k])
             if size < self.refused and not self._newton(rows, int(k), out, LARGE_STEPS):
                 self.refused = size
         return large[out.residual[large].max(axis=1) > self.options.tol]
+
+    def _speed(self, rows: Rows, k: int, v: Floats) -> float:
+        """Greatest speed of the moving bodies of island k [m/s]."""
+        bodies = rows.body[rows.start[k] : rows.start[k + 1]].reshape(-1)
+        bodies = bodies[rows.moves[bodies]]
+        return float(np.abs(v[bodies, : rows.frame.shape[2]]).max())
 
     def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room."""
