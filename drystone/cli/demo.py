@@ -1,130 +1,139 @@
-"""``drystone demo``: a pile solved by several methods, and a rod that has two answers or none."""
+"""``drystone demo``: the shaken box of Hart and Anitescu, from its first step to a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 
+from drystone.cli.tally import Tally
+from drystone.cli.watch import Watched, times, watch
+from drystone.cli.words import FAILED, complain, duration, tolerance
 from drystone.errors import MissingExtraError
-from drystone.kernels._jit import compile_seconds
-from drystone.plots import force_chains, rod, style
-from drystone.problems import classic
-from drystone.problems.convert import fold
-from drystone.problems.friction import FrictionProblem
-from drystone.problems.generated import Pile, disk_pile
-from drystone.solvers.solve import solve
-from drystone.types import Floats, Solution
-
-METHODS = ("auto", "nsgs", "newton", "apgd", "admm")
-PATIENCE = 4.0  # [s] a method gets on the pile: slow ones show how far they came
+from drystone.plots.brazil_nut import Moment, Rise, heights, save_brazil_nut
+from drystone.plots.series import save_series
+from drystone.scenes.base import Scene
+from drystone.scenes.registry import scene as build
+from drystone.simulation import Simulation
 
 
-def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo"),
-) -> None:
-    """Solve a pile of disks by several methods and draw its force chains; draw Baraff's rod."""
-    console = Console()
-    pile = disk_pile(12, base=18, friction=0.5, disturbance=0.35, seed=3, formed=True)
+def demo(output: Path = Path("demo"), **settings: Any) -> None:
+    """Shake, say what happened, draw it, and say where; settings: of the scene."""
+    console = Console(highlight=False)
+    scene = build("brazil-nut", **settings)
     console.print(
-        f"\nA pile of {pile.radii.size} disks with {pile.problem.nc} frictional contacts. "
-        "Which impulses hold it\nfor one step of 5 ms?"
+        f"\n{len(scene.world) - 2} disks and a large one below them, in a box that is shaken up "
+        f"and down.\n{scene.paper}: hard contact, friction as a convex problem\nat each of the "
+        f"{round(scene.duration / scene.method.dt)} steps of {scene.method.dt:g} s.\n"
     )
-    best = compare(console, pile)
-    console.print(
-        "\nOne residual judges all answers: how far they are from obeying Coulomb's law.\n"
-        "A rod that slides on its tip shows why that law is hard: it may allow two\n"
-        "forces, or none."
-    )
-    spinning, falling = rods(console)
+    simulation = scene.simulation()
+    diary = Diary(simulation, scene.duration - 1.0 / float(scene.settings["frequency"] or 1.0))
+    begin = perf_counter()
+    simulation.step()  # compiles on a fresh machine, and says so: not under the bar
+    diary.note(simulation)
+    first, opening = perf_counter() - begin, simulation.report
+    left = scene.duration - simulation.time
+    done = watch(simulation, left, title=scene.name, keep=True, each=diary.note)
+    done.tally, done.reports = _with_first(opening, done)
+    done.simulated = simulation.time
+    tell(console, scene, simulation, done, diary.rise, first)
     try:
-        pictures = (
-            draw_pile(pile, best, output / "force_chains.png"),
-            draw_rods(spinning, falling, output / "rod.png"),
-        )
+        written = draw(simulation, diary, done, output, scene)
     except MissingExtraError as error:
         console.print(f"\nNo pictures: {error}")
         return
     console.print("\nPictures, worth a look:")
-    for path in pictures:
+    for path in written:
         console.print(f"  {path}", style="bold", soft_wrap=True)
+    if done.stopped:
+        complain(f"stopped at {done.simulated:g} s of {scene.duration:g} s")
+        raise typer.Exit(FAILED)
 
 
-def compare(console: Console, pile: Pile) -> Solution:
-    """Solve the pile by each method, print the table, return the solution to draw."""
-    table = Table(title=None, header_style="bold", pad_edge=False)
-    for name, side in (("method", "left"), ("status", "left"), ("residual", "right")):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]
-    table.add_column("iterations", justify="right")
-    table.add_column("time", justify="right")
-    found: list[Solution] = []
-    for name in METHODS:  # compiles; the kernels' own progress line needs the terminal
-        solve(disk_pile(2, formed=True).problem, name, time_limit=PATIENCE)
-    with console.status("solving") as status:
-        for name in METHODS:
-            status.update(f"solving by {name}")
-            compiling = compile_seconds()
-            solution = solve(pile.problem, name, time_limit=PATIENCE)
-            seconds = solution.seconds - (compile_seconds() - compiling)
-            colour = "green" if solution.ok else "yellow"
-            table.add_row(
-                name if len(solution.methods) == 1 else f"{name} ({'+'.join(solution.methods)})",
-                f"[{colour}]{solution.status.name.lower().replace('_', ' ')}[/]",
-                f"{solution.residual:.1e}",
-                str(solution.iterations),
-                f"{seconds:.3f} s",
-            )
-            found.append(solution)
-    console.print(table)
-    # a pile has many answers: draw the first good one, so that the picture is always the same
-    return next((s for s in found if s.ok), min(found, key=lambda s: s.residual_unit))
+class Diary:
+    """Heights of every step, the start, and the most loaded moment after the time `late` [s].
+
+    Thrown grains hardly touch: force chains show when the box catches them.
+    """
+
+    def __init__(self, simulation: Simulation, late: float) -> None:
+        self.late, self.load = late, -1.0
+        self.start = Moment(simulation.model, simulation.state.copy())
+        self.end = self.start
+        self.track = [(0.0, *heights(simulation.state, simulation.bodies))]
+
+    def note(self, simulation: Simulation) -> None:
+        state = simulation.state
+        self.track.append((state.time, *heights(state, simulation.model.names)))
+        if state.time > self.late:
+            contacts = simulation.contacts
+            load = float(np.abs(contacts["force"]).sum())
+            if load > self.load:
+                self.load = load
+                self.end = Moment(simulation.model, state.copy(), contacts)
+
+    @property
+    def rise(self) -> Rise:
+        return Rise(*np.array(self.track).T)
 
 
-def rods(console: Console) -> tuple[tuple[FrictionProblem, Solution], ...]:
-    """The rod of figure 10.2 by enumeration, and that of 10.3 by Lemke's method."""
-    spinning, falling = classic.rod(), classic.inconsistent_rod(gravity=1.0)
-    every = solve(spinning, "enumerative")
-    forces = ", ".join(f"{f:g} N" for f in sorted(normal_forces(every)))
-    console.print(f"  spinning rod, mass 1 kg: every solution by enumeration: f_N = {forces}")
-    none = solve(falling, "lemke")
-    pull = "" if none.ray is None else f": (n, t) = (1, {none.ray[1] / none.ray[0]:.2f})"
-    console.print("  rod without spin: no force is possible; Lemke's method ends on a ray,")
-    console.print(f"  the direction of the impulse that stops the tip{pull}")
-    return (spinning, every), (falling, none)
+def _with_first(opening: Any, done: Watched) -> tuple[Tally, list[Any]]:
+    """The tally and reports of the run with its first step, which the bar did not see."""
+    reports = [opening, *done.reports]
+    tally = Tally()
+    for report in reports:
+        tally.add(report)
+    return tally, reports
 
 
-def normal_forces(solution: Solution) -> Floats:
-    return np.array([float(r[0]) for r in solution.solutions or ()])
-
-
-def draw_pile(pile: Pile, solution: Solution, path: Path) -> Path:
-    with style.figure(9.0, 5.2) as fig:
-        axes = fig.add_axes((0.01, 0.01, 0.98, 0.97))
-        force_chains.draw(axes, pile, solution.value, thickest=8.0)
-        return style.save(fig, path)
-
-
-def draw_rods(
-    spinning: tuple[FrictionProblem, Solution],
-    falling: tuple[FrictionProblem, Solution],
-    path: Path,
-) -> Path:
-    titles = (
-        "Indeterminate: the rod spins, and two forces are right",
-        "Inconsistent: no spin, and no force is right, only an impulse",
+def tell(
+    console: Console, scene: Scene, simulation: Simulation, done: Watched, rise: Any, first: float
+) -> None:
+    """What the run showed, in words."""
+    tally, method = done.tally, simulation.method
+    radius = float(scene.settings["radius"])
+    way = "rose" if rise.nut[-1] > rise.nut[0] else "sank"
+    console.print(
+        f"The large disk {way}: its centre went from {rise.nut[0]:.1f} m to {rise.nut[-1]:.1f} m "
+        f"above the floor;\nthe upper grains lie at {rise.top[-1]:.1f} m."
     )
-    with style.figure(9.0, 6.4) as fig:
-        for row, (problem, solution) in enumerate((spinning, falling)):
-            y = 0.53 - 0.48 * row
-            fig.text(0.03, y + 0.415, titles[row], fontsize=11, fontweight="bold")
-            rod.sketch(fig.add_axes((0.02, y - 0.02, 0.46, 0.40)), spinning=row == 0)
-            folded = fold(problem)
-            line = float(folded.A[0, 0]), float(folded.b[0])
-            forces = np.sort(normal_forces(solution))
-            place = fig.add_axes((0.56, y + 0.045, 0.42, 0.335))
-            rod.conditions(place, *line, forces, solution.ray)
-        return style.save(fig, path)
+    more = f" (and {duration(first)} for the first step)" if first > 0.5 else ""
+    console.print(
+        f"{done.simulated:g} s took {duration(done.seconds)}{more}: {times(done.speed)} real time."
+    )
+    solved = f"{tally.unsolved} of {tally.steps} steps unsolved" if tally.unsolved else "all solved"
+    console.print(
+        f"Contacts: {tally.most_contacts} at most. Residual: {tally.residual:.0e} at worst, "
+        f"{solved}\n({tolerance(method)}).\n"
+        f"Deepest penetration: {tally.infeasibility:.2g} m, {tally.infeasibility / radius:.0%} of "
+        "a small disk's radius."
+    )
+    ledger = tally.ledger()
+    taken = ", ".join(f"{name} {_joules(-ledger[name])}" for name in ("friction", "impact"))
+    console.print(
+        f"Shaking put {_joules(ledger['driving'])} in; of it took {taken}.\n"
+        f"No joule is lost: {ledger['unexplained']:.0e} J unexplained."
+    )
+
+
+def _joules(value: float) -> str:
+    for factor, unit in ((1e-6, "MJ"), (1e-3, "kJ")):
+        if abs(value) * factor >= 1.0:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value:.3g} J"
+
+
+def draw(
+    simulation: Simulation, diary: Diary, done: Watched, output: Path, scene: Scene
+) -> list[Path]:
+    """The pile before and after with its rise, and the plots over time."""
+    width = 0.5 * float(scene.settings["width"])
+    end = diary.end
+    if done.stopped or end.contacts is None:
+        end = Moment(simulation.model, simulation.state, simulation.contacts)
+    picture = save_brazil_nut(diary.start, end, diary.rise, output / "brazil_nut.png", width)
+    return [picture, *save_series(done.reports, output, tol=simulation.method.tol)]

@@ -11,6 +11,7 @@ from drystone.cli.bench import app as bench
 from drystone.cli.run import run
 from drystone.cli.scenes import scenes
 from drystone.cli.solve import solve
+from drystone.cli.words import mistakes
 
 app = typer.Typer(
     name="drystone",
@@ -49,12 +50,28 @@ app.add_typer(bench, name="bench")
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures.")] = Path(
+        "demo"
+    ),
+    solvers: Annotated[
+        bool, typer.Option("--solvers", help="Compare solvers on one problem instead.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Solve a pile of disks by several methods and draw its force chains; draw Baraff's rod."""
-    from drystone.cli import demo as shown  # loads every solver: not for the other commands
+    """Shake the Brazil nut of Hart and Anitescu for 75 seconds and draw what became of it.
 
-    shown.demo(output)
+    With --solvers: solve a pile of disks by several methods and draw its force chains; draw
+    Baraff's rod, which has two answers or none.
+    """
+    if solvers:
+        from drystone.cli import demo_solvers  # loads every solver: not for the other commands
+
+        demo_solvers.demo(output)
+        return
+    from drystone.cli import demo as shown
+
+    with mistakes(debug):
+        shown.demo(output)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import FAILED, complain, duration, mistakes
+from drystone.cli.words import FAILED, complain, duration, mistakes, tolerance
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: 
         "simulated": f"{done.simulated:g} s in {tally.steps} steps of {method.dt:.4g} s, "
         f"{len(simulation.bodies)} bodies, {method.formulation}",
         "wall time": f"{duration(done.seconds)}: {times(done.speed)} real time{compiling}",
-        "solves": f"{unsolved}; worst residual {tally.residual:.1e} (tolerance {method.tol:g})",
+        "solves": f"{unsolved}; worst residual {tally.residual:.1e} ({tolerance(method)})",
         "infeasibility": f"{tally.infeasibility:.2e} m at most",
         "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
         "energy": energy_words(tally.ledger()),

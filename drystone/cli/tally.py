@@ -15,9 +15,9 @@ LEDGER = ("change", "loads", "driving", "friction", "impact", "constraint", "int
 class Tally:
     """Counts reports as they come.
 
-    residual: the worst of any step; unsolved: steps whose solve missed its tolerance, first_unsolved
-    [s] when the first of them ended; infeasibility: greatest depth at the start of any step [m];
-    energy: sums of the ledgers over the run [J]; seconds: of each stage.
+    residual: the worst of any step; unsolved: steps whose solve missed its tolerance, and
+    first_unsolved [s]: when the first of them ended; infeasibility: greatest depth at the start
+    of any step [m]; energy: sums of the ledgers over the run [J]; seconds: of each stage.
     """
 
     steps: int = 0

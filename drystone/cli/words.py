@@ -15,6 +15,7 @@ from drystone.errors import DrystoneError, SimulationError, SolverError
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
+    from drystone.steppers.time_stepping.options import TimeStepping
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
 FAILED, WRONG = 1, 2  # exit codes: the run or solve failed; the command or a file is wrong
@@ -54,6 +55,14 @@ def duration(seconds: float | None) -> str:
         if seconds * scale < 999.5:
             return f"{seconds * scale:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+def tolerance(method: TimeStepping) -> str:
+    """What the residual of a step is held against."""
+    text = f"tolerance {method.tol:g}"
+    if method.direct and method.sweep_tol > method.tol:
+        text += f", {method.sweep_tol:g} for large islands on the move"
+    return text
 
 
 def finite(number: float) -> float | None:

@@ -62,7 +62,7 @@ def draw(axes: Axes, pile: Pile, impulses: Floats, thickest: float = 7.0) -> Non
     )
     width = np.maximum(width, 0.6)
     lines = LineCollection(
-        list(found.ends[order]), linewidths=width, cmap=_colours(), capstyle="round", zorder=4
+        list(found.ends[order]), linewidths=width, cmap=colours(), capstyle="round", zorder=4
     )
     lines.set_array(found.mobilisation[order])
     lines.set_clim(0.0, 1.0)
@@ -76,7 +76,7 @@ def draw(axes: Axes, pile: Pile, impulses: Floats, thickest: float = 7.0) -> Non
     _legend(axes, lines, found, thickest)
 
 
-def _colours() -> Colormap:
+def colours() -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
     stops = ["#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26"]

@@ -1,4 +1,4 @@
-"""``drystone demo`` from end to end: it ends well, says where its pictures are, and they exist."""
+"""``drystone demo --solvers`` from end to end: it ends well, says where its pictures are, and they exist."""
 
 import sys
 
@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 import drystone as ds
-from drystone.cli import demo as module
+from drystone.cli import demo_solvers as module
 from drystone.problems.generated import disk_pile
 
 

@@ -1,0 +1,167 @@
+"""Contact forces of a planar state as lines: where they act, how strong, how near to slip.
+
+Points of one face make one force, at their centre of pressure. It is drawn along its line of
+action, from abreast of one body's centre to abreast of the other's: in a pile of disks these are
+the force chains, in an arch the line of thrust.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from drystone.model import Model, State
+from drystone.plots.force_chains import colours
+from drystone.plots.style import INK
+from drystone.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+
+@dataclass(frozen=True)
+class ForceLines:
+    """One entry for each force: ends (n, 2, 2) [m]; size (n,) [N]; share (n,) of friction in use,
+    |f_t| / (mu f_n), from 0 to 1 (slip)."""
+
+    ends: Floats
+    size: Floats
+    share: Floats
+
+
+def force_lines(model: Model, state: State, contacts: Any, least: float = 2e-3) -> ForceLines:
+    """Forces of at least `least` of the largest, from the table ``Simulation.contacts``."""
+    place = {name: i for i, name in enumerate(model.names)}
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for k, row in enumerate(contacts):
+        if row["state"] != "open":
+            # faces of one pair are told apart by their normals; half a degree is one face
+            way = np.round(100 * row["normal"]).astype(int)
+            groups.setdefault((*row["bodies"], *way), []).append(k)
+    free = model.inverse_mass > 0
+    ends, size, share, bodies = [], [], [], []
+    for (a, b, *_), rows in groups.items():
+        part = contacts[rows]
+        force, normal = part["force"].sum(axis=0), part["normal"][0]
+        f_n = np.einsum("ki,ki->k", part["force"], part["normal"])
+        total = float(np.linalg.norm(force))
+        if total == 0.0 or f_n.sum() <= 0.0:
+            continue
+        point = f_n @ part["point"] / f_n.sum()
+        reach = [
+            abs((state.position[place[name]] - point) @ force) / total if free[place[name]] else 0.0
+            for name in (a, b)
+        ]
+        way = force / total
+        ends.append((point + reach[0] * way, point - reach[1] * way))
+        bodies.append((place[a], place[b]))
+        slip = part["friction"][0] * f_n.sum()
+        size.append(total)
+        t = abs(force[1] * normal[0] - force[0] * normal[1])
+        share.append(min(1.0, t / slip) if slip > 0 else 0.0)
+    if not size:
+        return ForceLines(np.empty((0, 2, 2)), np.empty(0), np.empty(0))
+    lines = ForceLines(np.array(ends), np.array(size), np.array(share))
+    _meet(lines.ends, np.array(bodies), model, state)
+    shown = lines.size > least * lines.size.max()
+    return ForceLines(lines.ends[shown], lines.size[shown], lines.share[shown])
+
+
+def _meet(ends: Floats, bodies: Ints, model: Model, state: State) -> None:
+    """Two forces on a body at rest meet on the vertical through its centre: join them there."""
+    before = ends.copy()
+    sides: dict[int, list[tuple[int, int]]] = {}
+    for k, pair in enumerate(bodies):
+        for side, body in enumerate(pair):
+            sides.setdefault(int(body), []).append((k, side))
+    for body, two in sides.items():
+        if len(two) != 2 or not model.inverse_mass[body] > 0:
+            continue
+        (p, u), (q, v) = ((before[k, 1 - s], before[k, s] - before[k, 1 - s]) for k, s in two)
+        cross = u[0] * v[1] - u[1] * v[0]
+        lengths = float(np.hypot(*u) * np.hypot(*v))
+        if abs(cross) <= 1e-3 * lengths:
+            continue
+        t = ((q[0] - p[0]) * v[1] - (q[1] - p[1]) * v[0]) / cross
+        meeting = p + t * u
+        away = [float(np.hypot(*(meeting - before[k, s]))) for k, s in two]
+        if max(away) < 0.5 * min(float(np.hypot(*u)), float(np.hypot(*v))):
+            for k, s in two:
+                ends[k, s] = meeting
+
+
+def draw_forces(
+    axes: Axes, lines: ForceLines, *, thickest: float = 6.0, strongest: float | None = None
+) -> LineCollection:
+    """Lines as thick as their force; the strongest force [N] is `thickest` points thick."""
+    from matplotlib.collections import LineCollection
+
+    most = lines.size.max(initial=0.0) if strongest is None else strongest
+    order = np.argsort(lines.size, kind="stable")  # strong ones on top
+    width = np.minimum(thickest * lines.size[order] / max(most, 1e-300), 1.5 * thickest)
+    ends = list(lines.ends[order])
+    shadow = LineCollection(
+        ends,
+        linewidths=width + np.clip(0.35 * width, 0.0, 0.9),
+        colors=INK,
+        capstyle="round",
+        zorder=3,
+    )
+    out = LineCollection(
+        ends, linewidths=np.maximum(width, 0.5), cmap=colours(), capstyle="round", zorder=4
+    )
+    out.set_array(lines.share[order])
+    out.set_clim(0.0, 1.0)
+    axes.add_collection(shadow)
+    axes.add_collection(out)
+    return out
+
+
+def force_legend(
+    axes: Axes, drawn: LineCollection, strongest: float, thickest: float = 6.0
+) -> None:
+    """A colour bar for the share of friction and two widths for the force, in axes of their own."""
+    from matplotlib.lines import Line2D
+
+    axes.axis("off")
+    place = axes.inset_axes((0.0, 0.45, 0.36, 0.2))
+    bar = axes.figure.colorbar(drawn, cax=place, orientation="horizontal")
+    bar.set_ticks([0.0, 0.5, 1.0], labels=["0", "", "1 (slips)"])
+    bar.ax.tick_params(length=2.0, labelsize=7.5)
+    bar.outline.set_linewidth(0.5)
+    place.set_title(
+        r"friction in use, $|f_t|\,/\,\mu f_n$",
+        fontsize=8.0,
+        fontweight="normal",
+        loc="left",
+        pad=4,
+    )
+    shares = (1.0, 0.3)
+    handles = [
+        Line2D([], [], color=INK, lw=thickest * share, solid_capstyle="round") for share in shares
+    ]
+    labels = [f"{_round(strongest * share)} N" for share in shares]
+    axes.legend(
+        handles,
+        labels,
+        loc="center right",
+        frameon=False,
+        ncols=2,
+        handlelength=2.2,
+        columnspacing=1.4,
+        fontsize=8.0,
+        title="contact force",
+        title_fontsize=8.0,
+        borderaxespad=0.0,
+    )
+
+
+def _round(value: float) -> str:
+    """Two digits, without an exponent where a reader expects none."""
+    if value == 0.0 or not 1e-3 <= value < 1e6:
+        return f"{value:.1e}"
+    digits = 1 - int(np.floor(np.log10(value)))
+    return f"{round(value, digits):,.{max(digits, 0)}f}"
