@@ -95,15 +95,15 @@ def brazil_nut(
     ratio: float = 5.0,
     mu: float = 0.5,
     width: float = 40.0,
-    amplitude: float = 2.0,
-    frequency: float = 0.9,
+    amplitude: float = 1.5,
+    frequency: float = 1.0,
     duration: float = 75.0,
 ) -> Plan:
     """n small disks and a large one below them in a box that is shaken up and down.
 
     The paper: 201 bodies, convex relaxation, mu 0.5, h 0.1, duration 75 s, hard walls. Not in it:
     radius of the small ones [m], ratio of the large one's to it, width of the box [m], amplitude
-    [m] and frequency [Hz] of the shaking (6.5 g at most, 67 shakes). Small radii differ by up to
+    [m] and frequency [Hz] of the shaking (6 g at most, 75 shakes). Small radii differ by up to
     5 %, evenly: equal disks would lie in a crystal.
     """
     at_least(1, n=n)
