@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from drystone.cli.bench import app as bench
+from drystone.cli.bench_scenes import scenes as bench_scenes
 from drystone.cli.run import run
 from drystone.cli.scenes import scenes
 from drystone.cli.solve import solve
@@ -45,6 +46,7 @@ def options(
 app.command()(scenes)
 app.command()(run)
 app.command()(solve)
+bench.command("scenes")(bench_scenes)
 app.add_typer(bench, name="bench")
 
 
