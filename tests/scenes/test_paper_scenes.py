@@ -106,8 +106,9 @@ def test_the_brazil_nut_rises(formulation):
 
 
 @pytest.mark.slow
-def test_the_brazil_nut_rises_in_small_steps():
-    rank, failed, depth, _ = shake(30.0, dt=0.01)
+@pytest.mark.parametrize(("formulation", "duration"), [("convex", 30.0), ("coulomb", 55.0)])
+def test_the_brazil_nut_rises_in_small_steps(formulation, duration):
+    rank, failed, depth, _ = shake(duration, dt=0.01, formulation=formulation)
     assert rank[-1] > rank[0] + 0.15
     assert failed == 0
     assert depth.max() < 0.05
