@@ -51,8 +51,8 @@ def test_solved_islands_meet_the_law(dim, soft, law, seed):
     code = blocks.COULOMB if law == "coulomb" else blocks.CONVEX
     solve_islands(
         (0,) * d, np.array([0]), np.array([0, nc]), a["body"], a["J"], a["P"], a["D"], bias, mu,
-        unit, code, np.array([1e-10]), np.array([3000]), False, q, v, r, np.zeros(nc), np.empty((nc, d)),
-        ended, sweeps, residual,
+        unit, code, np.array([1e-10]), np.array([3000]), False, q, v, r, np.zeros(nc),
+        np.empty((nc, d)), ended, sweeps, residual,
     )  # fmt: skip
     J, inverse = dense_J(a), inverse_mass_matrix(a)
     assert np.allclose(v.ravel(), inverse @ J.T @ r.ravel(), atol=1e-9), "v follows r"
@@ -74,9 +74,9 @@ def test_islands_do_not_touch_each_other():
     bias = np.array([[-1.0, 0.3, 0], [-1.0, 0.2, 0.1]])
     solve_islands(
         (0,) * 3, np.array([1]), np.array([0, 1, 2]), a["body"], a["J"], a["P"], a["D"], bias,
-        np.full(2, 0.5), np.ones(2), blocks.COULOMB, np.full(2, 1e-12), np.full(2, 50), False, bias.copy(), v,
-        r, np.zeros(2), np.empty((2, 3)), np.zeros(2, np.int64), np.zeros(2, np.int64),
-        np.zeros((2, 2)),
+        np.full(2, 0.5), np.ones(2), blocks.COULOMB, np.full(2, 1e-12), np.full(2, 50), False,
+        bias.copy(), v, r, np.zeros(2), np.empty((2, 3)), np.zeros(2, np.int64),
+        np.zeros(2, np.int64), np.zeros((2, 2)),
     )  # fmt: skip
     assert not r[0].any()
     assert not v[:3].any()

@@ -1,0 +1,191 @@
+"""Laws of impact: single balls, rows of balls, superballs, energy (I2, I3, I7 to I10)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import drystone as ds
+from tests.steppers.time_stepping.worlds import G, run, tumble
+
+LAWS = ("newton", "poisson", "poisson-shortcut")
+laws = pytest.mark.parametrize("law", LAWS)
+
+
+def dropped(e, planar=True, height=1.0):
+    world = ds.World(planar=planar)
+    world.add_ground(friction=0.3)
+    shape = ds.Disk(0.1) if planar else ds.Sphere(0.1)
+    place = (0, 0.1 + height) if planar else (0, 0, 0.1 + height)
+    world.add_body(shape, name="b", position=place, restitution=e, friction=0.3)
+    return world
+
+
+def peak(e, law, dt, planar=True):
+    """Height of the first bounce."""
+    fall = math.sqrt(2 / G)
+    _, kept = run(dropped(e, planar), fall * (1 + 1.5 * e), dt, restitution=law)
+    heights = kept.position[:, 1, -1] - 0.1
+    return heights[int(fall / dt) + 3 :].max()
+
+
+@laws
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("e", [0.3, 0.5, 0.8, 1.0])
+def test_a_ball_bounces_to_e_squared(law, planar, e):
+    """The bounce happens where the ball is when the step begins, up to h v above the ground, so
+    the peak is too high by (1 - e^2) of that at most; never too low."""
+    for dt in (1 / 240, 1 / 960):
+        high = peak(e, law, dt, planar) - e * e
+        assert -1e-9 - 2 * G * dt**2 <= high <= (1 - e * e) * dt * math.sqrt(2 * G) + 1e-9
+
+
+@laws
+def test_an_elastic_ball_keeps_its_height_for_ever(law):
+    _, kept = run(dropped(1.0), 10.0, restitution=law)
+    tops = kept.position[-240:, 1, 1] - 0.1
+    assert np.isclose(tops.max(), 1.0, atol=1e-4)
+    assert kept.series("collisions").sum() == 11
+    assert np.abs(kept.series("impact_energy")).max() < 1e-10
+    assert np.abs(kept.series("unexplained")).max() < 1e-10
+
+
+@laws
+def test_a_ball_with_restitution_comes_to_rest(law):
+    sim, _ = run(dropped(0.6), 6.0, restitution=law)
+    assert np.abs(sim.state.velocity).max() < 1e-9
+    assert sim.report.collisions == 0
+
+
+def row(n, speed, e, gap=0.0, mass=None):
+    """n balls along x in free space, the first of which flies at the others."""
+    world = ds.World(gravity=(0, 0, 0))
+    for i in range(n):
+        x = 0.2 * i + gap * i - (0.5 if i == 0 else 0.0)
+        world.add_body(
+            ds.Sphere(0.1), name=f"b{i}", position=(x, 0, 0), restitution=e, friction=0,
+            mass=1.0 if mass is None else mass[i], velocity=(speed if i == 0 else 0, 0, 0),
+        )  # fmt: skip
+    return world
+
+
+def speeds(sim, n):
+    return np.array([sim.body(f"b{i}").velocity[0] for i in range(n)])
+
+
+@laws
+def test_three_balls_at_once(law):
+    """I2: -1/3, 2/3, 2/3; kinetic energy kept with e = 1."""
+    sim, _ = run(row(3, 1.0, 1.0), 1.0, restitution=law)
+    assert np.allclose(speeds(sim, 3), [-1 / 3, 2 / 3, 2 / 3], atol=1e-9)
+    assert np.isclose(sim.energy[0], 0.5)
+
+
+@laws
+@pytest.mark.parametrize("e", [0.0, 0.4, 0.9])
+def test_simultaneous_collision_by_hand(law, e):
+    """I2 for two balls at rest that touch: v+ = ((1 - 2e) / 3, (1 + e) / 3, (1 + e) / 3)."""
+    sim, kept = run(row(3, 1.0, e), 1.0, restitution=law)
+    expected = [(1 - 2 * e) / 3, (1 + e) / 3, (1 + e) / 3]
+    assert np.allclose(speeds(sim, 3), expected, atol=1e-9)
+    if e:
+        lost = kept.series("impact_energy").sum()
+        assert np.isclose(lost, 0.5 * (np.square(expected).sum() - 1), atol=1e-12)
+        assert np.isclose(kept.series("impact").sum(), lost, atol=1e-12)
+
+
+@laws
+def test_a_gap_makes_the_blow_travel(law):
+    """I3: 0, 0, 0, v, when the contacts meet one after the other."""
+    sim, _ = run(row(4, 1.0, 1.0, gap=1e-4), 1.0, restitution=law)
+    assert np.allclose(speeds(sim, 4), [0, 0, 0, 1], atol=1e-9)
+
+
+def test_plastic_stack_is_at_rest_at_once():
+    """9 : 1 stack that hits the floor, e = 0: the simultaneous model gives rest in one step."""
+    world = ds.World(planar=True, gravity=(0, 0))
+    world.add_ground(friction=0)
+    for k, mass in enumerate((1.0, 9.0)):
+        world.add_body(
+            ds.Disk(0.1), name=f"b{k}", mass=mass, position=(0, 0.1 + 0.2 * k), velocity=(0, -2.0)
+        )
+    sim, _ = run(world, 1 / 240, restitution="newton")
+    assert np.abs(sim.state.velocity).max() < 2e-8, "the solver's tolerance, of 2 m/s"
+
+
+def superball(e, law, spin=0.0, mu=5.0):
+    world = ds.World(gravity=(0, 0, 0))
+    world.add_ground(friction=mu)
+    world.add_body(
+        ds.Sphere(0.1), name="s", mass=1.0, position=(0, 0, 0.1), velocity=(1.0, 0, -2.0),
+        angular_velocity=(0, spin, 0), restitution=e, friction=mu,
+    )  # fmt: skip
+    return run(world, 0.05, restitution=law)
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+@pytest.mark.parametrize(("e", "spin"), [((1.0, 1.0), 0.0), ((0.8, 0.5), 30.0), ((1.0, 0.0), -20)])
+def test_superball(law, e, spin):
+    """u_t+ = -e_t u_t-, with the impulse 2/7 m (1 + e_t) u_t of a sphere: in closed form."""
+    sim, kept = superball(e, law, spin)
+    slip = 1.0 - 0.1 * spin  # velocity of the contact point, omega x (0, 0, -R)
+    impulse = -2 / 7 * (1 + e[1]) * slip
+    v, w = sim.body("s").velocity, sim.body("s").angular_velocity
+    assert np.allclose(v, [1.0 + impulse, 0, 2.0 * e[0]], atol=1e-9)
+    assert np.isclose(w[1], spin - impulse * 0.1 / (0.4 * 0.1**2), atol=1e-8)
+    if e == (1.0, 1.0):
+        assert abs(kept.series("impact_energy").sum()) < 1e-12, "all is given back"
+
+
+def test_friction_in_an_impact_by_hand():
+    """A sphere that skids: friction mu r_n (1 + e) in all, of Newton's law; Poisson's gives back
+    the normal impulse without friction of its own, so mu r_n."""
+    mu, e = 0.05, 0.5
+    newton, _ = superball((e, 0.0), "newton", 0.0, mu)
+    poisson, _ = superball((e, 0.0), "poisson", 0.0, mu)
+    assert np.isclose(newton.body("s").velocity[0], 1.0 - mu * 2.0 * (1 + e), atol=1e-9)
+    assert np.isclose(poisson.body("s").velocity[0], 1.0 - mu * 2.0, atol=1e-9)
+    for sim in (newton, poisson):
+        assert np.isclose(sim.body("s").velocity[2], 2.0 * e)
+
+
+@settings(deadline=None, derandomize=True, max_examples=10)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
+def test_poisson_does_not_add_energy_with_equal_coefficients(seed, e, planar):
+    """I9: eps_N = eps_T and friction: T+ <= T-, at every collision of a random tumble."""
+    world = tumble(seed, planar, n=3, friction=0.4, restitution=(e, e))
+    _, kept = run(world, 0.7, restitution="poisson")
+    scale = kept.series("kinetic").max()
+    assert (kept.series("impact_energy") <= 1e-9 * scale).all()
+    assert kept.series("collisions").sum() > 0 or e == 0
+
+
+@laws
+@settings(deadline=None, derandomize=True, max_examples=5)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_frictionless_impacts_do_not_add_energy(law, seed, e):
+    world = tumble(seed, n=3, friction=0.0, restitution=e)
+    _, kept = run(world, 0.6, restitution=law)
+    assert (kept.series("impact_energy") <= 1e-9 * kept.series("kinetic").max()).all()
+
+
+@laws
+def test_a_stack_that_bounces_ends_as_a_stack(law):
+    world = ds.World()
+    world.add_ground(restitution=0.4)
+    for k in range(3):
+        world.add_body(
+            ds.Box(0.3, 0.3, 0.2), name=f"b{k}", position=(0, 0, 0.4 + 0.25 * k), restitution=0.4
+        )
+    sim, kept = run(world, 3.0, restitution=law)
+    assert np.allclose(sim.state.position[1:, 2], [0.1, 0.3, 0.5], atol=1e-6)
+    assert np.abs(sim.state.velocity).max() < 1e-9
+    assert (np.diff(kept.series("total")) <= 1e-9).all(), "no step gains energy"
+
+
+def test_without_a_law_restitution_is_not_used():
+    sim, kept = run(dropped(1.0), 1.0)
+    assert np.abs(sim.state.velocity).max() < 1e-9
+    assert kept.series("collisions").sum() == 0
