@@ -131,7 +131,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
         if not done:
             best_face(numbers, ints, at, w, TIE * w[SIZE])
             at[STAGE] = MEAN
-    elif verdict == PROVED:
+    elif verdict == PROVED and not done:
         cosine = dot(w, N, w, BEST_N)
         done = stage in (CACHED, FACE) or cosine < 1.0 - SAME
         if not done:
@@ -169,8 +169,11 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
             elif near:
                 nearest_corner(numbers, ints, at, w)
             best_face(numbers, ints, at, w, 0.0)
-            at[STAGE] = FACE
-            return w[S] <= w[MARGIN]
+            if w[S] > -math.inf:
+                at[STAGE] = FACE
+                return w[S] <= w[MARGIN]
+            at[NEARBY] = 0  # no face holds the near vertices to the tolerance: ask all
+            continue
         s = w[BEST + 2]
         apart = (s if stage == FACE else w[FOUND]) > tol
         if stage < NEAREST and apart:

@@ -28,103 +28,78 @@ def contact_polyhedron_half_space(
 ):
     """Vertices of polyhedra near half-spaces; see ``geometry.narrow`` for the arguments.
 
-    Of a large body, the vertex nearest to the plane is found by climbing from the one of the last
-    step (cache[0] is its number + 1), and the others within the margin from there: the vertices
-    below a plane are connected by edges.
+    The vertices of a large body are found from the lowest one: those below a plane are connected
+    by edges. cache[0] is the number + 1 of the lowest vertex of the last step.
     """
     nv = 0
     for p in range(pairs.shape[0]):
         nv = max(nv, ints[first_int[pairs[p, 0]]])
-    seen, found, heights = np.full(nv, -1), np.zeros(nv, np.int64), np.zeros(nv)
+    seen, found, d = np.full(nv, -1), np.zeros(nv, np.int64), np.zeros(3)
     made = 0
     for p in range(pairs.shape[0]):
         a, b = pairs[p, 0], pairs[p, 1]
-        nx, ny, nz = R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]
-        o = nx * (x[a, 0] - x[b, 0]) + ny * (x[a, 1] - x[b, 1]) + nz * (x[a, 2] - x[b, 2])
-        dx = R[a, 0, 0] * nx + R[a, 1, 0] * ny + R[a, 2, 0] * nz
-        dy = R[a, 0, 1] * nx + R[a, 1, 1] * ny + R[a, 2, 1] * nz
-        dz = R[a, 0, 2] * nx + R[a, 1, 2] * ny + R[a, 2, 2] * nz
-        V, count = first[a], 0
-        if ints[first_int[a]] <= FEW:
-            for v in range(ints[first_int[a]]):
-                h = o + dx * numbers[V] + dy * numbers[V + 1] + dz * numbers[V + 2]
-                V += 3
-                if h <= margin[p]:
-                    found[count], heights[count] = v, h
-                    count += 1
-        else:
+        V, o = first[a], 0.0
+        for i in range(3):  # the normal in the body's frame, and the height of its origin
+            o += R[b, i, 2] * (x[a, i] - x[b, i])
+            d[i] = R[a, 0, i] * R[b, 0, 2] + R[a, 1, i] * R[b, 1, 2] + R[a, 2, i] * R[b, 2, 2]
+        count = ints[first_int[a]]
+        if count > FEW:
             count = below(
-                numbers,
-                ints,
-                first[a],
-                first_int[a],
-                dx,
-                dy,
-                dz,
-                margin[p] - o,
-                p,
-                cache,
-                seen,
-                found,
-                stats,
+                numbers, ints, V, first_int[a], d, margin[p] - o, p, cache, seen, found, stats
             )
+        else:
             for c in range(count):
-                i = first[a] + 3 * found[c]
-                heights[c] = o + dx * numbers[i] + dy * numbers[i + 1] + dz * numbers[i + 2]
-        if made + count > gap.size:
-            return -1
+                found[c] = c
         for c in range(count):
-            i, h = first[a] + 3 * found[c], heights[c]
+            i = V + 3 * found[c]
+            h = o + d[0] * numbers[i] + d[1] * numbers[i + 1] + d[2] * numbers[i + 2]
+            if h > margin[p]:
+                continue
+            if made == gap.size:
+                return -1
             which[made], gap[made], feature[made] = p, h, found[c]
-            normal[made, 0], normal[made, 1], normal[made, 2] = nx, ny, nz
             for k in range(3):
-                point[made, k] = (
-                    x[a, k]
-                    - 0.5 * h * normal[made, k]
-                    + (
-                        R[a, k, 0] * numbers[i]
-                        + R[a, k, 1] * numbers[i + 1]
-                        + R[a, k, 2] * numbers[i + 2]
-                    )
-                )
+                v = R[a, k, 0] * numbers[i] + R[a, k, 1] * numbers[i + 1]
+                v += R[a, k, 2] * numbers[i + 2]
+                normal[made, k] = R[b, k, 2]
+                point[made, k] = x[a, k] + v - 0.5 * h * R[b, k, 2]
             made += 1
     return made
 
 
 @kernel
-def below(numbers, ints, V, i, dx, dy, dz, level, p, cache, seen, found, stats):
-    """Vertices with d.v <= level in ascending order into found; returns how many."""
+def below(numbers, ints, V, i, d, level, p, cache, seen, found, stats):
+    """Vertices v with d.v <= level (or a rounding above it), ascending, in found; how many."""
     nv, nf, ne = ints[i], ints[i + 1], ints[i + 2]
     start = i + 4 + nf + ints[i + 3 + nf] + 4 * ne
     star = start + nv + 1
-    v = int(cache[p, 0]) - 1 if cache[p, 0] > 0.0 else 0
-    least = dx * numbers[V + 3 * v] + dy * numbers[V + 3 * v + 1] + dz * numbers[V + 3 * v + 2]
-    hit = True
-    for _ in range(nv):
+    v = max(int(cache[p, 0]) - 1, 0)
+    moves, here = -1, -1
+    least = level
+    while here != v:  # down to the lowest vertex
         here = v
+        moves += 1
+        j = V + 3 * v
+        least = d[0] * numbers[j] + d[1] * numbers[j + 1] + d[2] * numbers[j + 2]
         for e in range(star + ints[start + here], star + ints[start + here + 1]):
             j = V + 3 * ints[e]
-            h = dx * numbers[j] + dy * numbers[j + 1] + dz * numbers[j + 2]
+            h = d[0] * numbers[j] + d[1] * numbers[j + 1] + d[2] * numbers[j + 2]
             if h < least:
                 least, v = h, ints[e]
-        if v == here:
-            break
-        hit = False
-    stats[HITS if hit and cache[p, 0] > 0.0 else CLIMBS] += 1
+    stats[HITS if moves == 0 and cache[p, 0] > 0.0 else CLIMBS] += 1
     cache[p, 0] = v + 1
     if least > level:
         return 0
     found[0], seen[v] = v, p
     count, done = 1, 0
     while done < count:
-        w = found[done]
+        here = found[done]
         done += 1
-        for e in range(star + ints[start + w], star + ints[start + w + 1]):
+        for e in range(star + ints[start + here], star + ints[start + here + 1]):
             u = ints[e]
             j = V + 3 * u
-            if seen[u] == p:
-                continue
-            if dx * numbers[j] + dy * numbers[j + 1] + dz * numbers[j + 2] <= level:
+            h = d[0] * numbers[j] + d[1] * numbers[j + 1] + d[2] * numbers[j + 2]
+            if seen[u] != p and h <= level:
                 seen[u] = p
                 found[count] = u
                 count += 1

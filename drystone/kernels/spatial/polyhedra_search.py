@@ -81,8 +81,10 @@ def best_face(numbers, ints, at, w, tie):
                 for c in range(3):
                     w[BEST_N + c] = w[N + c]
     if tie > 0.0:
-        w[KIND] = 0.0
-        set_normal(w, V2, 1.0 / math.sqrt(dot(w, V2, w, V2)))
+        d = dot(w, V2, w, V2)
+        if d > 0.01:  # else they cancel, as around a thin plate: the best face's stays
+            w[KIND] = 0.0
+            set_normal(w, V2, 1.0 / math.sqrt(d))
     else:
         w[KIND], w[FIRST], w[S] = w[BEST], w[BEST + 1], best
         set_normal(w, BEST_N, 1.0)

@@ -34,6 +34,10 @@ class Body:
             self.loops.append([ids[i] for i in order])
             self.planes.append([*n, np.mean(p @ n)])
         self.planes = np.array(self.planes)
+        self.wire()
+
+    def wire(self):
+        """Edges and stars from the loops."""
         sides = {}
         for f, loop in enumerate(self.loops):
             for v, w in zip(loop, loop[1:] + loop[:1], strict=True):
