@@ -73,14 +73,15 @@ class IslandSolver:
     """Solves steps; remembers which islands were too large for Newton, so as not to ask again.
 
     refused: contacts of the smallest island without room for its factors; grows slowly with the
-    steps. penalty, wait: steps between Newton's tries on large islands, and until the next.
+    steps. penalty, wait: steps between Newton's tries on large islands, and until the next;
+    tried: in the last step.
     """
 
     def __init__(self, options: TimeStepping) -> None:
         self.options = options
         self.loose = max(options.tol, options.sweep_tol)
         self.refused = 1 << 40
-        self.penalty, self.wait = 1, 0
+        self.penalty, self.wait, self.tried = 1, 0, False
         self.rest = 0.0
 
     def solve(
@@ -154,13 +155,15 @@ class IslandSolver:
         slow = large
         if self.loose > self.options.tol:
             slow = large[[self._speed(rows, int(k), out.v) <= self.rest for k in large]]
-        if not slow.size:
+        if self.tried and not slow.size:  # the last solve still holds: it paid
             self.penalty, self.wait = 1, 0
-            return large
+        self.tried = False
         if self.wait > 0 and self.loose > self.options.tol:
             self.wait -= 1
             return large
-        self.penalty = min(4 * self.penalty, LONGEST)
+        if not slow.size:
+            return large
+        self.tried, self.penalty = True, min(4 * self.penalty, LONGEST)
         self.wait = self.penalty
         for k in slow:
             size = int(rows.start[k + 1] - rows.start[k])
