@@ -23,7 +23,9 @@ def figure(row: Row) -> str:
     """creep 1.2e-07 mm."""
     if row.wall is None:
         return "-"
-    value = "falls" if math.isinf(row.figure) else f"{number(row.figure)} {row.unit}".rstrip()
+    value = f"{number(row.figure)} {row.unit}".rstrip()
+    if not math.isfinite(row.figure):
+        value = "falls" if math.isinf(row.figure) else "-"
     return f"{row.label} {value}"
 
 

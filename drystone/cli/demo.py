@@ -12,7 +12,7 @@ from rich.console import Console
 
 from drystone.cli.tally import Tally
 from drystone.cli.watch import Watched, times, watch
-from drystone.cli.words import FAILED, complain, duration, tolerance
+from drystone.cli.words import FAILED, complain, duration, tolerance, tolerances
 from drystone.errors import MissingExtraError
 from drystone.plots.brazil_nut import Moment, Rise, heights, save_brazil_nut
 from drystone.plots.series import save_series
@@ -136,4 +136,4 @@ def draw(
     if done.stopped or end.contacts is None:
         end = Moment(simulation.model, simulation.state, simulation.contacts)
     picture = save_brazil_nut(diary.start, end, diary.rise, output / "brazil_nut.png", width)
-    return [picture, *save_series(done.reports, output, tol=simulation.method.tol)]
+    return [picture, *save_series(done.reports, output, **tolerances(simulation.method))]

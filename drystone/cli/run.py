@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import FAILED, complain, duration, mistakes, tolerance
+from drystone.cli.words import FAILED, complain, duration, mistakes, tolerance, tolerances
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _draw(
     if plots is not None and done.reports:
         from drystone.plots.series import save_series
 
-        written += save_series(done.reports, plots, tol=simulation.method.tol)
+        written += save_series(done.reports, plots, **tolerances(simulation.method))
     return written
 
 

@@ -57,11 +57,18 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.3g} s"
 
 
+def tolerances(method: TimeStepping) -> dict[str, float]:
+    """What the residual of a step is held against: tol, and loose for large islands that move."""
+    out = {"tol": method.tol}
+    return out | ({"loose": method.sweep_tol} if method.direct else {})
+
+
 def tolerance(method: TimeStepping) -> str:
-    """What the residual of a step is held against."""
-    text = f"tolerance {method.tol:g}"
-    if method.direct and method.sweep_tol > method.tol:
-        text += f", {method.sweep_tol:g} for large islands on the move"
+    """The same in words."""
+    known = tolerances(method)
+    text = f"tolerance {known['tol']:g}"
+    if known.get("loose", 0.0) > known["tol"]:
+        text += f", {known['loose']:g} for large islands on the move"
     return text
 
 

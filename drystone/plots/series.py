@@ -32,38 +32,46 @@ FLOOR = 1e-16  # logarithms end here: rounding
 
 
 def save_series(
-    run: Trajectory | Sequence[StepReport], folder: str | Path, *, tol: float | None = None
+    run: Trajectory | Sequence[StepReport],
+    folder: str | Path,
+    *,
+    tol: float | None = None,
+    loose: float | None = None,
 ) -> list[Path]:
-    """Write ``energy.png`` and ``steps.png``; tol: the residual asked for, drawn as a line."""
+    """Write ``energy.png`` and ``steps.png``; tol, loose: the residuals asked for, as lines."""
     place = Path(folder)
-    return [save_energy(run, place / "energy.png"), save_steps(run, place / "steps.png", tol=tol)]
+    energy = save_energy(run, place / "energy.png")
+    return [energy, save_steps(run, place / "steps.png", tol=tol, loose=loose)]
 
 
 def save_energy(run: Trajectory | Sequence[StepReport], path: str | Path) -> Path:
     """Energies on the left; on the right what changed their sum, summed over the run."""
     reports = _reports(run)
     with style.figure(9.0, 3.4) as fig:
-        left, right = fig.subplots(1, 2)
-        draw_energy(left, reports)
-        draw_ledger(right, reports)
-        fig.tight_layout(w_pad=2.5)
-        return style.save(fig, Path(path))
+        draw_energy(fig.add_axes((0.065, 0.15, 0.355, 0.74)), reports)
+        draw_ledger(fig.add_axes((0.495, 0.15, 0.355, 0.74)), reports)
+        return style.save(fig, Path(path), 140)
 
 
 def save_steps(
-    run: Trajectory | Sequence[StepReport], path: str | Path, *, tol: float | None = None
+    run: Trajectory | Sequence[StepReport],
+    path: str | Path,
+    *,
+    tol: float | None = None,
+    loose: float | None = None,
 ) -> Path:
     """Contacts, infeasibility and residual of every step, one below the other."""
     reports = _reports(run)
     with style.figure(9.0, 5.4) as fig:
-        top, middle, bottom = fig.subplots(3, 1, sharex=True)
+        top, middle, bottom = (fig.add_axes((0.085, y, 0.9, 0.245)) for y in (0.71, 0.4, 0.09))
         draw_contacts(top, reports)
         draw_infeasibility(middle, reports)
-        draw_residual(bottom, reports, tol)
-        bottom.set_xlabel("time [s]")
+        draw_residual(bottom, reports, tol, loose)
+        for axes in (top, middle):
+            axes.tick_params(labelbottom=False)
+        bottom.set_xlabel("time [s]", labelpad=2)
         fig.align_ylabels()
-        fig.tight_layout(h_pad=1.2)
-        return style.save(fig, Path(path))
+        return style.save(fig, Path(path), 140)
 
 
 def draw_energy(axes: Axes, run: Trajectory | Sequence[StepReport]) -> None:
@@ -75,8 +83,10 @@ def draw_energy(axes: Axes, run: Trajectory | Sequence[StepReport]) -> None:
     for name, values in lines.items():
         width = 1.6 if name == "total" else 1.1
         axes.plot(t, factor * values, color=ENERGIES[name], lw=width, label=name)
-    axes.set(title="energy", xlabel="time [s]", ylabel=f"[{unit}]")
-    _finish(axes, t)
+    axes.set(xlabel="time [s]", ylabel=f"[{unit}]")
+    axes.set_title("energy", loc="left")
+    _grid(axes, t)
+    _above(axes)
 
 
 def draw_ledger(axes: Axes, run: Trajectory | Sequence[StepReport]) -> None:
@@ -92,9 +102,10 @@ def draw_ledger(axes: Axes, run: Trajectory | Sequence[StepReport]) -> None:
             axes.plot(t, factor * values, color=PARTS[name], lw=1.3, label=name)
     axes.plot(t, factor * change, color=INK, lw=1.6, label="sum: change")
     worst = float(np.abs(change - sum(sums.values())).max())
-    axes.set(title="where it came from and went", xlabel="time [s]", ylabel=f"[{unit}]")
+    axes.set(xlabel="time [s]", ylabel=f"[{unit}]")
+    axes.set_title("where it came from and went", loc="left")
     axes.axhline(0.0, color=QUIET, lw=0.6, zorder=0)
-    _finish(axes, t)
+    _grid(axes, t)
     axes.plot([], [], " ", label=f"unexplained\n{worst:.0e} J at most")
     axes.legend(
         fontsize=7.5, frameon=False, handlelength=1.4, loc="upper left", bbox_to_anchor=(1.0, 1.0)
@@ -105,11 +116,12 @@ def draw_contacts(axes: Axes, run: Trajectory | Sequence[StepReport]) -> None:
     reports = _reports(run)
     t = _time(reports)
     axes.plot(t, [r.contacts for r in reports], color=BLUE, lw=1.1, label="contacts")
-    if max(r.islands for r in reports) > 1:
-        axes.plot(t, [r.islands for r in reports], color=QUIET, lw=1.0, label="islands")
-        _finish(axes, t)
-    axes.set(ylabel="contacts", ylim=(0, None))
-    axes.grid(alpha=0.25, lw=0.6)
+    islands = np.array([r.islands for r in reports])
+    if islands.max() > 0.02 * max(r.contacts for r in reports):
+        axes.plot(t, islands, color=QUIET, lw=1.0, label="islands")
+        _above(axes)
+    axes.set(ylabel="contacts", ylim=(0, 1.08 * max(1, *(r.contacts for r in reports))))
+    _grid(axes, t)
 
 
 def draw_infeasibility(axes: Axes, run: Trajectory | Sequence[StepReport]) -> None:
@@ -121,9 +133,15 @@ def draw_infeasibility(axes: Axes, run: Trajectory | Sequence[StepReport]) -> No
 
 
 def draw_residual(
-    axes: Axes, run: Trajectory | Sequence[StepReport], tol: float | None = None
+    axes: Axes,
+    run: Trajectory | Sequence[StepReport],
+    tol: float | None = None,
+    loose: float | None = None,
 ) -> None:
-    """Residual of each step's solve; steps that missed the tolerance are marked."""
+    """Residual of each step's solve; steps that missed their tolerance are marked.
+
+    loose: tolerance of large islands that move, drawn if a step made use of it.
+    """
     reports = _reports(run)
     t, residual = _time(reports), np.array([r.residual for r in reports])
     _logarithmic(axes, t, residual, BLUE)
@@ -133,8 +151,11 @@ def draw_residual(
         axes.plot(t[bad], np.maximum(residual[bad], FLOOR), "o", ms=2.5, color=RED, label=name)
     if tol is not None:
         axes.axhline(tol, color=ORANGE, lw=1.0, label=f"tolerance {tol:g}")
+        if loose is not None and (residual[~bad] > tol).any():
+            name = f"{loose:g} for large islands on the move"
+            axes.axhline(loose, color=ORANGE, lw=1.0, ls=(0, (4, 2)), label=name)
     if bad.any() or tol is not None:
-        _finish(axes, t)
+        _above(axes)
     axes.set(ylabel="residual")
 
 
@@ -142,13 +163,24 @@ def _logarithmic(axes: Axes, t: Floats, values: Floats, colour: str) -> None:
     """Zeros are breaks of the line, not a drop to the bottom of the picture."""
     axes.plot(t, np.where(values > 0.0, np.maximum(values, FLOOR), np.nan), color=colour, lw=1.0)
     axes.set_yscale("log")
-    axes.grid(alpha=0.25, lw=0.6)
+    shown = np.maximum(values[values > 0.0], FLOOR)
+    if shown.size == 0 or shown.max() < 1.01 * shown.min():  # nothing, or a level line
+        level = 1e-8 if shown.size == 0 else float(shown[0])
+        axes.set_ylim(0.1 * level, 10.0 * level)
+    _grid(axes, t)
 
 
-def _finish(axes: Axes, t: Floats) -> None:
+def _grid(axes: Axes, t: Floats) -> None:
     axes.grid(alpha=0.25, lw=0.6)
-    axes.legend(fontsize=7.5, frameon=False, ncols=2, handlelength=1.4, columnspacing=1.2)
-    axes.set_xlim(0.0 if t[0] > 0 else t[0], t[-1])
+    axes.set_xlim(t[0] if t.size > 1 else 0.0, t[-1])
+
+
+def _above(axes: Axes) -> None:
+    """A legend that no line can cross."""
+    axes.legend(
+        fontsize=7.5, frameon=False, ncols=4, handlelength=1.6, columnspacing=1.4,
+        loc="lower right", bbox_to_anchor=(1.0, 0.97), borderaxespad=0.0,
+    )  # fmt: skip
 
 
 def _unit(most: float) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""``drystone demo --solvers`` from end to end: it ends well, says where its pictures are, and they exist."""
+"""``drystone demo --solvers``: it ends well, says where its pictures are, and they exist."""
 
 import sys
 
