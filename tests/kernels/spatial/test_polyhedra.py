@@ -173,6 +173,20 @@ def test_penetration_beyond_half_still_pushes_out_the_short_way():
     np.testing.assert_array_equal(normal[0], UP)
 
 
+def test_a_cube_sinks_through_a_plate():
+    """An old witness goes when another way out becomes shorter: down, or over the rim."""
+    for rim in (0.0, 1.2):
+        run = pb.Run(contact_polyhedron_polyhedron, [CUBE, pb.box(2, 2, 0.2)], WIDTH)
+        for depth in np.linspace(0.01, 1.19, 60):
+            x = np.array([[rim, 0, 0.6 - depth], [0, 0, 0]])
+            _, _, normal, gaps, _ = run.contacts(x, np.array([np.eye(3)] * 2), 0.01)
+            ways = {depth: [0, 0, 1], 1.2 - depth: [0, 0, -1], 1.5 - rim: [1, 0, 0]}
+            least = min(ways)
+            assert gaps.min() == pytest.approx(-least, abs=1e-12)
+            if sorted(ways)[1] > least + 1e-9:
+                np.testing.assert_allclose(normal[0], ways[least], atol=1e-15)
+
+
 def test_no_room_is_said_and_the_cache_survives():
     run = pb.Run(contact_polyhedron_polyhedron, [CUBE, CUBE], WIDTH, [(0, 1), (0, 1)])
     x, R = np.array([[0.2, 0.1, 1], [0, 0, 0]]), np.array([np.eye(3)] * 2)
