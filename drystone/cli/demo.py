@@ -113,9 +113,10 @@ def tell(
         "a small disk's radius."
     )
     ledger = tally.ledger()
-    taken = ", ".join(f"{name} {_joules(-ledger[name])}" for name in ("friction", "impact"))
     console.print(
-        f"Shaking put {_joules(ledger['driving'])} in; of it took {taken}.\n"
+        f"Shaking put {_joules(ledger['driving'])} in; friction took "
+        f"{_joules(-ledger['friction'])}, impacts {_joules(-ledger['impact'])}, the correction of "
+        f"gaps {_joules(-ledger['constraint'])}.\n"
         f"No joule is lost: {ledger['unexplained']:.0e} J unexplained."
     )
 

@@ -172,7 +172,7 @@ def _logarithmic(axes: Axes, t: Floats, values: Floats, colour: str) -> None:
 
 def _grid(axes: Axes, t: Floats) -> None:
     axes.grid(alpha=0.25, lw=0.6)
-    axes.set_xlim(t[0] if t.size > 1 else 0.0, t[-1])
+    axes.set_xlim(0.0 if 0.0 <= t[0] < 0.1 * t[-1] else t[0], t[-1])
 
 
 def _above(axes: Axes) -> None:

@@ -158,7 +158,7 @@ def _shade(buffer: Buffer, things: Solids, palette: Floats) -> Singles:
     normal, body = _normals(things, buffer.item[seen], point)
     way = _sun(camera)
     shine = np.clip(normal @ way, 0.0, None) * _lit(things, point, normal, way)
-    light = 0.45 + 0.10 * normal[:, 2] + 0.52 * shine
+    light = 0.54 + 0.09 * normal[:, 2] + 0.44 * shine
     colour = palette.astype(np.float32)[body]
     # the ground is white paper, with shadows that fade into it
     colour[plain] = 1.0 - fade[plain, None] * np.array([0.030, 0.036, 0.048], np.float32)

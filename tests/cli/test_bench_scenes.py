@@ -223,17 +223,15 @@ def test_a_peer_slides_by_the_same_friction(engine):
     end = () if engine.planar else (0.0,)
     shape = ds.Rectangle(1, 0.2) if engine.planar else ds.Box(1, 1, 0.2)
     world.add_body(
-        shape, name="plate", friction=0.3, position=(0, *end, 0.1), velocity=(3, *end, 0)
+        shape, name="plate", friction=0.3, position=(0, *end, 0.1), velocity=(6, *end, 0)
     )
     model, state = world.build()
     peer = engine(model, state, 1 / 240)
-    i = model.names.index("plate")
-    speed = []
-    for _ in range(120):
+    for _ in range(360):
         peer.step()
-        speed.append(peer.state().velocity[i, 0])
-    # once it has sunk in: soft engines fall a little at first
-    assert speed[59] - speed[119] == pytest.approx(0.3 * 9.81 * 0.25, rel=0.02)
+    # over a second and a half: soft contacts hop a little, but carry the weight on average
+    lost = 6 - peer.state().velocity[model.names.index("plate"), 0]
+    assert lost == pytest.approx(0.3 * 9.81 * 1.5, rel=0.03)
 
 
 def test_a_peer_is_measured_and_judged(engine):
