@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from drystone.errors import DrystoneError, OptionError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from drystone.model import Model
     from drystone.steppers.time_stepping.pipeline import Stepper
 
+NEVER = 1e9  # [s]
 CHOICES: dict[str, tuple[str, ...]] = {
     "formulation": ("coulomb", "convex"),
     "restitution": ("none", "newton", "poisson", "poisson-shortcut"),
@@ -127,15 +128,17 @@ class TimeStepping:
 
     @property
     def method(self) -> Solver:
-        """The solver object, with this tolerance."""
-        from dataclasses import replace
+        """The solver object, with this tolerance; one given by name never looks at the clock, so
+        that a run repeats to the bit."""
 
         solver = by_name(self.solver) if isinstance(self.solver, str) else self.solver
         if not isinstance(solver, Solver):
             raise OptionError(
                 f"TimeStepping.solver = {self.solver!r}: expected a name or a solver object"
             )
-        return replace(solver, tol=self.tol) if isinstance(self.solver, str) else solver
+        if isinstance(self.solver, str):
+            return replace(solver, tol=self.tol, time_limit=NEVER)
+        return solver
 
     @property
     def direct(self) -> bool:
