@@ -186,6 +186,10 @@ class Simulation:
         """
         if not (np.isfinite(duration) and duration >= 0):
             raise OptionError(f"run: duration = {duration!r}: expected seconds >= 0")
+        if not isinstance(record, bool):
+            raise OptionError(f"run: record = {record!r}: expected True or False")
+        if not (isinstance(every, int) and every > 0):
+            raise OptionError(f"run: every = {every!r}: expected a count of steps > 0")
         steps = round(duration / self.method.dt)
         self.sync()
         kept = Trajectory(self.model, self.state) if record else None

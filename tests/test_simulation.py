@@ -41,6 +41,10 @@ def test_steps_and_time():
     assert set(report.seconds) >= {"forces", "contacts", "rows", "solve", "drift"}
     with pytest.raises(ds.OptionError, match="duration = -1"):
         sim.run(-1)
+    with pytest.raises(ds.OptionError, match=r"record = 'run\.h5'"):
+        sim.run(1, record="run.h5")
+    with pytest.raises(ds.OptionError, match="every = 0"):
+        sim.run(1, record=True, every=0)
 
 
 def test_recording_and_callback():
