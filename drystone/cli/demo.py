@@ -108,7 +108,7 @@ def tell(
     solved = f"{tally.unsolved} of {tally.steps} steps unsolved" if tally.unsolved else "all solved"
     console.print(
         f"Contacts: {tally.most_contacts} at most. Residual: {tally.residual:.0e} at worst, "
-        f"{solved}\n({tolerance(method)}).\n"
+        f"{solved}\n({tolerance(method, tally.residual)}).\n"
         f"Deepest penetration: {tally.infeasibility:.2g} m, {tally.infeasibility / radius:.0%} of "
         "a small disk's radius."
     )

@@ -231,7 +231,8 @@ def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: 
         "simulated": f"{done.simulated:g} s in {tally.steps} steps of {method.dt:.4g} s, "
         f"{len(simulation.bodies)} bodies, {method.formulation}",
         "wall time": f"{duration(done.seconds)}: {times(done.speed)} real time{compiling}",
-        "solves": f"{unsolved}; worst residual {tally.residual:.1e} ({tolerance(method)})",
+        "solves": f"{unsolved}; worst residual {tally.residual:.1e} "
+        f"({tolerance(method, tally.residual)})",
         "infeasibility": f"{tally.infeasibility:.2e} m at most",
         "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
         "energy": energy_words(tally.ledger()),

@@ -10,9 +10,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from drystone.cli.tally import Tally
+from drystone.kernels import _jit
 from drystone.kernels._jit import compile_seconds
 from drystone.simulation import Simulation
 from drystone.steppers.base import StepReport
@@ -82,13 +84,15 @@ def watch(
 
 
 class _Clock(ProgressColumn):
-    """Simulated time, speed, contacts and residual."""
+    """Simulated time, speed, contacts and residual; or that kernels are being compiled."""
 
     def render(self, task: Task) -> Text:
+        if _jit._progress.depth:
+            return Text(f"compiling kernels, once ({compile_seconds():.0f} s)", style="none")
         fields = task.fields
         return Text(
-            f"{task.completed:.2f}/{task.total or 0:g} s  {fields['speed']:>6}  "
-            f"{fields['contacts']:>5} contacts  residual {fields['residual']}",
+            f"{task.completed:.2f}/{task.total or 0:g} s {fields['speed']:>6} "
+            f"{fields['contacts']:>5} contacts, residual {fields['residual']}",
             style="none",
         )
 
@@ -99,12 +103,14 @@ Update = Callable[[float, float, StepReport], None]
 @contextmanager
 def _bar(title: str, duration: float, wanted: bool) -> Iterator[Update]:
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), _Clock())
+    line = Column(no_wrap=True)
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=14), _Clock(line))
     disable = not (wanted and console.is_terminal)
-    with Progress(*columns, console=console, transient=True, disable=disable) as progress:
-        task = progress.add_task(
-            title, total=duration, speed="", contacts=0, residual="-"
-        )  # compiling says so itself, on the same stream
+    with (
+        _hushed(not disable),
+        Progress(*columns, console=console, transient=True, disable=disable) as progress,
+    ):
+        task = progress.add_task(title, total=duration, speed="", contacts=0, residual="-")
 
         def update(time: float, seconds: float, report: StepReport) -> None:
             progress.update(
@@ -116,6 +122,18 @@ def _bar(title: str, duration: float, wanted: bool) -> Iterator[Update]:
             )
 
         yield update
+
+
+@contextmanager
+def _hushed(wanted: bool) -> Iterator[None]:
+    """Compiling writes a line of its own, which would tear the bar: the bar says it instead."""
+    line = _jit._progress
+    before = line.quiet
+    line.quiet = before or wanted
+    try:
+        yield
+    finally:
+        line.quiet = before
 
 
 def times(speed: float) -> str:

@@ -63,11 +63,11 @@ def tolerances(method: TimeStepping) -> dict[str, float]:
     return out | ({"loose": method.sweep_tol} if method.direct else {})
 
 
-def tolerance(method: TimeStepping) -> str:
-    """The same in words."""
+def tolerance(method: TimeStepping, residual: float) -> str:
+    """The same in words; the loose one only if a residual made use of it."""
     known = tolerances(method)
     text = f"tolerance {known['tol']:g}"
-    if known.get("loose", 0.0) > known["tol"]:
+    if known["tol"] < residual and "loose" in known:
         text += f", {known['loose']:g} for large islands on the move"
     return text
 

@@ -70,6 +70,17 @@ def test_kinetic_energy_of_a_spinner_and_of_disks():
     assert cases._kinetic(seen.model, seen.start) == pytest.approx(0.5 * mass)
 
 
+def test_rise_and_depth_of_the_nut_are_counted_in_small_radii():
+    seen, model = moving("brazil-nut", n=5, radius=2.0, width=30.0)
+    box, nut = (model.names.index(name) for name in ("box", "nut"))
+    seen.end.position[box, 1] += 1.0
+    seen.end.position[nut, 1] += 7.0
+    assert cases.risen(seen) == pytest.approx(3.0)
+    seen.deepest = 0.5
+    assert cases.nut_depth(seen) == pytest.approx(0.25)
+    assert cases.deepest(seen) == pytest.approx(500.0)
+
+
 def test_speed_of_a_front_of_dominoes():
     seen, model = moving("dominoes", n=10)
     nb = model.nb
@@ -214,6 +225,18 @@ def test_a_peer_gets_our_bodies_and_gives_back_our_state(engine):
     else:
         half = 0.5 * (-0.5 + 2 * t)  # about y, as it started
         assert abs(end.orientation[box] @ (math.cos(half), 0, math.sin(half), 0)) > 1 - 1e-6
+
+
+def test_a_peer_keeps_a_spin_about_any_axis(engine):
+    model, state = peer_world(engine.planar).build()
+    box = model.names.index("box")
+    if not engine.planar:
+        state.orientation[box] = np.array([1.0, 2.0, -3.0, 4.0]) / math.sqrt(30.0)
+        state.velocity[box, 3:] = (0.3, -2.0, 0.7)
+    peer = engine(model, state, 1 / 240)
+    for found in (peer.state(), (peer.step(), peer.state())[1]):
+        spin = found.velocity[box, model.dim :]
+        assert spin == pytest.approx(state.velocity[box, model.dim :], abs=0.03)
 
 
 def test_a_peer_slides_by_the_same_friction(engine):

@@ -135,6 +135,8 @@ def test_a_tally_finds_the_worst_and_sums_the_rest():
     for report in trajectory.reports:
         tally.add(report)
     assert tally.steps == 80
+    assert tally.infeasibility == trajectory.series("infeasibility").max() > 1e-4
+    assert tally.residual == trajectory.series("residual").max()
     assert tally.most_contacts == trajectory.series("contacts").max()
     assert tally.contacts == trajectory.series("contacts")[-1]
     assert tally.unsolved == sum(not report.ok for report in trajectory.reports)
@@ -153,6 +155,18 @@ def test_watching_changes_nothing():
     assert len(done.reports) == len(seen) == 20
     assert done.simulated == pytest.approx(1.0)
     assert 0 < done.seconds < math.inf
+
+
+def test_the_bar_alone_says_that_kernels_compile(monkeypatch):
+    from drystone.cli.watch import _hushed
+    from drystone.kernels import _jit
+
+    monkeypatch.setattr(_jit._progress, "quiet", False)
+    with _hushed(True):
+        assert _jit._progress.quiet
+    assert not _jit._progress.quiet
+    with _hushed(False):
+        assert not _jit._progress.quiet
 
 
 def test_speeds_in_words():
