@@ -116,6 +116,19 @@ def test_axes_of_bodies_and_of_the_method():
     assert np.allclose(frames[2], [[0, 0, 1], [0.5, 0, 0], [0, 1.5, 0]])
 
 
+def test_of_two_axes_that_of_body_a_counts():
+    world = ds.World()
+    for k, way in enumerate(((1, 0, 0), (0, 1, 0))):
+        world.add_body(
+            ds.Sphere(0.1), name=f"b{k}", position=(0, 0, 0.2 * k), cone=ds.EllipticCone((0.5, 1)),
+            cone_axis=way,
+        )  # fmt: skip
+    m, s = world.build()
+    turn = np.broadcast_to(np.eye(3), (2, 3, 3))
+    for pair, way in (([0, 1], [0.5, 0, 0]), ([1, 0], [0, 0.5, 0])):
+        assert np.allclose(rows_of(m, s, [pair], turn=turn).frame[0, 1], way)
+
+
 def test_soft_fingers_have_a_fourth_row():
     m, s = model()
     rows = rows_of(m, s, [[1, 0]], SoftFingerCone(0.02))

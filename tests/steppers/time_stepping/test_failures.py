@@ -60,12 +60,17 @@ def test_retry_halves_the_step():
                 answer.value, answer.dual = np.zeros_like(answer.value), None
             return answer
 
-    sim = ds.Simulation(block(), ds.TimeStepping(solver=Moody(tol=1e-9), on_failure="retry"))
+    method = ds.TimeStepping(
+        solver=Moody(tol=1e-9), on_failure="retry", sleeping=ds.Sleeping(1e-3, 1.0)
+    )
+    sim = ds.Simulation(block(), method)
     report = sim.step()
     assert report.ok
     assert report.retries == 1
     assert Moody.calls == pytest.approx([9.81 / 240, 9.81 / 480, 9.81 / 480], rel=1e-6)
     assert np.isclose(report.dt, 1 / 240)
+    slow = sim._stepper.sleepers.slow[1]
+    assert np.isclose(slow, 1 / 240), "what failed has left no trace"
     assert np.isclose(sim.time, 1 / 240)
     assert abs(report.energy.unexplained) < 1e-9
 

@@ -42,6 +42,23 @@ def test_a_sliding_block_goes_on_where_a_resting_one_would_not_start():
     assert np.isclose(moving.body("b").velocity[0], 0.5 + 0.2 * G, rtol=1e-6)
 
 
+def test_one_that_breaks_loose_leaves_the_others_as_they_slid():
+    """One slides all the time, another is pushed off after 0.1 s: the first never notices."""
+    world = ds.World()
+    world.add_ground(friction=(0.6, 0.2))
+    for name, y, speed in (("first", 0.0, 1.0), ("second", 2.0, 0.0)):
+        world.add_body(
+            ds.Box(0.2, 0.2, 0.1), name=name, mass=1.0, position=(0, y, 0.05),
+            velocity=(speed, 0, 0), friction=(0.6, 0.2),
+        )  # fmt: skip
+    push = {"second": (0.7 * G, 0, 0, 0, 0, 0)}
+    world.add_force(ds.Callback(lambda model, state: push if state.time > 0.1 else {}))
+    sim, _ = run(world, 0.2)
+    assert np.isclose(sim.body("first").velocity[0], 1.0 - 0.2 * G * 0.2, rtol=1e-6)
+    pushed = (0.2 - 25 / 240) * 0.5 * G  # from the first step that begins after 0.1 s
+    assert np.isclose(sim.body("second").velocity[0], pushed, rtol=1e-6)
+
+
 def test_a_block_that_stops_has_its_static_friction_back():
     world = block(math.atan(0.4), (0.6, 0.5), velocity=1.0)
     sim, _ = run(world, 2.0)
@@ -66,6 +83,10 @@ def test_ice_skate_along_its_blade():
     v = sim.body("s").velocity
     assert np.isclose(v[0], 2.0 - 0.05 * 0.5 * G, rtol=1e-6)
     assert np.abs(v[1:]).max() < 1e-9
+    sign = np.where(sim.contacts["bodies"][:, 0] == "s", 1.0, -1.0)
+    assert np.allclose(sign[:, None] * sim.contacts["velocity"], v, atol=1e-9), "in true metres"
+    push = (sign[:, None] * sim.contacts["force"]).sum(axis=0)
+    assert np.allclose(push, sim.body("s").mass * G * np.array([-0.025, 0, 1]), rtol=1e-6)
 
 
 def test_ice_skate_thrown_askew_goes_straight():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import drystone as ds
-from tests.steppers.time_stepping.worlds import run, tumble
+from tests.steppers.time_stepping.worlds import block, run, tumble
 
 
 def bodies_of(seed, n=4):
@@ -106,6 +106,18 @@ def test_warm_start_changes_the_effort_and_not_the_motion(planar):
     warm, b = run(tumble(3, planar), 0.6, tol=1e-11)
     assert np.allclose(cold.state.position, warm.state.position, atol=1e-6)
     assert b.series("iterations").sum() <= a.series("iterations").sum()
+
+
+def test_a_body_at_rest_starts_from_its_own_answer():
+    """The guess is the last step's impulse, in proportion to the step, turned into new frames."""
+    sim, _ = run(block(0.2), 0.1)
+    stepper = sim._stepper
+    rows, solved, warm = stepper.rows, stepper.solved, stepper.warm
+    at = warm.find(stepper.model, rows)
+    assert sorted(at) == [0, 1, 2, 3]
+    assert np.allclose(warm.guess(rows, at, 1 / 240), solved.r, atol=1e-12)
+    assert np.allclose(warm.guess(rows, at, 1 / 480), 0.5 * solved.r, atol=1e-12)
+    assert solved.r[:, 0].min() > 0
 
 
 def digest(sim):
