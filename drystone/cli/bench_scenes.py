@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import PIPED_WIDTH, complain, mistakes
+from drystone.cli.words import PIPED_WIDTH, complain, make_folder, mistakes
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -59,10 +59,7 @@ def scenes(
             raise OptionError(f"--shorter {shorter:g}: expected a number above 0, up to 1")
         numbers = _sizes(sizes) if grow else ()
         if output is not None:
-            try:
-                output.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OptionError(f"--output {output}: {error.strerror or error}") from None
+            make_folder("--output", output)
         rows, grown = _measure(cases, peers, numbers, repeats, shorter, limit, output)
         _print(rows, grown, profile)
 

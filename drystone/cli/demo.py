@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from drystone.cli.tally import Tally
 from drystone.cli.watch import Watched, times, watch
-from drystone.cli.words import FAILED, complain, duration, tolerance, tolerances
+from drystone.cli.words import FAILED, complain, duration, make_folder, tolerance, tolerances
 from drystone.errors import MissingExtraError
 from drystone.plots.brazil_nut import Moment, Rise, heights, save_brazil_nut
 from drystone.plots.series import save_series
@@ -24,6 +25,8 @@ from drystone.simulation import Simulation
 def demo(output: Path = Path("demo"), **settings: Any) -> None:
     """Shake, say what happened, draw it, and say where; settings: of the scene."""
     console = Console(highlight=False)
+    if find_spec("matplotlib") is not None:
+        make_folder("--output", output)
     scene = build("brazil-nut", **settings)
     console.print(
         f"\n{len(scene.world) - 2} disks and a large one below them, in a box that is shaken up "

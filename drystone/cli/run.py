@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import FAILED, complain, duration, mistakes, tolerance, tolerances
+from drystone.cli.words import (
+    FAILED,
+    complain,
+    duration,
+    make_folder,
+    mistakes,
+    tolerance,
+    tolerances,
+)
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -128,19 +137,19 @@ def _check_places(picture: Path | None, plots: Path | None) -> None:
     """Said before the run, not after it."""
     if picture is not None and picture.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise OptionError(f"--picture {picture}: expected a name ending in .png, .pdf or .svg")
-    if plots is not None and plots.exists() and not plots.is_dir():
-        raise OptionError(f"--plots {plots}: not a folder")
     if picture is not None or plots is not None:
         from drystone.plots import style
 
         with style.figure(1, 1):  # raises where matplotlib is missing
             pass
-    for place in (plots, None if picture is None else picture.parent):
-        if place is not None:
-            try:
-                place.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OptionError(f"{place}: {error.strerror or error}") from None
+    if plots is not None:
+        make_folder("--plots", plots)
+    if picture is not None:
+        make_folder("--picture", picture.parent)
+        if picture.is_dir() or not os.access(
+            picture if picture.exists() else picture.parent, os.W_OK
+        ):
+            raise OptionError(f"--picture {picture}: cannot be written")
 
 
 def _run(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drystone.errors import DrystoneError, SimulationError, SolverError
+from drystone.errors import DrystoneError, OptionError, SimulationError, SolverError
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
@@ -70,6 +70,14 @@ def tolerance(method: TimeStepping, residual: float) -> str:
     if known["tol"] < residual and "loose" in known:
         text += f", {known['loose']:g} for large islands on the move"
     return text
+
+
+def make_folder(option: str, place: Path) -> None:
+    """Create a folder, or say why not before anything is computed."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"{option} {place}: {error.strerror or error}") from None
 
 
 def finite(number: float) -> float | None:

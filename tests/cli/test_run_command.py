@@ -80,6 +80,8 @@ def test_options_reach_the_method():
         (["rolling-ball", "--dt", "0"], "dt = 0.0"),
         (["rolling-ball", "--duration", "-1"], "--duration -1"),
         (["rolling-ball", "--picture", "x.gif"], ".png"),
+        (["rolling-ball", "--picture", "/dev/null/x.png"], "--picture /dev/null"),
+        (["rolling-ball", "--plots", "/dev/null"], "--plots /dev/null"),
     ],
 )
 def test_mistakes_end_with_one_line_and_code_2(arguments, words):
