@@ -61,7 +61,7 @@ def test_retry_halves_the_step():
             return answer
 
     method = ds.TimeStepping(
-        solver=Moody(tol=1e-9), on_failure="retry", sleeping=ds.Sleeping(1e-3, 1.0)
+        solver=Moody(tol=1e-9), on_failure="retry", sleeping=ds.Sleeping(1.0, 1.0)
     )
     sim = ds.Simulation(block(), method)
     report = sim.step()
