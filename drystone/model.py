@@ -1,4 +1,4 @@
-"""The arrays that a step reads and writes: geoms, model, state, contacts. Data only.
+"""The arrays that a step reads and writes: geoms, joints, model, state, contacts. Data only.
 
 Conventions, written once. SI units; planar worlds have dim 2 and dof 3 (x, y, angle), spatial
 ones dim 3 and dof 6. Positions are centres of mass; velocities are (linear, angular) in world
@@ -29,6 +29,8 @@ class Geoms:
     first (ng + 1,), numbers: floats of geom g are numbers[first[g]:first[g + 1]]; the same for
         first_int and ints. Their meaning for each kind is written in ``geometry.kinds``.
     radius (ng,): of the least ball about the geom's frame origin that holds it; inf if unbounded.
+    tile (ng,), bend (nt, 3): row of `bend` of a mesh's triangle, -1 for other geoms, and how the
+        surface turns at the triangle's edges [rad]; both empty without meshes.
     """
 
     dim: int
@@ -42,6 +44,8 @@ class Geoms:
     first_int: Ints
     ints: Ints
     radius: Floats
+    tile: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    bend: Floats = field(default_factory=lambda: np.empty((0, 3)))
 
     def __len__(self) -> int:
         return int(self.kind.size)
@@ -62,6 +66,73 @@ class PairRules:
 
 
 @dataclass(slots=True)
+class Joints:
+    """nj joints; their nr rows C = 0; their nq free coordinates; ne actions on coordinates.
+
+    kind (nj,): index in ``constraints.joints.KINDS``; uid (nj,): never reused.
+    body (nj, 2): bodies a and b, -1 the world. anchor_a, anchor_b (nj, dim) [m], frame_a, frame_b
+        (nj, dim, dim), columns are axes: the joint's frame on either body, in its centre-of-mass
+        frame (world coordinates for the world).
+    first_row, first_coordinate (nj + 1,): joint j owns rows first_row[j]:first_row[j + 1].
+    row_code (nr, 4), row_target (nr,), row_body (nr, 2), and the same of coordinates: functions
+        of ``kernels.joints``; coordinate_name: as the user speaks of them.
+    coupled_row (nk,): rows that are factor_0 q_0 + factor_1 q_1 - target of two coordinates:
+        coupled_coordinate, coupled_factor (nk, 2).
+    action_kind (ne,), action_coordinate (ne,), action_numbers (ne, 4): limits, motors, friction
+        and springs of ``kernels.joints_coupled``.
+    breaks_at (nj, 2): force [N] and torque [N m] that a joint bears; inf by default.
+    start (nq,): values near which angles begin to be counted [m or rad].
+    """
+
+    names: tuple[str, ...]
+    kind: Ints
+    uid: Ints
+    body: Ints
+    anchor_a: Floats
+    anchor_b: Floats
+    frame_a: Floats
+    frame_b: Floats
+    first_row: Ints
+    row_code: Ints
+    row_target: Floats
+    row_body: Ints
+    first_coordinate: Ints
+    coordinate_code: Ints
+    coordinate_target: Floats
+    coordinate_body: Ints
+    coordinate_name: tuple[str, ...]
+    coupled_row: Ints
+    coupled_coordinate: Ints
+    coupled_factor: Floats
+    action_kind: Ints
+    action_coordinate: Ints
+    action_numbers: Floats
+    breaks_at: Floats
+    start: Floats
+
+    def __len__(self) -> int:
+        return int(self.kind.size)
+
+    @property
+    def nr(self) -> int:
+        return int(self.row_target.size)
+
+    @property
+    def nq(self) -> int:
+        return int(self.coordinate_target.size)
+
+    @property
+    def row_joint(self) -> Ints:
+        """(nr,) the joint of each row."""
+        return np.repeat(np.arange(len(self)), np.diff(self.first_row))
+
+    @property
+    def coordinate_joint(self) -> Ints:
+        """(nq,) the joint of each coordinate."""
+        return np.repeat(np.arange(len(self)), np.diff(self.first_coordinate))
+
+
+@dataclass(slots=True)
 class Model:
     """What does not change during a step; nb bodies.
 
@@ -73,7 +144,7 @@ class Model:
         body axes, zero for bodies of isotropic friction.
     layer (nb,): bits; bodies collide if they share one.
     motions: (body index, motion) of kinematic bodies; forces: anything with
-        ``add(model, state, out)`` and ``potential(model, state)``.
+        ``add(model, state, out)`` and ``potential(model, state)``. joints: None without any.
     """
 
     dim: int
@@ -94,6 +165,7 @@ class Model:
     rules: PairRules
     motions: tuple[tuple[int, Any], ...] = ()
     forces: Sequence[Any] = ()
+    joints: Joints | None = None
 
     @property
     def nb(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone.builder.bodies import Body, Template
+from drystone.builder.joints import JointEntry, build_joints
 from drystone.dynamics.forces import BoundForce, Force
 from drystone.dynamics.frames import rotations, spin_velocity, turned
 from drystone.model import Geoms, Model, PairRules, State
@@ -24,15 +25,18 @@ def build(
     pairs: Mapping[Uids, tuple[float, float, float, float]],
     ignored: Iterable[Uids],
     time: float,
+    joints: Sequence[JointEntry] = (),
 ) -> tuple[Model, State]:
     """Model, and the state at a time [s], of checked bodies.
 
     pairs: by the uids of two bodies (static, dynamic, normal, tangential), nan where the pair
     says nothing. ignored: pairs that never collide. Pairs of bodies that are gone do not count.
+    joints: checked; their pairs do not collide unless they say so.
     """
     mass, inertia, centre = _matter(dim, bodies)
     inverse_mass, inverse_inertia = _inverses(mass, inertia)
     surfaces = [body.surface for body in bodies]
+    index = {body.uid: i for i, body in enumerate(bodies)}
     model = Model(
         dim=dim,
         gravity=np.array(gravity, float),
@@ -49,8 +53,9 @@ def build(
         axis=_rows([s.axis for s in surfaces], dim),
         layer=np.array([s.layer for s in surfaces], np.int64),
         geoms=_geoms(dim, bodies, centre),
-        rules=_rules({body.uid: i for i, body in enumerate(bodies)}, pairs, ignored),
+        rules=_rules(index, pairs, {*ignored, *(j.pair for j in joints if j.pair is not None)}),
         motions=tuple((i, b.motion) for i, b in enumerate(bodies) if b.motion is not None),
+        joints=build_joints(joints, index, centre),
     )
     model.forces = _bound({name: i for i, name in enumerate(model.names)}, forces, dim)
     return model, _state(model, bodies, time)
@@ -143,6 +148,7 @@ def _geoms(dim: int, bodies: Sequence[Body], centre: Floats) -> Geoms:
     first, numbers = _gather([p.floats for p in pieces], piece, np.float64)
     first_int, ints = _gather([p.ints for p in pieces], piece, np.int64)
     turns = np.array([p.turn for p in pieces], float).reshape(-1, dim, dim)
+    tile, bend = _tiles(pieces, piece)
     return Geoms(
         dim=dim,
         kind=np.array([p.kind for p in pieces], np.int64)[piece],
@@ -155,7 +161,19 @@ def _geoms(dim: int, bodies: Sequence[Body], centre: Floats) -> Geoms:
         first_int=first_int,
         ints=ints,
         radius=np.array([p.radius for p in pieces], float)[piece],
+        tile=tile,
+        bend=bend,
     )
+
+
+def _tiles(pieces: list[Any], which: Ints) -> tuple[Ints, Floats]:
+    """Which geoms are triangles of a mesh, and how the surface turns at their edges."""
+    bends = [p.bend for p in pieces if p.bend is not None]
+    if not bends:
+        return np.empty(0, np.int64), np.empty((0, 3))
+    row = np.full(len(pieces), -1, np.int64)
+    row[[i for i, p in enumerate(pieces) if p.bend is not None]] = np.arange(len(bends))
+    return row[which], np.array(bends)
 
 
 def _gather(parts: list[Any], which: Ints, dtype: Any) -> tuple[Ints, Any]:

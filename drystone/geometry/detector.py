@@ -76,7 +76,26 @@ class Detector:
                 at = self._batch(c, start[c], start[c + 1], x, R, cache, at)
         self._total += self._last
         self._calls += 1
-        return self._out.contacts(self._pairs, at)
+        found = self._out.contacts(self._pairs, at)
+        return self._on_surfaces(found, x, R) if self._geoms.tile.size else found
+
+    def _on_surfaces(self, found: Contacts, x: Floats, R: Floats) -> Contacts:
+        """Without what a mesh's prisms answer at edges that its surface does not have."""
+        from drystone.kernels.spatial.mesh_filter import filter_mesh_contacts
+
+        geoms = self._geoms
+        left = filter_mesh_contacts(
+            geoms.tile, geoms.bend, x, R, geoms.first, geoms.numbers, found.geom_a, found.geom_b,
+            found.point, found.normal, found.gap, found.feature,
+        )  # fmt: skip
+        return Contacts(
+            found.geom_a[:left],
+            found.geom_b[:left],
+            found.point[:left],
+            found.normal[:left],
+            found.gap[:left],
+            found.feature[:left],
+        )
 
     def state(self) -> dict[str, Any]:
         """What the pair kernels remember, as plain arrays: `pair` (m, 2) of uids, `width` (m,)
@@ -126,7 +145,7 @@ class Detector:
         ignored: Ints | None,
         names: Sequence[str],
     ) -> None:
-        dim = geoms.dim
+        self._geoms, dim = geoms, geoms.dim
         ranking = self._ranking = Ranking(geoms, movable, layer, ignored, names)
         ng, nk = len(ranking), ranking.kinds.size
         self._lower, self._upper = np.empty((ng, dim)), np.empty((ng, dim))

@@ -71,8 +71,8 @@ def card_house(
         H L cos(tilt) = G (L sin(tilt) - t cos(tilt)) / 2 + P (L sin(tilt) - t cos(tilt)),
     so H = (G / 2 + P) (tan(tilt) - t / L), while the foot carries G + P. It holds if H / (G + P)
     <= mu, for every P if tan(tilt) - t / L <= mu: 0.235 against 0.5 for the defaults. At the top
-    the pair pushes horizontally by symmetry; two edges meet there, which leaves the normal open
-    (G6) up to `tilt`, so that tan(tilt) <= mu is asked for too. Long cards lie on both cards of a
+    the pair pushes horizontally by symmetry; two edges meet there, and the mean of the cards'
+    normals is horizontal (G6). Long cards lie on both cards of a
     pair, so that no pair is loaded on one side only; they take the thrust of the feet above.
     """
     at_least(1, storeys=storeys)

@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
     kind: code; floats, ints: its numbers; offset (dim,), turn (dim, dim): its frame in the
     shape's (columns of turn are its axes); radius: of the least ball about its frame's origin
-    that holds it, inf if it is unbounded.
+    that holds it, inf if it is unbounded; bend (3,): of a mesh's triangle, see ``Geoms``.
     """
 
     kind: int
@@ -38,6 +38,7 @@ class Piece(NamedTuple):
     offset: Floats
     turn: Floats
     radius: float
+    bend: Floats | None = None
 
     def moved(self, position: Floats, turn: Floats) -> Piece:
         """The piece in a frame in which the present one stands at `position` with axes `turn`."""

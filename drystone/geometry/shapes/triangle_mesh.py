@@ -122,9 +122,10 @@ class TriangleMesh(FixedOnly, SpatialShape):
         radius = np.sqrt((points * points).sum(axis=2).max(axis=1)).tolist()
         planes = np.stack([plane_of(points[:, loop]) for loop in _LOOPS], axis=1)
         floats = np.concatenate((points.reshape(-1, 18), planes.reshape(-1, 20)), axis=1)
+        bends = np.where(self.neighbours >= 0, self.bends, np.inf)
         return [
-            Piece(kinds.POLYHEDRON, numbers, _PRISM_INTS, x, AXES[3], r)
-            for numbers, x, r in zip(floats, middle, radius, strict=True)
+            Piece(kinds.POLYHEDRON, numbers, _PRISM_INTS, x, AXES[3], r, bend)
+            for numbers, x, r, bend in zip(floats, middle, radius, bends, strict=True)
         ]
 
     def contains(self, points: Any) -> Bools:

@@ -24,6 +24,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     BEST,
     BEST_N,
     EDGES,
+    FACE_B,
     FIRST,
     FOUND,
     KIND,
@@ -134,7 +135,10 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     elif verdict == PROVED and not done:
         cosine = dot(w, N, w, BEST_N)
         done = stage in (CACHED, FACE) or cosine < 1.0 - SAME
-        if not done:
+        if done and along_a_line(at, w, poly):
+            best_face(numbers, ints, at, w, TIE * w[SIZE])
+            at[STAGE], done = MEAN, False
+        elif not done:
             w[OLD], w[OLD + 1], w[OLD + 2], w[OLD + 3] = w[KIND], w[FIRST], w[SECOND], w[S]
             w[KIND], w[FIRST] = w[BEST], w[BEST + 1]
             at[STAGE] = FLAT
@@ -149,6 +153,19 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     else:
         stats[NEIGHBOURS if at[NEARBY] == 1 else SEARCHES] += 1
     return False
+
+
+@kernel
+def along_a_line(at, w, poly):
+    """Whether two faces meet in an edge and open like a wedge: the normal is not one's (G6)."""
+    tie = TIE * w[SIZE]
+    if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > tie:
+        return False
+    near = 0
+    for c in range(at[MADE]):
+        if poly[SPOT + 3, c] <= tie:
+            near += 1
+    return near < 3
 
 
 @kernel

@@ -55,7 +55,7 @@ def best_face(numbers, ints, at, w, tie):
     Stops at the first plane that proves a gap beyond the margin. If tie > 0, takes the mean
     normal of all faces within `tie` of touching instead, for a corner on a corner (G6).
     """
-    best, on = -math.inf, ON * w[SIZE]
+    best, on, ties = -math.inf, ON * w[SIZE], 0
     for c in range(3):
         w[V2 + c] = 0.0
     for k in range(2):
@@ -73,6 +73,7 @@ def best_face(numbers, ints, at, w, tie):
             u = climb(numbers, ints, at, w, 1 - k, -sign, u)
             s = sign * height(numbers, at, w, 1 - k, u) - numbers[p + 3] - k * dot(w, N, w, SHIFT)
             if tie > 0.0:
+                ties += abs(s) <= tie
                 for c in range(3):
                     w[V2 + c] += w[N + c] if abs(s) <= tie else 0.0
             elif s > bar:
@@ -82,7 +83,7 @@ def best_face(numbers, ints, at, w, tie):
                     w[BEST_N + c] = w[N + c]
     if tie > 0.0:
         d = dot(w, V2, w, V2)
-        if d > 0.01:  # else they cancel, as around a thin plate: the best face's stays
+        if ties > 1 and d > 0.01:  # else they cancel, as around a thin plate: what was stays
             w[KIND] = 0.0
             set_normal(w, V2, 1.0 / math.sqrt(d))
     else:
