@@ -14,6 +14,15 @@ from weakref import WeakValueDictionary
 from drystone.builder import bodies as described
 from drystone.builder.arrays import build
 from drystone.builder.bodies import Body, Template
+from drystone.builder.joints import (
+    JointEntry,
+    JointHandle,
+    describe,
+    describe_gear,
+    find_joint,
+    new_joint_name,
+)
+from drystone.constraints.joints import Gear, Joint
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
 from drystone.errors import ModelError
@@ -40,7 +49,7 @@ class ForceHandle:
 
 
 class World:
-    """Bodies, ground, forces and gravity, in SI units.
+    """Bodies, joints, ground, forces and gravity, in SI units.
 
     planar: x, y and an angle, y up, gravity (0, -9.81); otherwise spatial, z up, quaternions
     (w, x, y, z), gravity (0, 0, -9.81). gravity (dim,) [m/s^2].
@@ -52,8 +61,10 @@ class World:
         self._forces: dict[int, Force] = {}
         self._pairs: dict[tuple[int, int], tuple[float, float, float, float]] = {}
         self._ignored: set[tuple[int, int]] = set()
+        self._joints: dict[str, JointEntry] = {}
         self._templates: WeakValueDictionary[Shape, Template] = WeakValueDictionary()
         self._next_uid = self._next_geom = self._next_force = self._next_name = 0
+        self._next_joint = 0
         self._version = 0
         self.gravity = (0.0,) * (self._dim - 1) + (-9.81,) if gravity is None else gravity
 
@@ -89,6 +100,11 @@ class World:
     @property
     def forces(self) -> tuple[Force, ...]:
         return tuple(self._forces.values())
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names, in the order of the arrays that ``build`` makes."""
+        return tuple(self._joints)
 
     @property
     def version(self) -> int:
@@ -207,6 +223,11 @@ class World:
         for force in self._forces.values():
             if found.name in force.bodies():
                 raise ModelError(f"body {found.name!r}: {force} acts on it: remove the force first")
+        for entry in self._joints.values():
+            if found in entry.ends:
+                raise ModelError(
+                    f"body {found.name!r}: joint {entry.name!r} holds it: remove the joint first"
+                )
         del self._bodies[found.name]
         self._version += 1
 
@@ -258,12 +279,47 @@ class World:
         del self._forces[handle.uid]
         self._version += 1
 
+    def add_joint(self, joint: Joint) -> JointHandle:
+        """Add a joint between two bodies of this world, or a body and the world.
+
+        Its anchor and axis are where the bodies are described, not where a running simulation
+        has moved them: a joint for bodies on the move is placed by anchor_a and anchor_b.
+        """
+        if not isinstance(joint, Joint):
+            raise ModelError(f"add_joint: {joint!r} is no joint")
+        uid, dim = self._next_joint, self._dim
+        name = new_joint_name(joint, self._joints, uid)
+        what = f"joint {name!r} ({type(joint).__name__})"
+        if isinstance(joint, Gear):
+            parts = self._geared(what, joint.a), self._geared(what, joint.b)
+            entry = describe_gear(name, uid, joint, dim, parts)
+        else:
+            ends = self._end(what, joint.a), self._end(what, joint.b)
+            entry = describe(name, uid, joint, dim, ends)
+        self._joints[name] = entry
+        self._next_joint += 1
+        self._version += 1
+        return JointHandle(name, uid)
+
+    def remove_joint(self, joint: str | JointHandle) -> None:
+        """Take a joint out; gears on it must be removed first."""
+        found = find_joint("remove_joint", joint, self._joints)
+        for entry in self._joints.values():
+            if any(part.placed is None and part.uid == found.uid for part in entry.parts):
+                raise ModelError(
+                    f"joint {found.name!r}: gear {entry.name!r} couples it: remove the gear first"
+                )
+        del self._joints[found.name]
+        self._version += 1
+
     def build(self, time: float = 0.0) -> tuple[Model, State]:
         """The arrays of a simulation, and its state at `time` [s] (prescribed motions move)."""
         when = check.number("World.build", "time", time)
         bodies = list(self._bodies.values())
         forces = self._forces.values()
-        return build(self._dim, self._gravity, bodies, forces, self._pairs, self._ignored, when)
+        joints = list(self._joints.values())
+        rules = self._pairs, self._ignored
+        return build(self._dim, self._gravity, bodies, forces, *rules, when, joints)
 
     def copy(self) -> Self:
         """A world to edit on its own; handles of this one are valid in it."""
@@ -289,6 +345,8 @@ class World:
         text = f"World({'planar' if self.planar else 'spatial'}, gravity={self._gravity}, {bodies}"
         if self._forces:
             text += f", {len(self._forces)} force{'s' * (len(self._forces) > 1)}"
+        if self._joints:
+            text += f", {len(self._joints)} joint{'s' * (len(self._joints) > 1)}"
         return f"{text}, {self.total_mass:.6g} kg)"
 
     def _find(self, what: str, body: str | BodyHandle) -> Body:
@@ -299,6 +357,22 @@ class World:
         if isinstance(body, BodyHandle) and body.uid != found.uid:
             raise ModelError(f"{what}: the body {name!r} of this handle was removed")
         return found
+
+    def _end(self, what: str, body: Any) -> Body | None:
+        """A joint's body, None for the world."""
+        world = check.body_name(what, body, world=True) == check.WORLD
+        return None if world else self._find(what, body)
+
+    def _geared(self, what: str, part: Any) -> JointEntry | Body:
+        """What one side of a gear names: a joint, with or without a coordinate, or a body."""
+        target = part[0] if isinstance(part, tuple) and len(part) == 2 else part
+        name = getattr(target, "name", target)
+        joint = isinstance(target, JointHandle) or isinstance(part, tuple)
+        if joint or (name in self._joints and not isinstance(target, BodyHandle)):
+            return find_joint(what, target, self._joints)
+        if name in self._bodies:
+            return self._find(what, target)
+        raise check.unknown(what, str(name), [*self._joints, *self._bodies])
 
     def _pair(
         self, what: str, a: str | BodyHandle, b: str | BodyHandle

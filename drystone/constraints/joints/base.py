@@ -1,0 +1,226 @@
+"""What all joints share: the two frames, the free coordinates, and what acts on them.
+
+A joint holds a frame on body a to a frame on body b. Users place it in one of two ways:
+
+    anchor, axis                world coordinates, at the poses that ``add_body`` was given
+    anchor_a, anchor_b, axis_a, axis_b     each in its body's own frame (world coordinates for the
+                                world); the bodies need not fit yet: ``assemble`` moves them
+
+Angles are zero at the poses of the description; displacements are those from b's anchor to a's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from drystone.constraints.joints.actions import Action, actions_of
+from drystone.dynamics import check
+from drystone.errors import ModelError
+from drystone.kernels.joints import ANGLE_A, TURN
+from drystone.types import Floats
+
+Function = tuple[int, int, int, int]  # kind and axes of ``kernels.joints``
+WORDS = {2: "planar", 3: "spatial"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Of a body's own frame in the world: position (dim,), rotation (dim, dim), planar angle."""
+
+    position: Floats
+    rotation: Floats
+    angle: float = 0.0
+
+    @staticmethod
+    def world(dim: int) -> Pose:
+        return Pose(np.zeros(dim), np.eye(dim))
+
+    def local(self, point: Floats) -> Floats:
+        """Of a world point."""
+        out: Floats = self.rotation.T @ (point - self.position)
+        return out
+
+    def point(self, local: Floats) -> Floats:
+        """In the world."""
+        out: Floats = self.position + self.rotation @ local
+        return out
+
+
+@dataclass(slots=True)
+class Placed:
+    """A joint on two bodies, in their own frames: anchors (2, dim), frames (2, dim, dim).
+
+    rows, coordinates: functions of ``kernels.joints`` with their targets; names: of coordinates;
+    actions: on coordinates. screw: factor by which the last row couples the first two
+    coordinates, 0 for none.
+    """
+
+    anchors: Floats
+    frames: Floats
+    rows: list[tuple[Function, float]]
+    coordinates: list[tuple[Function, float]]
+    names: tuple[str, ...]
+    actions: list[Action] = field(default_factory=list)
+    screw: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Base of all joints.
+
+    a, b: bodies, by name or handle; b may be ``"world"``, and so may a.
+    anchor (dim,) [m]: in the world, at the described poses; or anchor_a, anchor_b (dim,): in each
+        body's own frame, the origin if only one is given.
+    limits, motor, friction, spring: of the joint's free coordinate; a joint with several takes a
+        dict {coordinate: ...}. limits (lowest, highest) [m or rad], None for none; motor: Motor;
+        friction: largest force [N] or torque [N m]; spring (stiffness, damping[, rest]).
+    breaks_at: force [N], or (force, torque [N m]), beyond which the joint is gone.
+    collide: whether its two bodies collide with each other.
+    """
+
+    a: Any
+    b: Any = check.WORLD
+    _: KW_ONLY
+    anchor: Any = None
+    anchor_a: Any = None
+    anchor_b: Any = None
+    name: str | None = None
+    limits: Any = None
+    motor: Any = None
+    friction: Any = None
+    spring: Any = None
+    breaks_at: Any = None
+    collide: bool = False
+    dims: ClassVar[tuple[int, ...]] = (3,)
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    rows: ClassVar[Mapping[int, tuple[Function, ...]]] = {}
+    free: ClassVar[Mapping[int, tuple[Function, ...]]] = {}
+
+    def check_dim(self, owner: str, dim: int) -> None:
+        """ModelError unless the joint makes sense in a world of this dimension."""
+        if dim not in self.dims:
+            kind = type(self).__name__
+            raise ModelError(
+                f"{owner}: {kind} is a {WORDS[self.dims[0]]} joint, the world is {WORDS[dim]}"
+            )
+
+    def place(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Placed:
+        """The joint on bodies at their described poses; ModelError if it makes no sense."""
+        self.check_dim(owner, dim)
+        anchors = self.find_anchors(owner, dim, poses)
+        frames = self.find_frames(owner, dim, poses)
+        turn = poses[0].angle - poses[1].angle
+        rows = [(f, self.target(f, turn, dim)) for f in self.rows[dim]]
+        free = [(f, self.target(f, turn, dim)) for f in self.free[dim]]
+        local = np.array([pose.rotation.T @ f for pose, f in zip(poses, frames, strict=True)])
+        placed = Placed(anchors, local, rows, free, self.coordinates[: len(free)])
+        placed.actions = self.act(owner, placed.names)
+        return placed
+
+    def target(self, function: Function, turn: float, dim: int) -> float:
+        """What a function is measured from: planar angles start at the described turn [rad]."""
+        angular = function[0] in (ANGLE_A, TURN)
+        return turn if dim == 2 and angular else 0.0
+
+    def act(self, owner: str, names: Sequence[str]) -> list[Action]:
+        return actions_of(owner, names, self.limits, self.motor, self.friction, self.spring)
+
+    def find_anchors(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Floats:
+        """(2, dim) in the bodies' own frames."""
+        if self.anchor is None and self.anchor_a is None and self.anchor_b is None:
+            return self.default_anchors(owner, dim, poses)
+        if self.anchor is not None:
+            if self.anchor_a is not None or self.anchor_b is not None:
+                raise ModelError(f"{owner}: both anchor and anchor_a or anchor_b: give one kind")
+            place = np.array(check.vector(owner, "anchor", self.anchor, dim))
+            return np.array([pose.local(place) for pose in poses])
+        origin = (0.0,) * dim
+        given = {"anchor_a": self.anchor_a, "anchor_b": self.anchor_b}
+        return np.array(
+            [check.vector(owner, f, origin if v is None else v, dim) for f, v in given.items()]
+        )
+
+    def default_anchors(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Floats:
+        raise ModelError(f"{owner}: has no anchor: give anchor, or anchor_a and anchor_b")
+
+    def find_frames(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> tuple[Floats, Floats]:
+        """World axes of the joint's frames on a and b, columns; here those of the world."""
+        return np.eye(dim), np.eye(dim)
+
+    def bearing(self, owner: str) -> tuple[float, float]:
+        """Force [N] and torque [N m] at which it breaks."""
+        value = self.breaks_at
+        if value is None:
+            return math.inf, math.inf
+        if not isinstance(value, tuple | list):
+            return check.positive(owner, "breaks_at", value), math.inf
+        if len(value) != 2:
+            raise ModelError(f"{owner}: breaks_at = {value}: expected a force, or (force, torque)")
+        force, torque = (
+            math.inf if v is None or v == math.inf else check.positive(owner, "breaks_at", v)
+            for v in value
+        )
+        return force, torque
+
+
+@dataclass(frozen=True, slots=True)
+class AxisJoint(Joint):
+    """A joint with a direction that b carries: axis (dim,) in the world, or axis_b in b's frame.
+
+    In space the axis is the third of the joint's frame, in the plane the first.
+    """
+
+    _: KW_ONLY
+    axis: Any = None
+    axis_b: Any = None
+
+    def find_frames(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> tuple[Floats, Floats]:
+        frame = frame_about(self.find_axis(owner, dim, "axis_b", self.axis_b, poses[1]))
+        return frame, frame
+
+    def find_axis(self, owner: str, dim: int, field: str, local: Any, pose: Pose) -> Floats:
+        """The unit axis on one body, in the world."""
+        if self.axis is not None:
+            if local is not None:
+                raise ModelError(f"{owner}: both axis and {field}: give one")
+            return np.array(check.direction(owner, "axis", self.axis, dim))
+        if local is None:
+            raise ModelError(f"{owner}: has no axis: give axis, or {field}")
+        out: Floats = pose.rotation @ np.array(check.direction(owner, field, local, dim))
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedJoint(AxisJoint):
+    """A joint that keeps an axis of a along one of b: axis, or axis_a and axis_b."""
+
+    _: KW_ONLY
+    axis_a: Any = None
+
+    def find_frames(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> tuple[Floats, Floats]:
+        there = frame_about(self.find_axis(owner, dim, "axis_b", self.axis_b, poses[1]))
+        here = self.find_axis(owner, dim, "axis_a", self.axis_a, poses[0])
+        return frame_about(here, there[:, 0]), there
+
+
+def frame_about(axis: Floats, near: Floats | None = None) -> Floats:
+    """Right-handed frame of a unit axis, columns: in the plane the axis first, in space last.
+
+    near (3,): the direction the first axis leans to; None, or one along the axis: a fixed rule.
+    """
+    if axis.size == 2:
+        return np.array([[axis[0], -axis[1]], [axis[1], axis[0]]])
+    for lean in (near, np.eye(3)[0 if abs(axis[0]) < 0.6 else 1]):
+        if lean is None:
+            continue
+        x = lean - (lean @ axis) * axis
+        length = np.linalg.norm(x)
+        if length > 1e-9:
+            break
+    x = x / length
+    return np.column_stack([x, np.cross(axis, x), axis])
