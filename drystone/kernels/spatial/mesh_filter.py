@@ -22,7 +22,7 @@ from drystone.kernels._jit import kernel
 
 UPRIGHT = 1e-9  # 1 - cos of the angle within which a normal is the triangle's
 LEAN = 1e-6  # [rad] beyond what an edge allows that is still put up with
-NEAR = 1e-6  # of the triangle's size: points this close to an edge are on it
+NEAR = 1e-9  # of the triangle's size: points this close to an edge are on it
 
 
 @kernel
