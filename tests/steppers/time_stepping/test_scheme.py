@@ -245,3 +245,12 @@ def test_conditions_of_the_law_are_met_at_every_step():
         assert c.cone <= 1e-6 * scale
         assert c.power <= 1e-9 * scale
         assert abs(c.dissipation) <= 1e-5 * scale
+
+
+@pytest.mark.parametrize("k", [4, 8])
+def test_pyramids_of_bodies_on_more_points_than_they_need(k):
+    """Boxes that come to lie on faces make the LCP degenerate: Lemke still solves every step."""
+    _, kept = run(tumble(2, n=3), 1.3, cone=k)
+    assert all(report.ok for report in kept.reports)
+    assert kept.series("residual").max() < 1e-8
+    assert np.diff(kept.series("total")).max() < 1e-3, "and none of its answers explodes"
