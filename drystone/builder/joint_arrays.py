@@ -39,7 +39,7 @@ class JointTable:
         return len(self.names)
 
     def add(self, name: str, kind: int, uid: int, ends: Ends, placed: Placed, bearing: Any) -> None:
-        """One joint; uid -1: one that no one asks for by uid."""
+        """One joint; the uid of a gear's bearing is negative."""
         self._where[uid] = len(self)
         self.names.append(name)
         self.heads.append((kind, uid, *self.bodies(ends)))

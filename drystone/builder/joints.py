@@ -240,7 +240,7 @@ def _couple(table: JointTable, entry: JointEntry) -> None:
             where = len(table)
             name = f"{entry.name}.{'ab'[k]}"
             kind, free = KINDS.index(Gear), (np.inf, np.inf)
-            table.add(name, kind, -1, part.ends, part.placed, free)
+            table.add(name, kind, -1 - 2 * entry.uid - k, part.ends, part.placed, free)
         at.append((where, part.coordinate))
         start += factor * part.value
     table.couple(table.find(entry.uid), at, (1.0, entry.factor), start, entry.ends)

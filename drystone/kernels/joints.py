@@ -57,8 +57,8 @@ def joint_rows_spatial(
         if first[j] == first[j + 1]:
             continue
         a, b = body[j, 0], body[j, 1]
-        _place(a, anchor_a[j], frame_a[j], orientation, A, r_a)
-        _place(b, anchor_b[j], frame_b[j], orientation, B, r_b)
+        _place(j, a, anchor_a, frame_a, orientation, A, r_a)
+        _place(j, b, anchor_b, frame_b, orientation, B, r_b)
         for e in range(3):
             d[e] = r_a[e] - r_b[e]
             if a >= 0:
@@ -66,29 +66,30 @@ def joint_rows_spatial(
             if b >= 0:
                 d[e] -= position[b, e]
         for n in range(first[j], first[j + 1]):
-            if code[n, 0] == POINT or code[n, 0] == LENGTH:
-                value[n] = _linear(code[n], B, d, g) - target[n]
-                _write_linear(a, b, r_a, r_b, d, g, J[n])
+            kind = code[n, 0]
+            if kind in (POINT, LENGTH):
+                value[n] = _linear(kind, code[n, 1], B, d, g) - target[n]
+                _write_linear(n, a, b, r_a, r_b, d, g, J)
             else:
-                value[n] = _angular(code[n], A, B, work, g) - target[n]
-                _write_angular(a, b, g, J[n])
+                i, k, m = code[n, 1], code[n, 2], code[n, 3]
+                value[n] = _angular(kind, i, k, m, A, B, work, g) - target[n]
+                for e in range(3):
+                    J[n, 0, e], J[n, 1, e] = 0.0, 0.0
+                    J[n, 0, 3 + e] = g[e] if a >= 0 else 0.0
+                    J[n, 1, 3 + e] = -g[e] if b >= 0 else 0.0
 
 
 @kernel
-def _place(b, anchor, frame, orientation, F, r):
+def _place(j, b, anchor, frame, orientation, F, r):
     """Rows of F: the frame's axes; r: the anchor from the centre of mass; in world directions."""
-    if b < 0:
-        for e in range(3):
-            r[e] = anchor[e]
-            for k in range(3):
-                F[k, e] = frame[e, k]
-        return
-    w, x, y, z = orientation[b, 0], orientation[b, 1], orientation[b, 2], orientation[b, 3]
+    w, x, y, z = 1.0, 0.0, 0.0, 0.0
+    if b >= 0:
+        w, x, y, z = orientation[b, 0], orientation[b, 1], orientation[b, 2], orientation[b, 3]
     for k in range(4):
         if k < 3:
-            v0, v1, v2 = frame[0, k], frame[1, k], frame[2, k]
+            v0, v1, v2 = frame[j, 0, k], frame[j, 1, k], frame[j, 2, k]
         else:
-            v0, v1, v2 = anchor[0], anchor[1], anchor[2]
+            v0, v1, v2 = anchor[j, 0], anchor[j, 1], anchor[j, 2]
         t0, t1, t2 = 2.0 * (y * v2 - z * v1), 2.0 * (z * v0 - x * v2), 2.0 * (x * v1 - y * v0)
         v0 += w * t0 + y * t2 - z * t1
         v1 += w * t1 + z * t0 - x * t2
@@ -100,11 +101,10 @@ def _place(b, anchor, frame, orientation, F, r):
 
 
 @kernel
-def _linear(code, B, d, g):
+def _linear(kind, i, B, d, g):
     """Value, and g: the direction f of the rate."""
-    if code[0] == POINT:
-        for e in range(3):
-            g[e] = B[code[1], e]
+    if kind == POINT:
+        g[0], g[1], g[2] = B[i, 0], B[i, 1], B[i, 2]
         return g[0] * d[0] + g[1] * d[1] + g[2] * d[2]
     length = np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     for e in range(3):
@@ -113,71 +113,61 @@ def _linear(code, B, d, g):
 
 
 @kernel
-def _angular(code, A, B, work, g):
+def _angular(kind, i, j, k, A, B, work, g):
     """Value, and g: the axis t of the rate t . (w_a - w_b)."""
-    kind = code[0]
     if kind == SWING:
-        return _swing(code[1], A[2], B, g)
-    if kind == DOT:
-        return _dot_cross(A[code[1]], B[code[2]], 1.0, g)
+        return _swing(i, A, B, g)
     if kind == ANGLE_A:
-        return _angle(A[code[1]], B[code[2]], B[code[3]], 1.0, g)
+        return _angle(A, i, B, j, k, 1.0, g)
     if kind == ANGLE_B:
-        return _angle(B[code[1]], A[code[2]], A[code[3]], -1.0, g)
+        return _angle(B, i, A, j, k, -1.0, g)
     if kind in (TURN, TWIST):
-        return _turn(kind, code[1], A, B, work, g)
-    if kind == TILT:
-        c = _dot_cross(A[2], B[2], -1.0, g)
+        return _turn(kind, i, A, B, work, g)
+    if kind in (DOT, TILT):
+        if kind == TILT:
+            i, j = 2, 2
+        g[0] = A[i, 1] * B[j, 2] - A[i, 2] * B[j, 1]
+        g[1] = A[i, 2] * B[j, 0] - A[i, 0] * B[j, 2]
+        g[2] = A[i, 0] * B[j, 1] - A[i, 1] * B[j, 0]
+        c = A[i, 0] * B[j, 0] + A[i, 1] * B[j, 1] + A[i, 2] * B[j, 2]
+        if kind == DOT:
+            return c
         s = np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
         for e in range(3):
-            g[e] = g[e] / s if s > 0.0 else 0.0
+            g[e] = -g[e] / s if s > 0.0 else 0.0
         return np.arctan2(s, c)
     for e in range(3):
-        g[e] = B[code[1], e] if kind == SPIN else 0.0
+        g[e] = B[i, e] if kind == SPIN else 0.0
     return 0.0
 
 
 @kernel
-def _dot_cross(u, v, scale, g):
-    """u . v, and g = scale u x v: the rate of u . v if u turns with a and v with b."""
-    g[0] = scale * (u[1] * v[2] - u[2] * v[1])
-    g[1] = scale * (u[2] * v[0] - u[0] * v[2])
-    g[2] = scale * (u[0] * v[1] - u[1] * v[0])
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
-
-
-@kernel
-def _angle(u, v, w, scale, g):
-    """atan2(u . w, u . v), and g = scale u x (c w - s v) / (s^2 + c^2)."""
-    s = u[0] * w[0] + u[1] * w[1] + u[2] * w[2]
-    c = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
-    size = s * s + c * c
-    if size > 0.0:
-        s1, c1 = scale * s / size, scale * c / size
-        m0, m1, m2 = c1 * w[0] - s1 * v[0], c1 * w[1] - s1 * v[1], c1 * w[2] - s1 * v[2]
-        g[0], g[1], g[2] = u[1] * m2 - u[2] * m1, u[2] * m0 - u[0] * m2, u[0] * m1 - u[1] * m0
-    else:
-        g[0], g[1], g[2] = 0.0, 0.0, 0.0
+def _angle(U, i, V, j, k, scale, g):
+    """atan2(s, c), s = u.V_k, c = u.V_j, u = U_i; g = scale u x (c V_k - s V_j) / (s^2 + c^2)."""
+    u0, u1, u2 = U[i, 0], U[i, 1], U[i, 2]
+    c = u0 * V[j, 0] + u1 * V[j, 1] + u2 * V[j, 2]
+    s = u0 * V[k, 0] + u1 * V[k, 1] + u2 * V[k, 2]
+    m = scale / (s * s + c * c) if s != 0.0 or c != 0.0 else 0.0
+    m0 = m * (c * V[k, 0] - s * V[j, 0])
+    m1 = m * (c * V[k, 1] - s * V[j, 1])
+    m2 = m * (c * V[k, 2] - s * V[j, 2])
+    g[0], g[1], g[2] = u1 * m2 - u2 * m1, u2 * m0 - u0 * m2, u0 * m1 - u1 * m0
     return np.arctan2(s, c)
 
 
 @kernel
-def _swing(i, z, B, g):
-    """s B_i . z with s = sqrt(2 / (1 + c)), c = B_2 . z; ds = -s dc / (2 (1 + c))."""
-    c = _dot_cross(z, B[2], 1.0, g)
-    u = z[0] * B[i, 0] + z[1] * B[i, 1] + z[2] * B[i, 2]
-    s, m = 1.0, 0.0
+def _swing(i, A, B, g):
+    """s u, u = B_i . z, z = A_2, s = sqrt(2 / (1 + c)), c = B_2 . z; ds = -s dc / (2 (1 + c))."""
+    z0, z1, z2 = A[2, 0], A[2, 1], A[2, 2]
+    c = z0 * B[2, 0] + z1 * B[2, 1] + z2 * B[2, 2]
+    u = z0 * B[i, 0] + z1 * B[i, 1] + z2 * B[i, 2]
+    s, m, out = 1.0, 0.0, 2.0 - 2.0 * i  # turned over: back by any axis across
     if 1.0 + c > OPPOSITE:
         s = np.sqrt(2.0 / (1.0 + c))
-        m = -0.5 * s * u / (1.0 + c)
-        u *= s
-    else:  # turned over: back by any axis across
-        u = 2.0 - 2.0 * i
-    v = B[i]
-    g[0] = m * g[0] + s * (z[1] * v[2] - z[2] * v[1])
-    g[1] = m * g[1] + s * (z[2] * v[0] - z[0] * v[2])
-    g[2] = m * g[2] + s * (z[0] * v[1] - z[1] * v[0])
-    return u
+        m, out = -0.5 * s * u / (1.0 + c), s * u
+    v0, v1, v2 = s * B[i, 0] + m * B[2, 0], s * B[i, 1] + m * B[2, 1], s * B[i, 2] + m * B[2, 2]
+    g[0], g[1], g[2] = z1 * v2 - z2 * v1, z2 * v0 - z0 * v2, z0 * v1 - z1 * v0
+    return out
 
 
 @kernel
@@ -209,7 +199,7 @@ def _turn(kind, i, A, B, work, g):
 @kernel
 def _relative(A, B, work):
     """Quaternion (w, x, y, z), w >= 0, of R = B'A, through its largest entry. work (4, 4)."""
-    q, R, best = work[3], work[:3], 0
+    q, R, best = work[3], work, 0
     for a in range(3):
         for b in range(3):
             R[a, b] = B[a, 0] * A[b, 0] + B[a, 1] * A[b, 1] + B[a, 2] * A[b, 2]
@@ -232,25 +222,15 @@ def _relative(A, B, work):
 
 
 @kernel
-def _write_linear(a, b, r_a, r_b, d, f, J):
-    """Rows of a rate along f at p_a, which moves with a, and as a point of b."""
-    for e in range(6):
-        J[0, e], J[1, e] = 0.0, 0.0
-    if a >= 0:
+def _write_linear(n, a, b, r_a, r_b, d, f, J):
+    """Row n of a rate along f at p_a, which moves with a, and as a point of b."""
+    for s in range(2):
+        m = 1.0 - 2.0 * s
+        if (s == 0 and a < 0) or (s == 1 and b < 0):
+            m = 0.0
         x, y, z = r_a[0], r_a[1], r_a[2]
-        J[0, 0], J[0, 1], J[0, 2] = f[0], f[1], f[2]
-        J[0, 3], J[0, 4] = y * f[2] - z * f[1], z * f[0] - x * f[2]
-        J[0, 5] = x * f[1] - y * f[0]
-    if b >= 0:
-        x, y, z = r_b[0] + d[0], r_b[1] + d[1], r_b[2] + d[2]
-        J[1, 0], J[1, 1], J[1, 2] = -f[0], -f[1], -f[2]
-        J[1, 3], J[1, 4] = z * f[1] - y * f[2], x * f[2] - z * f[0]
-        J[1, 5] = y * f[0] - x * f[1]
-
-
-@kernel
-def _write_angular(a, b, t, J):
-    for e in range(3):
-        J[0, e], J[1, e] = 0.0, 0.0
-        J[0, 3 + e] = t[e] if a >= 0 else 0.0
-        J[1, 3 + e] = -t[e] if b >= 0 else 0.0
+        if s == 1:
+            x, y, z = r_b[0] + d[0], r_b[1] + d[1], r_b[2] + d[2]
+        f0, f1, f2 = m * f[0], m * f[1], m * f[2]
+        J[n, s, 0], J[n, s, 1], J[n, s, 2] = f0, f1, f2
+        J[n, s, 3], J[n, s, 4], J[n, s, 5] = y * f2 - z * f1, z * f0 - x * f2, x * f1 - y * f0
