@@ -61,10 +61,11 @@ def _energy(
     start = work.energy
     end = energy(model, after)
     sums, blows = np.zeros(4), np.zeros(4)
-    offset = 0.0  # impulses act on velocities that lie half a kick further
+    offset = 0.0  # impulses act on velocities of moving bodies that lie half a kick further
+    half = np.where(model.inverse_mass[:, None] > 0, hits.half, 0.0)
     for part, r, before, later in hits.parts:
         kernels.contact_work(part.body, part.moves, part.J, r, before, later, blows)
-        offset += float((r * part.velocities(hits.half)).sum())
+        offset += float((r * part.velocities(half)).sum())
     kernels.contact_work(rows.body, rows.moves, rows.J, solved.r, work.v0, solved.v, sums)
     mean = 0.5 * (work.v0 + solved.v)
     moving = model.inverse_mass > 0

@@ -150,7 +150,8 @@ class Stepper:
             activate(pair, found.gap, work.reach, moves, np.empty(nb, np.int64), np.empty(nb), keep)
         elif gap == "predicted":
             arm = [found.point - work.state.position[pair[:, s]] for s in (0, 1)]
-            speed = bodies.relative_speed(work.v0, pair, arm, found.normal)
+            v = np.where(self.dynamic[:, None], work.v0, work.v_free)
+            speed = bodies.relative_speed(v, pair, arm, found.normal)
             keep = found.gap + work.h * speed <= 0.0
         else:
             keep = found.gap <= gap

@@ -43,7 +43,7 @@ class Sleepers:
         near = gap <= work.reach[pair].max(axis=1)
         driven = np.zeros(model.nb, bool)  # prescribed bodies that move wake what they touch
         driven[[i for i, _ in model.motions]] = True
-        driven &= (work.v0 != 0.0).any(axis=1)
+        driven &= (work.v_free != 0.0).any(axis=1)
         close = pair[near]
         label = np.empty(close.shape[0], np.int64)
         count = label_contacts(close, dynamic, np.empty(model.nb, np.int64), label)

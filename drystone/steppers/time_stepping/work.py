@@ -19,7 +19,7 @@ class Work:
     force (nb, dof): all but gravity; load: the same with the gyroscopic torque, if it is one of
     the forces; energy: (kinetic, of gravity, stored in forces) at the start;
     inertia, inverse_inertia: in world axes; v0: velocity at the start (after collisions, once
-    they are done), prescribed bodies at their average velocity; v_free: v0 kicked by the forces;
+    they are done); v_free: v0 kicked by the forces, prescribed bodies at their average velocity;
     inertia_before: at the start, where the step uses that of its end.
     """
 
@@ -30,10 +30,8 @@ class Work:
         self.reach: Floats = np.zeros(model.nb)
         self.force = self._forces()
         self.inertia_at(state.orientation, first=True)
-        v0 = state.velocity.copy()
-        for i, motion in model.motions:
-            v0[i] = motion.velocity(state.time, h)
-        self.begin(v0)
+        self._driven = [(i, motion.velocity(state.time, h)) for i, motion in model.motions]
+        self.begin(state.velocity.copy())
         self.inertia_before = self.inertia
         self.energy = energy(model, state)
 
@@ -87,6 +85,8 @@ class Work:
             self.h,
             self.v_free,
         )
+        for i, velocity in self._driven:  # their motion kicks them
+            self.v_free[i] = velocity
 
     def turn(self) -> Floats:
         """(nb, 3, 3) body axes in the world."""

@@ -189,3 +189,41 @@ def test_without_a_law_restitution_is_not_used():
     sim, kept = run(dropped(1.0), 1.0)
     assert np.abs(sim.state.velocity).max() < 1e-9
     assert kept.series("collisions").sum() == 0
+
+
+def plate(e, law, amplitude=0.01, frequency=3.0):
+    """A box at rest on a plate that swings up and down without lifting it, a < g; the swing starts
+    at its lower end, where it has no speed."""
+    world = ds.World()
+    motion = ds.Oscillation((0, 0, 1), amplitude, frequency, phase=-math.pi / 2)
+    world.add_body(ds.Box(1, 1, 0.2), name="plate", position=(0, 0, -0.1), motion=motion)
+    world.add_body(
+        ds.Box(0.2, 0.2, 0.2), name="b", mass=1.0, position=(0, 0, 0.1 - amplitude), restitution=e
+    )
+    return run(world, 1.0, restitution=law)
+
+
+@laws
+def test_a_body_that_rides_on_a_plate_does_not_bounce(law):
+    """The plate's acceleration is no impact: it is a kick like that of gravity."""
+    sim, kept = plate(0.9, law)
+    gap = kept.position[:, 1, 2] - kept.position[:, 0, 2] - 0.2
+    assert np.abs(gap).max() < 1e-8
+    assert kept.series("collisions").sum() == 0
+    force = np.abs(sim.contacts["force"][:, 2].sum())
+    mean = 0.01 * (6 * math.pi) ** 2  # the swing is at its lower end again, and accelerates up
+    assert np.isclose(force, G + mean, rtol=1e-2)
+
+
+@laws
+def test_a_bat_gives_its_speed_twice(law):
+    """A plate at 2 m/s meets a ball at rest, e = 1: it leaves at 4 m/s; the bat did the work."""
+    world = ds.World(gravity=(0, 0, 0))
+    world.add_body(
+        ds.Box(0.1, 1, 1), name="bat", position=(-0.5, 0, 0), motion=ds.ConstantVelocity((2, 0, 0))
+    )
+    world.add_body(ds.Sphere(0.1), name="ball", mass=1.0, restitution=1.0)
+    sim, kept = run(world, 0.5, restitution=law)
+    assert np.allclose(sim.body("ball").velocity, [4, 0, 0], atol=1e-9)
+    assert np.isclose(kept.series("driving").sum(), 8.0)
+    assert abs(kept.series("impact").sum()) < 1e-9
