@@ -6,6 +6,7 @@ import numpy as np
 
 from drystone.constraints.joints.rows import ActionRows, JointRows
 from drystone.dynamics.frames import moment, rotations, turned
+from drystone.kernels.joints_coupled import SPRING
 from drystone.model import Joints, State
 from drystone.types import Bools, Floats, Ints
 
@@ -57,3 +58,10 @@ def _arms(joints: Joints, state: State) -> Floats:
     out[held] = turned(R[a[held]], joints.anchor_a[held])
     out[~held] = joints.anchor_a[~held] - state.position[b[~held]]
     return out
+
+
+def spring_energy(joints: Joints, value: Floats) -> float:
+    """Energy [J] in the springs of joints at coordinates value (nq,)."""
+    springs = joints.action_kind == SPRING
+    k, _, rest, _ = joints.action_numbers[springs].T
+    return float(np.sum(0.5 * k * (value[joints.action_coordinate[springs]] - rest) ** 2))

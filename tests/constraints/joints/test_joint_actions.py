@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from drystone.constraints.joints import Gear, Hinge, Motor, Pin, Screw, Slider, Universal, Wheel
+from drystone.constraints.joints.forces import spring_energy
 from drystone.constraints.joints.rows import free_coordinates, joint_extra_rows, joint_rows
 from drystone.dynamics.frames import exponential, product
 from drystone.kernels import joints_coupled as kinds
@@ -60,6 +61,14 @@ def test_a_spring_is_the_implicit_euler_method(k, c):
         expected.append(x)
     _, found = run(model, state, 50, MASS, 0)
     assert np.allclose(found, expected, atol=1e-12)
+
+
+def test_energy_of_springs():
+    model, state = slider(spring=(8.0, 1.0, 0.1))
+    value = free_coordinates(model.joints, state).value
+    assert np.isclose(spring_energy(model.joints, value), 0.5 * 8.0 * 0.2**2)
+    model, state = slider(limits=(0, 1))
+    assert spring_energy(model.joints, free_coordinates(model.joints, state).value) == 0
 
 
 def test_a_spring_converges_to_the_oscillation():

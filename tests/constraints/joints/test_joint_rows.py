@@ -1,12 +1,16 @@
 """Rows of every joint: Jacobians against differences, rank, invariance, degrees of freedom left."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drystone.constraints.joints import Fixed, Hinge
 from drystone.constraints.joints.rows import free_coordinates, joint_rows
 from drystone.kernels.joints import SPIN
+from drystone.world import World
 from tests.constraints.joints.joint_worlds import (
     CASES,
     counts,
@@ -110,3 +114,47 @@ def test_rows_conserve_angular_momentum(dim, name, seed):
         else:
             total = sum(np.cross(x[s], J[s, :3]) + J[s, 3:] for s in range(2))
         assert np.allclose(total, 0.0, atol=1e-12)
+
+
+SYMMETRIC = {
+    (3, "ball"), (3, "hinge"), (3, "slider"), (3, "cylindrical"), (3, "fixed"), (3, "planar"),
+    (3, "screw"), (2, "pin"), (2, "slider"), (2, "weld"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("dim", "name"), sorted(SYMMETRIC))
+@some
+@given(seed=seeds)
+def test_swapping_the_bodies_holds_the_same_motions(dim, name, seed):
+    """The rows span the same space; a coordinate along the axis changes its sign."""
+    rng = np.random.default_rng(seed)
+    world = jointed_world(dim, name, rng)
+    entry = next(iter(world._joints.values()))
+    world.add_joint(replace(entry.joint, a="b", b="a"))
+    model, state = world.build()
+    rows = joint_rows(model.joints, state)
+    J = dense(rows.body, rows.J, 3)
+    assert np.linalg.matrix_rank(J, tol=1e-9) == counts(dim, name)[0]
+    q = free_coordinates(model.joints, state)
+    G = dense(model.joints.coordinate_body, q.J, 3)
+    n = counts(dim, name)[1]
+    hold = np.eye(G.shape[1]) - np.linalg.pinv(J) @ J  # motions that the joint allows
+    if name == "planar":  # x and y change with the frame; the turn does not
+        G, n = G[[2, 5]], 1
+    assert np.allclose((G[:n] + G[n:]) @ hold, 0.0, atol=1e-9)
+
+
+def test_rows_turned_half_round_are_finite_and_not_zero():
+    """The errors of an axis turned over and of a body turned round: no false root, no nan."""
+    world = World()
+    world.add_body(name="a", mass=1, inertia=(1, 1, 1))
+    world.add_joint(Hinge("a", anchor=(0, 0, 0), axis=(0, 0, 1)))
+    world.add_joint(Fixed("a", anchor=(0, 0, 0)))
+    model, state = world.build()
+    for axis in np.eye(3):
+        state.orientation[0] = (0, *axis)
+        rows = joint_rows(model.joints, state)
+        assert np.isfinite(rows.J).all()
+        if axis[2] == 0:
+            assert np.isclose(np.linalg.norm(rows.error[3:5]), 2.0)
+        assert np.isclose(np.linalg.norm(rows.error[8:]), 2.0)
