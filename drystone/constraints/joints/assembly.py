@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from drystone.constraints.joints.edit import only
 from drystone.constraints.joints.metric import Group, Matrix, groups, roots, scaled_rows
 from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_rows
 from drystone.dynamics.frames import exponential, product
@@ -23,7 +24,7 @@ from drystone.types import Floats
 TOL = 1e-10  # [m or rad], of the scene's size where that is more than 1 m
 ROUNDING = 1e-15
 ITERATIONS = 200
-DENSE = 500  # rows of a group up to which its eigenvectors are computed
+DENSE = 100  # rows of a group up to which its eigenvectors are computed
 RANK = 1e-13  # of the greatest eigenvalue: below, a direction does not count
 LONGEST = 0.5  # [rad] that a body turns in one step
 DAMPING = (0.0, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)
@@ -40,8 +41,13 @@ def assemble(model: Model, state: State, tol: float = TOL) -> State:
         return out
     size = max(1.0, float(np.abs(state.position).max(initial=0.0)))
     last = free_coordinates(joints, out).value
+    error = _rows(joints, out, last)[0].error
+    exact = 4.0 * ROUNDING * size
+    if np.abs(error).max() <= exact:
+        return out
     for group in groups(model, joints):
-        last = _close(model, joints, out, group, last, size)
+        if np.abs(error[group.rows]).max() > exact:
+            _close(model, joints, out, group, last, exact)
     error = _rows(joints, out, last)[0].error
     if np.abs(error).max() > tol * size:
         raise ModelError(_open_joint(model, joints, error))
@@ -54,31 +60,30 @@ def _rows(joints: Joints, state: State, last: Floats) -> tuple[JointRows, Floats
 
 
 def _close(
-    model: Model, joints: Joints, state: State, group: Group, last: Floats, size: float
-) -> Floats:
-    """Close one group, in place, as far as it goes."""
-    rows, last = _rows(joints, state, last)
-    pick = group.rows
-    C = rows.error[pick]
+    model: Model, joints: Joints, state: State, group: Group, last: Floats, exact: float
+) -> None:
+    """Close one group as far as it goes; moves state and last in place."""
+    part, kept = only(joints, joints.row_joint[group.rows])
+    rows, last[kept] = _rows(part, state, last[kept])
     for _ in range(ITERATIONS):
-        if np.abs(C).max() <= 4.0 * ROUNDING * size:
-            break
-        L = roots(model, state)
-        B = scaled_rows(rows, L, pick)
-        step = _Steps(B, C)
+        C = rows.error
+        if np.abs(C).max() <= exact:
+            return
+        L = roots(model, state, group.bodies)
+        step = _Steps(scaled_rows(rows.J, group.body, L), C)
+        before = state.position[group.bodies], state.orientation[group.bodies]
         for damping in DAMPING:
             dq = np.einsum("bef,bf->be", L, step(damping).reshape(L.shape[:2]))
             turn = np.abs(dq[:, model.dim :]).max(initial=0.0)
             dq *= min(1.0, LONGEST / turn) if turn > 0.0 else 1.0
-            trial = _moved(state, dq)
-            there, values = _rows(joints, trial, last)
-            if step.size(there.error[pick]) < (1.0 - 1e-4) * step.size(C):
+            state.position[group.bodies], state.orientation[group.bodies] = _moved(*before, dq)
+            there, values = _rows(part, state, last[kept])
+            if step.size(there.error) < (1.0 - 1e-4) * step.size(C):
                 break
         else:
-            break
-        state.position[:], state.orientation[:] = trial.position, trial.orientation
-        rows, last, C = there, values, there.error[pick]
-    return last
+            state.position[group.bodies], state.orientation[group.bodies] = before
+            return
+        rows, last[kept] = there, values
 
 
 class _Steps:
@@ -117,16 +122,14 @@ class _Steps:
         return np.asarray(z)
 
 
-def _moved(state: State, dq: Floats) -> State:
-    dim = state.position.shape[1]
-    position = state.position + dq[:, :dim]
+def _moved(position: Floats, orientation: Floats, dq: Floats) -> tuple[Floats, Floats]:
+    """Poses of bodies after dq (k, dof), turned by its exponential."""
+    dim = position.shape[1]
     if dim == 2:
-        return State(state.time, position, state.orientation + dq[:, 2], state.velocity)
-    turned = product(exponential(dq[:, 3:]), state.orientation)
+        return position + dq[:, :2], orientation + dq[:, 2]
+    turned = product(exponential(dq[:, 3:]), orientation)
     turned /= np.linalg.norm(turned, axis=1, keepdims=True)
-    still = ~dq[:, 3:].any(axis=1)
-    turned[still] = state.orientation[still]
-    return State(state.time, position, turned, state.velocity)
+    return position + dq[:, :3], turned
 
 
 def _open_joint(model: Model, joints: Joints, error: Floats) -> str:

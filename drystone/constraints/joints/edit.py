@@ -62,6 +62,18 @@ def without(joints: Joints, gone: Bools) -> tuple[Joints, Ints]:
     return left, np.flatnonzero(coordinates)
 
 
+def only(joints: Joints, chosen: Ints) -> tuple[Joints, Ints]:
+    """Some joints (by number) and the bearings that gears among them brought along, as arrays of
+    their own; and the old numbers of their coordinates."""
+    keep = np.zeros(len(joints), bool)
+    keep[chosen] = True
+    owner = joints.coordinate_joint
+    for row, pair in zip(joints.coupled_row, joints.coupled_coordinate, strict=True):
+        if keep[joints.row_joint[row]]:
+            keep[owner[pair]] = True
+    return (joints, np.arange(joints.nq)) if keep.all() else without(joints, ~keep)
+
+
 def carry_values(old: Joints | None, value: Floats, new: Joints) -> Floats:
     """(nq,) values from which the turns of edited joints are counted on: those of joints that
     were there before (value, of `old`), and the starts of the others."""

@@ -34,11 +34,11 @@ def mobility(model: Model, state: State) -> Mobility:
     joints = model.joints
     if joints is None or joints.nr == 0:
         return Mobility(total, 0, 0, ())
-    rows, L, owner = joint_rows(joints, state), roots(model, state), joints.row_joint
+    rows, owner = joint_rows(joints, state), joints.row_joint
     rank, extra = 0, []
     for group in groups(model, joints):
-        B = scaled_rows(rows, L, group.rows).toarray()
-        B = B[:, B.any(axis=0)]
+        L = roots(model, state, group.bodies)
+        B = scaled_rows(rows.J[group.rows], group.body, L).toarray()
         B /= np.linalg.norm(B, axis=1, keepdims=True)
         U, s, _ = np.linalg.svd(B, full_matrices=True)
         known = int((s > RANK * s[0]).sum())

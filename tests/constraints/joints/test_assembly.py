@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.constraints.joints import Ball, Distance, Fixed, Gear, Hinge, Pin, Screw, Slider
-from drystone.constraints.joints.assembly import assemble
+from drystone.constraints.joints.assembly import DENSE, assemble
 from drystone.constraints.joints.mobility import mobility
 from drystone.constraints.joints.rows import free_coordinates, joint_rows
 from drystone.dynamics.frames import conjugate, logarithm, product, rotation
@@ -169,7 +169,7 @@ def test_a_hinge_turned_almost_over_finds_back():
 
 
 def test_a_long_chain_closes_by_the_sparse_way():
-    world, n = World(), 180  # 540 rows, more than DENSE
+    world, n = World(), 60  # 180 rows
     for k in range(n):
         world.add_body(name=f"link{k}", mass=1 + k % 3, inertia=(0.1, 0.1, 0.1), position=(k, 0, 0))
     before = "world"
@@ -180,7 +180,26 @@ def test_a_long_chain_closes_by_the_sparse_way():
     model, state = world.build()
     done = assemble(model, state)
     assert np.abs(joint_rows(model.joints, done).error).max() < 1e-11
-    assert np.allclose(mobility(model, done).freedom, 3 * n)
+    assert mobility(model, done).freedom == 3 * n
+    assert joint_rows(model.joints, done).error.size > DENSE
+
+
+def test_a_long_redundant_loop_closes_by_the_sparse_way():
+    """30 links on a circle, parallel hinges: 150 rows of rank 147."""
+    world, n = World(), 30
+    for k in range(n):
+        angle = 2 * np.pi * k / n
+        place = (np.cos(angle), np.sin(angle), 0)
+        world.add_body(name=f"{k}", mass=1 + k % 2, inertia=(0.1, 0.1, 0.1), position=place)
+    for k in range(n):
+        angle = 2 * np.pi * (k + 0.5) / n
+        anchor = (np.cos(angle), np.sin(angle), 0)
+        world.add_joint(Hinge(f"{k}", f"{(k + 1) % n}", anchor=anchor, axis=(0, 0, 1)))
+    model, state = world.build()
+    done = assemble(model, disturbed(state, np.random.default_rng(0), 0.02))
+    assert np.abs(joint_rows(model.joints, done).error).max() < 1e-11
+    assert model.joints.nr > DENSE
+    assert [count for count, _ in mobility(model, done).redundant] == [3]
 
 
 def test_only_dynamic_bodies_move_and_closed_groups_stay():
