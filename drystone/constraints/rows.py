@@ -1,11 +1,12 @@
-"""Rows of a step: the active contacts in island order, with everything a solver asks for."""
+"""Rows of a step: contacts and joints in island order, with everything a solver asks for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from drystone.constraints.joints.blocks import JointBlocks, scaled
 from drystone.kernels import rows as kernels
 from drystone.kernels.active import pair_materials
 from drystone.kernels.delassus import delassus
@@ -18,11 +19,13 @@ from drystone.types import Bools, Floats, Ints
 
 @dataclass(slots=True)
 class Rows:
-    """nc contacts, island by island: island k owns start[k]:start[k + 1].
+    """nc blocks of d rows, contacts and joints, island by island: island k owns
+    start[k]:start[k + 1]; in each, blocks with a law come before those without (mu = -1).
 
-    body (nc, 2); contacts: the same contacts, in this order; frame, J, P, D as in
-    ``kernels.rows``; mu (nc, 2) static and dynamic; eps (nc, 2) normal and tangential;
-    unit (nc,): sqrt of the mean diagonal of D.
+    body (nc, 2); contacts: in this order (joints have geoms -1 and an infinite gap); frame, J, P,
+    D as in ``kernels.rows``; soft (nc, d): compliances, u = J v + bias + soft r; mu (nc, 2) static
+    and dynamic; eps (nc, 2) normal and tangential; unit (nc,): sqrt of the mean diagonal of D;
+    joint (nc,): number of the block of ``blocks``, -1 for contacts.
     """
 
     start: Ints
@@ -36,6 +39,14 @@ class Rows:
     mu: Floats
     eps: Floats
     unit: Floats
+    soft: Floats
+    joint: Ints
+    blocks: JointBlocks | None = None
+
+    @property
+    def touching(self) -> Bools:
+        """(nc,) which blocks are contacts."""
+        return self.joint < 0
 
     @property
     def nc(self) -> int:
@@ -66,20 +77,21 @@ class Rows:
     def W(self, lo: int, hi: int) -> BlockMatrix:
         """W of the contacts lo:hi, which share no moving body with others."""
         work = np.empty(self.moves.size, np.int64)
-        return BlockMatrix(*delassus(self.key, lo, hi, self.body, self.moves, self.J, self.P, work))
+        args = (self.key, lo, hi, self.body, self.moves, self.J, self.P, work)
+        W = BlockMatrix(*delassus(*args))
+        if self.blocks is not None:
+            span = np.arange(self.d)
+            W.blocks[W.diagonal[:, None], span, span] += self.soft[lo:hi]
+        return W
 
     def take(self, chosen: Ints) -> Rows:
         """Some of the contacts as rows of their own, in new islands."""
         body = self.body[chosen]
         order, start = island_order(body, self.moves)
         pick = chosen[order]
-        return Rows(
-            start,
-            self.body[pick],
-            select(self.contacts, pick),
-            self.moves,
-            *(getattr(self, name)[pick] for name in ("frame", "J", "P", "D", "mu", "eps", "unit")),
-        )
+        values = {name: getattr(self, name)[pick] for name in PER_BLOCK}
+        contacts = select(self.contacts, pick)
+        return replace(self, start=start, body=self.body[pick], contacts=contacts, **values)
 
     def vectors(self, r: Floats) -> tuple[Floats, Floats]:
         """Impulse vectors on body a (nc, dim) and spins about the normal (nc,)."""
@@ -92,6 +104,9 @@ class Rows:
         r = np.empty((self.nc, self.d))
         kernels.project_impulses(self.frame, vector, spin, r)
         return r
+
+
+PER_BLOCK = ("frame", "J", "P", "D", "mu", "eps", "unit", "soft", "joint")
 
 
 def island_order(body: Ints, moves: Bools) -> tuple[Ints, Ints]:
@@ -116,7 +131,7 @@ def select(contacts: Contacts, pick: Ints | Bools) -> Contacts:
     )
 
 
-def contact_rows(
+def step_rows(
     model: Model,
     moves: Bools,
     inverse_mass: Floats,
@@ -125,14 +140,13 @@ def contact_rows(
     turn: Floats | None,
     contacts: Contacts,
     cone: Cone,
+    blocks: JointBlocks | None = None,
 ) -> Rows:
-    """Rows of contacts at given positions; inverse_inertia in world axes.
+    """Rows of contacts and joints at given positions; inverse_inertia in world axes.
 
     turn: (nb, 3, 3) body axes in the world, needed only for anisotropic bodies.
     """
     body = np.stack([model.geoms.body[contacts.geom_a], model.geoms.body[contacts.geom_b]], axis=1)
-    order, start = island_order(body, moves)
-    body, contacts = body[order], select(contacts, order)
     nc, dim = body.shape[0], model.dim
     d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
     frame = np.empty((nc, d, dim))
@@ -153,9 +167,51 @@ def contact_rows(
         body, model.friction, model.restitution, rules.key, rules.friction, rules.restitution,
         mu, eps,
     )  # fmt: skip
+    values = [frame, J, P, D, mu, eps, np.zeros((nc, d)), np.full(nc, -1)]
+    if blocks is not None:
+        body = np.concatenate([body, blocks.body])
+        contacts = _with_joints(contacts, blocks)
+        more = _joint_values(model, inverse_mass, inverse_inertia, blocks, d)
+        values = [np.concatenate(pair) for pair in zip(values, more, strict=True)]
+    order, start = island_order(body, moves)
+    frame, J, P, D, mu, eps, soft, joint = (value[order] for value in values)
     mean = np.einsum("iaa->i", D) / d
     unit = np.sqrt(np.where(mean > 0, mean, 1.0))
-    return Rows(start, body, contacts, moves, frame, J, P, D, mu, eps, unit)
+    contacts = select(contacts, order)
+    return Rows(
+        start, body[order], contacts, moves, frame, J, P, D, mu, eps, unit, soft, joint, blocks
+    )
+
+
+def _joint_values(
+    model: Model, inverse_mass: Floats, inverse_inertia: Floats, blocks: JointBlocks, d: int
+) -> list[Floats | Ints]:
+    """Frame, J, P, D, mu, eps, soft and number of joint blocks; frames are unit vectors."""
+    n = blocks.mu.size
+    P, D = np.empty_like(blocks.J), np.empty((n, d, d))
+    respond = kernels.responses_planar if model.dim == 2 else kernels.responses_spatial
+    args = (inverse_mass, inverse_inertia, blocks.body, blocks.J)
+    respond(*args, np.zeros((n, d)), P, D)
+    scaled(blocks, D)
+    respond(*args, blocks.soft, P, D)
+    frame = np.zeros((n, d, model.dim))
+    frame[:, np.arange(d), np.arange(d) % model.dim] = 1.0
+    mu = np.repeat(blocks.mu[:, None], 2, axis=1)
+    return [frame, blocks.J, P, D, mu, np.zeros((n, 2)), blocks.soft, np.arange(n)]
+
+
+def _with_joints(contacts: Contacts, blocks: JointBlocks) -> Contacts:
+    """Contacts, and joint blocks dressed as contacts that never touch."""
+    n, dim = blocks.mu.size, contacts.point.shape[1]
+    nowhere, none = np.full(n, -1), np.zeros((n, dim))
+    return Contacts(
+        np.concatenate([contacts.geom_a, nowhere]),
+        np.concatenate([contacts.geom_b, nowhere]),
+        np.concatenate([contacts.point, none]),
+        np.concatenate([contacts.normal, none]),
+        np.concatenate([contacts.gap, np.full(n, np.inf)]),
+        np.concatenate([contacts.feature, nowhere]),
+    )
 
 
 def _anisotropy(model: Model, body: Ints, turn: Floats | None, cone: Cone) -> tuple[Floats, Floats]:

@@ -9,7 +9,8 @@ from drystone.kernels._jit import kernel
 def delassus(shape, lo, hi, body, moves, J, P, first):
     """indptr, indices, blocks of W; first (nb,): work.
 
-    Contacts couple through the moving bodies they share; columns ascend in each row.
+    Contacts couple through the moving bodies they share; columns ascend in each row. A row with
+    one body on both sides (a joint to the world) acts on it by the first side alone.
     """
     d, n = len(shape), hi - lo
     for i in range(lo, hi):
@@ -18,7 +19,7 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
     total = 0
     for i in range(lo, hi):
         for s in range(2):
-            if moves[body[i, s]]:
+            if moves[body[i, s]] and (s == 0 or body[i, 0] != body[i, 1]):
                 first[body[i, s]] += 1  # contacts of each body
     for i in range(lo, hi):  # where each body's list begins, in order of first contact
         for s in range(2):
@@ -32,13 +33,15 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
     for i in range(lo, hi):
         for s in range(2):
             b = body[i, s]
-            if moves[b]:
+            if moves[b] and (s == 0 or body[i, 0] != b):
                 at = -1 - first[b]
                 lists[at + fill[at]] = i
                 fill[at] += 1
     indptr = np.zeros(n + 1, np.int32)
     for i in range(lo, hi):
-        indptr[i - lo + 1] = indptr[i - lo] + _merge(i, body, moves, first, lists, fill, size, False)
+        indptr[i - lo + 1] = indptr[i - lo] + _merge(
+            i, body, moves, first, lists, fill, size, False
+        )
     indices = np.empty(indptr[n], np.int32)
     blocks = np.zeros((indptr[n], d, d))
     neighbours = np.empty(total + 1, np.int64)
@@ -54,12 +57,12 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
 
 @kernel
 def _merge(i, body, moves, first, lists, fill, out, write):
-    """Contacts that share a moving body with i, ascending and once; only counted without `write`."""
+    """Contacts that share a moving body with i, ascending, once; only counted without `write`."""
     a, a_end, b, b_end = 0, 0, 0, 0
     if moves[body[i, 0]]:
         a = -1 - first[body[i, 0]]
         a_end = a + fill[a]
-    if moves[body[i, 1]]:
+    if moves[body[i, 1]] and body[i, 0] != body[i, 1]:
         b = -1 - first[body[i, 1]]
         b_end = b + fill[b]
     count = 0

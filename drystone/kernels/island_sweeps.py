@@ -56,15 +56,15 @@ def label_contacts(body, moves, root, label):
 
 @kernel
 def solve_islands(
-    shape, chosen, start, body, J, P, D, bias, mu, unit, law, tol, most, leave, q, v, r, lam, u,
-    ended, sweeps, residual,
+    shape, chosen, start, body, J, P, D, soft, bias, mu, unit, law, tol, most, leave, q, v, r, lam,
+    u, ended, sweeps, residual,
 ):  # fmt: skip
     """Sweep the chosen islands until both residuals are <= tol (ni,), or most (ni,) sweeps.
 
     chosen (n,): numbers of islands; v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
-    q (nc, d): J v_free + bias; unit (nc,): sqrt of the mean diagonal of D; leave: stop early where
-    the rate so far promises no end. ended (ni,): status codes; sweeps (ni,): added to;
-    residual (ni, 2).
+    q (nc, d): J v_free + bias; soft (nc, d): compliances, in D too; unit (nc,): sqrt of the mean
+    diagonal of D; leave: stop early where the rate so far promises no end. ended (ni,): status
+    codes; sweeps (ni,): added to; residual (ni, 2).
     """
     d = len(shape)
     work = np.empty((d + 4, d))
@@ -77,7 +77,7 @@ def solve_islands(
         ended[k] = status.RUNNING
         members = _members(lo, hi, body, k, seen, mine)
         while True:
-            velocities(shape, lo, hi, body, J, bias, v, u)
+            velocities(shape, lo, hi, body, J, soft, bias, v, r, u)
             plain, free = contact_residuals(
                 shape, r[lo:hi], u[lo:hi], q[lo:hi], mu[lo:hi], unit[lo:hi], law
             )
@@ -100,7 +100,7 @@ def solve_islands(
                 if done + c > 0:
                     gg = accelerate(lo, hi, mine[:members], unit, gg, r, r0, p, v, v0, pv)
                 _copy(lo, hi, mine[:members], r, r0, v, v0)
-                sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, work)
+                sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, law, v, r, lam, work)
             done += count
         sweeps[k] += done
 
@@ -163,19 +163,19 @@ def accelerate(lo, hi, mine, unit, gg, r, r0, p, v, v0, pv):
 
 
 @kernel
-def velocities(shape, lo, hi, body, J, bias, v, u):
-    """u (nc, d) = J v + bias for the rows lo:hi."""
+def velocities(shape, lo, hi, body, J, soft, bias, v, r, u):
+    """u (nc, d) = J v + bias + soft r for the rows lo:hi."""
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
         for c in range(len(shape)):
-            total = bias[i, c]
+            total = bias[i, c] + soft[i, c] * r[i, c]
             for e in range(J.shape[3]):
                 total += J[i, c, 0, e] * v[a, e] + J[i, c, 1, e] * v[b, e]
             u[i, c] = total
 
 
 @kernel
-def sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, work):
+def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, law, v, r, lam, work):
     """One pass over the contacts lo:hi, each solved exactly with the others fixed.
 
     work (d + 4, d).
@@ -185,7 +185,7 @@ def sweep(shape, lo, hi, body, J, P, D, bias, mu, law, v, r, lam, work):
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
         for c in range(d):
-            total = bias[i, c]
+            total = bias[i, c] + soft[i, c] * r[i, c]
             for e in range(J.shape[3]):
                 total += J[i, c, 0, e] * v[a, e] + J[i, c, 1, e] * v[b, e]
             for f in range(d):

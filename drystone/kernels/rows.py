@@ -165,3 +165,36 @@ def impulse_vectors(frame, r, vector, spin):
             for e in range(dim):
                 square += frame[i, dim, e] * frame[i, dim, e]
             spin[i] = r[i, dim] * np.sqrt(square)
+
+
+@kernel
+def responses_planar(inverse_mass, inverse_inertia, body, J, soft, P, D):
+    """P and D of given rows J (n, d, 2, 3); D includes the compliances soft (n, d)."""
+    for i in range(body.shape[0]):
+        for s in range(2):
+            m, k = inverse_mass[body[i, s]], inverse_inertia[body[i, s]]
+            for a in range(J.shape[1]):
+                P[i, a, s, 0], P[i, a, s, 1] = m * J[i, a, s, 0], m * J[i, a, s, 1]
+                P[i, a, s, 2] = k * J[i, a, s, 2]
+        _diagonal(J, P, D, i)
+        for a in range(J.shape[1]):
+            D[i, a, a] += soft[i, a]
+
+
+@kernel
+def responses_spatial(inverse_mass, inverse_inertia, body, J, soft, P, D):
+    """The same in space; inverse_inertia (nb, 3, 3) in world axes."""
+    for i in range(body.shape[0]):
+        for s in range(2):
+            m, Iw = inverse_mass[body[i, s]], inverse_inertia[body[i, s]]
+            for a in range(J.shape[1]):
+                for e in range(3):
+                    P[i, a, s, e] = m * J[i, a, s, e]
+                    P[i, a, s, 3 + e] = (
+                        Iw[e, 0] * J[i, a, s, 3]
+                        + Iw[e, 1] * J[i, a, s, 4]
+                        + Iw[e, 2] * J[i, a, s, 5]
+                    )
+        _diagonal(J, P, D, i)
+        for a in range(J.shape[1]):
+            D[i, a, a] += soft[i, a]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.constraints.rows import contact_rows, island_order, select
+from drystone.constraints.rows import island_order, select, step_rows
 from drystone.model import Contacts
 from drystone.problems.cones import CircularCone, EllipticCone, SoftFingerCone
 
@@ -32,7 +32,7 @@ def contacts(model, pairs, dim=3):
 
 def rows_of(model, state, pairs, cone=None, turn=None):
     moves = model.inverse_mass > 0
-    return contact_rows(
+    return step_rows(
         model, moves, model.inverse_mass, model.inverse_inertia, state.position, turn,
         contacts(model, pairs, model.dim), CircularCone() if cone is None else cone,
     )  # fmt: skip
@@ -51,7 +51,7 @@ def test_no_contacts_at_all():
     m, s = model()
     none = Contacts.none(3)
     moves = m.inverse_mass > 0
-    rows = contact_rows(
+    rows = step_rows(
         m, moves, m.inverse_mass, m.inverse_inertia, s.position, None, none, CircularCone()
     )
     assert rows.nc == rows.islands == 0

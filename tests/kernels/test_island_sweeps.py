@@ -49,9 +49,11 @@ def test_solved_islands_meet_the_law(dim, soft, law, seed):
     v, r, q = np.zeros((nb, a["dof"])), np.zeros((nc, d)), bias.copy()
     ended, sweeps, residual = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros((1, 2))
     code = blocks.COULOMB if law == "coulomb" else blocks.CONVEX
+    # slip of a convex soft finger is a root of polynomials of degree 4: they lose some digits
+    tol = 1e-9 if soft and law == "convex" else 1e-10
     solve_islands(
-        (0,) * d, np.array([0]), np.array([0, nc]), a["body"], a["J"], a["P"], a["D"], bias, mu,
-        unit, code, np.array([1e-10]), np.array([3000]), False, q, v, r, np.zeros(nc),
+        (0,) * d, np.array([0]), np.array([0, nc]), a["body"], a["J"], a["P"], a["D"],
+        np.zeros_like(bias), bias, mu, unit, code, np.array([tol]), np.array([3000]), False, q, v, r, np.zeros(nc),
         np.empty((nc, d)), ended, sweeps, residual,
     )  # fmt: skip
     J, inverse = dense_J(a), inverse_mass_matrix(a)
@@ -61,7 +63,7 @@ def test_solved_islands_meet_the_law(dim, soft, law, seed):
     judged = problem.residuals(r.ravel())
     assert np.allclose(residual[0], judged, rtol=1e-4, atol=1e-13)
     assert ended[0] == status.SOLVED
-    assert max(judged) <= 1.001e-10
+    assert max(judged) <= 1.001 * tol
 
 
 def test_islands_do_not_touch_each_other():
@@ -71,7 +73,8 @@ def test_islands_do_not_touch_each_other():
     r, v = np.zeros((2, 3)), np.zeros((5, 6))
     bias = np.array([[-1.0, 0.3, 0], [-1.0, 0.2, 0.1]])
     solve_islands(
-        (0,) * 3, np.array([1]), np.array([0, 1, 2]), a["body"], a["J"], a["P"], a["D"], bias,
+        (0,) * 3, np.array([1]), np.array([0, 1, 2]), a["body"], a["J"], a["P"], a["D"],
+        np.zeros_like(bias), bias,
         np.full(2, 0.5), np.ones(2), blocks.COULOMB, np.full(2, 1e-12), np.full(2, 50), False,
         bias.copy(), v, r, np.zeros(2), np.empty((2, 3)), np.zeros(2, np.int64),
         np.zeros(2, np.int64), np.zeros((2, 2)),
@@ -92,8 +95,8 @@ def test_one_sweep_of_one_contact_is_exact():
     v, r = np.array([[0.0, 0, 0], [3.0, -1.0, 0]]), np.zeros((1, 2))
     assert moves.any()
     sweep(
-        (0, 0), 0, 1, body, J, P, D, np.zeros((1, 2)), np.array([0.5]), blocks.COULOMB, v, r,
-        np.zeros(1), np.empty((6, 2)),
+        (0, 0), 0, 1, body, J, P, D, np.zeros((1, 2)), np.zeros((1, 2)), np.array([0.5]),
+        blocks.COULOMB, v, r, np.zeros(1), np.empty((6, 2)),
     )  # fmt: skip
     assert np.allclose(r, [[2.0, 1.0]])
     assert np.allclose(v[1], [2.5, 0, 0])

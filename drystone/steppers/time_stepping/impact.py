@@ -89,7 +89,8 @@ def _colliding(
     island = np.repeat(np.arange(rows.islands), np.diff(rows.start))
     hit = np.zeros(rows.islands, bool)
     hit[island[approach]] = True
-    return np.flatnonzero(taking & hit[island]), count
+    # joints take part in the collisions of their islands (I4): u = 0, with impulses of any sign
+    return np.flatnonzero((taking | (rows.mu[:, 0] < 0.0)) & hit[island]), count
 
 
 def _solve(

@@ -15,7 +15,7 @@ from drystone.steppers.time_stepping.impact import Impact
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.work import Work
-from drystone.types import Status
+from drystone.types import Floats, Status
 
 
 def report(
@@ -40,7 +40,7 @@ def report(
         residual_unit=float(worst[1]),
         iterations=solved.iterations + hits.iterations,
         methods=solved.methods,
-        contacts=rows.nc,
+        contacts=int(rows.touching.sum()),
         islands=rows.islands,
         infeasibility=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
         energy=book,
@@ -67,6 +67,9 @@ def _energy(
         kernels.contact_work(part.body, part.moves, part.J, r, before, later, blows)
         offset += float((r * part.velocities(half)).sum())
     kernels.contact_work(rows.body, rows.moves, rows.J, solved.r, work.v0, solved.v, sums)
+    ties, acts = _joints(rows, solved)
+    sums[0] -= ties[0] + acts[0]
+    sums[2] += ties[0] - acts[1]
     mean = 0.5 * (work.v0 + solved.v)
     moving = model.inverse_mass > 0
     moved = h * mean[moving]
@@ -84,7 +87,7 @@ def _energy(
         kinetic=end[0],
         potential=end[1] + end[2],
         change=sum(end) - sum(start),
-        loads=pushed + end[2] - start[2],
+        loads=pushed + end[2] - start[2] + acts[0] + acts[1],
         driving=float(sums[3] + blows[3]),
         friction=float(sums[0]),
         impact=float(sums[1] + blows[:3].sum()),
@@ -94,11 +97,28 @@ def _energy(
     return book, float(blows[:3].sum())
 
 
+def _joints(rows: Rows, solved: Solved) -> tuple[Floats, Floats]:
+    """Work r.u' of the joints' rows C = 0 and of what acts on their coordinates, each by the rows
+    of a block after the first, and by the first."""
+    if rows.blocks is None:
+        return np.zeros(2), np.zeros(2)
+    power = solved.r * rows.velocities(solved.v)
+    block = rows.joint
+    tie = (block >= 0) & (rows.blocks.action[block] < 0)
+    act = (block >= 0) & ~tie
+    out = [np.array([power[m, 1:].sum(), power[m, 0].sum()]) for m in (tie, act)]
+    return out[0], out[1]
+
+
 def _conditions(rows: Rows, solved: Solved, options: TimeStepping) -> Conditions:
-    if rows.nc == 0:
+    here = rows.touching
+    if not here.any():
         return Conditions()
+    r, u, mu = solved.r, solved.u, solved.mu
+    if rows.blocks is not None:
+        r, u, mu = r[here], u[here], mu[here]
     out = np.empty(6)
-    kernels.conditions(solved.r, solved.u, solved.mu, options.formulation == "convex", out)
+    kernels.conditions(r, u, mu, options.formulation == "convex", out)
     return Conditions(*(float(x) for x in out))
 
 

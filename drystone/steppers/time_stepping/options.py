@@ -22,6 +22,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "on_failure": ("report", "raise", "retry"),
     "mass": ("start", "end"),
     "rotation": ("flow", "explicit"),
+    "joints": ("exact", "stabilize", "project", "velocity"),
 }
 
 
@@ -63,6 +64,9 @@ class TimeStepping:
     mass: M at the "start" of the step, or at its "end" by outer iteration (T4).
     rotation: "flow": bodies turn by the torque-free rotation, which keeps energy and angular
         momentum; "explicit": gyroscopic torque as a force, exponential of h omega (T7).
+    joints: "exact": C(q') = 0 at the end of each step, by a few solves with corrected rows;
+        "stabilize": its linearisation C / h + J v' = 0 (2.8); "project": J v' = 0, and bodies
+        are moved back after the step (T3); "velocity": J v' = 0 alone, which drifts.
     warm_start: start from the last step's impulses. sleeping: ds.Sleeping(...) or None.
     overlap: "refuse" or "allow" bodies that start in each other.
     """
@@ -81,6 +85,7 @@ class TimeStepping:
     retries: int = 6
     mass: Literal["start", "end"] = "start"
     rotation: Literal["flow", "explicit"] = "flow"
+    joints: Literal["exact", "stabilize", "project", "velocity"] = "exact"
     warm_start: bool = True
     sleeping: Sleeping | None = None
     overlap: Literal["refuse", "allow"] = "refuse"

@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from drystone.constraints.rows import Rows, contact_rows, select
+from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
+from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
+from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
 from drystone.errors import ModelError, SimulationError
 from drystone.geometry.detector import Detector
@@ -17,13 +19,14 @@ from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Model, State
-from drystone.problems.cones import PolyhedralCone
+from drystone.problems.cones import PolyhedralCone, SoftFingerCone
 from drystone.problems.friction import FrictionProblem
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping import ledger
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.projection import Projection
 from drystone.steppers.time_stepping.sleeping import Sleepers
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
 from drystone.steppers.time_stepping.warm import WarmStart
@@ -34,6 +37,8 @@ SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts 
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
+CLOSING = 8  # solves of a step until its joints are closed
+CLOSED = 1e-10  # [m or rad]
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
@@ -47,6 +52,9 @@ class Stepper:
         self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
         self.sleepers = Sleepers(options.sleeping)
         self.rows: Rows | None = None
+        self.coordinates: Coordinates | None = None
+        self.turns: Floats | None = None
+        self.projection = Projection(options)
         self.solved: Solved | None = None
         self.work: Work | None = None
         self._detector: Detector | None = None
@@ -56,6 +64,8 @@ class Stepper:
         """Go on with an edited model."""
         if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
             self.options.shape.block(model.dim)
+        if model.joints is None or self.turns is None or len(self.turns) != len(model.joints.start):
+            self.turns = None
         self.model = model
         self.dynamic: Bools = model.inverse_mass > 0
         args = (model.geoms, self.dynamic, model.layer, model.rules.ignored)
@@ -75,12 +85,12 @@ class Stepper:
         return self._attempt(state, h, 0)
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
-        memory = self.warm.copy(), self.sleepers.copy()
+        memory = self.warm.copy(), self.sleepers.copy(), self.turns
         after, report = self._advance(state, h)
         if report.ok or self.options.on_failure == "report":
             return after, report
         if self.options.on_failure == "retry" and level < self.options.retries:
-            self.warm, self.sleepers = memory
+            self.warm, self.sleepers, self.turns = memory
             middle, first = self._attempt(state, 0.5 * h, level + 1)
             after, second = self._attempt(middle, 0.5 * h, level + 1)
             return after, ledger.joined(first, second)
@@ -113,6 +123,10 @@ class Stepper:
         self.rows, self.solved = rows, solved
         work.stage("solve")
         after = self._drift(work, solved.v, h)
+        if rows.blocks is not None and self.coordinates is not None:
+            self.turns = self.coordinates.value
+            if self.options.joints == "project":
+                self.projection.close(self.model, after, rows.moves, self.turns)
         self.warm.keep(self.model, rows, solved, h)
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
@@ -162,7 +176,7 @@ class Stepper:
 
     def _make_rows(self, work: Work, moves: Bools, contacts: Contacts) -> Rows:
         turn = work.turn() if self.turned else None
-        return contact_rows(
+        return step_rows(
             self.model,
             moves,
             np.where(moves, self.model.inverse_mass, 0.0),
@@ -171,7 +185,18 @@ class Stepper:
             turn,
             contacts,
             self.options.shape,
+            self._joints(work),
         )
+
+    def _joints(self, work: Work) -> JointBlocks | None:
+        """The joints' blocks of this step, if there are any."""
+        if self.model.joints is None or not len(self.model.joints):
+            return None
+        q = self.coordinates = free_coordinates(self.model.joints, work.state, self.turns)
+        cone, dim = self.options.shape, self.model.dim
+        d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
+        stabilize = self.options.joints in ("exact", "stabilize")
+        return joint_blocks(self.model, work.state, work.h, d, q, stabilize)
 
     def _collisions(self, work: Work, rows: Rows, h: float) -> Impact:
         if self.options.restitution == "none" or rows.nc == 0:
@@ -191,17 +216,29 @@ class Stepper:
             slack = self.options.slop * np.where(np.isfinite(size), size, 1.0)
             gap = rows.contacts.gap
             bias[:, 0] = (gap - np.clip(gap, -slack, slack)) / h
+        if rows.blocks is not None:
+            tied = ~rows.touching
+            bias[tied] = rows.blocks.bias[rows.joint[tied]]
         at = self.warm.find(self.model, rows)
         rest = h * float(np.sqrt((self.model.gravity**2).sum()))
         guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
         solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.solver, rest)
+        before = np.inf
+        for _ in range(CLOSING if self.options.joints == "exact" else 0):
+            error = self._opened(work, rows, bias, solved.v, h, before)
+            if not CLOSED < error < 0.5 * before:
+                break
+            before = error
+            solved = solve_friction(
+                rows, bias, work.v_free, solved.r, at, self.warm, self.solver, rest
+            )
         if self.options.mass == "start" or self.model.dim == 2:
             return solved, rows, 1
         outer = 1
         while outer < OUTER:
             outer += 1
             work.inertia_at(self._turned(work, solved.v, h))
-            rows = self._make_rows(work, rows.moves, rows.contacts)
+            rows = self._make_rows(work, rows.moves, select(rows.contacts, rows.touching))
             last = solved.v
             solved = solve_friction(
                 rows, bias, work.v_free, solved.r, at, self.warm, self.solver, rest
@@ -210,6 +247,26 @@ class Stepper:
             if change <= SETTLED * max(1e-3, np.abs(last).max(initial=0.0)):
                 break
         return solved, rows, outer
+
+    def _opened(
+        self, work: Work, rows: Rows, bias: Floats, v: Floats, h: float, before: float
+    ) -> float:
+        """How far joints would be open after a step with v; added to their rows if that helps.
+
+        Rows that answer to less than half of the error `before` would not close: they stay.
+        """
+        if rows.blocks is None or self.model.joints is None:
+            return 0.0
+        after = self._drift(work, v, h)
+        joints = self.model.joints
+        last = None if self.coordinates is None else self.coordinates.value
+        error = joint_rows(joints, after, free_coordinates(joints, after, last)).error
+        worst = float(np.abs(error).max(initial=0.0))
+        if CLOSED < worst < 0.5 * before:
+            row = rows.blocks.row[rows.joint]  # (nc, d), -1 where a row is none of a joint's
+            tied = (rows.joint[:, None] >= 0) & (row >= 0)
+            bias[tied] += error[row[tied]] / h
+        return worst
 
     def _turned(self, work: Work, v: Floats, h: float) -> Floats:
         position, orientation = work.state.position.copy(), work.state.orientation.copy()

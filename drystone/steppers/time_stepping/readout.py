@@ -46,4 +46,4 @@ def contact_table(stepper: Stepper) -> np.ndarray:
     table["island"] = np.repeat(np.arange(rows.islands), np.diff(rows.start))
     state = np.where(sliding(rows, solved), "slip", "stick")
     table["state"] = np.where(solved.r[:, 0] > 0, state, "open")
-    return table
+    return table[rows.touching]

@@ -29,6 +29,7 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints, Solution, Status
 
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
+FEW = 4  # before Newton, of an island with joints
 MANY = 300  # of an island that Newton does not take or does not solve
 SMALL = 64  # contacts of an island that is worth every method there is
 STEPS, LARGE_STEPS = 100, 30  # of Newton, regularised ones included
@@ -100,14 +101,19 @@ class IslandSolver:
             self._direct(rows, bias, v_free, out)
         else:
             self._generic(rows, v_free, out)
-        out.u = rows.velocities(out.v, bias)
+        out.u = rows.velocities(out.v, bias) + rows.soft * out.r
         return out
 
     def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> None:
         tol, size = self.options.tol, np.diff(rows.start)
         closer = np.where(size <= SMALL, CLOSER * tol, tol)
         most = SWEEPS + CHEAP // np.maximum(size, 1)
+        if rows.blocks is not None:  # what joints must tell each other takes sweeps too many
+            most[[_jointed(rows, k) for k in range(rows.islands)]] = FEW
         todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, most, True)
+        if not np.isfinite(out.r.sum()):  # nothing to go on from: the step's state says where
+            out.status = Status.SINGULAR
+            return
         out.methods = ("nsgs",)
         small, large = todo[size[todo] <= SMALL], todo[size[todo] > SMALL]
         for k in small:
@@ -142,9 +148,9 @@ class IslandSolver:
         """Sweeps on the chosen islands; returns those that are not within tol (ni,)."""
         ended, sweeps = np.zeros(rows.islands, np.int64), np.zeros(rows.islands, np.int64)
         solve_islands(
-            rows.key, chosen, rows.start, rows.body, rows.J, rows.P, rows.D, bias, out.mu,
-            rows.unit, LAWS[self.options.formulation], tol, most, leave, out.q, out.v, out.r,
-            np.zeros(rows.nc), np.empty_like(out.r), ended, sweeps, out.residual,
+            rows.key, chosen, rows.start, rows.body, rows.J, rows.P, rows.D, rows.soft, bias,
+            out.mu, rows.unit, LAWS[self.options.formulation], tol, most, leave, out.q, out.v,
+            out.r, np.zeros(rows.nc), np.empty_like(out.r), ended, sweeps, out.residual,
         )  # fmt: skip
         out.iterations += int(sweeps.sum())
         return chosen[ended[chosen] != code.SOLVED]
@@ -154,28 +160,30 @@ class IslandSolver:
         self.refused += self.refused // 128
         slow = large
         if self.loose > self.options.tol:
-            slow = large[[self._speed(rows, int(k), out.v) <= self.rest for k in large]]
+            slow = large[[self._at_rest(rows, int(k), out.v) for k in large]]
         if self.tried and not slow.size:  # the last solve still holds: it paid
             self.penalty, self.wait = 1, 0
         self.tried = False
         if self.wait > 0 and self.loose > self.options.tol:
             self.wait -= 1
-            return large
+            slow = slow[[_jointed(rows, int(k)) for k in slow]]
         if not slow.size:
             return large
-        self.tried, self.penalty = True, min(4 * self.penalty, LONGEST)
-        self.wait = self.penalty
+        if self.wait == 0:
+            self.tried, self.penalty = True, min(4 * self.penalty, LONGEST)
+            self.wait = self.penalty
         for k in slow:
             size = int(rows.start[k + 1] - rows.start[k])
             if size < self.refused and not self._newton(rows, int(k), out, LARGE_STEPS):
                 self.refused = size
         return large[out.residual[large].max(axis=1) > self.options.tol]
 
-    def _speed(self, rows: Rows, k: int, v: Floats) -> float:
-        """Greatest speed of the moving bodies of island k [m/s]."""
+    def _at_rest(self, rows: Rows, k: int, v: Floats) -> bool:
+        """Whether nothing in island k is faster than `rest`; joints are exact in any motion."""
         bodies = rows.body[rows.start[k] : rows.start[k + 1]].reshape(-1)
         bodies = bodies[rows.moves[bodies]]
-        return float(np.abs(v[bodies, : rows.frame.shape[2]]).max())
+        speed = float(np.abs(v[bodies, : rows.frame.shape[2]]).max())
+        return speed <= self.rest or _jointed(rows, k)
 
     def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room."""
@@ -225,6 +233,10 @@ class IslandSolver:
         out.refresh(rows, v_free)
 
 
+def _jointed(rows: Rows, k: int) -> bool:
+    return bool((rows.joint[rows.start[k] : rows.start[k + 1]] >= 0).any())
+
+
 def island_problem(
     rows: Rows, lo: int, hi: int, mu: Floats, q: Floats, options: TimeStepping
 ) -> FrictionProblem:
@@ -234,10 +246,12 @@ def island_problem(
         cone = SoftFingerCone(1.0)
     elif isinstance(options.shape, PolyhedralCone):
         cone = PolyhedralCone(2) if rows.d == 2 else options.shape
+    law = mu[lo:hi] >= 0.0  # joints' rows C = 0 have none, and come last
     return FrictionProblem(
         rows.W(lo, hi),
         q[lo:hi].reshape(-1),
-        mu[lo:hi],
+        mu[lo:hi][law],
+        bilateral=rows.d * int((~law).sum()),
         dim=min(rows.d, 3),
         law=options.formulation,
         cone=cone,

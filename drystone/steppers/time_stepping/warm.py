@@ -49,13 +49,21 @@ class WarmStart:
             return None
         scale = np.where(known, h / self.h, 0.0)
         r = rows.coordinates(self.impulse[at] * scale[:, None], self.spin[at] * scale)
-        r[r[:, 0] <= 0.0] = 0.0
+        r[(r[:, 0] <= 0.0) & (rows.mu[:, 0] >= 0.0)] = 0.0
         return r
 
 
 def _tags(model: Model, rows: Rows) -> Tags:
     uid, contacts = model.geoms.uid, rows.contacts
-    return Tags(uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature)
+    if rows.blocks is None:
+        return Tags(uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature)
+    a, b, feature = np.empty((3, rows.nc), np.int64)
+    here, there = rows.touching, ~rows.touching
+    a[here], b[here] = uid[contacts.geom_a[here]], uid[contacts.geom_b[here]]
+    feature[here] = contacts.feature[here]
+    block = rows.joint[there]
+    a[there], b[there], feature[there] = -1, rows.blocks.uid[block], rows.blocks.part[block]
+    return Tags(a, b, feature)
 
 
 def sliding(rows: Rows, solved: Solved) -> Bools:
