@@ -9,6 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drystone.constraints.joints import Ball as Ball
+    from drystone.constraints.joints import Cylindrical as Cylindrical
+    from drystone.constraints.joints import Distance as Distance
+    from drystone.constraints.joints import Fixed as Fixed
+    from drystone.constraints.joints import Gear as Gear
+    from drystone.constraints.joints import Hinge as Hinge
+    from drystone.constraints.joints import Motor as Motor
+    from drystone.constraints.joints import Pin as Pin
+    from drystone.constraints.joints import PlanarJoint as PlanarJoint
+    from drystone.constraints.joints import PointOnLine as PointOnLine
+    from drystone.constraints.joints import PointOnPlane as PointOnPlane
+    from drystone.constraints.joints import Screw as Screw
+    from drystone.constraints.joints import Slider as Slider
+    from drystone.constraints.joints import Slot as Slot
+    from drystone.constraints.joints import Universal as Universal
+    from drystone.constraints.joints import Weld as Weld
+    from drystone.constraints.joints import Wheel as Wheel
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce
     from drystone.dynamics.forces import Damper as Damper
@@ -99,6 +116,23 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
+    "Ball": "constraints.joints",
+    "Cylindrical": "constraints.joints",
+    "Distance": "constraints.joints",
+    "Fixed": "constraints.joints",
+    "Gear": "constraints.joints",
+    "Hinge": "constraints.joints",
+    "Motor": "constraints.joints",
+    "Pin": "constraints.joints",
+    "PlanarJoint": "constraints.joints",
+    "PointOnLine": "constraints.joints",
+    "PointOnPlane": "constraints.joints",
+    "Screw": "constraints.joints",
+    "Slider": "constraints.joints",
+    "Slot": "constraints.joints",
+    "Universal": "constraints.joints",
+    "Weld": "constraints.joints",
+    "Wheel": "constraints.joints",
     "World": "world",
     "BodyHandle": "world",
     "ForceHandle": "world",

@@ -243,6 +243,15 @@ class Simulation:
 
         return contact_table(self._stepper)
 
+    @property
+    def joints(self) -> np.ndarray:
+        """Joints of the last step, a structured array: name, bodies, force [N] and torque [N m] on
+        the first body at its anchor, in world axes."""
+        from drystone.steppers.time_stepping.joint_readout import joint_table
+
+        stepper = self._stepper
+        return joint_table(self.model.names, stepper.held, stepper.wrench)
+
     def problem(self) -> Any:
         """The friction problem of the last step, or None if nothing touched."""
         return self._stepper.problem()

@@ -53,8 +53,8 @@ def test_solved_islands_meet_the_law(dim, soft, law, seed):
     tol = 1e-9 if soft and law == "convex" else 1e-10
     solve_islands(
         (0,) * d, np.array([0]), np.array([0, nc]), a["body"], a["J"], a["P"], a["D"],
-        np.zeros_like(bias), bias, mu, unit, code, np.array([tol]), np.array([3000]), False, q, v, r, np.zeros(nc),
-        np.empty((nc, d)), ended, sweeps, residual,
+        np.zeros_like(bias), bias, mu, unit, code, np.array([tol]), np.array([3000]), False,
+        q, v, r, np.zeros(nc), np.empty((nc, d)), ended, sweeps, residual,
     )  # fmt: skip
     J, inverse = dense_J(a), inverse_mass_matrix(a)
     assert np.allclose(v.ravel(), inverse @ J.T @ r.ravel(), atol=1e-9), "v follows r"

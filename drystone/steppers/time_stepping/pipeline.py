@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
+from drystone.constraints.joints.edit import carry_values, without
+from drystone.constraints.joints.forces import broken
 from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
@@ -18,20 +20,21 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
-from drystone.model import Contacts, Model, State
+from drystone.model import Contacts, Joints, Model, State
 from drystone.problems.cones import PolyhedralCone, SoftFingerCone
 from drystone.problems.friction import FrictionProblem
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping import ledger
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
+from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.projection import Projection
 from drystone.steppers.time_stepping.sleeping import Sleepers
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Ints
 
 SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
@@ -46,7 +49,7 @@ class Stepper:
     """Steps a model by ``TimeStepping``; keeps what speeds up the next step."""
 
     def __init__(self, options: TimeStepping, model: Model) -> None:
-        self.options = options
+        self.options, self.model = options, model
         self.warm = WarmStart()
         self.solver = IslandSolver(options)
         self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
@@ -55,6 +58,9 @@ class Stepper:
         self.coordinates: Coordinates | None = None
         self.turns: Floats | None = None
         self.projection = Projection(options)
+        self.wrench: tuple[Floats, Floats] | None = None
+        self.held: Joints | None = None
+        self.lost: Ints = np.empty(0, np.int64)  # uids of joints that broke
         self.solved: Solved | None = None
         self.work: Work | None = None
         self._detector: Detector | None = None
@@ -64,8 +70,14 @@ class Stepper:
         """Go on with an edited model."""
         if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
             self.options.shape.block(model.dim)
-        if model.joints is None or self.turns is None or len(self.turns) != len(model.joints.start):
+        joints = model.joints
+        if joints is not None and np.isin(joints.uid, self.lost).any():
+            joints, _ = without(joints, np.isin(joints.uid, self.lost))
+            model = replace(model, joints=joints)
+        if joints is None or self.turns is None:
             self.turns = None
+        else:
+            self.turns = carry_values(self.model.joints, self.turns, joints)
         self.model = model
         self.dynamic: Bools = model.inverse_mass > 0
         args = (model.geoms, self.dynamic, model.layer, model.rules.ignored)
@@ -127,11 +139,12 @@ class Stepper:
             self.turns = self.coordinates.value
             if self.options.joints == "project":
                 self.projection.close(self.model, after, rows.moves, self.turns)
+        gone = self._break(work, rows, solved)
         self.warm.keep(self.model, rows, solved, h)
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
-        return after, replace(report, asleep=asleep, outer=outer)
+        return after, replace(report, asleep=asleep, outer=outer, broken=gone)
 
     def _contacts(self, work: Work) -> Contacts:
         """Contacts within what bodies can travel in this step, and a little beyond."""
@@ -267,6 +280,23 @@ class Stepper:
             tied = (rows.joint[:, None] >= 0) & (row >= 0)
             bias[tied] += error[row[tied]] / h
         return worst
+
+    def _break(self, work: Work, rows: Rows, solved: Solved) -> tuple[str, ...]:
+        """Read what joints bore, and take away those that bore too much; returns their names."""
+        joints = self.model.joints
+        if joints is None or self.coordinates is None or rows.blocks is None:
+            self.wrench, self.held = None, None
+            return ()
+        self.held = joints
+        self.wrench = joint_wrenches(work, joints, rows, solved, self.coordinates)
+        over = broken(joints, *self.wrench)
+        if not over.any():
+            return ()
+        self.lost = np.union1d(self.lost, joints.uid[over])
+        left, kept = without(joints, over)
+        self.model = replace(self.model, joints=left)
+        self.turns = None if self.turns is None else self.turns[kept]
+        return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
 
     def _turned(self, work: Work, v: Floats, h: float) -> Floats:
         position, orientation = work.state.position.copy(), work.state.orientation.copy()

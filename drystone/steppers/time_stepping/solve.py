@@ -7,7 +7,7 @@ With ``solver="auto"`` and a smooth cone, in this order until an island is solve
    pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
    it is tried on islands slower than what gravity gives in a step, and after each solve that the
    next step does not thank for, the next one waits four times as long;
-4. large islands that move or wait: sweeps until ``sweep_tol``.
+4. large islands that move or wait: sweeps until ``sweep_tol``, Newton where they stall before.
 Nothing here looks at the clock, so that a run repeats to the bit on any machine. Any other solver
 gets each island as a FrictionProblem.
 """
@@ -130,7 +130,12 @@ class IslandSolver:
         limit = np.full(rows.islands, tol)
         limit[large] = self.loose
         if large.size:
-            self._sweep(rows, bias, out, large, limit, many, False)
+            left = self._sweep(rows, bias, out, large, limit, many, False)
+            for k in left:  # sweeps that stall far from the law: Newton, whatever it costs
+                if size[k] < self.refused and not self._newton(rows, int(k), out, STEPS):
+                    self.refused = int(size[k])
+            if left.size:
+                out.refresh(rows, v_free)
         bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
         if bad.size:
             out.status, out.failed = Status.MAX_ITERATIONS, int(bad[0])

@@ -153,3 +153,31 @@ def test_a_chain_of_hinges_on_the_ground_with_contacts():
     assert worst < 1e-6
     assert sim.infeasibility < 1e-4
     assert np.abs(sim.state.velocity[1:]).max() < 1e-3, "it has come to rest"
+
+
+def test_joints_say_what_they_bear():
+    """A weight of 2 kg hangs on a hinge beside its centre: force and torque of statics."""
+    world = ds.World()
+    world.add_body(ds.Box(0.2, 0.2, 0.2), name="weight", mass=2.0, position=(0.3, 0, 1))
+    world.add_joint(J.Fixed("weight", "world", anchor=(0, 0, 1), name="bracket"))
+    sim = ds.Simulation(world)
+    sim.run(0.1)
+    bracket = sim.joints[0]
+    assert bracket["name"] == "bracket"
+    assert list(bracket["bodies"]) == ["weight", "world"]
+    np.testing.assert_allclose(bracket["force"], (0, 0, 2 * G), atol=1e-8)
+    np.testing.assert_allclose(bracket["torque"], np.cross((0.3, 0, 0), (0, 0, 2 * G)), atol=1e-8)
+
+
+def test_a_joint_breaks_beyond_its_strength_and_stays_broken():
+    world = ds.World()
+    world.add_body(ds.Sphere(0.1), name="weight", mass=2.0, position=(0, 0, 1))
+    world.add_joint(J.Ball("weight", "world", anchor=(0, 0, 1.1), breaks_at=25.0, name="thread"))
+    sim = ds.Simulation(world)
+    sim.run(0.2)
+    assert sim.body("weight").position[2] == pytest.approx(1.0, abs=1e-9), "19.6 N is borne"
+    world.add_force(ds.ConstantForce("weight", force=(0, 0, -10.0)))
+    assert sim.step().broken == ("thread",)
+    sim.run(0.2)
+    assert sim.body("weight").position[2] < 0.8
+    assert sim.joints.size == 0
