@@ -17,6 +17,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.blocks import contact_residuals
 from drystone.kernels.one_contact import solve_contact
 
+MANY = 1000  # contacts of an island whose sweeps are dear: they are judged sooner
 EXACT = 1e-15
 EVERY = 8  # sweeps between judgings, once the first few are done
 
@@ -90,7 +91,7 @@ def solve_islands(
                 break
             if done >= most[k] or not np.isfinite(worst):
                 break
-            if leave and done >= 3 * EVERY:
+            if leave and done >= (EVERY if hi - lo > MANY else 3 * EVERY):
                 rate = np.log(worst / before) / count
                 if not rate < 0.0 or np.log(tol[k] / worst) / rate > most[k] - done:
                     break

@@ -32,7 +32,8 @@ SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they pr
 FEW = 4  # before Newton, of an island with joints
 MANY = 300  # of an island that Newton does not take or does not solve
 SMALL = 64  # contacts of an island that is worth every method there is
-STEPS, LARGE_STEPS = 100, 30  # of Newton, regularised ones included
+STEPS, LARGE_STEPS = 100, 20  # of Newton, regularised ones included
+MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they stall
 ROOM = 100_000  # blocks in Newton's factors: beyond, an island is only swept
 LONGEST = 1024  # steps between two tries of Newton on large islands
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
@@ -131,9 +132,8 @@ class IslandSolver:
         limit[large] = self.loose
         if large.size:
             left = self._sweep(rows, bias, out, large, limit, many, False)
-            for k in left:  # sweeps that stall far from the law: Newton, whatever it costs
-                if size[k] < self.refused and not self._newton(rows, int(k), out, STEPS):
-                    self.refused = int(size[k])
+            for k in left[size[left] <= MEDIUM]:
+                self._newton(rows, int(k), out, STEPS)
             if left.size:
                 out.refresh(rows, v_free)
         bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
@@ -181,7 +181,10 @@ class IslandSolver:
             size = int(rows.start[k + 1] - rows.start[k])
             if size < self.refused and not self._newton(rows, int(k), out, LARGE_STEPS):
                 self.refused = size
-        return large[out.residual[large].max(axis=1) > self.options.tol]
+        left = large[out.residual[large].max(axis=1) > self.options.tol]
+        if self.tried and np.isin(slow, left).any():  # it did not even arrive
+            self.penalty = self.wait = min(4 * self.penalty, LONGEST)
+        return left
 
     def _at_rest(self, rows: Rows, k: int, v: Floats) -> bool:
         """Whether nothing in island k is faster than `rest`; joints are exact in any motion."""
