@@ -13,8 +13,6 @@ from drystone.solvers._proximal import Bodies, Formed, ManyBodies
 from drystone.solvers.base import Limits
 from tests.solvers.cone_problems import check_coulomb, operator_problem, random_problem
 
-LIMITS = Limits(1e-8, 60.0)
-
 
 @pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.kernels), 4])
 def test_linear_half_in_every_space(d):
@@ -25,7 +23,7 @@ def test_linear_half_in_every_space(d):
     for rho in (0.1, 2.0):
         expected = np.linalg.solve(W + rho * np.eye(W.shape[0]), b.ravel())
         for kind, problem in ((Formed, formed), (Bodies, free), (ManyBodies, free)):
-            linear = kind(ConeProblem(problem), LIMITS)
+            linear = kind(ConeProblem(problem), Limits(1e-8, 60.0))
             assert linear.set(rho)
             x = linear.solve(b, 1e-13)
             np.testing.assert_allclose(x.ravel(), expected, atol=1e-9, err_msg=kind.__name__)
@@ -37,7 +35,7 @@ def test_conjugate_gradients_stop_at_the_limit_asked_for():
     b = np.random.default_rng(1).standard_normal((cones.nb, cones.d))
     steps = []
     for error in (1e-1, 1e-10):
-        linear = ManyBodies(cones, LIMITS)
+        linear = ManyBodies(cones, Limits(1e-8, 60.0))
         linear.set(0.01)
         linear.solve(b, error)
         steps.append(linear.steps)

@@ -109,11 +109,14 @@ def test_an_indefinite_matrix_is_named_by_its_eigenvalue():
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(
     st.lists(st.floats(-9, 9), min_size=3, max_size=3),
-    st.floats(0.0, 2.0),
+    st.one_of(st.just(0.0), st.floats(1e-6, 2.0)),
     st.sampled_from([None, 4, 8]),
 )
 def test_one_contact_with_unit_inertia_is_a_projection(q, mu, cone):
-    """min 1/2 |r + q|^2 over the cone: r = P_K(-q), known in closed form."""
+    """min 1/2 |r + q|^2 over the cone: r = P_K(-q), known in closed form.
+
+    A program solved to 1e-8 cannot tell a smaller coefficient from none.
+    """
     problem = ds.FrictionProblem(np.eye(3), q, mu, law="convex", cone=cone)
     solution = ds.solve(problem, "qp")
     assert solution.ok
