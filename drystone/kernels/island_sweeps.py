@@ -14,8 +14,8 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.blocks import contact_residuals
-from drystone.kernels.one_contact import solve_contact
+from drystone.kernels.blocks import CONVEX, contact_residuals
+from drystone.kernels.one_contact import FRICTIONLESS, solve_contact
 
 MANY = 1000  # contacts of an island whose sweeps are dear: they are judged sooner
 EXACT = 1e-15
@@ -182,6 +182,9 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, law, v, r, lam, work):
     work (d + 4, d).
     """
     d = len(shape)
+    if d == 2:
+        sweep_planar(lo, hi, body, J, P, D, soft, bias, mu, law, v, r)
+        return
     local, old = work[d + 2], work[d + 3]
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
@@ -200,3 +203,52 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, law, v, r, lam, work):
                 for e in range(J.shape[3]):
                     v[a, e] += P[i, c, 0, e] * step
                     v[b, e] += P[i, c, 1, e] * step
+
+
+@kernel
+def sweep_planar(lo, hi, body, J, P, D, soft, bias, mu, law, v, r):
+    """The same in the plane, all in scalars: a third of the time."""
+    for i in range(lo, hi):
+        a, b = body[i, 0], body[i, 1]
+        w00, w01, w11 = D[i, 0, 0], D[i, 0, 1], D[i, 1, 1]
+        o0, o1 = r[i, 0], r[i, 1]
+        q0 = bias[i, 0] + soft[i, 0] * o0 - w00 * o0 - w01 * o1
+        q1 = bias[i, 1] + soft[i, 1] * o1 - w01 * o0 - w11 * o1
+        for e in range(3):
+            q0 += J[i, 0, 0, e] * v[a, e] + J[i, 0, 1, e] * v[b, e]
+            q1 += J[i, 1, 0, e] * v[a, e] + J[i, 1, 1, e] * v[b, e]
+        n, t = planar_contact(w00, w01, w11, q0, q1, mu[i], law)
+        if n == o0 and t == o1:
+            continue
+        r[i, 0], r[i, 1] = n, t
+        n, t = n - o0, t - o1
+        for e in range(3):
+            v[a, e] += P[i, 0, 0, e] * n + P[i, 1, 0, e] * t
+            v[b, e] += P[i, 0, 1, e] * n + P[i, 1, 1, e] * t
+
+
+@kernel
+def planar_contact(w00, w01, w11, q0, q1, mu, law):
+    """Impulse (n, t) of one planar contact, as ``one_contact.solve_contact`` finds it."""
+    lift = mu * abs(q1) if law == CONVEX else 0.0
+    if mu >= 0.0 and q0 >= lift:
+        return 0.0, 0.0
+    det = w00 * w11 - w01 * w01
+    n, t = (w01 * q1 - w11 * q0) / det, (w01 * q0 - w00 * q1) / det
+    if mu < 0.0 or (det > 0.0 and n > 0.0 and abs(t) <= mu * n):
+        return n, t
+    if mu <= FRICTIONLESS:
+        return -q0 / w00, 0.0
+    best, n, t = -np.inf, 0.0, 0.0
+    for s in (1.0, -1.0):
+        m = s * mu
+        num, den = -q0, w00 + m * w01
+        if law == CONVEX:
+            num -= m * q1
+            den += m * (w01 + m * w11)
+        if num > 0.0 and den > 0.0:
+            # friction must oppose the slip: of two candidates keep the one that does so more
+            opposing = -s * (q1 + (w01 + m * w11) * num / den)
+            if opposing > best:
+                best, n, t = opposing, num / den, m * num / den
+    return n, t
