@@ -54,13 +54,13 @@ class BodyView:
     @property
     def position(self) -> Floats:
         model, state, i = self._at
-        return state.position[i] - _turn(model, state, i) @ model.centre[i]
+        return state.position[i] - rotation(state.orientation[i]) @ model.centre[i]
 
     @position.setter
     def position(self, value: Any) -> None:
         model, state, i = self._to_set("position")
         place = check.vector(f"body {self.name!r}", "position", value, model.dim)
-        state.position[i] = np.array(place) + _turn(model, state, i) @ model.centre[i]
+        state.position[i] = np.array(place) + rotation(state.orientation[i]) @ model.centre[i]
 
     @property
     def centre_of_mass(self) -> Floats:
@@ -87,7 +87,7 @@ class BodyView:
         """Velocity of the frame's origin [m/s]."""
         model, state, i = self._at
         v, w = state.velocity[i, : model.dim], state.velocity[i, model.dim :]
-        return v + spin_velocity(w, -_turn(model, state, i) @ model.centre[i])
+        return v + spin_velocity(w, -rotation(state.orientation[i]) @ model.centre[i])
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
@@ -262,7 +262,3 @@ class Simulation:
         if problem is None:
             raise SimulationError("no contacts in the last step: there is no problem to save")
         write_problem(problem, path)
-
-
-def _turn(model: Model, state: State, i: int) -> Floats:
-    return rotation(state.orientation[i])

@@ -76,7 +76,8 @@ class StepReport:
     infeasibility: greatest depth found at the start of the step, max(0, -gap) [m].
     collisions: contacts that met with restitution; impact_energy: what the impact law changed,
     T+ - T- [J], but for the work of prescribed bodies.
-    retries: times the step was halved; asleep: bodies that slept; broken: joints that broke.
+    retries: times the step was halved; asleep: bodies that slept;
+    joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke.
     seconds: per stage. island_residuals, island_sizes: of each island in turn.
     """
 
@@ -97,6 +98,7 @@ class StepReport:
     retries: int = 0
     asleep: int = 0
     outer: int = 1
+    joint_error: float = 0.0
     broken: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     island_residuals: Floats | None = None

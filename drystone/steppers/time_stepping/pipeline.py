@@ -15,10 +15,11 @@ from drystone.constraints.joints.forces import broken
 from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
-from drystone.errors import ModelError, SimulationError
+from drystone.errors import ModelError, OptionError, SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
+from drystone.kernels.joints_coupled import FRICTION, POSITION_MOTOR, SPEED_MOTOR
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Joints, Model, State
 from drystone.problems.cones import PolyhedralCone, SoftFingerCone
@@ -42,6 +43,8 @@ OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 CLOSING = 8  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
+# of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
+TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
@@ -71,6 +74,7 @@ class Stepper:
         if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
             self.options.shape.block(model.dim)
         joints = model.joints
+        _check_joints(self.options, joints)
         if joints is not None and np.isin(joints.uid, self.lost).any():
             joints, _ = without(joints, np.isin(joints.uid, self.lost))
             model = replace(model, joints=joints)
@@ -139,12 +143,13 @@ class Stepper:
             self.turns = self.coordinates.value
             if self.options.joints == "project":
                 self.projection.close(self.model, after, rows.moves, self.turns)
+        opening = self._check_closed(after)
         gone = self._break(work, rows, solved)
         self.warm.keep(self.model, rows, solved, h)
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
-        return after, replace(report, asleep=asleep, outer=outer, broken=gone)
+        return after, replace(report, asleep=asleep, outer=outer, joint_error=opening, broken=gone)
 
     def _contacts(self, work: Work) -> Contacts:
         """Contacts within what bodies can travel in this step, and a little beyond."""
@@ -281,6 +286,22 @@ class Stepper:
             bias[tied] += error[row[tied]] / h
         return worst
 
+    def _check_closed(self, after: State) -> float:
+        """Greatest opening of a joint after the step; one that is torn open ends the run."""
+        joints, way = self.model.joints, self.options.joints
+        if joints is None or not len(joints):
+            return 0.0
+        error = np.abs(joint_rows(joints, after, free_coordinates(joints, after, self.turns)).error)
+        worst = float(error.max(initial=0.0))
+        if worst > TORN[way] * min(1.0, self.size):
+            name = joints.names[joints.row_joint[int(error.argmax())]]
+            raise SimulationError(
+                f"joint {name!r} is open by {worst:.3g} m or rad at t = {after.time:.6g} s: the "
+                f"step of {self.options.dt:.3g} s is too long for what pulls on it, take a "
+                "shorter one"
+            )
+        return worst
+
     def _break(self, work: Work, rows: Rows, solved: Solved) -> tuple[str, ...]:
         """Read what joints bore, and take away those that bore too much; returns their names."""
         joints = self.model.joints
@@ -353,3 +374,21 @@ class Stepper:
         gap = self._contacts(Work(self.model, state, self.options.dt, False)).gap
         self.detector.restore(known)
         return float(np.maximum(-gap, 0.0).max(initial=0.0))
+
+
+def _check_joints(options: TimeStepping, joints: Joints | None) -> None:
+    """What this scheme does not do with joints is refused, not done wrongly."""
+    if joints is None or not len(joints):
+        return
+    if options.sleeping is not None:
+        raise OptionError(
+            f"TimeStepping.sleeping: the world has joints ({joints.names[0]!r}, ...), through "
+            "which sleepers would not be woken: leave it None"
+        )
+    driven = np.isin(joints.action_kind, (SPEED_MOTOR, POSITION_MOTOR, FRICTION))
+    if options.formulation == "convex" and driven.any():
+        at = joints.coordinate_joint[joints.action_coordinate[driven][0]]
+        raise OptionError(
+            f"joint {joints.names[at]!r} has a motor or friction, whose greatest force the convex "
+            'formulation would exceed: use formulation="coulomb"'
+        )

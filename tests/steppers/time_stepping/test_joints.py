@@ -181,3 +181,32 @@ def test_a_joint_breaks_beyond_its_strength_and_stays_broken():
     sim.run(0.2)
     assert sim.body("weight").position[2] < 0.8
     assert sim.joints.size == 0
+
+
+def test_what_is_not_done_with_joints_is_refused():
+    world = ds.World()
+    world.add_body(ds.Sphere(0.1), name="ball", position=(0, 0, 1))
+    motor = J.Motor(speed=1.0, max_force=2.0)
+    place = {"anchor": (0, 0, 1), "axis": (0, 1, 0)}
+    world.add_joint(J.Hinge("ball", "world", motor=motor, name="axle", **place))
+    with pytest.raises(ds.OptionError, match=r"'axle'.*convex"):
+        ds.Simulation(world, ds.TimeStepping(formulation="convex"))
+    with pytest.raises(ds.OptionError, match=r"sleeping.*joints"):
+        ds.Simulation(world, ds.TimeStepping(sleeping=ds.Sleeping()))
+
+
+def test_a_chain_too_stiff_for_the_step_ends_in_an_error_that_names_the_joint():
+    """Light links under a heavy bob: h omega > 2 with omega^2 = 12 T / (m l)."""
+    world = ds.World()
+    link, length = ds.Capsule(0.08, 0.01), 0.1
+    lying = (0.5**0.5, 0, 0.5**0.5, 0)
+    for k in range(10):
+        place = {"position": ((k + 0.5) * length, 0, 0), "orientation": lying}
+        world.add_body(link, name=f"link{k}", mass=0.1, layer=(), **place)
+    world.add_body(ds.Sphere(0.2), name="bob", mass=200.0, position=(1.2, 0, 0), layer=())
+    for k in range(11):
+        a, b = f"link{k}" if k < 10 else "bob", f"link{k - 1}" if k else "world"
+        world.add_joint(J.Ball(a, b, anchor=(k * length, 0, 0), name=f"joint{k}"))
+    sim = ds.Simulation(world)
+    with pytest.raises(ds.SimulationError, match=r"joint 'joint\d+' is open by .* shorter"):
+        sim.run(3.0)
