@@ -1,0 +1,60 @@
+"""Kernels called by their address: a loop that calls stages it was not compiled with.
+
+A kernel that calls another is optimised together with it, and compiled anew for each combination.
+A kernel that calls an address costs nothing to compile, and what it runs is data: the stages of a
+step, or the pair kernels that a scene's kinds of shapes need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from drystone.kernels._jit import MODE
+
+_FUNCTIONS: list[Callable[..., Any]] = []  # without a compiler, addresses are places in this list
+
+
+def address(function: Callable[..., Any], *args: Any) -> int:
+    """Address of a kernel compiled for arguments like these; it must return an integer.
+
+    The kernel stays loaded for as long as it is referenced, as those of modules always are.
+    """
+    if MODE == "off":
+        if function not in _FUNCTIONS:
+            _FUNCTIONS.append(function)
+        return _FUNCTIONS.index(function)
+    dispatcher: Any = function
+    signature = tuple(numba.typeof(value) for value in args)
+    dispatcher.compile(signature)
+    made = dispatcher.overloads[signature]
+    if types.unliteral(made.signature.return_type) != types.int64:
+        raise TypeError(f"{function.__name__} returns {made.signature.return_type}, expected int64")
+    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+
+
+def _call(at: int, args: tuple[Any, ...]) -> int:
+    """Call the kernel at an address with a tuple of arguments of the types it was compiled for."""
+    return int(_FUNCTIONS[at](*args))
+
+
+@intrinsic
+def _call_compiled(typing_context, at, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        kinds = list(signature.args[1].types)
+        made = context.call_conv.get_function_type(types.int64, kinds)
+        callee = builder.inttoptr(values[0], made.as_pointer())
+        given = [builder.extract_value(values[1], i) for i in range(len(kinds))]
+        status, result = context.call_conv.call_function(builder, callee, types.int64, kinds, given)
+        with cgutils.if_unlikely(builder, status.is_error):  # index checks, where they are on
+            context.call_conv.return_status_propagate(builder, status)
+        return result
+
+    return types.int64(types.int64, args), generate
+
+
+call: Any = _call if MODE == "off" else _call_compiled

@@ -1,0 +1,63 @@
+"""Kernels called by address give what calling them directly gives."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from drystone.kernels._calls import address, call
+from drystone.kernels._jit import kernel
+
+Pair = namedtuple("Pair", "a b")
+
+
+@kernel
+def add_one(pair, n):
+    pair.a[0] += 1.0
+    return 0
+
+
+@kernel
+def scale(pair, n):
+    for i in range(pair.b.shape[0]):
+        pair.b[i, 0] *= 2.0
+    return 7 if pair.a[0] >= n else 0
+
+
+@kernel
+def run(program, pair, n):
+    while True:
+        for at in program:
+            code = call(at, (pair, n))
+            if code != 0:
+                return code
+
+
+@kernel
+def a_float(pair, n):
+    return 0.5
+
+
+@pytest.mark.kernels
+def test_a_program_of_addresses_runs_in_order_and_stops_at_a_code() -> None:
+    pair = Pair(np.zeros(1), np.ones((3, 2)))
+    program = np.array([address(add_one, pair, 4), address(scale, pair, 4)])
+    assert run(program, pair, 4) == 7
+    np.testing.assert_array_equal(pair.a, [4.0])
+    np.testing.assert_array_equal(pair.b, [[16.0, 1.0]] * 3)
+
+
+@pytest.mark.kernels
+def test_one_kernel_has_one_address() -> None:
+    pair = Pair(np.zeros(1), np.ones((3, 2)))
+    assert address(add_one, pair, 4) == address(add_one, pair, 5)
+    assert address(add_one, pair, 4) != address(scale, pair, 4)
+
+
+def test_only_integers_are_returned() -> None:
+    from drystone.kernels._jit import MODE
+
+    if MODE != "off":
+        pair = Pair(np.zeros(1), np.ones((3, 2)))
+        with pytest.raises(TypeError, match="a_float"):
+            address(a_float, pair, 4)
