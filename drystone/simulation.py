@@ -249,8 +249,8 @@ class Simulation:
         the first body at its anchor, in world axes."""
         from drystone.steppers.time_stepping.joint_readout import joint_table
 
-        stepper = self._stepper
-        return joint_table(self.model.names, stepper.held, stepper.wrench)
+        jointed = self._stepper.jointed
+        return joint_table(self.model.names, jointed.held, jointed.wrench)
 
     def problem(self) -> Any:
         """The friction problem of the last step, or None if nothing touched."""

@@ -9,42 +9,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
-from drystone.constraints.joints.edit import carry_values, without
-from drystone.constraints.joints.forces import broken
-from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
-from drystone.errors import ModelError, OptionError, SimulationError
+from drystone.errors import ModelError, SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
-from drystone.kernels.joints_coupled import FRICTION, POSITION_MOTOR, SPEED_MOTOR
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
-from drystone.model import Contacts, Joints, Model, State
-from drystone.problems.cones import PolyhedralCone, SoftFingerCone
+from drystone.model import Contacts, Model, State
+from drystone.problems.cones import PolyhedralCone
 from drystone.problems.friction import FrictionProblem
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping import ledger
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
-from drystone.steppers.time_stepping.joint_readout import joint_wrenches
+from drystone.steppers.time_stepping.jointed import Jointed
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.projection import Projection
 from drystone.steppers.time_stepping.sleeping import Sleepers
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats
 
 SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
-CLOSING = 8  # solves of a step until its joints are closed
-CLOSED = 1e-10  # [m or rad]
-# of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
-TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
@@ -58,12 +48,7 @@ class Stepper:
         self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
         self.sleepers = Sleepers(options.sleeping)
         self.rows: Rows | None = None
-        self.coordinates: Coordinates | None = None
-        self.turns: Floats | None = None
-        self.projection = Projection(options)
-        self.wrench: tuple[Floats, Floats] | None = None
-        self.held: Joints | None = None
-        self.lost: Ints = np.empty(0, np.int64)  # uids of joints that broke
+        self.jointed = Jointed(options)
         self.solved: Solved | None = None
         self.work: Work | None = None
         self._detector: Detector | None = None
@@ -73,15 +58,7 @@ class Stepper:
         """Go on with an edited model."""
         if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
             self.options.shape.block(model.dim)
-        joints = model.joints
-        _check_joints(self.options, joints)
-        if joints is not None and np.isin(joints.uid, self.lost).any():
-            joints, _ = without(joints, np.isin(joints.uid, self.lost))
-            model = replace(model, joints=joints)
-        if joints is None or self.turns is None:
-            self.turns = None
-        else:
-            self.turns = carry_values(self.model.joints, self.turns, joints)
+        model = self.jointed.adopt(model)
         self.model = model
         self.dynamic: Bools = model.inverse_mass > 0
         args = (model.geoms, self.dynamic, model.layer, model.rules.ignored)
@@ -101,12 +78,12 @@ class Stepper:
         return self._attempt(state, h, 0)
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
-        memory = self.warm.copy(), self.sleepers.copy(), self.turns
+        memory = self.warm.copy(), self.sleepers.copy(), self.jointed.turns
         after, report = self._advance(state, h)
         if report.ok or self.options.on_failure == "report":
             return after, report
         if self.options.on_failure == "retry" and level < self.options.retries:
-            self.warm, self.sleepers, self.turns = memory
+            self.warm, self.sleepers, self.jointed.turns = memory
             middle, first = self._attempt(state, 0.5 * h, level + 1)
             after, second = self._attempt(middle, 0.5 * h, level + 1)
             return after, ledger.joined(first, second)
@@ -139,12 +116,9 @@ class Stepper:
         self.rows, self.solved = rows, solved
         work.stage("solve")
         after = self._drift(work, solved.v, h)
-        if rows.blocks is not None and self.coordinates is not None:
-            self.turns = self.coordinates.value
-            if self.options.joints == "project":
-                self.projection.close(self.model, after, rows.moves, self.turns)
-        opening = self._check_closed(after)
-        gone = self._break(work, rows, solved)
+        opening, gone = self.jointed.finish(work, rows, solved, after, self.size)
+        if gone:
+            self.model = replace(self.model, joints=self.jointed.joints)
         self.warm.keep(self.model, rows, solved, h)
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
@@ -203,18 +177,8 @@ class Stepper:
             turn,
             contacts,
             self.options.shape,
-            self._joints(work),
+            self.jointed.blocks(work),
         )
-
-    def _joints(self, work: Work) -> JointBlocks | None:
-        """The joints' blocks of this step, if there are any."""
-        if self.model.joints is None or not len(self.model.joints):
-            return None
-        q = self.coordinates = free_coordinates(self.model.joints, work.state, self.turns)
-        cone, dim = self.options.shape, self.model.dim
-        d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
-        stabilize = self.options.joints in ("exact", "stabilize")
-        return joint_blocks(self.model, work.state, work.h, d, q, stabilize)
 
     def _collisions(self, work: Work, rows: Rows, h: float) -> Impact:
         if self.options.restitution == "none" or rows.nc == 0:
@@ -240,16 +204,12 @@ class Stepper:
         at = self.warm.find(self.model, rows)
         rest = h * float(np.sqrt((self.model.gravity**2).sum()))
         guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
-        solved = solve_friction(rows, bias, work.v_free, guess, at, self.warm, self.solver, rest)
-        before = np.inf
-        for _ in range(CLOSING if self.options.joints == "exact" else 0):
-            error = self._opened(work, rows, bias, solved.v, h, before)
-            if not CLOSED < error < 0.5 * before:
-                break
-            before = error
-            solved = solve_friction(
-                rows, bias, work.v_free, solved.r, at, self.warm, self.solver, rest
-            )
+
+        def once(bias: Floats, guess: Floats | None) -> Solved:
+            args = (at, self.warm, self.solver, rest)
+            return solve_friction(rows, bias, work.v_free, guess, *args)
+
+        solved = self.jointed.solve(rows, bias, once, lambda v: self._drift(work, v, h), h, guess)
         if self.options.mass == "start" or self.model.dim == 2:
             return solved, rows, 1
         outer = 1
@@ -265,59 +225,6 @@ class Stepper:
             if change <= SETTLED * max(1e-3, np.abs(last).max(initial=0.0)):
                 break
         return solved, rows, outer
-
-    def _opened(
-        self, work: Work, rows: Rows, bias: Floats, v: Floats, h: float, before: float
-    ) -> float:
-        """How far joints would be open after a step with v; added to their rows if that helps.
-
-        Rows that answer to less than half of the error `before` would not close: they stay.
-        """
-        if rows.blocks is None or self.model.joints is None:
-            return 0.0
-        after = self._drift(work, v, h)
-        joints = self.model.joints
-        last = None if self.coordinates is None else self.coordinates.value
-        error = joint_rows(joints, after, free_coordinates(joints, after, last)).error
-        worst = float(np.abs(error).max(initial=0.0))
-        if CLOSED < worst < 0.5 * before:
-            row = rows.blocks.row[rows.joint]  # (nc, d), -1 where a row is none of a joint's
-            tied = (rows.joint[:, None] >= 0) & (row >= 0)
-            bias[tied] += error[row[tied]] / h
-        return worst
-
-    def _check_closed(self, after: State) -> float:
-        """Greatest opening of a joint after the step; one that is torn open ends the run."""
-        joints, way = self.model.joints, self.options.joints
-        if joints is None or not len(joints):
-            return 0.0
-        error = np.abs(joint_rows(joints, after, free_coordinates(joints, after, self.turns)).error)
-        worst = float(error.max(initial=0.0))
-        if worst > TORN[way] * min(1.0, self.size):
-            name = joints.names[joints.row_joint[int(error.argmax())]]
-            raise SimulationError(
-                f"joint {name!r} is open by {worst:.3g} m or rad at t = {after.time:.6g} s: the "
-                f"step of {self.options.dt:.3g} s is too long for what pulls on it, take a "
-                "shorter one"
-            )
-        return worst
-
-    def _break(self, work: Work, rows: Rows, solved: Solved) -> tuple[str, ...]:
-        """Read what joints bore, and take away those that bore too much; returns their names."""
-        joints = self.model.joints
-        if joints is None or self.coordinates is None or rows.blocks is None:
-            self.wrench, self.held = None, None
-            return ()
-        self.held = joints
-        self.wrench = joint_wrenches(work, joints, rows, solved, self.coordinates)
-        over = broken(joints, *self.wrench)
-        if not over.any():
-            return ()
-        self.lost = np.union1d(self.lost, joints.uid[over])
-        left, kept = without(joints, over)
-        self.model = replace(self.model, joints=left)
-        self.turns = None if self.turns is None else self.turns[kept]
-        return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
 
     def _turned(self, work: Work, v: Floats, h: float) -> Floats:
         position, orientation = work.state.position.copy(), work.state.orientation.copy()
@@ -374,21 +281,3 @@ class Stepper:
         gap = self._contacts(Work(self.model, state, self.options.dt, False)).gap
         self.detector.restore(known)
         return float(np.maximum(-gap, 0.0).max(initial=0.0))
-
-
-def _check_joints(options: TimeStepping, joints: Joints | None) -> None:
-    """What this scheme does not do with joints is refused, not done wrongly."""
-    if joints is None or not len(joints):
-        return
-    if options.sleeping is not None:
-        raise OptionError(
-            f"TimeStepping.sleeping: the world has joints ({joints.names[0]!r}, ...), through "
-            "which sleepers would not be woken: leave it None"
-        )
-    driven = np.isin(joints.action_kind, (SPEED_MOTOR, POSITION_MOTOR, FRICTION))
-    if options.formulation == "convex" and driven.any():
-        at = joints.coordinate_joint[joints.action_coordinate[driven][0]]
-        raise OptionError(
-            f"joint {joints.names[at]!r} has a motor or friction, whose greatest force the convex "
-            'formulation would exceed: use formulation="coulomb"'
-        )

@@ -1,0 +1,177 @@
+"""What joints add to a step: their rows, closing them at its end, breaking, forces to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
+from drystone.constraints.joints.edit import carry_values, without
+from drystone.constraints.joints.forces import broken
+from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
+from drystone.constraints.rows import Rows
+from drystone.errors import OptionError, SimulationError
+from drystone.kernels.joints_coupled import FRICTION, POSITION_MOTOR, SPEED_MOTOR
+from drystone.model import Joints, Model, State
+from drystone.problems.cones import SoftFingerCone
+from drystone.steppers.time_stepping.joint_readout import joint_wrenches
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.projection import Projection
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.work import Work
+from drystone.types import Floats, Ints
+
+CLOSING = 8  # solves of a step until its joints are closed
+CLOSED = 1e-10  # [m or rad]
+# of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
+TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
+
+
+class Jointed:
+    """The joints of a model from step to step.
+
+    turns (nq,): values of the free coordinates after the last step, by which angles are counted
+    beyond a turn; wrench: force and torque that the joints `held` bore in the last step; lost:
+    uids of joints that broke.
+    """
+
+    def __init__(self, options: TimeStepping) -> None:
+        self.options = options
+        self.joints: Joints | None = None
+        self.coordinates: Coordinates | None = None
+        self.turns: Floats | None = None
+        self.projection = Projection(options)
+        self.wrench: tuple[Floats, Floats] | None = None
+        self.held: Joints | None = None
+        self.lost: Ints = np.empty(0, np.int64)
+
+    def adopt(self, model: Model) -> Model:
+        """Go on with an edited model; returns it without the joints that are broken."""
+        joints = model.joints
+        _check_joints(self.options, joints)
+        if joints is not None and np.isin(joints.uid, self.lost).any():
+            joints, _ = without(joints, np.isin(joints.uid, self.lost))
+            model = replace(model, joints=joints)
+        if joints is None or self.turns is None:
+            self.turns = None
+        else:
+            self.turns = carry_values(self.joints, self.turns, joints)
+        self.joints = joints
+        return model
+
+    def blocks(self, work: Work) -> JointBlocks | None:
+        """The joints' blocks of this step, if there are any."""
+        joints = self.joints
+        if joints is None or not len(joints):
+            return None
+        q = self.coordinates = free_coordinates(joints, work.state, self.turns)
+        cone, dim = self.options.shape, work.model.dim
+        d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
+        stabilize = self.options.joints in ("exact", "stabilize")
+        return joint_blocks(work.model, work.state, work.h, d, q, stabilize)
+
+    def solve(
+        self,
+        rows: Rows,
+        bias: Floats,
+        once: Callable[[Floats, Floats | None], Solved],
+        drift: Callable[[Floats], State],
+        h: float,
+        guess: Floats | None,
+    ) -> Solved:
+        """Solve a step, again and again with corrected rows until its joints are closed.
+
+        bias (nc, d): of all rows, corrected in place; once(bias, guess): solves; drift(v): where
+        a step with velocities v ends.
+        """
+        solved = once(bias, guess)
+        before = np.inf
+        for _ in range(CLOSING if self.options.joints == "exact" else 0):
+            error = self._opened(rows, bias, drift(solved.v), h, before)
+            if not CLOSED < error < 0.5 * before:
+                break
+            before = error
+            solved = once(bias, solved.r)
+        return solved
+
+    def _opened(self, rows: Rows, bias: Floats, after: State, h: float, before: float) -> float:
+        """How far joints are open after a step; added to their rows if that helps.
+
+        Rows that answer to less than half of the error `before` would not close: they stay.
+        """
+        if rows.blocks is None or self.joints is None:
+            return 0.0
+        last = None if self.coordinates is None else self.coordinates.value
+        error = joint_rows(self.joints, after, free_coordinates(self.joints, after, last)).error
+        worst = float(np.abs(error).max(initial=0.0))
+        if CLOSED < worst < 0.5 * before:
+            row = rows.blocks.row[rows.joint]  # (nc, d), -1 where a row is none of a joint's
+            tied = (rows.joint[:, None] >= 0) & (row >= 0)
+            bias[tied] += error[row[tied]] / h
+        return worst
+
+    def finish(
+        self, work: Work, rows: Rows, solved: Solved, after: State, size: float
+    ) -> tuple[float, tuple[str, ...]]:
+        """Close what is left, read forces, break; returns the greatest opening and who broke."""
+        if self.joints is None or not len(self.joints):
+            self.wrench, self.held = None, None
+            return 0.0, ()
+        if rows.blocks is not None and self.coordinates is not None:
+            self.turns = self.coordinates.value
+            if self.options.joints == "project":
+                self.projection.close(work.model, after, rows.moves, self.turns)
+        opening = self._check_closed(after, size)
+        return opening, self._break(work, rows, solved)
+
+    def _check_closed(self, after: State, size: float) -> float:
+        """Greatest opening of a joint after the step; one that is torn open ends the run."""
+        joints, way = self.joints, self.options.joints
+        if joints is None or not len(joints):
+            return 0.0
+        error = np.abs(joint_rows(joints, after, free_coordinates(joints, after, self.turns)).error)
+        worst = float(error.max(initial=0.0))
+        if worst > TORN[way] * min(1.0, size):
+            name = joints.names[joints.row_joint[int(error.argmax())]]
+            raise SimulationError(
+                f"joint {name!r} is open by {worst:.3g} m or rad at t = {after.time:.6g} s: the "
+                f"step of {self.options.dt:.3g} s is too long for what pulls on it, take a "
+                "shorter one"
+            )
+        return worst
+
+    def _break(self, work: Work, rows: Rows, solved: Solved) -> tuple[str, ...]:
+        """Read what joints bore, and take away those that bore too much; returns their names."""
+        joints = self.joints
+        if joints is None or self.coordinates is None or rows.blocks is None:
+            self.wrench, self.held = None, None
+            return ()
+        self.held = joints
+        self.wrench = joint_wrenches(work, joints, rows, solved, self.coordinates)
+        over = broken(joints, *self.wrench)
+        if not over.any():
+            return ()
+        self.lost = np.union1d(self.lost, joints.uid[over])
+        self.joints, kept = without(joints, over)
+        self.turns = None if self.turns is None else self.turns[kept]
+        return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
+
+
+def _check_joints(options: TimeStepping, joints: Joints | None) -> None:
+    """What this scheme does not do with joints is refused, not done wrongly."""
+    if joints is None or not len(joints):
+        return
+    if options.sleeping is not None:
+        raise OptionError(
+            f"TimeStepping.sleeping: the world has joints ({joints.names[0]!r}, ...), through "
+            "which sleepers would not be woken: leave it None"
+        )
+    driven = np.isin(joints.action_kind, (SPEED_MOTOR, POSITION_MOTOR, FRICTION))
+    if options.formulation == "convex" and driven.any():
+        at = joints.coordinate_joint[joints.action_coordinate[driven][0]]
+        raise OptionError(
+            f"joint {joints.names[at]!r} has a motor or friction, whose greatest force the convex "
+            'formulation would exceed: use formulation="coulomb"'
+        )
