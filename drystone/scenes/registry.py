@@ -32,6 +32,8 @@ _ENTRIES = (
     Entry("tippe-top", "spinning", "a top turns upside down", "Cohen 1977"),
     Entry("rattleback", "spinning", "a stone that reverses its spin", "Kane and Levinson 1982"),
     Entry("gyroscope", "spinning", "a top precesses, or a free spinner tumbles", "closed form"),
+    Entry("chain", "mechanisms", "a light chain swings a heavy bob", "engine tests"),
+    Entry("chain-whip", "mechanisms", "the chain let go from horizontal", "engine tests"),
 )
 
 SCENES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}

@@ -30,6 +30,8 @@ NAMES = [
     "tippe-top",
     "rattleback",
     "gyroscope",
+    "chain",
+    "chain-whip",
 ]
 OWN = {"ellipse-drop", "disks-21", "brazil-nut", "billiard-three", "newton-cradle", "rattleback"}
 
