@@ -1,0 +1,109 @@
+"""Many arrays handed to kernels as one pointer, and read there by name.
+
+A kernel with a hundred array arguments takes seconds to compile and microseconds to call. A
+``Packed`` holds arrays by name; kernels get its address and load the few fields that they name.
+Arrays are borrowed: the Packed keeps them alive, and kernels must not return them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models, register_default
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    typeof_impl,
+    unbox,
+)
+
+WORD = 8  # bytes: all that describes an array comes in words
+
+
+class Packed:
+    """Arrays as attributes; ``put`` replaces some of them by others of the same kind."""
+
+    def __init__(self, **arrays: np.ndarray) -> None:
+        kinds = tuple((name, _kind(name, array)) for name, array in arrays.items())
+        self.kind = PackedType(kinds)
+        self.words = np.zeros(self.kind.size, np.int64)
+        self.address = int(self.words.ctypes.data)
+        self.put(**arrays)
+
+    def put(self, **arrays: np.ndarray) -> None:
+        fields = self.kind.places
+        for name, array in arrays.items():
+            at, kind = fields[name]
+            if _kind(name, array) != kind:
+                raise TypeError(f"{name}: {_kind(name, array)}, expected {kind}")
+            n = array.ndim
+            head = (0, 0, array.size, array.itemsize, array.ctypes.data)
+            self.words[at : at + 5 + 2 * n] = (*head, *array.shape, *array.strides)
+            self.__dict__[name] = array
+
+    def __getattr__(self, name: str) -> Any:  # for type checkers: arrays are set by put
+        raise AttributeError(f"no array {name!r} is packed here")
+
+
+def _kind(name: str, array: Any) -> Any:
+    if not (isinstance(array, np.ndarray) and array.flags.c_contiguous and array.flags.writeable):
+        raise TypeError(f"{name}: expected a contiguous array that can be written to")
+    return types.Array(numba.from_dtype(array.dtype), array.ndim, "C")
+
+
+class PackedType(types.Type):
+    """The names and types of the arrays; fields: ((name, type), ...)."""
+
+    def __init__(self, fields: tuple[tuple[str, Any], ...]) -> None:
+        self.fields = fields
+        digest = hashlib.sha256(repr(fields).encode()).hexdigest()[:16]
+        super().__init__(name=f"Packed({len(fields)}:{digest})")
+        self.places: dict[str, tuple[int, Any]] = {}
+        at = 0
+        for name, kind in fields:
+            self.places[name] = at, kind
+            at += 5 + 2 * kind.ndim
+        self.size = at
+
+
+@register_default(PackedType)
+class _Model(models.OpaqueModel):
+    """A pointer to the words."""
+
+
+@typeof_impl.register(Packed)
+def _typeof(value: Packed, context: Any) -> PackedType:
+    return value.kind
+
+
+@unbox(PackedType)
+def _unbox(kind, value, c):  # type: ignore[no-untyped-def]
+    number = c.pyapi.object_getattr_string(value, "address")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(address, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = PackedType
+
+    def generic_resolve(self, kind: PackedType, name: str) -> Any:
+        return kind.places[name][1] if name in kind.places else None
+
+
+@lower_getattr_generic(PackedType)
+def _load(context, builder, kind, value, name):  # type: ignore[no-untyped-def]
+    at, wanted = kind.places[name]
+    struct = context.get_value_type(wanted)
+    start = builder.gep(value, [ir.Constant(ir.IntType(64), WORD * at)])
+    loaded = builder.load(builder.bitcast(start, struct.as_pointer()))
+    return impl_ret_borrowed(context, builder, wanted, loaded)
