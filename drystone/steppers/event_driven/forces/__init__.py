@@ -1,0 +1,17 @@
+"""Contact forces at the level of accelerations (F1 to F21): one instant in, forces out."""
+
+from drystone.steppers.event_driven.forces.choices import Alternative, solutions
+from drystone.steppers.event_driven.forces.compute import ContactForces
+from drystone.steppers.event_driven.forces.results import Forces, Statistics
+from drystone.steppers.event_driven.forces.state import ContactState, Kind, Tolerances
+
+__all__ = [
+    "Alternative",
+    "ContactForces",
+    "ContactState",
+    "Forces",
+    "Kind",
+    "Statistics",
+    "Tolerances",
+    "solutions",
+]

@@ -1,0 +1,252 @@
+"""Contact forces at the level of accelerations: every method by name, index sets reused (F6).
+
+The forces of one instant solve a = W f + q with the laws of contact (001 ch. 8, 9, 14). With an
+index set L of an earlier instant they are one linear solve, and continuous in time as long as L
+holds (13.3); when it does not, the method itself runs and may choose another solution.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.problems import FrictionProblem
+from drystone.solvers.base import Solver
+from drystone.steppers.event_driven.forces import methods
+from drystone.steppers.event_driven.forces.choices import Explanation, explain
+from drystone.steppers.event_driven.forces.results import Forces, Island, Statistics
+from drystone.steppers.event_driven.forces.state import ContactState, Kind
+from drystone.steppers.event_driven.forces.system import System, islands
+from drystone.types import Floats, Solution, Status
+
+Explain = Literal["suspicious", "never", "always"]
+Prefer = Literal["method", "force"]
+DONE = (Status.SOLVED, Status.APPROXIMATE)
+FALLBACK = ("dantzig", "lemke")
+EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
+
+
+class ContactForces:
+    """Computes forces, instant by instant.
+
+    method: "dantzig", "lemke", "lp", "qp" (ds.QP(form=2) for the other form), "lotstedt",
+        "ramp", "qp-signs", "jacobi", or any solver of friction problems, by name or object.
+    tol: residual that a named method has to reach [1].
+    ramp_speed: below it friction is scaled down by "ramp" [m/s].
+    directions: of the polyhedral cone that stands for the circular one where "lemke" or
+        "enumerative" meet static friction in space.
+    explain: when to look for other solutions of small islands: where friction can pull a contact
+        together ("suspicious"), "always" or "never".
+    prefer: "method" takes what the method finds, forces or an impulse, which are equally valid
+        (12.4); "force" prefers forces where enumeration finds some.
+    fallback: methods to try, in order, when the chosen one ends without an answer.
+    """
+
+    def __init__(
+        self,
+        method: str | Solver = "dantzig",
+        *,
+        tol: float = 1e-9,
+        ramp_speed: float = 1e-3,
+        directions: int = 8,
+        explain: Explain = "suspicious",
+        prefer: Prefer = "method",
+        fallback: tuple[str, ...] = FALLBACK,
+    ) -> None:
+        if explain not in get_args(Explain):
+            raise OptionError(f"explain = {explain!r}: expected one of {get_args(Explain)}")
+        if prefer not in get_args(Prefer):
+            raise OptionError(f"prefer = {prefer!r}: expected one of {get_args(Prefer)}")
+        if not (np.isfinite(ramp_speed) and ramp_speed > 0):
+            raise OptionError(f"ramp_speed = {ramp_speed}: expected a positive speed")
+        self.solver = methods.named(method, tol)
+        self.ramp_speed, self.directions = ramp_speed, directions
+        self.explain, self.prefer = explain, prefer
+        self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
+        self.statistics = Statistics()
+        self._memory: dict[tuple[Any, ...], Island] = {}
+
+    def solve(self, state: ContactState) -> Forces:
+        """Forces of an instant; the index sets at hand stay as they are until ``commit``."""
+        methods.check_supported(self.solver, state)
+        self.statistics.evaluations += 1
+        active = state.kind != Kind.SEPARATING
+        log: list[str] = []
+        parts = tuple(self._island(system, log) for system in islands(state, active))
+        return _assembled(state, parts, len(parts) != len(self._memory), log)
+
+    def commit(self, forces: Forces) -> None:
+        """Take over the index sets of these forces: what the next instants try first."""
+        self._memory = {part.key: part for part in forces.islands}
+
+    def forget(self) -> None:
+        """Drop all index sets, as after an impulse: continuity ends there anyway."""
+        self._memory = {}
+
+    def _island(self, system: System, log: list[str]) -> Island:
+        count = self.statistics
+        moving = methods.sliding(system)
+        state = system.state
+        names = tuple(state.key[int(i)] for i in system.contacts)
+        key = (names, tuple(moving.tolist()), tuple(system.joints.tolist()))
+        known = self._memory.get(key)
+        problem = self._stated(self.solver, system)
+        count.solves += 1
+        basis = known is not None and known.solution.basis is not None
+        count.tried += basis
+        solution = self._solve(problem, system, known, log)
+        reused = basis and bool(solution.info.get("reused") or solution.info.get("step") == "basis")
+        count.reused += reused
+        count.iterations += solution.iterations
+        self._tally(solution, log)
+        if self._wants_explanation(problem, solution, reused):
+            solution = self._explained(problem, system, solution, log)
+        count.rays += solution.status is Status.RAY
+        count.failures += solution.status not in (*DONE, Status.RAY)
+        words = contact_words(problem, solution)
+        changed = known is None or (not reused and known.words != words)
+        return Island(key, system, solution, words, reused, changed)
+
+    def _stated(self, solver: Solver, system: System) -> FrictionProblem:
+        polyhedral = solver.name in methods.POLYHEDRAL
+        if polyhedral and system.state.d == 3:
+            rough = ~methods.sliding(system) & (system.state.mu[system.contacts, 0] > 0)
+            polyhedral = bool(rough.any())
+        return methods.friction_problem(system, self.directions if polyhedral else 0)
+
+    def _solve(
+        self, problem: FrictionProblem, system: System, known: Island | None, log: list[str]
+    ) -> Solution:
+        """By the chosen method, else by the first fallback that arrives."""
+        guess = None if known is None else known.solution
+        solver = methods.prepared(self.solver, system, self.ramp_speed)
+        refused = solver.refuses(problem)
+        first: Solution | None = None
+        if refused is None:
+            first = solver.solve(problem, guess)
+            if first.status in (*DONE, Status.RAY):
+                return first
+        reason = first.status.value if first is not None else refused
+        for other in self.fallback:
+            stated = self._stated(other, system)
+            if other.refuses(stated) is not None:
+                continue
+            solution = other.solve(stated)
+            if solution.status in (*DONE, Status.RAY):
+                self.statistics.fallbacks += 1
+                log.append(f"{solver.name} gave no forces ({reason}); {other.name} answered")
+                return solution
+        log.append(f"no method gave forces for {system.contacts.size} contacts: {reason}")
+        if first is None:  # no other method either: let the chosen one raise its own reason
+            first = solver.solve(problem, guess)
+        return first
+
+    def _tally(self, solution: Solution, log: list[str]) -> None:
+        step = solution.info.get("step")
+        count = self.statistics
+        if step in count.lp:
+            count.lp[step] += 1
+        if step == "d":
+            energy = float(solution.info["energy"])
+            count.energy += energy
+            log.append(f"lp: no guess of breaking contacts holds; its forces add {energy:.4g} W")
+
+    def _wants_explanation(
+        self, problem: FrictionProblem, solution: Solution, reused: bool
+    ) -> bool:
+        if self.explain == "never":
+            return False
+        if self.explain == "always" or solution.status is Status.RAY:
+            return True
+        return not reused and bool(methods.suspicious(problem).any())
+
+    def _explained(
+        self, problem: FrictionProblem, system: System, solution: Solution, log: list[str]
+    ) -> Solution:
+        """Log which of several solutions this is (F21); exchange it where forces are preferred."""
+        found: Explanation | None = explain(problem, system, solution)
+        if found is None:
+            return solution
+        self.statistics.several += found.several
+        log.extend(found.log)
+        if self.prefer == "force" and solution.status is Status.RAY and found.forces:
+            log.append("took the first of the forces: prefer='force'")
+            return found.forces[0]
+        return solution
+
+
+def contact_words(problem: FrictionProblem, solution: Solution) -> tuple[str, ...]:
+    """State of each contact: open, stick, onset (at rest, but friction gives way) or slide."""
+    d, nc = problem.d, problem.nc
+    f = solution.value[: d * nc].reshape(nc, d)
+    a = solution.dual[: d * nc].reshape(nc, d)
+    top = float(np.abs(f).max(initial=0.0))
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
+    friction, pull = np.linalg.norm(f[:, 1:], axis=1), np.linalg.norm(a[:, 1:], axis=1)
+    held = f[:, 0] > 1e-12 * top
+    gives = (friction >= problem.mu * f[:, 0] * (1.0 - EDGE)) & (pull > 1e-9 * size)
+    out = np.where(held, np.where(gives, "onset", "stick"), "open")
+    out[held & problem.sliding] = "slide"
+    return tuple(str(word) for word in out)
+
+
+def _assembled(
+    state: ContactState, parts: tuple[Island, ...], other: bool, log: list[str]
+) -> Forces:
+    f, joint = np.zeros((state.nc, state.d)), np.zeros(state.nj)
+    ray, joint_ray = np.zeros_like(f), np.zeros_like(joint)
+    acceleration = state.acceleration.copy()
+    words = ["separates"] * state.nc
+    status, residual, has_ray = Status.SOLVED, 0.0, False
+    for part in parts:
+        system, solution = part.system, part.solution
+        scatter(system, solution.value, f, joint)
+        system.add_motion(solution.value, acceleration)
+        residual = max(residual, solution.residual)
+        status = worse(status, solution.status)
+        if solution.status is Status.RAY and solution.ray is not None and not has_ray:
+            has_ray = True  # one impulse at a time: the next evaluation finds the others
+            scatter(system, solution.ray, ray, joint_ray)
+        for i, word in zip(system.contacts, part.words, strict=True):
+            words[int(i)] = word
+    changed = other or any(part.changed for part in parts)
+    return Forces(
+        f,
+        joint,
+        acceleration,
+        contact_motion(state, acceleration) + state.bias + state.soft * f,
+        tuple(words),
+        changed,
+        status is Status.SOLVED,
+        status,
+        residual,
+        ray if has_ray else None,
+        joint_ray if has_ray else None,
+        state.kind == Kind.COLLIDING,
+        tuple(log),
+        parts,
+    )
+
+
+def scatter(system: System, r: Floats, f: Floats, joint: Floats) -> None:
+    """Add forces on a system's rows to those of all contacts (nc, d) and joint rows (nj,)."""
+    rows = system.contacts.size * system.state.d
+    f[system.contacts] += r[:rows].reshape(-1, system.state.d)
+    joint[system.joints] += r[rows:]
+
+
+def contact_motion(state: ContactState, v: Floats) -> Floats:
+    """(nc, d) J v of all contacts for v (nb, dof)."""
+    padded = np.vstack([v, np.zeros(state.dof)])  # body -1 is the last row
+    return np.asarray(np.einsum("cdsk,csk->cd", state.J, padded[state.body]))
+
+
+ORDER = (Status.SOLVED, Status.APPROXIMATE, Status.RAY)
+
+
+def worse(one: Status, two: Status) -> Status:
+    """The status that a caller has to act on: failure before ray before approximation."""
+    rank = {status: k for k, status in enumerate(ORDER)}
+    return one if rank.get(one, len(ORDER)) >= rank.get(two, len(ORDER)) else two
