@@ -34,6 +34,14 @@ _ENTRIES = (
     Entry("gyroscope", "spinning", "a top precesses, or a free spinner tumbles", "closed form"),
     Entry("chain", "mechanisms", "a light chain swings a heavy bob", "engine tests"),
     Entry("chain-whip", "mechanisms", "the chain let go from horizontal", "engine tests"),
+    Entry("chain-drop", "machines", "a chain falls in a heap", "engine tests"),
+    Entry("double-pendulum", "mechanisms", "two rods, one below the other", "minimal coordinates"),
+    Entry("four-bar", "mechanisms", "a crank rocks a rocker", "closed form"),
+    Entry("slider-crank", "mechanisms", "a crank drives a slider", "closed form"),
+    Entry("gripper", "machines", "two fingers lift a cube by friction", "closed form"),
+    Entry("vehicle", "machines", "a sprung car crosses bumps", "closed form"),
+    Entry("geneva", "machines", "a pin turns a slotted wheel by steps", "closed form"),
+    Entry("ragdoll", "ragdoll", "a figure of 15 bodies falls down stairs", "engine tests"),
 )
 
 SCENES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}

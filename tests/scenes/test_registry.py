@@ -32,6 +32,14 @@ NAMES = [
     "gyroscope",
     "chain",
     "chain-whip",
+    "chain-drop",
+    "double-pendulum",
+    "four-bar",
+    "slider-crank",
+    "gripper",
+    "vehicle",
+    "geneva",
+    "ragdoll",
 ]
 OWN = {"ellipse-drop", "disks-21", "brazil-nut", "billiard-three", "newton-cradle", "rattleback"}
 
