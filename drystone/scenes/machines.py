@@ -168,7 +168,8 @@ def geneva(
     pin = 0.04 * distance
     width = pin + clearance * distance  # half of a slot's
     world = World(planar=True)
-    lobes = [Polygon(_lobe(2 * half, (2 * k + 1) * half, width, reach, pin)) for k in range(slots)]
+    # the first lobe looks at the drive, so that slots are where the pin comes and goes
+    lobes = [Polygon(_lobe(half, math.pi + 2 * k * half, width, reach)) for k in range(slots)]
     hub = Disk(0.8 * (distance - arm - pin))
     world.add_body([hub, *lobes], name="wheel", density=20, friction=mu, position=(distance, 0))
     world.add_joint(Pin("wheel", "world", anchor=(distance, 0), friction=brake, name="bearing"))
@@ -181,23 +182,17 @@ def geneva(
     return Plan(world, 4 * math.pi / abs(speed) if speed else 1.0, view=view)
 
 
-def _lobe(
-    sector: float, middle: float, width: float, reach: float, chamfer: float
-) -> list[tuple[float, float]]:
-    """What is between two slots: half-width of slots, outer radius, chamfer of their mouths [m]."""
-    # a slot's side is at distance `width` from its centre line, half a sector from the middle
-    out = [(width / math.sin(0.5 * sector), 0.0)]
-    for side in (-1.0, 1.0):
-        way = np.array([math.cos(0.5 * sector), side * math.sin(0.5 * sector)])
-        across = np.array([way[1], -way[0]]) * side
-        mouth = math.sqrt(reach**2 - width**2)
-        edge = [
-            (mouth - 0.3 * chamfer) * way + width * across,
-            mouth * way + (width + 0.3 * chamfer) * across,
-        ]
-        out += [(float(x), float(y)) for x, y in (edge if side < 0 else edge[::-1])]
-    c, s = math.cos(middle), math.sin(middle)
-    return [(c * x - s * y, s * x + c * y) for x, y in out]
+def _lobe(half: float, middle: float, width: float, reach: float) -> list[tuple[float, float]]:
+    """What is between two slots at `half` from its middle [rad], which are 2 `width` wide and end
+    `reach` from the axis [m]; their mouths are chamfered by a third of their half-width."""
+    mouth, cut = math.sqrt(reach**2 - width**2), 0.3 * width
+    s, c = math.sin(half), math.cos(half)
+    # along a slot's side, then across it; the sides meet on the middle line
+    edges = [(width * c / s, width), (mouth - cut, width), (mouth, width + cut)]
+    lower = [(c * x + s * y, -s * x + c * y) for x, y in edges]
+    outline = lower + [(x, -y) for x, y in reversed(lower[1:])]
+    s, c = math.sin(middle), math.cos(middle)
+    return [(c * x - s * y, s * x + c * y) for x, y in outline]
 
 
 def chain_drop(
