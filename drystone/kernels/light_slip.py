@@ -1,0 +1,63 @@
+"""Coulomb slip of one contact in space, the normal eliminated, all in scalars.
+
+``one_contact`` has the derivation: with p = q_t - f q_n and T as there, x = r_t solves
+(T + lam I) x = -p, x = -N / chi with N = lam p + adj(T) p, chi = det(T + lam I), and the law
+|x| = mu r_n asks for the root of
+    h(lam) = |N| + mu (q_n / c chi - f.N).
+Newton from the last sweep's lam, inside a bracket: a relative step of 1e-8 leaves 1e-16 after it,
+so that the last one needs no proof.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+
+STEPS = 60  # a warm start needs about two; bisection would end the rest
+LAST = 1e-8
+TINY = 4e-16
+
+
+@kernel
+def slip(qn, p1, p2, inverse, f1, f2, t11, t12, t22, mu, lam):
+    """(r_n, r_1, r_2, lam); inverse = 1 / c; lam: the guess, 0 if there is none."""
+    trace, det = t11 + t22, t11 * t22 - t12 * t12
+    a1, a2 = t22 * p1 - t12 * p2, t11 * p2 - t12 * p1
+    n0, n1, n2 = a1 * a1 + a2 * a2, a1 * p1 + a2 * p2, p1 * p1 + p2 * p2
+    g = qn * inverse
+    g0, g1, g2 = (
+        mu * (g * det - f1 * a1 - f2 * a2),
+        mu * (g * trace - f1 * p1 - f2 * p2),
+        mu * g,
+    )
+    low, high = 0.0, np.inf
+    if not lam > 0.0:
+        lam = 0.1 * trace
+    for _ in range(STEPS):
+        length = np.sqrt(max(n0 + lam * (2.0 * n1 + lam * n2), 0.0))
+        h = length + (g0 + lam * (g1 + lam * g2))
+        if h > 0.0:
+            low = lam
+        else:
+            high = lam
+        if abs(h) <= TINY * length:
+            break
+        move = h * length / (n1 + lam * n2 + length * (g1 + 2.0 * lam * g2))
+        step = lam - move
+        if low < step < high:
+            lam = step
+            if abs(move) <= LAST * step:
+                break
+        elif high < np.inf:
+            lam = 0.5 * (low + high)
+            if high - low <= TINY * high:
+                break
+        else:
+            lam *= 4.0
+    part = -1.0 / (det + lam * (trace + lam))
+    x1, x2 = (a1 + lam * p1) * part, (a2 + lam * p2) * part
+    rn = -g - (f1 * x1 + f2 * x2)
+    size = np.sqrt(x1 * x1 + x2 * x2)
+    if size > 0.0:  # exactly mu r_n: the normal impulse is the accurate part
+        part = mu * rn / size
+        x1, x2 = x1 * part, x2 * part
+    return rn, x1, x2, lam

@@ -1,0 +1,168 @@
+"""Light contacts against rows: the same D, the same sweeps, the law of ds.FrictionProblem."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import drystone as ds
+from drystone.kernels import blocks, status
+from drystone.kernels.island_sweeps import solve_islands
+from drystone.kernels.light_islands import solve_light_islands
+from drystone.kernels.light_planar import pack_planar
+from drystone.kernels.light_spatial import pack_spatial
+from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
+
+pytestmark = pytest.mark.kernels
+seeds = st.integers(0, 2**32 - 1)
+CASES = [(2, blocks.COULOMB), (2, blocks.CONVEX), (3, blocks.COULOMB)]
+
+
+def packed(a):
+    dim, nc, nb = a["dim"], a["nc"], a["nb"]
+    contact = np.full((nc, 20 if dim == 2 else 40), np.nan)
+    motion = np.full((nb, 12 if dim == 2 else 28), np.nan)
+    D = np.full((nc, dim, dim), np.nan)
+    pack = pack_planar if dim == 2 else pack_spatial
+    done = pack(
+        a["body"], a["frame"], a["point"], a["position"], a["inverse_mass"],
+        a["inverse_inertia"], contact, motion, D,
+    )  # fmt: skip
+    assert done == 0
+    return contact, motion, D
+
+
+class Solve:
+    """One solve by light contacts, or by rows."""
+
+    def __init__(self, a, start, bias, mu, law, tol, most, v=None, r=None, chosen=None, light=True):
+        nc, d, ni = a["nc"], a["d"], len(start) - 1
+        self.v = np.zeros((a["nb"], a["dof"])) if v is None else v.copy()
+        self.r = np.zeros((nc, d)) if r is None else r.copy()
+        free = self.v.ravel() - inverse_mass_matrix(a) @ dense_J(a).T @ self.r.ravel()
+        self.q = (dense_J(a) @ free).reshape(nc, d) + bias
+        self.u = np.full((nc, d), np.nan)
+        self.ended, self.sweeps = np.zeros(ni, np.int64), np.zeros(ni, np.int64)
+        self.residual = np.zeros((ni, 2))
+        chosen = np.arange(ni) if chosen is None else np.array(chosen)
+        start, tol, most = np.array(start), np.full(ni, tol), np.full(ni, most)
+        end = (self.q, self.v, self.r)
+        out = (self.u, self.ended, self.sweeps, self.residual)
+        if light:
+            contact, motion, _ = packed(a)
+            work = np.empty(a["nb"], np.int64), np.empty(a["nb"], np.int64)
+            args = (chosen, start, a["body"], bias, mu, law, tol, most, False)
+            assert solve_light_islands(*args, *end, *out, contact, motion, *work) == 0
+            return
+        unit = np.sqrt(np.einsum("iaa->i", a["D"]) / d)
+        solve_islands(
+            (0,) * d, chosen, start, a["body"], a["J"], a["P"], a["D"], np.zeros_like(bias), bias,
+            mu, unit, law, tol, most, False, *end, np.zeros(nc), *out,
+        )  # fmt: skip
+
+
+def warm(rng, a):
+    """Impulses in their cones, and the velocities that go with them plus some."""
+    r = rng.normal(size=(a["nc"], a["d"]))
+    r[:, 0] = np.abs(r[:, 0]) + 4.0
+    v = rng.normal(size=(a["nb"], a["dof"]))
+    v += (inverse_mass_matrix(a) @ dense_J(a).T @ r.ravel()).reshape(v.shape)
+    return v, r
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@settings(deadline=None, derandomize=True, max_examples=20)
+@given(seed=seeds)
+def test_packed_diagonal_is_that_of_dense_algebra(dim, seed):
+    a = random_rows(np.random.default_rng(seed), dim, 5, 4, 1)
+    contact, motion, D = packed(a)
+    J = dense_J(a)
+    W = J @ inverse_mass_matrix(a) @ J.T
+    for i in range(4):
+        span = slice(dim * i, dim * i + dim)
+        np.testing.assert_allclose(D[i], W[span, span], rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        contact[:, 13 if dim == 2 else 27], np.einsum("iaa->i", D) / dim, rtol=1e-14
+    )
+    assert (motion[:, 5 if dim == 2 else 13] == a["moves"]).all()
+
+
+@pytest.mark.parametrize(("dim", "law"), CASES)
+@pytest.mark.parametrize("frictionless", [False, True])
+@settings(deadline=None, derandomize=True, max_examples=15)
+@given(seed=seeds, most=st.integers(1, 9))
+def test_sweeps_are_those_of_rows(dim, law, frictionless, seed, most):
+    """Same impulses, velocities and residuals after the same number of sweeps, warm or not."""
+    rng = np.random.default_rng(seed)
+    a = random_rows(rng, dim, 6, 8, 1)
+    mu = np.zeros(8) if frictionless else rng.uniform(0.05, 0.9, 8)
+    bias, (v, r) = rng.normal(size=(8, dim)), warm(rng, a)
+    light, rows = (
+        Solve(a, [0, 8], bias, mu, law, 1e-300, most, v, r, light=kind) for kind in (True, False)
+    )
+    if light.residual.max() > 1e-14:  # else rounding says which of them meets the law exactly
+        assert light.sweeps[0] == rows.sweeps[0] == most
+    for name in ("r", "v", "u", "residual"):
+        got, expected = getattr(light, name), getattr(rows, name)
+        scale = max(1.0, np.abs(rows.r).max())
+        np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-8 * scale, err_msg=name)
+
+
+@pytest.mark.parametrize(("dim", "law"), CASES)
+@settings(deadline=None, derandomize=True, max_examples=10)
+@given(seed=seeds)
+def test_solved_islands_meet_the_law(dim, law, seed):
+    """Judged by the statement of ds.FrictionProblem with W formed by dense algebra."""
+    rng = np.random.default_rng(seed)
+    a = random_rows(rng, dim, 6, 4, 1)
+    mu, bias = rng.uniform(0, 0.6, 4), rng.normal(size=(4, dim))
+    done = Solve(a, [0, 4], bias, mu, law, 1e-10, 3000)
+    J, inverse = dense_J(a), inverse_mass_matrix(a)
+    assert np.allclose(done.v.ravel(), inverse @ J.T @ done.r.ravel(), atol=1e-9), "v follows r"
+    assert np.allclose(done.u.ravel(), J @ done.v.ravel() + bias.ravel(), atol=1e-12)
+    named = "convex" if law == blocks.CONVEX else "coulomb"
+    problem = ds.FrictionProblem(J @ inverse @ J.T, done.q.ravel(), mu, dim=dim, law=named)
+    judged = problem.residuals(done.r.ravel())
+    assert np.allclose(done.residual[0], judged, rtol=1e-4, atol=1e-13)
+    assert done.ended[0] == status.SOLVED
+    assert max(judged) <= 1.001e-10
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_other_islands_and_bodies_that_do_not_move_are_left_alone(dim):
+    a = random_rows(np.random.default_rng(1), dim, 5, 3, 1)
+    a["body"][:] = [[1, 2], [3, 4], [4, 0]]
+    rng = np.random.default_rng(2)
+    v = rng.normal(size=(5, a["dof"]))
+    bias = np.zeros((3, dim))
+    bias[:, 0] = -9.0
+    done = Solve(a, [0, 1, 3], bias, np.full(3, 0.5), blocks.COULOMB, 1e-12, 50, v, chosen=[1])
+    assert not done.r[0].any()
+    assert (done.r[1:, 0] > 0).all()
+    assert (done.v[:3] == v[:3]).all()
+    assert (done.v[3:] != v[3:]).all()
+
+
+def test_a_particle_that_lands_sliding():
+    """Mass 2 falls on the ground at (3, -4, -1): r_n = 2, friction takes mu r_n against slip."""
+    a = {
+        "body": np.array([[1, 0]]), "frame": np.eye(3)[[2, 0, 1]][None], "point": np.zeros((1, 3)),
+        "position": np.zeros((2, 3)), "inverse_mass": np.array([0.0, 0.5]),
+        "inverse_inertia": np.zeros((2, 3, 3)), "dim": 3, "d": 3, "dof": 6, "nc": 1, "nb": 2,
+    }  # fmt: skip
+    a["J"] = np.zeros((1, 3, 2, 6))
+    a["J"][0, :, 0, :3], a["J"][0, :, 1, :3] = a["frame"][0], -a["frame"][0]
+    v = np.zeros((2, 6))
+    v[1, :3] = 3.0, -4.0, -1.0
+    done = Solve(a, [0, 1], np.zeros((1, 3)), np.array([0.5]), blocks.COULOMB, 1e-14, 5, v)
+    np.testing.assert_allclose(done.r, [[2.0, -0.6, 0.8]], rtol=1e-14)
+    np.testing.assert_allclose(done.v[1, :3], [2.7, -3.6, 0.0], atol=1e-15)
+
+
+def test_velocities_that_are_not_numbers_end_the_solve():
+    a = random_rows(np.random.default_rng(3), 3, 4, 3, 1)
+    bias = np.zeros((3, 3))
+    bias[1, 0] = np.nan
+    done = Solve(a, [0, 3], bias, np.full(3, 0.5), blocks.COULOMB, 1e-9, 100)
+    assert done.ended[0] == status.RUNNING
+    assert not np.isfinite(done.residual).all()
