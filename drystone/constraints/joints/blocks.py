@@ -23,7 +23,7 @@ from drystone.constraints.joints.rows import (
     joint_rows,
 )
 from drystone.model import Joints, Model, State
-from drystone.types import Floats, Ints
+from drystone.types import Bools, Floats, Ints
 
 
 @dataclass(slots=True)
@@ -126,6 +126,17 @@ def _joined(a: JointBlocks, b: JointBlocks) -> JointBlocks:
     both = [np.concatenate([getattr(a, name), getattr(b, name)]) for name in names]
     order = np.argsort(both[4] < 0, kind="stable")
     return JointBlocks(*(values[order] for values in both))
+
+
+def moving(blocks: JointBlocks | None, moves: Bools) -> JointBlocks | None:
+    """The blocks that an impulse can move: not those between sleepers. moves (nb,)."""
+    if blocks is None:
+        return None
+    keep = moves[blocks.body].any(axis=1)
+    if keep.all():
+        return blocks
+    names = JointBlocks.__dataclass_fields__
+    return JointBlocks(*(getattr(blocks, name)[keep] for name in names))
 
 
 def scaled(out: JointBlocks, D: Floats) -> None:

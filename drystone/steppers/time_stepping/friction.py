@@ -3,9 +3,16 @@
 A contact that slid in the last step has its dynamic coefficient, any other its static one. If a
 contact with the static one slides, it gets the dynamic one and the step is solved again: the set
 of sliding contacts only grows, so this ends.
+
+Motors and friction of joints are friction under a given load F h (``constraints.joints.blocks``).
+The convex law would lift that load: its row reads s (r_n - F h) = mu |u_t|. So what it adds, mu
+|u_t|, is taken off the row's bias, and the step is solved again until nothing is left of it; the
+answer is the convex law for contacts and |r| <= F h for joints, both at once.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,6 +22,8 @@ from drystone.steppers.time_stepping.warm import WarmStart, sliding
 from drystone.types import Floats, Ints
 
 ROUNDS = 10  # of contacts that break loose because others did
+LIFTS = 40  # solves until the loads of joints are what they should be
+EXACT = 1e-12  # of a load, that it may be off
 
 
 def solve_friction(
@@ -30,6 +39,58 @@ def solve_friction(
     """Impulses of a step with static and dynamic coefficients; at: see ``WarmStart.find``;
     rest: see ``IslandSolver.solve``."""
     r = np.zeros((rows.nc, rows.d)) if guess is None else guess
+
+    def once(bias: Floats, r: Floats) -> Solved:
+        return _slipping(rows, bias, v_free, r, at, warm, solver, rest)
+
+    loaded = (rows.joint >= 0) & (rows.mu[:, 0] > 0.0)
+    if solver.options.formulation == "convex" and loaded.any():
+        return _unlifted(rows, bias, r, np.flatnonzero(loaded), once)
+    return once(bias, r)
+
+
+def _unlifted(
+    rows: Rows,
+    bias: Floats,
+    r: Floats,
+    at: Ints,
+    once: Callable[[Floats, Floats], Solved],
+) -> Solved:
+    """Solve until the given loads of the blocks `at` are those that were given.
+
+    A secant step for each: in slip |u_t| falls linearly as the load grows.
+    """
+    given, bias = bias[at, 0].copy(), bias.copy()
+    shift, slip = np.zeros((2, at.size)), np.zeros((2, at.size))
+    iterations = 0
+    for k in range(LIFTS):
+        solved = once(bias, r)
+        iterations += solved.iterations
+        slip[0], slip[1] = slip[1], np.sqrt((solved.u[at, 1:] ** 2).sum(axis=1))
+        wrong = slip[1] - shift[1]
+        if (np.abs(wrong) <= EXACT * np.abs(given)).all():
+            break
+        moved = shift[1] - shift[0]
+        slope = np.divide(slip[1] - slip[0], moved, out=np.zeros(at.size), where=moved != 0.0)
+        slope = np.clip(slope, 0.0, 0.9) if k else np.zeros(at.size)
+        shift[0], shift[1] = shift[1], shift[1] + wrong / (1.0 - slope)
+        bias[at, 0] = given + shift[1]
+        r = solved.r
+    solved.iterations = iterations
+    return solved
+
+
+def _slipping(
+    rows: Rows,
+    bias: Floats,
+    v_free: Floats,
+    r: Floats,
+    at: Ints,
+    warm: WarmStart,
+    solver: IslandSolver,
+    rest: float,
+) -> Solved:
+    """Each contact with its static or dynamic coefficient."""
     static, dynamic = rows.mu[:, 0], rows.mu[:, 1]
     if (static == dynamic).all():
         return solver.solve(rows, static.copy(), bias, v_free, r, rest)

@@ -12,8 +12,7 @@ from drystone.constraints.joints.edit import carry_values, without
 from drystone.constraints.joints.forces import broken
 from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows
-from drystone.errors import OptionError, SimulationError
-from drystone.kernels.joints_coupled import FRICTION, POSITION_MOTOR, SPEED_MOTOR
+from drystone.errors import SimulationError
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
@@ -50,7 +49,6 @@ class Jointed:
     def adopt(self, model: Model) -> Model:
         """Go on with an edited model; returns it without the joints that are broken."""
         joints = model.joints
-        _check_joints(self.options, joints)
         if joints is not None and np.isin(joints.uid, self.lost).any():
             joints, _ = without(joints, np.isin(joints.uid, self.lost))
             model = replace(model, joints=joints)
@@ -157,21 +155,3 @@ class Jointed:
         self.joints, kept = without(joints, over)
         self.turns = None if self.turns is None else self.turns[kept]
         return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
-
-
-def _check_joints(options: TimeStepping, joints: Joints | None) -> None:
-    """What this scheme does not do with joints is refused, not done wrongly."""
-    if joints is None or not len(joints):
-        return
-    if options.sleeping is not None:
-        raise OptionError(
-            f"TimeStepping.sleeping: the world has joints ({joints.names[0]!r}, ...), through "
-            "which sleepers would not be woken: leave it None"
-        )
-    driven = np.isin(joints.action_kind, (SPEED_MOTOR, POSITION_MOTOR, FRICTION))
-    if options.formulation == "convex" and driven.any():
-        at = joints.coordinate_joint[joints.action_coordinate[driven][0]]
-        raise OptionError(
-            f"joint {joints.names[at]!r} has a motor or friction, whose greatest force the convex "
-            'formulation would exceed: use formulation="coulomb"'
-        )

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from drystone.constraints.joints.blocks import moving
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
 from drystone.errors import ModelError, SimulationError
@@ -177,7 +178,7 @@ class Stepper:
             turn,
             contacts,
             self.options.shape,
-            self.jointed.blocks(work),
+            moving(self.jointed.blocks(work), moves),
         )
 
     def _collisions(self, work: Work, rows: Rows, h: float) -> Impact:

@@ -1,4 +1,9 @@
-"""Sleeping, an explicit option: islands that have been slow for long stop until touched."""
+"""Sleeping, an explicit option: islands that have been slow for long stop until touched.
+
+Contacts and joints make islands; whatever moves wakes its island through either. A motor that is
+not where or as fast as it should be, and a spring that its load does not balance, keep theirs
+awake: they are slow for a while, not at rest.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,13 @@ import numpy as np
 from drystone.constraints.rows import Rows
 from drystone.kernels.active import body_reach
 from drystone.kernels.island_sweeps import label_contacts
+from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR, SPRING
 from drystone.model import Model
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
+
+BALANCED = 0.01  # of the acceleration that reaches the speed of sleep within its duration
 
 
 class Sleepers:
@@ -41,10 +49,8 @@ class Sleepers:
         if self.options is None:
             return dynamic
         near = gap <= work.reach[pair].max(axis=1)
-        driven = np.zeros(model.nb, bool)  # prescribed bodies that move wake what they touch
-        driven[[i for i, _ in model.motions]] = True
-        driven &= (work.v_free != 0.0).any(axis=1)
-        close = pair[near]
+        driven = _driven(work)  # they wake what they touch
+        close = np.concatenate([pair[near], _joined(model)])
         label = np.empty(close.shape[0], np.int64)
         count = label_contacts(close, dynamic, np.empty(model.nb, np.int64), label)
         restless = (dynamic & ~self.asleep) | driven
@@ -77,10 +83,45 @@ class Sleepers:
         label = np.empty(rows.nc, np.int64)
         count = label_contacts(rows.body, dynamic, np.empty(nb, np.int64), label)
         restless = np.zeros(count, bool)
-        moving = dynamic & ~ready & ~self.asleep
-        restless[label[moving[rows.body].any(axis=1)]] = True
+        moving = (dynamic & ~ready & ~self.asleep) | _driven(work)
+        acts = self._acting(work, rows, v, h)
+        restless[label[moving[rows.body].any(axis=1) | acts]] = True
         supported = np.zeros(nb, bool)
         supported[rows.body[~restless[label]]] = True
         self.asleep |= ready & supported
         v[self.asleep] = 0.0
         return int(self.asleep.sum())
+
+    def _acting(self, work: Work, rows: Rows, v: Floats, h: float) -> Bools:
+        """(nc,) blocks of motors and springs that will move what they act on."""
+        acts, joints = np.zeros(rows.nc, bool), work.model.joints
+        if rows.blocks is None or joints is None or self.options is None:
+            return acts
+        number = np.where(rows.joint >= 0, rows.blocks.action[rows.joint], -1)
+        at = np.flatnonzero(number >= 0)
+        number = number[at]
+        kind = joints.action_kind[number]
+        still = self.options.speed
+        place = np.where(rows.mu[at, 0] > 0.0, 1, 0)  # a bounded force is the tangent of its load
+        wanted = np.abs(rows.blocks.bias[rows.joint[at], place])
+        gained = np.abs(rows.velocities(v - work.v0)[at]).max(axis=1)
+        least = BALANCED * still * h / self.options.duration
+        acts[at] = (kind == SPEED_MOTOR) & (joints.action_numbers[number, 0] != 0.0)
+        acts[at] |= (kind == POSITION_MOTOR) & (wanted > still)
+        acts[at] |= (kind == SPRING) & (gained > least)
+        return acts
+
+
+def _driven(work: Work) -> Bools:
+    """(nb,) prescribed bodies that move."""
+    out = np.zeros(work.model.nb, bool)
+    out[[i for i, _ in work.model.motions]] = True
+    return out & (work.v_free != 0.0).any(axis=1)
+
+
+def _joined(model: Model) -> Ints:
+    """(n, 2) bodies that a joint holds together."""
+    if model.joints is None:
+        return np.empty((0, 2), np.int64)
+    both = np.concatenate([model.joints.body, model.joints.row_body])
+    return both[(both >= 0).all(axis=1)]

@@ -183,18 +183,6 @@ def test_a_joint_breaks_beyond_its_strength_and_stays_broken():
     assert sim.joints.size == 0
 
 
-def test_what_is_not_done_with_joints_is_refused():
-    world = ds.World()
-    world.add_body(ds.Sphere(0.1), name="ball", position=(0, 0, 1))
-    motor = J.Motor(speed=1.0, max_force=2.0)
-    place = {"anchor": (0, 0, 1), "axis": (0, 1, 0)}
-    world.add_joint(J.Hinge("ball", "world", motor=motor, name="axle", **place))
-    with pytest.raises(ds.OptionError, match=r"'axle'.*convex"):
-        ds.Simulation(world, ds.TimeStepping(formulation="convex"))
-    with pytest.raises(ds.OptionError, match=r"sleeping.*joints"):
-        ds.Simulation(world, ds.TimeStepping(sleeping=ds.Sleeping()))
-
-
 def test_a_chain_too_stiff_for_the_step_ends_in_an_error_that_names_the_joint():
     """Light links under a heavy bob: h omega > 2 with omega^2 = 12 T / (m l)."""
     world = ds.World()
