@@ -46,17 +46,17 @@ def gripper(
         return (0.0, 0.0, up + height * s**3 * (10 - 15 * s + 6 * s**2)), (1.0, 0.0, 0.0, 0.0)
 
     world.add_body(
-        Box(5 * side, 0.4 * side, 0.3 * side), name="hand", layer=(), motion=MotionFunction(place)
+        Box(3 * side, 0.4 * side, 0.3 * side), name="hand", layer=(), motion=MotionFunction(place)
     )
     force = grip * mass * G / (2 * mu)
     for name, way in (("left", 1.0), ("right", -1.0)):
         x = -way * (0.5 * side + gap + 0.5 * thick)
         world.add_body(
-            Box(thick, 0.8 * side, 1.8 * side),
+            Box(thick, 0.8 * side, 2 * side),
             name=name,
             mass=0.2,
             friction=mu,
-            position=(x, 0, 1.3 * side),
+            position=(x, 0, 1.35 * side),
         )
         motor = Motor(speed=0.1, max_force=force)
         world.add_joint(Slider(name, "hand", axis=(way, 0, 0), motor=motor, name=f"{name}-slide"))
@@ -177,7 +177,8 @@ def geneva(
     # the pin starts opposite to the driven wheel
     plate = [(Disk(0.15 * distance), (0, 0)), (Disk(pin), (-arm, 0))]
     world.add_body(plate, name="drive", friction=mu, motion=turn)
-    world.set_pair("drive", "wheel", friction=mu)
+    bar = [(Rectangle(arm, pin), (-0.5 * arm, 0))]  # turns in front of the wheel
+    world.add_body(bar, name="arm", layer=(), motion=turn)
     view = {"limits": ((-1.0 * distance, 2.0 * distance), (-0.95 * distance, 0.95 * distance))}
     return Plan(world, 4 * math.pi / abs(speed) if speed else 1.0, view=view)
 

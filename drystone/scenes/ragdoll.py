@@ -79,7 +79,7 @@ def ragdoll(
         )
     _figure(world, np.array([0.0, 0.0, steps * rise + height]), lean, speed, mu, joint_friction)
     far = (steps + 2) * tread
-    view = {"camera": (0.9 * far, -2.2 * far, 1.1 * far), "target": (0.5 * far, 0, 0.3 * far)}
+    view = {"camera": (2.0 * far, -1.6 * far, 1.2 * far), "target": (0.5 * far, 0, 0.3 * far)}
     return Plan(world, 3.0, view=view)
 
 
