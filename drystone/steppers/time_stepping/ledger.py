@@ -77,7 +77,7 @@ def _energy(
     fell = float((model.mass[moving] * (moved[:, : model.dim] * model.gravity).sum(axis=1)).sum())
     kicked = kinetic(model, work.inertia, solved.v)
     # heights change by h v', gravity works over the mean velocity; bodies turn
-    free = (end[1] - start[1]) + fell + (end[0] - kicked) - offset
+    free = (end[1] - start[1]) + fell + (end[0] - kicked) - offset + work.softening
     if work.load is not work.force:  # torques that only turn omega do no work in the limit
         free += float(((work.load - work.force)[moving] * moved).sum())
     if work.inertia is not work.inertia_before:

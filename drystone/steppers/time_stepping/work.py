@@ -20,7 +20,8 @@ class Work:
     the forces; energy: (kinetic, of gravity, stored in forces) at the start;
     inertia, inverse_inertia: in world axes; v0: velocity at the start (after collisions, once
     they are done); v_free: v0 kicked by the forces, prescribed bodies at their average velocity;
-    inertia_before: at the start, where the step uses that of its end.
+    inertia_before: at the start, where the step uses that of its end; softening: kinetic energy [J]
+    that stiff joints added because they act on M + S (``kernels.joint_stiffness``).
     """
 
     def __init__(self, model: Model, state: State, h: float, explicit: bool) -> None:
@@ -34,6 +35,7 @@ class Work:
         self.begin(state.velocity.copy())
         self.inertia_before = self.inertia
         self.energy = energy(model, state)
+        self.softening = 0.0
 
     def stage(self, name: str) -> None:
         now = perf_counter()
