@@ -1,0 +1,168 @@
+"""Keller's differential impact of one contact in space (I6; Keller 1986).
+
+u' = K (1, -mu s) with s the slip direction *of the moment*, which turns during the impact. With
+u_t = rho s(phi) and dp = rho dtau the angle obeys phi' = h(phi) alone, and nothing is stiff where
+slip dies out: rho falls exponentially in tau. Once at rest the contact sticks if friction can hold
+it; else it slips on along the one direction in which u_t' points along u_t, a straight line.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from drystone.steppers.event_driven.impulses.progress import Progress, Restitution
+from drystone.types import Floats
+
+REST = 1e-13  # of the velocity before the impact: slip below it has ended
+ACCURACY = 1e-11  # relative, of the integration in tau
+
+
+def keller(
+    K: Floats, u: Floats, mu: float, eps: float, restitution: Restitution = "poisson"
+) -> tuple[Floats, tuple[str, ...]]:
+    """(impulse (3,), phases) of a contact with velocity u (3,) and u+ = u + K r; see ``routh``."""
+    size, unit = float(np.linalg.norm(u)), float(K[0, 0])
+    if size == 0.0 or u[0] > 0.0:
+        return np.zeros(3), ()
+    path = _Path(K / unit, u / size, mu, eps, restitution)
+    r = path.follow() * (size / unit)
+    return r, tuple(path.phases)
+
+
+class _Path:
+    """The path of one impact, in units in which |u| = 1 before it and K_nn = 1."""
+
+    def __init__(
+        self, K: Floats, u: Floats, mu: float, eps: float, restitution: Restitution
+    ) -> None:
+        self.K, self.mu, self.u = K, mu, u.copy()
+        self.state = Progress(restitution, eps, min(float(u[0]), 0.0), float(u[0]))
+        self.start = u.copy()
+        self.phases: list[str] = []
+
+    def follow(self) -> Floats:
+        f, _ = self._straight()
+        if self.u[0] == 0.0 and float(self.K[0] @ np.concatenate([[1.0], f])) > 0.0:
+            return np.zeros(3)
+        done = False
+        while not done:
+            sliding = bool(np.linalg.norm(self.u[1:]) > REST) and self.mu > 0.0
+            done = self._slide() if sliding else self._line()
+            if not np.isfinite(self.u).all():
+                return np.full(3, np.nan)
+        # u is followed, r is what makes it: consistent to the rounding of one solve
+        return np.asarray(np.linalg.solve(self.K, self.u - self.start))
+
+    def _note(self, word: str) -> None:
+        if not self.phases or self.phases[-1] != word:
+            self.phases.append(word)
+
+    def _straight(self) -> tuple[Floats, str]:
+        """Friction per unit of normal impulse where its direction does not change."""
+        speed = float(np.linalg.norm(self.u[1:]))
+        if speed > REST or self.mu == 0.0:
+            return -self.mu * self.u[1:] / max(speed, REST), "slip"
+        hold: Floats = -np.linalg.solve(self.K[1:, 1:], self.K[1:, 0])
+        if np.linalg.norm(hold) <= self.mu:
+            return hold, "stick"
+        return -self.mu * escape_direction(self.K, self.mu), "slip"
+
+    def _line(self) -> bool:
+        """A straight piece of the path; whether the impact is over."""
+        f, word = self._straight()
+        if self.mu > 0.0:
+            self.u[1:] = 0.0
+        self._note(word)
+        state = self.state
+        slope = self.K @ np.concatenate([[1.0], f])
+        length = state.left(float(slope[0]))
+        self.u = self.u + slope * length
+        if not np.isfinite(length):
+            return True
+        state.move(length, float(slope[0]))
+        if not state.compressing:
+            return True
+        state.turn()
+        if word == "slip" and self.mu > 0.0:  # a straight line to the end: no need to integrate
+            rest = state.left(float(slope[0]))
+            self.u = self.u + slope * rest
+            return True
+        return False
+
+    def _slide(self) -> bool:
+        """Slip whose direction turns, until it stops, compression ends or the impact does."""
+        self._note("slip")
+        state = self.state
+        rho, phi = float(np.linalg.norm(self.u[1:])), float(np.arctan2(self.u[2], self.u[1]))
+        begin = np.array([np.log(rho), phi, state.p, state.un, state.work])
+        events = (self._milestone(), _Event(0, float(np.log(REST)), -1.0))
+        path = solve_ivp(
+            self._rates, (0.0, 1e6), begin, method="DOP853", events=events,
+            rtol=ACCURACY, atol=ACCURACY * 1e-2,
+        )  # fmt: skip
+        log_rho, phi, state.p, state.un, state.work = (float(y) for y in path.y[:, -1])
+        rho = np.exp(log_rho)
+        stopped = path.t_events is not None and path.t_events[1].size > 0
+        reached = path.t_events is not None and path.t_events[0].size > 0
+        if stopped:
+            rho = 0.0
+        elif not reached:
+            self.u[:] = np.nan
+            return True
+        self.u = np.array([state.un, rho * np.cos(phi), rho * np.sin(phi)])
+        if stopped:
+            return False
+        if not state.compressing:
+            return True
+        state.turn()
+        self.u[0] = 0.0
+        return state.eps == 0.0
+
+    def _rates(self, _: float, y: Floats) -> Floats:
+        s = np.array([np.cos(y[1]), np.sin(y[1])])
+        pull = self.K[1:, 0] - self.mu * (self.K[1:, 1:] @ s)
+        rho = np.exp(y[0])
+        rise = 1.0 - self.mu * float(self.K[0, 1:] @ s)
+        turn = float(s[0] * pull[1] - s[1] * pull[0])
+        return np.array([float(s @ pull), turn, rho, rho * rise, rho * y[3]])
+
+    def _milestone(self) -> _Event:
+        """Zero where compression ends, or the impact."""
+        state = self.state
+        if state.compressing:
+            return _Event(3, 0.0, 1.0)
+        place, goal = {
+            "newton": (3, -state.eps * state.speed),
+            "poisson": (2, (1.0 + state.eps) * state.p_c),
+            "stronge": (4, state.target()),
+        }[state.restitution]
+        return _Event(place, goal, 1.0)
+
+
+class _Event:
+    """Ends the integration where y[place] passes the goal, upwards or downwards."""
+
+    terminal = True
+
+    def __init__(self, place: int, goal: float, direction: float) -> None:
+        self.place, self.goal, self.direction = place, goal, direction
+
+    def __call__(self, _: float, y: Floats) -> float:
+        return float(y[self.place] - self.goal)
+
+
+def escape_direction(K: Floats, mu: float) -> Floats:
+    """(2,) unit s with K_tn - mu K_tt s = lambda s, lambda > 0: the way that slip resumes.
+
+    |(lambda + mu K_tt)^-1 K_tn| falls with lambda from more than one, so there is one such s.
+    """
+
+    def slip(lam: float) -> Floats:
+        return np.asarray(np.linalg.solve(lam * np.eye(2) + mu * K[1:, 1:], K[1:, 0]))
+
+    top = float(np.linalg.norm(K[1:, 0]))
+    lam = brentq(lambda x: np.linalg.norm(slip(x)) - 1.0, 0.0, top, xtol=1e-15 * top, rtol=1e-14)
+    s = slip(float(lam))
+    return s / np.linalg.norm(s)

@@ -1,0 +1,79 @@
+"""Newton's law at all contacts at once (I2, I4, I5; 003:8, 001:9.4).
+
+u_n+ >= -eps u_n-, r_n >= 0, and one of them an equality; friction as for static contacts, with
+velocities after the impact in the place of accelerations (9-9, 9-10): |r_t| <= mu r_n, and at its
+bound and against the slip where the contact slides on. So a collision is a friction problem with
+q = ((1 + eps) u_n-, u_t-). Newton's law with friction may gain energy (003, Kane's example).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone.problems import FrictionProblem
+from drystone.solvers.base import Solver
+from drystone.steppers.event_driven.forces.state import ContactState
+from drystone.steppers.event_driven.forces.system import System, islands
+from drystone.steppers.event_driven.impulses.results import Collision
+from drystone.types import Floats, Solution, Status
+
+ROUNDS = 50  # of contacts that separated and are driven together again by others
+
+
+def simultaneous(
+    state: ContactState, out: Collision, friction: bool, eps: Floats, solvers: tuple[Solver, ...]
+) -> None:
+    """Rounds of simultaneous impacts until no contact approaches; eps (nc,)."""
+    tol = state.tolerances.normal
+    for _ in range(ROUNDS):
+        approach = out.u[:, 0] < -tol
+        if not approach.any():
+            return
+        for system in islands(state, out.u[:, 0] <= tol):
+            if not approach[system.contacts].any():
+                continue
+            problem = impact_problem(system, out, friction, eps)
+            solution = solved(problem, solvers)
+            if not solution.ok:
+                out.status = solution.status
+                out.log.append(f"simultaneous impact: {solution.status.value}")
+            if solution.status in (Status.INFEASIBLE, Status.RAY):
+                return
+            out.apply(system, solution.value)
+    out.status = Status.MAX_ITERATIONS
+    left = float(-out.u[:, 0].min())
+    out.log.append(f"contacts still approach at {left:.4g} m/s after {ROUNDS} simultaneous impacts")
+
+
+def impact_problem(system: System, out: Collision, friction: bool, eps: Floats) -> FrictionProblem:
+    """The impact of some contacts and joints: u = u- + W r, with the rebound in the normal."""
+    state, chosen = system.state, system.contacts
+    u = out.u[chosen].copy()
+    u[:, 0] += eps[chosen] * np.minimum(u[:, 0], 0.0)
+    mu = state.mu[chosen, 1] if friction else np.zeros(chosen.size)
+    return FrictionProblem(
+        system.W,
+        np.concatenate([u.ravel(), out.joint_u[system.joints]]),
+        mu,
+        dim=state.d,
+        bilateral=int(system.joints.size),
+        law="static" if state.d == 3 else "coulomb",
+    )
+
+
+def solved(problem: FrictionProblem, solvers: tuple[Solver, ...]) -> Solution:
+    """By the first of the methods that arrives; those for exact Coulomb get that law in space."""
+    first: Solution | None = None
+    for solver in solvers:
+        stated = problem
+        if solver.refuses(stated) is not None:
+            stated = FrictionProblem(
+                problem.W, problem.q, problem.mu, dim=problem.dim, bilateral=problem.bilateral
+            )
+            if solver.refuses(stated) is not None:
+                continue
+        solution = solver.solve(stated)
+        if solution.ok:
+            return solution
+        first = first or solution
+    return first if first is not None else solvers[0].solve(problem)
