@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.words import PIPED_WIDTH, complain, make_folder, mistakes
-from drystone.errors import OptionError
+from drystone.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from drystone.cli.bench_scenes_cases import Case
-    from drystone.cli.bench_scenes_run import Growth, Row
+    from drystone.cli.bench_scenes_growth import Growth
+    from drystone.cli.bench_scenes_run import Row
 
 
 def scenes(
@@ -26,12 +27,12 @@ def scenes(
         bool,
         typer.Option(
             "--peers",
-            help="Also run MuJoCo, PyBullet and pymunk on the same bodies with the same judge "
-            "(pip install 'drystone[peers]').",
+            help="Also run MuJoCo, PyBullet, Exudyn, pymunk and Box2D, as far as they are "
+            "installed, on the same bodies with the same judge; ours also at other steps.",
         ),
     ] = False,
     grow: Annotated[
-        bool, typer.Option("--growth", help="Also measure 10^2, 10^3 and 10^4 settled spheres.")
+        bool, typer.Option("--growth", help="Also measure 10^3, 10^4 and 10^5 settled spheres.")
     ] = False,
     sizes: Annotated[
         str, typer.Option(help="Numbers of spheres for --growth, with commas.")
@@ -42,7 +43,8 @@ def scenes(
     ] = 1.0,
     limit: Annotated[float, typer.Option(help="Seconds after which a peer is stopped.")] = 120.0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for scenes.csv and scenes.md.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for scenes.csv, scenes.md and plots."),
     ] = None,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
@@ -70,7 +72,7 @@ def _sizes(text: str) -> tuple[int, ...]:
     except ValueError:
         out = ()
     if not out or min(out) < 1:
-        raise OptionError(f"--sizes {text}: expected numbers such as 100,1000,10000")
+        raise OptionError(f"--sizes {text}: expected numbers such as 1000,10000,100000")
     return out
 
 
@@ -89,6 +91,7 @@ def _measure(
     from drystone.cli import bench_scenes_report as report
     from drystone.cli import bench_scenes_run as runs
     from drystone.cli.bench_run import one_thread
+    from drystone.cli.bench_scenes_growth import growth
 
     engines = _engines() if peers else []
     rows: list[Row] = []
@@ -98,22 +101,35 @@ def _measure(
     def write() -> None:
         if output is not None:
             report.write_csv(rows, output / "scenes.csv")
-            text = report.markdown(rows, grown)
+            plot = _plots(rows, grown, output)
+            text = report.markdown(rows, grown, plot)
             (output / "scenes.md").write_text(text, encoding="utf-8")
 
     with one_thread(), console.status("") as status:
         for case in cases:
-            status.update(f"{case.name}: ours")
-            rows.append(runs.measure(case, repeats=repeats, shorter=shorter))
-            for engine in engines:
-                if case.peers and (case.planar or not engine.planar):
-                    status.update(f"{case.name}: {engine.name}")
-                    rows.append(runs.measure_peer(case, engine, limit=limit, shorter=shorter))
+            for row in runs.compare(case, engines, repeats, shorter, limit, status.update):
+                rows.append(row)
             write()
-        for one in runs.growth(sizes, tell=status.update) if sizes else ():
+        for one in growth(sizes, tell=status.update) if sizes else ():
             grown.append(one)
             write()
     return rows, grown
+
+
+def _plots(rows: list[Row], grown: list[Growth], output: Path) -> str | None:
+    """Draw what there is; the name of the comparison's picture, if it has anybody to compare."""
+    from drystone.cli.bench_scenes_run import OURS
+    from drystone.plots import engine_comparison as plots
+
+    try:
+        if grown:
+            plots.save_growth(grown, output / "growth.png")
+        if any(row.engine != OURS and row.wall is not None for row in rows):
+            plots.save_comparison(rows, output / "scenes.png", ours=OURS)
+            return "scenes.png"
+    except MissingExtraError as error:
+        complain(f"no plots: {error}")
+    return None
 
 
 def _engines() -> list[Any]:
@@ -121,8 +137,8 @@ def _engines() -> list[Any]:
 
     absent = engine_peers.missing()
     if absent:
-        complain(f"not installed, left out: {', '.join(absent)} (pip install 'drystone[peers]')")
-    return list(engine_peers.installed().values())
+        complain(f"not installed, left out: {', '.join(absent)}")
+    return [engine for found in engine_peers.installed().values() for engine in found]
 
 
 def _print(rows: list[Row], grown: list[Growth], profile: bool) -> None:
@@ -134,6 +150,8 @@ def _print(rows: list[Row], grown: list[Growth], profile: bool) -> None:
     if not console.is_terminal:
         console.width = PIPED_WIDTH
     console.print(report.table(rows))
+    for line in report.verdict_words(rows):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     if profile:
         console.print()
         console.print(report.profile_table(rows))

@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 
-from drystone.cli.bench_scenes_run import OURS, Growth, Row, exponent
+from drystone.cli import bench_scenes_verdict as verdicts
+from drystone.cli.bench_scenes_growth import Growth, exponent
+from drystone.cli.bench_scenes_run import OURS, Row
 from drystone.cli.words import duration
 
 STAGES = ("forces", "contacts", "rows", "impacts", "solve", "drift", "report")
 COLUMNS = (
-    "case", "engine", "bodies", "dt", "wall_per_s", "label", "figure", "unit", "contacts",
-    "residual", "unsolved", "steps", "depth_m", *(f"{name}_s" for name in STAGES), "note",
+    "case", "engine", "world", "bodies", "dt", "wall_per_s", "label", "figure", "unit", "error",
+    "contacts", "residual", "unsolved", "steps", "depth_m", *(f"{name}_s" for name in STAGES),
+    "more", "note",
 )  # fmt: skip
-HEADS = ("case", "engine", "bodies", "wall / s", "figure", "contacts", "residual", "depth", "note")
+HEADS = (
+    "case", "engine", "world", "dt", "bodies", "wall / s", "figure", "also", "contacts", "residual",
+    "depth", "note",
+)  # fmt: skip
+RIGHT = ("dt", "bodies", "wall / s", "contacts", "residual", "depth")
 
 
 def figure(row: Row) -> str:
     """creep 1.2e-07 mm."""
-    if row.wall is None:
-        return "-"
-    value = f"{number(row.figure)} {row.unit}".rstrip()
-    if not math.isfinite(row.figure):
-        value = "falls" if math.isinf(row.figure) else "-"
-    return f"{row.label} {value}"
+    return "-" if row.wall is None else _words(row.label, row.figure, row.unit)
+
+
+def _words(label: str, value: float, unit: str) -> str:
+    text = f"{number(value)} {unit}".rstrip()
+    if not math.isfinite(value):
+        text = "falls" if math.isinf(value) else "-"
+    return f"{label} {text}"
 
 
 def number(value: float | None) -> str:
@@ -45,9 +55,12 @@ def cells(row: Row) -> tuple[str, ...]:
     return (
         row.case,
         row.engine,
+        row.world,
+        f"1/{1 / row.dt:.0f}" if row.dt < 1 else f"{row.dt:g}",
         str(row.bodies),
         "-" if row.wall is None else number(row.wall),
         figure(row),
+        ", ".join(_words(*one) for one in row.more),
         "" if row.contacts is None else str(row.contacts),
         residual,
         "" if math.isnan(row.depth) else f"{number(1e3 * row.depth)} mm",
@@ -58,8 +71,8 @@ def cells(row: Row) -> tuple[str, ...]:
 def table(rows: list[Row]) -> Table:
     out = Table(box=None, header_style="bold", pad_edge=False)
     for name in HEADS:
-        right = name in ("bodies", "wall / s", "contacts", "residual", "depth")
-        out.add_column(name, justify="right" if right else "left", no_wrap=name != "note")
+        wraps = name in ("note", "also")
+        out.add_column(name, justify="right" if name in RIGHT else "left", no_wrap=not wraps)
     last = None
     for row in rows:
         shown = list(cells(row))
@@ -68,6 +81,12 @@ def table(rows: list[Row]) -> Table:
         last = row.case
         out.add_row(*shown, style="bold" if row.engine == OURS else "dim")
     return out
+
+
+def verdict_words(rows: list[Row]) -> list[str]:
+    """What the comparison comes to; nothing without peers."""
+    found = verdicts.judge(rows)
+    return ["", *verdicts.words(found)] if found else []
 
 
 def profile_table(rows: list[Row]) -> Table:
@@ -86,11 +105,14 @@ def profile_table(rows: list[Row]) -> Table:
 
 
 def growth_words(grown: list[Growth]) -> str:
-    lines = ["settled spheres: time of a step, and of a step for each body"]
+    lines = ["settled spheres: time of a step, of a step for each body, and memory"]
+    base = next((one for one in grown if one.n == 1000), grown[0])
     for one in grown:
         lines.append(
             f"  {one.n:>7} spheres, {one.contacts:>7} contacts: {duration(one.step):>8}, "
-            f"{duration(one.per_body):>8}"
+            f"{duration(one.per_body):>8} ({one.per_body / base.per_body:.2f} of {base.n}), "
+            f"{one.iterations:.0f} iterations; {one.peak / 2**20:.0f} MiB in all, "
+            f"{one.memory / 1024:.1f} KiB a sphere"
         )
     if len(grown) > 1:
         lines.append(f"  grows as n^{exponent(grown):.2f} ({almost(grown):.2f} for n log n)")
@@ -107,11 +129,12 @@ def write_csv(rows: list[Row], path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in rows:
-            numbers = [row.wall, row.label, row.figure, row.unit, row.contacts, row.residual]
-            numbers += [row.unsolved, row.steps, row.depth]
-            numbers += [row.stages.get(name) for name in STAGES]
-            known = (row.case, row.engine, row.bodies, row.dt)
-            writer.writerow([_cell(value) for value in (*known, *numbers, row.note)])
+            values: list[object] = [row.case, row.engine, row.world, row.bodies, row.dt, row.wall]
+            values += [row.label, row.figure, row.unit, row.error, row.contacts, row.residual]
+            values += [row.unsolved, row.steps, row.depth]
+            values += [row.stages.get(name) for name in STAGES]
+            values += ["; ".join(_words(*one) for one in row.more), row.note]
+            writer.writerow([_cell(value) for value in values])
 
 
 def _cell(value: object) -> object:
@@ -120,25 +143,67 @@ def _cell(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def markdown(rows: list[Row], grown: list[Growth]) -> str:
-    """The page kept beside the CSV."""
+def markdown(rows: list[Row], grown: list[Growth], plot: str | None = None) -> str:
+    """The page kept beside the CSV. plot: name of the picture, if there is one."""
     lines = [
         "# Scenes",
         "",
         "Wall seconds for a simulated one (kernels warm, one thread, fastest of several runs),",
         "and the figure that a scene is for: an error against a closed form, a displacement or a",
-        "depth, measured for all engines by the same judge. Residual and depth: the worst of any",
-        "step of ours, depth of peers at the end. Peers: dt 1/240 s, their defaults, same bodies.",
+        "depth, computed for all engines from the poses of their bodies, by one judge. Residual:",
+        "the worst of any step of ours. Depth: at the end; at any time for scenes judged by it.",
+        "Peers: dt 1/240 s, their defaults, the same bodies, damping and sleeping off.",
         "",
-        *_lines(HEADS, [cells(row) for row in rows]),
-        "",
-        "## Where a step spends its time",
-        "",
-        *_profile_lines(rows),
+        *_lines(HEADS, [cells(row) for row in _default(rows)]),
     ]
+    found = verdicts.judge(rows)
+    if found:
+        lines += ["", "## Beside the others", "", *_beside(found)]
+        lines += ["", *(f"- {line}" for line in verdicts.words(found))]
+    if plot is not None:
+        lines += ["", f"![Wall time against error, scene by scene]({plot})"]
+    lines += ["", "## Where a step spends its time", "", *_profile_lines(_default(rows))]
     if grown:
         lines += ["", "## Growth", "", "```text", growth_words(grown), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _default(rows: list[Row]) -> list[Row]:
+    """Without ours at other steps than the default, which is measured first."""
+    first: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        if row.engine == OURS:
+            first.setdefault((row.case, row.world), row)
+    return [row for row in rows if row.engine != OURS or first[row.case, row.world] is row]
+
+
+BESIDE = ("scene", "our default", "faster and more accurate", "best peer", "ours to that error", "")
+
+
+def _beside(found: list[verdicts.Verdict]) -> list[str]:
+    """Errors within 10 % count as equal, and so do those below 1e-9 of the figure's unit."""
+    rows = []
+    for v in found:
+        best, reached = v.best, v.reached
+        there = "not reached" if reached is None else f"{_pair(reached)}, dt 1/{1 / reached.dt:.0f}"
+        rows.append(
+            (
+                verdicts.title(v),
+                _pair(v.ours),
+                ", ".join(row.engine for row in v.ahead) or "nobody",
+                "all fall or fail" if best is None else f"{best.engine}: {_pair(best)}",
+                "" if best is None else there,
+                "holds" if v.default_holds and v.free_holds else "**does not hold**",
+            )
+        )
+    return _lines(BESIDE, rows)
+
+
+def _pair(row: Row) -> str:
+    if row.wall is None:
+        return "failed"
+    off = "falls" if math.isinf(row.error) else f"{number(row.error)} {row.unit}".rstrip()
+    return f"{number(row.wall)} s, {off}"
 
 
 def _profile_lines(rows: list[Row]) -> list[str]:
@@ -151,7 +216,7 @@ def _profile_lines(rows: list[Row]) -> list[str]:
     return _lines(("case", "a step", *STAGES), shown)
 
 
-def _lines(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def _lines(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
     return [
         f"| {' | '.join(heads)} |",
         "|" + "---|" * len(heads),

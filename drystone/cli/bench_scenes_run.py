@@ -1,19 +1,25 @@
-"""Measuring: scenes with our engine and with others, kernels warm, on one thread."""
+"""Measuring: scenes with our engine and with others, kernels warm, on one thread.
+
+Every engine is run the same way: once observed, which gives the figure, then against the clock,
+in as few calls as the engine allows. Simulations repeat exactly, so both runs are the same.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from drystone.cli.bench_scenes_cases import Case, Seen
+from drystone.cli.bench_scenes_cases import PLANE, Case
+from drystone.cli.bench_scenes_figures import Seen
 from drystone.cli.tally import Tally
 from drystone.errors import DrystoneError
 from drystone.kernels._jit import compile_seconds
+from drystone.model import State
 from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
 from drystone.simulation import Simulation
@@ -23,25 +29,31 @@ if TYPE_CHECKING:
     from drystone.interop.engine_peers import Engine
 
 ENOUGH = 60.0  # [s] spent on a case: it is not repeated again
+PATIENCE = 240  # steps between two looks at the clock
 OURS = "drystone"
+USUAL = 1.0 / 240.0  # [s] the step of every peer
 
 
 @dataclass(frozen=True)
 class Row:
-    """One case with one engine.
+    """One case with one engine in one world, 3D or 2D.
 
-    wall: seconds for a simulated one, the least of the runs; figure in the case's unit; depth:
-    greatest at any time, of peers at the end [m]; stages: seconds of ours by stage.
+    wall: seconds for a simulated one, the least of the runs; figure in the case's unit, and its
+    distance from the truth, error; more: other figures, in words; depth: greatest at the end [m],
+    at any time where the case asks for it; stages: seconds of ours by stage.
     """
 
     case: str
     engine: str
+    world: str
     bodies: int
     dt: float
     wall: float | None
     figure: float
     label: str
     unit: str
+    error: float = math.nan
+    more: tuple[tuple[str, float, str], ...] = ()
     contacts: int | None = None
     residual: float | None = None
     unsolved: int | None = None
@@ -51,161 +63,239 @@ class Row:
     note: str = ""
 
 
-@dataclass
-class _Run:
-    seen: Seen
-    tally: Tally
-    seconds: float
-    bodies: int
-    dt: float
+class Runner(Protocol):
+    """An engine in the middle of a run."""
+
+    def run(self, steps: int) -> None: ...
+
+    def state(self) -> State: ...
 
 
-def measure(case: Case, *, repeats: int = 3, shorter: float = 1.0) -> Row:
-    """Our engine on a case: the fastest of `repeats` runs. shorter: factor on all durations."""
-    scene = build(case.scene, **case.settings)
-    _warm(scene, case)
-    best, spent = None, 0.0
-    for _ in range(repeats):
-        begin = perf_counter()
-        try:
-            run = _run(scene, case, shorter)
-        except DrystoneError as error:
-            return _failed(case, len(scene.world), scene.method.dt, str(error))
-        spent += perf_counter() - begin
-        if best is None or run.seconds < best.seconds:
-            best = run
-        if spent > ENOUGH:
-            break
-    assert best is not None
-    tally = best.tally
-    return Row(
-        case.name, OURS, best.bodies, best.dt, best.seconds / best.seen.duration,
-        case.figure(best.seen), case.label, case.unit, tally.most_contacts, tally.residual,
-        tally.unsolved, tally.steps, best.seen.deepest, dict(tally.seconds),
-    )  # fmt: skip
+class _Ours:
+    """Our engine as a runner; observed, it goes step by step and keeps the reports."""
 
+    def __init__(self, simulation: Simulation, tally: Tally | None = None) -> None:
+        self.simulation, self.tally = simulation, tally
 
-def _failed(case: Case, bodies: int, dt: float, note: str, engine: str = OURS) -> Row:
-    return Row(
-        case.name, engine, bodies, dt, None, math.nan, case.label, case.unit, note=note
-    )  # fmt: skip
+    def run(self, steps: int) -> None:
+        if self.tally is None:
+            self.simulation.run(steps * self.simulation.method.dt)
+            return
+        for _ in range(steps):
+            self.tally.add(self.simulation.step())
 
-
-def _warm(scene: Scene, case: Case) -> None:
-    """Compile or load the kernels that the first steps need."""
-    simulation = scene.simulation(**case.options)
-    for _ in range(3):
-        simulation.step()
-
-
-def _run(scene: Scene, case: Case, shorter: float) -> _Run:
-    simulation = scene.simulation(**case.options)
-    dt = simulation.method.dt
-    simulation.run(shorter * case.settle)
-    start = simulation.state.copy()
-    duration = shorter * (scene.duration if case.duration is None else case.duration)
-    steps = max(1, round(duration / dt))
-    tally, track, seconds = Tally(), [], 0.0
-    for _ in range(steps):
-        compiled, begin = compile_seconds(), perf_counter()
-        report = simulation.step()
-        seconds += perf_counter() - begin - (compile_seconds() - compiled)
-        tally.add(report)
-        if case.watch is not None:
-            track.append((simulation.time, case.watch(simulation.model, simulation.state)))
-    final = simulation.infeasibility
-    seen = Seen(
-        simulation.model, start, simulation.state, scene.settings, steps * dt, track,
-        final, max(final, tally.infeasibility),
-    )  # fmt: skip
-    return _Run(seen, tally, seconds, len(simulation.bodies), dt)
-
-
-def measure_peer(
-    case: Case, engine: type[Engine], *, limit: float = 120.0, shorter: float = 1.0
-) -> Row:
-    """Another engine on the same bodies, judged by the same figure; stopped after `limit` [s]."""
-    settings = dict(case.settings) | ({"planar": True} if engine.planar else {})
-    scene = build(case.scene, **settings)
-    dt = 1.0 / 240.0
-    judge = Simulation(scene.world, TimeStepping(dt=dt, overlap="allow"))
-    bodies = len(judge.bodies)
-    try:
-        peer = engine(judge.model, judge.state, dt)
-    except DrystoneError as error:
-        return _failed(case, bodies, dt, str(error), engine.name)
-    duration = shorter * (scene.duration if case.duration is None else case.duration)
-    settle, steps = round(shorter * case.settle / dt), max(1, round(duration / dt))
-    start, seconds, track = judge.state.copy(), 0.0, []
-    patience = perf_counter() + limit
-    for k in range(settle + steps):
-        if k == settle and settle:
-            start = peer.state()
-        begin = perf_counter()
-        peer.step()
-        now = perf_counter()
-        seconds += now - begin if k >= settle else 0.0
-        if case.watch is not None:
-            track.append(((k + 1) * dt, case.watch(judge.model, peer.state())))
-        if now > patience:
-            return _failed(case, bodies, dt, f"stopped after {limit:g} s", engine.name)
-    end = peer.state()
-    judge.state = end
-    sunk = judge.infeasibility if np.isfinite(end.position).all() else math.inf
-    seen = Seen(judge.model, start, end, scene.settings, steps * dt, track, sunk, sunk)
-    return Row(
-        case.name, engine.name, bodies, dt, seconds / (steps * dt), case.figure(seen), case.label,
-        case.unit, steps=steps, depth=sunk, note="planar" if engine.planar else "",
-    )  # fmt: skip
+    def state(self) -> State:
+        return self.simulation.state
 
 
 @dataclass(frozen=True)
-class Growth:
-    """Cost of a step of n settled spheres [s], with their contacts."""
+class Plan:
+    """How long a case runs at a step dt [s]."""
 
-    n: int
-    step: float
-    contacts: int
-    stages: dict[str, float]
+    case: Case
+    world: str
+    scene: Scene
+    dt: float
+    settle: int
+    steps: int
+
+    @classmethod
+    def of(cls, case: Case, world: str, dt: float | None, shorter: float) -> Plan:
+        scene = build(case.scene, **case.settings_in(world))
+        dt = case.options.get("dt", scene.method.dt) if dt is None else dt
+        duration = shorter * (scene.duration if case.duration is None else case.duration)
+        settle = round(shorter * case.settle / dt)
+        return cls(case, world, scene, dt, settle, max(1, round(duration / dt)))
 
     @property
-    def per_body(self) -> float:
-        return self.step / self.n
+    def duration(self) -> float:
+        return self.steps * self.dt
 
 
-def growth(
-    sizes: tuple[int, ...] = (100, 1000, 10000),
+class StoppedError(Exception):
+    """A run took longer than it was given."""
+
+
+def measure(
+    case: Case,
     *,
-    settle: float = 1.5,
-    steps: int = 24,
-    tell: Callable[[str], Any] = lambda text: None,
-) -> Iterator[Growth]:
-    """Spheres that have come to rest in a box: seconds a step, for several numbers of them.
+    world: str | None = None,
+    dt: float | None = None,
+    repeats: int = 3,
+    shorter: float = 1.0,
+) -> Row:
+    """Our engine on a case: the fastest of `repeats` runs. dt [s]: instead of the scene's own;
+    shorter: factor on all durations."""
+    plan = Plan.of(case, world or case.worlds[0], dt, shorter)
+    tally = Tally()
 
-    They settle in steps four times as long; the clock runs over the last half of `steps`.
-    """
-    for n in sizes:
-        tell(f"{n} spheres settle")
-        scene = build("spheres", n=n)
-        rough = scene.simulation(dt=4.0 * scene.method.dt)
-        rough.run(settle)
-        simulation = scene.simulation()
-        simulation.state = rough.state
-        tell(f"{n} spheres, measured")
-        times, tally = [], Tally()
-        for k in range(steps):
-            compiled, begin = compile_seconds(), perf_counter()
-            report = simulation.step()
-            if 2 * k >= steps:
-                times.append(perf_counter() - begin - (compile_seconds() - compiled))
-                tally.add(report)
-        stages = {name: seconds / len(times) for name, seconds in tally.seconds.items()}
-        yield Growth(n, float(np.median(times)), tally.contacts, stages)
+    def make(counted: Tally | None = None) -> Runner:
+        options = dict(case.options) | ({} if dt is None else {"dt": dt})
+        return _Ours(plan.scene.simulation(**options), counted)
+
+    def observed() -> tuple[Seen, State]:
+        runner = make()
+        runner.run(plan.settle)
+        assert isinstance(runner, _Ours)
+        runner.tally = tally
+        return _observe(plan, runner, math.inf)
+
+    row = _measured(plan, OURS, observed, make, repeats, math.inf)
+    if row.wall is None:
+        return row
+    return replace(
+        row, contacts=tally.most_contacts, residual=tally.residual, unsolved=tally.unsolved,
+        stages=dict(tally.seconds),
+    )  # fmt: skip
 
 
-def exponent(rows: list[Growth]) -> float:
-    """p of the best fit step = c n^p; n log n would be about 1.15 from 10^2 to 10^4."""
-    if len(rows) < 2:
-        return math.nan
-    slope, _ = np.polyfit(np.log([r.n for r in rows]), np.log([r.step for r in rows]), 1)
-    return float(slope)
+def measure_peer(
+    case: Case,
+    engine: type[Engine],
+    *,
+    limit: float = 120.0,
+    repeats: int = 1,
+    shorter: float = 1.0,
+) -> Row:
+    """Another engine on the same bodies, judged by the same figure; a run of it is stopped after
+    `limit` [s]."""
+    world = PLANE if engine.planar else "3D"
+    plan = Plan.of(case, world, USUAL, shorter)
+    model, start = plan.scene.world.build()
+
+    def make() -> Runner:
+        return engine(model, start, USUAL)
+
+    return _measured(
+        plan, engine.name, lambda: _observe(plan, _settled(plan, make(), limit), limit), make,
+        repeats, limit,
+    )  # fmt: skip
+
+
+def compare(
+    case: Case,
+    engines: list[type[Engine]],
+    repeats: int,
+    shorter: float,
+    limit: float,
+    tell: Callable[[str], object],
+) -> Iterator[Row]:
+    """Ours in the case's usual world; with other engines in each of its worlds, then theirs, then
+    ours at the steps that the comparison asks for."""
+    from drystone.cli.bench_scenes_verdict import other_steps
+
+    for world in case.worlds if engines and case.peers else case.worlds[:1]:
+        tell(f"{case.name} ({world}): ours")
+        ours = measure(case, world=world, repeats=repeats, shorter=shorter)
+        yield ours
+        others = []
+        for engine in engines if case.peers else ():
+            if engine.planar == (world == PLANE) and (engine.touches or not case.touches):
+                tell(f"{case.name} ({world}): {engine.name}")
+                row = measure_peer(case, engine, limit=limit, repeats=repeats, shorter=shorter)
+                others.append(row)
+                yield row
+        steps = other_steps(ours, others)
+        dt = next(steps, None)
+        while dt is not None:
+            tell(f"{case.name} ({world}): ours, dt 1/{1 / dt:.0f}")
+            row = measure(case, world=world, dt=dt, repeats=repeats, shorter=shorter)
+            yield row
+            try:
+                dt = steps.send(row)
+            except StopIteration:
+                dt = None
+
+
+def _measured(
+    plan: Plan,
+    name: str,
+    observed: Callable[[], tuple[Seen, State]],
+    make: Callable[[], Runner],
+    repeats: int,
+    limit: float,
+) -> Row:
+    case = plan.case
+    row = Row(
+        case.name, name, plan.world, len(plan.scene.world), plan.dt, None, math.nan, case.label,
+        case.unit, steps=plan.steps,
+    )  # fmt: skip
+    try:
+        seen, end = observed()
+        best, spent, note = math.inf, 0.0, ""
+        for _ in range(repeats):
+            runner = _settled(plan, make(), limit)
+            seconds = _timed(plan, runner, limit)
+            best, spent = min(best, seconds), spent + seconds
+            if not np.array_equal(runner.state().position, end.position):
+                note = "does not repeat exactly"
+            if spent > ENOUGH:
+                break
+    except StoppedError as stop:
+        return replace(row, note=str(stop))
+    except DrystoneError as error:
+        return replace(row, note=str(error))
+    figure = case.figure(seen)
+    more = tuple((one.label, one.figure(seen), one.unit) for one in case.more)
+    return replace(
+        row, wall=best / plan.duration, figure=figure, error=case.error(figure), more=more,
+        depth=seen.deepest, note=note,
+    )  # fmt: skip
+
+
+def _chunks(steps: int, limit: float) -> Iterator[int]:
+    """Steps in portions, with a look at the clock after each."""
+    patience = perf_counter() + limit
+    while steps > 0:
+        portion = min(steps, PATIENCE)
+        yield portion
+        steps -= portion
+        if steps > 0 and perf_counter() > patience:
+            raise StoppedError(f"stopped after {limit:g} s")
+
+
+def _settled(plan: Plan, runner: Runner, limit: float) -> Runner:
+    for portion in _chunks(plan.settle, limit):
+        runner.run(portion)
+    return runner
+
+
+def _timed(plan: Plan, runner: Runner, limit: float) -> float:
+    compiled, begin = compile_seconds(), perf_counter()
+    for portion in _chunks(plan.steps, limit):
+        runner.run(portion)
+    return perf_counter() - begin - (compile_seconds() - compiled)
+
+
+def _observe(plan: Plan, runner: Runner, limit: float) -> tuple[Seen, State]:
+    """The run as its judge sees it; depths are found by our own collision detection."""
+    case = plan.case
+    judge = Simulation(plan.scene.world, TimeStepping(dt=plan.dt, overlap="allow"))
+    start, model = runner.state().copy(), judge.model
+    pause = PATIENCE
+    if case.watch is not None or case.deep:
+        pause = max(1, round(case.every / plan.dt))
+    track, deepest, done = [], 0.0, 0
+    patience = perf_counter() + limit
+    while done < plan.steps:
+        portion = min(pause, plan.steps - done)
+        runner.run(portion)
+        done += portion
+        state = runner.state()
+        if case.watch is not None:
+            track.append((done * plan.dt, case.watch(model, state)))
+        if case.deep or done == plan.steps:
+            deepest = max(deepest, _depth(judge, state))
+        if done < plan.steps and perf_counter() > patience:
+            raise StoppedError(f"stopped after {limit:g} s")
+    end = runner.state().copy()
+    settings = plan.scene.settings
+    final = _depth(judge, end)
+    return Seen(model, start, end, settings, plan.duration, track, final, deepest), end
+
+
+def _depth(judge: Simulation, state: State) -> float:
+    if not np.isfinite(state.position).all():
+        return math.inf
+    judge.state = state.copy()
+    return judge.infeasibility

@@ -10,6 +10,8 @@ import pymunk
 from drystone.geometry import kinds
 from drystone.interop.engine_peers import (
     Engine,
+    ball_joints,
+    bounce,
     check_kinds,
     numbers,
     only_friction,
@@ -28,27 +30,35 @@ class Pymunk(Engine):
     planar = True
 
     def __init__(self, model: Model, state: State, dt: float) -> None:
-        check_kinds(model, (kinds.POLYGON, kinds.DISK, kinds.HALF_PLANE))
-        self._start, self._dt = state.copy(), dt
+        check_kinds(model, (kinds.POLYGON, kinds.DISK, kinds.HALF_PLANE), moving=True)
+        self._start, self._dt, self._steps = state.copy(), dt, 0
+        self._motions = model.motions
         self._free = np.flatnonzero(model.inverse_mass > 0)
         self._space = pymunk.Space()
         self._space.gravity = float(model.gravity[0]), float(model.gravity[1])
         size = model.geoms.radius[np.isfinite(model.geoms.radius)]
         self._space.collision_slop = SLOP * float(size.min())
-        mu = math.sqrt(only_friction(model))  # frictions are multiplied
         self._bodies: dict[int, pymunk.Body] = {}
-        for b in self._free:
-            body = pymunk.Body(float(model.mass[b]), float(model.inertia[b]))
+        for b in (*self._free, *(b for b, _ in model.motions)):
+            if model.inverse_mass[b] > 0:
+                body = pymunk.Body(float(model.mass[b]), float(model.inertia[b]))
+            else:
+                body = pymunk.Body(body_type=pymunk.Body.KINEMATIC)
             body.position = tuple(state.position[b].tolist())
             body.angle = float(state.orientation[b])
             body.velocity = tuple(state.velocity[b, :2].tolist())
             body.angular_velocity = float(state.velocity[b, 2])
             self._space.add(body)
             self._bodies[int(b)] = body
-        for g in range(len(model.geoms)):
-            shape = self._shape(model, state, g)
-            shape.friction = mu
+        mu, e = math.sqrt(only_friction(model)), bounce(model)  # both are multiplied
+        for g in np.flatnonzero(model.layer[model.geoms.body] != 0):
+            shape = self._shape(model, state, int(g))
+            shape.friction, shape.elasticity = mu, float(e[model.geoms.body[g]])
             self._space.add(shape)
+        for a, b, at, on in ball_joints(model):
+            other = self._bodies[b] if b >= 0 else self._space.static_body
+            ends = tuple(at.tolist()), tuple(on.tolist())
+            self._space.add(pymunk.PivotJoint(self._bodies[a], other, *ends))
 
     def _shape(self, model: Model, state: State, g: int) -> pymunk.Shape:
         geoms = model.geoms
@@ -62,14 +72,22 @@ class Pymunk(Engine):
         local = np.array([[-FAR, -FAR], [FAR, -FAR], [FAR, 0.0], [-FAR, 0.0]])
         if geoms.kind[g] == kinds.POLYGON:
             local = numbers(geoms, g).reshape(-1, 2)
-        corners = offset + local @ turn.T
-        return pymunk.Poly(body, [tuple(p) for p in corners.tolist()])
+        outline = offset + local @ turn.T
+        return pymunk.Poly(body, [tuple(p) for p in outline.tolist()])
 
-    def step(self) -> None:
-        self._space.step(self._dt)
+    def run(self, steps: int) -> None:
+        step, dt = self._space.step, self._dt
+        for _ in range(steps):
+            for b, motion in self._motions:
+                v = motion.velocity(self._start.time + self._steps * dt, dt)
+                self._bodies[b].velocity = float(v[0]), float(v[1])
+                self._bodies[b].angular_velocity = float(v[2])
+            step(dt)
+            self._steps += 1
 
     def state(self) -> State:
         out = self._start.copy()
+        out.time += self._steps * self._dt
         for b, body in self._bodies.items():
             out.position[b] = tuple(body.position)
             out.orientation[b] = body.angle
