@@ -1,0 +1,19 @@
+"""Contact kinematics of the force level: gaps with two time derivatives, slip, rolling."""
+
+from drystone.constraints.kinematics.contact import (
+    ContactKinematics,
+    Feature,
+    Flag,
+    contact_kinematics,
+    pieces_changed,
+)
+from drystone.constraints.kinematics.system import contact_system
+
+__all__ = [
+    "ContactKinematics",
+    "Feature",
+    "Flag",
+    "contact_kinematics",
+    "contact_system",
+    "pieces_changed",
+]

@@ -1,0 +1,186 @@
+"""Contacts at the level of accelerations: C, C' and C'', slip and its rate, for every contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+import numpy as np
+
+from drystone.constraints.kinematics.local import local_shapes
+from drystone.errors import ArrayError
+from drystone.kernels import rows as row_kernels
+from drystone.kernels.kinematics import codes
+from drystone.kernels.kinematics.planar import rates_planar
+from drystone.kernels.kinematics.resolve import resolve
+from drystone.kernels.kinematics.spatial import rates_spatial
+from drystone.model import Contacts, Geoms
+from drystone.types import Bools, Floats, Ints
+
+
+class Feature(IntEnum):
+    """What a contact point lies on; a RIM is an edge that is curved."""
+
+    SMOOTH = codes.SMOOTH
+    FACE = codes.FACE
+    EDGE = codes.EDGE
+    RIM = codes.RIM
+    VERTEX = codes.VERTEX
+
+
+class Flag(IntFlag):
+    """What is special about a contact.
+
+    SINGULAR: relative curvature zero while the bodies turn against each other: C'' is infinite
+        (K10); the bias is that of the least slide, finite and wrong.
+    ILL: nearly so; C'' is right and large.
+    DEGENERATE: features that determine no normal (G6); B is a plane across the given one.
+    BORDER: on the border of two pieces of a surface, where the curvature jumps (K11).
+    NOT_EXTREMAL: a point of a flat contact region that is held fixed in its body.
+    """
+
+    SINGULAR = codes.SINGULAR
+    ILL = codes.ILL
+    DEGENERATE = codes.DEGENERATE
+    BORDER = codes.BORDER
+    NOT_EXTREMAL = codes.NOT_EXTREMAL
+
+
+@dataclass(frozen=True, slots=True)
+class ContactKinematics:
+    """nc contacts of d = dim rows, normal first; bodies' velocities v and accelerations a are
+    (nb, dof), linear then angular, in world axes.
+
+    body (nc, 2): A, B. frame (nc, d, dim): n (unit, from B to A) and tangents. J (nc, d, 2, dof).
+    gap (nc,) = C [m]. velocity (nc, d) = J v [m/s]: C', then the slip along the tangents.
+    bias (nc, d) [m/s^2]: J a + bias is C'', then the rate of the slip vector along the tangents.
+    normal_rate (nc, dim) [1/s] = n'. point_rate (nc, dim) [m/s]: velocity of the contact point,
+    halfway between the bodies. slide (nc, 2, dim) [m/s]: velocity of A's and B's extremal point
+    relative to the body it lies on.
+    feature, piece (nc, 2): codes of ``Feature``; the smooth piece of the surface, numbered.
+    rcond (nc,): smallest over largest pivot of the relative curvature, 0 if singular.
+    flag (nc,): bits of ``Flag``.
+    """
+
+    body: Ints
+    frame: Floats
+    J: Floats
+    gap: Floats
+    velocity: Floats
+    bias: Floats
+    normal_rate: Floats
+    point_rate: Floats
+    slide: Floats
+    feature: Ints
+    piece: Ints
+    rcond: Floats
+    flag: Ints
+
+    def __len__(self) -> int:
+        return int(self.gap.size)
+
+    @property
+    def gap_rate(self) -> Floats:
+        """(nc,) C' [m/s]."""
+        rate: Floats = self.velocity[:, 0]
+        return rate
+
+    @property
+    def slip(self) -> Floats:
+        """(nc, d - 1) slip velocity along the tangents [m/s]."""
+        slip: Floats = self.velocity[:, 1:]
+        return slip
+
+    @property
+    def rolling_bias(self) -> Floats:
+        """(nc, d): J a + rolling_bias is the rate of the slip vector along n and the tangents
+        (K8). Rolling is that all of it vanish; as n.slip = C', row 0 is C'' less n'.slip."""
+        out = self.bias.copy()
+        along = np.einsum("iak,ik->ia", self.frame[:, 1:], self.normal_rate)
+        out[:, 0] -= np.einsum("ia,ia->i", along, self.slip)
+        return out
+
+    def accel(self, a: Floats) -> Floats:
+        """(nc, d) C'' and slip rates at body accelerations a (nb, dof)."""
+        out = np.empty_like(self.bias)
+        row_kernels.row_velocities(self.body, self.J, self.bias, a, out)
+        return out
+
+    def gap_accel(self, a: Floats) -> Floats:
+        """(nc,) C'' at body accelerations a (nb, dof)."""
+        accel: Floats = self.accel(a)[:, 0]
+        return accel
+
+
+def contact_kinematics(
+    geoms: Geoms, x: Floats, R: Floats, position: Floats, velocity: Floats, contacts: Contacts
+) -> ContactKinematics:
+    """Kinematics of the contacts that a ``Detector`` found at the poses x (ng, dim),
+    R (ng, dim, dim) of the geoms; position (nb, dim), velocity (nb, dof) of the bodies."""
+    dim, nc = geoms.dim, len(contacts)
+    dof = 3 * (dim - 1)
+    _check("x", x, (len(geoms), dim))
+    _check("R", R, (len(geoms), dim, dim))
+    nb = position.shape[0]
+    _check("position", position, (nb, dim))
+    _check("velocity", velocity, (nb, dof))
+    geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
+    body = geoms.body[geom]
+    frame = _frames(contacts.normal)
+    shapes = local_shapes(geoms, x, R, geom, contacts, frame)
+    size = geoms.radius[geom].min(axis=1)
+    flag = np.zeros(nc, np.int64)
+    resolve(dim, contacts.gap, size, shapes.feature, shapes.bits, shapes.E, shapes.D, flag)
+    bias, velocities = np.empty((nc, dim)), np.empty((nc, dim))
+    normal_rate, point_rate = np.empty((nc, dim)), np.empty((nc, dim))
+    slide, rcond = np.empty((nc, 2, dim)), np.empty(nc)
+    rates = rates_planar if dim == 2 else rates_spatial
+    rates(
+        body, position, velocity, contacts.point, contacts.gap, size, frame, shapes.E, shapes.D,
+        bias, normal_rate, point_rate, slide, rcond, flag,
+    )  # fmt: skip
+    J = _rows(body, position, contacts.point, frame)
+    row_kernels.row_velocities(body, J, np.zeros((nc, dim)), velocity, velocities)
+    return ContactKinematics(
+        body, frame, J, contacts.gap, velocities, bias, normal_rate, point_rate, slide,
+        shapes.feature, shapes.piece, rcond, flag,
+    )  # fmt: skip
+
+
+def pieces_changed(before: ContactKinematics, after: ContactKinematics) -> Bools:
+    """(nc,) which of the same contacts moved to another piece of a surface in between (K11):
+    curvature jumps there, and with it C'' and the contact forces."""
+    if before.piece.shape != after.piece.shape:
+        raise ArrayError(f"after: {len(after)} contacts, expected {len(before)}, those before")
+    changed: Bools = (
+        (before.piece != after.piece) | (before.feature != after.feature)
+    ).any(axis=1)  # fmt: skip
+    return changed
+
+
+def _frames(normal: Floats) -> Floats:
+    nc, dim = normal.shape
+    frame = np.empty((nc, dim, dim))
+    if dim == 2:
+        row_kernels.frames_planar(normal, frame)
+    else:
+        row_kernels.frames_spatial(normal, np.zeros((nc, 3)), np.ones((nc, 2)), 1.0, frame)
+    return frame
+
+
+def _rows(body: Ints, position: Floats, point: Floats, frame: Floats) -> Floats:
+    nc, dim = point.shape
+    nb, dof = position.shape[0], 3 * (dim - 1)
+    J, P = np.empty((nc, dim, 2, dof)), np.empty((nc, dim, 2, dof))
+    D, none = np.empty((nc, dim, dim)), np.zeros(nb)
+    if dim == 2:
+        row_kernels.rows_planar(none, none, position, body, point, frame, J, P, D)
+    else:
+        inertia = np.zeros((nb, 3, 3))
+        row_kernels.rows_spatial(none, inertia, position, body, point, frame, J, P, D)
+    return J
+
+
+def _check(name: str, array: Floats, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise ArrayError(f"{name}: shape {array.shape}, expected {shape}")

@@ -1,0 +1,91 @@
+"""The local shape of both bodies at every contact: all that C'' asks of a surface.
+
+E (m' - omega x m) = D s ties the turning of the outer normal m to the slide s of the point along
+the surface: E = 1 and D = curvature on smooth surfaces, D = 0 on faces, E = 0 at vertices, both
+singular on edges. So no curvature is ever infinite, and all contacts share one formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.errors import UnsupportedPairError
+from drystone.geometry import kinds
+from drystone.kernels.kinematics import codes
+from drystone.model import Contacts, Geoms
+from drystone.types import Floats, Ints
+
+
+@dataclass(slots=True)
+class LocalShapes:
+    """feature, bits, piece (nc, 2): codes of ``kernels.kinematics.codes``; E, D (nc, 2, k): the
+    tensors (xx, xy, yy) along the tangents (k = 3), one number in the plane (k = 1)."""
+
+    feature: Ints
+    bits: Ints
+    piece: Ints
+    E: Floats
+    D: Floats
+
+
+def local_shapes(
+    geoms: Geoms, x: Floats, R: Floats, geom: Ints, contacts: Contacts, frame: Floats
+) -> LocalShapes:
+    """Shapes of both sides of the contacts, geom (nc, 2), in their frames (nc, dim, dim)."""
+    nc, dim = contacts.point.shape
+    half = 0.5 * contacts.gap[:, None] * contacts.normal
+    p = np.stack([contacts.point + half, contacts.point - half], axis=1)
+    feature, bits, piece = (np.zeros((nc, 2), np.int64) for _ in range(3))
+    E, D = (np.zeros((nc, 2, 2 * dim - 3)) for _ in range(2))
+    out = LocalShapes(feature, bits, piece, E, D)
+    if dim == 2:
+        from drystone.kernels.kinematics.features_planar import features_planar
+
+        features_planar(
+            geoms.kind, geom, x, R, geoms.first, geoms.numbers, geoms.radius, p, frame,
+            E, D, feature, bits, piece,
+        )  # fmt: skip
+        return out
+    kind = geoms.kind[geom]
+    for k in np.unique(kind).tolist():
+        which = np.argwhere(kind == k)
+        _fill(k, which, geoms, x, R, geom, p, frame, out)
+    return out
+
+
+def _fill(
+    kind: int,
+    which: Ints,
+    geoms: Geoms,
+    x: Floats,
+    R: Floats,
+    geom: Ints,
+    p: Floats,
+    frame: Floats,
+    out: LocalShapes,
+) -> None:
+    """Sides `which` (m, 2) of one kind; kernels are loaded when first used."""
+    where = (which, geom, x, R, geoms.first, geoms.numbers)
+    marks = (out.feature, out.bits, out.piece)
+    if kind == kinds.HALF_SPACE:
+        side = which[:, 0], which[:, 1]
+        out.feature[side], out.bits[side] = codes.FACE, codes.ON_FACE
+        out.E[side] = 1.0, 0.0, 1.0
+    elif kind in (kinds.SPHERE, kinds.ELLIPSOID, kinds.SUPERQUADRIC):
+        from drystone.kernels.kinematics.features_smooth import features_smooth
+
+        features_smooth(*where, p, frame, out.E, out.D)
+    elif kind in (kinds.CAPSULE, kinds.CYLINDER, kinds.CONE):
+        from drystone.kernels.kinematics.features_round import features_round
+
+        features_round(which, geoms.kind, *where[1:], p, frame, out.E, out.D, *marks)
+    elif kind == kinds.POLYHEDRON:
+        from drystone.kernels.kinematics.features_polyhedron import features_polyhedron
+
+        features_polyhedron(
+            *where, geoms.first_int, geoms.ints, geoms.radius, p, frame, out.E, out.D, *marks
+        )
+    else:
+        raise UnsupportedPairError(f"no contact kinematics for {kinds.NAMES[kind]}")

@@ -1,0 +1,1 @@
+"""Kernels of contact kinematics: local shape of surfaces, and second derivatives of gaps."""

@@ -1,0 +1,109 @@
+"""Capsules, cylinders, cones and half-spaces at contact points: caps, sides, rims, apex (K7).
+
+All are surfaces of revolution about z: along the circle through the point (direction c) the
+normal curvature is m_rho / rho. Along the meridian a side is straight, a rim is a corner: the
+point stays there (s = 0) however the normal turns, which E = 0, D = 1/size says.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.kinematics.codes import (
+    AT_BORDER,
+    FACE,
+    NEAR,
+    OFF,
+    ON_FACE,
+    RIM,
+    SMOOTH,
+    STEEP,
+    VERTEX,
+)
+
+CAPSULE, CYLINDER, CONE = 13, 14, 15  # codes of drystone.geometry.kinds; a test compares them
+
+
+@kernel
+def _place(kind, h, r, q, m, size):
+    """Feature, bits and piece of the point q (3,) with outer normal m (3,)."""
+    rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
+    near = NEAR * size
+    flat = m[0] * m[0] + m[1] * m[1] <= STEEP * STEEP
+    if kind == CAPSULE:
+        bits = AT_BORDER if abs(abs(q[2]) - h) <= near else 0
+        if abs(q[2]) < h - near:
+            return SMOOTH, bits, 0
+        return VERTEX, bits, 1 if q[2] > 0.0 else 2  # a ball about the end, made round below
+    if kind == CYLINDER:
+        low, top = -h, h
+        wide_low, wide_top = r, r
+    else:
+        low, top, flat = -0.25 * h, 0.75 * h, flat and m[2] < 0.0
+        wide_low, wide_top = r, 0.0
+    if top - q[2] <= near and wide_top == 0.0:
+        return VERTEX, 0, 3
+    at_end = (top - q[2] <= near) or (q[2] - low <= near)
+    wide = wide_top if top - q[2] <= near else wide_low
+    piece = 1 if q[2] > 0.0 else 2
+    if at_end and rho < wide - near:
+        return (FACE, ON_FACE, piece) if flat else (VERTEX, OFF, piece)
+    if at_end:
+        return RIM, (ON_FACE | AT_BORDER if flat else 0), 3 + piece
+    return SMOOTH, 0, 0
+
+
+@kernel
+def _write(feature, h, r, kind, q, m, c, d, size, E, D):
+    """E, D (3,) from the directions c round the axis and d along the meridian, both (2,) in
+    tangent coordinates."""
+    rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
+    e_c, d_c, e_d, d_d = 1.0, 0.0, 1.0, 0.0
+    if feature == VERTEX:
+        e_c, d_c, e_d, d_d = 0.0, 1.0 / size, 0.0, 1.0 / size
+        if kind == CAPSULE:
+            e_c, d_c, e_d, d_d = 1.0, 1.0 / r, 1.0, 1.0 / r
+    elif feature != FACE and rho > 0.0:
+        d_c = (m[0] * q[0] + m[1] * q[1]) / (rho * rho)
+        if feature == RIM:
+            e_d, d_d = 0.0, 1.0 / size
+    E[0] = e_c * c[0] * c[0] + e_d * d[0] * d[0]
+    E[1] = e_c * c[0] * c[1] + e_d * d[0] * d[1]
+    E[2] = e_c * c[1] * c[1] + e_d * d[1] * d[1]
+    D[0] = d_c * c[0] * c[0] + d_d * d[0] * d[0]
+    D[1] = d_c * c[0] * c[1] + d_d * d[0] * d[1]
+    D[2] = d_c * c[1] * c[1] + d_d * d[1] * d[1]
+
+
+@kernel
+def features_round(which, kind, geom, x, R, first, numbers, p, frame, E, D, feature, bits, piece):
+    """As ``features_smooth``; kind (ng,); feature, bits, piece (nc, 2): out."""
+    q, m, T = np.empty(3), np.empty(3), np.empty((2, 3))
+    c, d = np.empty(2), np.empty(2)
+    for k in range(which.shape[0]):
+        i, side = which[k, 0], which[k, 1]
+        o = geom[i, side]
+        h, r = numbers[first[o]], numbers[first[o] + 1]
+        size, sign = h + r, 2.0 * side - 1.0
+        for a in range(3):
+            q[a] = m[a] = T[0, a] = T[1, a] = 0.0
+            for b in range(3):
+                q[a] += R[o, b, a] * (p[i, side, b] - x[o, b])
+                m[a] += sign * R[o, b, a] * frame[i, 0, b]
+                T[0, a] += R[o, b, a] * frame[i, 1, b]
+                T[1, a] += R[o, b, a] * frame[i, 2, b]
+        rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
+        found, mark, number = _place(kind[o], h, r, q, m, size)
+        off = abs(q[0] * m[1] - q[1] * m[0]) / rho if rho > NEAR * size else 0.0
+        if found == RIM and off > STEEP:
+            found, mark = VERTEX, mark | OFF  # a point of a ring, not the lowest of the rim
+        c[0], c[1] = 1.0, 0.0
+        if rho > NEAR * size:
+            c[0] = (q[0] * T[0, 1] - q[1] * T[0, 0]) / rho
+            c[1] = (q[0] * T[1, 1] - q[1] * T[1, 0]) / rho
+            norm = np.sqrt(c[0] * c[0] + c[1] * c[1])
+            c[0], c[1] = c[0] / norm, c[1] / norm
+        d[0], d[1] = -c[1], c[0]
+        _write(found, h, r, kind[o], q, m, c, d, size, E[i, side], D[i, side])
+        if kind[o] == CAPSULE:
+            found = SMOOTH
+        feature[i, side], bits[i, side], piece[i, side] = found, mark, number

@@ -1,0 +1,120 @@
+"""Rates of a contact in space: of the normal, of the points, and C'' (K2, K5 to K9).
+
+The extremal points p_A, p_B lie on a common normal, p_A - p_B = C n. With u the velocities of the
+bodies' material at these points, s the velocities of the points along their surfaces, w = omega x n:
+
+    E_A (n' - w_A) = -D_A s_A,   E_B (n' - w_B) = D_B s_B,   s_A - s_B - C n' = -(u_A - u_B)_t
+
+where E, D are the local shapes of ``features_smooth``. Without s_B these are four equations for n'
+and s_A (6-22). As p_A - p_B stays along n, C' = n.(u_A - u_B), and once more
+
+    C'' = n.(a_A - a_B) + n'.(u_A - u_B) - w_A.s_A + w_B.s_B,
+
+a the accelerations of the bodies' material, omega x (omega x r) included: linear in them (6-29).
+The slip at c, halfway, is u_A(c) - u_B(c); its rate needs c' (6-33).
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.kinematics.codes import ILL, SINGULAR
+from drystone.kernels.kinematics.linear import solve_ranked
+
+WEAK = 1e-6  # pivots below this, relative to the largest, make a contact ill-conditioned
+MET = 1e-9  # residual of an equation that counts as met, relative to the rates that enter
+
+
+@kernel
+def _cross(a, b, out):
+    """out (3,) = a x b."""
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def _turning(F, C, L, E, D, u, w, M, y, out, order):
+    """n' and s_A/L in tangent coordinates into out (4,); u (2,) = slip/L, w (2, 2) = omega x n."""
+    for k in range(2):
+        for j in range(2):
+            M[k, j], M[k, 2 + j] = E[0, k + j], L * D[0, k + j]
+            M[2 + k, j] = E[1, k + j] + C * D[1, k + j]
+            M[2 + k, 2 + j] = -L * D[1, k + j]
+        y[k] = E[0, k] * w[0, 0] + E[0, k + 1] * w[0, 1]
+        y[2 + k] = E[1, k] * w[1, 0] + E[1, k + 1] * w[1, 1]
+        y[2 + k] += L * (D[1, k] * u[0] + D[1, k + 1] * u[1])
+    return solve_ranked(M, y, out, order)
+
+
+@kernel
+def rates_spatial(
+    body, position, velocity, point, gap, size, frame, E, D,
+    bias, normal_rate, point_rate, slide, rcond, flag,
+):  # fmt: skip
+    """Fill bias (nc, 3), normal_rate, point_rate (nc, 3), slide (nc, 2, 3), rcond (nc,); add to flag.
+
+    body (nc, 2); point, gap: of the contacts; size (nc,) [m]; E, D (nc, 2, 3).
+    """
+    r, v, z = np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+    u, w, out, y = np.empty(2), np.empty((2, 2)), np.empty(4), np.empty(4)
+    M, order = np.empty((4, 4)), np.empty(4, np.int64)
+    for i in range(gap.size):
+        F, C, L = frame[i], gap[i], size[i]
+        for s in range(2):
+            b = body[i, s]
+            omega = velocity[b, 3:]
+            for k in range(3):
+                r[s, k] = point[i, k] + (0.5 - s) * C * F[0, k] - position[b, k]
+            _cross(omega, r[s], z[s])
+            for k in range(3):
+                v[s, k] = velocity[b, k] + z[s, k]
+            # omega x n along t1 is omega.(n x t1) = omega.t2
+            w[s, 0], w[s, 1] = _dot(omega, F[2]), -_dot(omega, F[1])
+        for k in range(2):
+            u[k] = (_dot(F[1 + k], v[0]) - _dot(F[1 + k], v[1])) / L
+        rcond[i], left = _turning(F, C, L, E[i], D[i], u, w, M, y, out, order)
+        scale = abs(u[0]) + abs(u[1])
+        for s in range(2):
+            scale += abs(w[s, 0]) + abs(w[s, 1])
+        if rcond[i] == 0.0 and left > MET * scale:
+            flag[i] |= SINGULAR
+        elif 0.0 < rcond[i] < WEAK:
+            flag[i] |= ILL
+        total = 0.0
+        for k in range(2):
+            sa = L * out[2 + k]
+            sb = sa + L * u[k] - C * out[k]
+            total += out[k] * L * u[k] - w[0, k] * sa + w[1, k] * sb
+            y[k], y[2 + k] = sa, sb
+        for k in range(3):
+            normal_rate[i, k] = out[0] * F[1, k] + out[1] * F[2, k]
+            slide[i, 0, k] = y[0] * F[1, k] + y[1] * F[2, k]
+            slide[i, 1, k] = y[2] * F[1, k] + y[3] * F[2, k]
+            point_rate[i, k] = 0.5 * (v[0, k] + slide[i, 0, k] + v[1, k] + slide[i, 1, k])
+        _accelerations(i, body, velocity, F, z, point_rate[i], total, bias)
+
+
+@kernel
+def _accelerations(i, body, velocity, F, z, c, total, bias):
+    """bias[i]: `total` and the centripetal part of C''; the rate of slip at fixed accelerations.
+
+    z (2, 3) = omega x r; c (3,): velocity of the contact point.
+    """
+    t = np.empty((2, 3))
+    bias[i, 0] = total
+    bias[i, 1] = bias[i, 2] = 0.0
+    for s in range(2):
+        b, sign = body[i, s], 1.0 - 2.0 * s
+        omega = velocity[b, 3:]
+        _cross(omega, z[s], t[0])
+        bias[i, 0] += sign * _dot(F[0], t[0])
+        for k in range(3):
+            t[0, k] = c[k] - velocity[b, k]
+        _cross(omega, t[0], t[1])
+        bias[i, 1] += sign * _dot(F[1], t[1])
+        bias[i, 2] += sign * _dot(F[2], t[1])
