@@ -21,11 +21,15 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.block_lu import factorise, minimum_degree, slot, substitute, supernodes
+from drystone.kernels.block_lu import factorise, slot, substitute, supernodes
 from drystone.kernels.blocks import CONVEX, block_product, floored_residuals
+from drystone.kernels.ordering import minimum_degree
 
 OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3
 
+# regularisation of bilateral blocks, of that of contacts: equations need it only where they are
+# redundant, and a chain of n joints, whose least eigenvalue falls like 1 / n^2, must not feel it
+TIES = 1e-3
 STUCK = 5  # steps without a new least residual after which an attempt gives up
 
 
@@ -43,7 +47,7 @@ def newton_steps(
     RUNNING: the regularised problem is solved; STALLED: it is not; SINGULAR: too much fill.
     """
     nb, d = mu.size, len(shape)
-    shift = alpha * unit * unit
+    shift = alpha * unit * unit * np.where(mu < 0.0, TIES, 1.0)
     state, keep = np.empty(nb, np.int64), np.zeros(nb, np.bool_)
     phi, dr, x = np.empty((nb, d)), np.empty((nb, d)), np.empty((nb, d))
     A, B = np.empty((nb, d, d)), np.empty((nb, d, d))
@@ -56,7 +60,7 @@ def newton_steps(
     true, least, ease = initial, initial, np.inf
     if initial <= tol:
         return status.SOLVED, 0, initial, initial
-    n, count, idle = 0, 0, 0
+    n, count, idle, last = 0, 0, 0, np.full(nb, -1)
     for step in range(most):
         linearise(shape, r, near, mu, 1.0 / (unit * unit), law, state, phi, A, B)
         if _changed(state, keep) or step == 0:
@@ -64,8 +68,12 @@ def newton_steps(
             if n < 0:
                 return status.SINGULAR, step, true, least
             buffer = np.empty(size)
+        if not _same(state, mu, last) and not factor(
+            shape, indptr, indices, W, shift, A, B, n, count, order, rows, buffer
+        ):
+            return status.STALLED, step, true, least
         if not direction(
-            shape, indptr, indices, W, shift, state, phi, A, B, n, count, order, rows, buffer, x, dr
+            shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr
         ):
             return status.STALLED, step, true, least
         for i in range(nb):
@@ -100,6 +108,17 @@ def _changed(state, keep):
         changed = changed or closed != keep[i]
         keep[i] = closed
     return changed
+
+
+@kernel
+def _same(state, mu, last):
+    """Whether the matrix is that of the step before: no state changed and none that slips, whose
+    linearisation turns with the slip. Brings `last` up to date."""
+    same = True
+    for i in range(state.size):
+        same = same and state[i] == last[i] and (state[i] != SLIP or mu[i] == 0.0)
+        last[i] = state[i]
+    return same
 
 
 @kernel
@@ -248,20 +267,16 @@ def _add_product(shape, B, i, W, k, buffer, at, stride):
 
 
 @kernel
-def direction(
-    shape, indptr, indices, W, alpha, state, phi, A, B, n, count, order, rows, buffer, x, dr
-):
-    """dr with (A + B (W + alpha)) dr = -phi; alpha (nb,) regularises. False if singular.
+def factor(shape, indptr, indices, W, alpha, A, B, n, count, order, rows, buffer):
+    """Factors of A + B (W + alpha) into the buffer; alpha (nb,) regularises. False if singular.
 
     n, count, order, rows: from ``_structure``, of the contacts that are not open.
     """
     back, place, node, first = order[0], order[1], order[2], order[3]
     below, lower, upper = order[4], order[5], order[6]
     d = len(shape)
-    for i in range(state.size):
+    for i in range(alpha.size):
         place[i] = -1
-        for a in range(d):
-            dr[i, a] = -phi[i, a] if state[i] == OPEN else 0.0
     for j in range(n):
         place[back[j]] = j
     buffer[:] = 0.0
@@ -269,7 +284,6 @@ def direction(
         i = back[j]
         at, stride = slot(d, j, j, node, first, below, rows, lower, upper)
         for a in range(d):
-            x[j, a] = -phi[i, a]
             for b in range(d):
                 buffer[at + a * stride + b] += A[i, a, b] + alpha[i] * B[i, a, b]
         for k in range(indptr[i], indptr[i + 1]):
@@ -277,13 +291,29 @@ def direction(
             if m >= 0:
                 at, stride = slot(d, j, m, node, first, below, rows, lower, upper)
                 _add_product(shape, B, i, W, k, buffer, at, stride)
-            else:  # an open contact: its change is known
+    return factorise(shape, count, node, first, below, rows, lower, upper, buffer)
+
+
+@kernel
+def direction(shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr):
+    """dr with (A + B (W + alpha)) dr = -phi, by the factors in the buffer. False if not finite."""
+    back, place, first = order[0], order[1], order[3]
+    below, lower, upper = order[4], order[5], order[6]
+    d = len(shape)
+    for i in range(state.size):
+        for a in range(d):
+            dr[i, a] = -phi[i, a] if state[i] == OPEN else 0.0
+    for j in range(n):
+        i = back[j]
+        for a in range(d):
+            x[j, a] = -phi[i, a]
+        for k in range(indptr[i], indptr[i + 1]):
+            m = indices[k]
+            if place[m] < 0:  # an open contact: its change is known
                 for a in range(d):
                     for b in range(d):
                         for e in range(d):
-                            x[j, a] -= B[i, a, e] * W[k, e, b] * dr[indices[k], b]
-    if not factorise(shape, count, node, first, below, rows, lower, upper, buffer):
-        return False
+                            x[j, a] -= B[i, a, e] * W[k, e, b] * dr[m, b]
     substitute(shape, count, first, below, rows, lower, upper, buffer, x[:n])
     for j in range(n):
         for a in range(d):

@@ -15,12 +15,13 @@ from scipy.sparse.linalg import splu
 
 from drystone.kernels import block_lu
 from drystone.kernels import block_system as kernels
+from drystone.kernels.ordering import minimum_degree
 from drystone.problems.delassus import BlockMatrix
 from drystone.types import Floats
 
 DENSE = 100  # scalar rows up to which a full factorisation beats a sparse one, whatever the pattern
 FILL = 0.3  # share of entries above which it does so at any size
-GRAPH = 10_000  # blocks up to which the ordering may keep one bit for each pair
+LARGEST = 100_000  # blocks up to which the block LU is tried
 SMALL = 300  # blocks up to which LAPACK gains nothing over the block LU, however full W is
 ROOM = 3_000_000  # blocks in the factors
 
@@ -45,7 +46,7 @@ def shifted_system(W: BlockMatrix) -> System:
         return FullSystem(W) if full or nb <= DENSE else SparseSystem(W)
     if full and nb > SMALL:
         return FullSystem(W)
-    if nb <= GRAPH:
+    if nb <= LARGEST:
         system = BlockSystem(W)
         if system.fits:
             return system
@@ -63,7 +64,7 @@ class BlockSystem(System):
         back, start, node, first, below, lower, upper = np.zeros((7, nb + 1), np.int64)
         keep = np.ones(nb, dtype=bool)
         room = min(ROOM, nb * (nb + 1) // 2 + 1)
-        n, rows = block_lu.minimum_degree(W.indptr, W.indices, keep, back, start, room)
+        n, rows = minimum_degree(W.indptr, W.indices, keep, back, start, room)
         self.fits = bool(n == nb)
         if not self.fits:
             return

@@ -27,7 +27,7 @@ from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Ints, Status
 
 ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
-LARGEST = 30_000  # blocks; the elimination graph takes one bit per pair
+LARGEST = 300_000  # blocks
 PLAIN = 40  # steps without regularisation, as long as they make progress
 INNER = 15  # steps on one regularised problem before it counts as failed
 QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from drystone.kernels import block_lu
 from drystone.kernels.islands import extract, label_islands
+from drystone.kernels.ordering import minimum_degree
 from drystone.problems.delassus import BlockMatrix
 
 
@@ -22,7 +23,7 @@ def random_pattern(rng, nb, d, density):
 def factors(W, keep):
     nb, d = W.nb, W.d
     back, start = np.zeros(nb, np.int64), np.zeros(nb + 1, np.int64)
-    n, rows = block_lu.minimum_degree(W.indptr, W.indices, keep, back, start, nb * nb)
+    n, rows = minimum_degree(W.indptr, W.indices, keep, back, start, nb * nb)
     node, first = np.zeros(nb, np.int64), np.zeros(nb + 1, np.int64)
     below, lower, upper = first.copy(), first.copy(), first.copy()
     count, rows, size = block_lu.supernodes(d, n, start, rows, node, first, below, lower, upper)
@@ -64,7 +65,7 @@ def test_order_is_a_permutation_and_a_chain_has_no_fill():
     A = np.eye(nb) * 4 + np.diag(np.ones(nb - 1), 1) + np.diag(np.ones(nb - 1), -1)
     W = BlockMatrix.of(sp.csr_array(A), 1)
     back, start = np.zeros(nb, np.int64), np.zeros(nb + 1, np.int64)
-    n, rows = block_lu.minimum_degree(W.indptr, W.indices, np.ones(nb, bool), back, start, nb * nb)
+    n, rows = minimum_degree(W.indptr, W.indices, np.ones(nb, bool), back, start, nb * nb)
     assert n == nb
     assert sorted(back) == list(range(nb))
     assert rows.size == nb - 1  # as many entries below the diagonal as the matrix has
@@ -74,7 +75,7 @@ def test_order_is_a_permutation_and_a_chain_has_no_fill():
 def test_too_little_room_is_reported():
     W, _ = random_pattern(np.random.default_rng(0), 8, 2, 1.0)
     back, start = np.zeros(8, np.int64), np.zeros(9, np.int64)
-    assert block_lu.minimum_degree(W.indptr, W.indices, np.ones(8, bool), back, start, 3)[0] == -1
+    assert minimum_degree(W.indptr, W.indices, np.ones(8, bool), back, start, 3)[0] == -1
 
 
 @pytest.mark.kernels
