@@ -5,38 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.model import Contacts
-from drystone.types import Ints
+
+COLUMNS = "which", "geom_a", "geom_b", "point", "normal", "gap", "feature"
 
 
 class ContactBuffer:
-    """Columns of ``Contacts``, and `which` (room,): the row of the pair of each contact."""
+    """Columns of ``Contacts``, and `which` (room,): the row in its batch of each contact's pair."""
 
     def __init__(self, dim: int, room: int = 64) -> None:
         self.room = room
-        self.which = np.empty(room, np.int64)
+        self.which, self.geom_a, self.geom_b, self.feature = (
+            np.empty(room, np.int64) for _ in range(4)
+        )
         self.point = np.empty((room, dim))
         self.normal = np.empty((room, dim))
         self.gap = np.empty(room)
-        self.feature = np.empty(room, np.int64)
 
     def grow(self, room: int, used: int) -> None:
         """Make room for at least so many contacts, and keep those in use."""
         if room <= self.room:
             return
-        larger = ContactBuffer(self.point.shape[1], max(room, 2 * self.room))
-        for name in ("which", "point", "normal", "gap", "feature"):
+        larger = ContactBuffer(self.point.shape[1], max(room, self.room + self.room // 2))
+        for name in COLUMNS:
             getattr(larger, name)[:used] = getattr(self, name)[:used]
             setattr(self, name, getattr(larger, name))
         self.room = larger.room
 
-    def contacts(self, pairs: Ints, used: int) -> Contacts:
-        """Copies of the first contacts; pairs (np, 2): geoms of each row."""
-        row = self.which[:used]
-        return Contacts(
-            pairs[row, 0],
-            pairs[row, 1],
-            self.point[:used].copy(),
-            self.normal[:used].copy(),
-            self.gap[:used].copy(),
-            self.feature[:used].copy(),
-        )
+    def contacts(self, used: int) -> Contacts:
+        """Copies of the first contacts."""
+        return Contacts(*(getattr(self, name)[:used].copy() for name in COLUMNS[1:]))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from drystone.errors import ArrayError, SimulationError
 from drystone.geometry import dispatch, kinds
-from drystone.geometry.broad import BroadPhase, make_broad
-from drystone.geometry.contact_buffer import ContactBuffer
+from drystone.geometry.broad import BroadPhase, Grid, make_broad
+from drystone.geometry.broad import auto as few
+from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
 from drystone.geometry.narrow import PairKernel
 from drystone.geometry.pair_cache import PairCache
 from drystone.geometry.ranking import Ranking
-from drystone.kernels.bounds import bounds
-from drystone.kernels.broad_pairs import rank_boxes, reach_below, split
+from drystone.kernels import detect as stage
+from drystone.kernels._calls import address
+from drystone.kernels.bounds import bounds_planar, bounds_spatial
+from drystone.kernels.broad_fat import still_good
+from drystone.kernels.broad_pairs import carry, reach_below
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
-
-PAIRS, CONTACTS = 8, 9  # columns behind the eight counters of a pair kernel
 
 
 class Detector:
@@ -29,7 +31,12 @@ class Detector:
     layer (nb,) int: bits; bodies collide if they share one. ignored: ascending keys a * nb + b,
     a < b, of bodies that never collide. broad: name of the broad phase, see ``make_broad``;
     it changes the time taken and nothing else. names (nb,): of bodies, for messages.
+
+    scan: all that the compiled stage ``kernels.detect.detect`` needs. Who calls the stage asks
+    ``help`` when it returns a code, takes the scan that is there then, and calls it again.
     """
+
+    scan: stage.Scan
 
     def __init__(
         self,
@@ -65,75 +72,79 @@ class Detector:
         of kinds, then by geoms (a, b), then as the pair's kernel orders its points.
         """
         x, R, margin = self._checked(x, R, margin)
-        self._split(self._overlaps(x, R, margin), margin)
-        rows = self._cache.advance()
-        start, offset = rows.start.tolist(), rows.offset.tolist()
-        self._last.fill(0)
-        at = 0
-        for c in self._batches:
-            if start[c] < start[c + 1]:
-                cache = rows.cache[offset[c] : offset[c + 1]]
-                at = self._batch(c, start[c], start[c + 1], x, R, cache, at)
-        self._total += self._last
-        self._calls += 1
-        found = self._out.contacts(self._pairs, at)
-        return self._on_surfaces(found, x, R) if self._geoms.tile.size else found
+        self.scan.count[stage.STAGE] = stage.BOXES
+        while code := stage.detect(self.scan, x, R, margin):
+            self.help(code)
+        return self._out.contacts(int(self.scan.count[stage.CONTACTS]))
 
-    def _on_surfaces(self, found: Contacts, x: Floats, R: Floats) -> Contacts:
-        """Without what a mesh's prisms answer at edges that its surface does not have."""
-        from drystone.kernels.spatial.mesh_filter import filter_mesh_contacts
+    def help(self, code: int) -> None:
+        """See to what ``detect`` asked for with this code; a new ``scan`` if arrays had to grow.
 
-        geoms = self._geoms
-        left = filter_mesh_contacts(
-            geoms.tile, geoms.bend, x, R, geoms.first, geoms.numbers, found.geom_a, found.geom_b,
-            found.point, found.normal, found.gap, found.feature,
-        )  # fmt: skip
-        return Contacts(
-            found.geom_a[:left],
-            found.geom_b[:left],
-            found.point[:left],
-            found.normal[:left],
-            found.gap[:left],
-            found.feature[:left],
-        )
+        Raises if it cannot be helped: a pose that is not finite, a pair without a kernel.
+        """
+        count = self.scan.count
+        wanted = int(count[stage.WANTED])
+        if code == stage.NOT_FINITE:
+            raise self._lost(int(count[stage.BAD]))
+        if code == stage.BROAD:
+            self._find_candidates()
+        elif code == stage.ROOM_PAIRS:
+            self._make_room_for_pairs(wanted, int(count[stage.OVERLAPS]))
+        elif code == stage.ROOM_CACHE:
+            self._cache.grow(wanted)
+        elif code == stage.ROOM_CONTACTS:
+            running = count[stage.STAGE] == stage.RUN
+            self._out.grow(wanted, int(count[stage.BEFORE]) if running else 0)
+        elif code == stage.NO_KERNEL:
+            self._load(int(count[stage.BATCH]))
+        self.scan = self._scan()
 
     def state(self) -> dict[str, Any]:
         """What the pair kernels remember, as plain arrays: `pair` (m, 2) of uids, `width` (m,)
         and `cache`. The broad phase needs nothing: its answer does not depend on its past."""
-        return self._cache.export(self._ranking.uid[self._ranking.order])
+        return self._cache.export(self._ranking.uid[self._ranking.order], self._now)
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what ``state`` gave, here or elsewhere; geoms are told by their uid."""
         ranking = self._ranking
         terms = np.stack((ranking.code * ranking.kinds.size, ranking.code), axis=1)
-        self._cache.load(state, ranking.uid[ranking.order], terms)
+        self._cache.load(state, ranking.uid[ranking.order], terms, self._now)
+        self.scan = self._scan()
 
     @property
     def stats(self) -> dict[str, Any]:
         """Counts of the last call: pairs tested, contacts; of the broad phase; and of each pair
         of kinds with what its kernel counts."""
-        return self._counts(self._last)
+        return self._counts(self.scan.tally)
 
     @property
     def totals(self) -> dict[str, Any]:
         """``stats`` summed over all calls since the geoms last changed."""
-        return {"calls": self._calls, **self._counts(self._total)}
+        return {"calls": int(self.scan.count[stage.CALLS]), **self._counts(self.scan.total)}
+
+    @property
+    def _now(self) -> int:
+        return int(self._count[stage.NOW])
 
     def _counts(self, table: Ints) -> dict[str, Any]:
         by_kinds = {}
-        for c, (entry, _) in sorted(self._kernels.items()):
+        for c, entry in sorted(self._kernels.items()):
             row = table[c].tolist()
-            counts: dict[str, Any] = {"pairs": row[PAIRS], "contacts": row[CONTACTS]}
+            counts: dict[str, Any] = {"pairs": row[stage.TESTED], "contacts": row[stage.MADE]}
             counts.update(zip(entry.counters, row, strict=False))
-            if "hits" in entry.counters and row[PAIRS]:
-                counts["hit_rate"] = counts["hits"] / row[PAIRS]
+            if "hits" in entry.counters and row[stage.TESTED]:
+                counts["hit_rate"] = counts["hits"] / row[stage.TESTED]
             a, b = self._kinds_of(c)
             by_kinds[f"{kinds.NAMES[a]} / {kinds.NAMES[b]}"] = counts
-        overlaps = {"method": self._broad.name, "overlaps": self._overlap_count}
+        each = self._count[stage.METHOD] == stage.EACH
+        broad = {
+            "method": "all-pairs" if each else self._broad.name,
+            "overlaps": int(self._count[stage.FOUND]),
+        }
         return {
-            "pairs": int(table[:, PAIRS].sum()),
-            "contacts": int(table[:, CONTACTS].sum()),
-            "broad": overlaps | self._broad.stats(),
+            "pairs": int(table[:, stage.TESTED].sum()),
+            "contacts": int(table[:, stage.MADE].sum()),
+            "broad": broad if each else broad | self._broad.stats(),
             "kinds": by_kinds,
         }
 
@@ -147,32 +158,55 @@ class Detector:
     ) -> None:
         self._geoms, dim = geoms, geoms.dim
         ranking = self._ranking = Ranking(geoms, movable, layer, ignored, names)
-        ng, nk = len(ranking), ranking.kinds.size
-        self._lower, self._upper = np.empty((ng, dim)), np.empty((ng, dim))
-        boxes = (ranking.bounded, dim)
-        self._ranked_lower, self._ranked_upper = np.empty(boxes), np.empty(boxes)
-        self._broad: BroadPhase = make_broad(self._method)
-        self._overlap_count = 0
-        self._batches = [k * nk + m for k in range(nk) for m in range(k, nk)]
-        self._kernels: dict[int, tuple[PairKernel, Callable[..., Any]]] = {}
-        self._last = np.zeros((nk * nk, 10), np.int64)
-        self._total = np.zeros((nk * nk, 10), np.int64)
-        self._calls = 0
-        width = np.zeros(nk * nk, np.int64)
-        for c in self._batches:
+        n, batches = ranking.bounded, ranking.kinds.size**2
+        self._count = np.zeros(13, np.int64)
+        self._count[stage.BODIES] = ranking.movable.size
+        self._set_up_broad((n, dim))
+        self._kernels: dict[int, PairKernel] = {}
+        self._address = np.full(stage.PAIR + batches, -1, np.int64)
+        self._general, self._parts = np.full((batches, 2), -1), np.zeros(3, np.int64)
+        self._points, width = np.zeros(batches, np.int64), np.zeros(batches, np.int64)
+        for c in range(batches):
             entry = dispatch.find(*self._kinds_of(c))
-            width[c] = entry.width if entry else 0
+            if entry is not None:
+                self._points[c], width[c] = entry.points, entry.width
+        self._tally = np.zeros((2, batches, 10), np.int64)
         self._cache = PairCache(width)
-        self._found = np.empty(0, np.int64)
-        self._make_room_for_pairs(64)
         self._out = ContactBuffer(dim)
+        self._found = np.empty(0, np.int64)
+        self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= few.FEW else 0), 0)
+        self.scan = self._scan()
+        self._load_parts(dim)
+
+    def _set_up_broad(self, shape: tuple[int, int]) -> None:
+        self._lower, self._upper = np.empty(shape), np.empty(shape)
+        broad: BroadPhase = make_broad(self._method)
+        self._broad = broad
+        self._grid = broad if isinstance(broad, Grid) else Grid()
+        self._grid.hold(shape)
+        method = stage.KEPT if isinstance(broad, Grid) else stage.ASK
+        if isinstance(broad, few.Auto) and shape[0] <= few.FEW:
+            method = stage.EACH
+        self._count[stage.METHOD] = method
+
+    def _scan(self) -> stage.Scan:
+        k, grid, cache = self._ranking, self._grid, self._cache
+        return stage.Scan(
+            self._count, k.kind, k.first, k.numbers, k.first_int, k.ints, k.radius,
+            k.tile, k.bend, k.order, k.geom, k.ignored, self._lower, self._upper,
+            grid.fat_lower, grid.fat_upper, grid.which, grid.count, grid.candidates,
+            self._found, self._work, self._pairs, self._margin,
+            self._address, self._points, self._general, self._parts, cache.width, cache.start,
+            cache.offset, cache.keys, cache.cache, self._tally[0], self._tally[1],
+            *(getattr(self._out, name) for name in COLUMNS),
+        )  # fmt: skip
 
     def _kinds_of(self, batch: int) -> tuple[int, int]:
         a, b = divmod(batch, self._ranking.kinds.size)
         return int(self._ranking.kinds[a]), int(self._ranking.kinds[b])
 
-    def _checked(self, x: Floats, R: Floats, margin: Floats) -> tuple[Floats, Floats, Floats]:
-        ng, dim = self._lower.shape
+    def _checked(self, x: Floats, R: Floats, margin: Floats) -> tuple[Floats, ...]:
+        ng, dim = len(self._ranking), self._geoms.dim
         for name, array, shape in (
             ("x", x, (ng, dim)),
             ("R", R, (ng, dim, dim)),
@@ -180,95 +214,85 @@ class Detector:
         ):
             if array.shape != shape:
                 raise ArrayError(f"{name}: shape {array.shape}, expected {shape}")
-        return np.ascontiguousarray(x), np.ascontiguousarray(R), np.ascontiguousarray(margin)
+        return tuple(np.require(a, np.float64, ["C", "W"]) for a in (x, R, margin))
 
-    def _overlaps(self, x: Floats, R: Floats, margin: Floats) -> Ints:
-        """Keys of the pairs whose boxes overlap, and of geoms near a half-space."""
-        k = self._ranking
-        lower, upper = self._ranked_lower, self._ranked_upper
-        bounds(
-            k.kind, x, R, k.first, k.numbers, k.first_int, k.ints, margin, self._lower, self._upper
-        )
-        bad = rank_boxes(k.order, self._lower, self._upper, lower, upper)
-        if bad >= 0:
-            raise SimulationError(
-                f"body {k.owner(bad)}: its pose is not finite (position of its geom {x[bad]})"
-            )
-        keys = self._broad.keys(lower, upper)
-        size = keys.size
-        self._make_room_for_pairs(size + k.bounded * (len(k) - k.bounded))
-        self._found[:size] = keys
-        if k.bounded < len(k):
-            rest = self._found[size:]
-            size += reach_below(k.order, k.radius, x, R, margin, lower, upper, rest)
-        self._overlap_count = size
-        return self._found[:size]
-
-    def _split(self, found: Ints, margin: Floats) -> None:
-        k, rows = self._ranking, self._cache.next
-        if rows.keys.size < found.size:
-            rows.keys = np.empty(self._found.size, np.int64)
-        split(
-            k.geom,
-            k.movable.size,
-            k.ignored,
-            self._cache.width,
-            margin,
-            found,
-            self._work,
-            rows.start,
-            rows.offset,
-            rows.keys,
-            self._pairs,
-            self._margin,
+    def _lost(self, geom: int) -> SimulationError:
+        rank = int(np.flatnonzero(self._ranking.order == geom)[0])
+        return SimulationError(
+            f"body {self._ranking.owner(geom)}: its pose is not finite (the box of its geom "
+            f"reaches from {self._lower[rank]} to {self._upper[rank]})"
         )
 
-    def _make_room_for_pairs(self, room: int) -> None:
-        """The keys found are written anew at each call: nothing needs to be kept."""
-        if room > self._found.size:
-            room = max(room, 2 * self._found.size)
+    def _find_candidates(self) -> None:
+        """Anew, or what another broad phase says: both with the boxes that the stage has made."""
+        count = self._count
+        if count[stage.METHOD] == stage.KEPT:
+            self._grid.renew(self._lower, self._upper)
+            count[stage.STAGE] = stage.TEST
+            return
+        keys = self._broad.keys(self._lower, self._upper)
+        self._make_room_for_pairs(keys.size, 0)
+        self._found[: keys.size] = keys
+        count[stage.OVERLAPS], count[stage.STAGE] = keys.size, stage.FLAT
+
+    def _make_room_for_pairs(self, room: int, used: int) -> None:
+        """The first keys found are kept; all else about pairs is written anew."""
+        known = self._found
+        if room > known.size:
+            room = max(room, known.size + known.size // 2)
             self._found, self._work = np.empty(room, np.int64), np.empty(room, np.int64)
+            self._found[:used] = known[:used]
             self._pairs, self._margin = np.empty((room, 2), np.int64), np.empty(room)
+            self._cache.grow_pairs(room)
 
-    def _batch(
-        self, c: int, begin: int, end: int, x: Floats, R: Floats, cache: Floats, at: int
-    ) -> int:
-        """Contacts of one pair of kinds, written behind the first `at`; -> the new number."""
-        entry, run = self._kernels.get(c) or self._load(c, begin)
-        k, out, counters = self._ranking, self._out, self._last[c]
-        number = end - begin
-        cache = cache.reshape(number, entry.width)
-        out.grow(at + number * entry.points, at)
-        while True:
-            count = run(
-                self._pairs[begin:end],
-                self._margin[begin:end],
-                x,
-                R,
-                k.first,
-                k.numbers,
-                k.first_int,
-                k.ints,
-                cache,
-                out.which[at:],
-                out.point[at:],
-                out.normal[at:],
-                out.gap[at:],
-                out.feature[at:],
-                counters[:PAIRS],
-            )
-            if count >= 0:
-                break
-            counters.fill(0)
-            out.grow(2 * out.room, at)
-        out.which[at : at + count] += begin
-        counters[PAIRS], counters[CONTACTS] = number, count
-        return at + int(count)
-
-    def _load(self, c: int, row: int) -> tuple[PairKernel, Callable[..., Any]]:
+    def _load(self, c: int) -> None:
+        """The kernel of a pair of kinds, when a pair of these kinds is first near."""
         entry = dispatch.find(*self._kinds_of(c))
         if entry is None:
-            a, b = self._pairs[row].tolist()
-            raise self._ranking.refuse(a, b)
-        self._kernels[c] = entry, entry.load()
-        return self._kernels[c]
+            row = self._cache.start[1 - self._now, c]
+            self._count[stage.STAGE] = stage.BOXES
+            raise self._ranking.refuse(*self._pairs[row].tolist())
+        self._kernels[c] = entry
+        run, args = entry.load(), self._example(entry.width)
+        if not entry.exact:
+            from drystone.kernels.spatial.support_pairs import contact_support_support, parts
+
+            self._general[c], self._parts[:] = self._kinds_of(c), parts()
+            run, args = contact_support_support, (self._parts, 0, 0, *args)
+        self._address[stage.PAIR + c] = address(run, *args)
+
+    def _load_parts(self, dim: int) -> None:
+        """Addresses of the parts of the stage, for arguments like those it calls them with."""
+        k, s, at = self._ranking, self.scan, self._address
+        x, R, margin = np.empty((1, dim)), np.empty((1, dim, dim)), np.empty(1)
+        numbers = k.first, k.numbers, k.first_int, k.ints
+        boxes = self._lower, self._upper
+        fill = bounds_planar if dim == 2 else bounds_spatial
+        at[stage.BOUND] = address(fill, k.order, k.kind, x, R, *numbers, margin, *boxes)
+        at[stage.HOLD] = address(still_good, *boxes, s.fat_lower, s.fat_upper, s.left, s.kept)
+        at[stage.MEET] = address(stage.meet_boxes, s.count, s.kept, s.candidates, *boxes, s.found)
+        at[stage.REACH] = address(reach_below, k.order, k.radius, x, R, margin, *boxes, s.found)
+        rows = s.start[0], s.offset[0], s.keys[0]
+        at[stage.SPLIT] = address(
+            stage.sort_pairs, s.geom, s.ignored, s.width, s.points, margin, s.found, s.work,
+            *rows, s.pairs, s.pair_margin, at, 0, 0, s.count,
+        )  # fmt: skip
+        at[stage.CARRY] = address(carry, s.width, *rows, s.cache[0], *rows, s.cache[0])
+        at[stage.RUN_ALL] = address(stage.run_batches, s, x, R)
+        if k.tile.size:
+            from drystone.kernels.spatial.mesh_filter import filter_mesh_contacts
+
+            out = self._out
+            at[stage.MESH] = address(
+                filter_mesh_contacts, k.tile, k.bend, x, R, k.first, k.numbers, out.geom_a,
+                out.geom_b, out.point, out.normal, out.gap, out.feature,
+            )  # fmt: skip
+
+    def _example(self, width: int) -> tuple[Any, ...]:
+        """Arguments like those that the stage calls pair kernels with."""
+        k, out, dim = self._ranking, self._out, self._geoms.dim
+        return (
+            self._pairs, self._margin, np.empty((1, dim)), np.empty((1, dim, dim)),
+            k.first, k.numbers, k.first_int, k.ints, np.empty((1, width)),
+            out.which, out.point, out.normal, out.gap, out.feature, np.empty(8, np.int64),
+        )  # fmt: skip

@@ -5,69 +5,48 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.errors import ArrayError
-from drystone.kernels.broad_pairs import carry
 from drystone.types import Floats, Ints
 
 
-class Rows:
-    """Rows of the pairs of one step, batch after batch.
-
-    start (batches + 1,): rows of each batch; offset (batches + 1,): where its numbers begin in
-    `cache`; keys (room,): the pair of each row, ascending in a batch.
-    """
-
-    __slots__ = ("cache", "keys", "offset", "start")
-
-    def __init__(self, batches: int) -> None:
-        self.start = np.zeros(batches + 1, np.int64)
-        self.offset = np.zeros(batches + 1, np.int64)
-        self.keys = np.empty(64, np.int64)
-        self.cache = np.empty(256)
-
-
 class PairCache:
-    """Rows of this step and of the last one; width (batches,): columns of each batch."""
+    """Rows of this step's pairs and of the last one's, batch after batch; `now` is 0 or 1.
+
+    width (batches,): columns of each batch. Of either step: start (batches + 1,): rows of each
+    batch; offset (batches + 1,): where its numbers begin in cache (room,); keys (room,): the pair
+    of each row, ascending in a batch.
+    """
 
     def __init__(self, width: Ints) -> None:
         self.width = width
-        self.now = Rows(width.size)
-        self.next = Rows(width.size)
+        self.start = np.zeros((2, width.size + 1), np.int64)
+        self.offset = np.zeros((2, width.size + 1), np.int64)
+        self.keys = np.empty((2, 64), np.int64)
+        self.cache = np.empty((2, 256))
 
-    def advance(self) -> Rows:
-        """Take over what the pairs of `next` had before; `next` becomes `now`."""
-        old, new = self.now, self.next
-        room = int(new.offset[-1])
-        if new.cache.size < room:
-            new.cache = np.empty(2 * room)
-        same = carry(
-            self.width,
-            old.start,
-            old.offset,
-            old.keys,
-            old.cache,
-            new.start,
-            new.offset,
-            new.keys,
-            new.cache,
-        )
-        if not same:
-            self.now, self.next = new, old
-        return self.now
+    def grow_pairs(self, room: int) -> None:
+        """Room for the keys of so many pairs; those there are stay."""
+        if room > self.keys.shape[1]:
+            self.keys = _wider(self.keys, room)
 
-    def export(self, uid: Ints) -> dict[str, Ints | Floats]:
+    def grow(self, room: int) -> None:
+        """Room for so many numbers; those there are stay."""
+        if room > self.cache.shape[1]:
+            self.cache = _wider(self.cache, room)
+
+    def export(self, uid: Ints, now: int) -> dict[str, Ints | Floats]:
         """Plain arrays: pair (m, 2) of uids, width (m,), cache (sum of widths); uid (ng,) by
         rank. Pairs that remember nothing are left out."""
-        rows = self.now
-        kept = np.repeat(self.width, np.diff(rows.start))
-        keys = rows.keys[: rows.start[-1]][kept > 0]
+        start, offset = self.start[now], self.offset[now]
+        kept = np.repeat(self.width, np.diff(start))
+        keys = self.keys[now, : start[-1]][kept > 0]
         pair = np.stack((uid[keys >> 32], uid[keys & 0xFFFFFFFF]), axis=1)
         return {
             "pair": pair,
             "width": kept[kept > 0],
-            "cache": rows.cache[: rows.offset[-1]].copy(),
+            "cache": self.cache[now, : offset[-1]].copy(),
         }
 
-    def load(self, data: dict[str, Ints | Floats], uid: Ints, batch_of: Ints) -> int:
+    def load(self, data: dict[str, Ints | Floats], uid: Ints, batch_of: Ints, now: int) -> int:
         """Rows of `export`, for geoms that may have come and gone since; -> rows in use.
 
         uid (ng,) by rank; batch_of (ng, 2): terms of the batch, whose sum is its number. Rows of
@@ -86,19 +65,25 @@ class PairCache:
             raise ArrayError("width: this is the cache of other pair kernels")
         keys = (rank[:, 0] << 32) | rank[:, 1]
         sort = np.lexsort((keys, batch))
-        rows = Rows(self.width.size)
-        rows.keys = keys[sort]
         counts = np.bincount(batch, minlength=self.width.size)
-        np.cumsum(counts, out=rows.start[1:])
-        np.cumsum(counts * self.width, out=rows.offset[1:])
+        start, offset = self.start[now], self.offset[now]
+        np.cumsum(counts, out=start[1:])
+        np.cumsum(counts * self.width, out=offset[1:])
+        self.grow_pairs(keys.size)
+        self.grow(int(offset[-1]))
+        self.keys[now, : keys.size] = keys[sort]
         begin = (np.cumsum(width) - width)[live][sort]
-        rows.cache = np.empty(max(int(rows.offset[-1]), 1))
         for c in np.flatnonzero(counts).tolist():
-            first = begin[rows.start[c] : rows.start[c + 1]]
+            first = begin[start[c] : start[c + 1]]
             values = cache[first[:, None] + np.arange(self.width[c])]
-            rows.cache[rows.offset[c] : rows.offset[c + 1]] = values.ravel()
-        self.now, self.next = rows, Rows(self.width.size)
+            self.cache[now, offset[c] : offset[c + 1]] = values.ravel()
         return int(keys.size)
+
+
+def _wider(rows: np.ndarray, room: int) -> np.ndarray:
+    wider = np.empty((2, max(room, rows.shape[1] + rows.shape[1] // 2)), rows.dtype)
+    wider[:, : rows.shape[1]] = rows
+    return wider
 
 
 def _checked(data: dict[str, Ints | Floats]) -> tuple[Ints, Ints, Floats]:

@@ -46,6 +46,7 @@ class Ranking:
         self.first, self.numbers = _ints(geoms.first), _floats(geoms.numbers)
         self.first_int, self.ints = _ints(geoms.first_int), _ints(geoms.ints)
         self.radius = _floats(geoms.radius)
+        self.tile, self.bend = _ints(geoms.tile), _floats(geoms.bend)
         self._check()
         self.order = np.argsort(self.kind, kind="stable")
         self.kinds, code = np.unique(self.kind, return_inverse=True)

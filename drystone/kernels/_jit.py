@@ -116,6 +116,18 @@ def _is_mine(folder: Path) -> bool:
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` on first call (nopython, IEEE arithmetic, cached on disk)."""
+    return _compiled(function)
+
+
+def stage(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that allocates nothing: arrays are not counted while it runs.
+
+    Counting costs more than a short stage does if it takes a tuple of many arrays.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def _compiled(function: Callable[..., Any], **options: bool) -> Callable[..., Any]:
     if MODE == "off":
         return function
     # The locator reads the folder while decorating; restoring it leaves other packages alone.
@@ -127,6 +139,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
             error_model="numpy",
             boundscheck=MODE == "bounds",
             no_cfunc_wrapper=True,  # nobody calls kernels from C: 7 % less to compile
+            **options,
         )(function)
     finally:
         numba.config.CACHE_DIR = before

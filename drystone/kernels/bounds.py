@@ -6,6 +6,8 @@ d = R' e_i, row i of R; its lower end is x_i - h(-d).
 
 import math
 
+import numpy as np
+
 from drystone.kernels._jit import kernel
 
 # Codes of ``geometry.kinds``, which lies in a layer above.
@@ -20,13 +22,19 @@ def bounds(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
     geoms. Half-planes and half-spaces get -inf and inf.
     """
     fill = bounds_planar if x.shape[1] == 2 else bounds_spatial
-    fill(kind, x, R, first, numbers, first_int, ints, margin, lower, upper)
+    order = np.arange(kind.size)
+    fill(order, kind, x, R, first, numbers, first_int, ints, margin, lower, upper)
 
 
 @kernel
-def bounds_planar(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
-    """``bounds`` in the plane."""
-    for g in range(kind.size):
+def bounds_planar(order, kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+    """``bounds`` in the plane of the geoms `order` (m,), in that order: lower, upper (m, dim).
+
+    -> the last of the geoms whose box is not finite, or -1.
+    """
+    bad = -1
+    for r in range(order.size):
+        g = order[r]
         k, f = kind[g], first[g]
         for i in range(2):
             d0, d1 = R[g, i, 0], R[g, i, 1]
@@ -47,14 +55,22 @@ def bounds_planar(kind, x, R, first, numbers, first_int, ints, margin, lower, up
                     down = max(down, -s)
             else:
                 up, down = math.inf, math.inf
-            lower[g, i] = x[g, i] - down - margin[g]
-            upper[g, i] = x[g, i] + up + margin[g]
+            lower[r, i] = x[g, i] - down - margin[g]
+            upper[r, i] = x[g, i] + up + margin[g]
+            if not (math.isfinite(lower[r, i]) and math.isfinite(upper[r, i])):
+                bad = g
+    return bad
 
 
 @kernel
-def bounds_spatial(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
-    """``bounds`` in space."""
-    for g in range(kind.size):
+def bounds_spatial(order, kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+    """``bounds`` in space of the geoms `order` (m,), in that order: lower, upper (m, dim).
+
+    -> the last of the geoms whose box is not finite, or -1.
+    """
+    bad = -1
+    for r in range(order.size):
+        g = order[r]
         k, f = kind[g], first[g]
         for i in range(3):
             d0, d1, d2 = R[g, i, 0], R[g, i, 1], R[g, i, 2]
@@ -90,5 +106,8 @@ def bounds_spatial(kind, x, R, first, numbers, first_int, ints, margin, lower, u
                 down = up
             else:
                 up, down = math.inf, math.inf
-            lower[g, i] = x[g, i] - down - margin[g]
-            upper[g, i] = x[g, i] + up + margin[g]
+            lower[r, i] = x[g, i] - down - margin[g]
+            upper[r, i] = x[g, i] + up + margin[g]
+            if not (math.isfinite(lower[r, i]) and math.isfinite(upper[r, i])):
+                bad = g
+    return bad

@@ -5,6 +5,20 @@ As long as every box stays inside its larger box, only candidates can overlap.
 
 from drystone.kernels._jit import kernel
 
+# What is counted while candidates are kept: steps since they were found, boxes that left since,
+# the most of either, boxes that left now, and candidates.
+AGE, SPENT, SPAN, FEW, LEFT, CANDIDATES = range(6)
+
+
+@kernel
+def still_good(lower, upper, fat_lower, fat_upper, left, count):
+    """1 if the candidates are all that can overlap, else 0; counts this step. Arrays as below."""
+    count[AGE] += 1
+    count[LEFT] = find_left(lower, upper, fat_lower, fat_upper, left)
+    count[SPENT] += count[LEFT]
+    good = count[LEFT] == 0 and count[SPENT] <= count[FEW] and count[AGE] < count[SPAN]
+    return 1 if good else 0
+
 
 @kernel
 def find_left(lower, upper, fat_lower, fat_upper, left):

@@ -11,17 +11,22 @@ from drystone.kernels._jit import kernel
 
 
 @kernel
-def rank_boxes(order, lower, upper, ranked_lower, ranked_upper):
-    """Boxes (ng, dim) of the bounded geoms in the order of rank; -> a geom whose box is not
-    finite, or -1."""
-    bad = -1
-    for r in range(ranked_lower.shape[0]):
-        g = order[r]
-        for k in range(lower.shape[1]):
-            ranked_lower[r, k], ranked_upper[r, k] = lower[g, k], upper[g, k]
-            if not (math.isfinite(lower[g, k]) and math.isfinite(upper[g, k])):
-                bad = g
-    return bad
+def all_pairs(lower, upper, keys):
+    """Keys of the boxes (n, dim) that overlap, each tested with each; -> how many.
+
+    keys (room,): out, n (n - 1) / 2 of them at most.
+    """
+    n, dim = lower.shape
+    size = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            together = True
+            for k in range(dim):
+                together = together and lower[i, k] <= upper[j, k] and lower[j, k] <= upper[i, k]
+            if together:
+                keys[size] = (i << 32) | j
+                size += 1
+    return size
 
 
 @kernel
@@ -31,7 +36,7 @@ def reach_below(order, radius, x, R, margin, lower, upper, keys):
     radius, x, R, margin of all geoms, by index; lower, upper (n, dim) boxes of the bounded ones,
     by rank and with their margin. The half-space of rank u is n.(p - x_u) <= 0, where n is the
     last column of R_u. A geom is above it by its box or by its ball, whichever shows more.
-    -> how many: keys (room,) has room for all, n times the number of half-spaces.
+    -> how many: if more than the room of keys (room,), only the first of them were written.
     """
     n, dim = lower.shape
     size = 0
@@ -47,7 +52,8 @@ def reach_below(order, radius, x, R, margin, lower, upper, keys):
                 box += normal * (end - x[u, k])
                 centre += normal * (x[g, k] - x[u, k])
             if max(box, centre - radius[g] - margin[g]) <= margin[u]:
-                keys[size] = (i << 32) | r
+                if size < keys.size:
+                    keys[size] = (i << 32) | r
                 size += 1
     return size
 

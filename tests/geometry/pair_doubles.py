@@ -1,67 +1,79 @@
-"""Pair kernels in plain Python that keep the contract, for tests of the detector alone.
+"""Pair kernels that keep the contract in the plainest way, for tests of the detector alone.
 
 Balls are disks and spheres, and capsules of no length: the last of their numbers is the radius.
-The cache counts how often a pair was asked for (column 0), and keeps the pair it was made for.
+The cache counts how often a pair was asked for (column 0), and keeps the pair it was made for;
+rows that hold another pair are counted as strangers.
 """
+
+import math
 
 import numpy as np
 
 from drystone.geometry import kinds
 from drystone.geometry.narrow import PairKernel
+from drystone.kernels._jit import kernel
 from drystone.model import Geoms
 
 
+@kernel
 def ball_ball(
     pairs, margin, x, R, first, numbers, first_int, ints, cache, which, point, normal, gap,
     feature, stats,
 ):  # fmt: skip
     count = 0
-    for row, (a, b) in enumerate(pairs):
+    for row in range(pairs.shape[0]):
+        a, b = pairs[row, 0], pairs[row, 1]
         if cache[row, 0] == 0:
-            cache[row, 1:] = a, b
+            cache[row, 1], cache[row, 2] = a, b
             stats[1] += 1
         else:
             stats[0] += 1
-        assert tuple(cache[row, 1:]) == (a, b), "the cache of another pair"
-    for row, (a, b) in enumerate(pairs):
-        d = x[a] - x[b]
-        far = np.linalg.norm(d)
-        free = far - numbers[first[a + 1] - 1] - numbers[first[b + 1] - 1]
-        if free <= margin[row]:
-            if count == which.size:
-                return -1
-            n = d / far
-            at = x[b] + n * (numbers[first[b + 1] - 1] + free / 2)
-            write(row, free, at, n, 7, count, which, point, normal, gap, feature)
-            count += 1
-    cache[:, 0] += 1
+        stats[2] += 1 if cache[row, 1] != a or cache[row, 2] != b else 0
+        r, s = numbers[first[a + 1] - 1], numbers[first[b + 1] - 1]
+        far = 0.0
+        for k in range(x.shape[1]):
+            far += (x[a, k] - x[b, k]) ** 2
+        free = math.sqrt(far) - r - s
+        if free > margin[row]:
+            continue
+        if count == which.size:
+            return -1
+        which[count], gap[count], feature[count] = row, free, 7
+        for k in range(x.shape[1]):
+            normal[count, k] = (x[a, k] - x[b, k]) / math.sqrt(far)
+            point[count, k] = x[b, k] + normal[count, k] * (s + free / 2)
+        count += 1
+    for row in range(pairs.shape[0]):
+        cache[row, 0] += 1
     return count
 
 
+@kernel
 def ball_plane(
     pairs, margin, x, R, first, numbers, first_int, ints, cache, which, point, normal, gap,
     feature, stats,
 ):  # fmt: skip
-    count = 0
-    for row, (a, b) in enumerate(pairs):
-        n = R[b, :, -1]
-        free = n @ (x[a] - x[b]) - numbers[first[a + 1] - 1]
-        if free <= margin[row]:
-            if count == which.size:
-                return -1
-            at = x[a] - n * (numbers[first[a + 1] - 1] + free / 2)
-            write(row, free, at, n, 0, count, which, point, normal, gap, feature)
-            count += 1
+    count, last = 0, x.shape[1] - 1
+    for row in range(pairs.shape[0]):
+        a, b = pairs[row, 0], pairs[row, 1]
+        r = numbers[first[a + 1] - 1]
+        free = -r
+        for k in range(x.shape[1]):
+            free += R[b, k, last] * (x[a, k] - x[b, k])
+        if free > margin[row]:
+            continue
+        if count == which.size:
+            return -1
+        which[count], gap[count], feature[count] = row, free, 0
+        for k in range(x.shape[1]):
+            normal[count, k] = R[b, k, last]
+            point[count, k] = x[a, k] - R[b, k, last] * (r + free / 2)
+        count += 1
     return count
 
 
-def write(row, free, at, n, tag, count, which, point, normal, gap, feature):
-    which[count], gap[count], feature[count] = row, free, tag
-    point[count], normal[count] = at, n
-
-
 HERE = "tests.geometry.pair_doubles"
-BALLS = PairKernel(HERE, "ball_ball", points=1, width=3, counters=("hits", "searches"))
+BALLS = PairKernel(HERE, "ball_ball", points=1, width=3, counters=("hits", "searches", "strangers"))
 PLANES = PairKernel(HERE, "ball_plane", points=1)
 ROUND = (kinds.DISK, kinds.SPHERE, kinds.CAPSULE_2D, kinds.CAPSULE)
 

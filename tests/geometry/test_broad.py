@@ -208,28 +208,16 @@ def test_the_grid_keeps_candidates_while_boxes_stay():
     assert grid.rebuilds <= 4
 
 
-def test_auto_chooses_by_counts(monkeypatch):
-    """Few boxes: lists. Many, and close to each other: the grid while they move, the lists once
-    they rest."""
+def test_few_boxes_are_tested_each_with_each_and_many_by_the_grid():
     rng = np.random.default_rng(11)
     x, half = crowd(rng, 300, 3, "equal")
-    half *= 1.5
-    chosen = make_broad("auto")
-    chosen.keys(x - half, x + half)
-    assert chosen.name == "sorted-lists"
-    assert "swaps" in chosen.stats()
-    monkeypatch.setattr(auto, "FEW", 100)
-    monkeypatch.setattr(auto, "FIRST_WAIT", 5)
-    chosen = make_broad("auto")
-    names = []
-    for step in range(120):
-        x = x + rng.normal(size=x.shape) * (0.05 if step < 30 or step > 70 else 0.0)
-        found = chosen.keys(x - half, x + half)
-        np.testing.assert_array_equal(found, AllPairs().keys(x - half, x + half))
-        names.append(chosen.name)
-    assert set(names[:30]) == {"grid"}
-    assert names[60] == "sorted-lists"
-    assert names[-1] == "grid"
+    for n, rebuilds in ((auto.FEW, 0), (auto.FEW + 1, 1), (300, 2)):
+        chosen = make_broad("auto")
+        for _ in range(1 + rebuilds):
+            chosen.hold((n, 3))
+            found = chosen.keys(x[:n] - half[:n], x[:n] + half[:n])
+        np.testing.assert_array_equal(found, AllPairs().keys(x[:n] - half[:n], x[:n] + half[:n]))
+        assert (chosen.rebuilds > 0) == (n > auto.FEW)
 
 
 def test_boxes_may_come_and_go():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from drystone.errors import ArrayError, OptionError, SimulationError, UnsupportedPairError
 from drystone.geometry import dispatch, kinds
 from drystone.geometry.broad import METHODS
+from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
 from drystone.geometry.detector import Detector
 from tests.geometry import pair_doubles
 from tests.geometry.pair_doubles import geoms_of
@@ -114,7 +115,7 @@ def test_all_contacts_in_order_over_a_motion(seed, dim, broad):
 
 
 def test_caches_stay_with_their_pair():
-    """The double asserts that each row belongs to its pair; here: that rows live on."""
+    """The double counts rows that belong to another pair; here also: that rows live on."""
     scene = Scene(3, balls=40)
     detector = scene.detector()
     visits = {}
@@ -130,6 +131,7 @@ def test_caches_stay_with_their_pair():
     assert max(visits.values()) == 30
     totals = detector.totals
     counts = totals["kinds"]["sphere / sphere"]
+    assert counts["strangers"] == 0
     assert counts["hits"] + counts["searches"] == counts["pairs"]
     assert counts["hit_rate"] == pytest.approx(counts["hits"] / counts["pairs"])
     assert totals["calls"] == 30
@@ -184,28 +186,32 @@ def test_a_cache_whose_geoms_changed_sides_is_dropped():
     assert detector.state()["pair"].size == 0
 
 
-def test_room_for_contacts_is_found_as_needed(monkeypatch):
-    """A kernel that first says -1 is called again, and counted once."""
+def test_room_is_found_as_needed(monkeypatch):
+    """Little room at first, and never much more than is asked for: a kernel that says -1 is
+    called again, and counted once; nothing of the batches before it is lost."""
     scene = Scene(6, balls=200, planes=3)
+    expected = scene.detector().contacts(scene.x, scene.R, scene.margin)
     detector = scene.detector()
-    detector._out.room = 0
-    detector._out.__init__(3, room=1)
-    monkeypatch.setattr(detector._out, "grow", _stingy(detector._out))
+    detector._points[:] = 0
+    detector._out = _Stingy(3, room=1)
+    detector.scan = detector._scan()
     contacts = detector.contacts(scene.x, scene.R, scene.margin)
+    assert len(contacts) == detector._out.room
     check(scene, contacts)
+    for name in COLUMNS[1:]:
+        np.testing.assert_array_equal(getattr(contacts, name), getattr(expected, name))
     counts = detector.stats["kinds"]["sphere / sphere"]
     assert counts["hits"] + counts["searches"] == counts["pairs"]
 
 
-def _stingy(buffer):
-    """Grow by one contact at a time, whatever is asked for."""
-    grow = type(buffer).grow
+class _Stingy(ContactBuffer):
+    """Grows by one contact at a time, whatever is asked for."""
 
-    def little(room, used):
-        if used == buffer.room or room == 2 * buffer.room:
-            grow(buffer, buffer.room + 1, used)
-
-    return little
+    def grow(self, room, used):
+        old = {name: getattr(self, name)[:used] for name in COLUMNS}
+        self.__init__(3, self.room + 1)
+        for name in COLUMNS:
+            getattr(self, name)[:used] = old[name]
 
 
 def test_geoms_listed_otherwise_give_the_same_contacts():

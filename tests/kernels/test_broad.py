@@ -5,6 +5,7 @@ import pytest
 
 from drystone.geometry.broad.grid import LEVELS, MIDDLE
 from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
+from drystone.kernels.bounds import bounds_planar
 
 pytestmark = pytest.mark.kernels
 
@@ -254,15 +255,23 @@ def test_rules_of_bodies():
 
 
 def test_boxes_that_are_not_finite_are_reported():
-    order = np.array([2, 0, 1])
-    lower = np.zeros((3, 2))
-    out = np.empty((2, 2)), np.empty((2, 2))
-    assert broad_pairs.rank_boxes(order, lower, lower, *out) == -1
-    lower[1] = np.nan  # of rank 2: a half-space, whose box does not matter
-    assert broad_pairs.rank_boxes(order, lower, lower, *out) == -1
-    for bad in (np.nan, np.inf, -np.inf):
-        lower[2, 1] = bad
-        assert broad_pairs.rank_boxes(order, np.zeros((3, 2)), lower, *out) == 2
+    order, kind = np.array([2, 0, 1]), np.array([0, 4, 0])
+    x, R, margin = np.zeros((3, 2)), np.stack([np.eye(2)] * 3), np.zeros(3)
+    first, numbers = np.array([0, 1, 1, 2]), np.array([1.0, 2.0])
+    none = np.zeros(4, np.int64)
+    lower, upper = np.empty((2, 2, 2))
+
+    def bad():
+        return bounds_planar(
+            order[:2], kind, x, R, first, numbers, none, none, margin, lower, upper
+        )
+
+    x[1] = np.nan  # a half-plane, whose box does not matter
+    assert bad() == -1
+    np.testing.assert_array_equal(upper, [[2.0, 2.0], [1.0, 1.0]])
+    for value in (np.nan, np.inf, -np.inf):
+        x[2, 1] = value
+        assert bad() == 2
 
 
 def test_split_and_carry_by_hand():

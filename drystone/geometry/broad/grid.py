@@ -24,47 +24,65 @@ class Grid:
     While boxes stay inside their enlarged ones, a step tests the candidates only. A few that
     left are compared with all; when `few` have left since, all candidates are found anew, which
     costs about as much as those few did. motion: mean of what boxes moved in a step when that
-    was last measured, in typical widths; candidates: how many pairs are tested in a step.
+    was last measured, in typical widths; candidates (room,): ascending keys, as many of them as
+    `count` says, see ``kernels.broad_fat``.
     """
 
     name = "grid"
 
     def __init__(self, few: int = 50) -> None:
-        self.few = few
-        self.left = 0
         self.rebuilds = 0
         self.motion = math.inf
-        self._age = self._spent = self._span = 0
-        self._fat_lower = self._fat_upper = np.empty((0, 0))
-        self._kept = np.empty(64, np.int64)
+        self.count = np.zeros(6, np.int64)
+        self.count[fat.FEW] = few
+        self.candidates = np.empty(64, np.int64)
         self._spare = np.empty(64, np.int64)
         self._keys = np.empty(64, np.int64)
-        self.candidates = 0
+        self.hold((0, 0))
+
+    @property
+    def left(self) -> int:
+        """Boxes that left their enlarged ones at the last call."""
+        return int(self.count[fat.LEFT])
+
+    def hold(self, shape: tuple[int, ...]) -> None:
+        """Begin anew with boxes (n, dim)."""
+        self.fat_lower, self.fat_upper = np.full(shape, np.nan), np.full(shape, np.nan)
+        self.which = np.arange(shape[0])
+        self.count[fat.SPAN] = 0
+        self._started = False
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
-        if lower.shape != self._fat_lower.shape:
-            self._start(lower, upper)
-        else:
-            self._age += 1
-            self.left = fat.find_left(lower, upper, self._fat_lower, self._fat_upper, self._which)
-            self._spent += self.left
-            if self._spent > self.few or self._age >= self._span:
-                self._restart(lower, upper)
-            elif self.left > 0:
-                self._update(lower, upper)
-        self._keys = grown(self._keys, self.candidates)
-        size = fat.overlapping(self._kept[: self.candidates], lower, upper, self._keys)
+        if lower.shape != self.fat_lower.shape:
+            self.hold(lower.shape)
+        good = fat.still_good(lower, upper, self.fat_lower, self.fat_upper, self.which, self.count)
+        if not good:
+            self.renew(lower, upper)
+        self._keys = grown(self._keys, self.count[fat.CANDIDATES])
+        candidates = self.candidates[: self.count[fat.CANDIDATES]]
+        size = fat.overlapping(candidates, lower, upper, self._keys)
         return self._keys[:size]
+
+    def renew(self, lower: Floats, upper: Floats) -> None:
+        """Candidates for boxes that ``still_good`` said no to."""
+        count = self.count
+        if not self._started:
+            self._start(lower, upper)
+        elif count[fat.SPENT] > count[fat.FEW] or count[fat.AGE] >= count[fat.SPAN]:
+            self._restart(lower, upper)
+        else:
+            self._update(lower, upper)
 
     def stats(self) -> dict[str, int]:
         """left: boxes that left their enlarged ones; candidates; rebuilds: in all."""
-        return {"left": self.left, "candidates": self.candidates, "rebuilds": self.rebuilds}
+        candidates = int(self.count[fat.CANDIDATES])
+        return {"left": self.left, "candidates": candidates, "rebuilds": self.rebuilds}
 
     def _start(self, lower: Floats, upper: Floats) -> None:
-        n = self.left = lower.shape[0]
-        self._fat_lower, self._fat_upper = np.empty_like(lower), np.empty_like(lower)
-        self._which, self._everyone = np.arange(n), np.arange(n)
+        n = lower.shape[0]
+        self._started = True
+        self._everyone = np.arange(n)
         self._marked = np.zeros(n, np.bool_)
         self._was_lower = lower.copy()
         sample = slice(None, None, 1 + n // SAMPLE)
@@ -72,7 +90,7 @@ class Grid:
         self._typical = max(self._typical, 1e-300)
         # how boxes move is not known yet: room for 5 % of a width, and a look soon
         self._speed = np.full(n, 0.05 * self._typical / FIRST)
-        self._span, self._reach = FIRST, float(FIRST)
+        self.count[fat.SPAN], self._reach = FIRST, float(FIRST)
         self.motion = math.inf
         self._rebuild(lower, upper)
 
@@ -84,18 +102,20 @@ class Grid:
         6 r t^2 + 40 r t = 10.
         """
         r = self.motion = fat.measure_motion(
-            lower, self._age, self._typical, self._was_lower, self._speed
+            lower, int(self.count[fat.AGE]), self._typical, self._was_lower, self._speed
         )
         span = (math.sqrt(1600.0 + 240.0 / max(r, 1e-9)) - 40.0) / 12.0
-        self._span = int(min(max(span, 2.0), float(LAST)))
-        self._reach = AHEAD * self._span
+        self.count[fat.SPAN] = min(max(span, 2.0), float(LAST))
+        self._reach = AHEAD * float(self.count[fat.SPAN])
         self._rebuild(lower, upper)
 
     def _rebuild(self, lower: Floats, upper: Floats) -> None:
-        self._age = self._spent = 0
+        self.count[fat.AGE] = self.count[fat.SPENT] = 0
         self.rebuilds += 1
         self._enlarge(lower, upper, self._everyone)
-        self._kept, self.candidates = overlaps(self._fat_lower, self._fat_upper, self._kept)
+        self.candidates, self.count[fat.CANDIDATES] = overlaps(
+            self.fat_lower, self.fat_upper, self.candidates
+        )
 
     def _enlarge(self, lower: Floats, upper: Floats, which: Ints) -> None:
         fat.enlarge(
@@ -106,26 +126,28 @@ class Grid:
             self._typical,
             self._reach,
             self._speed,
-            self._fat_lower,
-            self._fat_upper,
+            self.fat_lower,
+            self.fat_upper,
         )
 
     def _update(self, lower: Floats, upper: Floats) -> None:
-        which = self._which[: self.left]
+        which, known = self.which[: self.left], int(self.count[fat.CANDIDATES])
         far = np.abs(lower[which] - self._was_lower[which]).max(axis=1)
-        self._speed[which] = np.maximum(self._speed[which], far / self._age)
+        self._speed[which] = np.maximum(self._speed[which], far / self.count[fat.AGE])
         self._enlarge(lower, upper, which)
         self._marked[which] = True
         while True:
-            count = fat.meet(which, self._marked, self._fat_lower, self._fat_upper, self._spare)
+            count = fat.meet(which, self._marked, self.fat_lower, self.fat_upper, self._spare)
             if count <= self._spare.size:
                 break
             self._spare = np.empty(2 * count, np.int64)
         found = np.sort(self._spare[:count])
-        self._spare = grown(self._spare, self.candidates + count)
-        size = fat.replace(self._kept[: self.candidates], self._marked, found, self._spare)
+        self._spare = grown(self._spare, known + count)
+        size = fat.replace(self.candidates[:known], self._marked, found, self._spare)
         self._marked[which] = False
-        self._kept, self._spare, self.candidates = self._spare, self._kept, size
+        self.candidates = grown(self.candidates, size)  # others hold it: replaced only to grow
+        self.candidates[:size] = self._spare[:size]
+        self.count[fat.CANDIDATES] = size
 
 
 def overlaps(lower: Floats, upper: Floats, room: Ints) -> tuple[Ints, int]:

@@ -125,3 +125,4 @@ def refine(
             state[i] = UNSURE
         for c in range(3):
             mid[i, c] += x[a, c]
+    return 0

@@ -54,3 +54,4 @@ def search(
         state[i] = FAR if found == APART else GUESS
         if found == APART:
             atoms[i] = 0
+    return 0

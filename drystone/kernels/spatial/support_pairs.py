@@ -1,13 +1,15 @@
 """Contacts of any two bounded kinds by their support maps: the contract's signature for each pair.
 
-These are plain Python around the same two compiled kernels, so a new pair of kinds costs no
-compiling.
+These are objects around the same compiled kernels, which call each other by address, so a new
+pair of kinds costs no compiling.
 """
 
-from functools import partial
+from functools import cache
 
 import numpy as np
 
+from drystone.kernels._calls import address, call
+from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.gjk_refine import GUESS, UNKNOWN, UNSURE, refine
 from drystone.kernels.spatial.gjk_search import GROW, search
 from drystone.kernels.spatial.support import (
@@ -24,80 +26,109 @@ from drystone.kernels.spatial.support_manifold import DOUBT, manifold
 WIDTH = 13  # of the cache: set, direction (3), atoms, their labels (8)
 
 
-class _Pairs:
-    """Directions of a batch of pairs, and the steps that make them certain."""
-
-    def __init__(self, bodies, cache, stats):
-        self.bodies, self.cache, self.stats = bodies, cache, stats
-        n = len(cache)
-        self.state = np.where(cache[:, 0] != 0.0, GUESS, UNKNOWN)
-        self.normal, self.atoms = cache[:, 1:4].copy(), cache[:, 4].astype(np.int64)
-        self.labels = cache[:, 5:].astype(np.int64).reshape(n, 4, 2)
-        self.gap, self.mid = np.full(n, np.inf), np.empty((n, 3))
-
-    def refine(self, depth, trust):
-        refine(
-            *self.bodies, depth, trust, self.state, self.normal, self.atoms, self.labels,
-            self.gap, self.mid, self.stats,
-        )  # fmt: skip
-
-    def search(self):
-        """The long way for those in doubt."""
-        if ((self.state == UNKNOWN) | (self.state == UNSURE)).any():
-            search(*self.bodies, self.state, self.normal, self.atoms, self.labels, self.stats)
-            self.refine(np.inf, False)
-
-    def remember(self):
-        self.cache[:, 0], self.cache[:, 1:4], self.cache[:, 4] = 1.0, self.normal, self.atoms
-        self.cache[:, 5:] = self.labels.reshape(len(self.cache), 8)
-
-
+@kernel
 def contact_support_support(
-    kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, cache,
+    parts, kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, cache,
     which, point, normal, gap, feature, stats,
 ):  # fmt: skip
-    """Contacts of pairs whose geoms are of kind_a and kind_b; otherwise as the contract says."""
+    """Contacts of pairs whose geoms are of kind_a and kind_b; otherwise as the contract says.
+
+    parts (3,): addresses of ``refine``, ``search`` and ``manifold``.
+    """
+    size, searched = pairs.shape[0], stats[1]
+    state, atoms, labels = (
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty((size, 4, 2), np.int64),
+    )
+    n, g, mid = np.empty((size, 3)), np.full(size, np.inf), np.empty((size, 3))
+    for i in range(size):
+        state[i] = GUESS if cache[i, 0] != 0.0 else UNKNOWN
+        atoms[i] = np.int64(cache[i, 4])
+        for c in range(3):
+            n[i, c] = cache[i, 1 + c]
+        for c in range(8):
+            labels[i, c // 2, c % 2] = np.int64(cache[i, 5 + c])
     bodies = (kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints)
-    out = (which, point, normal, gap, feature)
-    these = _Pairs(bodies, cache, stats)
-    these.refine(GROW, True)
-    searched = stats[1]
-    these.search()
-    count = manifold(*bodies, these.state, these.normal, these.gap, these.mid, *out)
-    if count == DOUBT:  # a cap that is not over the other body after all
-        these.search()
-        count = manifold(*bodies, these.state, these.normal, these.gap, these.mid, *out)
-    stats[0] += len(pairs) - (stats[1] - searched)
-    stats[5] += np.count_nonzero(these.state == UNSURE)
-    these.remember()
+    found = (state, n, atoms, labels)
+    call(parts[0], (*bodies, GROW, True, *found, g, mid, stats))
+    count = DOUBT
+    for _ in range(2):  # again if a cap is not over the other body after all
+        if count == DOUBT:
+            if doubtful(state) > 0:
+                call(parts[1], (*bodies, *found, stats))
+                call(parts[0], (*bodies, np.inf, False, *found, g, mid, stats))
+            out = (which, point, normal, gap, feature)
+            count = call(parts[2], (*bodies, state, n, g, mid, *out))
+    stats[0] += size - (stats[1] - searched)
+    for i in range(size):
+        stats[5] += 1 if state[i] == UNSURE else 0
+        cache[i, 0], cache[i, 4] = 1.0, atoms[i]
+        for c in range(3):
+            cache[i, 1 + c] = n[i, c]
+        for c in range(8):
+            cache[i, 5 + c] = labels[i, c // 2, c % 2]
     return count
 
 
-contact_sphere_sphere = partial(contact_support_support, SPHERE, SPHERE)
-contact_sphere_ellipsoid = partial(contact_support_support, SPHERE, ELLIPSOID)
-contact_sphere_superquadric = partial(contact_support_support, SPHERE, SUPERQUADRIC)
-contact_sphere_capsule = partial(contact_support_support, SPHERE, CAPSULE)
-contact_sphere_cylinder = partial(contact_support_support, SPHERE, CYLINDER)
-contact_sphere_cone = partial(contact_support_support, SPHERE, CONE)
-contact_sphere_polyhedron = partial(contact_support_support, SPHERE, POLYHEDRON)
-contact_ellipsoid_ellipsoid = partial(contact_support_support, ELLIPSOID, ELLIPSOID)
-contact_ellipsoid_superquadric = partial(contact_support_support, ELLIPSOID, SUPERQUADRIC)
-contact_ellipsoid_capsule = partial(contact_support_support, ELLIPSOID, CAPSULE)
-contact_ellipsoid_cylinder = partial(contact_support_support, ELLIPSOID, CYLINDER)
-contact_ellipsoid_cone = partial(contact_support_support, ELLIPSOID, CONE)
-contact_ellipsoid_polyhedron = partial(contact_support_support, ELLIPSOID, POLYHEDRON)
-contact_superquadric_superquadric = partial(contact_support_support, SUPERQUADRIC, SUPERQUADRIC)
-contact_superquadric_capsule = partial(contact_support_support, SUPERQUADRIC, CAPSULE)
-contact_superquadric_cylinder = partial(contact_support_support, SUPERQUADRIC, CYLINDER)
-contact_superquadric_cone = partial(contact_support_support, SUPERQUADRIC, CONE)
-contact_superquadric_polyhedron = partial(contact_support_support, SUPERQUADRIC, POLYHEDRON)
-contact_capsule_capsule = partial(contact_support_support, CAPSULE, CAPSULE)
-contact_capsule_cylinder = partial(contact_support_support, CAPSULE, CYLINDER)
-contact_capsule_cone = partial(contact_support_support, CAPSULE, CONE)
-contact_capsule_polyhedron = partial(contact_support_support, CAPSULE, POLYHEDRON)
-contact_cylinder_cylinder = partial(contact_support_support, CYLINDER, CYLINDER)
-contact_cylinder_cone = partial(contact_support_support, CYLINDER, CONE)
-contact_cylinder_polyhedron = partial(contact_support_support, CYLINDER, POLYHEDRON)
-contact_cone_cone = partial(contact_support_support, CONE, CONE)
-contact_cone_polyhedron = partial(contact_support_support, CONE, POLYHEDRON)
-contact_polyhedron_polyhedron = partial(contact_support_support, POLYHEDRON, POLYHEDRON)
+@kernel
+def doubtful(state):
+    """How many pairs must be looked for the long way."""
+    count = 0
+    for i in range(state.size):
+        count += 1 if state[i] == UNKNOWN or state[i] == UNSURE else 0
+    return count
+
+
+@cache
+def parts():
+    """Addresses (3,) of the kernels that ``contact_support_support`` calls."""
+    ints, floats = np.empty(1, np.int64), np.empty(1)
+    pairs, x, R = np.empty((1, 2), np.int64), np.empty((1, 3)), np.empty((1, 3, 3))
+    bodies = (0, 0, pairs, floats, x, R, ints, floats, ints, ints)
+    found = (ints, x, ints, np.empty((1, 4, 2), np.int64))
+    return np.array([
+        address(refine, *bodies, 0.0, True, *found, floats, x, ints),
+        address(search, *bodies, *found, ints),
+        address(manifold, *bodies, ints, x, floats, x, ints, x, x, floats, ints),
+    ])  # fmt: skip
+
+
+class SupportPair:
+    """The kernel of two kinds: called with the contract's arguments."""
+
+    def __init__(self, kind_a, kind_b):
+        self.kinds = kind_a, kind_b
+
+    def __call__(self, *args):
+        return contact_support_support(parts(), *self.kinds, *args)
+
+
+contact_sphere_sphere = SupportPair(SPHERE, SPHERE)
+contact_sphere_ellipsoid = SupportPair(SPHERE, ELLIPSOID)
+contact_sphere_superquadric = SupportPair(SPHERE, SUPERQUADRIC)
+contact_sphere_capsule = SupportPair(SPHERE, CAPSULE)
+contact_sphere_cylinder = SupportPair(SPHERE, CYLINDER)
+contact_sphere_cone = SupportPair(SPHERE, CONE)
+contact_sphere_polyhedron = SupportPair(SPHERE, POLYHEDRON)
+contact_ellipsoid_ellipsoid = SupportPair(ELLIPSOID, ELLIPSOID)
+contact_ellipsoid_superquadric = SupportPair(ELLIPSOID, SUPERQUADRIC)
+contact_ellipsoid_capsule = SupportPair(ELLIPSOID, CAPSULE)
+contact_ellipsoid_cylinder = SupportPair(ELLIPSOID, CYLINDER)
+contact_ellipsoid_cone = SupportPair(ELLIPSOID, CONE)
+contact_ellipsoid_polyhedron = SupportPair(ELLIPSOID, POLYHEDRON)
+contact_superquadric_superquadric = SupportPair(SUPERQUADRIC, SUPERQUADRIC)
+contact_superquadric_capsule = SupportPair(SUPERQUADRIC, CAPSULE)
+contact_superquadric_cylinder = SupportPair(SUPERQUADRIC, CYLINDER)
+contact_superquadric_cone = SupportPair(SUPERQUADRIC, CONE)
+contact_superquadric_polyhedron = SupportPair(SUPERQUADRIC, POLYHEDRON)
+contact_capsule_capsule = SupportPair(CAPSULE, CAPSULE)
+contact_capsule_cylinder = SupportPair(CAPSULE, CYLINDER)
+contact_capsule_cone = SupportPair(CAPSULE, CONE)
+contact_capsule_polyhedron = SupportPair(CAPSULE, POLYHEDRON)
+contact_cylinder_cylinder = SupportPair(CYLINDER, CYLINDER)
+contact_cylinder_cone = SupportPair(CYLINDER, CONE)
+contact_cylinder_polyhedron = SupportPair(CYLINDER, POLYHEDRON)
+contact_cone_cone = SupportPair(CONE, CONE)
+contact_cone_polyhedron = SupportPair(CONE, POLYHEDRON)
+contact_polyhedron_polyhedron = SupportPair(POLYHEDRON, POLYHEDRON)
