@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.errors import ArrayError
-from drystone.kernels.matching import match_contacts, match_nearest, take_rows
+from drystone.kernels.matching import match_contacts, match_nearest, places, take_rows
 from drystone.types import Floats, Ints
 
 
@@ -50,7 +50,7 @@ def sources(old: Tags, new: Tags, *, reach: float = math.inf) -> Ints:
     the contacts does not matter, but that of equals (same pair, same feature) is kept.
     """
     source = np.empty(len(new), np.int64)
-    head = np.empty(1 << (2 * len(old)).bit_length(), np.int64)
+    head = np.empty(places(len(old)), np.int64)
     tail = np.empty((3, len(old)), np.int64)
     match_contacts(old.a, old.b, old.feature, new.a, new.b, new.feature, head, tail, source)
     if old.local is not None and new.local is not None:

@@ -6,7 +6,7 @@ that the cost is linear whatever the order of the contacts, and the result does 
 
 import math
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 
 
 @kernel
@@ -50,6 +50,34 @@ def match_contacts(old_a, old_b, old_feature, a, b, feature, head, tail, source)
                 tail[1, i] = 1
                 break
             i = tail[0, i]
+
+
+@stage
+def match(m, old_a, old_b, old_feature, n, a, b, feature, head, tail, source):
+    """``match_contacts`` of the first m old and n new contacts of arrays that may have more.
+
+    head, tail (3, ...), source: room for at least ``places(m)``, m and n.
+    -> how many of the new contacts continue an old one, or -1 if there is not enough room.
+    """
+    if places(m) > head.size or m > tail.shape[1] or n > source.size:
+        return -1
+    match_contacts(
+        old_a[:m], old_b[:m], old_feature[:m], a[:n], b[:n], feature[:n], head[: places(m)], tail,
+        source,
+    )  # fmt: skip
+    known = 0
+    for j in range(n):
+        known += 1 if source[j] >= 0 else 0
+    return known
+
+
+@kernel
+def places(m):
+    """Length of `head` for m old contacts: a power of two, at least twice as many."""
+    size = 1
+    while size < 2 * m + 1:
+        size *= 2
+    return size
 
 
 @kernel

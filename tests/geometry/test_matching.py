@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from drystone.errors import ArrayError
 from drystone.geometry.matching import Tags, guesses, sources
-from drystone.kernels.matching import match_contacts
+from drystone.kernels.matching import match, match_contacts, places
 
 pytestmark = pytest.mark.kernels
 
@@ -25,7 +25,8 @@ def keys(tags):
 
 
 def pick(tags, rows):
-    return Tags(tags.a[rows], tags.b[rows], tags.feature[rows], tags.local[rows])
+    local = None if tags.local is None else tags.local[rows]
+    return Tags(tags.a[rows], tags.b[rows], tags.feature[rows], local)
 
 
 def plain(tags):
@@ -129,3 +130,20 @@ def test_pairs_spread_over_the_table(step):
     assert taken.sum() == count
     ends = np.flatnonzero(~taken)
     assert np.diff(ends).max() <= 40
+
+
+def test_arrays_with_room_for_more():
+    """The stage looks at the first contacts only, and says so if its work arrays are too short."""
+    rng = np.random.default_rng(8)
+    old, new = (plain(random_tags(rng, count, 12, 3)) for count in (60, 80))
+    for m, n in ((0, 0), (0, 80), (40, 70), (60, 0), (60, 80)):
+        args = m, old.a, old.b, old.feature, n, new.a, new.b, new.feature
+        head, tail = np.empty(places(60), np.int64), np.empty((3, 60), np.int64)
+        source = np.full(80, 5)
+        expected = sources(pick(old, slice(m)), pick(new, slice(n)))
+        assert match(*args, head, tail, source) == np.count_nonzero(expected >= 0)
+        np.testing.assert_array_equal(source[:n], expected)
+        assert (source[n:] == 5).all()
+    assert match(*args, head[:64], tail, source) == -1
+    assert match(*args, head, tail[:, :59].copy(), source) == -1
+    assert match(*args, head, tail, source[:79]) == -1
