@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.builder.arrays import carry_over
+from drystone.constraints.joints.assembly import assembled
 from drystone.dynamics import check
 from drystone.dynamics.energy import energy
 from drystone.dynamics.frames import rotation, spin_velocity
@@ -137,6 +138,7 @@ class Simulation:
             raise OptionError(f"method = {method!r}: expected ds.TimeStepping(...) or its name")
         self.world, self.method = world, method
         self.model, self.state = world.build()
+        self.state = assembled(self.model, self.state)
         self._version = world.version
         self._stepper = method.stepper(self.model)
         self._stepper.check_start(self.state)

@@ -22,6 +22,7 @@ from drystone.model import Joints, Model, State
 from drystone.types import Floats
 
 TOL = 1e-10  # [m or rad], of the scene's size where that is more than 1 m
+FITS = 1e-9  # the same: joints that are open by no more fit as they were described
 ROUNDING = 1e-15
 ITERATIONS = 200
 DENSE = 100  # rows of a group up to which its eigenvectors are computed
@@ -52,6 +53,16 @@ def assemble(model: Model, state: State, tol: float = TOL) -> State:
     if np.abs(error).max() > tol * size:
         raise ModelError(_open_joint(model, joints, error))
     return out
+
+
+def assembled(model: Model, state: State) -> State:
+    """The state itself if its joints fit, or with all of them closed: where a run can start."""
+    joints = model.joints
+    if joints is None or joints.nr == 0:
+        return state
+    size = max(1.0, float(np.abs(state.position).max(initial=0.0)))
+    error = joint_rows(joints, state, free_coordinates(joints, state)).error
+    return state if np.abs(error).max() <= FITS * size else assemble(model, state)
 
 
 def _rows(joints: Joints, state: State, last: Floats) -> tuple[JointRows, Floats]:
