@@ -174,11 +174,10 @@ def geneva(
     world.add_body([hub, *lobes], name="wheel", density=20, friction=mu, position=(distance, 0))
     world.add_joint(Pin("wheel", "world", anchor=(distance, 0), friction=brake, name="bearing"))
     turn = ConstantVelocity(angular_velocity=speed)
-    # the pin starts opposite to the driven wheel
-    plate = [(Disk(0.15 * distance), (0, 0)), (Disk(pin), (-arm, 0))]
-    world.add_body(plate, name="drive", friction=mu, motion=turn)
-    bar = [(Rectangle(arm, pin), (-0.5 * arm, 0))]  # turns in front of the wheel
-    world.add_body(bar, name="arm", layer=(), motion=turn)
+    # the pin starts opposite to the driven wheel; its arm turns in front of that
+    world.add_body([(Disk(pin), (-arm, 0))], name="pin", friction=mu, motion=turn)
+    crank = [Disk(0.6 * (distance - reach)), (Rectangle(arm, pin), (-0.5 * arm, 0))]
+    world.add_body(crank, name="drive", layer=(), motion=turn)
     view = {"limits": ((-1.0 * distance, 2.0 * distance), (-0.95 * distance, 0.95 * distance))}
     return Plan(world, 4 * math.pi / abs(speed) if speed else 1.0, view=view)
 
