@@ -17,7 +17,9 @@ from drystone.errors import ModelError, OptionError, SimulationError
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.reading import Frames
 from drystone.trajectory import Trajectory
 from drystone.types import Floats
 from drystone.world import World
@@ -158,7 +160,7 @@ class Simulation:
         state = carry_over(self.model, self.state, model, state)
         self.model, self.state, self._version = model, state, self.world.version
         self._places = {name: i for i, name in enumerate(model.names)}
-        self._stepper.adopt(model)
+        self._stepper = self.method.stepper(model, self._stepper)
 
     def wake(self) -> None:
         """Wake all sleeping bodies (``TimeStepping.sleeping``)."""
@@ -195,6 +197,10 @@ class Simulation:
         steps = round(duration / self.method.dt)
         self.sync()
         kept = Trajectory(self.model, self.state) if record else None
+        stepper = self._stepper
+        if isinstance(stepper, Compiled) and callback is None and stepper.in_one:
+            self._run_compiled(stepper, steps, every, kept)
+            return kept
         for k in range(steps):
             self.step()
             if kept is not None and (k + 1) % every == 0:
@@ -202,6 +208,22 @@ class Simulation:
             if callback is not None and callback(self) is False:
                 break
         return kept
+
+    def _run_compiled(
+        self, stepper: Compiled, steps: int, every: int, kept: Trajectory | None
+    ) -> None:
+        """Steps that nobody watches: the loop goes on without Python for as long as it can."""
+        if steps == 0:
+            return
+        frames = Frames(stepper.method_names, self.method.dt)
+        dt, start, count = self.method.dt, self._start, self._count
+        try:
+            stepper.run(self.state, dt, start, count, steps, every if kept else 0, frames)
+        finally:  # a run that fails keeps what it reached
+            self._count, self.state = frames.count, frames.state or self.state
+            self.report = frames.report or self.report
+            if kept is not None:
+                kept.extend(frames)
 
     def index(self, body: Any) -> int:
         name = getattr(body, "name", body)

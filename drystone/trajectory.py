@@ -8,6 +8,7 @@ import numpy as np
 
 from drystone.model import Model, State
 from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping.reading import Frames
 from drystone.types import Floats
 
 LEDGER = (
@@ -25,14 +26,36 @@ class Trajectory:
 
     def __init__(self, model: Model, state: State) -> None:
         self.model = model
-        self._states = [state.copy()]
-        self.reports: list[StepReport] = []
+        self._kept = [state.copy()]
+        self._reports: list[StepReport] = []
+        self._frames: list[Frames] = []
 
     def add(self, model: Model, state: State, report: StepReport | None) -> None:
         if model.names != self.model.names or report is None:
             raise ValueError("bodies were added or removed: record each part of the run by itself")
         self._states.append(state.copy())
         self.reports.append(report)
+
+    def extend(self, frames: Frames) -> None:
+        """Add what a compiled run recorded; it is made into states and reports when asked for."""
+        self._frames.append(frames)
+
+    @property
+    def _states(self) -> list[State]:
+        self._unpack()
+        return self._kept
+
+    @property
+    def reports(self) -> list[StepReport]:
+        """Of the step that led to each frame after the first."""
+        self._unpack()
+        return self._reports
+
+    def _unpack(self) -> None:
+        for frames in self._frames:
+            self._kept += frames.states()
+            self._reports += frames.reports()
+        self._frames.clear()
 
     def __len__(self) -> int:
         return len(self._states)

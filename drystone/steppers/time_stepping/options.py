@@ -150,10 +150,17 @@ class TimeStepping:
         """Whether the stepper's own sweeps and Newton steps apply."""
         return self.solver == "auto" and not isinstance(self.shape, PolyhedralCone)
 
-    def stepper(self, model: Model) -> Stepper:
+    def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
+        """The object that steps a model; `before`: the one that stepped it until it was edited."""
+        from drystone.steppers.time_stepping.compiled import Compiled, applies
         from drystone.steppers.time_stepping.pipeline import Stepper
 
-        return Stepper(self, model)
+        import os
+        kind = Compiled if os.environ.get('DRYSTONE_NEW') and applies(self, model) else Stepper
+        if type(before) is kind:
+            before.adopt(model)
+            return before
+        return kind(self, model)
 
 
 def _positive(name: str, value: Any) -> None:

@@ -6,6 +6,7 @@ forces -> free velocity -> contacts -> active rows -> collisions -> friction pro
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -79,16 +80,23 @@ class Stepper:
         return self._attempt(state, h, 0)
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
-        memory = self.warm.copy(), self.sleepers.copy(), self.jointed.turns
+        memory = self._memory()
         after, report = self._advance(state, h)
         if report.ok or self.options.on_failure == "report":
             return after, report
         if self.options.on_failure == "retry" and level < self.options.retries:
-            self.warm, self.sleepers, self.jointed.turns = memory
+            self._recall(memory)
             middle, first = self._attempt(state, 0.5 * h, level + 1)
             after, second = self._attempt(middle, 0.5 * h, level + 1)
             return after, ledger.joined(first, second)
         raise SimulationError(self._failure(report), self.problem(), report)
+
+    def _memory(self) -> Any:
+        """What a step leaves for the next one."""
+        return self.warm.copy(), self.sleepers.copy(), self.jointed.turns
+
+    def _recall(self, memory: Any) -> None:
+        self.warm, self.sleepers, self.jointed.turns = memory
 
     def _failure(self, report: StepReport) -> str:
         names = self.model.names

@@ -1,0 +1,86 @@
+"""First stage: inertia in world axes, velocities after the step's forces (kick)."""
+
+from drystone.kernels import rigid
+from drystone.kernels._jit import kernel
+from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
+from drystone.kernels.step import names as the
+
+
+@kernel
+def begin_planar(s, scan):
+    """v0, v_free, and the energy at the start."""
+    _fresh(s)
+    for i in range(s.orientation.size):
+        s.was_turned[i] = s.orientation[i]
+    s.begun[the.KINETIC] = kinetic_planar(s.mass, s.inertia, s.velocity)
+    return kick_planar(s, scan)
+
+
+@kernel
+def begin_spatial(s, scan):
+    _fresh(s)
+    for i in range(s.orientation.shape[0]):
+        for a in range(4):
+            s.was_turned[i, a] = s.orientation[i, a]
+    rigid.to_world(s.own_inertia, s.orientation, s.inertia)
+    rigid.to_world(s.own_inverse, s.orientation, s.inverse)
+    s.begun[the.KINETIC] = kinetic_spatial(s.mass, s.inertia, s.velocity)
+    return kick_spatial(s, scan)
+
+
+@kernel
+def _fresh(s):
+    for i in range(s.velocity.shape[0]):
+        for a in range(s.velocity.shape[1]):
+            s.v0[i, a] = s.was_moving[i, a] = s.velocity[i, a]
+        for a in range(s.position.shape[1]):
+            s.was[i, a] = s.position[i, a]
+        s.moves[i] = s.inverse_mass[i] > 0.0
+    for k in range(s.begun.size):
+        s.begun[k] = 0.0
+    s.begun[the.HEIGHT] = height(s)
+    for k in (the.ITERATIONS, the.METHODS, the.ROUND, the.COLLISIONS):
+        s.count[k] = 0
+
+
+@kernel
+def height(s):
+    """Potential energy of gravity [J]."""
+    total = 0.0
+    for i in range(s.position.shape[0]):
+        for a in range(s.position.shape[1]):
+            total -= s.mass[i] * s.position[i, a] * s.gravity[a]
+    return total
+
+
+@kernel
+def kick_planar(s, scan):
+    """v_free from v0."""
+    h = s.real[the.H]
+    rigid.kick_planar(s.inverse_mass, s.inverse, s.gravity, s.force, s.v0, h, s.v_free)
+    _drive(s)
+    return the.GO_ON
+
+
+@kernel
+def kick_spatial(s, scan):
+    """The same in space, where the gyroscopic torque may be one of the forces."""
+    h, load = s.real[the.H], s.force
+    if s.count[the.EXPLICIT]:
+        load = s.load
+        for i in range(load.shape[0]):
+            for a in range(6):
+                load[i, a] = s.force[i, a]
+        rigid.gyroscopic(s.inertia, s.v0, load)
+    rigid.kick_spatial(s.inverse_mass, s.inverse, s.gravity, load, s.v0, h, s.v_free)
+    _drive(s)
+    return the.GO_ON
+
+
+@kernel
+def _drive(s):
+    """Prescribed bodies are kicked by their motion."""
+    at = s.count[the.CURSOR]
+    for k in range(s.driven.size):
+        for a in range(s.v_free.shape[1]):
+            s.v_free[s.driven[k], a] = s.driven_velocity[at, k, a]

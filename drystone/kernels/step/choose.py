@@ -1,0 +1,82 @@
+"""Third stage, first part: which contacts take part, in the order of their islands."""
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.active import activate
+from drystone.kernels.island_sweeps import label_contacts
+from drystone.kernels.step import names as the
+
+
+@kernel
+def choose(s, scan):
+    """Numbers of the contacts that are kept into s.pick, by islands: island k owns
+    start[k]:start[k + 1], in the order in which contacts were found."""
+    n = s.count[the.FOUND]
+    _pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
+    if s.count[the.REACH] == the.BY_TRAVEL:
+        activate(s.pair[:n], scan.gap[:n], s.reach, s.moves, s.root, s.fast, s.keep[:n])
+    else:
+        _by_gap(n, s, scan)
+    s.count[the.ISLANDS] = _sort(s, n)
+
+
+@kernel
+def _pairs(n, geom_body, geom_a, geom_b, pair):
+    for i in range(n):
+        pair[i, 0], pair[i, 1] = geom_body[geom_a[i]], geom_body[geom_b[i]]
+
+
+@kernel
+def _by_gap(n, s, scan):
+    """By a given distance, or those that the free motion would close (1998)."""
+    if s.count[the.REACH] != the.PREDICTED:
+        for i in range(n):
+            s.keep[i] = scan.gap[i] <= s.real[the.ACTIVE]
+        return
+    for i in range(n):
+        speed = 0.0
+        for side in range(2):
+            b = s.pair[i, side]
+            v = s.v0 if s.inverse_mass[b] > 0.0 else s.v_free
+            along = normal_speed(i, b, v, scan.point, s.position, scan.normal)
+            speed += along if side == 0 else -along
+        s.keep[i] = scan.gap[i] + s.real[the.H] * speed <= 0.0
+
+
+@kernel
+def normal_speed(i, b, velocity, point, position, normal):
+    """n.(v + omega x r) of body b at contact i."""
+    v, n = velocity[b], normal[i]
+    x, y = point[i, 0] - position[b, 0], point[i, 1] - position[b, 1]
+    if v.size == 3:
+        return n[0] * (v[0] - v[2] * y) + n[1] * (v[1] + v[2] * x)
+    z = point[i, 2] - position[b, 2]
+    return (
+        n[0] * (v[0] + v[4] * z - v[5] * y)
+        + n[1] * (v[1] + v[5] * x - v[3] * z)
+        + n[2] * (v[2] + v[3] * y - v[4] * x)
+    )
+
+
+@kernel
+def _sort(s, n):
+    """Fill s.pick and s.start; returns the number of islands. Uses s.body, label and place."""
+    m = 0
+    for i in range(n):
+        if s.keep[i]:
+            s.body[m, 0], s.body[m, 1] = s.pair[i, 0], s.pair[i, 1]
+            s.found[m] = i
+            m += 1
+    s.count[the.ROWS] = m
+    islands = label_contacts(s.body[:m], s.moves, s.root, s.label[:m])
+    for k in range(islands + 1):
+        s.start[k] = 0
+    for j in range(m):
+        s.start[s.label[j] + 1] += 1
+    for k in range(islands):
+        s.start[k + 1] += s.start[k]
+        s.place[k] = s.start[k]
+    for j in range(m):
+        k = s.label[j]
+        s.pick[s.place[k]] = s.found[j]
+        s.place[k] += 1
+    return islands

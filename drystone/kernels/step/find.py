@@ -1,0 +1,52 @@
+"""Second stage: contacts within what bodies can travel in this step, and a little beyond."""
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.active import body_reach
+from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.kernels.step import names as the
+
+NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
+
+
+@kernel
+def find_planar(s, scan):
+    geom_poses_planar(
+        s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
+    )
+    return _find(s, scan)
+
+
+@kernel
+def find_spatial(s, scan):
+    geom_poses_spatial(
+        s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
+    )
+    return _find(s, scan)
+
+
+@kernel
+def _find(s, scan):
+    fastest = s.real[the.FASTEST] = body_reach(s.v_free, s.size, s.real[the.H], s.reach)
+    for b in range(s.reach.size):
+        s.reach[b] += s.slack[b]
+    for g in range(scan.margin.size):
+        if s.count[the.REACH] == the.GIVEN:
+            scan.margin[g] = 0.5 * s.real[the.ACTIVE]
+        else:
+            mine = s.reach[s.geom_body[g]]
+            scan.margin[g] = max(mine, min(fastest, NEAR * s.geom_size[g]))
+    return the.PAUSE
+
+
+@kernel
+def admit(s, scan):
+    """Whether there is room for what was found; the greatest depth."""
+    n = s.count[the.FOUND] = scan.count[0]
+    if n > s.keep.size:
+        s.count[the.NEEDED] = n
+        return the.NO_ROOM
+    deepest = 0.0
+    for i in range(n):
+        deepest = max(deepest, -scan.gap[i])
+    s.begun[the.INFEASIBILITY] = deepest
+    return the.GO_ON

@@ -1,0 +1,234 @@
+"""Last stages: contacts that broke loose, then drift, what the next step needs, and the books."""
+
+import numpy as np
+
+from drystone.kernels import contact_frames as frames
+from drystone.kernels import rigid
+from drystone.kernels import rows as kernels
+from drystone.kernels._jit import kernel
+from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
+from drystone.kernels.step import names as the
+from drystone.kernels.step.begin import height
+
+SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
+ROUNDS = 10  # of contacts that break loose because others did
+RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
+
+
+@kernel
+def slip_planar(s, scan):
+    """Velocities u, the impulses' work, who slides; AGAIN if a contact breaks loose."""
+    n = s.count[the.ROWS]
+    args = (s.body, s.frame, s.point, s.position)
+    frames.velocities_planar(n, *args, s.zero, s.v0, s.w)
+    frames.velocities_planar(n, *args, s.bias, s.v, s.u)
+    s.sums[3] = frames.driven_work_planar(
+        n, s.body, s.moves, s.frame, s.point, s.position, s.r, s.v0, s.v
+    )
+    _work(n, s.r, s.u, s.bias, s.w, s.sums)
+    return _slip(s, n)
+
+
+@kernel
+def slip_spatial(s, scan):
+    """The same in space."""
+    n = s.count[the.ROWS]
+    args = (s.body, s.frame, s.point, s.position)
+    frames.velocities_spatial(n, *args, s.zero, s.v0, s.w)
+    frames.velocities_spatial(n, *args, s.bias, s.v, s.u)
+    s.sums[3] = frames.driven_work_spatial(
+        n, s.body, s.moves, s.frame, s.point, s.position, s.r, s.v0, s.v
+    )
+    _work(n, s.r, s.u, s.bias, s.w, s.sums)
+    return _slip(s, n)
+
+
+@kernel
+def _work(n, r, u, bias, before, sums):
+    """sums of ``ledger.contact_work``, but for the last: before (n, d) = J v0, u = J v + bias."""
+    sums[0] = sums[1] = sums[2] = 0.0
+    for i in range(n):
+        for c in range(r.shape[1]):
+            new = u[i, c] - bias[i, c]
+            sums[1] += 0.5 * r[i, c] * (before[i, c] - new)
+            sums[2 if c == 0 else 0] += r[i, c] * new
+
+
+@kernel
+def _slip(s, n):
+    """A contact with its static coefficient that slides gets the dynamic one, and the step is
+    solved again: the set of sliding contacts only grows."""
+    _sliding(s.count[the.ISLANDS], s.start, s.r, s.u, s.q, s.slid)
+    broke = False
+    for i in range(n):
+        if s.slid[i] and not s.loose[i] and s.both[i, 0] > s.both[i, 1]:
+            broke = True
+            s.loose[i] = True
+            s.mu[i] = s.both[i, 1]
+    s.count[the.ROUND] += 1
+    return the.AGAIN if broke and s.count[the.ROUND] < ROUNDS else the.GO_ON
+
+
+@kernel
+def _sliding(islands, start, r, u, q, slid):
+    """slid: contacts that carry load and slip.
+
+    Slow is meant against what the island's contacts would do without impulses (q): bodies at rest
+    have no other speed than rounding.
+    """
+    for k in range(islands):
+        scale = 0.0
+        for i in range(start[k], start[k + 1]):
+            for a in range(u.shape[1]):
+                scale = max(scale, abs(q[i, a]), abs(u[i, a]))
+        for i in range(start[k], start[k + 1]):
+            speed = 0.0
+            for a in range(1, u.shape[1]):
+                speed += u[i, a] * u[i, a]
+            slid[i] = r[i, 0] > 0.0 and np.sqrt(speed) > SLIP * scale
+
+
+@kernel
+def drift_planar(s, scan):
+    """The state after the step, and what is left for the next."""
+    kicked = kinetic_planar(s.mass, s.inertia, s.v)
+    _move(s)
+    rigid.drift_planar(s.velocity, s.real[the.H], s.position, s.orientation)
+    for k in range(s.driven.size):
+        b = s.driven[k]
+        s.orientation[b] = s.driven_orientation[s.count[the.CURSOR], k]
+        for a in range(2):
+            s.position[b, a] = s.driven_position[s.count[the.CURSOR], k, a]
+    good = _finite(s.velocity, s.position)
+    for b in range(s.orientation.size):
+        good = good and np.isfinite(s.orientation[b])
+    if not good:
+        return the.NOT_FINITE
+    _book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity))
+    return the.GO_ON
+
+
+@kernel
+def drift_spatial(s, scan):
+    """The same in space."""
+    kicked = kinetic_spatial(s.mass, s.inertia, s.v)
+    _move(s)
+    flow = s.count[the.FLOW] != 0
+    rigid.drift_spatial(
+        s.own_inertia, s.own_inverse, flow, s.velocity, s.real[the.H], s.position, s.orientation
+    )
+    for k in range(s.driven.size):
+        b = s.driven[k]
+        for a in range(3):
+            s.position[b, a] = s.driven_position[s.count[the.CURSOR], k, a]
+        for a in range(4):
+            s.orientation[b, a] = s.driven_orientation[s.count[the.CURSOR], k, a]
+    if not (_finite(s.velocity, s.position) and _finite(s.velocity, s.orientation)):
+        return the.NOT_FINITE
+    rigid.to_world(s.own_inertia, s.orientation, s.end_inertia)
+    _book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
+    return the.GO_ON
+
+
+@kernel
+def _move(s):
+    """velocity = v, and impulses kept for the next step's first guess."""
+    n = s.count[the.ROWS]
+    for b in range(s.v.shape[0]):
+        for a in range(s.v.shape[1]):
+            s.velocity[b, a] = s.v[b, a]
+    kernels.impulse_vectors(s.frame[:n], s.r[:n], s.old_impulse[:n], s.old_spin[:n])
+    for i in range(n):
+        s.old_a[i], s.old_b[i], s.old_feature[i] = s.tag_a[i], s.tag_b[i], s.feature[i]
+        s.old_slid[i] = s.slid[i]
+    s.count[the.OLD], s.real[the.OLD_H] = n, s.real[the.H]
+
+
+@kernel
+def _finite(velocity, other):
+    total = 0.0
+    for b in range(velocity.shape[0]):
+        for a in range(velocity.shape[1]):
+            if not abs(velocity[b, a]) <= RUNAWAY:
+                return False
+        for a in range(other.shape[1]):
+            total += other[b, a]
+    return np.isfinite(total)
+
+
+@kernel
+def _book(s, kicked, kinetic):
+    """The report of the step: energy explained (see ``EnergyLedger``), conditions measured."""
+    n, begun, out, work = s.count[the.ROWS], s.begun, s.report, s.sums
+    pushed, fell, turned = _load_work(s)
+    raised = height(s)
+    out[the.KINETIC], out[the.HEIGHT], out[the.POTENTIAL] = (
+        kinetic,
+        raised,
+        raised + s.real[the.STORED],
+    )
+    out[the.CHANGE] = (kinetic + raised) - (begun[the.KINETIC] + begun[the.HEIGHT])
+    out[the.LOADS] = pushed
+    out[the.DRIVING] = work[3] + begun[the.DRIVING]
+    out[the.FRICTION] = work[0]
+    out[the.IMPACT] = work[1] + begun[the.IMPACT]
+    out[the.CONSTRAINT] = work[2]
+    # heights change by h v', gravity works over the mean velocity; bodies turn
+    out[the.INTEGRATION] = (raised - begun[the.HEIGHT]) + fell + (kinetic - kicked) + turned
+    out[the.INTEGRATION] += begun[the.INTEGRATION]
+    out[the.IMPACT_ENERGY] = begun[the.IMPACT_ENERGY]
+    out[the.INFEASIBILITY] = begun[the.INFEASIBILITY]
+    out[the.R_ISLANDS], out[the.R_ITERATIONS] = s.count[the.ISLANDS], s.count[the.ITERATIONS]
+    out[the.R_METHODS], out[the.R_FAILED] = s.count[the.METHODS], s.count[the.FAILED]
+    if begun[the.R_FAILED] > 0.0:  # a collision was not solved
+        out[the.R_FAILED] = max(0, s.count[the.FAILED])
+    out[the.R_COLLISIONS] = s.count[the.COLLISIONS]
+    _judge(s, n)
+
+
+@kernel
+def _load_work(s):
+    """Work over the mean velocity: of forces, of gravity, of the gyroscopic torque as a force."""
+    dim, h = s.position.shape[1], s.real[the.H]
+    pushed, fell, turned = 0.0, 0.0, 0.0
+    for b in range(s.v.shape[0]):
+        if not s.inverse_mass[b] > 0.0:
+            continue
+        for a in range(s.v.shape[1]):
+            moved = h * 0.5 * (s.v0[b, a] + s.v[b, a])
+            pushed += s.force[b, a] * moved
+            if a < dim:
+                fell += s.mass[b] * s.gravity[a] * moved
+            elif s.count[the.EXPLICIT]:
+                turned += (s.load[b, a] - s.force[b, a]) * moved
+    return pushed, fell, turned
+
+
+@kernel
+def _judge(s, n):
+    """Residuals, and (10) to (13) of 1998 as measured, over contacts."""
+    out, begun, convex = s.report, s.begun, s.count[the.LAW] == 1
+    plain, free = begun[the.RESIDUAL], begun[the.RESIDUAL]
+    for k in range(s.count[the.ISLANDS]):
+        plain, free = max(plain, s.residual[k, 0]), max(free, s.residual[k, 1])
+    out[the.RESIDUAL], out[the.RESIDUAL_UNIT] = plain, free
+    least, slowest, cone = np.inf, np.inf, -np.inf
+    together, driving, lacking = 0.0, 0.0, 0.0
+    for i in range(n):
+        force, speed, power, mu = 0.0, 0.0, 0.0, s.mu[i]
+        for a in range(1, s.r.shape[1]):
+            force += s.r[i, a] ** 2
+            speed += s.u[i, a] ** 2
+            power += s.r[i, a] * s.u[i, a]
+        speed = np.sqrt(speed)
+        normal = s.u[i, 0] - mu * speed if convex else s.u[i, 0]
+        least, slowest = min(least, s.r[i, 0]), min(slowest, normal)
+        cone = max(cone, np.sqrt(force) - mu * s.r[i, 0])
+        together += s.r[i, 0] * normal
+        driving += power
+        lacking += mu * s.r[i, 0] * speed + power
+    if n == 0:
+        least = slowest = cone = 0.0
+    out[the.CONTACTS] = n
+    out[the.LEAST_IMPULSE], out[the.LEAST_VELOCITY], out[the.CONE] = least, slowest, cone
+    out[the.COMPLEMENTARITY], out[the.POWER], out[the.DISSIPATION] = together, driving, lacking

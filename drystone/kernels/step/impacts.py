@@ -1,0 +1,31 @@
+"""Fourth stage: is there a collision with restitution? They are rare, and solved elsewhere."""
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.step import names as the
+from drystone.kernels.step.choose import normal_speed
+
+
+@kernel
+def impacts(s, scan):
+    """COLLIDE if a contact that touches, or closes within the step, approaches with restitution.
+
+    Velocities of the scheme lie half a step before the positions they meet: the law of impact
+    sees v0 and half of the kick, which makes no collision by itself.
+    """
+    if not s.count[the.BOUNCE]:
+        return the.GO_ON
+    h, still, touch = s.real[the.H], s.real[the.STILL], s.real[the.TOUCH]
+    for i in range(s.count[the.ROWS]):
+        if not (s.eps[i, 0] > 0.0 or s.eps[i, 1] > 0.0):
+            continue
+        a, b = s.body[i, 0], s.body[i, 1]
+        before = normal_speed(i, a, s.v0, s.point, s.position, s.normal)
+        before -= normal_speed(i, b, s.v0, s.point, s.position, s.normal)
+        free = normal_speed(i, a, s.v_free, s.point, s.position, s.normal)
+        free -= normal_speed(i, b, s.v_free, s.point, s.position, s.normal)
+        pull = 0.5 * (free - before)
+        u, gap = before + pull, s.gap[i]
+        near = gap <= touch or gap + h * (u + pull) <= 0.0
+        if near and before < -still and u < -still:
+            return the.COLLIDE
+    return the.GO_ON

@@ -1,0 +1,62 @@
+"""The loop: stages by their addresses, step after step, until one of them needs Python."""
+
+from drystone.kernels._calls import call
+from drystone.kernels._jit import kernel
+from drystone.kernels.step import names as the
+
+
+@kernel
+def loop(program, back, stage, steps, s, scan, where):
+    """Run `steps` steps, the first of them from `stage` on; returns the code that stopped it.
+
+    program (n,): addresses of stages; back: the stage that AGAIN returns to;
+    where (2,): out, steps that were finished and the stage that stopped.
+    """
+    done = 0
+    while done < steps:
+        while stage < program.size:
+            code = call(program[stage], (s, scan))
+            if code == the.AGAIN:
+                stage = back
+            elif code != the.GO_ON:
+                where[0], where[1] = done, stage
+                return code
+            else:
+                stage += 1
+        stage = 0
+        done += 1
+        where[0], where[1] = done, 0
+    return the.GO_ON
+
+
+@kernel
+def record(s, scan):
+    """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
+    due = s.count[the.EVERY] > 0 and s.count[the.TAKEN] + 1 >= s.count[the.EVERY]
+    k, islands, logged = s.count[the.RECORDED], s.count[the.ISLANDS], s.count[the.LOGGED]
+    if due and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
+        return the.FULL
+    s.count[the.CURSOR] += 1
+    s.real[the.TIME] = s.time[0] + (s.time[1] + s.count[the.CURSOR]) * s.real[the.H]
+    s.report[the.R_TIME] = s.real[the.TIME]
+    s.count[the.TAKEN] += 1
+    if not due:
+        return the.GO_ON
+    s.count[the.TAKEN] = 0
+    for j in range(islands):
+        s.log[logged + j, 0] = max(s.residual[j, 0], s.residual[j, 1])
+        s.log[logged + j, 1] = s.start[j + 1] - s.start[j]
+    s.count[the.LOGGED] = s.frame_log[k] = logged + islands
+    s.frame_time[k] = s.real[the.TIME]
+    s.frame_position[k] = s.position
+    s.frame_orientation[k] = s.orientation
+    s.frame_velocity[k] = s.velocity
+    s.frame_report[k] = s.report
+    s.count[the.RECORDED] = k + 1
+    return the.GO_ON
+
+
+@kernel
+def pause(s, scan):
+    """A stage that Python does."""
+    return the.PAUSE

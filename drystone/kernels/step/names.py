@@ -1,0 +1,66 @@
+"""Places in the arrays of numbers that the stages of a step share, and what stages answer."""
+
+# s.real: settings and results that are numbers
+H = 0  # [s]
+TIME = 1  # [s] at the start of the step
+TOL, LOOSE = 2, 3  # residuals: of all islands, and of large ones that move
+REST = 4  # [m/s] speed that gravity gives in a step
+SLOP = 5  # part of a body's size
+ACTIVE = 6  # [m] active gap, where it is given
+RADIUS = 7  # [m] of soft fingers
+STORED = 8  # [J] in springs, at the start of the step
+OLD_H = 9  # [s] of the step that the warm start comes from
+STILL, TOUCH = 10, 11  # [m/s], [m]: what counts as a collision
+FASTEST = 12  # [m] the longest way of a body in this step
+REALS = 13
+
+# s.count: settings and results that are whole numbers
+ROWS = 0  # contacts that take part in this step
+ISLANDS = 1
+FOUND = 2  # contacts within reach
+OLD = 3  # contacts of the last step
+CURSOR = 5  # which of the prepared steps this is
+LAW = 6
+FLOW, EXPLICIT, STABILIZE, WARM, BOUNCE, REACH = 7, 8, 9, 10, 11, 12  # options
+ITERATIONS, METHODS = 14, 15  # of this step; methods by bits
+WAIT, PENALTY, TRIED, REFUSED = 16, 17, 18, 19  # when Newton is worth a try on large islands
+ROUND = 20  # of contacts that break loose
+FAILED = 21  # an island that was not solved, or -1
+RECORDED, EVERY, TAKEN = 22, 23, 24  # frames kept, steps between them, steps since the last
+LOGGED = 25  # islands in the log
+COLLISIONS = 26
+NEEDED = 27  # room that a stage lacked
+COUNTS = 28
+
+# values of s.count[REACH]
+BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
+
+SMALL = 64  # contacts of an island that is worth every method there is
+MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they stall
+LONGEST = 1024  # steps between two tries of Newton on large islands
+CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
+# must not creep: an error of a step is there again in the next one's warm start
+
+# answers of a stage; those of detection lie above 100
+GO_ON = 0
+NO_ROOM = 1  # for s.count[NEEDED] rows
+COLLIDE = 2  # collisions with restitution are to be solved
+NEWTON = 3  # islands with s.plan 1 or 2 are to be solved by Newton's method
+STUCK = 4  # islands with s.plan > 0 are to be solved by other means
+AGAIN = 5  # contacts broke loose: solve again
+NOT_FINITE = 6
+FULL = 7  # no room to record
+PAUSE = 8  # it is Python's turn
+DETECTION = 100
+
+# s.plan: what an island still needs
+DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
+
+# s.report
+(
+    KINETIC, POTENTIAL, CHANGE, LOADS, DRIVING, FRICTION, IMPACT, CONSTRAINT, INTEGRATION,
+    INFEASIBILITY, RESIDUAL, RESIDUAL_UNIT, LEAST_IMPULSE, LEAST_VELOCITY, COMPLEMENTARITY, CONE,
+    POWER, DISSIPATION, CONTACTS, R_ISLANDS, R_ITERATIONS, R_METHODS, R_TIME, R_FAILED,
+    HEIGHT, R_COLLISIONS, IMPACT_ENERGY,
+) = range(27)  # fmt: skip
+REPORT = 27

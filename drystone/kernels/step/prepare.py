@@ -1,0 +1,67 @@
+"""Fifth stage: velocities with the first guess of the impulses, and what islands may cost."""
+
+from drystone.kernels import contact_frames as frames
+from drystone.kernels._jit import kernel
+from drystone.kernels.step import names as the
+
+SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
+
+
+@kernel
+def prepare_planar(s, scan):
+    n = s.count[the.ROWS]
+    frames.velocities_planar(n, s.body, s.frame, s.point, s.position, s.bias, s.v_free, s.q)
+    push_planar(s, scan)
+    return _islands(s)
+
+
+@kernel
+def prepare_spatial(s, scan):
+    n = s.count[the.ROWS]
+    frames.velocities_spatial(n, s.body, s.frame, s.point, s.position, s.bias, s.v_free, s.q)
+    push_spatial(s, scan)
+    return _islands(s)
+
+
+@kernel
+def push_planar(s, scan):
+    """v = v_free + M^-1 J' r."""
+    n = s.count[the.ROWS]
+    _copy(s.v_free, s.v)
+    frames.push_planar(n, s.body, s.frame, s.point, s.position, s.inverse_mass, s.inverse, s.r, s.v)
+    return the.GO_ON
+
+
+@kernel
+def push_spatial(s, scan):
+    n = s.count[the.ROWS]
+    _copy(s.v_free, s.v)
+    frames.push_spatial(
+        n, s.body, s.frame, s.point, s.position, s.inverse_mass, s.inverse, s.r, s.v
+    )
+    return the.GO_ON
+
+
+@kernel
+def _copy(a, b):
+    for i in range(a.shape[0]):
+        for e in range(a.shape[1]):
+            b[i, e] = a[i, e]
+
+
+@kernel
+def _islands(s):
+    """All islands are chosen, each with its tolerance and its number of sweeps."""
+    ni, tol = s.count[the.ISLANDS], s.real[the.TOL]
+    s.count[the.FAILED] = -1
+    s.chosen_count[0] = ni
+    s.leave[0] = True
+    if ni > 0:
+        s.count[the.METHODS] |= 1
+    for k in range(ni):
+        size = s.start[k + 1] - s.start[k]
+        s.chosen[k] = k
+        s.limit[k] = the.CLOSER * tol if size <= the.SMALL else tol
+        s.most[k] = SWEEPS + CHEAP // size
+        s.residual[k, 0] = s.residual[k, 1] = 0.0
+    return the.GO_ON

@@ -1,0 +1,158 @@
+"""Third stage, second part: the chosen contacts packed for sweeps, and the first guess."""
+
+import numpy as np
+
+from drystone.kernels import rows as kernels
+from drystone.kernels._jit import kernel
+from drystone.kernels.active import pair_materials
+from drystone.kernels.light_planar import pack_planar
+from drystone.kernels.light_spatial import pack_spatial
+from drystone.kernels.matching import match_contacts
+from drystone.kernels.rigid import rotation_of
+from drystone.kernels.step import names as the
+from drystone.kernels.step.choose import choose
+
+
+@kernel
+def rows_planar(s, scan):
+    """Frames, materials, bias, and the packed form; rows J and P are not stored."""
+    choose(s, scan)
+    n = s.count[the.ROWS]
+    _frames_planar(s, scan, n)
+    pack_planar(
+        s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
+        s.contact[:n], s.motion, s.D[:n],
+    )  # fmt: skip
+    return _complete(s, n)
+
+
+@kernel
+def rows_spatial(s, scan):
+    """The same in space."""
+    choose(s, scan)
+    n = s.count[the.ROWS]
+    _frames_spatial(s, scan, n)
+    pack_spatial(
+        s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
+        s.contact[:n], s.motion, s.D[:n],
+    )  # fmt: skip
+    return _complete(s, n)
+
+
+@kernel
+def store_planar(s, lo, hi):
+    """J, P, D of the contacts lo:hi, from where bodies were at the start of the step."""
+    kernels.rows_planar(
+        s.inverse_mass, s.inverse, s.was, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
+        s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
+    )  # fmt: skip
+
+
+@kernel
+def store_spatial(s, lo, hi):
+    kernels.rows_spatial(
+        s.inverse_mass, s.inverse, s.was, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
+        s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
+    )  # fmt: skip
+
+
+@kernel
+def _frames_planar(s, scan, n):
+    _gather(s, scan, n)
+    kernels.frames_planar(s.normal[:n], s.frame[:n])
+
+
+@kernel
+def _frames_spatial(s, scan, n):
+    _gather(s, scan, n)
+    if s.anisotropic[0]:
+        _axes(s, n)
+    kernels.frames_spatial(
+        s.normal[:n], s.row_axis[:n], s.row_ratios[:n], s.real[the.RADIUS], s.frame[:n]
+    )
+
+
+@kernel
+def _gather(s, scan, n):
+    """Contacts in the order of s.pick."""
+    uid, body_of = s.geom_uid, s.geom_body
+    for i in range(n):
+        j = s.pick[i]
+        a, b = scan.geom_a[j], scan.geom_b[j]
+        s.gap[i], s.geom_a[i], s.geom_b[i] = scan.gap[j], a, b
+        s.tag_a[i], s.tag_b[i], s.feature[i] = uid[a], uid[b], scan.feature[j]
+        s.body[i, 0], s.body[i, 1] = body_of[a], body_of[b]
+        for c in range(s.point.shape[1]):
+            s.point[i, c], s.normal[i, c] = scan.point[j, c], scan.normal[j, c]
+
+
+@kernel
+def _axes(s, n):
+    """Axis and ratios of each contact: those of body a, else of body b, else of the cone."""
+    R = np.empty((3, 3))
+    for i in range(n):
+        for c in range(3):
+            s.row_axis[i, c] = s.cone_axis[c]
+        s.row_ratios[i, 0], s.row_ratios[i, 1] = s.cone_ratios[0], s.cone_ratios[1]
+        for side in (1, 0):
+            b = s.body[i, side]
+            own = s.axis[b]
+            if own[0] != 0.0 or own[1] != 0.0 or own[2] != 0.0:
+                rotation_of(s.orientation[b], R)
+                for c in range(3):
+                    s.row_axis[i, c] = R[c, 0] * own[0] + R[c, 1] * own[1] + R[c, 2] * own[2]
+                s.row_ratios[i, 0], s.row_ratios[i, 1] = s.ratios[b, 0], s.ratios[b, 1]
+
+
+@kernel
+def _complete(s, n):
+    """Materials, bias, first guess."""
+    pair_materials(
+        s.body[:n], s.friction, s.restitution, s.rule_key, s.rule_friction, s.rule_restitution,
+        s.both[:n], s.eps[:n],
+    )  # fmt: skip
+    _bias(s, n)
+    _guess(s, n)
+    return the.GO_ON
+
+
+@kernel
+def _bias(s, n):
+    """gap / h, beyond what counts as touching."""
+    d, h, slop = s.bias.shape[1], s.real[the.H], s.real[the.SLOP]
+    for i in range(n):
+        for a in range(d):
+            s.bias[i, a] = 0.0
+        if s.count[the.STABILIZE]:
+            size = min(s.size[s.body[i, 0]], s.size[s.body[i, 1]])
+            slack = slop * size if size < np.inf else slop
+            gap = s.gap[i]
+            s.bias[i, 0] = (gap - min(max(gap, -slack), slack)) / h
+
+
+@kernel
+def _guess(s, n):
+    """r: last step's impulses of the same contacts, turned into the new frames; and whether each
+    contact starts with its static or its dynamic coefficient."""
+    old = s.count[the.OLD]
+    places = 2
+    while places <= 2 * old:
+        places *= 2
+    match_contacts(
+        s.old_a[:old], s.old_b[:old], s.old_feature[:old], s.tag_a[:n], s.tag_b[:n], s.feature[:n],
+        s.head[:places], s.tail, s.source[:n],
+    )  # fmt: skip
+    scale = s.real[the.H] / s.real[the.OLD_H] if old > 0 and s.count[the.WARM] else 0.0
+    for i in range(n):
+        at = s.source[i]
+        known = at >= 0
+        s.loose[i] = known and s.old_slid[at]
+        s.mu[i] = s.both[i, 1] if s.loose[i] else s.both[i, 0]
+        for c in range(s.impulse.shape[1]):
+            s.impulse[i, c] = scale * s.old_impulse[at, c] if known else 0.0
+        s.spin[i] = scale * s.old_spin[at] if known else 0.0
+    kernels.project_impulses(s.frame[:n], s.impulse[:n], s.spin[:n], s.r[:n])
+    for i in range(n):
+        if s.r[i, 0] <= 0.0:
+            for a in range(s.r.shape[1]):
+                s.r[i, a] = 0.0

@@ -1,0 +1,33 @@
+"""Sixth stage: sweeps over the chosen islands, within their tolerances and numbers of sweeps."""
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.light_islands import solve_light_islands
+from drystone.kernels.step import names as the
+
+
+@kernel
+def sweep(s, scan):
+    """Accelerated Gauss-Seidel on body velocities."""
+    n, ni, m = s.count[the.ROWS], s.count[the.ISLANDS], s.chosen_count[0]
+    if m == 0:
+        return the.GO_ON
+    _reset(s, ni)
+    solve_light_islands(
+        s.chosen[:m], s.start[: ni + 1], s.body[:n], s.bias[:n], s.mu[:n], s.count[the.LAW],
+        s.limit[:ni], s.most[:ni], s.leave[0], s.q[:n], s.v, s.r[:n], s.u[:n], s.ended[:ni],
+        s.sweeps[:ni], s.residual[:ni], s.contact[:n], s.motion, s.seen, s.mine,
+    )  # fmt: skip
+    return _counted(s, ni)
+
+
+@kernel
+def _reset(s, ni):
+    for k in range(ni):
+        s.sweeps[k] = 0
+
+
+@kernel
+def _counted(s, ni):
+    for k in range(ni):
+        s.count[the.ITERATIONS] += s.sweeps[k]
+    return the.GO_ON

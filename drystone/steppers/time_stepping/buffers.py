@@ -1,0 +1,276 @@
+"""The arrays of a step, made once: bodies, rows, the warm start, frames to record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone.constraints.rows import Rows
+from drystone.dynamics import bodies
+from drystone.kernels._packed import Packed
+from drystone.kernels.step import names as the
+from drystone.kernels.step.rows import store_planar, store_spatial
+from drystone.model import Contacts, Model, State
+from drystone.problems.cones import EllipticCone
+from drystone.problems.friction import LAWS
+from drystone.steppers.time_stepping import impact
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.types import Floats, Ints
+
+FIRST = 16  # rows that there is room for at first
+SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
+NEVER = 1 << 40  # contacts: no island is refused yet
+STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
+WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
+MEMORY = ("real", "count", *WARM)
+N, F, B = np.int64, np.float64, np.bool_
+
+
+class Buffers:
+    """`s`: the arrays as stages see them; see ``kernels.step`` for who fills what.
+
+    size (nb,): radius of every body about its centre of mass, inf if unbounded; typical: their
+    median. Rows J and P are stored only where something asks for them (``rows``).
+    """
+
+    def __init__(self, options: TimeStepping, model: Model) -> None:
+        self.options, self.model = options, model
+        self.size = bodies.radii(model)
+        finite = self.size[np.isfinite(self.size)]
+        self.typical = float(np.median(finite)) if finite.size else 1.0
+        self._row_kinds = self._kinds_of_rows()
+        arrays = self._bodies() | self._settings() | self._geoms() | self._frames(0, 0)
+        arrays |= self._driven(0) | self._made(FIRST, 1)
+        self.s = Packed(**arrays)
+
+    @property
+    def room(self) -> int:
+        return int(self.s.gap.size)
+
+    def grow(self, needed: int) -> None:
+        """Room for more rows; what is in them stays."""
+        room = max(needed + needed // 4, 2 * self.room)
+        more = self._made(room, room if self.s.J.shape[0] > 1 else 1)
+        for name, array in more.items():
+            old = getattr(self.s, name)
+            array[tuple(slice(0, n) for n in old.shape)] = old
+        self.s.put(**more)
+
+    def _bodies(self) -> dict[str, np.ndarray]:
+        model, nb, dof = self.model, self.model.nb, self.model.dof
+        inertia, inverse = _copy(model.inertia), _copy(model.inverse_inertia)
+        planar = model.dim == 2
+        out: dict[str, np.ndarray] = {
+            name: np.zeros((nb, dof)) for name in ("velocity", "v0", "v_free", "v", "force", "load")
+        }
+        rules = model.rules
+        angles = (nb,) if planar else (nb, 4)
+        return out | {
+            "mass": _copy(model.mass), "inverse_mass": _copy(model.inverse_mass),
+            "own_inertia": inertia, "own_inverse": inverse, "inertia": inertia.copy(),
+            "inverse": inverse.copy(), "end_inertia": inertia.copy(),
+            "gravity": _copy(model.gravity), "size": _copy(self.size),
+            "slack": SLACK * np.where(np.isfinite(self.size), self.size, 0.0),
+            "position": np.zeros((nb, model.dim)), "was": np.zeros((nb, model.dim)),
+            "was_turned": np.zeros(angles), "was_moving": np.zeros((nb, dof)),
+            "orientation": np.zeros(angles),
+            "reach": np.zeros(nb), "moves": np.zeros(nb, B), "root": np.zeros(nb, N),
+            "fast": np.zeros(nb), "seen": np.zeros(nb, N), "mine": np.zeros(nb, N),
+            "motion": np.zeros((nb, 12 if planar else 28)),
+            "friction": _copy(model.friction), "restitution": _copy(model.restitution),
+            "axis": _copy(model.axis), "ratios": _copy(model.ratios),
+            "rule_key": _copy(rules.key), "rule_friction": _copy(rules.friction),
+            "rule_restitution": _copy(rules.restitution),
+        }  # fmt: skip
+
+    def _geoms(self) -> dict[str, np.ndarray]:
+        geoms = self.model.geoms
+        return {
+            "geom_body": _copy(geoms.body), "geom_offset": _copy(geoms.offset),
+            "geom_turn": _copy(geoms.turn), "geom_uid": _copy(geoms.uid),
+            "geom_size": _copy(geoms.radius),
+        }  # fmt: skip
+
+    def _settings(self) -> dict[str, np.ndarray]:
+        options, model, cone = self.options, self.model, self.options.shape
+        real, count = np.zeros(the.REALS), np.zeros(the.COUNTS, N)
+        gravity = float(np.sqrt((model.gravity**2).sum()))
+        real[the.TOL], real[the.LOOSE] = options.tol, max(options.tol, options.sweep_tol)
+        real[the.SLOP], real[the.REST] = options.slop, gravity  # REST is times h, see `set_step`
+        real[the.RADIUS] = 1.0
+        count[the.REACH] = the.BY_TRAVEL
+        if options.active_gap == "predicted":
+            count[the.REACH] = the.PREDICTED
+        elif options.active_gap is not None:
+            count[the.REACH], real[the.ACTIVE] = the.GIVEN, options.active_gap
+        count[the.LAW] = LAWS[options.formulation]
+        count[the.FLOW] = options.rotation == "flow"
+        count[the.EXPLICIT] = options.rotation == "explicit"
+        count[the.STABILIZE], count[the.WARM] = options.stabilize, options.warm_start
+        count[the.BOUNCE] = options.restitution != "none"
+        count[the.PENALTY], count[the.REFUSED] = 1, NEVER
+        real[the.OLD_H] = 1.0
+        elliptic = isinstance(cone, EllipticCone)
+        axis, ratios = np.zeros(3), np.ones(2)
+        if isinstance(cone, EllipticCone):
+            axis[:2] = np.cos(cone.angle), np.sin(cone.angle)
+            ratios[:] = cone.ratios
+        return {
+            "real": real, "count": count, "time": np.zeros(2), "begun": np.zeros(the.REPORT),
+            "report": np.zeros(the.REPORT), "sums": np.zeros(4), "cone_axis": axis,
+            "cone_ratios": ratios, "chosen_count": np.zeros(1, N), "leave": np.zeros(1, B),
+            "anisotropic": np.array([elliptic or bool(model.axis.any())]),
+        }  # fmt: skip
+
+    def _kinds_of_rows(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Shape of a row's part of each array that has one part for every row."""
+        d = dim = self.model.dim
+        stored = (d, 2, self.model.dof)
+        kinds: dict[str, tuple[tuple[int, ...], Any]] = dict.fromkeys(
+            ("geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label",
+             "place", "source", "old_a", "old_b", "old_feature", "chosen", "most", "ended",
+             "sweeps", "plan"), ((), N),
+        )  # fmt: skip
+        kinds |= dict.fromkeys(("gap", "mu", "spin", "old_spin", "limit"), ((), F))
+        kinds |= dict.fromkeys(("keep", "loose", "slid", "old_slid"), ((), B))
+        kinds |= dict.fromkeys(("bias", "zero", "r", "u", "q", "w"), ((d,), F))
+        kinds |= dict.fromkeys(("point", "normal", "impulse", "old_impulse"), ((dim,), F))
+        kinds |= {"pair": ((2,), N), "body": ((2,), N), "both": ((2,), F), "eps": ((2,), F)}
+        kinds |= {"residual": ((2,), F), "row_axis": ((3,), F), "row_ratios": ((2,), F)}
+        kinds |= {"frame": ((d, dim), F), "D": ((d, d), F)}
+        kinds |= {"contact": ((20 if dim == 2 else 40,), F), "J": (stored, F), "P": (stored, F)}
+        return kinds
+
+    def _made(self, room: int, stored: int) -> dict[str, np.ndarray]:
+        out = {}
+        for name, (shape, kind) in self._row_kinds.items():
+            out[name] = np.zeros((stored if name in ("J", "P") else room, *shape), kind)
+        out["row_ratios"][:] = 1.0
+        out["start"] = np.zeros(room + 1, N)
+        out["head"] = np.zeros(1 << (2 * room).bit_length(), N)
+        out["tail"] = np.zeros((3, room), N)
+        return out
+
+    def _driven(self, steps: int) -> dict[str, np.ndarray]:
+        model = self.model
+        which = np.array([i for i, _ in model.motions], N)
+        shape = (max(steps, 1), which.size)
+        angles = shape if model.dim == 2 else (*shape, 4)
+        return {
+            "driven": which, "driven_velocity": np.zeros((*shape, model.dof)),
+            "driven_position": np.zeros((*shape, model.dim)),
+            "driven_orientation": np.zeros(angles),
+        }  # fmt: skip
+
+    def _frames(self, n: int, islands: int) -> dict[str, np.ndarray]:
+        model, m = self.model, max(n, 1)
+        nb = model.nb
+        angles = (m, nb) if model.dim == 2 else (m, nb, 4)
+        return {
+            "frame_time": np.zeros(m), "frame_position": np.zeros((m, nb, model.dim)),
+            "frame_orientation": np.zeros(angles), "frame_velocity": np.zeros((m, nb, model.dof)),
+            "frame_report": np.zeros((m, the.REPORT)), "frame_log": np.zeros(m, N),
+            "log": np.zeros((max(islands, 1), 2)),
+        }  # fmt: skip
+
+    def set_state(self, state: State, start: float, steps: int) -> None:
+        """Begin with a state, `steps` steps after `start` [s]."""
+        s = self.s
+        s.position[:], s.orientation[:], s.velocity[:] = (
+            state.position, state.orientation, state.velocity,
+        )  # fmt: skip
+        s.time[:] = start, steps
+        s.real[the.TIME], s.count[the.CURSOR] = state.time, 0
+
+    def state(self) -> State:
+        s = self.s
+        return State(
+            float(s.real[the.TIME]), s.position.copy(), s.orientation.copy(), s.velocity.copy()
+        )
+
+    def state_before(self) -> State:
+        """The state that the last step began with."""
+        s = self.s
+        time = float(s.real[the.TIME])
+        return State(time, s.was.copy(), s.was_turned.copy(), s.was_moving.copy())
+
+    def set_step(self, h: float, steps: int) -> None:
+        """Steps of length h, `steps` of them to come: prescribed motions are worked out ahead."""
+        s, real = self.s, self.s.real
+        gravity = float(np.sqrt((s.gravity**2).sum()))
+        real[the.H], real[the.REST] = h, h * gravity
+        s.count[the.CURSOR] = 0
+        if not self.model.motions:
+            return
+        driven = self._driven(steps)
+        if steps <= s.driven_velocity.shape[0]:
+            driven = {name: getattr(s, name) for name in driven}
+        for k, (_, motion) in enumerate(self.model.motions):
+            for i in range(steps):
+                t = s.time[0] + (s.time[1] + i) * h if steps > 1 else real[the.TIME]
+                driven["driven_velocity"][i, k] = motion.velocity(t, h)
+                position, orientation = motion.pose(t + h)
+                driven["driven_position"][i, k] = position
+                driven["driven_orientation"][i, k] = orientation
+        s.put(**driven)
+
+    def set_collisions(self, gravity: float) -> None:
+        """What counts as a collision in steps of this length; see ``impact``."""
+        real = self.s.real
+        real[the.STILL] = max(STILL, SLOW * real[the.H] * gravity)
+        real[the.TOUCH] = TOUCH * self.typical
+
+    def make_room_for_frames(self, frames: int) -> None:
+        s = self.s
+        s.count[the.RECORDED] = s.count[the.LOGGED] = 0
+        if frames > s.frame_time.size:
+            s.put(**self._frames(frames, max(frames, s.log.shape[0])))
+
+    def make_room_in_log(self, islands: int) -> None:
+        """Room for the islands of a step; what is there has been taken."""
+        if islands > self.s.log.shape[0]:
+            self.s.put(log=np.zeros((2 * islands, 2)))
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """What a step leaves for the next one."""
+        return {name: getattr(self.s, name).copy() for name in MEMORY}
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        self.s.put(**{name: array.copy() for name, array in memory.items()})
+
+    def remember(self, other: Buffers) -> None:
+        """Take over the warm start of other buffers; contacts are told by uids."""
+        n = int(other.s.count[the.OLD])
+        if n > self.room:
+            self.grow(n)
+        for name in WARM:
+            getattr(self.s, name)[:n] = getattr(other.s, name)[:n]
+        self.s.real[the.OLD_H] = other.s.real[the.OLD_H]
+        for k in (the.OLD, the.WAIT, the.PENALTY, the.TRIED, the.REFUSED):
+            self.s.count[k] = other.s.count[k]
+
+    def store(self, lo: int, hi: int) -> None:
+        """J and P of the contacts lo:hi, which stages do without."""
+        if self.s.J.shape[0] < self.room:
+            shape = (self.room, *self.s.J.shape[1:])
+            self.s.put(J=np.zeros(shape), P=np.zeros(shape))
+        (store_planar if self.model.dim == 2 else store_spatial)(self.s, lo, hi)
+
+    def rows(self) -> Rows:
+        """The step's rows as they lie in the buffers; J and P as far as they were stored."""
+        s = self.s
+        n, ni = int(s.count[the.ROWS]), int(s.count[the.ISLANDS])
+        contacts = Contacts(
+            s.geom_a[:n], s.geom_b[:n], s.point[:n], s.normal[:n], s.gap[:n], s.feature[:n]
+        )
+        unit = np.sqrt(s.contact[:n, 13 if self.model.dim == 2 else 27])
+        return Rows(
+            s.start[: ni + 1], s.body[:n], contacts, s.moves, s.frame[:n], s.J[:n], s.P[:n],
+            s.D[:n], s.both[:n], s.eps[:n], unit, s.zero[:n], np.full(n, -1), None,
+        )  # fmt: skip
+
+
+def _copy(array: Floats | Ints) -> np.ndarray:
+    """One that kernels may hold on to: contiguous, and nobody else's."""
+    return np.array(array, order="C")

@@ -1,0 +1,387 @@
+"""Steps of worlds of contacts alone: all stages in one compiled loop.
+
+The loop runs for as many steps as it is told, and comes back when something needs Python: room,
+a pair kernel that is not loaded yet, a collision with restitution, Newton's method. That is done,
+and the loop goes on from the stage where it stopped. One step or a thousand, it is the same loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from drystone.constraints.rows import Rows
+from drystone.dynamics import bodies
+from drystone.dynamics.energy import stored
+from drystone.errors import SimulationError
+from drystone.kernels import ledger as kernels
+from drystone.kernels._calls import address
+from drystone.kernels.step import begin, find, finish, impacts, plan, prepare, rows, sweeps
+from drystone.kernels.step import names as the
+from drystone.kernels.step.loop import loop, record
+from drystone.model import Model, State
+from drystone.problems.cones import SoftFingerCone
+from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping.buffers import Buffers
+from drystone.steppers.time_stepping.impact import collide
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.pipeline import Stepper
+from drystone.steppers.time_stepping.reading import Frames, read_report
+from drystone.steppers.time_stepping.solve import LARGE_STEPS, STEPS, Solved
+from drystone.types import Status
+
+Stage = tuple[str, Callable[..., Any]]
+CHUNK = 256  # steps between two looks at what was recorded
+METHODS = tuple(dict.fromkeys(("nsgs", "newton", *SOLVERS)))  # by their bits
+
+
+def applies(options: TimeStepping, model: Model) -> bool:
+    """Whether this loop does what is asked for; all else is done stage by stage in Python."""
+    jointed = model.joints is not None and len(model.joints) > 0
+    plain = options.direct and options.sleeping is None and not jointed
+    if model.dim == 2:
+        return plain
+    lawful = options.formulation == "coulomb" and not isinstance(options.shape, SoftFingerCone)
+    return plain and lawful and options.mass == "start"
+
+
+def stages(dim: int) -> list[Stage]:
+    """The stages of a step, with the names under which their time is reported."""
+    way = "planar" if dim == 2 else "spatial"
+
+    def of(module: Any, name: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(module, f"{name}_{way}")
+        return function
+
+    return [
+        ("forces", of(begin, "begin")),
+        ("contacts", of(find, "find")),
+        ("contacts", find.admit),
+        ("rows", of(rows, "rows")),
+        ("impacts", impacts.impacts),
+        ("solve", of(prepare, "prepare")),
+        ("solve", sweeps.sweep),
+        ("solve", plan.plan),
+        ("solve", plan.choose_rest),
+        ("solve", sweeps.sweep),
+        ("solve", plan.judge_rest),
+        ("report", of(finish, "slip")),
+        ("drift", of(finish, "drift")),
+        ("report", record),
+    ]
+
+
+BACK = 5  # where contacts that broke loose are solved again
+
+
+class Compiled(Stepper):
+    """A stepper whose stages run in ``kernels.step.loop``.
+
+    profile: time every stage (steps are then run from Python, stage by stage, to the same bits).
+    """
+
+    profile = False
+    method_names = METHODS
+
+    def adopt(self, model: Model) -> None:
+        """Go on with an edited model; contacts that stay keep their impulses."""
+        before: Buffers | None = getattr(self, "buffers", None)
+        super().adopt(model)
+        self.buffers = Buffers(self.options, self.model)
+        if before is not None:
+            self.buffers.remember(before)
+        self.stages = stages(model.dim)
+        self._program: np.ndarray | None = None
+        self._where = np.zeros(2, np.int64)
+        self._looked: tuple[Rows, Solved] | None = None
+        self._stepped = False
+        self._frames: Frames | None = None
+        self.scan = self._make_scan(64)
+
+    def _make_scan(self, n):
+        from drystone.kernels._packed import Packed
+        dim=self.model.dim; ng=len(self.model.geoms); N=np.int64
+        return Packed(x=np.zeros((ng,dim)),R=np.zeros((ng,dim,dim)),margin=np.zeros(ng),count=np.zeros(4,N),geom_a=np.zeros(n,N),geom_b=np.zeros(n,N),feature=np.zeros(n,N),gap=np.zeros(n),point=np.zeros((n,dim)),normal=np.zeros((n,dim)))
+
+    def _dev_detect(self):
+        sc=self.scan
+        c=self.detector.contacts(sc.x,sc.R,sc.margin)
+        n=len(c)
+        if n>sc.gap.size:
+            self.scan=self._make_scan(2*n)
+            sc=self.scan
+        for k in ("geom_a","geom_b","feature","gap","point","normal"):
+            getattr(sc,k)[:n]=getattr(c,k)
+        sc.count[0]=n
+
+    @property
+    def program(self) -> np.ndarray:
+        """Addresses of the stages; making it compiles them."""
+        if self._program is None:
+            args = (self.buffers.s, self.scan)
+            self._program = np.array([address(stage, *args) for _, stage in self.stages])
+        return self._program
+
+    def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
+        self.buffers.set_state(state, state.time, 0)
+        seconds = self._steps(h, 1)
+        self.buffers.s.real[the.TIME] = state.time + h
+        after = self.buffers.state()
+        return after, read_report(self.buffers.s, h, METHODS, seconds)
+
+    @property
+    def in_one(self) -> bool:
+        """Whether many steps may be run at once: nothing is to be done after each."""
+        return self.options.on_failure == "report" and not self.profile
+
+    def run(
+        self, state: State, h: float, start: float, done: int, steps: int, every: int, out: Frames
+    ) -> None:
+        """Many steps, the first of them number `done` after `start` [s]; out: gets a frame of
+        every `every`-th of them, of none if it is 0, and where the run ended, also if it fails."""
+        buffers, s = self.buffers, self.buffers.s
+        self._frames, out.count = out, done
+        buffers.set_state(state, start, done)
+        s.count[the.EVERY], s.count[the.TAKEN] = every, 0
+        try:
+            while steps > 0:
+                chunk = 1 if self.model.forces else min(steps, CHUNK)
+                buffers.make_room_for_frames(-(-chunk // every) if every else 0)
+                self._steps(h, chunk)
+                out.take(s)
+                s.time[1] += chunk
+                s.count[the.CURSOR] = 0
+                steps -= chunk
+            out.state, out.report = buffers.state(), read_report(s, h, METHODS, {})
+        except SimulationError:
+            out.take(s)
+            out.state = buffers.state_before()
+            raise
+        finally:
+            out.count = int(s.time[1] + s.count[the.CURSOR])
+            s.count[the.EVERY], self._frames = 0, None
+
+    def _steps(self, h: float, steps: int) -> dict[str, float]:
+        """Run steps; returns the seconds of each stage if they are asked for."""
+        buffers, s = self.buffers, self.buffers.s
+        buffers.set_step(h, steps)
+        gravity = float(np.linalg.norm(self.model.gravity))
+        buffers.set_collisions(gravity)
+        if self.model.forces:
+            self._forces(s)
+        self._looked, self._stepped = None, True
+        seconds: dict[str, float] = {}
+        if self.profile:
+            for _ in range(steps):
+                self._timed(seconds)
+        else:
+            self._looped(steps)
+        if self.model.forces:
+            self._stored(s)
+        return seconds
+
+    def _looped(self, steps: int) -> None:
+        program, s, stage = self.program, self.buffers.s, 0
+        while True:
+            scan = self.scan
+            code = loop(program, BACK, stage, steps, s, scan, self._where)
+            if code == the.GO_ON:
+                return
+            steps -= int(self._where[0])
+            stage = self._help(int(code), int(self._where[1]))
+
+    def _timed(self, seconds: dict[str, float]) -> None:
+        stage = 0
+        while stage < len(self.stages):
+            name, run = self.stages[stage]
+            began = perf_counter()
+            code = run(self.buffers.s, self.scan)
+            if code == the.AGAIN:
+                stage = BACK
+            elif code == the.GO_ON:
+                stage += 1
+            else:
+                stage = self._help(int(code), stage)
+            seconds[name] = seconds.get(name, 0.0) + perf_counter() - began
+
+    def _help(self, code: int, stage: int) -> int:
+        """Do what a stage asked for; returns the stage to go on with."""
+        buffers, s = self.buffers, self.buffers.s
+        if code == the.PAUSE:
+            self._dev_detect()
+            return stage + 1
+        if code >= the.DETECTION:
+            self.detector.help(code - the.DETECTION)
+            return stage
+        if code == the.NO_ROOM:
+            buffers.grow(int(s.count[the.NEEDED]))
+            return stage
+        if code == the.FULL:
+            if self._frames is not None:
+                self._frames.take(s)
+            buffers.make_room_in_log(int(s.count[the.ISLANDS]))
+            return stage
+        if code == the.NOT_FINITE:
+            after = State(s.real[the.TIME] + s.real[the.H], s.position, s.orientation, s.velocity)
+            bodies.check_finite(self.model, after, s.force, float(s.real[the.H]))
+            raise SimulationError(f"a body ran away at t = {after.time:.6g} s")
+        if code == the.COLLIDE:
+            self._collide()
+        elif code == the.NEWTON:
+            self._newton()
+        else:
+            self._stuck()
+        return stage + 1
+
+    def _forces(self, s: Any) -> None:
+        """Forces of springs and callbacks at the start of a step, and what they store."""
+        state = self.buffers.state()
+        s.force[:] = 0.0
+        for item in self.model.forces:
+            item.add(self.model, state, s.force)
+        if not np.isfinite(s.force.sum()):
+            i = int(np.argmax(~np.isfinite(s.force).all(axis=1)))
+            raise SimulationError(
+                f"the forces on body {self.model.names[i]!r} at t = {state.time:.6g} s are "
+                f"{s.force[i]}"
+            )
+        s.real[the.STORED] = stored(self.model, state)
+
+    def _stored(self, s: Any) -> None:
+        """Book the energy that springs took or gave, also in the frame of this step."""
+        before, after = float(s.real[the.STORED]), stored(self.model, self.buffers.state())
+        reports = [s.report]
+        if s.count[the.RECORDED] and s.count[the.TAKEN] == 0:
+            reports.append(s.frame_report[s.count[the.RECORDED] - 1])
+        for report in reports:
+            report[the.POTENTIAL] = report[the.HEIGHT] + after
+            report[the.CHANGE] += after - before
+            report[the.LOADS] += after - before
+
+    def _collide(self) -> None:
+        """Collisions of this step with restitution; the kick is given anew after them."""
+        buffers, s = self.buffers, self.buffers.s
+        buffers.store(0, int(s.count[the.ROWS]))
+        part = buffers.rows()
+        half = 0.5 * (s.v_free - s.v0)
+        h, gravity = float(s.real[the.H]), float(np.linalg.norm(self.model.gravity))
+        hits = collide(part, s.v0.copy(), half, h, gravity, buffers.typical, self.bouncer)
+        if not hits.collisions:
+            return
+        s.v0[:] = hits.v - half
+        kick = begin.kick_planar if self.model.dim == 2 else begin.kick_spatial
+        kick(s, self.scan)
+        blows, offset = np.zeros(4), 0.0
+        half = np.where(self.model.inverse_mass[:, None] > 0, half, 0.0)
+        for rows_, r, old, new in hits.parts:
+            kernels.contact_work(rows_.body, rows_.moves, rows_.J, r, old, new, blows)
+            offset += float((r * rows_.velocities(half)).sum())
+        s.begun[the.DRIVING] = blows[3]
+        s.begun[the.IMPACT] = s.begun[the.IMPACT_ENERGY] = blows[:3].sum()
+        s.begun[the.INTEGRATION] = -offset
+        s.begun[the.RESIDUAL] = hits.residual
+        s.begun[the.R_FAILED] = hits.status is not Status.SOLVED
+        s.count[the.COLLISIONS] = hits.collisions
+        s.count[the.ITERATIONS] += hits.iterations
+
+    def _newton(self) -> None:
+        """Newton on the islands that are planned for it; large ones are refused for lack of room,
+        and wait longer where it did not arrive."""
+        s, view = self.buffers.s, self._view()
+        tol, missed = self.options.tol, False
+        for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.SMALL_NEWTON):
+            self._island(int(k), view, STEPS)
+        for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.LARGE_NEWTON):
+            size = int(s.start[k + 1] - s.start[k])
+            if size < s.count[the.REFUSED] and not self._island(int(k), view, LARGE_STEPS):
+                s.count[the.REFUSED] = size
+            missed |= bool(s.residual[k].max() > tol)
+        if s.count[the.TRIED] and missed:
+            longer = min(4 * int(s.count[the.PENALTY]), the.LONGEST)
+            s.count[the.PENALTY] = s.count[the.WAIT] = longer
+        self._adopt_answers(view)
+
+    def _island(self, k: int, view: Solved, steps: int) -> bool:
+        s = self.buffers.s
+        self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
+        return self.solver._newton(self.buffers.rows(), k, view, steps)
+
+    def _stuck(self) -> None:
+        """Islands that sweeps did not solve either: the whole chain of methods, if small."""
+        s, view = self.buffers.s, self._view()
+        for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] != the.DONE):
+            size = int(s.start[k + 1] - s.start[k])
+            if size <= the.SMALL:
+                self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
+                self.solver._island(self.buffers.rows(), int(k), view)
+            elif size <= the.MEDIUM:
+                self._island(int(k), view, STEPS)
+        self._adopt_answers(view)
+        plan.conclude(s)
+
+    def _adopt_answers(self, view: Solved) -> None:
+        """Velocities from the new impulses; what it took."""
+        s = self.buffers.s
+        push = prepare.push_planar if self.model.dim == 2 else prepare.push_spatial
+        push(s, self.scan)
+        s.count[the.ITERATIONS] += view.iterations
+        for name in view.methods:
+            s.count[the.METHODS] |= 1 << METHODS.index(name)
+
+    def _view(self) -> Solved:
+        """The state of the solve, as it lies in the buffers."""
+        s = self.buffers.s
+        n, ni, failed = (int(s.count[k]) for k in (the.ROWS, the.ISLANDS, the.FAILED))
+        status = Status.SOLVED if failed < 0 else Status.MAX_ITERATIONS
+        return Solved(
+            s.r[:n], s.u[:n], s.v, s.q[:n], s.mu[:n], status, s.residual[:ni], 0, (), failed
+        )
+
+    def _look(self) -> tuple[Rows, Solved] | None:
+        """Rows and impulses of the last step, if there was one."""
+        if self._looked is None and self._stepped:
+            self.buffers.store(0, int(self.buffers.s.count[the.ROWS]))
+            self._looked = self.buffers.rows(), self._view()
+        return self._looked
+
+    @property
+    def rows(self) -> Rows | None:
+        look = self._look()
+        return None if look is None else look[0]
+
+    @rows.setter
+    def rows(self, value: Rows | None) -> None:
+        """Nothing to keep: rows lie in the buffers."""
+
+    @property
+    def solved(self) -> Solved | None:
+        look = self._look()
+        return None if look is None else look[1]
+
+    @solved.setter
+    def solved(self, value: Solved | None) -> None:
+        """Nothing to keep: impulses lie in the buffers."""
+
+    @property
+    def work(self) -> Any:
+        """Velocities and forces of the last step."""
+        s = self.buffers.s
+        return SimpleNamespace(
+            model=self.model, h=float(s.real[the.H]), v0=s.v0, v_free=s.v_free, force=s.force,
+            inertia=s.inertia, inverse_inertia=s.inverse,
+        )  # fmt: skip
+
+    @work.setter
+    def work(self, value: Any) -> None:
+        """Nothing to keep."""
+
+    def _memory(self) -> Any:
+        return self.buffers.memory()
+
+    def _recall(self, memory: Any) -> None:
+        self.buffers.recall(memory)

@@ -1,0 +1,89 @@
+"""Reports and frames as the compiled loop leaves them, for people to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone.kernels.step import names as the
+from drystone.model import State
+from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.types import Floats, Status
+
+ENERGY = slice(the.KINETIC, the.INTEGRATION + 1)
+CONDITIONS = slice(the.LEAST_IMPULSE, the.DISSIPATION + 1)
+
+
+def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, float]) -> StepReport:
+    """The report of the last step; names: of methods, by their bits."""
+    n = int(s.count[the.ISLANDS])
+    log = np.empty((n, 2))
+    log[:, 0], log[:, 1] = s.residual[:n].max(axis=1, initial=0.0), np.diff(s.start[: n + 1])
+    return make_report(s.report, h, names, log, seconds)
+
+
+def make_report(
+    row: Floats, h: float, names: tuple[str, ...], islands: Floats, seconds: dict[str, float]
+) -> StepReport:
+    """A report from the numbers of ``kernels.step.names``; islands (n, 2): residuals, sizes."""
+    values = row.tolist()
+    bits = int(values[the.R_METHODS])
+    return StepReport(
+        time=values[the.R_TIME],
+        dt=h,
+        status=Status.SOLVED if values[the.R_FAILED] < 0 else Status.MAX_ITERATIONS,
+        residual=values[the.RESIDUAL],
+        residual_unit=values[the.RESIDUAL_UNIT],
+        iterations=int(values[the.R_ITERATIONS]),
+        methods=tuple(name for k, name in enumerate(names) if bits >> k & 1),
+        contacts=int(values[the.CONTACTS]),
+        islands=int(values[the.R_ISLANDS]),
+        infeasibility=values[the.INFEASIBILITY],
+        energy=EnergyLedger(*values[ENERGY]),
+        conditions=Conditions(*values[CONDITIONS]),
+        collisions=int(values[the.R_COLLISIONS]),
+        impact_energy=values[the.IMPACT_ENERGY],
+        seconds=seconds,
+        island_residuals=islands[:, 0] if len(islands) else None,
+        island_sizes=islands[:, 1].astype(np.int64),
+    )
+
+
+class Frames:
+    """What a run recorded, as arrays by chunks; how far it came: steps since the start of the
+    simulation, state, and report of the last step."""
+
+    def __init__(self, names: tuple[str, ...], h: float) -> None:
+        self.names, self.h = names, h
+        self.chunks: list[dict[str, np.ndarray]] = []
+        self.count = 0
+        self.state: State | None = None
+        self.report: StepReport | None = None
+
+    def take(self, s: Any) -> None:
+        """Copy the frames that lie in the buffers, and empty them."""
+        n, m = int(s.count[the.RECORDED]), int(s.count[the.LOGGED])
+        if n:
+            parts = ("time", "position", "orientation", "velocity", "report", "log")
+            chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
+            chunk["islands"] = s.log[:m].copy()
+            self.chunks.append(chunk)
+        s.count[the.RECORDED] = s.count[the.LOGGED] = 0
+
+    def states(self) -> list[State]:
+        return [
+            State(float(c["time"][i]), c["position"][i], c["orientation"][i], c["velocity"][i])
+            for c in self.chunks
+            for i in range(c["time"].size)
+        ]
+
+    def reports(self) -> list[StepReport]:
+        out = []
+        for c in self.chunks:
+            start = 0
+            for i in range(c["time"].size):
+                islands = c["islands"][start : c["log"][i]]
+                out.append(make_report(c["report"][i], self.h, self.names, islands, {}))
+                start = int(c["log"][i])
+        return out
