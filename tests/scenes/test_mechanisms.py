@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import drystone as ds
-from drystone.constraints.joints.rows import free_coordinates
+from drystone.constraints.joints.rows import free_coordinates, joint_rows
 
 G = 9.81
 
@@ -243,3 +243,17 @@ def test_wrong_settings_are_refused_by_name(name, settings, words):
         ds.scene(name, **settings)
     for word in [f"scene {name!r}", *words]:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank"])
+@pytest.mark.parametrize("planar", [True, False])
+def test_linkages_start_closed_and_in_motion(name, planar):
+    """C = 0 and J v = 0: the motor kicks nobody."""
+    model, state = ds.scene(name, planar=planar).world.build()
+    rows = joint_rows(model.joints, state)
+    assert np.abs(rows.error).max() < 1e-14
+    body = model.joints.row_body
+    speeds = np.where(body[:, :, None] >= 0, state.velocity[body], 0.0)
+    rate = np.einsum("rse,rse->r", rows.J, speeds)
+    assert np.abs(rate).max() < 1e-12
+    assert np.abs(state.velocity).max() > 1

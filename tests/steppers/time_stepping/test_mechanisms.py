@@ -256,3 +256,49 @@ def test_mass_ratio_1000_across_a_joint_pushing(masses):
     assert sim.infeasibility < 1e-4
     load = sim.contacts["force"][:, 2].sum()
     assert abs(load) == pytest.approx(sum(masses) * G, rel=1e-3), "it lies still"
+
+
+def rod_between(left, right, length=1.0):
+    """A planar rod pinned at two points of the world."""
+    world = ds.World(planar=True)
+    world.add_body(ds.Rectangle(length, 0.1), name="rod", position=(0.5, 0))
+    world.add_joint(ds.Pin("rod", anchor_a=(-0.5 * length, 0), anchor_b=left, name="left"))
+    world.add_joint(ds.Pin("rod", anchor_a=(0.5 * length, 0), anchor_b=right, name="right"))
+    return world
+
+
+def test_a_simulation_starts_with_its_joints_closed():
+    """Bodies that do not fit yet are moved, not torn into place within a step."""
+    sim = ds.Simulation(rod_between((0.6, 0.3), (0.6, 1.3)))
+    np.testing.assert_allclose(sim.body("rod").position, (0.6, 0.8), atol=1e-9)
+    assert sim.body("rod").orientation == pytest.approx(0.5 * np.pi, abs=1e-9)
+    report = sim.step()
+    assert report.ok
+    assert np.abs(sim.state.velocity).max() < 1e-9, "held at both ends, it stays"
+    fits = rod_between((0, 0), (1, 0))
+    np.testing.assert_array_equal(ds.Simulation(fits).state.position, fits.build()[1].position)
+
+
+def test_loops_that_contradict_each_other_are_named():
+    with pytest.raises(ds.ModelError, match=r"joint 'left' between 'rod' and the world cannot.*"):
+        ds.Simulation(rod_between((0, 0), (1.5, 0)))
+    with pytest.raises(ds.ModelError, match=r"open by 0\.25 m; its loop is 'left', 'right'"):
+        ds.Simulation(rod_between((0, 0), (1.5, 0)))
+    world = ds.scene("four-bar").world
+    world.add_joint(ds.Distance("coupler", "world", anchor_b=(3, 0), length=0.1, name="rope"))
+    with pytest.raises(ds.ModelError, match=r"joint '.*' between .*cannot close.*its loop is"):
+        ds.Simulation(world)
+
+
+def test_bodies_driven_apart_end_in_an_error_that_names_the_joint():
+    world = ds.World(planar=True)
+    for name, x, speed in (("l", 0.0, -1.0), ("r", 1.0, 1.0)):
+        world.add_body(
+            ds.Disk(0.1), name=name, position=(x, 0), motion=ds.ConstantVelocity((speed, 0))
+        )
+    world.add_body(ds.Rectangle(1, 0.1), name="rod", position=(0.5, 0))
+    world.add_joint(ds.Pin("rod", "l", anchor=(0, 0), name="left"))
+    world.add_joint(ds.Pin("rod", "r", anchor=(1, 0), name="right"))
+    sim = ds.Simulation(world)
+    with pytest.raises(ds.SimulationError, match=r"joint '(left|right)'.* is open by"):
+        sim.run(0.1)
