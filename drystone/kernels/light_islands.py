@@ -1,9 +1,19 @@
 """Islands of contacts alone: accelerated Gauss-Seidel on light contacts, W and P never formed.
 
-As ``island_sweeps``, with contacts and bodies packed into lines of numbers (``light_spatial``,
-``light_planar``), no allocation, and the conjugate step woven into the sweep: v is linear in r
-and a contact reads no impulse but its own, so its part of the step can wait for its turn. What is
-left of acceleration is a pass over the bodies, and |g|^2 comes with the sweep.
+Contacts and bodies are packed into lines of numbers (``light_spatial``, ``light_planar``); island
+k owns the lines start[k]:start[k + 1] and is judged by its own scale (G14).
+
+Sweeps alone crawl in deep piles. They are accelerated as gradients are by Nesterov: a sweep starts
+from a point beyond the last one's end, y + beta (y - y_before), with beta growing towards one;
+where the change g of a sweep grows by more than RESTART, beta starts again from zero. On piles,
+walls, arches and shaken grains this takes a fifth fewer sweeps to 1e-3 than conjugate gradients in
+their nonlinear form, and two vectors less. v is linear in r, and a contact reads no impulse but
+its own: so its part of the step beyond waits for its turn in the sweep, and what is left of the
+acceleration is a pass over the bodies. What is judged and returned always comes from a sweep.
+
+Judging costs two thirds of a sweep. |g|, which a sweep knows at no cost, follows the residual by a
+factor that changes slowly: so the residual is asked for where that promises the end, and else now
+and then.
 """
 
 import numpy as np
@@ -14,9 +24,9 @@ from drystone.kernels.light_judge import free_scales, judge_spatial
 from drystone.kernels.light_planar import judge_planar, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
 
-MANY = 1000  # contacts of an island whose sweeps are dear: they are judged sooner
-EXACT = 1e-15
+MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
 EVERY = 8  # sweeps between judgings, once the first few are done
+RESTART = 1.1  # of |g|^2
 
 
 @kernel
@@ -26,116 +36,108 @@ def solve_light_islands(
 ):  # fmt: skip
     """Sweep the chosen islands until both residuals are <= tol (ni,), or most (ni,) sweeps.
 
-    As ``island_sweeps.solve_islands``, for contacts alone, of Coulomb's law in space or of either
-    law in the plane. contact, motion: from ``pack_spatial`` or ``pack_planar``; seen, mine (nb,):
-    work. Returns 0.
+    For contacts alone, of Coulomb's law in space or of either law in the plane. chosen (n,):
+    numbers of islands; body (nc, 2); v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
+    q (nc, d): J v_free + bias; u (nc, d): velocities at the end; leave: stop early where the rate
+    so far promises no end. ended (ni,): status codes; sweeps (ni,): added to; residual (ni, 2).
+    contact, motion: from ``pack_spatial`` or ``pack_planar``; seen, mine (nb,): work. Returns 0.
     """
     for b in range(seen.size):
         seen[b] = -1
+    d, dof = r.shape[1], v.shape[1]
+    at = 14 if d == 2 else 29
     for k in chosen:
         lo, hi = start[k], start[k + 1]
-        members = _members(lo, hi, body, k, seen, mine)
-        _load(lo, hi, mine, members, bias, mu, r, v, contact, motion)
-        _solve(
-            k, lo, hi, body, members, mine, law, tol[k], most[k], leave, q, u, ended, sweeps,
-            residual, contact, motion,
+        members = _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion)
+        plain_q, free_q = free_scales(lo, hi, q, contact, 13 if d == 2 else 27)
+        ended[k], count, residual[k, 0], residual[k, 1] = _solve(
+            lo, hi, body, mine[:members], law, tol[k], most[k], leave, plain_q, free_q, u,
+            contact, motion,
         )  # fmt: skip
-        at = 14 if r.shape[1] == 2 else 29
+        sweeps[k] += count
         for i in range(lo, hi):
-            for a in range(r.shape[1]):
+            for a in range(d):
                 r[i, a] = contact[i, at + a]
         for j in range(members):
-            for e in range(v.shape[1]):
+            for e in range(dof):
                 v[mine[j], e] = motion[mine[j], e]
     return 0
 
 
 @kernel
-def _members(lo, hi, body, k, seen, mine):
-    """Bodies of the contacts lo:hi into mine; returns how many."""
+def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
+    """What a solve brings into the lines; bodies of the island into mine; returns how many."""
+    d, dof = r.shape[1], v.shape[1]
+    at_bias, at_mu, at, before = (6, 12, 14, 6) if d == 2 else (15, 26, 29, 14)
     count = 0
     for i in range(lo, hi):
+        if d == 3:
+            contact[i, 28] = 0.0
+        contact[i, at_mu] = mu[i]
+        for a in range(d):
+            contact[i, at_bias + a] = bias[i, a]
+            contact[i, at + a] = r[i, a]
+            contact[i, at + d + a] = r[i, a]
         for s in range(2):
             b = body[i, s]
             if seen[b] != k:
                 seen[b] = k
                 mine[count] = b
                 count += 1
+                for e in range(dof):
+                    motion[b, e] = v[b, e]
+                    motion[b, before + e] = v[b, e]
     return count
 
 
 @kernel
-def _load(lo, hi, mine, members, bias, mu, r, v, contact, motion):
-    """What a solve brings into the lines; the change g and the direction p start from zero."""
-    d = r.shape[1]
-    at_bias, at_mu, at = (6, 12, 14) if d == 2 else (15, 26, 29)
-    for i in range(lo, hi):
-        contact[i, at_mu] = mu[i]
-        for a in range(d):
-            contact[i, at_bias + a], contact[i, at + a] = bias[i, a], r[i, a]
-            contact[i, at + d + a], contact[i, at + 2 * d + a] = 0.0, 0.0
-        if d == 3:
-            contact[i, 28] = 0.0
-    dof, before = (3, 6) if d == 2 else (6, 16)
-    for j in range(members):
-        b = mine[j]
-        for e in range(dof):
-            motion[b, e], motion[b, before + e], motion[b, before + dof + e] = v[b, e], v[b, e], 0.0
-
-
-@kernel
-def _solve(
-    k, lo, hi, body, members, mine, law, tol, most, leave, q, u, ended, sweeps, residual, contact,
-    motion,
-):  # fmt: skip
+def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contact, motion):
+    """Status, sweeps and both residuals of one island."""
     planar = u.shape[1] == 2
-    done, count, before, gg, new = 0, 0, np.inf, -1.0, -1.0
-    plain_q, free_q = free_scales(lo, hi, q, contact, 13 if planar else 27)
-    ended[k] = status.RUNNING
+    done, upto, last, before = 0, 1, 0, np.inf
+    old, new, goal, t = np.inf, np.inf, -1.0, 1.0
     while True:
+        while done < min(upto, most):
+            beta = 0.0
+            if done > 0:
+                t = 1.0 if new > RESTART * old else t
+                old, beta = new, t - 1.0
+                t = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
+                beta /= t
+                _go_on(mine, beta, motion, 3 if planar else 6)
+            if planar:
+                new = sweep_planar(lo, hi, body, contact, motion, law, beta)
+            else:
+                new = sweep_spatial(lo, hi, body, contact, motion, beta)
+            done += 1
+            if new <= goal:
+                break
         if planar:
             plain, free = judge_planar(lo, hi, body, contact, motion, law, plain_q, free_q, u)
         else:
             plain, free = judge_spatial(lo, hi, body, contact, motion, plain_q, free_q, u)
         worst = max(plain, free)
-        residual[k, 0], residual[k, 1] = plain, free
-        # one sweep at least: an error that is let pass is there again in the next step, and
+        # after one sweep at least: an error that is let pass is there again in the next step, and
         # velocities would add it up until it shows
-        if worst <= tol and (done > 0 or worst <= EXACT):
-            ended[k] = status.SOLVED
-            break
+        if worst <= tol:
+            return status.SOLVED, done, plain, free
         if done >= most or not np.isfinite(worst):
-            break
-        if leave and done >= (EVERY if hi - lo > MANY else 3 * EVERY):
-            rate = np.log(worst / before) / count
-            if not rate < 0.0 or np.log(tol / worst) / rate > most - done:
-                break
-        before = worst
-        count = min(max(1, min(EVERY, done // 2)), most - done)
-        for c in range(count):
-            beta, keep = 0.0, 0.0
-            if done + c > 0:
-                if gg >= 0.0 and new < gg:
-                    beta, keep = new / gg, 1.0
-                gg = new
-                _shift(mine, members, beta, keep, motion)
-            if planar:
-                new = sweep_planar(lo, hi, body, contact, motion, law, beta, keep)
-            else:
-                new = sweep_spatial(lo, hi, body, contact, motion, beta, keep)
-        done += count
-    sweeps[k] += done
+            return status.RUNNING, done, plain, free
+        goal = new * (tol / worst) ** 2
+        if done >= upto:
+            if leave and done >= (EVERY if hi - lo > MANY else 3 * EVERY):
+                rate = np.log(worst / before) / (done - last)
+                if not rate < 0.0 or np.log(tol / worst) / rate > most - done:
+                    return status.RUNNING, done, plain, free
+            before, last, upto = worst, done, done + min(EVERY, done + 2)
 
 
 @kernel
-def _shift(mine, members, beta, keep, motion):
-    """The conjugate step of body velocities: v += beta p, p = keep (beta p + g)."""
-    dof, before = (3, 6) if motion.shape[1] == 12 else (6, 16)
-    for j in range(members):
-        b = mine[j]
+def _go_on(mine, beta, motion, dof):
+    """Bodies' part of the step beyond the last sweep: v goes on by beta times what it changed."""
+    at = 2 * dof if dof == 3 else 14
+    for b in mine:
         for e in range(dof):
-            v, p = motion[b, e], motion[b, before + dof + e]
-            g = v - motion[b, before + e]
-            v += beta * p
-            motion[b, e], motion[b, before + e] = v, v
-            motion[b, before + dof + e] = keep * (beta * p + g)
+            y = motion[b, e]
+            motion[b, e] = y + beta * (y - motion[b, at + e])
+            motion[b, at + e] = y

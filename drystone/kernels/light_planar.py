@@ -3,9 +3,9 @@
 As ``light_spatial``: n and the levers of n and t about both bodies stand for J and P; the tangent
 is n turned by +90 degrees. D with its normal eliminated: c = D_nn, f = D_tn / c, T = D_tt - c f^2.
 
-One line of ``contact`` (nc, 20): 0 n, 2 levers of n and t about a, 4 about b, 6 bias, 8 c, 9 1/c,
-10 f, 11 1/T, 12 mu, 13 unit^2, 14 r, 16 g, 18 p. One line of ``motion`` (nb, 12): 0 v, 3 1/m,
-4 1/I, 5 whether the body moves, 6 v before the sweep, 9 direction.
+One line of ``contact`` (nc, CONTACT): 0 n, 2 levers of n and t about a, 4 about b, 6 bias, 8 c,
+9 1/c, 10 f, 11 1/T, 12 mu, 13 unit^2, 14 r, 16 r after the sweep before. One line of ``motion``
+(nb, MOTION): 0 v, 3 1/m, 4 1/I, 5 whether the body moves, 6 v after the sweep before.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.light_judge import ratios
 
+CONTACT, MOTION = 18, 9
 CONVEX = 1  # as in ``blocks``
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
@@ -48,11 +49,11 @@ def pack_planar(body, frame, point, position, inverse_mass, inverse_inertia, con
 
 
 @kernel
-def sweep_planar(lo, hi, body, contact, motion, law, beta, keep):
+def sweep_planar(lo, hi, body, contact, motion, law, beta):
     """One pass over the contacts lo:hi, each solved exactly with the others fixed.
 
-    Before its turn, a contact takes its part of the conjugate step: r += beta p,
-    p = keep (beta p + g). Returns the sum of |change|^2 unit^2.
+    Before its turn, a contact takes its part of the step beyond the last sweep: r goes on by
+    beta times what it changed. Returns the sum of |change|^2 unit^2.
     """
     total = 0.0
     for i in range(lo, hi):
@@ -62,13 +63,12 @@ def sweep_planar(lo, hi, body, contact, motion, law, beta, keep):
         x, y = motion[a, 0] - motion[b, 0], motion[a, 1] - motion[b, 1]
         un = contact[i, 6] + (n0 * x + n1 * y) + (an * motion[a, 2] - bn * motion[b, 2])
         ut = contact[i, 7] + (n0 * y - n1 * x) + (at * motion[a, 2] - bt * motion[b, 2])
-        on, ot = contact[i, 14] + beta * contact[i, 18], contact[i, 15] + beta * contact[i, 19]
-        contact[i, 18] = keep * (beta * contact[i, 18] + contact[i, 16])
-        contact[i, 19] = keep * (beta * contact[i, 19] + contact[i, 17])
+        on, ot, rn, rt = contact[i, 14], contact[i, 15], contact[i, 16], contact[i, 17]
+        contact[i, 16], contact[i, 17] = on, ot
+        on, ot = on + beta * (on - rn), ot + beta * (ot - rt)
         rn, rt = solve_planar(contact, i, un, ut, on, ot, law)
         contact[i, 14], contact[i, 15] = rn, rt
         rn, rt = rn - on, rt - ot
-        contact[i, 16], contact[i, 17] = rn, rt
         size = rn * rn + rt * rt
         if size == 0.0:
             continue

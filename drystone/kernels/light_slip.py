@@ -2,10 +2,10 @@
 
 ``one_contact`` has the derivation: with p = q_t - f q_n and T as there, x = r_t solves
 (T + lam I) x = -p, x = -N / chi with N = lam p + adj(T) p, chi = det(T + lam I), and the law
-|x| = mu r_n asks for the root of
-    h(lam) = |N| + mu (q_n / c chi - f.N).
-Newton from the last sweep's lam, inside a bracket: a relative step of 1e-8 leaves 1e-16 after it,
-so that the last one needs no proof.
+|x| = mu r_n reads L = R with L = |N| and R = mu r_n chi = mu (f.N - q_n / c chi).
+Newton runs on R / L - 1, inside a bracket of L - R: 1 / |x| is almost linear in lam, as known from
+trust regions, and exactly so for balls, where T is a multiple of I and f = 0. It starts from the
+last sweep's lam; a relative step of LAST leaves LAST^2 after it, and less in the next sweep.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 
 STEPS = 60  # a warm start needs about two; bisection would end the rest
-LAST = 1e-8
+LAST = 1e-4
 TINY = 4e-16
 
 
@@ -25,24 +25,25 @@ def slip(qn, p1, p2, inverse, f1, f2, t11, t12, t22, mu, lam):
     n0, n1, n2 = a1 * a1 + a2 * a2, a1 * p1 + a2 * p2, p1 * p1 + p2 * p2
     g = qn * inverse
     g0, g1, g2 = (
-        mu * (g * det - f1 * a1 - f2 * a2),
-        mu * (g * trace - f1 * p1 - f2 * p2),
-        mu * g,
+        mu * (f1 * a1 + f2 * a2 - g * det),
+        mu * (f1 * p1 + f2 * p2 - g * trace),
+        -mu * g,
     )
     low, high = 0.0, np.inf
     if not lam > 0.0:
         lam = 0.1 * trace
     for _ in range(STEPS):
-        length = np.sqrt(max(n0 + lam * (2.0 * n1 + lam * n2), 0.0))
-        h = length + (g0 + lam * (g1 + lam * g2))
+        square = max(n0 + lam * (2.0 * n1 + lam * n2), 0.0)
+        length, R = np.sqrt(square), g0 + lam * (g1 + lam * g2)
+        h = length - R
         if h > 0.0:
             low = lam
         else:
             high = lam
         if abs(h) <= TINY * length:
             break
-        move = h * length / (n1 + lam * n2 + length * (g1 + 2.0 * lam * g2))
-        step = lam - move
+        move = h * square / (square * (g1 + 2.0 * lam * g2) - R * (n1 + lam * n2))
+        step = lam + move
         if low < step < high:
             lam = step
             if abs(move) <= LAST * step:

@@ -11,10 +11,10 @@ T = D_tt - c f f'. Then, for the impulse r before and the velocity u there,
     r_n' = -q_n / c - f.r_t',
 and slip has p = q_t - f q_n = (u_t - f u_n) - T r_t and adj(T) p = -det(T) r_t' at hand.
 
-One line of ``contact`` (nc, 40): 0 frame, 9 arm of a, 12 arm of b, 15 bias, 18 c, 19 1/c, 20 f,
-22 T_11, T_12, T_22, 25 1/det(T), 26 mu, 27 unit^2, 28 lam, 29 r, 32 g, 35 p (see
-``light_islands``). One line of ``motion`` (nb, 28): 0 v, 6 1/m, 7 the inverse inertia in world
-axes (xx, yy, zz, xy, xz, yz), 13 whether the body moves, 16 v before the sweep, 22 direction.
+One line of ``contact`` (nc, CONTACT): 0 frame, 9 arm of a, 12 arm of b, 15 bias, 18 c, 19 1/c,
+20 f, 22 T_11, T_12, T_22, 25 1/det(T), 26 mu, 27 unit^2, 28 lam, 29 r, 32 r after the sweep
+before. One line of ``motion`` (nb, MOTION): 0 v, 6 1/m, 7 the inverse inertia in world axes
+(xx, yy, zz, xy, xz, yz), 13 whether the body moves, 14 v after the sweep before.
 """
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.light_slip import slip
 
+CONTACT, MOTION = 35, 20
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
 
@@ -87,11 +88,11 @@ def _add_diagonal(contact, motion, i, at, b, D):
 
 
 @kernel
-def sweep_spatial(lo, hi, body, contact, motion, beta, keep):
+def sweep_spatial(lo, hi, body, contact, motion, beta):
     """One pass over the contacts lo:hi, each solved exactly with the others fixed.
 
-    Before its turn, a contact takes its part of the conjugate step: r += beta p,
-    p = keep (beta p + g). Returns the sum of |change|^2 unit^2.
+    Before its turn, a contact takes its part of the step beyond the last sweep: r goes on by
+    beta times what it changed. Returns the sum of |change|^2 unit^2.
     """
     total = 0.0
     for i in range(lo, hi):
@@ -109,16 +110,13 @@ def sweep_spatial(lo, hi, body, contact, motion, beta, keep):
         un = contact[i, 15] + (n0 * w0 + n1 * w1 + n2 * w2)
         us = contact[i, 16] + (s0 * w0 + s1 * w1 + s2 * w2)
         ut = contact[i, 17] + (t0 * w0 + t1 * w1 + t2 * w2)
-        on = contact[i, 29] + beta * contact[i, 35]
-        os = contact[i, 30] + beta * contact[i, 36]
-        ot = contact[i, 31] + beta * contact[i, 37]
-        contact[i, 35] = keep * (beta * contact[i, 35] + contact[i, 32])
-        contact[i, 36] = keep * (beta * contact[i, 36] + contact[i, 33])
-        contact[i, 37] = keep * (beta * contact[i, 37] + contact[i, 34])
+        on, os, ot = contact[i, 29], contact[i, 30], contact[i, 31]
+        rn, rs, rt = contact[i, 32], contact[i, 33], contact[i, 34]
+        contact[i, 32], contact[i, 33], contact[i, 34] = on, os, ot
+        on, os, ot = on + beta * (on - rn), os + beta * (os - rs), ot + beta * (ot - rt)
         rn, rs, rt, lam = solve_spatial(contact, i, un, us, ut, on, os, ot)
         contact[i, 28], contact[i, 29], contact[i, 30], contact[i, 31] = lam, rn, rs, rt
         rn, rs, rt = rn - on, rs - os, rt - ot
-        contact[i, 32], contact[i, 33], contact[i, 34] = rn, rs, rt
         size = rn * rn + rs * rs + rt * rt
         if size == 0.0:
             continue

@@ -95,10 +95,11 @@ def test_one_sweep_of_one_contact_is_exact():
     D = np.array([[[0.5, 0.0], [0.0, 0.5]]])
     v, r = np.array([[0.0, 0, 0], [3.0, -1.0, 0]]), np.zeros((1, 2))
     assert moves.any()
-    sweep(
+    change = sweep(
         (0, 0), 0, 1, body, J, P, D, np.zeros((1, 2)), np.zeros((1, 2)), np.array([0.5]),
-        blocks.COULOMB, v, r, np.zeros(1), np.empty((6, 2)),
+        np.array([2.0]), blocks.COULOMB, v, r, np.zeros(1), np.empty((6, 2)),
     )  # fmt: skip
+    assert change == pytest.approx(5.0 * 4.0)
     assert np.allclose(r, [[2.0, 1.0]])
     assert np.allclose(v[1], [2.5, 0, 0])
 

@@ -6,11 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.kernels import blocks, status
+from drystone.kernels import blocks, light_planar, light_spatial, status
 from drystone.kernels.island_sweeps import solve_islands
 from drystone.kernels.light_islands import solve_light_islands
-from drystone.kernels.light_planar import pack_planar
-from drystone.kernels.light_spatial import pack_spatial
 from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
 
 pytestmark = pytest.mark.kernels
@@ -20,10 +18,10 @@ CASES = [(2, blocks.COULOMB), (2, blocks.CONVEX), (3, blocks.COULOMB)]
 
 def packed(a):
     dim, nc, nb = a["dim"], a["nc"], a["nb"]
-    contact = np.full((nc, 20 if dim == 2 else 40), np.nan)
-    motion = np.full((nb, 12 if dim == 2 else 28), np.nan)
+    contact = np.full((nc, light_planar.CONTACT if dim == 2 else light_spatial.CONTACT), np.nan)
+    motion = np.full((nb, light_planar.MOTION if dim == 2 else light_spatial.MOTION), np.nan)
     D = np.full((nc, dim, dim), np.nan)
-    pack = pack_planar if dim == 2 else pack_spatial
+    pack = light_planar.pack_planar if dim == 2 else light_spatial.pack_spatial
     done = pack(
         a["body"], a["frame"], a["point"], a["position"], a["inverse_mass"],
         a["inverse_inertia"], contact, motion, D,
