@@ -10,6 +10,7 @@ All geoms are convex, and given in their own frame:
 | CAPSULE_2D | half length h along x, radius r: points within r of the segment | |
 | POLYGON | k vertices (x, y), counter-clockwise, strictly convex | |
 | HALF_PLANE | none: the points y <= 0 | |
+| SURFACE | of ``kernels.surfaces.layout``: a formula, and points to start from | |
 | SPHERE | radius | |
 | ELLIPSOID | semi-axes a, b, c | |
 | SUPERQUADRIC | a, b, c, e1, e2: (|x/a|^(2/e2) + |y/b|^(2/e2))^(e2/e1) + |z/c|^(2/e1) <= 1 | |
@@ -28,6 +29,7 @@ Ints of a POLYHEDRON (boxes too), one after the other:
 """
 
 DISK, ELLIPSE, CAPSULE_2D, POLYGON, HALF_PLANE = 0, 1, 2, 3, 4
+SURFACE = 9  # below the others, so that it is A
 SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE = 10, 11, 12, 13, 14, 15
 POLYHEDRON, HALF_SPACE = 16, 17
 
@@ -37,6 +39,7 @@ NAMES = {
     CAPSULE_2D: "planar capsule",
     POLYGON: "polygon",
     HALF_PLANE: "half-plane",
+    SURFACE: "surface",
     SPHERE: "sphere",
     ELLIPSOID: "ellipsoid",
     SUPERQUADRIC: "superquadric",
@@ -48,4 +51,5 @@ NAMES = {
 }
 PLANAR = (DISK, ELLIPSE, CAPSULE_2D, POLYGON, HALF_PLANE)
 SPATIAL = (SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON, HALF_SPACE)
+FORMULAS = (SURFACE,)  # in space, given by users
 UNBOUNDED = (HALF_PLANE, HALF_SPACE)

@@ -13,6 +13,7 @@ from drystone.kernels._jit import kernel
 # Codes of ``geometry.kinds``, which lies in a layer above.
 DISK, ELLIPSE, CAPSULE_2D, POLYGON = 0, 1, 2, 3
 SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON = 10, 11, 12, 13, 14, 15, 16
+SURFACE = 9  # known by the radius of a ball about it, its second number
 
 
 def bounds(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
@@ -103,6 +104,9 @@ def bounds_spatial(order, kind, x, R, first, numbers, first_int, ints, margin, l
                 s0, s1 = abs(numbers[f] * d0), abs(numbers[f + 1] * d1)
                 s = (s0**q2 + s1**q2) ** (1.0 / q2)
                 up = (s**q1 + abs(numbers[f + 2] * d2) ** q1) ** (1.0 / q1)
+                down = up
+            elif k == SURFACE:
+                up = numbers[f + 1]
                 down = up
             else:
                 up, down = math.inf, math.inf

@@ -77,6 +77,10 @@ def _fill(
         from drystone.kernels.kinematics.features_smooth import features_smooth
 
         features_smooth(*where, p, frame, out.E, out.D)
+    elif kind == kinds.SURFACE:
+        from drystone.kernels.kinematics.features_surface import features_surface
+
+        features_surface(*where, p, frame, out.E, out.D, out.bits)
     elif kind in (kinds.CAPSULE, kinds.CYLINDER, kinds.CONE):
         from drystone.kernels.kinematics.features_round import features_round
 

@@ -110,4 +110,8 @@ def features_polyhedron(
             D[i, side, 1] = 0.0
             continue
         E[i, side, 0], E[i, side, 1], E[i, side, 2] = u * u, u * v, v * v
-        D[i, side, 0], D[i, side, 1], D[i, side, 2] = v * v * vertex, -u * v * vertex, u * u * vertex
+        D[i, side, 0], D[i, side, 1], D[i, side, 2] = (
+            v * v * vertex,
+            -u * v * vertex,
+            u * u * vertex,
+        )

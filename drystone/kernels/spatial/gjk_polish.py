@@ -15,7 +15,17 @@ and rims converge quadratically; a mixture does both.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.support import CONE, CYLINDER, ELLIPSOID, SUPERQUADRIC, both, support
+from drystone.kernels.spatial.support import (
+    CONE,
+    CYLINDER,
+    ELLIPSOID,
+    SUPERQUADRIC,
+    SURFACE,
+    both,
+    support,
+)
+
+CURVED = (ELLIPSOID, SUPERQUADRIC, CYLINDER, SURFACE)  # and the rim of a CONE
 
 
 @kernel
@@ -118,7 +128,7 @@ def expand(m, n, T, labels, lam, spec, frame, numbers, ints, ab, g, q, H, mid):
         g[i] = q[i, 0] = q[i, 1] = 0.0
         for s in range(2):
             kind, label, sign = spec[s, 0], labels[i, s], (1.0 if s == 0 else -1.0)
-            curved = kind in (ELLIPSOID, SUPERQUADRIC, CYLINDER) or (kind == CONE and label == 0)
+            curved = kind in CURVED or (kind == CONE and label == 0)
             for k in range(5 if curved and lam[i] > 0.0 else 1):
                 j = (k - 1) // 2  # along tangent j, there and back
                 e = 0.0 if k == 0 else (eps if k % 2 == 1 else -eps)

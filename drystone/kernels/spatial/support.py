@@ -11,10 +11,12 @@ so that only the core is searched.
 
 import numpy as np
 
+from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 
 # codes of drystone.geometry.kinds, which a kernel cannot import; a test compares them
 SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON = 10, 11, 12, 13, 14, 15, 16
+SURFACE = 9  # its first number is the address of its support map, its second its radius
 SCAN = 24  # vertices up to which looking at all of them beats climbing
 
 
@@ -95,6 +97,8 @@ def piece_point(kind, numbers, f0, label, dx, dy, dz, out):
         out[0], out[1], out[2] = a * (a * dx / h), b * (b * dy / h), c * (c * dz / h)
     elif kind == SUPERQUADRIC:
         superquadric_point(numbers, f0, dx, dy, dz, out)
+    elif kind == SURFACE:
+        call(np.int64(numbers[f0]), (numbers, f0, dx, dy, dz, out))
     elif kind in (CYLINDER, CONE):
         r = numbers[f0 + 1]
         if kind == CYLINDER:
@@ -167,6 +171,8 @@ def extent(kind, numbers, f0, ints, i0):
             square = numbers[k] ** 2 + numbers[k + 1] ** 2 + numbers[k + 2] ** 2
             most = max(most, square)
         return np.sqrt(most)
+    if kind == SURFACE:
+        return numbers[f0 + 1]
     if kind in (ELLIPSOID, SUPERQUADRIC):
         return max(numbers[f0], max(numbers[f0 + 1], numbers[f0 + 2]))
     return numbers[f0] + numbers[f0 + 1]

@@ -1,0 +1,182 @@
+"""A user's formula as a tape: the function is called once with symbols that write down what is done.
+
+So a surface is data, not code: it is evaluated by compiled kernels with exact derivatives, and
+nothing is compiled for it. The function may use arithmetic, powers and the NumPy functions below;
+it must not branch on its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import ShapeError
+from drystone.kernels.surfaces import tape as ops
+
+UNARY = {
+    np.sqrt: ops.SQRT,
+    np.exp: ops.EXP,
+    np.log: ops.LOG,
+    np.sin: ops.SIN,
+    np.cos: ops.COS,
+    np.tan: ops.TAN,
+    np.arctan: ops.ARCTAN,
+    np.sinh: ops.SINH,
+    np.cosh: ops.COSH,
+    np.tanh: ops.TANH,
+    np.absolute: ops.ABS,
+}
+BINARY = {
+    np.add: ops.ADD,
+    np.subtract: ops.SUBTRACT,
+    np.multiply: ops.MULTIPLY,
+    np.maximum: ops.LARGER,
+    np.minimum: ops.SMALLER,
+}
+ALLOWED = "+ - * / **, " + ", ".join(f"np.{f.__name__}" for f in UNARY) + ", np.maximum, np.minimum"
+
+
+class Tape:
+    """Rows (operation, a, b); equal rows are written once."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[float, float, float]] = []
+        self._known: dict[tuple[float, float, float], int] = {}
+
+    def add(self, operation: int, a: float, b: float = 0.0) -> Symbol:
+        row = (float(operation), float(a), float(b))
+        at = self._known.setdefault(row, len(self.rows))
+        if at == len(self.rows):
+            self.rows.append(row)
+        return Symbol(self, at)
+
+    def symbol(self, value: Any) -> Symbol:
+        """A number, or a symbol of this tape, as a symbol."""
+        if isinstance(value, Symbol):
+            return value
+        return self.add(ops.CONSTANT, float(value))
+
+
+class Symbol:
+    """A register of a tape that behaves like a number."""
+
+    __slots__ = ("at", "tape")
+
+    def __init__(self, tape: Tape, at: int) -> None:
+        self.tape, self.at = tape, at
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            raise ShapeError(f"np.{ufunc.__name__}.{method}: symbols know plain calls only")
+        if any(isinstance(value, np.ndarray) and value.ndim for value in inputs):
+            flat = np.broadcast_arrays(*(np.asarray(v, dtype=object) for v in inputs))
+            out = [ufunc(*items) for items in zip(*(f.ravel() for f in flat), strict=True)]
+            return np.array(out, dtype=object).reshape(flat[0].shape)
+        return self._call(ufunc, [self.tape.symbol(value) for value in inputs])
+
+    def _call(self, ufunc: Any, args: list[Symbol]) -> Any:
+        tape = self.tape
+        if ufunc in UNARY:
+            return tape.add(UNARY[ufunc], args[0].at)
+        if ufunc in BINARY:
+            return tape.add(BINARY[ufunc], args[0].at, args[1].at)
+        if ufunc is np.negative:
+            return tape.add(ops.MULTIPLY, tape.symbol(-1.0).at, args[0].at)
+        if ufunc is np.positive:
+            return args[0]
+        if ufunc is np.square:
+            return tape.add(ops.MULTIPLY, args[0].at, args[0].at)
+        if ufunc in (np.true_divide, np.divide):
+            inverse = tape.add(ops.DIVIDE, args[1].at)
+            return tape.add(ops.MULTIPLY, args[0].at, inverse.at)
+        if ufunc is np.hypot:
+            return np.sqrt(args[0] * args[0] + args[1] * args[1])
+        if ufunc in (np.power, np.float_power):
+            return _power(tape, args[0], args[1])
+        raise ShapeError(f"np.{ufunc.__name__} cannot be differentiated here; use {ALLOWED}")
+
+    def __add__(self, other: Any) -> Any:
+        return np.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return np.add(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return np.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return np.subtract(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return np.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return np.multiply(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return np.true_divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return np.true_divide(other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return np.power(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return np.power(other, self)
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return np.absolute(self)
+
+    def __float__(self) -> float:
+        raise ShapeError(f"only NumPy functions can be differentiated: {ALLOWED}")
+
+    def __bool__(self) -> bool:
+        raise ShapeError("a formula must not branch on its arguments")
+
+    def _compare(self, other: Any) -> Any:
+        raise ShapeError("a formula must not compare its arguments")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _power(tape: Tape, base: Symbol, exponent: Symbol) -> Any:
+    operation, value, _ = tape.rows[exponent.at]
+    if operation != ops.CONSTANT:
+        return np.exp(exponent * np.log(base))
+    if value == 2.0:
+        return tape.add(ops.MULTIPLY, base.at, base.at)
+    return tape.add(ops.POWER, base.at, value)
+
+
+def trace(owner: str, name: str, function: Callable[..., Any], variables: int, tape: Tape) -> Any:
+    """What `function` returns for symbols of the first `variables` variables."""
+    if not callable(function):
+        raise ShapeError(f"{owner}: {name} must be a function, got {function!r}")
+    symbols = [tape.add(ops.VARIABLE, k) for k in range(variables)]
+    try:
+        return function(*symbols)
+    except ShapeError as error:
+        raise ShapeError(f"{owner}: {name}: {error}") from None
+    except Exception as error:
+        raise ShapeError(f"{owner}: {name}: {type(error).__name__}: {error}") from error
+
+
+def results(owner: str, name: str, value: Any, count: int, tape: Tape) -> list[int]:
+    """Registers of `count` numbers that a formula returned."""
+    items = list(np.asarray(value, dtype=object).ravel())
+    if len(items) != count:
+        raise ShapeError(f"{owner}: {name} must give {count} numbers, got {len(items)}")
+    try:
+        return [tape.symbol(item).at for item in items]
+    except (TypeError, ValueError):
+        raise ShapeError(f"{owner}: {name} gave {value!r}, expected numbers") from None

@@ -1,0 +1,1 @@
+"""Kernels of surfaces that users write down: formulas with two derivatives, support points."""

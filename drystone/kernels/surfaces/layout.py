@@ -1,0 +1,16 @@
+"""Where the numbers of a SURFACE geom lie.
+
+| place | meaning |
+|---|---|
+| 0 | address of ``support_point`` in this process |
+| 1 | radius about the frame's origin that holds the surface [m] |
+| 2 | form: IMPLICIT, DERIVED (implicit, its derivatives given) or PARAMETRIC |
+| 3 | +1, or -1 if S_u x S_v points inwards |
+| 4, 5 | rows of the table, length of the tape |
+| 6 ... | registers of the results: F; F, its gradient and Hessian; or x, y, z |
+| 16 ... | table (k, 5): points of the surface and their parameters u, v; then the tape |
+"""
+
+ADDRESS, RADIUS, FORM, SIGN, ROWS, LENGTH, RESULT, TABLE = 0, 1, 2, 3, 4, 5, 6, 16
+IMPLICIT, DERIVED, PARAMETRIC = 0, 1, 2
+COLUMNS = 5

@@ -1,0 +1,36 @@
+"""Many points of a formula at once."""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.surfaces.evaluate import chart_curvature, implicit_curvature, jets
+from drystone.kernels.surfaces.layout import FORM, LENGTH, PARAMETRIC, SIGN
+
+
+@kernel
+def sample_jets(numbers, points, out):
+    """out (n, 3, NJ): jets of a surface's numbers at points (n, 3): x, y, z or u, v, 0."""
+    W, f0 = np.empty((int(numbers[LENGTH]), 10)), np.int64(0)
+    for i in range(points.shape[0]):
+        jets(numbers, f0, points[i], W, out[i])
+
+
+@kernel
+def sample_curvature(numbers, normals, J, least):
+    """least (n,): smallest principal curvature [1/m] where the jets J (n, 3, NJ) were taken and
+    the outer unit normals (n, 3) are; nan at poles of a chart."""
+    T, D = np.empty((2, 3)), np.empty(3)
+    for i in range(least.size):
+        x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
+        s = 1.0 if z >= 0.0 else -1.0
+        a = -1.0 / (s + z)
+        T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * x * x * a, s * x * y * a, -s * x
+        T[1, 0], T[1, 1], T[1, 2] = x * y * a, s + y * y * a, -y
+        if numbers[FORM] == PARAMETRIC:
+            if chart_curvature(J[i], numbers[SIGN], T, D) < 1e-3:
+                least[i] = np.nan
+                continue
+        else:
+            implicit_curvature(J[i, 0], T, D)
+        half = 0.5 * (D[0] - D[2])
+        least[i] = 0.5 * (D[0] + D[2]) - np.sqrt(half * half + D[1] * D[1])
