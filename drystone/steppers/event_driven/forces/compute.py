@@ -7,6 +7,8 @@ holds (13.3); when it does not, the method itself runs and may choose another so
 
 from __future__ import annotations
 
+from dataclasses import replace
+from time import perf_counter
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,6 +18,7 @@ from drystone.problems import FrictionProblem
 from drystone.solvers.base import Solver
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
+from drystone.steppers.event_driven.forces.index_set import index_set
 from drystone.steppers.event_driven.forces.results import Forces, Island, Statistics
 from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System, islands
@@ -41,6 +44,7 @@ class ContactForces:
         together ("suspicious"), "always" or "never".
     prefer: "method" takes what the method finds, forces or an impulse, which are equally valid
         (12.4); "force" prefers forces where enumeration finds some.
+    reuse: try the committed index sets first; without it every evaluation runs the method.
     fallback: methods to try, in order, when the chosen one ends without an answer.
     """
 
@@ -53,6 +57,7 @@ class ContactForces:
         directions: int = 8,
         explain: Explain = "suspicious",
         prefer: Prefer = "method",
+        reuse: bool = True,
         fallback: tuple[str, ...] = FALLBACK,
     ) -> None:
         if explain not in get_args(Explain):
@@ -63,7 +68,7 @@ class ContactForces:
             raise OptionError(f"ramp_speed = {ramp_speed}: expected a positive speed")
         self.solver = methods.named(method, tol)
         self.ramp_speed, self.directions = ramp_speed, directions
-        self.explain, self.prefer = explain, prefer
+        self.explain, self.prefer, self.reuse = explain, prefer, reuse
         self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
         self.statistics = Statistics()
         self._memory: dict[tuple[Any, ...], Island] = {}
@@ -88,26 +93,52 @@ class ContactForces:
     def _island(self, system: System, log: list[str]) -> Island:
         count = self.statistics
         moving = methods.sliding(system)
-        state = system.state
-        names = tuple(state.key[int(i)] for i in system.contacts)
+        names = tuple(system.state.key[int(i)] for i in system.contacts)
         key = (names, tuple(moving.tolist()), tuple(system.joints.tolist()))
         known = self._memory.get(key)
-        problem = self._stated(self.solver, system)
         count.solves += 1
-        basis = known is not None and known.solution.basis is not None
-        count.tried += basis
+        again = self._again(system, known)
+        if again is not None:
+            return again
+        problem = self._stated(self.solver, system)
         solution = self._solve(problem, system, known, log)
-        reused = basis and bool(solution.info.get("reused") or solution.info.get("step") == "basis")
-        count.reused += reused
         count.iterations += solution.iterations
         self._tally(solution, log)
-        if self._wants_explanation(problem, solution, reused):
+        if self._wants_explanation(problem, solution):
             solution = self._explained(problem, system, solution, log)
         count.rays += solution.status is Status.RAY
         count.failures += solution.status not in (*DONE, Status.RAY)
         words = contact_words(problem, solution)
-        changed = known is None or (not reused and known.words != words)
-        return Island(key, system, solution, words, reused, changed)
+        L = None
+        if solution.ok and self.solver.name not in methods.APPROXIMATE:
+            L = index_set(problem, system, solution.value, words)
+        changed = known is None or known.words != words
+        return Island(key, system, solution, words, False, changed, L)
+
+    def _again(self, system: System, known: Island | None) -> Island | None:
+        """The forces by the committed index set, or None where it does not hold."""
+        if known is None or known.index_set is None or not self.reuse:
+            return None
+        self.statistics.tried += 1
+        slip, mu = methods.acting(system)
+        begin = perf_counter()
+        found = known.index_set.forces(system, mu, slip)
+        if found is None:
+            return None
+        self.statistics.reused += 1
+        r, a, violation = found
+        if self.solver.name == "lp":
+            self.statistics.lp["basis"] += 1
+        solution = replace(
+            known.solution,
+            value=r,
+            dual=a,
+            residual=violation,
+            residual_unit=violation,
+            iterations=0,
+            seconds=perf_counter() - begin,
+        )
+        return Island(known.key, system, solution, known.words, True, False, known.index_set)
 
     def _stated(self, solver: Solver, system: System) -> FrictionProblem:
         polyhedral = solver.name in methods.POLYHEDRAL
@@ -153,14 +184,12 @@ class ContactForces:
             count.energy += energy
             log.append(f"lp: no guess of breaking contacts holds; its forces add {energy:.4g} W")
 
-    def _wants_explanation(
-        self, problem: FrictionProblem, solution: Solution, reused: bool
-    ) -> bool:
+    def _wants_explanation(self, problem: FrictionProblem, solution: Solution) -> bool:
         if self.explain == "never":
             return False
         if self.explain == "always" or solution.status is Status.RAY:
             return True
-        return not reused and bool(methods.suspicious(problem).any())
+        return bool(methods.suspicious(problem).any())
 
     def _explained(
         self, problem: FrictionProblem, system: System, solution: Solution, log: list[str]

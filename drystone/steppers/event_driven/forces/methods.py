@@ -17,6 +17,7 @@ from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats
 
 FRICTIONLESS = ("lp", "qp")  # methods that take no friction of unknown direction
+APPROXIMATE = ("lotstedt", "ramp")  # methods with a law of their own
 POLYHEDRAL = ("lemke", "enumerative")  # methods that need a polyhedral cone in space
 
 
@@ -35,16 +36,23 @@ def sliding(system: System) -> Bools:
     return np.asarray(system.state.slip_directions[system.contacts].any(axis=1))
 
 
+def acting(system: System) -> tuple[Floats, Floats]:
+    """(slip (nc, d - 1), mu (nc,)) of a system: dynamic friction where a contact slides."""
+    state, chosen = system.state, system.contacts
+    slip = state.slip_directions[chosen]
+    mu = np.where(slip.any(axis=1), state.mu[chosen, 1], state.mu[chosen, 0])
+    return slip, mu
+
+
 def friction_problem(system: System, directions: int = 0) -> FrictionProblem:
     """The forces of an island: static friction where nothing slips, dynamic where it does.
 
     Without slip a contact obeys (14-1), which in the plane is Coulomb's law. directions: of a
     polyhedral cone that replaces the circular one in space, 0 for none.
     """
-    state, chosen = system.state, system.contacts
-    slip = state.slip_directions[chosen]
-    moving = np.asarray(slip.any(axis=1))
-    mu = np.where(moving, state.mu[chosen, 1], state.mu[chosen, 0])
+    state = system.state
+    slip, mu = acting(system)
+    moving = slip.any(axis=1)
     polyhedral = bool(directions) and state.d == 3
     return FrictionProblem(
         system.W,

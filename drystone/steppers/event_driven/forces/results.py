@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from drystone.steppers.event_driven.forces.index_set import IndexSet
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Solution, Status
 
@@ -37,7 +38,10 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Island:
-    """One independent group of contacts: its key, its solve, and the states of its contacts."""
+    """One independent group of contacts: its key, its solve, and the states of its contacts.
+
+    index_set: L of the solution where the stated law is met, to be tried first next time.
+    """
 
     key: tuple[Any, ...]
     system: System
@@ -45,6 +49,7 @@ class Island:
     words: tuple[str, ...]
     reused: bool
     changed: bool
+    index_set: IndexSet | None
 
 
 @dataclass(frozen=True, slots=True)

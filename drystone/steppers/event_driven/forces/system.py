@@ -75,7 +75,7 @@ class System:
             P[:, :, 2] = J[:, :, 2] * state.inverse_inertia[chosen]
         else:
             P[:, :, 3:] = np.einsum("mbi,bij->mbj", J[:, :, 3:], state.inverse_inertia[chosen])
-        return P.reshape(self.m, -1)
+        return P.reshape(self.rows.shape)
 
 
 def islands(state: ContactState, active: Bools) -> list[System]:

@@ -64,7 +64,7 @@ class _Path:
         speed = float(np.linalg.norm(self.u[1:]))
         if speed > REST or self.mu == 0.0:
             return -self.mu * self.u[1:] / max(speed, REST), "slip"
-        hold: Floats = -np.linalg.solve(self.K[1:, 1:], self.K[1:, 0])
+        hold = np.asarray(np.linalg.solve(self.K[1:, 1:], -self.K[1:, 0]), dtype=np.float64)
         if np.linalg.norm(hold) <= self.mu:
             return hold, "stick"
         return -self.mu * escape_direction(self.K, self.mu), "slip"

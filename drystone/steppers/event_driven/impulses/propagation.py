@@ -55,7 +55,8 @@ class Reduced:
         self.hold: Floats = np.zeros((system.joints.size, rows))
         self.close: Floats = np.zeros((system.joints.size, system.joints.size))
         if system.joints.size:
-            self.close = -np.linalg.pinv(W[rows:, rows:], hermitian=True)
+            closed = np.linalg.pinv(W[rows:, rows:], hermitian=True)
+            self.close = -np.asarray(closed, dtype=np.float64)
             self.hold = self.close @ W[rows:, :rows]
         self.W = W[:rows, :rows] + W[:rows, rows:] @ self.hold
         self.bend = W[:rows, rows:] @ self.close

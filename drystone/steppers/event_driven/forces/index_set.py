@@ -1,0 +1,135 @@
+"""The index set L of a solution, and solving again with it (F6; 001:8.2, 13.3).
+
+L names the rows whose acceleration vanishes and whose forces are unknown: normals that press,
+tangents that stick, joints. Friction of sliding contacts, and of contacts at rest whose friction
+gives way, is tied to the normal. Bodies on more points than they need make these rows
+dependent; L is then an independent part of them with B = A_LL invertible. The others have no
+force, or keep what they have where the solution is not basic. As long as L holds forces are
+continuous functions of the state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from drystone.problems import FrictionProblem
+from drystone.steppers.event_driven.forces.system import System
+from drystone.types import Bools, Floats, Ints
+
+Words = tuple[str, ...]
+
+TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
+WEIGHT = 1e-3  # of rows without force when independent ones are chosen: those with force first
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSet:
+    """rows (k,): L, in the order of the problem; closed, stick (nc,): states of contacts;
+    direction (nc, d - 1): unit friction of contacts at rest whose friction gives way;
+    held (m,): constant forces of rows that follow from others, zero in a basic solution."""
+
+    rows: Ints
+    closed: Bools
+    stick: Bools
+    direction: Floats
+    held: Floats
+
+    def forces(
+        self, system: System, mu: Floats, slip: Floats
+    ) -> tuple[Floats, Floats, float] | None:
+        """(r, a, violation) of an instant, r and a (m,), or None where L no longer holds.
+
+        mu (nc,): the coefficient that acts; slip (nc, d - 1): of sliding contacts, else zeros.
+        """
+        W, q, rows, d = system.W, system.q, self.rows, system.state.d
+        tied, friction = self._ties(mu, slip)
+        basic = np.isin(d * tied, rows)
+        place = np.searchsorted(rows, d * tied[basic])
+        r = self.held.copy()
+        B = W[np.ix_(rows, rows)]
+        for t in range(1, d):
+            r[d * tied + t] = friction[:, t - 1] * r[d * tied]
+            B[:, place] += W[np.ix_(rows, d * tied[basic] + t)] * friction[basic, t - 1]
+        try:
+            r[rows] = np.linalg.solve(B, -(W[rows] @ r + q[rows]))
+        except np.linalg.LinAlgError:
+            return None
+        for t in range(1, d):
+            r[d * tied + t] = friction[:, t - 1] * r[d * tied]
+        if not np.isfinite(r).all():
+            return None
+        a = W @ r + q
+        violation = self._violation(system, r, a, mu)
+        return (r, a, violation) if violation <= TOL else None
+
+    def _ties(self, mu: Floats, slip: Floats) -> tuple[Ints, Floats]:
+        """Closed contacts whose friction follows the normal force, and r_t / r_n there."""
+        tied = np.flatnonzero(self.closed & ~self.stick)
+        return tied, (mu[:, None] * (self.direction - slip))[tied]
+
+    def _violation(self, system: System, r: Floats, a: Floats, mu: Floats) -> float:
+        """How far the conditions of contact are missed, relative to the largest force and
+        acceleration, units scaled out by the diagonal of W."""
+        d, nc = system.state.d, self.closed.size
+        diagonal = np.abs(system.W.diagonal())
+        diagonal[: d * nc] = np.repeat(diagonal[: d * nc].reshape(nc, d).mean(axis=1), d)
+        unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        force, motion = r * unit, a / unit
+        top = float(np.abs(force).max(initial=0.0))
+        size = max(float(np.abs(system.q / unit).max(initial=0.0)), top)
+        if size == 0.0:
+            return 0.0
+        f, b = force[: d * nc].reshape(nc, d), motion[: d * nc].reshape(nc, d)
+        pull = np.where(self.closed, np.abs(b[:, 0]), -b[:, 0])
+        over = np.linalg.norm(f[:, 1:], axis=1) - mu * f[:, 0]
+        worst = [
+            np.abs(motion[d * nc :]).max(initial=0.0),
+            pull.max(initial=0.0),
+            (-f[:, 0]).max(initial=0.0),
+            over[self.stick].max(initial=0.0),
+            np.abs(b[self.stick, 1:]).max(initial=0.0),
+            np.einsum("ij,ij->i", self.direction, b[:, 1:]).max(initial=0.0),
+        ]
+        return float(max(worst)) / size
+
+
+def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words) -> IndexSet:
+    """L of a solution r whose contacts are in these states, with independent rows."""
+    d, nc = problem.d, problem.nc
+    word = np.array(words, dtype="<U9")
+    closed = np.isin(word, ("stick", "onset", "slide"))
+    rough = ~problem.sliding & (problem.mu > 0)
+    stick = rough & (word == "stick")
+    direction = np.zeros((nc, d - 1))
+    onset = np.flatnonzero(rough & (word == "onset"))
+    friction = r[: d * nc].reshape(nc, d)[onset, 1:]
+    direction[onset] = friction / np.maximum(np.linalg.norm(friction, axis=1), 1e-300)[:, None]
+    tangents = (d * np.flatnonzero(stick)[:, None] + np.arange(1, d)).ravel()
+    every = np.concatenate([d * np.flatnonzero(closed), tangents, np.arange(d * nc, r.size)])
+    rows = _independent(problem, np.sort(every), r)
+    basic = IndexSet(rows, closed, stick, direction, np.zeros(r.size))
+    slip = np.zeros((nc, d - 1)) if problem.slip is None else problem.slip
+    if rows.size == every.size or basic.forces(system, problem.mu, slip) is not None:
+        return basic
+    held = np.zeros(r.size)
+    rest = np.setdiff1d(every, rows)
+    held[rest] = r[rest]
+    return IndexSet(rows, closed, stick, direction, held)
+
+
+def _independent(problem: FrictionProblem, rows: Ints, r: Floats) -> Ints:
+    """Rows of which none follows from the others; those with force are chosen first."""
+    if rows.size == 0:
+        return rows
+    W = problem.dense[np.ix_(rows, rows)]
+    unit = np.sqrt(np.maximum(np.abs(W.diagonal()), 1e-300))
+    scaled = W / unit[:, None] / unit
+    force = np.abs(r[rows]) * unit
+    heavy = force > 1e-12 * float(force.max(initial=0.0))
+    weight = np.where(heavy, 1.0, WEIGHT)
+    R, order = scipy.linalg.qr(scaled * weight, mode="r", pivoting=True)
+    size = np.abs(np.diag(R)) / weight[order]
+    return np.sort(rows[order[size > 1e-10]])
