@@ -173,6 +173,8 @@ class Detector:
         self._tally = np.zeros((2, batches, 10), np.int64)
         self._cache = PairCache(width)
         self._out = ContactBuffer(dim)
+        ng = len(ranking)
+        self._poses = np.zeros((ng, dim)), np.zeros((ng, dim, dim)), np.zeros(ng)
         self._found = np.empty(0, np.int64)
         self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= few.FEW else 0), 0)
         self.scan = self._scan()
@@ -198,7 +200,7 @@ class Detector:
             self._found, self._work, self._pairs, self._margin,
             self._address, self._points, self._general, self._parts, cache.width, cache.start,
             cache.offset, cache.keys, cache.cache, self._tally[0], self._tally[1],
-            *(getattr(self._out, name) for name in COLUMNS),
+            *(getattr(self._out, name) for name in COLUMNS), *self._poses,
         )  # fmt: skip
 
     def _kinds_of(self, batch: int) -> tuple[int, int]:

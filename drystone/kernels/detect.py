@@ -42,6 +42,7 @@ class Scan(NamedTuple):
     start, offset (2, nk^2 + 1), keys (2, np), cache (2, room): rows of pairs and their caches, of
     this step and of the last one, see ``carry``. tally, total (nk^2, 10): counters of the last
     call and of all. geom_a, geom_b, point, normal, gap, feature (nc, ...): the contacts.
+    x (ng, dim), R (ng, dim, dim), margin (ng,): a place for poses and margins, for who wants one.
     """
 
     count: Any
@@ -85,6 +86,9 @@ class Scan(NamedTuple):
     normal: Any
     gap: Any
     feature: Any
+    x: Any
+    R: Any
+    margin: Any
 
 
 @stage
