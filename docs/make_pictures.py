@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 import drystone as ds
 from drystone.cli.demo import demo
 from drystone.plots.scene_picture import save_picture
@@ -60,7 +62,56 @@ def ellipse_drop() -> None:
     (PICTURES / "ellipse_drop.png").write_bytes(picture)
 
 
-ALL = {f.__name__: f for f in (brazil_nut, arch, card_house, spheres, ellipse_drop)}
+def ragdoll() -> None:
+    """A figure of fifteen bodies on its way down."""
+    _moment("ragdoll", 0.75)
+
+
+def vehicle() -> None:
+    """Front wheels on the second bump."""
+    _moment("vehicle", 1.29)
+
+
+def gripper() -> None:
+    """A cube that friction alone holds."""
+    _moment("gripper", 1.5)
+
+
+def geneva() -> None:
+    """The pin in a slot, with the force it exerts."""
+    _moment("geneva", 0.95)
+
+
+def chain_whip() -> None:
+    """A chain with a heavy bob, let go from horizontal, ten times a second."""
+    from drystone.plots import style
+
+    scene = ds.scene("chain-whip", planar=True)
+    sim = scene.simulation(dt=1 / 1000)
+    with style.figure(7.0, 4.4) as fig:
+        axes = fig.add_axes((0, 0, 1, 1))
+        axes.set_aspect("equal")
+        axes.axis("off")
+        for k in range(17):
+            x = np.vstack([(0, 0), sim.state.position])
+            shade = str(0.75 - 0.7 * k / 16)
+            axes.plot(*x.T, color=shade, lw=1.0)
+            axes.plot(*x[-1], "o", color=shade, ms=7)
+            sim.run(0.1)
+        style.save(fig, PICTURES / "chain_whip.png")
+
+
+def _moment(name: str, time: float) -> None:
+    """A scene of the gallery after `time` seconds."""
+    scene = ds.scene(name)
+    sim = scene.simulation()
+    sim.run(time)
+    save_picture(sim, PICTURES / f"{name}.png", view=scene.view)
+
+
+GALLERY = (brazil_nut, arch, card_house, spheres, ellipse_drop)
+MECHANISMS = (ragdoll, vehicle, gripper, geneva, chain_whip)
+ALL = {f.__name__: f for f in (*GALLERY, *MECHANISMS)}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:
