@@ -39,7 +39,7 @@ class _Path:
     ) -> None:
         self.K, self.mu, self.u = K, mu, u.copy()
         self.state = Progress(restitution, eps, min(float(u[0]), 0.0), float(u[0]))
-        self.start = u.copy()
+        self.pt: Floats = np.zeros(2)
         self.phases: list[str] = []
 
     def follow(self) -> Floats:
@@ -52,8 +52,7 @@ class _Path:
             done = self._slide() if sliding else self._line()
             if not np.isfinite(self.u).all():
                 return np.full(3, np.nan)
-        # u is followed, r is what makes it: consistent to the rounding of one solve
-        return np.asarray(np.linalg.solve(self.K, self.u - self.start))
+        return np.array([self.state.p, *self.pt])
 
     def _note(self, word: str) -> None:
         if not self.phases or self.phases[-1] != word:
@@ -64,7 +63,8 @@ class _Path:
         speed = float(np.linalg.norm(self.u[1:]))
         if speed > REST or self.mu == 0.0:
             return -self.mu * self.u[1:] / max(speed, REST), "slip"
-        hold = np.asarray(np.linalg.solve(self.K[1:, 1:], -self.K[1:, 0]), dtype=np.float64)
+        # least squares: joints may leave a contact without tangential freedom
+        hold = np.asarray(np.linalg.lstsq(self.K[1:, 1:], -self.K[1:, 0], rcond=None)[0])
         if np.linalg.norm(hold) <= self.mu:
             return hold, "stick"
         return -self.mu * escape_direction(self.K, self.mu), "slip"
@@ -78,7 +78,7 @@ class _Path:
         state = self.state
         slope = self.K @ np.concatenate([[1.0], f])
         length = state.left(float(slope[0]))
-        self.u = self.u + slope * length
+        self.u, self.pt = self.u + slope * length, self.pt + f * length
         if not np.isfinite(length):
             return True
         state.move(length, float(slope[0]))
@@ -87,7 +87,8 @@ class _Path:
         state.turn()
         if word == "slip" and self.mu > 0.0:  # a straight line to the end: no need to integrate
             rest = state.left(float(slope[0]))
-            self.u = self.u + slope * rest
+            state.move(rest, float(slope[0]))
+            self.u, self.pt = self.u + slope * rest, self.pt + f * rest
             return True
         return False
 
@@ -96,14 +97,14 @@ class _Path:
         self._note("slip")
         state = self.state
         rho, phi = float(np.linalg.norm(self.u[1:])), float(np.arctan2(self.u[2], self.u[1]))
-        begin = np.array([np.log(rho), phi, state.p, state.un, state.work])
+        begin = np.array([np.log(rho), phi, state.p, state.un, state.work, *self.pt])
         events = (self._milestone(), _Event(0, float(np.log(REST)), -1.0))
         path = solve_ivp(
             self._rates, (0.0, 1e6), begin, method="DOP853", events=events,
             rtol=ACCURACY, atol=ACCURACY * 1e-2,
         )  # fmt: skip
-        log_rho, phi, state.p, state.un, state.work = (float(y) for y in path.y[:, -1])
-        rho = np.exp(log_rho)
+        log_rho, phi, state.p, state.un, state.work = (float(y) for y in path.y[:5, -1])
+        rho, self.pt = np.exp(log_rho), path.y[5:, -1]
         stopped = path.t_events is not None and path.t_events[1].size > 0
         reached = path.t_events is not None and path.t_events[0].size > 0
         if stopped:
@@ -126,7 +127,8 @@ class _Path:
         rho = np.exp(y[0])
         rise = 1.0 - self.mu * float(self.K[0, 1:] @ s)
         turn = float(s[0] * pull[1] - s[1] * pull[0])
-        return np.array([float(s @ pull), turn, rho, rho * rise, rho * y[3]])
+        drag = -self.mu * rho * s
+        return np.array([float(s @ pull), turn, rho, rho * rise, rho * y[3], *drag])
 
     def _milestone(self) -> _Event:
         """Zero where compression ends, or the impact."""
@@ -163,6 +165,7 @@ def escape_direction(K: Floats, mu: float) -> Floats:
         return np.asarray(np.linalg.solve(lam * np.eye(2) + mu * K[1:, 1:], K[1:, 0]))
 
     top = float(np.linalg.norm(K[1:, 0]))
-    lam = brentq(lambda x: np.linalg.norm(slip(x)) - 1.0, 0.0, top, xtol=1e-15 * top, rtol=1e-14)
+    low = 1e-14 * top  # not zero: K_tt may be singular
+    lam = brentq(lambda x: np.linalg.norm(slip(x)) - 1.0, low, top, xtol=1e-15 * top, rtol=1e-14)
     s = slip(float(lam))
     return s / np.linalg.norm(s)

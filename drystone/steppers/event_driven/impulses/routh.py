@@ -54,6 +54,7 @@ def friction_ratio(K: Floats, ut: float, mu: float) -> tuple[float, str]:
     if ut != 0.0:
         return -mu * float(np.sign(ut)), "slip+" if ut > 0.0 else "slip-"
     if abs(K[1, 0]) <= mu * K[1, 1]:
-        return -float(K[1, 0] / K[1, 1]), "stick"
+        # without tangential freedom (joints) there is nothing to hold
+        return (-float(K[1, 0] / K[1, 1]) if K[1, 1] > 0.0 else 0.0), "stick"
     side = float(np.sign(K[1, 0]))  # the way it is pushed when friction cannot hold it
     return -mu * side, "slip+" if side > 0 else "slip-"

@@ -1,0 +1,105 @@
+"""Impulses without collision (I11): the tip of the inconsistent rod stops at once."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.problems import classic
+from drystone.steppers.event_driven.forces import ContactForces, ContactState
+from drystone.steppers.event_driven.impulses import (
+    CollisionLaw,
+    impulse_without_collision,
+    resolve_jam,
+)
+from drystone.types import Status
+from tests.steppers.event_driven.instants import rod
+
+THETA, MU = np.radians(72.0), classic.MU
+
+
+def jammed(mu=MU, slip=-1.0, restitution=0.0):
+    return rod(mu, angle=THETA, inertia=1 / 16, slip=slip, restitution=restitution)
+
+
+def by_hand(mu, slip, mass=1.0, inertia=1 / 16):
+    """The impulse p at which slip stops, f_t = mu f_n: u_t' = mu (1/m + s^2/I) - c s / I."""
+    c, s = np.cos(THETA), np.sin(THETA)
+    rate = mu * (1 / mass + s**2 / inertia) - c * s / inertia
+    p = -slip / rate
+    return p, p * (1 / mass + (c**2 - mu * c * s) / inertia)
+
+
+@pytest.mark.parametrize("slip", [-0.3, -1.0, -4.0])
+def test_the_ray_is_scaled_until_the_tip_stops(slip):
+    state = jammed(slip=slip)
+    forces = ContactForces().solve(state)
+    assert forces.status is Status.RAY
+    hit, stopped = impulse_without_collision(state, forces.ray, forces.joint_ray)
+    p, speed = by_hand(MU, slip)
+    assert stopped == 0
+    np.testing.assert_allclose(hit.impulse, [[p, MU * p]], rtol=1e-9)
+    np.testing.assert_allclose(hit.u, [[speed, 0.0]], atol=1e-12)
+    assert hit.u[0, 0] < 0.0  # 13.1: where the impulse acts, bodies do not separate
+    assert hit.energy < 0.0
+
+
+@pytest.mark.parametrize("method", ["dantzig", "lemke", "jacobi"])
+def test_afterwards_forces_exist(method):
+    state = jammed()
+    hit = resolve_jam(state, ContactForces(method).solve(state).ray)
+    np.testing.assert_allclose(hit.u, 0.0, atol=1e-12)
+    calm = replace(state, u=hit.u)
+    result = ContactForces(method).solve(calm)
+    assert result.ok
+    assert result.word == ("stick",)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("slip", [-0.5, -2.0])
+def test_scaling_and_the_exact_impact_agree(restitution, slip):
+    """Slip to rest along the ray, then a sticking collision: the path of the exact impact."""
+    state = jammed(slip=slip, restitution=restitution)
+    ray = ContactForces().solve(state).ray
+    exact = resolve_jam(state, ray, law=CollisionLaw(law="routh", restitution="poisson"))
+    scaled = resolve_jam(state, ray, law=CollisionLaw(law="newton"))
+    if restitution == 0.0:
+        np.testing.assert_allclose(scaled.impulse, exact.impulse, rtol=1e-9)
+        np.testing.assert_allclose(scaled.velocity_change, exact.velocity_change, rtol=1e-9)
+        np.testing.assert_allclose(scaled.energy, exact.energy, rtol=1e-9)
+    assert exact.u[0, 0] >= -1e-12
+    assert scaled.u[0, 0] >= -1e-12
+    assert "jams" in exact.log[0]
+    assert "jams" in scaled.log[0]
+
+
+def test_a_jam_in_space_is_that_of_the_plane_it_lies_in():
+    flat = jammed()
+    J = np.zeros((1, 3, 2, 6))
+    # x, y of the plane become x, z of space; the rod turns about -y
+    J[0, :2, 0, [0, 2]] = flat.J[0, :, 0, :2].T
+    J[0, :2, 0, 4] = -flat.J[0, :, 0, 2]
+    arm = np.array([-np.cos(THETA), 0.0, -np.sin(THETA)])
+    J[0, 2, 0] = np.concatenate([[0.0, 1.0, 0.0], np.cross(arm, [0.0, 1.0, 0.0])])
+    state = ContactState(
+        body=[[0, -1]], J=J, u=[[0.0, -1.0, 0.0]], mu=MU, inverse_mass=[1.0],
+        inverse_inertia=np.diag([16.0, 16.0, 16.0])[None],
+        acceleration=[[0.0, 0.0, -9.81, 0.0, 0.0, 0.0]],
+    )  # fmt: skip
+    forces = ContactForces().solve(state)
+    assert forces.status is Status.RAY
+    planar = resolve_jam(flat, ContactForces().solve(flat).ray)
+    for law in (CollisionLaw(law="keller"), CollisionLaw(law="newton")):
+        hit = resolve_jam(state, forces.ray, law=law)
+        np.testing.assert_allclose(hit.impulse[0, :2], planar.impulse[0], rtol=1e-7)
+        np.testing.assert_allclose(hit.impulse[0, 2], 0.0, atol=1e-9)
+
+
+def test_a_direction_that_stops_nothing_is_refused():
+    state = jammed()
+    with pytest.raises(ds.SimulationError, match="stops no sliding contact"):
+        impulse_without_collision(state, np.array([[1.0, -1.0]]))
+    calm, law = jammed(mu=0.1), CollisionLaw(law="routh")
+    with pytest.raises(ds.SimulationError, match="routh finds no jam"):
+        resolve_jam(calm, np.array([[1.0, 0.1]]), law=law)
