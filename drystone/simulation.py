@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
+from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics import check
 from drystone.dynamics.energy import energy
 from drystone.dynamics.frames import rotation, spin_velocity
@@ -275,6 +276,11 @@ class Simulation:
 
         jointed = self._stepper.jointed
         return joint_table(self.model.names, jointed.held, jointed.wrench)
+
+    def mobility(self) -> Mobility:
+        """Freedoms that the joints leave now, and the joints that hold what others hold already."""
+        self.sync()
+        return mobility(self._stepper.model, self.state)
 
     def problem(self) -> Any:
         """The friction problem of the last step, or None if nothing touched."""

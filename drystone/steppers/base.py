@@ -77,7 +77,8 @@ class StepReport:
     collisions: contacts that met with restitution; impact_energy: what the impact law changed,
     T+ - T- [J], but for the work of prescribed bodies.
     retries: times the step was halved; asleep: bodies that slept;
-    joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke.
+    joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke;
+    redundant: rows of joints beyond their rank (``Simulation.mobility`` names the joints).
     seconds: per stage. island_residuals, island_sizes: of each island in turn.
     """
 
@@ -100,6 +101,7 @@ class StepReport:
     outer: int = 1
     joint_error: float = 0.0
     broken: tuple[str, ...] = ()
+    redundant: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     island_residuals: Floats | None = None
     island_sizes: Ints | None = None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.joints.blocks import moving
+from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
 from drystone.errors import ModelError, SimulationError
@@ -51,6 +52,7 @@ class Stepper:
         self.sleepers = Sleepers(options.sleeping)
         self.rows: Rows | None = None
         self.jointed = Jointed(options)
+        self.least = LeastNorm()
         self.solved: Solved | None = None
         self.work: Work | None = None
         self._detector: Detector | None = None
@@ -123,6 +125,7 @@ class Stepper:
         work.stage("impacts")
         solved, rows, outer = self._solve(work, rows, h)
         self.rows, self.solved = rows, solved
+        self.least(self.model, state, rows, solved.r)
         work.stage("solve")
         after = self._drift(work, solved.v, h)
         opening, gone = self.jointed.finish(work, rows, solved, after, self.size)
@@ -132,7 +135,8 @@ class Stepper:
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
-        return after, replace(report, asleep=asleep, outer=outer, joint_error=opening, broken=gone)
+        joints = {"joint_error": opening, "broken": gone, "redundant": self.least.count}
+        return after, replace(report, asleep=asleep, outer=outer, **joints)
 
     def _contacts(self, work: Work) -> Contacts:
         """Contacts within what bodies can travel in this step, and a little beyond."""

@@ -1,0 +1,96 @@
+"""Forces of redundant joints: of all that move the bodies alike, the least.
+
+Where joints hold what others hold already, impulses r and r + x with J' x = 0 do the same. The one
+kept has the least sum of w_i r_i^2 with w_i = J_i M^-1 J_i', twice the kinetic energy that a unit
+of row i alone would give: newtons and newton metres are made comparable by what they move, no
+frame and no unit of length is preferred, and a symmetric mechanism has symmetric forces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from drystone.constraints.joints.mobility import Excess, excess
+from drystone.model import Joints, Model, State
+from drystone.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from drystone.constraints.rows import Rows
+
+DENSE = 150  # rows up to which eigenvectors are computed
+NOTHING = 1e-11  # eigenvalues of rows scaled to their own responses: less counts as none
+SHIFT = 1e-9  # of a row's own response, beyond that: taken back by refinement
+REFINED = 4
+
+
+class LeastNorm:
+    """Knows the redundant joints of a model; found anew when its joints change.
+
+    count: rows too many.
+    """
+
+    def __init__(self) -> None:
+        self._joints: Joints | None = None
+        self._parts: list[Excess] = []
+
+    @property
+    def count(self) -> int:
+        return sum(part.count for part in self._parts)
+
+    def __call__(self, model: Model, state: State, rows: Rows, r: Floats) -> None:
+        """Take from impulses r (nc, d) of the rows what does nothing, in place."""
+        if model.joints is not self._joints:
+            self._joints, self._parts = model.joints, excess(model, state)
+        if not self._parts or rows.blocks is None:
+            return
+        row = np.where(rows.joint[:, None] >= 0, rows.blocks.row[rows.joint], -1)
+        block, place = np.nonzero(row >= 0)
+        at = np.full(0 if model.joints is None else model.joints.nr, -1)
+        at[row[block, place]] = np.arange(block.size)
+        for part in self._parts:
+            here = at[part.rows]
+            if (here >= 0).all():  # sleepers have no rows
+                i, a = block[here], place[here]
+                r[i, a] -= _idle(rows, i, a, r[i, a], part)
+
+
+def _idle(rows: Rows, i: Ints, a: Ints, r: Floats, part: Excess) -> Floats:
+    """What of r (m,) has J' x = 0, orthogonal to the rest in the metric above.
+
+    Rows too many at a dead point only are not so a step later: part.count falls to what stays.
+    """
+    S = _responses(rows, i, a)
+    root = np.sqrt(S.diagonal())
+    S = sparse.diags(1.0 / root) @ S @ sparse.diags(1.0 / root)
+    z = root * r
+    if z.size <= DENSE:
+        values, vectors = np.linalg.eigh(S.toarray())
+        part.count = min(part.count, int((values < NOTHING).sum()))
+        N = vectors[:, : part.count]
+        return np.asarray(N @ (N.T @ z)) / root
+    factor = splu((S + SHIFT * sparse.identity(z.size)).tocsc())
+    x, wanted = np.zeros_like(z), S @ z
+    for _ in range(REFINED):
+        x += factor.solve(wanted - S @ x)
+    return np.asarray(z - x) / root
+
+
+def _responses(rows: Rows, i: Ints, a: Ints) -> sparse.csr_array:
+    """J M^-1 J' of rows a of blocks i."""
+    m, dof = i.size, rows.J.shape[3]
+    body, local = np.unique(rows.body[i], return_inverse=True)
+    moves = rows.moves[body][local.reshape(m, 2)]
+    column = (local.reshape(m, 2, 1) * dof + np.arange(dof)).ravel()
+    row = np.repeat(np.arange(m), 2 * dof)
+    J, P = (
+        sparse.csr_array(
+            ((np.where(moves[:, :, None], M[i, a], 0.0)).ravel(), (row, column)),
+            shape=(m, body.size * dof),
+        )
+        for M in (rows.J, rows.P)
+    )
+    return sparse.csr_array(J @ P.T)
