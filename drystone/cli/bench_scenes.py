@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,7 @@ from drystone.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from drystone.cli.bench_scenes_cases import Case
-    from drystone.cli.bench_scenes_growth import Growth
-    from drystone.cli.bench_scenes_run import Row
+    from drystone.cli.bench_scenes_report import Results
 
 
 def scenes(
@@ -21,7 +21,7 @@ def scenes(
         list[str] | None, typer.Option("--only", help="Only this case; may be given several times.")
     ] = None,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Also print what each stage of a step costs.")
+        bool, typer.Option("--profile", help="Also print what each stage and each kernel costs.")
     ] = False,
     peers: Annotated[
         bool,
@@ -33,6 +33,9 @@ def scenes(
     ] = False,
     grow: Annotated[
         bool, typer.Option("--growth", help="Also measure 10^3, 10^4 and 10^5 settled spheres.")
+    ] = False,
+    no_cases: Annotated[
+        bool, typer.Option("--no-cases", help="Run no case: only what --growth asks for.")
     ] = False,
     sizes: Annotated[
         str, typer.Option(help="Numbers of spheres for --growth, with commas.")
@@ -56,14 +59,25 @@ def scenes(
     with mistakes(debug):
         from drystone.cli.bench_scenes_cases import by_name
 
-        cases = by_name(only)
+        cases = [] if no_cases else by_name(only)
         if not 0 < shorter <= 1:
             raise OptionError(f"--shorter {shorter:g}: expected a number above 0, up to 1")
-        numbers = _sizes(sizes) if grow else ()
+        ask = Wishes(peers, profile, _sizes(sizes) if grow else (), repeats, shorter, limit)
         if output is not None:
             make_folder("--output", output)
-        rows, grown = _measure(cases, peers, numbers, repeats, shorter, limit, output)
-        _print(rows, grown, profile)
+        _print(_measure(cases, ask, output))
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the options ask for."""
+
+    peers: bool
+    profile: bool
+    sizes: tuple[int, ...]
+    repeats: int
+    shorter: float
+    limit: float
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -76,15 +90,7 @@ def _sizes(text: str) -> tuple[int, ...]:
     return out
 
 
-def _measure(
-    cases: list[Case],
-    peers: bool,
-    sizes: tuple[int, ...],
-    repeats: int,
-    shorter: float,
-    limit: float,
-    output: Path | None,
-) -> tuple[list[Row], list[Growth]]:
+def _measure(cases: list[Case], ask: Wishes, output: Path | None) -> Results:
     """Everything, written after every case: a run takes minutes."""
     from rich.console import Console
 
@@ -92,40 +98,43 @@ def _measure(
     from drystone.cli import bench_scenes_run as runs
     from drystone.cli.bench_run import one_thread
     from drystone.cli.bench_scenes_growth import growth
+    from drystone.cli.bench_scenes_profile import profile
 
-    engines = _engines() if peers else []
-    rows: list[Row] = []
-    grown: list[Growth] = []
+    engines = _engines() if ask.peers else []
+    out = report.Results()
     console = Console(stderr=True)
 
     def write() -> None:
         if output is not None:
-            report.write_csv(rows, output / "scenes.csv")
-            plot = _plots(rows, grown, output)
-            text = report.markdown(rows, grown, plot)
+            report.write_csv(out.rows, output / "scenes.csv")
+            text = report.markdown(out, _plots(out, output))
             (output / "scenes.md").write_text(text, encoding="utf-8")
 
     with one_thread(), console.status("") as status:
         for case in cases:
-            for row in runs.compare(case, engines, repeats, shorter, limit, status.update):
-                rows.append(row)
+            pace = ask.repeats, ask.shorter, ask.limit
+            for row in runs.compare(case, engines, *pace, status.update):
+                out.rows.append(row)
+            if ask.profile and out.rows[-1].wall is not None:
+                status.update(f"{case.name}: profile")
+                out.profiles.append(profile(case, shorter=ask.shorter))
             write()
-        for one in growth(sizes, tell=status.update) if sizes else ():
-            grown.append(one)
+        for one in growth(ask.sizes, tell=status.update) if ask.sizes else ():
+            out.grown.append(one)
             write()
-    return rows, grown
+    return out
 
 
-def _plots(rows: list[Row], grown: list[Growth], output: Path) -> str | None:
+def _plots(found: Results, output: Path) -> str | None:
     """Draw what there is; the name of the comparison's picture, if it has anybody to compare."""
     from drystone.cli.bench_scenes_run import OURS
     from drystone.plots import engine_comparison as plots
 
     try:
-        if grown:
-            plots.save_growth(grown, output / "growth.png")
-        if any(row.engine != OURS and row.wall is not None for row in rows):
-            plots.save_comparison(rows, output / "scenes.png", ours=OURS)
+        if found.grown:
+            plots.save_growth(found.grown, output / "growth.png")
+        if any(row.engine != OURS and row.wall is not None for row in found.rows):
+            plots.save_comparison(found.rows, output / "scenes.png", ours=OURS)
             return "scenes.png"
     except MissingExtraError as error:
         complain(f"no plots: {error}")
@@ -141,20 +150,25 @@ def _engines() -> list[Any]:
     return [engine for found in engine_peers.installed().values() for engine in found]
 
 
-def _print(rows: list[Row], grown: list[Growth], profile: bool) -> None:
+def _print(found: Results) -> None:
     from rich.console import Console
 
     from drystone.cli import bench_scenes_report as report
+    from drystone.cli.bench_scenes_profile import kernel_table
 
     console = Console()
     if not console.is_terminal:
         console.width = PIPED_WIDTH
-    console.print(report.table(rows))
-    for line in report.verdict_words(rows):
+    if found.rows:
+        console.print(report.table(found.rows))
+    for line in report.verdict_words(found.rows):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    if profile:
+    if found.profiles:
         console.print()
-        console.print(report.profile_table(rows))
-    if grown:
+        console.print(report.profile_table(found.rows))
+    for one in found.profiles:
         console.print()
-        console.print(report.growth_words(grown), markup=False, highlight=False)
+        console.print(kernel_table(one))
+    if found.grown:
+        console.print()
+        console.print(report.growth_words(found.grown), markup=False, highlight=False)

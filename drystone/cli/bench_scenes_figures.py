@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,11 +120,19 @@ def front(seen: Seen) -> float:
     when: list[float] = []
     for k in (first, last):
         i = _place(seen.model, f"domino{k}")
-        hit = next((t for t, up in seen.track if up[i] < math.cos(math.radians(10.0))), None)
+        hit = _falls(seen.track, i, math.cos(math.radians(10.0)))
         if hit is None:
             return math.nan
         when.append(hit)
     return (last - first) * spacing / (when[1] - when[0])
+
+
+def _falls(track: list[tuple[float, Any]], i: int, below: float) -> float | None:
+    """When entry i of what was tracked falls below a value, between two looks too [s]."""
+    for (t0, up0), (t1, up1) in pairwise(track):
+        if up1[i] < below <= up0[i]:
+            return float(t0 + (t1 - t0) * (up0[i] - below) / (up0[i] - up1[i]))
+    return None
 
 
 def deepest(seen: Seen) -> float:

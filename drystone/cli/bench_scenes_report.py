@@ -5,26 +5,41 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.table import Table
 
 from drystone.cli import bench_scenes_verdict as verdicts
 from drystone.cli.bench_scenes_growth import Growth, exponent
+from drystone.cli.bench_scenes_profile import Profile
+from drystone.cli.bench_scenes_profile import markdown as profile_lines
 from drystone.cli.bench_scenes_run import OURS, Row
 from drystone.cli.words import duration
 
-STAGES = ("forces", "contacts", "rows", "impacts", "solve", "drift", "report")
 COLUMNS = (
     "case", "engine", "world", "bodies", "dt", "wall_per_s", "label", "figure", "unit", "error",
-    "contacts", "residual", "unsolved", "steps", "depth_m", *(f"{name}_s" for name in STAGES),
-    "more", "note",
+    "contacts", "residual", "unsolved", "steps", "depth_m",
 )  # fmt: skip
 HEADS = (
     "case", "engine", "world", "dt", "bodies", "wall / s", "figure", "also", "contacts", "residual",
     "depth", "note",
 )  # fmt: skip
 RIGHT = ("dt", "bodies", "wall / s", "contacts", "residual", "depth")
+
+
+@dataclass
+class Results:
+    """All that a run of the benchmark measured."""
+
+    rows: list[Row] = field(default_factory=list)
+    grown: list[Growth] = field(default_factory=list)
+    profiles: list[Profile] = field(default_factory=list)
+
+
+def stages(rows: list[Row]) -> tuple[str, ...]:
+    """Names of the stages of a step, in their order."""
+    return tuple(dict.fromkeys(name for row in rows for name in row.stages))
 
 
 def figure(row: Row) -> str:
@@ -94,13 +109,21 @@ def profile_table(rows: list[Row]) -> Table:
     out = Table(title="share of each stage", box=None, header_style="bold", title_justify="left")
     out.add_column("case")
     out.add_column("a step", justify="right")
-    for name in STAGES:
+    for name in stages(rows):
         out.add_column(name, justify="right")
+    for cells in _stage_cells(_default(rows)):
+        out.add_row(*cells)
+    return out
+
+
+def _stage_cells(rows: list[Row]) -> list[tuple[str, ...]]:
+    out = []
     for row in rows:
         total = sum(row.stages.values())
         if row.engine == OURS and total > 0:
-            shares = (f"{row.stages.get(name, 0.0) / total:.0%}" for name in STAGES)
-            out.add_row(row.case, duration(total / max(row.steps, 1)), *shares)
+            shares = (f"{row.stages.get(name, 0.0) / total:.0%}" for name in stages(rows))
+            name = f"{row.case} ({row.world})"
+            out.append((name, duration(total / max(row.steps, 1)), *shares))
     return out
 
 
@@ -127,12 +150,13 @@ def almost(grown: list[Growth]) -> float:
 def write_csv(rows: list[Row], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        parts = stages(rows)
+        writer.writerow((*COLUMNS, *(f"{name}_s" for name in parts), "more", "note"))
         for row in rows:
             values: list[object] = [row.case, row.engine, row.world, row.bodies, row.dt, row.wall]
             values += [row.label, row.figure, row.unit, row.error, row.contacts, row.residual]
             values += [row.unsolved, row.steps, row.depth]
-            values += [row.stages.get(name) for name in STAGES]
+            values += [row.stages.get(name) for name in parts]
             values += ["; ".join(_words(*one) for one in row.more), row.note]
             writer.writerow([_cell(value) for value in values])
 
@@ -143,8 +167,9 @@ def _cell(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def markdown(rows: list[Row], grown: list[Growth], plot: str | None = None) -> str:
+def markdown(found: Results, plot: str | None = None) -> str:
     """The page kept beside the CSV. plot: name of the picture, if there is one."""
+    rows, grown = found.rows, found.grown
     lines = [
         "# Scenes",
         "",
@@ -156,16 +181,23 @@ def markdown(rows: list[Row], grown: list[Growth], plot: str | None = None) -> s
         "",
         *_lines(HEADS, [cells(row) for row in _default(rows)]),
     ]
-    found = verdicts.judge(rows)
-    if found:
-        lines += ["", "## Beside the others", "", *_beside(found)]
-        lines += ["", *(f"- {line}" for line in verdicts.words(found))]
+    judged = verdicts.judge(rows)
+    if judged:
+        lines += ["", "## Beside the others", "", *EQUAL, "", *_beside(judged)]
+        lines += ["", *(f"- {line}" for line in verdicts.words(judged))]
     if plot is not None:
         lines += ["", f"![Wall time against error, scene by scene]({plot})"]
-    lines += ["", "## Where a step spends its time", "", *_profile_lines(_default(rows))]
+    lines += ["", "## Where a step spends its time", "", *_stage_lines(rows)]
+    if found.profiles:
+        lines += ["", "Time in a kernel's own code, without what it calls:"]
+        lines += profile_lines(found.profiles)
     if grown:
         lines += ["", "## Growth", "", "```text", growth_words(grown), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _stage_lines(rows: list[Row]) -> list[str]:
+    return _lines(("case", "a step", *stages(rows)), _stage_cells(_default(rows)))
 
 
 def _default(rows: list[Row]) -> list[Row]:
@@ -177,11 +209,15 @@ def _default(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row.engine != OURS or first[row.case, row.world] is row]
 
 
+EQUAL = (
+    "Wall seconds and error of ours at its default step, of the best peer, and of ours at the",
+    "step with which it gets to that error fastest. Errors within 10 % are equal, and so are all",
+    "below 1e-9 of the figure's unit. Planar engines stand beside ours in the plane.",
+)
 BESIDE = ("scene", "our default", "faster and more accurate", "best peer", "ours to that error", "")
 
 
 def _beside(found: list[verdicts.Verdict]) -> list[str]:
-    """Errors within 10 % count as equal, and so do those below 1e-9 of the figure's unit."""
     rows = []
     for v in found:
         best, reached = v.best, v.reached
@@ -204,16 +240,6 @@ def _pair(row: Row) -> str:
         return "failed"
     off = "falls" if math.isinf(row.error) else f"{number(row.error)} {row.unit}".rstrip()
     return f"{number(row.wall)} s, {off}"
-
-
-def _profile_lines(rows: list[Row]) -> list[str]:
-    shown = []
-    for row in rows:
-        total = sum(row.stages.values())
-        if row.engine == OURS and total > 0:
-            shares = (f"{row.stages.get(name, 0.0) / total:.0%}" for name in STAGES)
-            shown.append((row.case, duration(total / max(row.steps, 1)), *shares))
-    return _lines(("case", "a step", *STAGES), shown)
 
 
 def _lines(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:

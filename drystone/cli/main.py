@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from drystone.cli.bench import app as bench
+from drystone.cli.bench_compile import compiling
 from drystone.cli.bench_scenes import scenes as bench_scenes
 from drystone.cli.run import run
 from drystone.cli.scenes import scenes
@@ -47,6 +48,7 @@ app.command()(scenes)
 app.command()(run)
 app.command()(solve)
 bench.command("scenes")(bench_scenes)
+bench.command("compile")(compiling)
 app.add_typer(bench, name="bench")
 
 

@@ -105,7 +105,7 @@ def test_ours_are_measured_and_judged():
     assert row.figure == pytest.approx(100 / 48, rel=1e-3)
     assert row.contacts == 4
     assert row.unsolved == 0
-    assert set(report.STAGES) == set(row.stages)
+    assert {"contacts", "solve"} <= set(row.stages)
 
 
 def test_a_case_that_fails_is_a_row_that_says_so(monkeypatch):
