@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from drystone.constraints.joints.metric import Matrix
 from drystone.constraints.joints.mobility import Excess, excess
 from drystone.model import Joints, Model, State
 from drystone.types import Floats, Ints
@@ -63,15 +64,19 @@ def _idle(rows: Rows, i: Ints, a: Ints, r: Floats, part: Excess) -> Floats:
 
     Rows too many at a dead point only are not so a step later: part.count falls to what stays.
     """
-    S = _responses(rows, i, a)
+    if r.size <= DENSE:
+        J, P = (_full(rows, i, a, M) for M in (rows.J, rows.P))
+        S = J @ P.T
+        root = np.sqrt(np.diagonal(S))
+        values, vectors = np.linalg.eigh(S / np.outer(root, root))
+        part.count = min(part.count, int((values < NOTHING).sum()))
+        N = vectors[:, : part.count]
+        return np.asarray(N @ (N.T @ (root * r))) / root
+    J, P = (_sparse(rows, i, a, M) for M in (rows.J, rows.P))
+    S = J @ P.T
     root = np.sqrt(S.diagonal())
     S = sparse.diags(1.0 / root) @ S @ sparse.diags(1.0 / root)
     z = root * r
-    if z.size <= DENSE:
-        values, vectors = np.linalg.eigh(S.toarray())
-        part.count = min(part.count, int((values < NOTHING).sum()))
-        N = vectors[:, : part.count]
-        return np.asarray(N @ (N.T @ z)) / root
     factor = splu((S + SHIFT * sparse.identity(z.size)).tocsc())
     x, wanted = np.zeros_like(z), S @ z
     for _ in range(REFINED):
@@ -79,18 +84,27 @@ def _idle(rows: Rows, i: Ints, a: Ints, r: Floats, part: Excess) -> Floats:
     return np.asarray(z - x) / root
 
 
-def _responses(rows: Rows, i: Ints, a: Ints) -> sparse.csr_array:
-    """J M^-1 J' of rows a of blocks i."""
-    m, dof = i.size, rows.J.shape[3]
+def _places(rows: Rows, i: Ints, a: Ints, M: Floats) -> tuple[Floats, Ints, int]:
+    """Rows a of blocks i of M, zero on bodies that do not move; their bodies in new numbers, and
+    how many these are."""
     body, local = np.unique(rows.body[i], return_inverse=True)
-    moves = rows.moves[body][local.reshape(m, 2)]
-    column = (local.reshape(m, 2, 1) * dof + np.arange(dof)).ravel()
+    local = local.reshape(i.size, 2)
+    return np.where(rows.moves[body][local][:, :, None], M[i, a], 0.0), local, body.size
+
+
+def _full(rows: Rows, i: Ints, a: Ints, M: Floats) -> Floats:
+    """(m, bodies * dof)."""
+    values, local, k = _places(rows, i, a, M)
+    out = np.zeros((i.size, k, values.shape[2]))
+    every = np.arange(i.size)
+    for side in (0, 1):
+        out[every, local[:, side]] += values[:, side]
+    return out.reshape(i.size, -1)
+
+
+def _sparse(rows: Rows, i: Ints, a: Ints, M: Floats) -> Matrix:
+    values, local, k = _places(rows, i, a, M)
+    m, _, dof = values.shape
+    column = (local[:, :, None] * dof + np.arange(dof)).ravel()
     row = np.repeat(np.arange(m), 2 * dof)
-    J, P = (
-        sparse.csr_array(
-            ((np.where(moves[:, :, None], M[i, a], 0.0)).ravel(), (row, column)),
-            shape=(m, body.size * dof),
-        )
-        for M in (rows.J, rows.P)
-    )
-    return sparse.csr_array(J @ P.T)
+    return sparse.csr_array((values.ravel(), (row, column)), shape=(m, k * dof))

@@ -118,8 +118,8 @@ def _looped(model: Model, joints: Joints) -> Bools:
     ends = np.where(moves[ends], ends, model.nb)
     on: list[set[int]] = [set() for _ in range(model.nb + 1)]
     for j in np.flatnonzero(held):
-        for body in ends[j]:
-            on[body].add(int(j))
+        for end in ends[j]:
+            on[end].add(int(j))
     left = held.copy()
     tails = [body for body in range(model.nb + 1) if len(on[body]) == 1]
     while tails:
