@@ -97,7 +97,7 @@ class Lattice:
         return (
             packing,
             best(lambda: sweep_spatial(*args, 0.0)),
-            best(lambda: judge_spatial(*args, 1.0, 1.0, u)),
+            best(lambda: judge_spatial(*args, u)),
         )
 
     def rows(self) -> float:

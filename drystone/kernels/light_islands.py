@@ -20,13 +20,14 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.light_judge import free_scales, judge_spatial
+from drystone.kernels.light_judge import free_scales, judge_spatial, ratios
 from drystone.kernels.light_planar import judge_planar, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
 
 MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
 EVERY = 8  # sweeps between judgings, once the first few are done
 RESTART = 1.1  # of |g|^2
+GO_ON = -1  # no status: the island is swept on
 
 
 @kernel
@@ -100,10 +101,8 @@ def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contac
         while done < min(upto, most):
             beta = 0.0
             if done > 0:
-                t = 1.0 if new > RESTART * old else t
-                old, beta = new, t - 1.0
-                t = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-                beta /= t
+                beta, t = momentum(new, old, t)
+                old = new
                 _go_on(mine, beta, motion, 3 if planar else 6)
             if planar:
                 new = sweep_planar(lo, hi, body, contact, motion, law, beta)
@@ -113,29 +112,51 @@ def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contac
             if new <= goal:
                 break
         if planar:
-            plain, free = judge_planar(lo, hi, body, contact, motion, law, plain_q, free_q, u)
+            sums = judge_planar(lo, hi, body, contact, motion, law, u)
         else:
-            plain, free = judge_spatial(lo, hi, body, contact, motion, plain_q, free_q, u)
+            sums = judge_spatial(lo, hi, body, contact, motion, u)
+        plain, free = ratios(sums, plain_q, free_q)
         worst = max(plain, free)
-        # after one sweep at least: an error that is let pass is there again in the next step, and
-        # velocities would add it up until it shows
-        if worst <= tol:
-            return status.SOLVED, done, plain, free
-        if done >= most or not np.isfinite(worst):
-            return status.RUNNING, done, plain, free
+        code = verdict(hi - lo, done, upto, last, before, worst, tol, most, leave)
+        if code != GO_ON:
+            return code, done, plain, free
         goal = new * (tol / worst) ** 2
         if done >= upto:
-            if leave and done >= (EVERY if hi - lo > MANY else 3 * EVERY):
-                rate = np.log(worst / before) / (done - last)
-                if not rate < 0.0 or np.log(tol / worst) / rate > most - done:
-                    return status.RUNNING, done, plain, free
             before, last, upto = worst, done, done + min(EVERY, done + 2)
+
+
+@kernel
+def momentum(new, old, t):
+    """(beta, t) of the next sweep, after changes |g|^2 = old, new."""
+    if new > RESTART * old:
+        t = 1.0
+    after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
+    return (t - 1.0) / after, after
+
+
+@kernel
+def verdict(nc, done, upto, last, before, worst, tol, most, leave):
+    """Whether an island is solved, is left (RUNNING) or is swept on, after `done` sweeps.
+
+    upto: when it was to be judged at the latest; before: the residual after `last` sweeps.
+    One sweep at least is made: an error that is let pass is there again in the next step, and
+    velocities would add it up until it shows.
+    """
+    if worst <= tol:
+        return status.SOLVED
+    if done >= most or not np.isfinite(worst):
+        return status.RUNNING
+    if leave and done >= upto and done >= (EVERY if nc > MANY else 3 * EVERY):
+        rate = np.log(worst / before) / (done - last)
+        if not rate < 0.0 or np.log(tol / worst) / rate > most - done:
+            return status.RUNNING
+    return GO_ON
 
 
 @kernel
 def _go_on(mine, beta, motion, dof):
     """Bodies' part of the step beyond the last sweep: v goes on by beta times what it changed."""
-    at = 2 * dof if dof == 3 else 14
+    at = 6 if dof == 3 else 14
     for b in mine:
         for e in range(dof):
             y = motion[b, e]

@@ -25,19 +25,21 @@ def free_scales(lo, hi, q, contact, square):
 
 
 @kernel
-def ratios(plain_f, plain_scale, free_f, free_q, free_r, free_u):
+def ratios(sums, plain_q, free_q):
     """Both residuals from sums of squares; infinite where impulses ran away (see ``blocks``)."""
+    plain_f, plain_r, plain_u, free_f, free_r, free_u = sums
     scale = max(free_q, free_u)
     if scale > 0.0 and (
         (free_r > 1e10 * scale and free_f > 1e-2 * scale)
         or (free_q > 0.0 and free_r > 1e24 * free_q)
     ):
         return np.inf, np.inf
-    scale = max(scale, free_r)
-    return (
-        np.sqrt(plain_f / plain_scale if plain_scale >= SMALLEST else plain_f),
-        np.sqrt(free_f / scale if scale >= SMALLEST else free_f),
-    )
+    return _ratio(plain_f, max(plain_q, plain_r, plain_u)), _ratio(free_f, max(scale, free_r))
+
+
+@kernel
+def _ratio(error, scale):
+    return np.sqrt(error / scale if scale >= SMALLEST else error)
 
 
 @kernel
@@ -57,8 +59,9 @@ def error_spatial(rn, rs, rt, un, us, ut, slip, mu):
 
 
 @kernel
-def judge_spatial(lo, hi, body, contact, motion, plain_q, free_q, u):
-    """(plain, unit-free) residual of the contacts lo:hi; u (nc, 3) gets their velocities."""
+def judge_spatial(lo, hi, body, contact, motion, u):
+    """Sums of squares over the contacts lo:hi, of the error, r and u, plain and then unit-free;
+    u (nc, 3) gets their velocities."""
     plain_f, plain_r, plain_u, free_f, free_r, free_u = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
@@ -89,4 +92,4 @@ def judge_spatial(lo, hi, body, contact, motion, plain_q, free_q, u):
         size = un * un + slip * slip
         plain_u += size
         free_u += part * size
-    return ratios(plain_f, max(plain_q, plain_r, plain_u), free_f, free_q, free_r, free_u)
+    return plain_f, plain_r, plain_u, free_f, free_r, free_u

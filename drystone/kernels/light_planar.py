@@ -11,7 +11,6 @@ One line of ``contact`` (nc, CONTACT): 0 n, 2 levers of n and t about a, 4 about
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.light_judge import ratios
 
 CONTACT, MOTION = 18, 9
 CONVEX = 1  # as in ``blocks``
@@ -149,8 +148,9 @@ def _error(rn, rt, un, ut, lift, mu):
 
 
 @kernel
-def judge_planar(lo, hi, body, contact, motion, law, plain_q, free_q, u):
-    """(plain, unit-free) residual of the contacts lo:hi; u (nc, 2) gets their velocities."""
+def judge_planar(lo, hi, body, contact, motion, law, u):
+    """Sums of squares over the contacts lo:hi, of the error, r and u, plain and then unit-free;
+    u (nc, 2) gets their velocities."""
     plain_f, plain_r, plain_u, free_f, free_r, free_u = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
@@ -168,4 +168,4 @@ def judge_planar(lo, hi, body, contact, motion, law, plain_q, free_q, u):
         plain_r, free_r = plain_r + size, free_r + s * size
         size = un * un + ut * ut
         plain_u, free_u = plain_u + size, free_u + part * size
-    return ratios(plain_f, max(plain_q, plain_r, plain_u), free_f, free_q, free_r, free_u)
+    return plain_f, plain_r, plain_u, free_f, free_r, free_u

@@ -1,0 +1,195 @@
+"""One large island, swept in parts: the same bits on any number of threads.
+
+Its moving bodies are cut into parts, nearby ones together. A sweep first takes the contacts inside
+each part, which share no moving body with other parts and so go to any thread, then, on one
+thread, those between parts. Sums are kept by part and added in their order. So what is computed
+depends on the parts alone.
+
+Bodies are numbered anew, part by part and neighbours together, then those that do not move;
+contacts follow the first of their bodies. The lines of both are copied into that order: a sweep
+then streams through memory, which in large worlds is worth more than the second thread.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels._threads import meet
+from drystone.kernels.light_islands import EVERY, GO_ON, momentum, verdict
+from drystone.kernels.light_judge import judge_spatial, ratios
+from drystone.kernels.light_planar import judge_planar, sweep_planar
+from drystone.kernels.light_spatial import sweep_spatial
+
+
+@kernel
+def order_contacts(lo, hi, body, number, first_body, order, first):
+    """order (hi - lo,): rows by part, then by their first body; returns 0.
+
+    number (nb,): new numbers of bodies, those that do not move last; first_body (parts + 1,):
+    where each part's bodies start; first (parts + 2,): where the contacts of each part, and those
+    between parts, start, in lines counted from zero.
+    """
+    parts, moving = first_body.size - 1, first_body[-1]
+    place = np.zeros(moving + 1, np.int64)  # contacts by first body; between parts: by the last
+    for turn in range(2):
+        between = 0
+        for i in range(lo, hi):
+            a, b = number[body[i, 0]], number[body[i, 1]]
+            a, b = min(a, b), max(a, b)
+            if b < moving and _part(first_body, a) != _part(first_body, b):
+                a = moving
+            if turn == 0:
+                place[a] += 1
+            else:
+                order[place[a]] = i
+                place[a] += 1
+        if turn == 0:
+            for a in range(moving + 1):
+                count = place[a]
+                place[a] = between
+                between += count
+            for p in range(parts + 1):
+                first[p] = place[first_body[p]]
+            first[parts + 1] = between
+    return 0
+
+
+@kernel
+def _part(first_body, b):
+    """Number of the part of a body."""
+    p = 0
+    while b >= first_body[p + 1]:
+        p += 1
+    return p
+
+
+@kernel
+def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, near, line, state):
+    """Lines of the island in the new order, with what a solve brings; returns 0.
+
+    members (n,): bodies in their new order; near (nc, 2), line (nc, .), state (n, .): out.
+    """
+    at_bias, at_mu, at, before = (6, 12, 14, 6) if d == 2 else (15, 26, 29, 14)
+    for j in range(order.size):
+        i = order[j]
+        near[j, 0], near[j, 1] = number[body[i, 0]], number[body[i, 1]]
+        for e in range(contact.shape[1]):
+            line[j, e] = contact[i, e]
+        if d == 3:
+            line[j, 28] = 0.0
+        line[j, at_mu] = mu[i]
+        for a in range(d):
+            line[j, at_bias + a] = bias[i, a]
+            line[j, at + a] = r[i, a]
+            line[j, at + d + a] = r[i, a]
+    for j in range(members.size):
+        b = members[j]
+        for e in range(motion.shape[1]):
+            state[j, e] = motion[b, e]
+        for e in range(v.shape[1]):
+            state[j, e] = v[b, e]
+            state[j, before + e] = v[b, e]
+    return 0
+
+
+@kernel
+def scatter(order, members, line, state, speed, r, u, v):
+    """Impulses, contact velocities (speed, in new order) and body velocities back; returns 0."""
+    at = 14 if r.shape[1] == 2 else 29
+    for j in range(order.size):
+        for a in range(r.shape[1]):
+            r[order[j], a] = line[j, at + a]
+            u[order[j], a] = speed[j, a]
+    for j in range(members.size):
+        for e in range(v.shape[1]):
+            v[members[j], e] = state[j, e]
+    return 0
+
+
+@kernel
+def solve_parts(
+    rank, threads, gate, first, first_body, near, law, tol, most, leave, plain_q, free_q, u, line,
+    state, sums, result,
+):  # fmt: skip
+    """What thread `rank` of `threads` does of a solve; all are called with the same arguments.
+
+    gate: of ``meet``; first, first_body: see ``order_contacts``; near, line, state: see
+    ``gather``; u (nc, d); sums (2, parts + 1, 6): work; result (4,): status, sweeps, residuals.
+    The rules are those of ``light_islands``. Returns 0.
+    """
+    parts = first_body.size - 1
+    done, upto, last, before, flip = 0, 1, 0, np.inf, 0
+    old, new, goal, t = np.inf, np.inf, -1.0, 1.0
+    while True:
+        while done < min(upto, most):
+            beta = 0.0
+            if done > 0:
+                beta, t = momentum(new, old, t)
+                old = new
+            # sums of two kinds of phases by turns: a thread may be one ahead of another
+            flip = 1 - flip
+            for p in range(rank, parts, threads):
+                if done > 0:
+                    _go_on(first_body[p], first_body[p + 1], beta, state, u.shape[1])
+                sums[flip, p, 0] = _sweep(first, p, near, line, state, law, beta, u.shape[1])
+            meet(gate, threads)
+            if rank == 0:
+                p = parts
+                sums[flip, p, 0] = _sweep(first, p, near, line, state, law, beta, u.shape[1])
+            meet(gate, threads)
+            new = 0.0
+            for p in range(parts + 1):
+                new += sums[flip, p, 0]
+            done += 1
+            if new <= goal:
+                break
+        flip = 1 - flip
+        for p in range(rank, parts + 1, threads):
+            _judge(first, p, near, line, state, law, u, sums, flip)
+        meet(gate, threads)
+        plain, free = ratios(_total(sums, flip), plain_q, free_q)
+        worst = max(plain, free)
+        code = verdict(first[parts + 1], done, upto, last, before, worst, tol, most, leave)
+        if code != GO_ON:
+            if rank == 0:
+                result[0], result[1], result[2], result[3] = code, done, plain, free
+            return 0
+        goal = new * (tol / worst) ** 2
+        if done >= upto:
+            before, last, upto = worst, done, done + min(EVERY, done + 2)
+
+
+@kernel
+def _sweep(first, p, near, line, state, law, beta, d):
+    if d == 2:
+        return sweep_planar(first[p], first[p + 1], near, line, state, law, beta)
+    return sweep_spatial(first[p], first[p + 1], near, line, state, beta)
+
+
+@kernel
+def _judge(first, p, near, line, state, law, u, sums, flip):
+    if u.shape[1] == 2:
+        part = judge_planar(first[p], first[p + 1], near, line, state, law, u)
+    else:
+        part = judge_spatial(first[p], first[p + 1], near, line, state, u)
+    for e in range(6):
+        sums[flip, p, e] = part[e]
+
+
+@kernel
+def _total(sums, flip):
+    a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for p in range(sums.shape[1]):
+        a, b, c = a + sums[flip, p, 0], b + sums[flip, p, 1], c + sums[flip, p, 2]
+        d, e, f = d + sums[flip, p, 3], e + sums[flip, p, 4], f + sums[flip, p, 5]
+    return a, b, c, d, e, f
+
+
+@kernel
+def _go_on(lo, hi, beta, state, d):
+    """Bodies' part of the step beyond the last sweep: v goes on by beta times what it changed."""
+    dof, at = (3, 6) if d == 2 else (6, 14)
+    for b in range(lo, hi):
+        for e in range(dof):
+            y = state[b, e]
+            state[b, e] = y + beta * (y - state[b, at + e])
+            state[b, at + e] = y

@@ -1,0 +1,216 @@
+"""Sweeps on several threads, with the same bits on any number of them.
+
+Islands share no moving body: threads take some each. An island of very many contacts is cut into
+parts (``kernels.light_parts``), how many by its size alone. ``DRYSTONE_THREADS`` says how many
+threads there are; by default two, or one on a machine with one core.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.kernels import status as code
+from drystone.kernels._jit import MODE
+from drystone.kernels._threads import SIZE
+from drystone.kernels.light_islands import solve_light_islands
+from drystone.kernels.light_judge import free_scales
+from drystone.kernels.light_parts import gather, order_contacts, scatter, solve_parts
+from drystone.types import Bools, Floats, Ints
+
+LARGE = 8192  # contacts of an island that is worth cutting
+MOST_PARTS = 8
+WORTH = 4096  # contacts in islands that are worth a second thread
+FIRST = 3  # sweeps of a large island before it is cut: in a pile at rest they are enough
+BITS = 10  # of each coordinate, in the order of bodies within a part
+DEFAULT = 2
+
+
+def count_threads() -> int:
+    """Threads to use: DRYSTONE_THREADS, or two where there are two cores."""
+    if MODE == "off":
+        return 1
+    text = os.environ.get("DRYSTONE_THREADS", "")
+    if text:
+        if not text.isdecimal() or int(text) < 1:
+            raise OptionError(f"DRYSTONE_THREADS={text!r}: expected a number of threads, 1 or more")
+        return int(text)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(DEFAULT, cores or 1)
+
+
+def count_parts(contacts: int) -> int:
+    """Parts of an island, by its size: 1, 2, 4 or 8."""
+    parts = 1
+    while parts < MOST_PARTS and contacts >= parts * LARGE:
+        parts *= 2
+    return parts
+
+
+class Task(NamedTuple):
+    """What ``solve_light_islands`` takes between the chosen islands and its work arrays."""
+
+    start: Ints
+    body: Ints
+    bias: Floats
+    mu: Floats
+    law: int
+    tol: Floats
+    most: Ints
+    leave: bool
+    q: Floats
+    v: Floats
+    r: Floats
+    u: Floats
+    ended: Ints
+    sweeps: Ints
+    residual: Floats
+    contact: Floats
+    motion: Floats
+
+    def solve(self, chosen: Ints) -> None:
+        """Some islands one after the other, on the thread that asks."""
+        work = np.empty((2, self.v.shape[0]), np.int64)
+        solve_light_islands(chosen, *self, work[0], work[1])
+
+
+@dataclass(slots=True)
+class Sweeper:
+    """Sweeps islands on `threads` threads; keeps its arrays between steps."""
+
+    threads: int = field(default_factory=count_threads)
+    _pool: ThreadPoolExecutor | None = None
+    _work: dict[str, Any] = field(default_factory=dict)
+
+    def solve(self, chosen: Ints, task: Task, position: Floats) -> None:
+        """Solve the chosen islands; position (nb, dim): of the bodies."""
+        size = task.start[chosen + 1] - task.start[chosen]
+        for k, rest in self._still(chosen[size >= LARGE], task):
+            self._large(k, task._replace(most=rest), position)
+        few = chosen[size < LARGE]
+        share = self._shares(few, size[size < LARGE])
+        self._run(lambda rank: task.solve(share[rank]), len(share))
+
+    def _still(self, large: Ints, task: Task) -> list[tuple[int, Ints]]:
+        """Large islands that a few sweeps as they are do not solve, for cutting costs about as
+        much; and how many sweeps (ni,) are left to them."""
+        if not large.size:
+            return []
+        few = np.minimum(task.most, FIRST)
+        task._replace(most=few, leave=False).solve(large)
+        left = large[(task.ended[large] != code.SOLVED) & (task.most[large] > FIRST)]
+        return [(int(k), task.most - few) for k in left]
+
+    def _shares(self, chosen: Ints, size: Ints) -> list[Ints]:
+        """Islands of each thread, contacts shared about equally."""
+        if self.threads == 1 or chosen.size < 2 or size.sum() < WORTH:
+            return [chosen] if chosen.size else []
+        upto = np.cumsum(size) - 0.5 * size
+        of = np.minimum(upto * self.threads // size.sum(), self.threads - 1)
+        shares = [chosen[of == k] for k in range(self.threads)]
+        return [share for share in shares if share.size]
+
+    def _run(self, task: Callable[[int], Any], threads: int) -> None:
+        """task(0), task(1) ... at once; the first of them here."""
+        if threads > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, "drystone-sweeps")
+        assert threads < 2 or self._pool is not None
+        others = [self._pool.submit(task, k) for k in range(1, threads)] if self._pool else []
+        if threads > 0:
+            task(0)
+        for other in others:
+            other.result()
+
+    def _large(self, k: int, task: Task, position: Floats) -> None:
+        """One island in parts."""
+        lo, hi, d = int(task.start[k]), int(task.start[k + 1]), task.r.shape[1]
+        body, contact, motion = task.body, task.contact, task.motion
+        parts = count_parts(hi - lo)
+        moves = motion[:, 5 if d == 2 else 13] != 0.0
+        touched = np.flatnonzero(_touched(body[lo:hi], moves.size))
+        members, first_body = arrange(touched, moves, position, parts)
+        number = np.empty(moves.size, np.int64)
+        number[members] = np.arange(members.size)
+        order, first = self._array("order", hi - lo, dtype=np.int64), np.empty(parts + 2, np.int64)
+        order_contacts(lo, hi, body, number, first_body, order, first)
+        near = self._array("near", hi - lo, 2, dtype=np.int64)
+        line = self._array("line", hi - lo, contact.shape[1])
+        state = self._array("state", members.size, motion.shape[1])
+        speed = self._array("speed", hi - lo, d)
+        gather(
+            order, body, number, members, d, task.bias, task.mu, task.r, task.v, contact, motion,
+            near, line, state,
+        )  # fmt: skip
+        plain_q, free_q = free_scales(lo, hi, task.q, contact, 13 if d == 2 else 27)
+        gate, result = np.zeros(SIZE, np.int64), np.zeros(4)
+        sums, threads = np.zeros((2, parts + 1, 6)), min(self.threads, parts)
+
+        def one(rank: int) -> None:
+            solve_parts(
+                rank, threads, gate, first, first_body, near, task.law, task.tol[k],
+                task.most[k], task.leave, plain_q, free_q, speed, line, state, sums, result,
+            )  # fmt: skip
+
+        self._run(one, threads)
+        scatter(order, members, line, state, speed, task.r, task.u, task.v)
+        task.ended[k], task.residual[k] = int(result[0]), result[2:]
+        task.sweeps[k] += int(result[1])
+
+    def _array(self, name: str, n: int, *width: int, dtype: Any = np.float64) -> Any:
+        """The first n lines of an array that is kept, and made anew where it is too short."""
+        known = self._work.get(name)
+        if known is None or len(known) < n or known.shape[1:] != width:
+            known = self._work[name] = np.zeros((n + n // 4, *width), dtype)
+        return known[:n]
+
+
+def _touched(body: Ints, bodies: int) -> Bools:
+    """(nb,) bodies of some contacts."""
+    out = np.zeros(bodies, bool)
+    out[body[:, 0]] = out[body[:, 1]] = True
+    return out
+
+
+def arrange(members: Ints, moves: Bools, position: Floats, parts: int) -> tuple[Ints, Ints]:
+    """Bodies in parts of about equal size, neighbours together, then those that do not move;
+    and where each part starts (parts + 1,).
+
+    Parts come from cutting in halves across the longest side; ties go by number.
+    """
+    groups = [members[moves[members]]]
+    while len(groups) < parts:
+        halves = []
+        for group in groups:
+            x = position[group]
+            axis = int(np.argmax(np.ptp(x, axis=0))) if group.size else 0
+            ranks = np.argsort(x[:, axis], kind="stable")
+            half = group.size // 2
+            halves += [group[np.sort(ranks[:half])], group[np.sort(ranks[half:])]]
+        groups = halves
+    first = np.zeros(parts + 1, np.int64)
+    np.cumsum([group.size for group in groups], out=first[1:])
+    groups = [group[np.argsort(_near(position[group]), kind="stable")] for group in groups]
+    return np.concatenate([*groups, members[~moves[members]]]), first
+
+
+def _near(x: Floats) -> Ints:
+    """Numbers that are close for points that are: bits of the coordinates by turns (Morton)."""
+    key = np.zeros(len(x), np.int64)
+    if not len(x):
+        return key
+    low = x.min(axis=0)
+    side = max(float((x.max(axis=0) - low).max()), np.finfo(float).tiny)
+    cell = ((x - low) * ((2**BITS - 1) / side)).astype(np.int64)
+    dim = x.shape[1]
+    spread = np.zeros(2**BITS, np.int64)
+    for bit in range(BITS):
+        spread |= ((np.arange(2**BITS) >> bit) & 1) << (dim * bit)
+    for axis in range(dim):
+        key |= spread[cell[:, axis]] << axis
+    return key
