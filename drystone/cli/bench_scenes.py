@@ -101,7 +101,7 @@ def _measure(cases: list[Case], ask: Wishes, output: Path | None) -> Results:
     from drystone.cli.bench_scenes_profile import profile
 
     engines = _engines() if ask.peers else []
-    out = report.Results()
+    out = report.Results(shorter=ask.shorter)
     console = Console(stderr=True)
 
     def write() -> None:
@@ -161,6 +161,8 @@ def _print(found: Results) -> None:
         console.width = PIPED_WIDTH
     if found.rows:
         console.print(report.table(found.rows))
+    if found.shorter < 1.0:
+        console.print(report.shortened(found.shorter), markup=False, highlight=False)
     for line in report.verdict_words(found.rows):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if found.profiles:

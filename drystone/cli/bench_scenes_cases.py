@@ -108,9 +108,10 @@ COMPARED: tuple[Case, ...] = (
     Case(
         "spheres", "spheres", "depth", "mm", figures.depth, {"n": 1000}, duration=1.0, settle=2.0
     ),
+    # the true speed of the front is not known, engines differ by half a percent: depth is judged
     Case(
-        "dominoes", "dominoes", "front", "m/s", figures.front, {"n": 100},
-        watch=figures.uprightness,
+        "dominoes", "dominoes", "depth", "mm", figures.deepest, {"n": 100}, deep=True,
+        watch=figures.uprightness, more=(Extra("front", "m/s", figures.front),),
     ),
     Case("chain", "chain", "bob", "mm", figures.bob_error, **HANGS),
     Case("chain-whip", "chain-whip", "bob", "mm", figures.bob_error, **HANGS),

@@ -30,11 +30,12 @@ RIGHT = ("dt", "bodies", "wall / s", "contacts", "residual", "depth")
 
 @dataclass
 class Results:
-    """All that a run of the benchmark measured."""
+    """All that a run of the benchmark measured. shorter: factor on all durations."""
 
     rows: list[Row] = field(default_factory=list)
     grown: list[Growth] = field(default_factory=list)
     profiles: list[Profile] = field(default_factory=list)
+    shorter: float = 1.0
 
 
 def stages(rows: list[Row]) -> tuple[str, ...]:
@@ -102,6 +103,11 @@ def verdict_words(rows: list[Row]) -> list[str]:
     """What the comparison comes to; nothing without peers."""
     found = verdicts.judge(rows)
     return ["", *verdicts.words(found)] if found else []
+
+
+def shortened(shorter: float) -> str:
+    """What a quick look is not."""
+    return f"Durations times {shorter:g}: a quick look, whose figures and verdicts mean little."
 
 
 def profile_table(rows: list[Row]) -> Table:
@@ -181,6 +187,8 @@ def markdown(found: Results, plot: str | None = None) -> str:
         "",
         *_lines(HEADS, [cells(row) for row in _default(rows)]),
     ]
+    if found.shorter < 1.0:
+        lines += ["", f"**{shortened(found.shorter)}**"]
     judged = verdicts.judge(rows)
     if judged:
         lines += ["", "## Beside the others", "", *EQUAL, "", *_beside(judged)]

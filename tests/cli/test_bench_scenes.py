@@ -13,6 +13,7 @@ from drystone.cli import bench_scenes_figures as figures
 from drystone.cli import bench_scenes_growth as growing
 from drystone.cli import bench_scenes_report as report
 from drystone.cli import bench_scenes_run as runs
+from drystone.cli.bench_scenes_chain import bob_path
 from drystone.cli.main import app
 from drystone.interop import engine_peers
 
@@ -137,7 +138,7 @@ def test_the_command_prints_and_writes(tmp_path):
          "--shorter", "0.02", "--profile", "--growth", "--sizes", "5,10", "-o", str(tmp_path)],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    for words in ("slope-hold", "creep", "v/v0", "share of each stage", "grows as"):
+    for words in ("slope-hold", "creep", "v/v0", "share of each stage", "grows as", "quick look"):
         assert words in done.output, words
     with (tmp_path / "scenes.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -170,3 +171,45 @@ def test_absent_peers_are_named(monkeypatch, tmp_path):
     )
     assert done.exit_code == 0
     assert "left out: mujoco, pybullet, exudyn, pymunk, Box2D" in done.output
+
+
+def test_chain_figures_of_a_state_moved_by_hand():
+    """A gap opened by 3 mm, a bob moved by 4 mm off its path, and energy added by lifting."""
+    chosen = ds.scene("chain", links=2, bob=0.0)
+    model, state = chosen.world.build()
+    far = state.copy()
+    far.position[-1] += (0, 0.003, 0)
+    assert figures.opening(model, state) == pytest.approx(0, abs=1e-12)
+    assert figures.opening(model, far) == pytest.approx(0.003)
+    exact = bob_path(model, state, np.array([1e-9]))[0]
+    assert exact == pytest.approx(state.position[-1], abs=1e-9)
+    off = state.copy()
+    off.position[-1] = exact + np.array([0.004, 0, 0])
+    seen = figures.Seen(model, state, off, chosen.settings, 1e-9, [(1e-9, off)])
+    assert figures.bob_error(seen) == pytest.approx(4.0)
+    assert figures.joint_gap(seen) == pytest.approx(4.0)
+    lifted = state.copy()
+    lifted.position[:, 2] += 0.01
+    seen = figures.Seen(model, state, lifted, chosen.settings, 1.0)
+    below = 0.05 + 0.15 - np.cos(np.radians(45)) * 0.2  # of both links, hanging, over a link's mass
+    assert figures.swing_energy(seen) == pytest.approx(100 * 0.02 / below)
+
+
+def test_the_reference_of_one_link_is_a_physical_pendulum():
+    """Small swings of a rod: cos(w t) with w^2 = m g c / (I + m c^2)."""
+    model, state = ds.scene("chain", links=1, bob=0.0, angle=0.01).world.build()
+    c, inertia = 0.05, model.inertia[0, 1, 1] / model.mass[0]
+    w = np.sqrt(9.81 * c / (inertia + c * c))
+    times = np.linspace(0.1, 2.0, 7)
+    path = bob_path(model, state, times)
+    swing = c * np.sin(np.radians(0.01)) * np.cos(w * times)
+    assert path[:, 0] == pytest.approx(swing, abs=1e-6 * c)
+    with pytest.raises(ds.UnsupportedProblemError, match="one chain"):
+        bob_path(*ds.scene("pyramid", rows=1).world.build(), times)
+
+
+def test_flips_are_changes_of_sign():
+    seen, _ = moving("gyroscope", kind="spinner")
+    seen.track = [(0.1 * k, about) for k, about in enumerate((1.0, 0.5, -0.2, -1.0, 0.3))]
+    assert figures.flips(seen) == 2
+    assert figures.middle_spin(seen.model, seen.start) == pytest.approx(1.0)
