@@ -27,7 +27,8 @@ from drystone.types import Bools, Floats, Ints
 LARGE = 8192  # contacts of an island that is worth cutting
 MOST_PARTS = 8
 WORTH = 4096  # contacts in islands that are worth a second thread
-FIRST = 3  # sweeps of a large island before it is cut: in a pile at rest they are enough
+FIRST = 8  # sweeps of a large island before it is cut: a pile at rest needs no more, and
+# cutting costs as much as five sweeps
 BITS = 10  # of each coordinate, in the order of bodies within a part
 DEFAULT = 2
 
@@ -184,33 +185,32 @@ def arrange(members: Ints, moves: Bools, position: Floats, parts: int) -> tuple[
     Parts come from cutting in halves across the longest side; ties go by number.
     """
     groups = [members[moves[members]]]
+    columns = [np.ascontiguousarray(x) for x in position.T]
     while len(groups) < parts:
         halves = []
         for group in groups:
-            x = position[group]
-            axis = int(np.argmax(np.ptp(x, axis=0))) if group.size else 0
-            ranks = np.argsort(x[:, axis], kind="stable")
+            sides = [float(np.ptp(x[group])) if group.size else 0.0 for x in columns]
+            ranks = np.argsort(columns[int(np.argmax(sides))][group], kind="stable")
             half = group.size // 2
-            halves += [group[np.sort(ranks[:half])], group[np.sort(ranks[half:])]]
+            halves += [group[ranks[:half]], group[ranks[half:]]]
         groups = halves
     first = np.zeros(parts + 1, np.int64)
     np.cumsum([group.size for group in groups], out=first[1:])
-    groups = [group[np.argsort(_near(position[group]), kind="stable")] for group in groups]
+    groups = [
+        group[np.argsort(_near([x[group] for x in columns]), kind="stable")] for group in groups
+    ]
     return np.concatenate([*groups, members[~moves[members]]]), first
 
 
-def _near(x: Floats) -> Ints:
+def _near(columns: list[Floats]) -> Ints:
     """Numbers that are close for points that are: bits of the coordinates by turns (Morton)."""
-    key = np.zeros(len(x), np.int64)
-    if not len(x):
+    dim, key = len(columns), np.zeros(columns[0].size, np.int64)
+    if not key.size:
         return key
-    low = x.min(axis=0)
-    side = max(float((x.max(axis=0) - low).max()), np.finfo(float).tiny)
-    cell = ((x - low) * ((2**BITS - 1) / side)).astype(np.int64)
-    dim = x.shape[1]
+    side = max([float(np.ptp(x)) for x in columns] + [float(np.finfo(float).tiny)])
     spread = np.zeros(2**BITS, np.int64)
     for bit in range(BITS):
         spread |= ((np.arange(2**BITS) >> bit) & 1) << (dim * bit)
-    for axis in range(dim):
-        key |= spread[cell[:, axis]] << axis
+    for axis, x in enumerate(columns):
+        key |= spread[((x - x.min()) * ((2**BITS - 1) / side)).astype(np.int64)] << axis
     return key

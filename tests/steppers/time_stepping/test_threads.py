@@ -87,6 +87,7 @@ def small(monkeypatch):
     """Islands of a few contacts count as large."""
     monkeypatch.setattr(module, "LARGE", 20)
     monkeypatch.setattr(module, "WORTH", 2)
+    monkeypatch.setattr(module, "FIRST", 2)
 
 
 @pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
