@@ -22,6 +22,7 @@ from drystone.types import Bools, Floats, Ints
 Words = tuple[str, ...]
 
 TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
+SAME = 1e-7  # relative: accelerations that L must give again to be the index set of a solution
 WEIGHT = 1e-3  # of rows without force when independent ones are chosen: those with force first
 
 
@@ -96,8 +97,11 @@ class IndexSet:
         return float(max(worst)) / size
 
 
-def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words) -> IndexSet:
-    """L of a solution r whose contacts are in these states, with independent rows."""
+def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words) -> IndexSet | None:
+    """L of a solution r whose contacts are in these states, with independent rows.
+
+    None where L does not give that solution again: polyhedral cones, degenerate states.
+    """
     d, nc = problem.d, problem.nc
     word = np.array(words, dtype="<U9")
     closed = np.isin(word, ("stick", "onset", "slide"))
@@ -110,14 +114,18 @@ def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words)
     tangents = (d * np.flatnonzero(stick)[:, None] + np.arange(1, d)).ravel()
     every = np.concatenate([d * np.flatnonzero(closed), tangents, np.arange(d * nc, r.size)])
     rows = _independent(problem, np.sort(every), r)
-    basic = IndexSet(rows, closed, stick, direction, np.zeros(r.size))
-    slip = np.zeros((nc, d - 1)) if problem.slip is None else problem.slip
-    if rows.size == every.size or basic.forces(system, problem.mu, slip) is not None:
-        return basic
-    held = np.zeros(r.size)
     rest = np.setdiff1d(every, rows)
+    held = np.zeros(r.size)
     held[rest] = r[rest]
-    return IndexSet(rows, closed, stick, direction, held)
+    slip = np.zeros((nc, d - 1)) if problem.slip is None else problem.slip
+    a = problem.dual(r)
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
+    for force in (np.zeros(r.size), held):
+        L = IndexSet(rows, closed, stick, direction, force)
+        found = L.forces(system, problem.mu, slip)
+        if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
+            return L
+    return None
 
 
 def _independent(problem: FrictionProblem, rows: Ints, r: Floats) -> Ints:

@@ -21,7 +21,7 @@ from drystone.steppers.event_driven.impulses.propagation import (
 )
 from drystone.steppers.event_driven.impulses.results import Collision, Impact
 from drystone.steppers.event_driven.impulses.routh import routh
-from drystone.steppers.event_driven.impulses.simultaneous import simultaneous
+from drystone.steppers.event_driven.impulses.simultaneous import finish, simultaneous
 
 Law = Literal["newton", "frictionless", "routh", "keller"]
 Order = Literal["simultaneous", "propagation"]
@@ -81,10 +81,9 @@ class CollisionLaw:
                 left = float(-out.u[:, 0].min())
                 out.log.append(
                     f"contacts still approach at {left:.4g} m/s after {self.max_impacts} impacts "
-                    "one at a time; the rest is resolved at once, without rebound"
+                    "one at a time; ended at once, without rebound"
                 )
-                plastic = np.zeros(state.nc)
-                simultaneous(state, out, friction, plastic, solvers)
+                finish(state, out, friction, solvers)
         else:
             simultaneous(state, out, friction, state.restitution, solvers)
         for impact in out.impacts:

@@ -67,7 +67,12 @@ class Reduced:
         i, span = int(system.contacts[chosen]), slice(chosen * self.d, (chosen + 1) * self.d)
         joint_u = out.joint_u[system.joints]
         u = out.u[i] + self.bend[span] @ joint_u
-        r_c, words = law(self.W[span, span], u, float(state.mu[i, 1]), float(eps[i]))
+        K, mu = self.W[span, span], float(state.mu[i, 1])
+        r_c, words = law(K, u, mu, float(eps[i]))
+        if not np.isfinite(r_c).all() and eps[i] > 0.0:
+            # Newton's rebound may contradict friction; without rebound a solution exists
+            r_c, words = law(K, u, mu, 0.0)
+            out.log.append(f"contact {state.key[i]}: no impulse with this rebound; ended without")
         if not np.isfinite(r_c).all() or r_c[0] <= 0.0:
             return False
         r = np.zeros(system.m)

@@ -23,7 +23,11 @@ ROUNDS = 50  # of contacts that separated and are driven together again by other
 def simultaneous(
     state: ContactState, out: Collision, friction: bool, eps: Floats, solvers: tuple[Solver, ...]
 ) -> None:
-    """Rounds of simultaneous impacts until no contact approaches; eps (nc,)."""
+    """Rounds of simultaneous impacts until no contact approaches; eps (nc,).
+
+    Contacts that separate are left out of a round. Bodies caught between others may then be
+    thrown to and fro for ever, or be asked to leave both: such collisions end without rebound.
+    """
     tol = state.tolerances.normal
     for _ in range(ROUNDS):
         approach = out.u[:, 0] < -tol
@@ -32,17 +36,43 @@ def simultaneous(
         for system in islands(state, out.u[:, 0] <= tol):
             if not approach[system.contacts].any():
                 continue
-            problem = impact_problem(system, out, friction, eps)
-            solution = solved(problem, solvers)
+            solution = solved(impact_problem(system, out, friction, eps), solvers)
             if not solution.ok:
-                out.status = solution.status
-                out.log.append(f"simultaneous impact: {solution.status.value}")
-            if solution.status in (Status.INFEASIBLE, Status.RAY):
+                out.log.append(
+                    f"{_names(state, system)}: no impulses with this rebound "
+                    f"({solution.status.value}); ended without rebound"
+                )
+                finish(state, out, friction, solvers)
                 return
             out.apply(system, solution.value)
-    out.status = Status.MAX_ITERATIONS
     left = float(-out.u[:, 0].min())
-    out.log.append(f"contacts still approach at {left:.4g} m/s after {ROUNDS} simultaneous impacts")
+    if left > tol:
+        out.log.append(
+            f"contacts still approach at {left:.4g} m/s after {ROUNDS} simultaneous impacts; "
+            "ended without rebound"
+        )
+        finish(state, out, friction, solvers)
+
+
+def finish(
+    state: ContactState, out: Collision, friction: bool, solvers: tuple[Solver, ...]
+) -> None:
+    """One plastic impact of every contact, separating ones included: afterwards none approaches."""
+    plastic = np.zeros(state.nc)
+    approach = out.u[:, 0] < -state.tolerances.normal
+    for system in islands(state, np.ones(state.nc, bool)):
+        if not approach[system.contacts].any():
+            continue
+        solution = solved(impact_problem(system, out, friction, plastic), solvers)
+        if not solution.ok:
+            out.status = solution.status
+            out.log.append(f"{_names(state, system)}: {solution.status.value}")
+        if solution.status not in (Status.INFEASIBLE, Status.RAY):
+            out.apply(system, solution.value)
+
+
+def _names(state: ContactState, system: System) -> str:
+    return "contacts " + ", ".join(str(state.key[int(i)]) for i in system.contacts)
 
 
 def impact_problem(system: System, out: Collision, friction: bool, eps: Floats) -> FrictionProblem:
