@@ -1,4 +1,4 @@
-"""Second stage: contacts within what bodies can travel in this step, and a little beyond."""
+"""Around detection: poses and how far bodies can travel before it, room and depth after it."""
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.active import body_reach
@@ -9,23 +9,24 @@ NEAR = 1.0  # of a geom's size: the most its search distance grows because other
 
 
 @kernel
-def find_planar(s, scan):
+def reach_planar(s, scan):
     geom_poses_planar(
         s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
     )
-    return _find(s, scan)
+    return _reach(s, scan)
 
 
 @kernel
-def find_spatial(s, scan):
+def reach_spatial(s, scan):
     geom_poses_spatial(
         s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
     )
-    return _find(s, scan)
+    return _reach(s, scan)
 
 
 @kernel
-def _find(s, scan):
+def _reach(s, scan):
+    """Contacts are looked for within what bodies can travel in this step, and a little beyond."""
     fastest = s.real[the.FASTEST] = body_reach(s.v_free, s.size, s.real[the.H], s.reach)
     for b in range(s.reach.size):
         s.reach[b] += s.slack[b]
@@ -35,7 +36,7 @@ def _find(s, scan):
         else:
             mine = s.reach[s.geom_body[g]]
             scan.margin[g] = max(mine, min(fastest, NEAR * s.geom_size[g]))
-    return the.PAUSE
+    return the.GO_ON
 
 
 @kernel

@@ -6,16 +6,22 @@ from drystone.kernels.step import names as the
 
 
 @kernel
-def loop(program, back, stage, steps, s, scan, where):
+def loop(program, back, stage, steps, s, found, scan, where):
     """Run `steps` steps, the first of them from `stage` on; returns the code that stopped it.
 
-    program (n,): addresses of stages; back: the stage that AGAIN returns to;
-    where (2,): out, steps that were finished and the stage that stopped.
+    program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
+    back: the stage that AGAIN returns to; where (2,): out, steps that were finished and the stage
+    that stopped.
     """
     done = 0
     while done < steps:
         while stage < program.size:
-            code = call(program[stage], (s, scan))
+            if stage == the.DETECT:
+                code = call(program[stage], (scan, scan.x, scan.R, scan.margin))
+                if code != the.GO_ON:
+                    code += the.DETECTION
+            else:
+                code = call(program[stage], (s, found))
             if code == the.AGAIN:
                 stage = back
             elif code != the.GO_ON:
@@ -25,7 +31,7 @@ def loop(program, back, stage, steps, s, scan, where):
                 stage += 1
         stage = 0
         done += 1
-        where[0], where[1] = done, 0
+    where[0], where[1] = done, 0
     return the.GO_ON
 
 
@@ -54,9 +60,3 @@ def record(s, scan):
     s.frame_report[k] = s.report
     s.count[the.RECORDED] = k + 1
     return the.GO_ON
-
-
-@kernel
-def pause(s, scan):
-    """A stage that Python does."""
-    return the.PAUSE

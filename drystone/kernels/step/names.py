@@ -50,8 +50,9 @@ STUCK = 4  # islands with s.plan > 0 are to be solved by other means
 AGAIN = 5  # contacts broke loose: solve again
 NOT_FINITE = 6
 FULL = 7  # no room to record
-PAUSE = 8  # it is Python's turn
 DETECTION = 100
+
+DETECT = 2  # the stage of detection
 
 # s.plan: what an island still needs
 DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3

@@ -20,6 +20,8 @@ from drystone.dynamics.energy import stored
 from drystone.errors import SimulationError
 from drystone.kernels import ledger as kernels
 from drystone.kernels._calls import address
+from drystone.kernels._packed import Packed
+from drystone.kernels.detect import detect
 from drystone.kernels.step import begin, find, finish, impacts, plan, prepare, rows, sweeps
 from drystone.kernels.step import names as the
 from drystone.kernels.step.loop import loop, record
@@ -36,6 +38,7 @@ from drystone.steppers.time_stepping.solve import LARGE_STEPS, STEPS, Solved
 from drystone.types import Status
 
 Stage = tuple[str, Callable[..., Any]]
+FOUND = ("x", "R", "margin", "count", "geom_a", "geom_b", "point", "normal", "gap", "feature")
 CHUNK = 256  # steps between two looks at what was recorded
 METHODS = tuple(dict.fromkeys(("nsgs", "newton", *SOLVERS)))  # by their bits
 
@@ -60,7 +63,8 @@ def stages(dim: int) -> list[Stage]:
 
     return [
         ("forces", of(begin, "begin")),
-        ("contacts", of(find, "find")),
+        ("contacts", of(find, "reach")),
+        ("contacts", find.admit),  # its place is taken by detection
         ("contacts", find.admit),
         ("rows", of(rows, "rows")),
         ("impacts", impacts.impacts),
@@ -76,7 +80,7 @@ def stages(dim: int) -> list[Stage]:
     ]
 
 
-BACK = 5  # where contacts that broke loose are solved again
+BACK = 6  # where contacts that broke loose are solved again
 
 
 class Compiled(Stepper):
@@ -101,30 +105,19 @@ class Compiled(Stepper):
         self._looked: tuple[Rows, Solved] | None = None
         self._stepped = False
         self._frames: Frames | None = None
-        self.scan = self._make_scan(64)
+        self.found = Packed(**self._contacts_found())
 
-    def _make_scan(self, n):
-        from drystone.kernels._packed import Packed
-        dim=self.model.dim; ng=len(self.model.geoms); N=np.int64
-        return Packed(x=np.zeros((ng,dim)),R=np.zeros((ng,dim,dim)),margin=np.zeros(ng),count=np.zeros(4,N),geom_a=np.zeros(n,N),geom_b=np.zeros(n,N),feature=np.zeros(n,N),gap=np.zeros(n),point=np.zeros((n,dim)),normal=np.zeros((n,dim)))
-
-    def _dev_detect(self):
-        sc=self.scan
-        c=self.detector.contacts(sc.x,sc.R,sc.margin)
-        n=len(c)
-        if n>sc.gap.size:
-            self.scan=self._make_scan(2*n)
-            sc=self.scan
-        for k in ("geom_a","geom_b","feature","gap","point","normal"):
-            getattr(sc,k)[:n]=getattr(c,k)
-        sc.count[0]=n
+    def _contacts_found(self) -> dict[str, np.ndarray]:
+        """Where detection reads poses from and writes contacts to."""
+        return {name: getattr(self.detector.scan, name) for name in FOUND}
 
     @property
     def program(self) -> np.ndarray:
         """Addresses of the stages; making it compiles them."""
         if self._program is None:
-            args = (self.buffers.s, self.scan)
+            scan, args = self.detector.scan, (self.buffers.s, self.found)
             self._program = np.array([address(stage, *args) for _, stage in self.stages])
+            self._program[the.DETECT] = address(detect, scan, scan.x, scan.R, scan.margin)
         return self._program
 
     def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
@@ -188,8 +181,8 @@ class Compiled(Stepper):
     def _looped(self, steps: int) -> None:
         program, s, stage = self.program, self.buffers.s, 0
         while True:
-            scan = self.scan
-            code = loop(program, BACK, stage, steps, s, scan, self._where)
+            scan = self.detector.scan
+            code = loop(program, BACK, stage, steps, s, self.found, scan, self._where)
             if code == the.GO_ON:
                 return
             steps -= int(self._where[0])
@@ -200,7 +193,12 @@ class Compiled(Stepper):
         while stage < len(self.stages):
             name, run = self.stages[stage]
             began = perf_counter()
-            code = run(self.buffers.s, self.scan)
+            if stage == the.DETECT:
+                scan = self.detector.scan
+                code = detect(scan, scan.x, scan.R, scan.margin)
+                code = code and the.DETECTION + code
+            else:
+                code = run(self.buffers.s, self.found)
             if code == the.AGAIN:
                 stage = BACK
             elif code == the.GO_ON:
@@ -212,11 +210,9 @@ class Compiled(Stepper):
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""
         buffers, s = self.buffers, self.buffers.s
-        if code == the.PAUSE:
-            self._dev_detect()
-            return stage + 1
         if code >= the.DETECTION:
             self.detector.help(code - the.DETECTION)
+            self.found.put(**self._contacts_found())
             return stage
         if code == the.NO_ROOM:
             buffers.grow(int(s.count[the.NEEDED]))
@@ -275,7 +271,7 @@ class Compiled(Stepper):
             return
         s.v0[:] = hits.v - half
         kick = begin.kick_planar if self.model.dim == 2 else begin.kick_spatial
-        kick(s, self.scan)
+        kick(s, self.found)
         blows, offset = np.zeros(4), 0.0
         half = np.where(self.model.inverse_mass[:, None] > 0, half, 0.0)
         for rows_, r, old, new in hits.parts:
@@ -328,7 +324,7 @@ class Compiled(Stepper):
         """Velocities from the new impulses; what it took."""
         s = self.buffers.s
         push = prepare.push_planar if self.model.dim == 2 else prepare.push_spatial
-        push(s, self.scan)
+        push(s, self.found)
         s.count[the.ITERATIONS] += view.iterations
         for name in view.methods:
             s.count[the.METHODS] |= 1 << METHODS.index(name)
