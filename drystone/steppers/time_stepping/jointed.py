@@ -10,20 +10,25 @@ import numpy as np
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
 from drystone.constraints.joints.edit import carry_values, without
 from drystone.constraints.joints.forces import broken
-from drystone.constraints.joints.rows import Coordinates, free_coordinates, joint_rows
+from drystone.constraints.joints.rows import (
+    Coordinates,
+    JointRows,
+    free_coordinates,
+    joint_rows,
+)
 from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
+from drystone.steppers.time_stepping.closing import close, is_forest
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.projection import Projection
 from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.stiffness import Softened
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Floats, Ints
 
-CLOSING = 8  # solves of a step until its joints are closed
-CLOSED = 1e-10  # [m or rad]
 # of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
 TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
 
@@ -45,6 +50,8 @@ class Jointed:
         self.wrench: tuple[Floats, Floats] | None = None
         self.held: Joints | None = None
         self.lost: Ints = np.empty(0, np.int64)
+        self._work: Work | None = None
+        self._tree = True
 
     def adopt(self, model: Model) -> Model:
         """Go on with an edited model; returns it without the joints that are broken."""
@@ -57,6 +64,7 @@ class Jointed:
         else:
             self.turns = carry_values(self.joints, self.turns, joints)
         self.joints = joints
+        self._tree = joints is None or is_forest(joints, model.inverse_mass > 0)
         return model
 
     def blocks(self, work: Work) -> JointBlocks | None:
@@ -64,6 +72,7 @@ class Jointed:
         joints = self.joints
         if joints is None or not len(joints):
             return None
+        self._work = work
         q = self.coordinates = free_coordinates(joints, work.state, self.turns)
         cone, dim = self.options.shape, work.model.dim
         d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
@@ -84,31 +93,22 @@ class Jointed:
         bias (nc, d): of all rows, corrected in place; once(bias, guess): solves; drift(v): where
         a step with velocities v ends.
         """
-        solved = once(bias, guess)
-        before = np.inf
-        for _ in range(CLOSING if self.options.joints == "exact" else 0):
-            error = self._opened(rows, bias, drift(solved.v), h, before)
-            if not CLOSED < error < 0.5 * before:
-                break
-            before = error
-            solved = once(bias, solved.r)
-        return solved
+        joints, work = self.joints, self._work
+        if rows.blocks is None or joints is None or work is None or self.options.joints != "exact":
+            return once(bias, guess)
+        ties = joint_rows(joints, work.state, self.coordinates)
+        soft = Softened(work, rows, joints, ties)
 
-    def _opened(self, rows: Rows, bias: Floats, after: State, h: float, before: float) -> float:
-        """How far joints are open after a step; added to their rows if that helps.
+        def end(v: Floats) -> JointRows:
+            after = drift(v)
+            return joint_rows(joints, after, free_coordinates(joints, after, self._values))
 
-        Rows that answer to less than half of the error `before` would not close: they stay.
-        """
-        if rows.blocks is None or self.joints is None:
-            return 0.0
-        last = None if self.coordinates is None else self.coordinates.value
-        error = joint_rows(self.joints, after, free_coordinates(self.joints, after, last)).error
-        worst = float(np.abs(error).max(initial=0.0))
-        if CLOSED < worst < 0.5 * before:
-            row = rows.blocks.row[rows.joint]  # (nc, d), -1 where a row is none of a joint's
-            tied = (rows.joint[:, None] >= 0) & (row >= 0)
-            bias[tied] += error[row[tied]] / h
-        return worst
+        newton = self._tree & self.options.direct
+        return close(soft, bias, once, end, guess, newton)
+
+    @property
+    def _values(self) -> Floats | None:
+        return None if self.coordinates is None else self.coordinates.value
 
     def finish(
         self, work: Work, rows: Rows, solved: Solved, after: State, size: float

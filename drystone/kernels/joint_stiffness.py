@@ -1,0 +1,307 @@
+"""Geometric stiffness of joints: how their impulses turn with the bodies they act on.
+
+A force F at an arm x of a body has the torque x cross F, which a turn of the body changes by -K
+times the turn, K = (x.F) 1 - (x F' + F x')/2. Links under tension T so have a frequency of their
+own, w^2 = 12 T / (m l), and with w h > 2 a step that takes directions at its start is unstable.
+Newmark's beta = 1/4 takes the mean of J over three positions, (M + S)(v' - v) = h f + J' r with
+S = (h^2 / 4) K: the step is stable for any w. Here S is reduced by THRESHOLD M / 4 and cut to
+what is positive, so that motions with (w h)^2 < THRESHOLD are what they were, to the bit.
+
+A distance |d| under tension T also pulls sideways by T / |d| per displacement of its ends; the
+pair of ends is majorised by bodies apart, and a body's turning and moving by both apart.
+Everything is in space; planar vectors lie in the plane z = 0. Blocks [b, 0] belong to the velocity
+of body b's centre of mass, [b, 1] to its spin.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.joints import LENGTH, POINT
+
+THRESHOLD = 0.0625  # (w h)^2 of the motions that are left alone; from 4 on they would be unstable
+SWEEPS = 12  # of Jacobi's method for eigenvectors of 3 x 3
+SMALL = 1e-30  # (relative)^2 of what is left off the diagonal
+
+
+@kernel
+def stiffness(body, arms, gap, first, code, J, r, scale, S):
+    """Add scale K(r) of all joints to S (nb, 2, 3, 3).
+
+    body (nj, 2); arms (nj, 2, 3): anchors from the centres of mass; gap (nj, 3): from b's anchor
+    to a's; first (nj + 1,), code (nr, 4): of rows; J (nr, 2, dof); r (nr,): impulses.
+    """
+    unit = np.empty((2, 3, 3))
+    for j in range(body.shape[0]):
+        for n in range(first[j], first[j + 1]):
+            for s in range(2):
+                b = body[j, s]
+                if b >= 0 and _unit(j, n, s, arms, gap, code[n, 0], J, r[n] < 0.0, unit):
+                    for k in range(2):
+                        for p in range(3):
+                            for q in range(3):
+                                S[b, k, p, q] += scale * r[n] * unit[k, p, q]
+
+
+@kernel
+def _unit(j, n, s, arms, gap, kind, J, tense, out):
+    """out (2, 3, 3): K of the unit impulse of row n on its body s; False if it has none."""
+    if kind not in (POINT, LENGTH):
+        return False
+    dim = 2 if J.shape[2] == 3 else 3
+    x0, x1, x2 = arms[j, s, 0], arms[j, s, 1], arms[j, s, 2]
+    if kind == POINT and s == 1:  # b's material point is where a's anchor is
+        x0, x1, x2 = x0 + gap[j, 0], x1 + gap[j, 1], x2 + gap[j, 2]
+    f = (J[n, s, 0], J[n, s, 1], J[n, s, 2] if dim == 3 else 0.0)
+    x = (x0, x1, x2)
+    dot = x0 * f[0] + x1 * f[1] + x2 * f[2]
+    for p in range(3):
+        for q in range(3):
+            out[0, p, q] = 0.0
+            out[1, p, q] = -0.5 * (x[p] * f[q] + f[p] * x[q])
+        out[1, p, p] += dot
+    length = np.sqrt(gap[j, 0] ** 2 + gap[j, 1] ** 2 + gap[j, 2] ** 2)
+    if kind == LENGTH and tense and length > 0.0:
+        square = x0 * x0 + x1 * x1 + x2 * x2
+        k = -2.0 / length if square == 0.0 else -4.0 / length
+        for p in range(3):
+            for q in range(3):
+                out[0, p, q] -= k * f[p] * f[q]
+            out[0, p, p] += k
+            out[1, p, p] += k * square
+    return True
+
+
+@kernel
+def soften(dim, inverse_mass, mass, inertia, S, axes, values, inverse, stiff):
+    """S becomes what is added to M: its part above THRESHOLD M / 4.
+
+    inertia (nb, 3, 3) in world axes; axes (nb, 2, 3, 3) in columns and values (nb, 2, 3):
+    eigenvectors and eigenvalues of S - THRESHOLD M / 4; inverse (nb, 2, 3, 3) of M + S; stiff
+    (nb,): bodies to which anything is added; of others nothing is filled in.
+    """
+    A = np.empty((3, 3))
+    for b in range(mass.size):
+        top = 0.0
+        stiff[b] = False
+        if inverse_mass[b] == 0.0:
+            continue
+        for k in range(2):
+            for p in range(3):
+                for q in range(3):
+                    m = inertia[b, p, q] if k == 1 else (mass[b] if p == q else 0.0)
+                    A[p, q] = S[b, k, p, q] - 0.25 * THRESHOLD * m
+            if dim == 2 and k == 1:  # only the turning about z is a freedom
+                A[0, 0], A[1, 1], A[0, 1], A[1, 0] = -1.0, -1.0, 0.0, 0.0
+            _eigen(A, axes[b, k])
+            for p in range(3):
+                values[b, k, p] = A[p, p]
+                top = max(top, A[p, p])
+        if top <= 0.0:
+            continue
+        stiff[b] = True
+        for k in range(2):
+            for p in range(3):
+                for q in range(3):
+                    total = 0.0
+                    for c in range(3):
+                        add = max(values[b, k, c], 0.0)
+                        total += add * axes[b, k, p, c] * axes[b, k, q, c]
+                    S[b, k, p, q] = total
+                    m = inertia[b, p, q] if k == 1 else (mass[b] if p == q else 0.0)
+                    A[p, q] = m + total
+            _inverse(A, inverse[b, k])
+
+
+@kernel
+def _eigen(A, U):
+    """Jacobi: A (3, 3), symmetric, becomes diagonal; eigenvectors in the columns of U."""
+    for p in range(3):
+        for q in range(3):
+            U[p, q] = 1.0 if p == q else 0.0
+    size = A[0, 0] ** 2 + A[1, 1] ** 2 + A[2, 2] ** 2
+    for _ in range(SWEEPS):
+        off = A[0, 1] ** 2 + A[0, 2] ** 2 + A[1, 2] ** 2
+        if off <= SMALL * (size + off):
+            return
+        for p in range(2):
+            for q in range(p + 1, 3):
+                if A[p, q] == 0.0:
+                    continue
+                t = (A[q, q] - A[p, p]) / (2.0 * A[p, q])
+                t = (1.0 if t >= 0.0 else -1.0) / (abs(t) + np.sqrt(t * t + 1.0))
+                c = 1.0 / np.sqrt(t * t + 1.0)
+                s = t * c
+                for e in range(3):
+                    A[e, p], A[e, q] = c * A[e, p] - s * A[e, q], s * A[e, p] + c * A[e, q]
+                    U[e, p], U[e, q] = c * U[e, p] - s * U[e, q], s * U[e, p] + c * U[e, q]
+                for e in range(3):
+                    A[p, e], A[q, e] = c * A[p, e] - s * A[q, e], s * A[p, e] + c * A[q, e]
+
+
+@kernel
+def _inverse(A, out):
+    """Of a symmetric (3, 3), by its cofactors."""
+    c0 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
+    c1 = A[1, 2] * A[2, 0] - A[1, 0] * A[2, 2]
+    c2 = A[1, 0] * A[2, 1] - A[1, 1] * A[2, 0]
+    k = 1.0 / (A[0, 0] * c0 + A[0, 1] * c1 + A[0, 2] * c2)
+    out[0, 0], out[0, 1], out[0, 2] = k * c0, k * c1, k * c2
+    out[1, 1] = k * (A[0, 0] * A[2, 2] - A[0, 2] * A[2, 0])
+    out[1, 2] = k * (A[0, 2] * A[1, 0] - A[0, 0] * A[1, 2])
+    out[2, 2] = k * (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0])
+    out[1, 0], out[2, 0], out[2, 1] = out[0, 1], out[0, 2], out[1, 2]
+
+
+@kernel
+def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, stiff, change, out):
+    """out (nr, 2, dof): by what an impulse of a row changes (M + S) (v' - v), J' - dS (v' - v).
+
+    change (nb, dof): v' - v; axes, values, stiff of ``soften``. The derivative of a positive part
+    in its own axes: entries between two positive eigenvalues stay, between two negative ones
+    vanish, between a positive p and a negative m they are taken times p / (p - m).
+    """
+    unit, w, y = np.empty((2, 3, 3)), np.empty(3), np.empty(3)
+    dim = 2 if J.shape[2] == 3 else 3
+    for j in range(body.shape[0]):
+        for n in range(first[j], first[j + 1]):
+            for s in range(2):
+                b = body[j, s]
+                for e in range(J.shape[2]):
+                    out[n, s, e] = J[n, s, e]
+                if b < 0 or not stiff[b]:
+                    continue
+                if not _unit(j, n, s, arms, gap, code[n, 0], J, r[n] < 0.0, unit):
+                    continue
+                for k in range(2):
+                    _lift(dim, k, change[b], w)
+                    _slope(unit[k], axes[b, k], values[b, k], w, y)
+                    if k == 0:
+                        for e in range(dim):
+                            out[n, s, e] -= scale * y[e]
+                    elif dim == 2:
+                        out[n, s, 2] -= scale * y[2]
+                    else:
+                        for e in range(3):
+                            out[n, s, 3 + e] -= scale * y[e]
+
+
+@kernel
+def _lift(dim, k, v, w):
+    """w (3,): velocity (k = 0) or spin of v (dof,)."""
+    for e in range(3):
+        if dim == 3:
+            w[e] = v[3 * k + e]
+        elif k == 0:
+            w[e] = v[e] if e < 2 else 0.0
+        else:
+            w[e] = v[2] if e == 2 else 0.0
+
+
+@kernel
+def _slope(K, U, values, w, y):
+    """y = (derivative of the positive part along K) w."""
+    for e in range(3):
+        y[e] = 0.0
+    for p in range(3):
+        total = 0.0
+        for q in range(3):
+            a, b = values[p], values[q]
+            if a <= 0.0 and b <= 0.0:
+                continue
+            part = 1.0
+            if a <= 0.0:
+                part = b / (b - a)
+            elif b <= 0.0:
+                part = a / (a - b)
+            entry, along = 0.0, 0.0
+            for c in range(3):
+                along += U[c, q] * w[c]
+                for e in range(3):
+                    entry += U[c, p] * K[c, e] * U[e, q]
+            total += part * entry * along
+        for e in range(3):
+            y[e] += U[e, p] * total
+
+
+@kernel
+def soft_responses(dim, body, J, soft, inverse, stiff, right, P, D):
+    """P (nc, d, 2, dof) of blocks on stiff bodies from rows `right`, and D = J P' of all of them.
+
+    Sides on other bodies keep their P. soft (nc, d): compliances.
+    """
+    y = np.empty(3)
+    w = np.empty(3)
+    for i in range(body.shape[0]):
+        for s in range(2):
+            b = body[i, s]
+            if not stiff[b]:
+                continue
+            for a in range(J.shape[1]):
+                for k in range(2):
+                    _lift(dim, k, right[i, a, s], w)
+                    for e in range(3):
+                        y[e] = 0.0
+                        for c in range(3):
+                            y[e] += inverse[b, k, e, c] * w[c]
+                    _drop(dim, k, y, P[i, a, s])
+        for a in range(J.shape[1]):
+            for c in range(J.shape[1]):
+                total = soft[i, a] if a == c else 0.0
+                for s in range(2):
+                    for e in range(J.shape[3]):
+                        total += J[i, a, s, e] * P[i, c, s, e]
+                D[i, a, c] = total
+
+
+@kernel
+def _drop(dim, k, y, v):
+    """The inverse of ``_lift``."""
+    for e in range(3):
+        if dim == 3:
+            v[3 * k + e] = y[e]
+        elif k == 0:
+            if e < 2:
+                v[e] = y[e]
+        elif e == 2:
+            v[2] = y[2]
+
+
+@kernel
+def soft_kick(dim, mass, inertia, S, inverse, stiff, v0, v_free, impulse, v):
+    """v of stiff bodies: v0 + (M + S)^-1 (M (v_free - v0) + impulse), with impulse (nb, dof)."""
+    w, g, y = np.empty(3), np.empty(3), np.empty(3)
+    for b in range(mass.size):
+        if not stiff[b]:
+            continue
+        for k in range(2):
+            _lift(dim, k, v_free[b], w)
+            _lift(dim, k, v0[b], y)
+            _lift(dim, k, impulse[b], g)
+            for e in range(3):
+                w[e] -= y[e]
+            for e in range(3):
+                if k == 0:
+                    g[e] += mass[b] * w[e]
+                else:
+                    g[e] += inertia[b, e, 0] * w[0] + inertia[b, e, 1] * w[1]
+                    g[e] += inertia[b, e, 2] * w[2]
+            for e in range(3):
+                for c in range(3):
+                    y[e] += inverse[b, k, e, c] * g[c]
+            _drop(dim, k, y, v[b])
+
+
+@kernel
+def softening_work(dim, S, stiff, v0, v):
+    """-(v + v0).S (v - v0) / 2 [J]: what M + S in the place of M adds to the kinetic energy."""
+    w, g = np.empty(3), np.empty(3)
+    total = 0.0
+    for b in range(stiff.size):
+        if stiff[b]:
+            for k in range(2):
+                _lift(dim, k, v[b], w)
+                _lift(dim, k, v0[b], g)
+                for p in range(3):
+                    for q in range(3):
+                        total -= 0.5 * (w[p] + g[p]) * S[b, k, p, q] * (w[q] - g[q])
+    return total

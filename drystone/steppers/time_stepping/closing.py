@@ -1,0 +1,112 @@
+"""A step whose joints are closed at its end: Newton's method around the step's friction problem.
+
+C(q') = 0 with q' = q + h v'(r), v' of ``Softened``. At impulses r_k, with v_k = v'(r_k) and rows
+J_1 of the end q_k', the step is solved for the linear rows C(q_k') / h + J_1 (v - v_k) = 0 and
+v = v_k + P (r - r_k): the step's own problem with J_1, P in the place of J, M^-1 J'. Contacts
+beside joints take part unchanged. The matrix J_1 P is not symmetric, and where joints close loops
+and hold something twice, its singular rows would contradict each other: there J_1 and P are those
+of the start of the step, whose rows agree, and the iteration converges linearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from drystone.constraints.joints.rows import JointRows
+from drystone.model import Joints
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.stiffness import Softened
+from drystone.types import Bools, Floats
+
+ROUNDS = 20  # solves of a step until its joints are closed
+CLOSED = 1e-10  # [m or rad]
+PATIENCE = 2  # rounds in a row that may leave joints no less than half as open
+
+
+def close(
+    soft: Softened,
+    bias: Floats,
+    once: Callable[[Floats, Floats | None], Solved],
+    end: Callable[[Floats], JointRows],
+    guess: Floats | None,
+    newton: bool,
+) -> Solved:
+    """Solve a step, again and again, until its joints are closed or no round helps.
+
+    bias (nc, d): of all rows, changed in place; once(bias, guess): solves; end(v): joints after a
+    step with velocities v; newton: rows of the end.
+    """
+    work = soft.work
+    soft.load(guess)
+    soft.start_rows()
+    work.v_free = soft.velocity(None)
+    solved = once(bias, guess)
+    iterations = solved.iterations
+    best, kept, misses = np.inf, solved, 0
+    for _ in range(ROUNDS):
+        soft.load(solved.r)
+        v = soft.velocity(solved.r)
+        after = end(v)
+        error = max(np.abs(after.error).max(initial=0.0), work.h * np.abs(v - solved.v).max())
+        misses = 0 if error < 0.5 * best else misses + 1
+        if error < best:
+            best, kept = error, solved
+        if error <= CLOSED or misses > PATIENCE:
+            break
+        if not (newton and soft.end_rows(after, v)):
+            soft.start_rows()
+        _expand(soft, bias, after, v, solved.r)
+        solved = once(bias, solved.r.copy())
+        iterations += solved.iterations
+    kept.iterations = iterations
+    _settle(soft, bias, kept)
+    return kept
+
+
+def _expand(soft: Softened, bias: Floats, after: JointRows, v: Floats, r: Floats) -> None:
+    """Bias and free velocities of the step that is linear about r and v."""
+    rows = soft.rows
+    block, place, row, _ = soft.places
+    bias[block, place] = after.error[row] / soft.work.h - rows.velocities(v)[block, place]
+    free = v.copy()
+    rows.push(-r, free)
+    soft.work.v_free = free
+
+
+def _settle(soft: Softened, bias: Floats, solved: Solved) -> None:
+    """Leave the rows of the start, and the problem that r solves with them."""
+    work, rows = soft.work, soft.rows
+    soft.load(solved.r)
+    soft.start_rows()
+    solved.v = soft.velocity(solved.r)
+    work.v_free = soft.velocity(None)
+    work.softening = soft.work_of(solved.v)
+    block, place, _, _ = soft.places
+    bias[block, place] = -rows.velocities(solved.v)[block, place]
+    solved.q = rows.velocities(work.v_free, bias)
+    solved.u = rows.velocities(solved.v, bias) + rows.soft * solved.r
+
+
+def is_forest(joints: Joints, moves: Bools) -> bool:
+    """Whether joints close no loops, neither among bodies nor over what does not move."""
+    parent = np.arange(moves.size + 1)
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = int(parent[i])
+        return i
+
+    held = np.zeros(moves.size + 1, np.int64)  # joints of each group to what does not move
+    for a, b in joints.body:
+        ends = [root(int(i)) for i in (a, b) if i >= 0 and moves[i]]
+        if len(ends) == 2:
+            if ends[0] == ends[1]:
+                return False
+            parent[ends[1]] = ends[0]
+            held[ends[0]] += held[ends[1]]
+        elif ends:
+            held[ends[0]] += 1
+    return all(held[root(i)] <= 1 for i in range(moves.size))

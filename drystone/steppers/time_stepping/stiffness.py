@@ -1,0 +1,175 @@
+"""Joints under load turn with their bodies: M + S in the place of M (``kernels.joint_stiffness``).
+
+S depends on the impulses r of the joints, v' = v + (M + S(r))^-1 (h f + J' r) is nonlinear in r;
+``Softened`` evaluates it and gives the rows by which it changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone.constraints.joints.rows import JointRows
+from drystone.constraints.rows import Rows
+from drystone.dynamics.frames import rotations, turned
+from drystone.kernels import joint_stiffness as kernels
+from drystone.kernels.rows import add_impulses
+from drystone.model import Joints, State
+from drystone.steppers.time_stepping.work import Work
+from drystone.types import Bools, Floats, Ints
+
+
+class Softened:
+    """The velocities of a step as a function of its impulses.
+
+    places: of the joints' rows in the blocks of `rows`: block, row in it, row of the joints, and
+    the joint's side that comes first there; J, P, D, free: of the step with M alone, kept while
+    `rows` hold others.
+    """
+
+    def __init__(self, work: Work, rows: Rows, joints: Joints, ties: JointRows) -> None:
+        self.work, self.rows, self.joints, self.ties = work, rows, joints, ties
+        self.J, self.P, self.D, self.free = rows.J, rows.P, rows.D, work.v_free
+        self.places = _places(rows, joints)
+        self.arms, self.gap = _arms(joints, work.state)
+        nb = work.model.nb
+        self.scale = 0.25 * work.h
+        self.S, self.axes = np.zeros((2, nb, 2, 3, 3))
+        self.values = np.zeros((nb, 2, 3))
+        self.inverse = np.zeros((nb, 2, 3, 3))
+        self.stiff: Bools = np.zeros(nb, bool)
+        self.inertia = _spatial(work)
+        self._lever = (
+            joints.body,
+            self.arms,
+            self.gap,
+            joints.first_row,
+            joints.row_code,
+            ties.J,
+        )
+
+    def load(self, r: Floats | None) -> None:
+        """S of the impulses r (nc, d) of all rows."""
+        self.S[:] = 0.0
+        self.stiff[:] = False
+        self.impulse = np.zeros(self.joints.nr)
+        if r is None:
+            return
+        block, place, row, _ = self.places
+        self.impulse[row] = r[block, place]
+        model = self.work.model
+        kernels.stiffness(*self._lever, self.impulse, self.scale, self.S)
+        inverse_mass = np.where(self.rows.moves, model.inverse_mass, 0.0)
+        kernels.soften(
+            model.dim, inverse_mass, model.mass, self.inertia, self.S, self.axes, self.values,
+            self.inverse, self.stiff,
+        )  # fmt: skip
+
+    def velocity(self, r: Floats | None) -> Floats:
+        """v' (nb, dof) of impulses r, with the S that is loaded."""
+        model, work, body = self.work.model, self.work, self.rows.body
+        v = self.free.copy()
+        push = np.zeros_like(v)
+        if r is not None:
+            add_impulses(body, self.P, r, v)
+            add_impulses(body, self.J, r, push)
+        if self.stiff.any():
+            kernels.soft_kick(
+                model.dim, model.mass, self.inertia, self.S, self.inverse, self.stiff, work.v0,
+                self.free, push, v,
+            )  # fmt: skip
+        return v
+
+    def start_rows(self) -> None:
+        """Rows of the step's start, with their answers by M + S."""
+        rows = self.rows
+        rows.J, rows.P, rows.D = self.J, self.P, self.D
+        if self.stiff.any():
+            self._respond(self.J)
+
+    def end_rows(self, end: JointRows, v: Floats) -> bool:
+        """Rows of the joints at the step's end, and how v' answers to their impulses.
+
+        False if a joint turned so far that its impulses would open it.
+        """
+        rows, work = self.rows, self.work
+        rows.J, rows.P = self.J.copy(), self.P
+        self._scatter(_turning(end.J, self.joints.row_body, v, work.h), rows.J)
+        right = self.J
+        if self.stiff.any():
+            mean = np.empty_like(self.ties.J)
+            kernels.mean_rows(
+                *self._lever, self.impulse, self.scale, self.axes, self.values, self.stiff,
+                v - work.v0, mean,
+            )  # fmt: skip
+            right = self.J.copy()
+            self._scatter(mean, right)
+        self._respond(right)
+        return bool((np.einsum("iaa->ia", rows.D) > 0.0).all())
+
+    def _respond(self, right: Floats) -> None:
+        rows = self.rows
+        rows.P, rows.D = self.P.copy(), np.empty_like(self.D)
+        kernels.soft_responses(
+            self.work.model.dim, rows.body, rows.J, rows.soft, self.inverse, self.stiff, right,
+            rows.P, rows.D,
+        )  # fmt: skip
+
+    def _scatter(self, values: Floats, into: Floats) -> None:
+        """Rows of joints (nr, 2, dof) to their places in blocks; the world is always b there."""
+        block, place, row, side = self.places
+        into[block, place, 0] = values[row, side]
+        into[block, place, 1] = values[row, 1 - side]
+
+    def work_of(self, v: Floats) -> float:
+        """What M + S in the place of M added to the kinetic energy [J]."""
+        if not self.stiff.any():
+            return 0.0
+        args = (self.work.model.dim, self.S, self.stiff, self.work.v0, v)
+        return float(kernels.softening_work(*args))
+
+
+def _places(rows: Rows, joints: Joints) -> tuple[Ints, Ints, Ints, Ints]:
+    if rows.blocks is None:
+        raise ValueError("no joints in these rows")
+    row = rows.blocks.row[rows.joint]  # (nc, d), -1 where a row is none of a joint's
+    row[rows.joint < 0] = -1
+    block, place = np.nonzero(row >= 0)
+    row = row[block, place]
+    return block, place, row, np.where(joints.row_body[row, 0] < 0, 1, 0)
+
+
+def _arms(joints: Joints, state: State) -> tuple[Floats, Floats]:
+    """Anchors from the centres of mass (nj, 2, 3), and from b's anchor to a's (nj, 3)."""
+    nj, dim = joints.anchor_a.shape
+    R = rotations(state.orientation)
+    arms, points = np.zeros((nj, 2, 3)), np.zeros((2, nj, 3))
+    for s, anchor in enumerate((joints.anchor_a, joints.anchor_b)):
+        body = joints.body[:, s]
+        held = body >= 0
+        points[s, :, :dim] = anchor
+        arms[held, s, :dim] = turned(R[body[held]], anchor[held])
+        points[s, held, :dim] = state.position[body[held]] + arms[held, s, :dim]
+    return arms, points[0] - points[1]
+
+
+def _spatial(work: Work) -> Floats:
+    """(nb, 3, 3) inertia in world axes; in the plane about z, and something about the others."""
+    if work.model.dim == 3:
+        return work.inertia
+    return np.asarray(work.model.inertia[:, None, None] * np.eye(3))
+
+
+def _turning(J: Floats, body: Ints, v: Floats, h: float) -> Floats:
+    """Rows of the end of a step by changes of the velocity v during it.
+
+    In space exp(h (w + dw)) is not exp(h dw) exp(h w): dw counts by the left Jacobian of the
+    exponential, 1 + [h w]/2 + [h w]^2/6 + ...
+    """
+    if J.shape[2] == 3:
+        return J
+    w = np.where((body >= 0)[:, :, None], v[body][:, :, 3:], 0.0) * h
+    t = J[:, :, 3:]
+    once = np.cross(t, w)
+    out = J.copy()
+    out[:, :, 3:] = t + 0.5 * once + np.cross(once, w) / 6.0
+    return out
