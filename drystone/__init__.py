@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from drystone.geometry.decomposition import decompose as decompose
     from drystone.geometry.decomposition import decompose_polygon as decompose_polygon
     from drystone.geometry.mass_properties import MassProperties as MassProperties
+    from drystone.geometry.shapes import Bowl as Bowl
     from drystone.geometry.shapes import Box as Box
     from drystone.geometry.shapes import Capsule as Capsule
     from drystone.geometry.shapes import Capsule2D as Capsule2D
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
     from drystone.geometry.shapes import Ellipsoid as Ellipsoid
     from drystone.geometry.shapes import HalfPlane as HalfPlane
     from drystone.geometry.shapes import HalfSpace as HalfSpace
+    from drystone.geometry.shapes import ImplicitSurface as ImplicitSurface
+    from drystone.geometry.shapes import ParametricSurface as ParametricSurface
     from drystone.geometry.shapes import Polygon as Polygon
     from drystone.geometry.shapes import Rectangle as Rectangle
     from drystone.geometry.shapes import RegularPolygon as RegularPolygon
@@ -162,6 +165,7 @@ _HOMES: dict[str, str] = {
     "UnsupportedPairError": "errors",
     "Box": "geometry.shapes",
     "Capsule": "geometry.shapes",
+    "Bowl": "geometry.shapes",
     "Capsule2D": "geometry.shapes",
     "Compound": "geometry.shapes",
     "Cone": "geometry.shapes",
@@ -172,6 +176,8 @@ _HOMES: dict[str, str] = {
     "Ellipsoid": "geometry.shapes",
     "HalfPlane": "geometry.shapes",
     "HalfSpace": "geometry.shapes",
+    "ImplicitSurface": "geometry.shapes",
+    "ParametricSurface": "geometry.shapes",
     "Polygon": "geometry.shapes",
     "Rectangle": "geometry.shapes",
     "RegularPolygon": "geometry.shapes",

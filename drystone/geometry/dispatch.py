@@ -7,7 +7,7 @@ from importlib import import_module
 
 from drystone.geometry.narrow import PairKernel
 
-MODULES = ("planar", "smooth", "polyhedra", "fallback", "surfaces")
+MODULES = ("planar", "smooth", "polyhedra", "fallback", "surfaces", "bowl")
 
 
 @cache

@@ -1,7 +1,7 @@
 """Kinds of geoms, and what their numbers mean: the contract between shapes and kernels.
 
 Pairs are stored with the lower code first, as A; the normal points from B to A.
-All geoms are convex, and given in their own frame:
+All geoms but bowls are convex. They are given in their own frame:
 
 | kind | floats | ints |
 |---|---|---|
@@ -10,6 +10,7 @@ All geoms are convex, and given in their own frame:
 | CAPSULE_2D | half length h along x, radius r: points within r of the segment | |
 | POLYGON | k vertices (x, y), counter-clockwise, strictly convex | |
 | HALF_PLANE | none: the points y <= 0 | |
+| BOWL | a, b, c, 1, 1, rim: outside the ellipsoid of these semi-axes, where z <= rim; concave | |
 | SURFACE | of ``kernels.surfaces.layout``: a formula, and points to start from | |
 | SPHERE | radius | |
 | ELLIPSOID | semi-axes a, b, c | |
@@ -29,7 +30,7 @@ Ints of a POLYHEDRON (boxes too), one after the other:
 """
 
 DISK, ELLIPSE, CAPSULE_2D, POLYGON, HALF_PLANE = 0, 1, 2, 3, 4
-SURFACE = 9  # below the others, so that it is A
+BOWL, SURFACE = 8, 9  # below the others, so that they are A
 SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE = 10, 11, 12, 13, 14, 15
 POLYHEDRON, HALF_SPACE = 16, 17
 
@@ -39,6 +40,7 @@ NAMES = {
     CAPSULE_2D: "planar capsule",
     POLYGON: "polygon",
     HALF_PLANE: "half-plane",
+    BOWL: "bowl",
     SURFACE: "surface",
     SPHERE: "sphere",
     ELLIPSOID: "ellipsoid",

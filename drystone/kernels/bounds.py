@@ -13,6 +13,7 @@ from drystone.kernels._jit import kernel
 # Codes of ``geometry.kinds``, which lies in a layer above.
 DISK, ELLIPSE, CAPSULE_2D, POLYGON = 0, 1, 2, 3
 SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON = 10, 11, 12, 13, 14, 15, 16
+BOWL = 8  # as the ellipsoid that it is the outside of
 SURFACE = 9  # known by the radius of a ball about it, its second number
 
 
@@ -84,7 +85,7 @@ def bounds_spatial(order, kind, x, R, first, numbers, first_int, ints, margin, l
                     s = numbers[v] * d0 + numbers[v + 1] * d1 + numbers[v + 2] * d2
                     up = max(up, s)
                     down = max(down, -s)
-            elif k == ELLIPSOID:
+            elif k in (ELLIPSOID, BOWL):
                 s0, s1, s2 = numbers[f] * d0, numbers[f + 1] * d1, numbers[f + 2] * d2
                 up = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
                 down = up

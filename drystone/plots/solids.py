@@ -9,6 +9,7 @@ import numpy as np
 from drystone.dynamics.frames import rotations
 from drystone.geometry import kinds
 from drystone.geometry.shapes import (
+    Bowl,
     Capsule,
     Capsule2D,
     Cone,
@@ -18,6 +19,7 @@ from drystone.geometry.shapes import (
     Ellipsoid,
     Superquadric,
 )
+from drystone.geometry.shapes.surface import table_mesh
 from drystone.model import Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -126,6 +128,10 @@ def _surface(geoms: Geoms, g: int, ints: Ints, n: int) -> tuple[Floats, Floats]:
         vertices, faces = Capsule(2 * a[0], a[1]).mesh(n)
     elif kind == kinds.CYLINDER:
         vertices, faces = Cylinder(2 * a[0], a[1]).mesh(n)
+    elif kind == kinds.BOWL:
+        vertices, faces = Bowl(a[0], a[1], a[2], a[5]).mesh(n)
+    elif kind == kinds.SURFACE:
+        vertices, faces = table_mesh(np.array(a))
     else:
         vertices, faces = Cone(*a).mesh(n)
     corners = vertices[faces]

@@ -73,10 +73,12 @@ def _fill(
         side = which[:, 0], which[:, 1]
         out.feature[side], out.bits[side] = codes.FACE, codes.ON_FACE
         out.E[side] = 1.0, 0.0, 1.0
-    elif kind in (kinds.SPHERE, kinds.ELLIPSOID, kinds.SUPERQUADRIC):
+    elif kind in (kinds.SPHERE, kinds.ELLIPSOID, kinds.SUPERQUADRIC, kinds.BOWL):
         from drystone.kernels.kinematics.features_smooth import features_smooth
 
         features_smooth(*where, p, frame, out.E, out.D)
+        if kind == kinds.BOWL:  # the same wall seen from the other side
+            out.D[which[:, 0], which[:, 1]] *= -1.0
     elif kind == kinds.SURFACE:
         from drystone.kernels.kinematics.features_surface import features_surface
 

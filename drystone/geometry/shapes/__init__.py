@@ -1,6 +1,7 @@
 """Shapes of bodies, planar and spatial."""
 
 from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape
+from drystone.geometry.shapes.bowl import Bowl
 from drystone.geometry.shapes.compound import Compound
 from drystone.geometry.shapes.planar import Capsule2D, Disk, Ellipse, HalfPlane
 from drystone.geometry.shapes.polygon import Polygon, Rectangle, RegularPolygon
@@ -14,9 +15,11 @@ from drystone.geometry.shapes.spatial import (
     Sphere,
     Superquadric,
 )
+from drystone.geometry.shapes.surface import ImplicitSurface, ParametricSurface
 from drystone.geometry.shapes.triangle_mesh import TriangleMesh
 
 __all__ = [
+    "Bowl",
     "Box",
     "Capsule",
     "Capsule2D",
@@ -29,6 +32,8 @@ __all__ = [
     "Ellipsoid",
     "HalfPlane",
     "HalfSpace",
+    "ImplicitSurface",
+    "ParametricSurface",
     "Piece",
     "PlanarShape",
     "Polygon",

@@ -1,4 +1,4 @@
-"""A user's formula as a tape: the function is called once with symbols that write down what is done.
+"""A user's formula as a tape: the function is called once, with symbols that note what is done.
 
 So a surface is data, not code: it is evaluated by compiled kernels with exact derivatives, and
 nothing is compiled for it. The function may use arithmetic, powers and the NumPy functions below;
@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from drystone.errors import ShapeError
-from drystone.kernels.surfaces import tape as ops
+from drystone.kernels.surfaces import layout as ops
 
 UNARY = {
     np.sqrt: ops.SQRT,
@@ -35,6 +36,7 @@ BINARY = {
     np.maximum: ops.LARGER,
     np.minimum: ops.SMALLER,
 }
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 ALLOWED = "+ - * / **, " + ", ".join(f"np.{f.__name__}" for f in UNARY) + ", np.maximum, np.minimum"
 
 
@@ -59,10 +61,8 @@ class Tape:
         return self.add(ops.CONSTANT, float(value))
 
 
-class Symbol:
+class Symbol(NDArrayOperatorsMixin):
     """A register of a tape that behaves like a number."""
-
-    __slots__ = ("at", "tape")
 
     def __init__(self, tape: Tape, at: int) -> None:
         self.tape, self.at = tape, at
@@ -89,64 +89,21 @@ class Symbol:
         if ufunc is np.square:
             return tape.add(ops.MULTIPLY, args[0].at, args[0].at)
         if ufunc in (np.true_divide, np.divide):
-            inverse = tape.add(ops.DIVIDE, args[1].at)
+            inverse = tape.add(ops.INVERSE, args[1].at)
             return tape.add(ops.MULTIPLY, args[0].at, inverse.at)
         if ufunc is np.hypot:
             return np.sqrt(args[0] * args[0] + args[1] * args[1])
         if ufunc in (np.power, np.float_power):
             return _power(tape, args[0], args[1])
+        if ufunc.__name__ in COMPARISONS:
+            raise ShapeError("a formula must not compare its arguments")
         raise ShapeError(f"np.{ufunc.__name__} cannot be differentiated here; use {ALLOWED}")
-
-    def __add__(self, other: Any) -> Any:
-        return np.add(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return np.add(other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return np.subtract(self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return np.subtract(other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return np.multiply(self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return np.multiply(other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return np.true_divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return np.true_divide(other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return np.power(self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return np.power(other, self)
-
-    def __neg__(self) -> Any:
-        return np.negative(self)
-
-    def __pos__(self) -> Any:
-        return self
-
-    def __abs__(self) -> Any:
-        return np.absolute(self)
 
     def __float__(self) -> float:
         raise ShapeError(f"only NumPy functions can be differentiated: {ALLOWED}")
 
     def __bool__(self) -> bool:
         raise ShapeError("a formula must not branch on its arguments")
-
-    def _compare(self, other: Any) -> Any:
-        raise ShapeError("a formula must not compare its arguments")
-
-    __lt__ = __le__ = __gt__ = __ge__ = _compare
-    __hash__ = None  # type: ignore[assignment]
 
 
 def _power(tape: Tape, base: Symbol, exponent: Symbol) -> Any:

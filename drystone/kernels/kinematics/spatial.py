@@ -1,7 +1,7 @@
 """Rates of a contact in space: of the normal, of the points, and C'' (K2, K5 to K9).
 
-The extremal points p_A, p_B lie on a common normal, p_A - p_B = C n. With u the velocities of the
-bodies' material at these points, s the velocities of the points along their surfaces, w = omega x n:
+The extremal points p_A, p_B lie on a common normal, p_A - p_B = C n. With u the velocities of
+the bodies' material at these points, s those of the points along their surfaces, w = omega x n:
 
     E_A (n' - w_A) = -D_A s_A,   E_B (n' - w_B) = D_B s_B,   s_A - s_B - C n' = -(u_A - u_B)_t
 
@@ -56,7 +56,7 @@ def rates_spatial(
     body, position, velocity, point, gap, size, frame, E, D,
     bias, normal_rate, point_rate, slide, rcond, flag,
 ):  # fmt: skip
-    """Fill bias (nc, 3), normal_rate, point_rate (nc, 3), slide (nc, 2, 3), rcond (nc,); add to flag.
+    """Fill bias, normal_rate, point_rate (nc, 3), slide (nc, 2, 3), rcond (nc,); add to flag.
 
     body (nc, 2); point, gap: of the contacts; size (nc,) [m]; E, D (nc, 2, 3).
     """

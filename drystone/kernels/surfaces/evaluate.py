@@ -8,12 +8,13 @@ from drystone.kernels.surfaces.layout import (
     DERIVED,
     FORM,
     LENGTH,
+    NJ,
     RESULT,
     ROWS,
     SIGN,
     TABLE,
 )
-from drystone.kernels.surfaces.tape import NJ, run_tape
+from drystone.kernels.surfaces.tape import run_tape
 
 POLE = 1e-5  # area of S_u x S_v, relative to the largest of its factors squared, that is no chart
 NUDGE = 1e-3  # parameters away from a pole at which its curvature is looked up

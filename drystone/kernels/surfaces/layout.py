@@ -1,4 +1,4 @@
-"""Where the numbers of a SURFACE geom lie.
+"""Where the numbers of a SURFACE geom lie, and the operations of a tape.
 
 | place | meaning |
 |---|---|
@@ -14,3 +14,7 @@
 ADDRESS, RADIUS, FORM, SIGN, ROWS, LENGTH, RESULT, TABLE = 0, 1, 2, 3, 4, 5, 6, 16
 IMPLICIT, DERIVED, PARAMETRIC = 0, 1, 2
 COLUMNS = 5
+
+NJ = 10  # numbers of a jet: value, gradient, Hessian
+CONSTANT, VARIABLE, ADD, SUBTRACT, MULTIPLY, INVERSE, POWER, LARGER, SMALLER = range(9)
+SQRT, EXP, LOG, SIN, COS, TAN, ARCTAN, SINH, COSH, TANH, ABS = range(20, 31)

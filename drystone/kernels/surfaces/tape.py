@@ -9,10 +9,28 @@ rounding: no step length has to be chosen.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-
-NJ = 10
-CONSTANT, VARIABLE, ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER, LARGER, SMALLER = range(9)
-SQRT, EXP, LOG, SIN, COS, TAN, ARCTAN, SINH, COSH, TANH, ABS = range(20, 31)
+from drystone.kernels.surfaces.layout import (
+    ABS,
+    ADD,
+    ARCTAN,
+    COS,
+    COSH,
+    EXP,
+    INVERSE,
+    LARGER,
+    LOG,
+    MULTIPLY,
+    NJ,
+    POWER,
+    SIN,
+    SINH,
+    SMALLER,
+    SQRT,
+    SUBTRACT,
+    TAN,
+    TANH,
+    VARIABLE,
+)
 
 
 @kernel
@@ -105,7 +123,7 @@ def run_tape(numbers, start, length, point, W):
                 out[i] = W[int(a), i] + sign * W[int(b), i]
         elif operation == MULTIPLY:
             _product(W[int(a)], W[int(b)], out)
-        elif operation == DIVIDE:  # x / y is the register before it times x: see trace
+        elif operation == INVERSE:
             v = W[int(a), 0]
             _chain(W[int(a)], 1.0 / v, -1.0 / (v * v), 2.0 / (v * v * v), out)
         elif operation in (LARGER, SMALLER):

@@ -209,7 +209,9 @@ def chart_of(shape, q, m, feature):
     piece = shape.pieces()[0]
     kind, numbers = piece.kind, piece.floats.tolist()
     name = feature.name
-    if kind in (kinds.SPHERE, kinds.ELLIPSOID, kinds.SUPERQUADRIC):
+    if kind == kinds.SURFACE:
+        return shape.chart(q)
+    if kind in (kinds.SPHERE, kinds.ELLIPSOID, kinds.SUPERQUADRIC, kinds.BOWL):
         a, b, c, e1, e2 = (
             (*numbers * 3, 1.0, 1.0) if len(numbers) == 1 else (*numbers, 1.0, 1.0)[:5]
         )

@@ -1,0 +1,73 @@
+"""A hollow in the ground: the inside of an ellipsoid, for bodies to roll in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import ShapeError
+from drystone.geometry import kinds
+from drystone.geometry.shapes.base import (
+    FixedOnly,
+    Piece,
+    SpatialShape,
+    number,
+    query,
+    simple,
+    size,
+)
+from drystone.types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Bowl(FixedOnly, SpatialShape):
+    """The points below z = `rim` [m] that lie outside the ellipsoid of semi-axes a, b, c [m].
+
+    Only its wall is there to collide with: neither the flat top nor the edge of the rim. Bodies
+    may touch it at several places at once. rim: from -c to c, the middle by default.
+    """
+
+    a: float
+    b: float
+    c: float
+    rim: float = 0.0
+
+    def __post_init__(self) -> None:
+        size(self, "a", "b", "c")
+        rim = number("Bowl", "rim", self.rim)
+        if not -self.c < rim <= self.c:
+            raise ShapeError(f"Bowl: rim must be above -c and at most c = {self.c}, got {rim!r}")
+        object.__setattr__(self, "rim", rim)
+
+    def pieces(self) -> list[Piece]:
+        floats = [self.a, self.b, self.c, 1.0, 1.0, self.rim]
+        return simple(kinds.BOWL, 3, floats, max(self.a, self.b, self.c))
+
+    def contains(self, points: Any) -> Bools:
+        p = query(points, 3)
+        outside = np.linalg.norm(p / (self.a, self.b, self.c), axis=-1) >= 1.0
+        inside: Bools = outside & (p[..., 2] <= self.rim)
+        return inside
+
+    def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
+        """The wall, seen from inside."""
+        rings = max(n // 2, 3)
+        last = math.acos(-self.rim / self.c)
+        angle = last * np.arange(1, rings + 1) / rings
+        turn = 2.0 * math.pi * np.arange(n) / n
+        wall = np.empty((rings, n, 3))
+        wall[..., 0] = self.a * np.outer(np.sin(angle), np.cos(turn))
+        wall[..., 1] = self.b * np.outer(np.sin(angle), np.sin(turn))
+        wall[..., 2] = -self.c * np.cos(angle)[:, None]
+        vertices = np.vstack([[(0.0, 0.0, -self.c)], wall.reshape(-1, 3)])
+        i = np.arange(n)
+        j = (i + 1) % n
+        faces = [np.column_stack([np.zeros(n, np.int64), 1 + i, 1 + j])]
+        for k in range(rings - 1):
+            low, high = 1 + k * n, 1 + (k + 1) * n
+            faces.append(np.column_stack([low + i, high + j, low + j]))
+            faces.append(np.column_stack([low + i, high + i, high + j]))
+        return vertices, np.vstack(faces).astype(np.int64)
