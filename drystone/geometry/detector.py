@@ -19,6 +19,7 @@ from drystone.kernels import detect as stage
 from drystone.kernels._calls import address
 from drystone.kernels.bounds import bounds_planar, bounds_spatial
 from drystone.kernels.broad_fat import still_good
+from drystone.kernels.broad_keep import renew
 from drystone.kernels.broad_pairs import carry, reach_below
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
@@ -193,15 +194,14 @@ class Detector:
 
     def _scan(self) -> stage.Scan:
         k, grid, cache = self._ranking, self._grid, self._cache
-        return stage.Scan(
+        return stage.Scan._make((
             self._count, k.kind, k.first, k.numbers, k.first_int, k.ints, k.radius,
             k.tile, k.bend, k.order, k.geom, k.ignored, self._lower, self._upper,
-            grid.fat_lower, grid.fat_upper, grid.which, grid.count, grid.candidates,
-            self._found, self._work, self._pairs, self._margin,
+            grid.keep, self._found, self._work, self._pairs, self._margin,
             self._address, self._points, self._general, self._parts, cache.width, cache.start,
             cache.offset, cache.keys, cache.cache, self._tally[0], self._tally[1],
             *(getattr(self._out, name) for name in COLUMNS), *self._poses,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _kinds_of(self, batch: int) -> tuple[int, int]:
         a, b = divmod(batch, self._ranking.kinds.size)
@@ -226,11 +226,10 @@ class Detector:
         )
 
     def _find_candidates(self) -> None:
-        """Anew, or what another broad phase says: both with the boxes that the stage has made."""
+        """Room for candidates; or what another broad phase says of the boxes of the stage."""
         count = self._count
         if count[stage.METHOD] == stage.KEPT:
-            self._grid.renew(self._lower, self._upper)
-            count[stage.STAGE] = stage.TEST
+            self._grid.grow()
             return
         keys = self._broad.keys(self._lower, self._upper)
         self._make_room_for_pairs(keys.size, 0)
@@ -271,8 +270,14 @@ class Detector:
         boxes = self._lower, self._upper
         fill = bounds_planar if dim == 2 else bounds_spatial
         at[stage.BOUND] = address(fill, k.order, k.kind, x, R, *numbers, margin, *boxes)
-        at[stage.HOLD] = address(still_good, *boxes, s.fat_lower, s.fat_upper, s.left, s.kept)
-        at[stage.MEET] = address(stage.meet_boxes, s.count, s.kept, s.candidates, *boxes, s.found)
+        keep = s.keep
+        if self._count[stage.METHOD] == stage.KEPT:
+            self._grid.load()
+            at[stage.HOLD] = address(still_good, *boxes, *boxes, keep.left, keep.count)
+            at[stage.ANEW] = address(renew, keep, *boxes)
+        at[stage.MEET] = address(
+            stage.meet_boxes, s.count, keep.count, keep.candidates, *boxes, s.found
+        )
         at[stage.REACH] = address(reach_below, k.order, k.radius, x, R, margin, *boxes, s.found)
         rows = s.start[0], s.offset[0], s.keys[0]
         at[stage.SPLIT] = address(

@@ -6,8 +6,8 @@ As long as every box stays inside its larger box, only candidates can overlap.
 from drystone.kernels._jit import kernel
 
 # What is counted while candidates are kept: steps since they were found, boxes that left since,
-# the most of either, boxes that left now, and candidates.
-AGE, SPENT, SPAN, FEW, LEFT, CANDIDATES = range(6)
+# the most of either, boxes that left now, candidates, room that was missing, times they were found
+AGE, SPENT, SPAN, FEW, LEFT, CANDIDATES, WANTED, REBUILDS = range(8)
 
 
 @kernel
@@ -66,6 +66,7 @@ def enlarge(lower, upper, which, part, typical, reach, speed, fat_lower, fat_upp
         skin = part * min(width, typical) + reach * min(speed[i], typical)
         for k in range(dim):
             fat_lower[i, k], fat_upper[i, k] = lower[i, k] - skin, upper[i, k] + skin
+    return 0
 
 
 @kernel
@@ -142,3 +143,4 @@ def sort_pairs(keys, spare, count):
             count[c] += 1
         for p in range(keys.size):
             keys[p] = spare[p]
+    return 0

@@ -54,6 +54,7 @@ def place_boxes(lower, upper, origin, inverse, level, cell, start, least, size):
         start[m + 1] += start[m]
         for k in range(3):
             size[m, k] = max(size[m, k] - least[m, k] + 1, 0)
+    return 0
 
 
 @kernel
@@ -93,6 +94,7 @@ def sort_boxes(level, cell, start, least, size, keys, order, spare_keys, spare_o
                 keys[p], order[p] = spare_keys[p], spare_order[p]
             left >>= 11
             shift += 11
+    return 0
 
 
 @kernel
@@ -102,6 +104,7 @@ def sort_boxes_by(order, lower, upper, sorted_lower, sorted_upper):
         for k in range(lower.shape[1]):
             sorted_lower[p, k] = lower[order[p], k]
             sorted_upper[p, k] = upper[order[p], k]
+    return 0
 
 
 @kernel

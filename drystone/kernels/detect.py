@@ -22,18 +22,18 @@ DONE, NOT_FINITE, BROAD, ROOM_PAIRS, ROOM_CACHE, ROOM_CONTACTS, NO_KERNEL = rang
 (
     CONTACTS, STAGE, PAIRS, OVERLAPS, FOUND, NOW, BATCH, BEFORE, WANTED, BAD, CALLS, METHOD, BODIES,
 ) = range(13)  # fmt: skip
-BOXES, TEST, FLAT, SORT, RUN = range(5)  # values of STAGE: what is done next
+BOXES, RENEW, TEST, FLAT, SORT, RUN = range(6)  # values of STAGE: what is done next
 # Values of METHOD: each box with each; candidates that are kept; whatever BROAD's answer is
 EACH, KEPT, ASK = range(3)
 TESTED, MADE = 8, 9  # columns of Scan.tally behind the eight counters of a pair kernel
 # Places of Scan.address: the parts below; from PAIR on, the kernel of each pair of kinds
-BOUND, HOLD, MEET, REACH, SPLIT, CARRY, RUN_ALL, MESH, PAIR = range(9)
+BOUND, HOLD, ANEW, MEET, REACH, SPLIT, CARRY, RUN_ALL, MESH, PAIR = range(10)
 
 
 class Scan(NamedTuple):
     """What detection reads, remembers and writes. Arrays of ng geoms, n of them bounded, nk
     kinds, np pairs and nc contacts at most (``Detector`` makes room). Names as in ``Ranking``,
-    ``Geoms``, ``Grid`` and the contract of pair kernels.
+    ``Geoms`` and the contract of pair kernels; keep: of ``broad_keep``.
 
     count (13,): see above. address (PAIR + nk^2,): of the parts, and of the kernels of pairs (-1:
     not loaded); points (nk^2,): contacts for which a pair needs room at first; general (nk^2, 2):
@@ -59,11 +59,7 @@ class Scan(NamedTuple):
     ignored: Any
     lower: Any
     upper: Any
-    fat_lower: Any
-    fat_upper: Any
-    left: Any
-    kept: Any
-    candidates: Any
+    keep: Any
     found: Any
     work: Any
     pairs: Any
@@ -111,11 +107,19 @@ def detect(scan, x, R, margin):
         if count[METHOD] == ASK:
             return BROAD
         count[STAGE] = TEST
-        fat = (s.fat_lower, s.fat_upper, s.left, s.kept)
+        k = s.keep
+        fat = (k.fat_lower, k.fat_upper, k.left, k.count)
         if count[METHOD] == KEPT and call(at[HOLD], (lower, upper, *fat)) == 0:
+            count[STAGE] = RENEW
+    if count[STAGE] == RENEW:
+        if call(at[ANEW], (s.keep, lower, upper)) != 0:
             return BROAD
+        count[STAGE] = TEST
     if count[STAGE] == TEST:
-        if call(at[MEET], (count, s.kept, s.candidates, lower, upper, s.found)) > s.found.size:
+        if (
+            call(at[MEET], (count, s.keep.count, s.keep.candidates, lower, upper, s.found))
+            > s.found.size
+        ):
             return ROOM_PAIRS
         count[STAGE] = FLAT
     if count[STAGE] == FLAT:

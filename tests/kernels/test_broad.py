@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from drystone.geometry.broad.grid import LEVELS, MIDDLE
+from drystone.geometry.broad.grid import LEVELS
 from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
 from drystone.kernels.bounds import bounds_planar
+from drystone.kernels.broad_keep import MIDDLE, median
 
 pytestmark = pytest.mark.kernels
 
@@ -303,3 +304,10 @@ def test_split_and_carry_by_hand():
     assert broad_pairs.carry(*old, new_start, new_offset, new_keys, new_cache) == 0
     assert new_cache.tolist() == [0.0, 4.0, 5.0, 6.0, 7.0, 0.0, 0.0, 0.0]
     assert broad_pairs.carry(*old, start, offset, keys.copy(), new_cache) == 1
+
+
+def test_median_is_the_middle_of_the_sorted():
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 3, 10, 101):
+        for values in (rng.normal(size=size), rng.integers(0, 3, size).astype(float)):
+            assert median(np.append(values, -9.0), size) == np.sort(values)[size // 2]

@@ -2,189 +2,130 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from drystone.geometry.broad.base import grown
 from drystone.kernels import broad_fat as fat
-from drystone.kernels import broad_grid as kernels
+from drystone.kernels import broad_grid as cells
+from drystone.kernels import broad_keep as keeping
+from drystone.kernels._calls import address
 from drystone.types import Floats, Ints
 
-LEVELS, MIDDLE = 32, 10  # the typical box lies on the middle level
-SAMPLE = 1001  # boxes whose medians say what is typical; only speed depends on them
-PART = 0.01  # of its width that a box is enlarged by even if it does not move
-FIRST, LAST = 8, 128  # steps after which candidates are found anew, if nothing else asks for it
-AHEAD = 1.5  # boxes may move faster than they did
+LEVELS = 32
 
 
 class Grid:
-    """Candidates are the pairs of boxes enlarged by what they may move, found by ``overlaps``.
+    """Candidates are the pairs of boxes enlarged by what they may move.
 
     While boxes stay inside their enlarged ones, a step tests the candidates only. A few that
     left are compared with all; when `few` have left since, all candidates are found anew, which
-    costs about as much as those few did. motion: mean of what boxes moved in a step when that
-    was last measured, in typical widths; candidates (room,): ascending keys, as many of them as
-    `count` says, see ``kernels.broad_fat``.
+    costs about as much as those few did. keep: all of it, for the kernels of ``broad_keep``.
     """
 
     name = "grid"
 
     def __init__(self, few: int = 50) -> None:
-        self.rebuilds = 0
-        self.motion = math.inf
-        self.count = np.zeros(6, np.int64)
-        self.count[fat.FEW] = few
-        self.candidates = np.empty(64, np.int64)
-        self._spare = np.empty(64, np.int64)
+        self._count = np.zeros(8, np.int64)
+        self._count[fat.FEW] = few
+        self._address = np.full(11, -1, np.int64)
+        self._candidates, self._spare = np.empty(64, np.int64), np.empty(64, np.int64)
         self._keys = np.empty(64, np.int64)
         self.hold((0, 0))
 
     @property
     def left(self) -> int:
         """Boxes that left their enlarged ones at the last call."""
-        return int(self.count[fat.LEFT])
+        return int(self._count[fat.LEFT])
+
+    @property
+    def rebuilds(self) -> int:
+        """How often candidates were found anew."""
+        return int(self._count[fat.REBUILDS])
+
+    @property
+    def candidates(self) -> int:
+        """How many pairs are tested in a step."""
+        return int(self._count[fat.CANDIDATES])
+
+    @property
+    def motion(self) -> float:
+        """Mean of what boxes moved in a step when that was last measured, in typical widths."""
+        return float(self.keep.real[keeping.MOTION])
 
     def hold(self, shape: tuple[int, ...]) -> None:
         """Begin anew with boxes (n, dim)."""
-        self.fat_lower, self.fat_upper = np.full(shape, np.nan), np.full(shape, np.nan)
-        self.which = np.arange(shape[0])
-        self.count[fat.SPAN] = 0
-        self._started = False
+        n = shape[0]
+        self._count[[fat.AGE, fat.SPENT, fat.SPAN, fat.CANDIDATES]] = 0
+        ints = np.empty((5, n), np.int64)
+        levels = np.empty(LEVELS + 1, np.int64), *np.empty((2, LEVELS, 3), np.int64)
+        boxes = np.zeros((5, *shape))
+        self.keep = keeping.Keep._make((
+            self._count, np.full(3, np.inf), self._address, *boxes[:3], np.zeros(n),
+            np.arange(n), np.arange(n), np.zeros(n, np.bool_), self._candidates, self._spare,
+            ints[0], np.empty((n, 3), np.int64), *levels, np.empty(LEVELS), np.zeros(3),
+            *ints[1:], np.empty(2049, np.int64), *boxes[3:], np.empty(n + 1, np.int64),
+            np.empty(keeping.SAMPLE),
+        ))  # fmt: skip
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
-        if lower.shape != self.fat_lower.shape:
+        if lower.shape != self.keep.fat_lower.shape:
             self.hold(lower.shape)
-        good = fat.still_good(lower, upper, self.fat_lower, self.fat_upper, self.which, self.count)
-        if not good:
-            self.renew(lower, upper)
-        self._keys = grown(self._keys, self.count[fat.CANDIDATES])
-        candidates = self.candidates[: self.count[fat.CANDIDATES]]
-        size = fat.overlapping(candidates, lower, upper, self._keys)
+        lower, upper = (np.require(a, np.float64, ["C", "W"]) for a in (lower, upper))
+        keep = self.keep
+        if not fat.still_good(lower, upper, keep.fat_lower, keep.fat_upper, keep.left, keep.count):
+            self.load()
+            while keeping.renew(self.keep, lower, upper):
+                self.grow()
+        self._keys = grown(self._keys, self.candidates)
+        size = fat.overlapping(self._candidates[: self.candidates], lower, upper, self._keys)
         return self._keys[:size]
 
-    def renew(self, lower: Floats, upper: Floats) -> None:
-        """Candidates for boxes that ``still_good`` said no to."""
-        count = self.count
-        if not self._started:
-            self._start(lower, upper)
-        elif count[fat.SPENT] > count[fat.FEW] or count[fat.AGE] >= count[fat.SPAN]:
-            self._restart(lower, upper)
-        else:
-            self._update(lower, upper)
+    def grow(self) -> None:
+        """Room for the candidates that ``renew`` asked for: a new `keep`."""
+        wanted = int(self._count[fat.WANTED])
+        self._candidates = grown(self._candidates, wanted)
+        self._spare = grown(self._spare, wanted)
+        self.keep = self.keep._replace(candidates=self._candidates, spare=self._spare)
 
     def stats(self) -> dict[str, int]:
         """left: boxes that left their enlarged ones; candidates; rebuilds: in all."""
-        candidates = int(self.count[fat.CANDIDATES])
-        return {"left": self.left, "candidates": candidates, "rebuilds": self.rebuilds}
+        return {"left": self.left, "candidates": self.candidates, "rebuilds": self.rebuilds}
 
-    def _start(self, lower: Floats, upper: Floats) -> None:
-        n = lower.shape[0]
-        self._started = True
-        self._everyone = np.arange(n)
-        self._marked = np.zeros(n, np.bool_)
-        self._was_lower = lower.copy()
-        sample = slice(None, None, 1 + n // SAMPLE)
-        self._typical = float(np.median((upper[sample] - lower[sample]).max(axis=1))) if n else 1.0
-        self._typical = max(self._typical, 1e-300)
-        # how boxes move is not known yet: room for 5 % of a width, and a look soon
-        self._speed = np.full(n, 0.05 * self._typical / FIRST)
-        self.count[fat.SPAN], self._reach = FIRST, float(FIRST)
-        self.motion = math.inf
-        self._rebuild(lower, upper)
-
-    def _restart(self, lower: Floats, upper: Floats) -> None:
-        """Candidates for as many steps as cost least, if boxes move r widths per step.
-
-        There are about (1 + 2 r t)^3 candidates for t steps; finding one costs ten times as much
-        as testing it, so a step costs (1 + 2 r t)^3 (1 + 10 / t); where the derivative is zero,
-        6 r t^2 + 40 r t = 10.
-        """
-        r = self.motion = fat.measure_motion(
-            lower, int(self.count[fat.AGE]), self._typical, self._was_lower, self._speed
+    def load(self) -> None:
+        """Addresses of the kernels that ``renew`` calls."""
+        k, at = self.keep, self._address
+        if at[0] >= 0:
+            return
+        boxes, ints, floats = (k.fat_lower, k.fat_upper), k.left, k.speed
+        flags, room = k.marked, k.candidates
+        at[keeping.ENLARGE] = address(fat.enlarge, *boxes, ints, 0.0, 0.0, 0.0, floats, *boxes)
+        at[keeping.MEET] = address(fat.meet, ints, flags, *boxes, room)
+        at[keeping.REPLACE] = address(fat.replace, room, flags, room, room)
+        at[keeping.SORT] = address(fat.sort_pairs, room, room, k.pair_count)
+        levels = k.start, k.least, k.size
+        at[keeping.PLACE] = address(
+            cells.place_boxes, *boxes, k.origin, k.inverse, k.level, k.cell, *levels
         )
-        span = (math.sqrt(1600.0 + 240.0 / max(r, 1e-9)) - 40.0) / 12.0
-        self.count[fat.SPAN] = min(max(span, 2.0), float(LAST))
-        self._reach = AHEAD * float(self.count[fat.SPAN])
-        self._rebuild(lower, upper)
-
-    def _rebuild(self, lower: Floats, upper: Floats) -> None:
-        self.count[fat.AGE] = self.count[fat.SPENT] = 0
-        self.rebuilds += 1
-        self._enlarge(lower, upper, self._everyone)
-        self.candidates, self.count[fat.CANDIDATES] = overlaps(
-            self.fat_lower, self.fat_upper, self.candidates
+        order = k.cell_keys, k.order
+        at[keeping.BY_CELL] = address(
+            cells.sort_boxes, k.level, k.cell, *levels, *order, ints, ints, k.digits
         )
-
-    def _enlarge(self, lower: Floats, upper: Floats, which: Ints) -> None:
-        fat.enlarge(
-            lower,
-            upper,
-            which,
-            PART,
-            self._typical,
-            self._reach,
-            self._speed,
-            self.fat_lower,
-            self.fat_upper,
+        at[keeping.COPY] = address(cells.sort_boxes_by, k.order, *boxes, *boxes)
+        at[keeping.LEVEL] = address(cells.pairs_of_level, 0, 0, 0, 0, *order, *boxes, room, 0)
+        at[keeping.LARGER] = address(
+            cells.pairs_with_larger, 0, k.origin, k.inverse, *levels, *order, *boxes, room, 0
         )
-
-    def _update(self, lower: Floats, upper: Floats) -> None:
-        which, known = self.which[: self.left], int(self.count[fat.CANDIDATES])
-        far = np.abs(lower[which] - self._was_lower[which]).max(axis=1)
-        self._speed[which] = np.maximum(self._speed[which], far / self.count[fat.AGE])
-        self._enlarge(lower, upper, which)
-        self._marked[which] = True
-        while True:
-            count = fat.meet(which, self._marked, self.fat_lower, self.fat_upper, self._spare)
-            if count <= self._spare.size:
-                break
-            self._spare = np.empty(2 * count, np.int64)
-        found = np.sort(self._spare[:count])
-        self._spare = grown(self._spare, known + count)
-        size = fat.replace(self.candidates[:known], self._marked, found, self._spare)
-        self._marked[which] = False
-        self.candidates = grown(self.candidates, size)  # others hold it: replaced only to grow
-        self.candidates[:size] = self._spare[:size]
-        self.count[fat.CANDIDATES] = size
+        at[keeping.REBUILD] = address(keeping.rebuild, k)
+        at[keeping.UPDATE] = address(keeping.update, k, *boxes)
 
 
-def overlaps(lower: Floats, upper: Floats, room: Ints) -> tuple[Ints, int]:
-    """Keys of the boxes that overlap, in `room` or in a larger array, and their number."""
-    n, dim = lower.shape
-    if n == 0:
-        return room, 0
-    sample = slice(None, None, 1 + n // SAMPLE)
-    typical = float(np.median((upper[sample] - lower[sample]).max(axis=1)))
-    typical = max(typical, 1e-300) * (1 + 2e-6)
-    inverse = 1.0 / (typical * 2.0 ** np.arange(-MIDDLE, LEVELS - MIDDLE))
-    inverse[-1] = 0.0
-    origin = np.median(lower[sample], axis=0)
-    level, order, cell_keys = np.empty((3, n), np.int64)
-    cell, start = np.empty((n, 3), np.int64), np.empty(LEVELS + 1, np.int64)
-    least, size = np.empty((2, LEVELS, 3), np.int64)
-    kernels.place_boxes(lower, upper, origin, inverse, level, cell, start, least, size)
-    spare = np.empty((2, n), np.int64)
-    kernels.sort_boxes(
-        level, cell, start, least, size, cell_keys, order, spare[0], spare[1], np.empty(2049, int)
-    )
-    a, b = np.empty_like(lower), np.empty_like(upper)
-    kernels.sort_boxes_by(order, lower, upper, a, b)
-    while True:
-        count = 0
-        for m in np.flatnonzero(np.diff(start)).tolist():
-            row, layer = int(size[m, 0]), int(size[m, 0] * size[m, 1]) if dim == 3 else 0
-            begin, end = int(start[m]), int(start[m + 1])
-            count = kernels.pairs_of_level(
-                begin, end, row, layer, cell_keys, order, a, b, room, count
-            )
-            if end < n:
-                count = kernels.pairs_with_larger(
-                    m, origin, inverse, start, least, size, cell_keys, order, a, b, room, count
-                )
-        if count <= room.size:
-            break
-        room = np.empty(count + count // 2, np.int64)
-    fat.sort_pairs(room[:count], np.empty(count, np.int64), np.empty(n + 1, np.int64))
-    return room, count
+def overlaps(lower: Floats, upper: Floats) -> Ints:
+    """Ascending keys of the boxes (n, dim) that overlap."""
+    grid = Grid()
+    grid.hold(lower.shape)
+    grid.load()
+    grid.keep.fat_lower[:], grid.keep.fat_upper[:] = lower, upper
+    while keeping.rebuild(grid.keep):
+        grid.grow()
+    return grid.keep.candidates[: grid.candidates]

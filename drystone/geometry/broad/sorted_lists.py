@@ -92,7 +92,8 @@ class SortedLists:
         self.swaps = self.meetings = self.changes = 0
         self.rebuilds += 1
         if n > MANY:
-            self._keys, self._size = overlaps(lower, upper, self._keys)
+            self._keys = overlaps(lower, upper)
+            self._size = self._keys.size
         elif n > 0:
             self._sweep(lower, upper)
         else:
