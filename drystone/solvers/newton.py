@@ -21,6 +21,7 @@ from drystone.kernels.blocks import COULOMB, LINEAR, floored_residuals
 from drystone.kernels.islands import extract, label_islands
 from drystone.kernels.nsgs import nsgs_sweeps
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
+from drystone.problems.delassus import BlockMatrix
 from drystone.problems.residual import contact_errors
 from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
@@ -28,6 +29,7 @@ from drystone.types import STATUS_OF_CODE, Floats, Ints, Status
 
 ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
 LARGEST = 300_000  # blocks
+ALPHA = 1e-6  # regularisation of the matrix of plain steps
 PLAIN = 40  # steps without regularisation, as long as they make progress
 INNER = 15  # steps on one regularised problem before it counts as failed
 QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
@@ -46,7 +48,7 @@ class Newton(Solver):
 
     max_steps: int = 500
     sweeps: int = 20
-    alpha: float = 1e-6
+    alpha: float = ALPHA
     homotopy: int = 8
     room: int = ROOM
 
@@ -87,6 +89,33 @@ class Newton(Solver):
                 c.key, W.indptr, W.indices, W.blocks, W.diagonal, c.q, c.mu, c.law, 1.0,
                 self.sweeps, r, lam,
             )  # fmt: skip
+
+
+def plain_newton(
+    W: BlockMatrix,
+    q: Floats,
+    mu: Floats,
+    unit: Floats,
+    law: int,
+    tol: float,
+    most: int,
+    room: int,
+    r: Floats,
+) -> tuple[Status, int, tuple[float, float]]:
+    """Newton steps alone, without a problem around them: what most steps of a simulation need.
+
+    W in blocks, q and r (nb, d), mu (nb,) with -1 for bilateral blocks, which come last; r becomes
+    the best point met. Returns status (SINGULAR: no room), steps, both residuals.
+    """
+    best, history = np.empty_like(r), np.empty(most)
+    key = (0,) * r.shape[1]
+    ended, steps, _, _ = kernels.newton_steps(
+        key, W.indptr, W.indices, W.blocks, q, mu, unit, law, 0.0, 0.0, tol, ALPHA, True, most,
+        room, r, best, history,
+    )  # fmt: skip
+    r[:] = best
+    both = floored_residuals(key, r, W.product(r, q), q, mu, unit, law, 0.0, 0.0)
+    return STATUS_OF_CODE[ended], steps, both
 
 
 class _Run:

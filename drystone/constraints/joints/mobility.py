@@ -118,18 +118,19 @@ def _looped(model: Model, joints: Joints) -> Bools:
     ends = np.where(moves[ends], ends, model.nb)
     on: list[set[int]] = [set() for _ in range(model.nb + 1)]
     for j in np.flatnonzero(held):
-        for end in ends[j]:
-            on[end].add(int(j))
+        for side in (0, 1):
+            on[int(ends[j, side])].add(int(j))
     left = held.copy()
     tails = [body for body in range(model.nb + 1) if len(on[body]) == 1]
+    pairs = ends.tolist()
     while tails:
         body = tails.pop()
         if len(on[body]) != 1:
             continue
-        j = on[body].pop()
-        left[j] = False
-        other = int(ends[j, 0] + ends[j, 1] - body)
-        on[other].discard(j)
+        tail = on[body].pop()
+        left[tail] = False
+        other = sum(pairs[tail]) - body
+        on[other].discard(tail)
         if len(on[other]) == 1:
             tails.append(other)
     return left

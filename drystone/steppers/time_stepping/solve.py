@@ -23,7 +23,7 @@ from drystone.kernels import status as code
 from drystone.kernels.island_sweeps import solve_islands
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
 from drystone.problems.friction import LAWS, FrictionProblem
-from drystone.solvers.newton import Newton
+from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.solve import solve
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints, Solution, Status
@@ -110,7 +110,7 @@ class IslandSolver:
         closer = np.where(size <= SMALL, CLOSER * tol, tol)
         most = SWEEPS + CHEAP // np.maximum(size, 1)
         if rows.blocks is not None:  # what joints must tell each other takes sweeps too many
-            most[[_jointed(rows, k) for k in range(rows.islands)]] = FEW
+            most[np.logical_or.reduceat(rows.joint >= 0, rows.start[:-1])] = FEW
         todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, most, True)
         if not np.isfinite(out.r.sum()):  # nothing to go on from: the step's state says where
             out.status = Status.SINGULAR
@@ -196,6 +196,26 @@ class IslandSolver:
     def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+        r = out.r[lo:hi].copy()
+        law, tol = LAWS[self.options.formulation], CLOSER * self.options.tol
+        ended, count, both = plain_newton(
+            rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law, tol,
+            min(PLAIN, steps), ROOM, r,
+        )  # fmt: skip
+        if ended is Status.SINGULAR and count == 0:
+            return False
+        out.iterations += count
+        if "newton" not in out.methods:
+            out.methods += ("newton",)
+        if max(both) < out.residual[k].max():
+            out.r[lo:hi], out.residual[k] = r, both
+        if ended is not Status.SOLVED:
+            self._regularised(rows, k, out, steps)
+        return True
+
+    def _regularised(self, rows: Rows, k: int, out: Solved, steps: int) -> None:
+        """All that Newton's method can do on island k."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         newton = Newton(
             tol=CLOSER * self.options.tol,
             homotopy=0,
@@ -206,14 +226,9 @@ class IslandSolver:
         )
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         answer = newton.solve(problem, out.r[lo:hi].reshape(-1))
-        if answer.iterations == 0 and not answer.ok:
-            return False
         out.iterations += answer.iterations
-        if "newton" not in out.methods:
-            out.methods += ("newton",)
         if max(answer.residual, answer.residual_unit) < out.residual[k].max():
             out.take(k, lo, hi, answer)
-        return True
 
     def _island(self, rows: Rows, k: int, out: Solved) -> None:
         """The whole chain of methods on one small island."""
