@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from drystone.steppers.event_driven.forces.index_set import IndexSet
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Solution, Status
@@ -84,3 +86,14 @@ class Forces:
     def ok(self) -> bool:
         """Forces that can be used: the law or the method's own approximation of it is met."""
         return self.status in (Status.SOLVED, Status.APPROXIMATE)
+
+    @property
+    def onset(self) -> Floats:
+        """(nc, d - 1) unit directions in which contacts at rest begin to slide, else zeros.
+
+        What an integrator hands on as slip when it goes on with the dynamic coefficient.
+        """
+        pull = self.contact_acceleration[:, 1:]
+        size = np.linalg.norm(pull, axis=1, keepdims=True)
+        gives = np.array([word == "onset" for word in self.word], bool)[:, None] & (size > 0)
+        return np.divide(pull, size, out=np.zeros_like(pull), where=gives)

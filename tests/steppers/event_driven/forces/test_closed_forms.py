@@ -154,3 +154,34 @@ def test_painleve_threshold_at_any_angle(angle):
     mu = (k2 + np.cos(angle) ** 2) / (np.cos(angle) * np.sin(angle))
     assert ContactForces().solve(rod(0.999 * mu, angle=angle, inertia=k2)).ok
     assert ContactForces().solve(rod(1.001 * mu, angle=angle, inertia=k2)).status is Status.RAY
+
+
+@pytest.mark.parametrize("method", ["dantzig", "lemke", "qp-signs"])
+@pytest.mark.parametrize(("torque", "spin"), [(0.5, 0.0), (3.0, 0.0), (0.5, 4.0), (0.5, -4.0)])
+def test_friction_in_a_joint_is_a_contact_under_a_given_load(method, torque, spin):
+    """A row without bodies but with compliance states the load; friction of 2 N m resists."""
+    load, inertia = 2.0, 0.8
+    J = np.zeros((1, 2, 2, 3))
+    J[0, 1, 0, 2] = 1.0
+    wheel = ContactState(
+        body=[[0, -1]], J=J, u=[[0.0, spin]], mu=1.0, inverse_mass=[1.0],
+        inverse_inertia=[1 / inertia], acceleration=[[0.0, 0.0, torque / inertia]],
+        bias=[[-load, 0.0]], soft=[[1.0, 0.0]],
+    )  # fmt: skip
+    result = ContactForces(method).solve(wheel)
+    resist = -np.sign(spin) * load if spin else -np.clip(torque, -load, load)
+    np.testing.assert_allclose(result.f, [[load, resist]], rtol=1e-9)
+    np.testing.assert_allclose(result.acceleration[0, 2], (torque + resist) / inertia, atol=1e-9)
+    np.testing.assert_allclose(result.contact_acceleration[0, 0], 0.0, atol=1e-9)
+
+
+def test_onset_of_slip_goes_on_with_the_dynamic_coefficient():
+    """mu_s = 0.6 gives way at 0.6 rad; from then on mu_d = 0.4 acts, in the direction of onset."""
+    state = particle_on_incline(0.6, (0.6, 0.4))
+    result = ContactForces().solve(state)
+    assert result.word == ("onset",)
+    np.testing.assert_allclose(result.onset, [[1.0]])
+    sliding = ContactForces().solve(replace(state, slip=result.onset))
+    a = G * (np.sin(0.6) - 0.4 * np.cos(0.6))
+    np.testing.assert_allclose(sliding.acceleration[0, 0], a, rtol=1e-12)
+    assert not ContactForces().solve(particle_on_incline(0.1, 0.5)).onset.any()

@@ -265,3 +265,17 @@ def test_rebound_that_contradicts_friction_is_given_up():
         assert hit.status is Status.SOLVED
         np.testing.assert_allclose(hit.u, 0.0, atol=1e-12)
         assert "no impulse" in hit.log[0]
+
+
+def test_joints_that_drifted_close_in_the_same_impact():
+    """A pin whose velocity is not zero: one impact closes it and stops the contact."""
+    state, v, rows, ties, _ = colliding(4, bodies=2, contacts=1, joints=2)
+    v = v + np.random.default_rng(9).normal(size=v.size)
+    u = (rows @ v).reshape(1, 2)
+    u[0, 0] = -3.0
+    drifted = replace(state, u=u, joint_u=ties @ v)
+    for order in ("simultaneous", "propagation"):
+        hit = collide(drifted, order=order)
+        assert len(hit.impacts) == 1
+        np.testing.assert_allclose(hit.joint_u, 0.0, atol=1e-12)
+        np.testing.assert_allclose(hit.u[0, 0], 0.0, atol=1e-12)
