@@ -30,7 +30,7 @@ def slip(qn, p1, p2, inverse, f1, f2, t11, t12, t22, mu, lam):
         -mu * g,
     )
     low, high = 0.0, np.inf
-    if not lam > 0.0:
+    if not lam > 1e-6 * trace:  # none, or one from the border to stick: a poor guess
         lam = 0.1 * trace
     for _ in range(STEPS):
         square = max(n0 + lam * (2.0 * n1 + lam * n2), 0.0)

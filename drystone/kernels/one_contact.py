@@ -150,11 +150,11 @@ def _slip_spatial(W, k, q, mu, lam, r, i):
         g * q[0],
     )
     low, high = 0.0, np.inf
-    if not lam > 0.0:
+    if not lam > 1e-6 * trace:  # none, or one from the border to stick: a poor guess
         lam = 0.1 * trace
     for _ in range(ROOT_STEPS):
-        length = np.sqrt(max(n0 + lam * (n1 + lam * n2), 0.0))
-        rest = g0 + lam * (g1 + lam * g2)
+        square = max(n0 + lam * (n1 + lam * n2), 0.0)
+        length, rest = np.sqrt(square), g0 + lam * (g1 + lam * g2)
         h = length + rest
         if h > 0.0:
             low = lam
@@ -162,7 +162,8 @@ def _slip_spatial(W, k, q, mu, lam, r, i):
             high = lam
         if abs(h) <= TINY * length or (high < np.inf and high - low <= TINY * high):
             break
-        step = lam - h / ((0.5 * n1 + lam * n2) / length + g1 + 2.0 * lam * g2)
+        # Newton on mu r_n / |r_t| - 1, almost linear in lam: see light_slip
+        step = lam - h * square / (square * (g1 + 2.0 * lam * g2) - rest * (0.5 * n1 + lam * n2))
         if not (low < step < high):
             step = 0.5 * (low + high) if high < np.inf else 4.0 * lam
         if step == lam:

@@ -164,3 +164,31 @@ def test_velocities_that_are_not_numbers_end_the_solve():
     done = Solve(a, [0, 3], bias, np.full(3, 0.5), blocks.COULOMB, 1e-9, 100)
     assert done.ended[0] == status.RUNNING
     assert not np.isfinite(done.residual).all()
+
+
+@settings(deadline=None, derandomize=True, max_examples=200)
+@given(seed=seeds, mu=st.floats(0.0, 0.8), lam=st.floats(0.0, 50.0))
+def test_one_contact_by_cases(seed, mu, lam):
+    """Open, stick and slip written out, from any impulse before and any guess of lam.
+
+    A step of 1e-4 of lam is the last one: it leaves 1e-8, as a coupled block shows at worst.
+    """
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(3, 3))
+    W, q, before = root @ root.T + 0.05 * np.eye(3), rng.normal(size=3), rng.normal(size=3)
+    f = W[1:, 0] / W[0, 0]
+    T = W[1:, 1:] - np.outer(f, W[0, 1:])
+    line = np.zeros((1, light_spatial.CONTACT))
+    line[0, 18:27] = W[0, 0], 1 / W[0, 0], *f, T[0, 0], T[0, 1], T[1, 1], 1 / np.linalg.det(T), mu
+    line[0, 28] = lam
+    r = np.array(light_spatial.solve_spatial(line, 0, *(W @ before + q), *before)[:3])
+    u = W @ r + q
+    eps = 1e-7 * max(1.0, np.abs(r).max())
+    slip, friction = np.linalg.norm(u[1:]), np.linalg.norm(r[1:])
+    assert r[0] >= 0
+    assert u[0] >= -eps
+    assert abs(r[0] * u[0]) <= eps
+    assert friction <= mu * r[0] + 1e-14 * friction
+    if slip > 1e-5 and r[0] > 0:
+        assert friction == pytest.approx(mu * r[0], abs=eps)
+        np.testing.assert_allclose(r[1:] * slip, -mu * r[0] * u[1:], atol=10 * eps)
