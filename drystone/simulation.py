@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
+from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics import check
 from drystone.dynamics.energy import energy
@@ -247,6 +248,8 @@ class Simulation:
         """Kinetic and potential energy now [J]."""
         self.sync()
         kinetic, height, stored = energy(self.model, self.state)
+        jointed = self._stepper.jointed
+        stored += stored_by_joints(jointed.joints, self.state, jointed.turns)
         return kinetic, height + stored
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone.constraints.joints.rows import ActionRows, JointRows
+from drystone.constraints.joints.rows import ActionRows, JointRows, free_coordinates
 from drystone.dynamics.frames import moment, rotations, turned
 from drystone.kernels.joints_coupled import SPRING
 from drystone.model import Joints, State
@@ -65,3 +65,11 @@ def spring_energy(joints: Joints, value: Floats) -> float:
     springs = joints.action_kind == SPRING
     k, _, rest, _ = joints.action_numbers[springs].T
     return float(np.sum(0.5 * k * (value[joints.action_coordinate[springs]] - rest) ** 2))
+
+
+def stored_by_joints(joints: Joints | None, state: State, last: Floats | None) -> float:
+    """Energy [J] in the springs of joints at a state; last (nq,): coordinates from which turns are
+    counted on."""
+    if joints is None or not (joints.action_kind == SPRING).any():
+        return 0.0
+    return spring_energy(joints, free_coordinates(joints, state, last).value)

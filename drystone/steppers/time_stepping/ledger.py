@@ -58,8 +58,9 @@ def _energy(
 ) -> tuple[EnergyLedger, float]:
     """The books of the step, and what the collisions changed."""
     model = work.model
-    start = work.energy
-    end = energy(model, after)
+    start = (*work.energy[:2], work.energy[2] + work.springs[0])
+    kinetic_end, height_end, stored_end = energy(model, after)
+    end = (kinetic_end, height_end, stored_end + work.springs[1])
     sums, blows = np.zeros(4), np.zeros(4)
     offset = 0.0  # impulses act on velocities of moving bodies that lie half a kick further
     half = np.where(model.inverse_mass[:, None] > 0, hits.half, 0.0)
@@ -72,7 +73,7 @@ def _energy(
     sums[2] += ties[0] - acts[1]
     mean = 0.5 * (work.v0 + solved.v)
     moving = model.inverse_mass > 0
-    moved = h * mean[moving]
+    moved = work.kick * mean[moving]
     pushed = float((work.force[moving] * moved).sum())
     fell = float((model.mass[moving] * (moved[:, : model.dim] * model.gravity).sum(axis=1)).sum())
     kicked = kinetic(model, work.inertia, solved.v)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.joints.blocks import moving
+from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
@@ -128,7 +129,10 @@ class Stepper:
         self.least(self.model, state, rows, solved.r)
         work.stage("solve")
         after = self._drift(work, solved.v, h)
+        held, now = self.jointed.joints, self.jointed.coordinates
         opening, gone = self.jointed.finish(work, rows, solved, after, self.size)
+        if held is not None and now is not None:
+            work.springs = tuple(stored_by_joints(held, s, now.value) for s in (state, after))
         if gone:
             self.model = replace(self.model, joints=self.jointed.joints)
         self.warm.keep(self.model, rows, solved, h)

@@ -21,17 +21,30 @@ class Work:
     inertia, inverse_inertia: in world axes; v0: velocity at the start (after collisions, once
     they are done); v_free: v0 kicked by the forces, prescribed bodies at their average velocity;
     inertia_before: at the start, where the step uses that of its end; softening: kinetic energy [J]
-    that stiff joints added because they act on M + S (``kernels.joint_stiffness``).
+    that stiff joints added because they act on M + S (``kernels.joint_stiffness``);
+    kick: how long forces act [s], h unless the step is done in two kicks; drifts: whether bodies
+    move with the velocities of this kick.
     """
 
-    def __init__(self, model: Model, state: State, h: float, explicit: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        h: float,
+        explicit: bool,
+        kick: float | None = None,
+        drifts: bool = True,
+    ) -> None:
         self._clock = perf_counter()
         self.seconds: dict[str, float] = {}
         self.model, self.state, self.h, self._explicit = model, state, h, explicit
         self.reach: Floats = np.zeros(model.nb)
+        self.springs: tuple[float, ...] = (0.0, 0.0)
         self.force = self._forces()
         self.inertia_at(state.orientation, first=True)
-        self._driven = [(i, motion.velocity(state.time, h)) for i, motion in model.motions]
+        self.kick, self.drifts = h if kick is None else kick, drifts
+        along = h if drifts else 0.0
+        self._driven = [(i, motion.velocity(state.time, along)) for i, motion in model.motions]
         self.begin(state.velocity.copy())
         self.inertia_before = self.inertia
         self.energy = energy(model, state)
@@ -84,7 +97,7 @@ class Work:
             model.gravity,
             self.load,
             v0,
-            self.h,
+            self.kick,
             self.v_free,
         )
         for i, velocity in self._driven:  # their motion kicks them
