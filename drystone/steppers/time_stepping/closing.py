@@ -44,17 +44,24 @@ def close(
     work.v_free = soft.velocity(None)
     solved = once(bias, guess)
     iterations = solved.iterations
-    best, kept, misses = np.inf, solved, 0
+    best, kept = np.inf, solved
+    least, misses = np.inf, 0  # of the rounds with these rows
     for _ in range(ROUNDS):
         soft.load(solved.r)
         v = soft.velocity(solved.r)
         after = end(v)
         error = max(np.abs(after.error).max(initial=0.0), work.h * np.abs(v - solved.v).max())
-        misses = 0 if error < 0.5 * best else misses + 1
+        misses = 0 if error < 0.5 * least else misses + 1
+        least = min(least, error)
         if error < best:
             best, kept = error, solved
-        if error <= CLOSED or misses > PATIENCE:
+        if error <= CLOSED or (misses > PATIENCE and not newton):
             break
+        if misses > PATIENCE:  # contacts trade their forces: go back, to rows that stay
+            newton, least, misses, solved = False, np.inf, 0, kept
+            soft.load(solved.r)
+            v = soft.velocity(solved.r)
+            after = end(v)
         if not (newton and soft.end_rows(after, v)):
             soft.start_rows()
         _expand(soft, bias, after, v, solved.r)
@@ -87,6 +94,12 @@ def _settle(soft: Softened, bias: Floats, solved: Solved) -> None:
     bias[block, place] = -rows.velocities(solved.v)[block, place]
     solved.q = rows.velocities(work.v_free, bias)
     solved.u = rows.velocities(solved.v, bias) + rows.soft * solved.r
+
+
+def moving_rows(ties: JointRows, v: Floats, h: float) -> JointRows:
+    """Joints that open by the velocities v over h, with the rows `ties`."""
+    side = np.where((ties.body >= 0)[:, :, None], v[ties.body], 0.0)
+    return JointRows(ties.body, h * (ties.J * side).sum(axis=(1, 2)), ties.J)
 
 
 def is_forest(joints: Joints, moves: Bools) -> bool:
