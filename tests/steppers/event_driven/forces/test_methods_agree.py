@@ -1,5 +1,7 @@
 """V1: every method gives the same accelerations; references are independent of all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -185,3 +187,24 @@ def test_statistics_of_the_linear_programs():
     assert counts["a"] > 0
     assert counts["c"] > 0
     assert counts["basis"] == 0
+
+
+@SOME
+@given(SIZES, st.sampled_from([0.0, 0.5, 1.0]))
+def test_tangent_frames_do_not_matter_in_space(size, slides):
+    """V7: other tangents, same accelerations, forces turned with them (static friction too)."""
+    seed, bodies, contacts, joints = size
+    options = {"dim": 3, "bodies": bodies, "contacts": contacts, "joints": joints, "mu": 0.3}
+    state = random_state(seed, slides=slides, **options)
+    first = ContactForces().solve(state)
+    angle = np.random.default_rng(seed + 5).uniform(0, 2 * np.pi, size=contacts)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    turn = np.moveaxis(turn, 2, 0)
+    J, u = state.J.copy(), state.u.copy()
+    J[:, 1:] = np.einsum("cij,cjsk->cisk", turn, state.J[:, 1:])
+    u[:, 1:] = np.einsum("cij,cj->ci", turn, state.u[:, 1:])
+    second = ContactForces().solve(replace(state, J=J, u=u))
+    assert first.status is second.status
+    if first.ok:
+        scale = 1e-8 * max(1.0, np.abs(first.acceleration).max())
+        np.testing.assert_allclose(second.acceleration, first.acceleration, atol=scale)

@@ -14,7 +14,7 @@ from drystone.steppers.event_driven.impulses import (
     resolve_jam,
 )
 from drystone.types import Status
-from tests.steppers.event_driven.instants import rod
+from tests.steppers.event_driven.instants import dense_rows, random_state, rod
 
 THETA, MU = np.radians(72.0), classic.MU
 
@@ -103,3 +103,42 @@ def test_a_direction_that_stops_nothing_is_refused():
     calm, law = jammed(mu=0.1), CollisionLaw(law="routh")
     with pytest.raises(ds.SimulationError, match="routh finds no jam"):
         resolve_jam(calm, np.array([[1.0, 0.1]]), law=law)
+
+
+def sliding_everywhere(seed):
+    """A random planar instant whose bodies move along all of their contacts, much friction."""
+    state = random_state(seed, bodies=2, contacts=3, joints=seed % 2, mu=2.0, lean=0.6)
+    rows, ties, _ = dense_rows(state)
+    held = np.vstack([rows[::2], ties])
+    v = np.random.default_rng(seed).normal(size=rows.shape[1])
+    v -= np.linalg.lstsq(held, held @ v, rcond=None)[0]
+    return replace(state, u=(rows @ v).reshape(3, 2))
+
+
+@pytest.mark.parametrize("method", ["dantzig", "lemke"])
+def test_every_ray_is_a_valid_impulse(method):
+    """Theorem 5 of 001: z >= 0, z_i > 0 => (A z)_i <= 0, and some sliding contact takes part."""
+    jams = 0
+    for seed in range(250):
+        state = sliding_everywhere(seed)
+        forces = ContactForces(method, explain="never").solve(state)
+        assert forces.ok or forces.status is Status.RAY
+        if forces.status is not Status.RAY:
+            continue
+        jams += 1
+        rows, ties, inverse = dense_rows(state)
+        change = inverse @ (rows.T @ forces.ray.ravel() + ties.T @ forces.joint_ray)
+        growth, z = (rows @ change).reshape(3, 2)[:, 0], forces.ray[:, 0]
+        slack = 1e-9 * np.abs(rows @ change).max()
+        assert (z >= 0).all()
+        assert (growth[z > 1e-12 * z.max()] <= slack).all()
+        assert (z[np.abs(state.u[:, 1]) > 1e-8] > 0).any()
+        np.testing.assert_allclose(ties @ change, 0.0, atol=max(slack, 1e-12))
+        first, stopped = impulse_without_collision(state, forces.ray, forces.joint_ray)
+        assert abs(state.u[stopped, 1]) > 1e-8
+        assert (first.u[z > 1e-12 * z.max(), 0] <= 1e-9).all()
+        hit = resolve_jam(state, forces.ray, forces.joint_ray)
+        assert hit.status is Status.SOLVED
+        assert hit.energy < 1e-12
+        assert hit.u[:, 0].min() >= -1e-7
+    assert jams >= 10
