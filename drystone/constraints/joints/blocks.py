@@ -49,14 +49,24 @@ class JointBlocks:
 
 
 def joint_blocks(
-    model: Model, state: State, h: float, d: int, q: Coordinates, stabilize: bool
+    model: Model,
+    state: State,
+    h: float,
+    d: int,
+    q: Coordinates,
+    stabilize: bool,
+    acts: ActionRows | None = None,
 ) -> JointBlocks:
-    """All of a model's joints at a state; stabilize: C / h in the rows (2.8)."""
+    """All of a model's joints at a state; stabilize: C / h in the rows (2.8).
+
+    acts: rows of what acts on coordinates, if they are not those of one kick of length h.
+    """
     joints = model.joints
     if joints is None:
         raise ValueError("a model without joints has no blocks of them")
     ties = tie_blocks(joints, joint_rows(joints, state, q), h if stabilize else np.inf, d)
-    acts = joint_extra_rows(model, state, h, q)
+    if acts is None:
+        acts = joint_extra_rows(model, state, h, q)
     return ties if acts is None else _joined(_acts(joints, acts, d), ties)
 
 

@@ -7,10 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.kernels.joints import joint_rows_spatial
-from drystone.kernels.joints_coupled import action_rows, count_turns, couple_rows
+from drystone.kernels.joints_coupled import (
+    HOLD,
+    LOWER,
+    SPRING,
+    UPPER,
+    action_rows,
+    count_turns,
+    couple_rows,
+)
 from drystone.kernels.joints_planar import joint_rows_planar
 from drystone.model import Joints, Model, State
 from drystone.types import Floats, Ints
+
+REACHED, AT_LIMIT = 0.05, 1e-9  # of a step's travel, and [m or rad]: how near a limit is reached
 
 
 @dataclass(slots=True)
@@ -114,6 +124,43 @@ def joint_extra_rows(
     )
     kind, body = joints.action_kind, joints.coordinate_body[at]
     return ActionRows(joints.coordinate_joint[at], at, kind, body, J, bias, soft, lower, upper)
+
+
+def half_kick_rows(
+    joints: Joints, rows: ActionRows, q: Coordinates, v: Floats, h: float, drifts: bool
+) -> ActionRows:
+    """Rows of a step of length h [s] as those of one of its two kicks, from velocities v (nb, dof).
+
+    Forces act for h / 2. Springs take Newmark's mean, -k (x + h (x_1' - x') / 2 - rest) - c x_1',
+    which is of second order but for the damping. Before the drift limits look ahead as in a whole
+    step; after it (drifts False) those count that are reached.
+    """
+    kick = 0.5 * h
+    lower, upper = 0.5 * rows.lower, 0.5 * rows.upper
+    bias, soft = rows.bias.copy(), rows.soft.copy()
+    side = np.where((rows.body >= 0)[:, :, None], v[rows.body], 0.0)
+    speed = (rows.J * side).sum(axis=(1, 2))
+    spring = rows.kind == SPRING
+    k, c, rest = joints.action_numbers[spring, :3].T
+    stretch = q.value[rows.coordinate[spring]] - rest
+    bias[spring] = k * (stretch - kick * speed[spring]) / (c + kick * k)
+    soft[spring] = 1.0 / (kick * (c + kick * k))
+    keep = np.ones(rows.kind.size, bool)
+    if not drifts:
+        limit = np.isin(rows.kind, (LOWER, UPPER, HOLD))
+        keep = ~limit | (h * np.abs(bias) <= REACHED * h * np.abs(speed) + AT_LIMIT)
+        bias[limit] = 0.0
+    return ActionRows(
+        rows.joint[keep],
+        rows.coordinate[keep],
+        rows.kind[keep],
+        rows.body[keep],
+        rows.J[keep],
+        bias[keep],
+        soft[keep],
+        lower[keep],
+        upper[keep],
+    )
 
 
 def _evaluate(

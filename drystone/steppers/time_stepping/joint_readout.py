@@ -33,7 +33,7 @@ def joint_wrenches(
     state = work.state
     tie = joint_rows(joints, state, q)
     extra = joint_extra_rows(work.model, state, work.h, q) if joints.action_kind.size else None
-    return joint_forces(joints, state, tie, impulse, work.h, extra, acting)
+    return joint_forces(joints, state, tie, impulse, work.kick, extra, acting)
 
 
 def joint_table(

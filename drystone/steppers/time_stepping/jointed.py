@@ -14,13 +14,15 @@ from drystone.constraints.joints.rows import (
     Coordinates,
     JointRows,
     free_coordinates,
+    half_kick_rows,
+    joint_extra_rows,
     joint_rows,
 )
 from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
-from drystone.steppers.time_stepping.closing import close, is_forest
+from drystone.steppers.time_stepping.closing import close, is_forest, moving_rows
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.projection import Projection
@@ -76,8 +78,11 @@ class Jointed:
         q = self.coordinates = free_coordinates(joints, work.state, self.turns)
         cone, dim = self.options.shape, work.model.dim
         d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
-        stabilize = self.options.joints in ("exact", "stabilize")
-        return joint_blocks(work.model, work.state, work.h, d, q, stabilize)
+        stabilize = work.drifts and self.options.joints in ("exact", "stabilize")
+        acts = joint_extra_rows(work.model, work.state, work.h, q)
+        if acts is not None and work.kick != work.h:
+            acts = half_kick_rows(joints, acts, q, work.v0, work.h, work.drifts)
+        return joint_blocks(work.model, work.state, work.h, d, q, stabilize, acts)
 
     def solve(
         self,
@@ -100,6 +105,8 @@ class Jointed:
         soft = Softened(work, rows, joints, ties)
 
         def end(v: Floats) -> JointRows:
+            if not work.drifts:  # the velocities are to fit, J v' = 0
+                return moving_rows(ties, v, h)
             after = drift(v)
             return joint_rows(joints, after, free_coordinates(joints, after, self._values))
 

@@ -64,6 +64,9 @@ class TimeStepping:
     mass: M at the "start" of the step, or at its "end" by outer iteration (T4).
     rotation: "flow": bodies turn by the torque-free rotation, which keeps energy and angular
         momentum; "explicit": gyroscopic torque as a force, exponential of h omega (T7).
+    order: of the smooth motion (gravity, springs, joints, spin) in dt: 1: one kick a step, whose
+        velocities lie half a step behind the positions; 2: half a kick before and half after the
+        drift, velocities at the time of the positions; a step costs two solves.
     joints: "exact": C(q') = 0 at the end of each step, by a few solves with corrected rows;
         "stabilize": its linearisation C / h + J v' = 0 (2.8); "project": J v' = 0, and bodies
         are moved back after the step (T3); "velocity": J v' = 0 alone, which drifts.
@@ -85,6 +88,7 @@ class TimeStepping:
     retries: int = 6
     mass: Literal["start", "end"] = "start"
     rotation: Literal["flow", "explicit"] = "flow"
+    order: Literal[1, 2] = 1
     joints: Literal["exact", "stabilize", "project", "velocity"] = "exact"
     warm_start: bool = True
     sleeping: Sleeping | None = None
@@ -111,6 +115,12 @@ class TimeStepping:
                 raise OptionError(
                     f"TimeStepping.{option} = {value!r}: expected one of {', '.join(choices)}"
                 )
+        if self.order not in (1, 2) or isinstance(self.order, bool):
+            raise OptionError(f"TimeStepping.order = {self.order!r}: expected 1 or 2")
+        if self.order == 2 and self.mass == "end":
+            raise OptionError(
+                'TimeStepping.order = 2 has M at the times of its kicks: mass="start"'
+            )
         if self.overlap not in ("refuse", "allow"):
             raise OptionError(f"TimeStepping.overlap = {self.overlap!r}: expected refuse or allow")
         gap = self.active_gap
@@ -154,9 +164,12 @@ class TimeStepping:
         """The object that steps a model; `before`: the one that stepped it until it was edited."""
         from drystone.steppers.time_stepping.compiled import Compiled, applies
         from drystone.steppers.time_stepping.pipeline import Stepper
+        from drystone.steppers.time_stepping.second_order import SecondOrder
 
         import os
         kind = Compiled if os.environ.get('DRYSTONE_NEW') and applies(self, model) else Stepper
+        if self.order == 2:
+            kind = SecondOrder
         if type(before) is kind:
             before.adopt(model)
             return before

@@ -38,7 +38,7 @@ def contact_table(stepper: Stepper) -> np.ndarray:
     table["point"], table["normal"] = rows.contacts.point, rows.contacts.normal
     table["gap"], table["feature"] = rows.contacts.gap, rows.contacts.feature
     table["impulse"], table["spin"] = impulse, spin
-    table["force"] = impulse / stepper.work.h
+    table["force"] = impulse / stepper.work.kick
     length = np.sqrt((rows.frame[:, :dim] ** 2).sum(axis=2))
     u = rows.velocities(solved.v)[:, :dim] / length
     table["velocity"] = np.einsum("ia,iae->ie", u, rows.frame[:, :dim] / length[:, :, None])

@@ -32,7 +32,7 @@ class Softened:
         self.places = _places(rows, joints)
         self.arms, self.gap = _arms(joints, work.state)
         nb = work.model.nb
-        self.scale = 0.25 * work.h
+        self.scale = 0.25 * work.h**2 / work.kick
         self.S, self.axes = np.zeros((2, nb, 2, 3, 3))
         self.values = np.zeros((nb, 2, 3))
         self.inverse = np.zeros((nb, 2, 3, 3))
@@ -93,7 +93,9 @@ class Softened:
         """
         rows, work = self.rows, self.work
         rows.J, rows.P = self.J.copy(), self.P
-        self._scatter(_turning(end.J, self.joints.row_body, v, work.h), rows.J)
+        self._scatter(
+            _turning(end.J, self.joints.row_body, v, work.h if work.drifts else 0.0), rows.J
+        )
         right = self.J
         if self.stiff.any():
             mean = np.empty_like(self.ties.J)
