@@ -273,7 +273,7 @@ class Detector:
         keep = s.keep
         if self._count[stage.METHOD] == stage.KEPT:
             self._grid.load()
-            at[stage.HOLD] = address(still_good, *boxes, *boxes, keep.left, keep.count)
+            at[stage.HOLD] = address(still_good, *boxes, *boxes, keep.rows[0], keep.count)
             at[stage.ANEW] = address(renew, keep, *boxes)
         at[stage.MEET] = address(
             stage.meet_boxes, s.count, keep.count, keep.candidates, *boxes, s.found

@@ -27,44 +27,37 @@ TYPICAL, REACH, MOTION = range(3)  # places of Keep.real
 ENLARGE, MEET, REPLACE, SORT, PLACE, BY_CELL, COPY, LEVEL, LARGER, REBUILD, UPDATE = range(11)
 
 
+# Rows of Keep.boxes (5, n, dim): the larger boxes; where boxes were when motion was last measured;
+# the larger ones sorted by cell
+FAT_LOWER, FAT_UPPER, WAS_LOWER, SORTED_LOWER, SORTED_UPPER = range(5)
+# Rows of Keep.rows (8, n + 1): boxes that left, all boxes, and those of ``broad_grid``
+LEFT_ONES, EVERYONE, LEVELS, CELL_KEYS, ORDER, SPARE_KEYS, SPARE_ORDER, PAIR_COUNT = range(8)
+
+
 class Keep(NamedTuple):
     """Boxes made larger, and the work arrays of n boxes on grids of nl levels.
 
     count (8,): see ``broad_fat``. real (3,): typical width [m], steps that boxes are enlarged for,
     mean of what they move in a step over the typical width. address (11,): see above.
-    fat_lower, fat_upper, was_lower (n, dim): the larger boxes, and where boxes were when motion
-    was last measured; speed (n,) [m a step]; left, everyone (n,); marked (n,) bool.
-    candidates, spare (room,): ascending keys, and work. The others as in ``broad_grid``.
+    boxes, rows: see above; speed (n,) [m a step]; marked (n,) bool. candidates, spare (room,):
+    ascending keys, and work. cell (n, 3), start (nl + 1,), reach (2, nl, 3): of ``broad_grid``;
+    digits (2049,), numbers (nl + 3 + SAMPLE,): work.
     """
 
     count: Any
     real: Any
     address: Any
-    fat_lower: Any
-    fat_upper: Any
-    was_lower: Any
+    boxes: Any
+    rows: Any
     speed: Any
-    left: Any
-    everyone: Any
     marked: Any
     candidates: Any
     spare: Any
-    level: Any
     cell: Any
     start: Any
-    least: Any
-    size: Any
-    inverse: Any
-    origin: Any
-    cell_keys: Any
-    order: Any
-    spare_keys: Any
-    spare_order: Any
+    reach: Any
     digits: Any
-    sorted_lower: Any
-    sorted_upper: Any
-    pair_count: Any
-    sample: Any
+    numbers: Any
 
 
 @stage
@@ -73,27 +66,29 @@ def renew(keep, lower, upper):
 
     -> 0, or 1 if candidates and spare need room for count[WANTED]; then call again.
     """
-    count, real, at = keep.count, keep.real, keep.address
+    count, real, at, n = keep.count, keep.real, keep.address, lower.shape[0]
+    was_lower = keep.boxes[WAS_LOWER]
     due = count[SPENT] > count[FEW] or count[AGE] >= count[SPAN]
     if count[AGE] > 0 and not due:
         return call(at[UPDATE], (keep, lower, upper))
     if count[AGE] > 0:  # else there was no room for the candidates of these larger boxes
         if count[SPAN] == 0:
             # how boxes move is not known yet: room for 5 % of a width, and a look soon
-            real[TYPICAL] = typical_width(lower, upper, keep.sample)
-            measure_motion(lower, count[AGE], real[TYPICAL], keep.was_lower, keep.speed)
+            real[TYPICAL] = typical_width(lower, upper, keep.numbers)
+            measure_motion(lower, count[AGE], real[TYPICAL], was_lower, keep.speed)
             for i in range(keep.speed.size):
                 keep.speed[i] = 0.05 * real[TYPICAL] / FIRST
             count[SPAN], real[REACH], real[MOTION] = FIRST, FIRST, math.inf
         else:
-            r = measure_motion(lower, count[AGE], real[TYPICAL], keep.was_lower, keep.speed)
+            r = measure_motion(lower, count[AGE], real[TYPICAL], was_lower, keep.speed)
             real[MOTION] = r
             count[SPAN] = best_span(r)
             real[REACH] = AHEAD * count[SPAN]
         count[AGE], count[SPENT] = 0, count[FEW] + 1  # not good until there are candidates
         count[REBUILDS] += 1
-        fat = (keep.speed, keep.fat_lower, keep.fat_upper)
-        call(at[ENLARGE], (lower, upper, keep.everyone, PART, real[TYPICAL], real[REACH], *fat))
+        everyone = keep.rows[EVERYONE][:n]
+        fat = (keep.speed, keep.boxes[FAT_LOWER], keep.boxes[FAT_UPPER])
+        call(at[ENLARGE], (lower, upper, everyone, PART, real[TYPICAL], real[REACH], *fat))
     return call(at[REBUILD], (keep,))
 
 
@@ -113,22 +108,22 @@ def best_span(r):
 def update(keep, lower, upper):
     """The few boxes that left are compared with all; otherwise as ``renew``."""
     count, real, at, spare = keep.count, keep.real, keep.address, keep.spare
-    which = keep.left[: count[LEFT]]
+    which, was_lower = keep.rows[LEFT_ONES][: count[LEFT]], keep.boxes[WAS_LOWER]
     for p in range(which.size):
         i = which[p]
         far = 0.0
         for k in range(lower.shape[1]):
-            far = max(far, abs(lower[i, k] - keep.was_lower[i, k]))
+            far = max(far, abs(lower[i, k] - was_lower[i, k]))
         keep.speed[i] = max(keep.speed[i], far / count[AGE])
         keep.marked[i] = True
-    fat = (keep.fat_lower, keep.fat_upper)
+    fat = (keep.boxes[FAT_LOWER], keep.boxes[FAT_UPPER])
     call(at[ENLARGE], (lower, upper, which, PART, real[TYPICAL], real[REACH], keep.speed, *fat))
     known = count[CANDIDATES]
     found = call(at[MEET], (which, keep.marked, *fat, spare))
     enough = found + known + found <= spare.size and known + found <= keep.candidates.size
     if enough:
         work = spare[found : found + found]
-        call(at[SORT], (spare[:found], work, keep.pair_count))
+        call(at[SORT], (spare[:found], work, keep.rows[PAIR_COUNT]))
         rest = spare[found:]
         old = keep.candidates[:known]
         size = call(at[REPLACE], (old, keep.marked, spare[:found], rest))
@@ -147,37 +142,39 @@ def update(keep, lower, upper):
 def rebuild(keep):
     """All pairs of larger boxes that overlap, ascending; otherwise as ``renew``."""
     count, at, found = keep.count, keep.address, keep.candidates
-    lower, upper, inverse = keep.fat_lower, keep.fat_upper, keep.inverse
+    lower, upper = keep.boxes[FAT_LOWER], keep.boxes[FAT_UPPER]
     n, dim = lower.shape
-    width = typical_width(lower, upper, keep.sample) * (1.0 + 2e-6)
-    for m in range(inverse.size):
+    levels = keep.start.size - 1
+    inverse, origin = keep.numbers[:levels], keep.numbers[levels : levels + 3]
+    sample = keep.numbers[levels + 3 :]
+    width = typical_width(lower, upper, sample) * (1.0 + 2e-6)
+    for m in range(levels):
         inverse[m] = 2.0 ** (MIDDLE - m) / width
-    inverse[inverse.size - 1] = 0.0
+    inverse[levels - 1] = 0.0
     for k in range(dim):
-        keep.origin[k] = typical_place(lower, k, keep.sample)
-    levels = (keep.start, keep.least, keep.size)
-    call(at[PLACE], (lower, upper, keep.origin, inverse, keep.level, keep.cell, *levels))
-    cells = (keep.cell_keys, keep.order)
-    work = (keep.spare_keys, keep.spare_order, keep.digits)
-    call(at[BY_CELL], (keep.level, keep.cell, *levels, *cells, *work))
-    boxes = (keep.sorted_lower, keep.sorted_upper)
-    call(at[COPY], (keep.order, lower, upper, *boxes))
+        origin[k] = typical_place(lower, k, sample)
+    level, size = keep.rows[LEVELS][:n], keep.reach[1]
+    spans = (keep.start, keep.reach[0], size)
+    call(at[PLACE], (lower, upper, origin, inverse, level, keep.cell, *spans))
+    cells = (keep.rows[CELL_KEYS][:n], keep.rows[ORDER][:n])
+    work = (keep.rows[SPARE_KEYS][:n], keep.rows[SPARE_ORDER][:n], keep.digits)
+    call(at[BY_CELL], (level, keep.cell, *spans, *cells, *work))
+    boxes = (keep.boxes[SORTED_LOWER], keep.boxes[SORTED_UPPER])
+    call(at[COPY], (cells[1], lower, upper, *boxes))
     total = 0
-    for m in range(inverse.size):
+    for m in range(levels):
         begin, end = keep.start[m], keep.start[m + 1]
         if begin == end:
             continue
-        row, layer = keep.size[m, 0], keep.size[m, 0] * keep.size[m, 1] if dim == 3 else 0
+        row, layer = size[m, 0], size[m, 0] * size[m, 1] if dim == 3 else 0
         total = call(at[LEVEL], (begin, end, row, layer, *cells, *boxes, found, total))
         if end < n:
-            total = call(
-                at[LARGER], (m, keep.origin, inverse, *levels, *cells, *boxes, found, total)
-            )
+            total = call(at[LARGER], (m, origin, inverse, *spans, *cells, *boxes, found, total))
     count[WANTED] = total
     if total > found.size or total > keep.spare.size:
         return 1
     count[CANDIDATES], count[SPENT] = total, 0
-    return call(at[SORT], (found[:total], keep.spare[:total], keep.pair_count))
+    return call(at[SORT], (found[:total], keep.spare[:total], keep.rows[PAIR_COUNT]))
 
 
 @kernel

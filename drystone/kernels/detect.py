@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
 from drystone.kernels.broad_fat import CANDIDATES, overlapping
+from drystone.kernels.broad_keep import FAT_LOWER, FAT_UPPER, LEFT_ONES
 from drystone.kernels.broad_pairs import all_pairs, split
 
 # Codes of ``detect``
@@ -108,7 +109,7 @@ def detect(scan, x, R, margin):
             return BROAD
         count[STAGE] = TEST
         k = s.keep
-        fat = (k.fat_lower, k.fat_upper, k.left, k.count)
+        fat = (k.boxes[FAT_LOWER], k.boxes[FAT_UPPER], k.rows[LEFT_ONES], k.count)
         if count[METHOD] == KEPT and call(at[HOLD], (lower, upper, *fat)) == 0:
             count[STAGE] = RENEW
     if count[STAGE] == RENEW:

@@ -56,24 +56,32 @@ class Grid:
         """Begin anew with boxes (n, dim)."""
         n = shape[0]
         self._count[[fat.AGE, fat.SPENT, fat.SPAN, fat.CANDIDATES]] = 0
-        ints = np.empty((5, n), np.int64)
-        levels = np.empty(LEVELS + 1, np.int64), *np.empty((2, LEVELS, 3), np.int64)
-        boxes = np.zeros((5, *shape))
-        self.keep = keeping.Keep._make((
-            self._count, np.full(3, np.inf), self._address, *boxes[:3], np.zeros(n),
-            np.arange(n), np.arange(n), np.zeros(n, np.bool_), self._candidates, self._spare,
-            ints[0], np.empty((n, 3), np.int64), *levels, np.empty(LEVELS), np.zeros(3),
-            *ints[1:], np.empty(2049, np.int64), *boxes[3:], np.empty(n + 1, np.int64),
-            np.empty(keeping.SAMPLE),
-        ))  # fmt: skip
+        rows = np.zeros((8, n + 1), np.int64)
+        rows[keeping.EVERYONE] = np.arange(n + 1)
+        self.keep = keeping.Keep(
+            self._count,
+            np.full(3, np.inf),
+            self._address,
+            np.zeros((5, *shape)),
+            rows,
+            np.zeros(n),
+            np.zeros(n, np.bool_),
+            self._candidates,
+            self._spare,
+            np.empty((n, 3), np.int64),
+            np.empty(LEVELS + 1, np.int64),
+            np.empty((2, LEVELS, 3), np.int64),
+            np.empty(2049, np.int64),
+            np.zeros(LEVELS + 3 + keeping.SAMPLE),
+        )
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
-        if lower.shape != self.keep.fat_lower.shape:
+        if lower.shape != self.keep.boxes.shape[1:]:
             self.hold(lower.shape)
         lower, upper = (np.require(a, np.float64, ["C", "W"]) for a in (lower, upper))
         keep = self.keep
-        if not fat.still_good(lower, upper, keep.fat_lower, keep.fat_upper, keep.left, keep.count):
+        if not fat.still_good(lower, upper, *keep.boxes[:2], keep.rows[0], keep.count):
             self.load()
             while keeping.renew(self.keep, lower, upper):
                 self.grow()
@@ -97,24 +105,22 @@ class Grid:
         k, at = self.keep, self._address
         if at[0] >= 0:
             return
-        boxes, ints, floats = (k.fat_lower, k.fat_upper), k.left, k.speed
-        flags, room = k.marked, k.candidates
+        boxes, ints, floats, row = k.boxes[:2], k.candidates, k.speed, k.rows[0]
+        flags, reach = k.marked, k.reach[0]
         at[keeping.ENLARGE] = address(fat.enlarge, *boxes, ints, 0.0, 0.0, 0.0, floats, *boxes)
-        at[keeping.MEET] = address(fat.meet, ints, flags, *boxes, room)
-        at[keeping.REPLACE] = address(fat.replace, room, flags, room, room)
-        at[keeping.SORT] = address(fat.sort_pairs, room, room, k.pair_count)
-        levels = k.start, k.least, k.size
-        at[keeping.PLACE] = address(
-            cells.place_boxes, *boxes, k.origin, k.inverse, k.level, k.cell, *levels
-        )
-        order = k.cell_keys, k.order
+        at[keeping.MEET] = address(fat.meet, ints, flags, *boxes, ints)
+        at[keeping.REPLACE] = address(fat.replace, ints, flags, ints, ints)
+        at[keeping.SORT] = address(fat.sort_pairs, ints, ints, ints)
+        spans = ints, reach, reach
+        at[keeping.PLACE] = address(cells.place_boxes, *boxes, floats, floats, row, k.cell, *spans)
         at[keeping.BY_CELL] = address(
-            cells.sort_boxes, k.level, k.cell, *levels, *order, ints, ints, k.digits
+            cells.sort_boxes, row, k.cell, *spans, row, row, row, row, k.digits
         )
-        at[keeping.COPY] = address(cells.sort_boxes_by, k.order, *boxes, *boxes)
-        at[keeping.LEVEL] = address(cells.pairs_of_level, 0, 0, 0, 0, *order, *boxes, room, 0)
+        at[keeping.COPY] = address(cells.sort_boxes_by, row, *boxes, *boxes)
+        order = row, row
+        at[keeping.LEVEL] = address(cells.pairs_of_level, 0, 0, 0, 0, *order, *boxes, ints, 0)
         at[keeping.LARGER] = address(
-            cells.pairs_with_larger, 0, k.origin, k.inverse, *levels, *order, *boxes, room, 0
+            cells.pairs_with_larger, 0, floats, floats, *spans, *order, *boxes, ints, 0
         )
         at[keeping.REBUILD] = address(keeping.rebuild, k)
         at[keeping.UPDATE] = address(keeping.update, k, *boxes)
@@ -125,7 +131,7 @@ def overlaps(lower: Floats, upper: Floats) -> Ints:
     grid = Grid()
     grid.hold(lower.shape)
     grid.load()
-    grid.keep.fat_lower[:], grid.keep.fat_upper[:] = lower, upper
+    grid.keep.boxes[:2] = lower, upper
     while keeping.rebuild(grid.keep):
         grid.grow()
     return grid.keep.candidates[: grid.candidates]
