@@ -128,10 +128,10 @@ class Jointed:
             self.turns = self.coordinates.value
             if self.options.joints == "project":
                 self.projection.close(work.model, after, rows.moves, self.turns)
-        opening = self._check_closed(after, size)
+        opening = self._check_closed(work.model.names, after, size)
         return opening, self._break(work, rows, solved)
 
-    def _check_closed(self, after: State, size: float) -> float:
+    def _check_closed(self, names: tuple[str, ...], after: State, size: float) -> float:
         """Greatest opening of a joint after the step; one that is torn open ends the run."""
         joints, way = self.joints, self.options.joints
         if joints is None or not len(joints):
@@ -139,11 +139,12 @@ class Jointed:
         error = np.abs(joint_rows(joints, after, free_coordinates(joints, after, self.turns)).error)
         worst = float(error.max(initial=0.0))
         if worst > TORN[way] * min(1.0, size):
-            name = joints.names[joints.row_joint[int(error.argmax())]]
+            j = joints.row_joint[int(error.argmax())]
+            a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[j])
             raise SimulationError(
-                f"joint {name!r} is open by {worst:.3g} m or rad at t = {after.time:.6g} s: the "
-                f"step of {self.options.dt:.3g} s is too long for what pulls on it, take a "
-                "shorter one"
+                f"joint {joints.names[j]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
+                f"t = {after.time:.6g} s: prescribed motions drive them apart, or the step of "
+                f"{self.options.dt:.3g} s is too long for what pulls on it: take a shorter one"
             )
         return worst
 
