@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import drystone as ds
 from drystone.constraints.joints import Ball, Distance, Fixed, Gear, Hinge, Pin, Screw, Slider
 from drystone.constraints.joints.assembly import DENSE, assemble
+from drystone.constraints.joints.mobility import DENSE as LOOPS
 from drystone.constraints.joints.mobility import mobility
 from drystone.constraints.joints.rows import free_coordinates, joint_rows
 from drystone.dynamics.frames import conjugate, logarithm, product, rotation
@@ -237,3 +239,93 @@ def test_screws_and_gears_close():
     k = 0.5 / (2 * np.pi)  # the least (k t - 0.1)^2 + t^2 + (2 t)^2 is exact here
     assert np.isclose(turn, 0.1 * k / (k * k + 5), rtol=1e-9)
     assert mobility(model, done).freedom == 1
+
+
+def hinged_loop(shift):
+    """A four-bar of parallel hinges in space, its last pivot moved by `shift` along their axes."""
+    world = World()
+    corners = np.array([(0, 0, 0), (0.3, 0, 1), (1.5, 0, 1.4), (2, 0, 0)], float)
+    for k in range(3):
+        middle = 0.5 * (corners[k] + corners[k + 1])
+        world.add_body(name=f"bar{k}", mass=1, inertia=(0.2, 0.1, 0.2), position=middle)
+    ends = ["world", "bar0", "bar1", "bar2"]
+    for k in range(3):
+        hinge = Hinge(ends[k + 1], ends[k], anchor=corners[k], axis=(0, 1, 0), name=f"h{k}")
+        world.add_joint(hinge)
+    middle = 0.5 * (corners[2] + corners[3])
+    place = {"anchor_a": corners[3] + (0, shift, 0), "anchor_b": corners[3] - middle}
+    axes = {"axis_a": (0, 1, 0), "axis_b": (0, 1, 0)}
+    world.add_joint(Hinge("world", "bar2", name="h3", **place, **axes))
+    return world
+
+
+def test_redundant_rows_that_contradict_each_other_are_named_and_others_are_not():
+    """All four hinges keep y: one shifted along it leaves three rows too many and no solution."""
+    model, state = hinged_loop(0.0).build()
+    done = assemble(model, disturbed(state, np.random.default_rng(3), 0.05))
+    assert np.abs(joint_rows(model.joints, done).error).max() < 1e-12
+    model, state = hinged_loop(0.1).build()
+    with pytest.raises(ModelError) as error:
+        assemble(model, state)
+    for name in ("h0", "h1", "h2", "h3"):
+        assert f"'{name}'" in str(error.value)
+    assert "cannot close" in str(error.value)
+    with pytest.raises(ModelError, match="cannot close"):
+        ds.Simulation(hinged_loop(0.1))
+
+
+def test_two_welds_that_contradict_each_other_are_named():
+    world = World()
+    world.add_body(name="plate", mass=1, inertia=(1, 1, 1))
+    for k, shift in enumerate((0.0, 0.2)):
+        ends = {"anchor_a": (k, 0, 0), "anchor_b": (k + shift, 0, 0), "orientation": (1, 0, 0, 0)}
+        world.add_joint(Fixed("plate", "world", name=f"weld{k}", **ends))
+    model, state = world.build()
+    with pytest.raises(ModelError, match=r"'weld[01]' between 'plate' and the world.*by 0\.1"):
+        assemble(model, state)
+
+
+def test_only_joints_on_loops_are_searched_for_redundancy():
+    """A loop with a tail and a loop at its end: the bridge between them holds its own."""
+    world = World(planar=True)
+    for k in range(6):
+        world.add_body(name=f"b{k}", mass=1 + k, inertia=0.1, position=(k, 0.1 * k))
+    for a, b, name in (
+        (0, 1, "p"),
+        (0, 1, "q"),
+        (1, 2, "r"),
+        (2, 3, "s"),
+        (3, 4, "t"),
+        (3, 4, "u"),
+    ):
+        world.add_joint(Pin(f"b{a}", f"b{b}", anchor=(a + 0.3, ord(name) % 5), name=name))
+    world.add_joint(Pin("b5", "b4", anchor=(5, 0), name="tail"))
+    model, state = world.build()
+    found = mobility(model, state)
+    # two pins weld a pair: 4 rows of rank 3
+    assert found.redundant == ((2, ("p", "q", "t", "u")),)
+    assert found.freedom == 18 - 3 - 2 - 2 - 3 - 2
+    assert (
+        np.linalg.matrix_rank(
+            dense(*(lambda r: (r.body, r.J))(joint_rows(model.joints, state)), model.nb)
+        )
+        == found.rank
+    )
+
+
+def test_a_long_loop_is_judged_by_its_least_eigenvalues():
+    """A ring of 130 hinged links, 650 rows: beyond dense algebra, three rows too many."""
+    world, n = World(), 130
+    for k in range(n):
+        angle = 2 * np.pi * k / n
+        place = (np.cos(angle), np.sin(angle), 0)
+        world.add_body(name=f"{k}", mass=1, inertia=(0.1, 0.1, 0.1), position=place)
+    for k in range(n):
+        angle = 2 * np.pi * (k + 0.5) / n
+        anchor = (np.cos(angle), np.sin(angle), 0)
+        world.add_joint(Hinge(f"{k}", f"{(k + 1) % n}", anchor=anchor, axis=(0, 0, 1)))
+    model, state = world.build()
+    found = mobility(model, state)
+    assert found.rows > LOOPS
+    assert [count for count, _ in found.redundant] == [3]
+    assert len(found.redundant[0][1]) == n
