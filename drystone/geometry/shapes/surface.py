@@ -364,9 +364,10 @@ def hull_mesh(points: Floats) -> tuple[Floats, Ints]:
 
 
 def _directions(n: int) -> Floats:
-    """(k, 3) unit vectors, evenly spread over the sphere along a spiral; k = 2 n^2."""
+    """(k, 3) unit vectors: the axes both ways, and 2 n^2 spread evenly along a spiral."""
     k = np.arange(2 * n * n) + 0.5
     z = 1.0 - 2.0 * k / (2 * n * n)
     angle = math.pi * (1.0 + math.sqrt(5.0)) * k
     rho = np.sqrt(1.0 - z * z)
-    return np.column_stack([rho * np.cos(angle), rho * np.sin(angle), z])
+    spiral = np.column_stack([rho * np.cos(angle), rho * np.sin(angle), z])
+    return np.vstack([np.eye(3), -np.eye(3), spiral])

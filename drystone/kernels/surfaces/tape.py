@@ -41,7 +41,9 @@ def _chain(x, f, f1, f2, out):
     for i in range(3):
         out[1 + i] = f1 * x[1 + i]
         for j in range(i, 3):
-            out[k] = f1 * x[k] + (f2 * x[1 + i] * x[1 + j] if f2 != 0.0 else 0.0)
+            square = x[1 + i] * x[1 + j]
+            # w^(4/3) of w = x^4 + ... at 0: its second derivative is infinite, and not asked for
+            out[k] = f1 * x[k] + (f2 * square if square != 0.0 else 0.0)
             k += 1
 
 
@@ -100,7 +102,7 @@ def _unary(operation, x, p, out):
         f1 = 1.0 - f * f
         f2 = -2.0 * f * f1
     elif operation == ABS:
-        f, f1, f2 = abs(v), np.sign(v), 0.0
+        f, f1, f2 = abs(v), np.copysign(1.0, v), 0.0
     _chain(x, f, f1, f2, out)
 
 
