@@ -231,7 +231,7 @@ def _measured(
             runner = _settled(plan, make(), limit)
             seconds = _timed(plan, runner, limit)
             best, spent = min(best, seconds), spent + seconds
-            if not np.array_equal(runner.state().position, end.position):
+            if not np.array_equal(runner.state().position, end.position, equal_nan=True):
                 note = "does not repeat exactly"
             if spent > ENOUGH:
                 break

@@ -1,6 +1,7 @@
-"""MuJoCo, with its defaults; conjugate gradients where its Newton solver would take minutes.
+"""MuJoCo, with its defaults, but that a run that blows up is not started anew.
 
-Bodies in joints become a tree of its own coordinates, which is what the engine is made for.
+Conjugate gradients are used where its Newton solver would take minutes. Bodies in joints become a
+tree of its own coordinates, which is what the engine is made for.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ class _Document:
         bodies = "".join(self.body(i, -1) for i in roots)
         return (
             f'<mujoco><option timestep="{dt!r}" gravity="{_text(self.model.gravity)}" '
-            f'solver="{solver}" integrator="{integrator}"/><size memory="2G"/>'
+            f'solver="{solver}" integrator="{integrator}"><flag autoreset="disable"/></option>'
+            '<size memory="2G"/>'
             f'<default><geom condim="3" friction="{mu!r} 0 0"/></default>'
             f"<asset>{''.join(self.meshes)}</asset><worldbody>{bodies}</worldbody></mujoco>"
         )
