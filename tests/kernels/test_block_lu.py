@@ -71,6 +71,44 @@ def test_order_is_a_permutation_and_a_chain_has_no_fill():
     assert rows.size == nb - 1  # as many entries below the diagonal as the matrix has
 
 
+def structure(pattern):
+    """Order and columns of L of a boolean pattern."""
+    nb = pattern.shape[0]
+    W = BlockMatrix.of(sp.csr_array(pattern.astype(float)), 1)
+    back, start = np.zeros(nb, np.int64), np.zeros(nb + 1, np.int64)
+    n, rows = minimum_degree(W.indptr, W.indices, np.ones(nb, bool), back, start, nb * nb)
+    assert n == nb
+    return back, [rows[start[j] : start[j + 1]].tolist() for j in range(nb)]
+
+
+@pytest.mark.kernels
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(seed=st.integers(0, 10**6), nb=st.integers(1, 25), density=st.floats(0.0, 0.6))
+def test_columns_are_those_of_elimination(seed, nb, density):
+    """Against elimination of a full boolean matrix in the same order."""
+    mask = np.random.default_rng(seed).uniform(size=(nb, nb)) < density
+    mask = mask | mask.T | np.eye(nb, dtype=bool)
+    back, columns = structure(mask)
+    assert sorted(back) == list(range(nb))
+    left = mask[np.ix_(back, back)].copy()
+    for j in range(nb):
+        below = np.flatnonzero(left[j + 1 :, j]) + j + 1
+        assert columns[j] == below.tolist()
+        left[np.ix_(below, below)] = True
+
+
+@pytest.mark.kernels
+@settings(deadline=None, max_examples=20, derandomize=True)
+@given(seed=st.integers(0, 10**6), nb=st.integers(2, 60))
+def test_trees_have_no_fill(seed, nb):
+    rng = np.random.default_rng(seed)
+    mask = np.eye(nb, dtype=bool)
+    for k in range(1, nb):
+        above = rng.integers(k)
+        mask[k, above] = mask[above, k] = True
+    assert sum(map(len, structure(mask)[1])) == nb - 1
+
+
 @pytest.mark.kernels
 def test_too_little_room_is_reported():
     W, _ = random_pattern(np.random.default_rng(0), 8, 2, 1.0)

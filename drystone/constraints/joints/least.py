@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 DENSE = 150  # rows up to which eigenvectors are computed
 NOTHING = 1e-11  # eigenvalues of rows scaled to their own responses: less counts as none
-SHIFT = 1e-9  # of a row's own response, beyond that: taken back by refinement
-REFINED = 4
+# of a row's own response, beyond that: taken back by refinement; rounding divided by it is what
+# the forces may be off
+SHIFT = 1e-8
+REFINED = 5
 
 
 class LeastNorm:
