@@ -21,7 +21,7 @@ from drystone.kernels.island_sweeps import sweep
 from drystone.kernels.light_judge import judge_spatial
 from drystone.kernels.light_spatial import CONTACT, MOTION, pack_spatial, sweep_spatial
 
-ROWS = (36 + 36 + 9 + 3 + 3 + 1 + 2 + 2 * 3 + 1) * 8 + 2 * 12 * 8 * 2
+ROWS = (36 + 36 + 9 + 3 + 3 + 1 + 2 + 2 * 3 + 1) * 8  # J, P, D, soft, bias, mu, bodies, r, lam
 LIGHT = (CONTACT + 7) * 8 + 2 * 8  # read; lam and r of two sweeps are written too
 
 
