@@ -177,7 +177,7 @@ class Detector:
         ng = len(ranking)
         self._poses = np.zeros((ng, dim)), np.zeros((ng, dim, dim)), np.zeros(ng)
         self._found = np.empty(0, np.int64)
-        self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= few.FEW else 0), 0)
+        self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= few.FEW else 4 * n), 0)
         self.scan = self._scan()
         self._load_parts(dim)
 
@@ -240,8 +240,9 @@ class Detector:
         """The first keys found are kept; all else about pairs is written anew."""
         known = self._found
         if room > known.size:
-            room = max(room, known.size + known.size // 2)
+            room = max(room + room // 8, known.size + known.size // 4)
             self._found, self._work = np.empty(room, np.int64), np.empty(room, np.int64)
+            used = min(used, known.size)
             self._found[:used] = known[:used]
             self._pairs, self._margin = np.empty((room, 2), np.int64), np.empty(room)
             self._cache.grow_pairs(room)

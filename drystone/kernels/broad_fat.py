@@ -71,15 +71,20 @@ def enlarge(lower, upper, which, part, typical, reach, speed, fat_lower, fat_upp
 
 @kernel
 def overlapping(candidates, lower, upper, keys):
-    """keys: out, the candidates (i << 32 | j) whose boxes overlap, in their order; -> how many."""
+    """keys (room,): out, the candidates (i << 32 | j) whose boxes overlap, in their order.
+
+    -> how many: keys are right if there is room for one more than that, at least.
+    """
     dim = lower.shape[1]
-    size = 0
+    size, last = 0, keys.size - 1
+    if last < 0:
+        return candidates.size
     for p in range(candidates.size):
         i, j = candidates[p] >> 32, candidates[p] & 0xFFFFFFFF
         together = True
         for k in range(dim):
             together &= lower[i, k] <= upper[j, k] and lower[j, k] <= upper[i, k]
-        keys[size] = candidates[p]  # kept only if the next one does not overwrite it
+        keys[min(size, last)] = candidates[p]  # kept only if the next one does not overwrite it
         size += 1 if together else 0
     return size
 

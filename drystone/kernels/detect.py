@@ -150,16 +150,15 @@ def detect(scan, x, R, margin):
 
 @stage
 def meet_boxes(count, kept, candidates, lower, upper, found):
-    """Keys of the boxes that overlap into found; -> how much room that needs at most."""
+    """Keys of the boxes that overlap into found; -> how much room that needs."""
     if count[METHOD] == EACH:
         n = lower.shape[0]
         count[WANTED] = n * (n - 1) // 2
         if count[WANTED] <= found.size:
             count[OVERLAPS] = all_pairs(lower, upper, found)
     else:
-        count[WANTED] = kept[CANDIDATES]
-        if count[WANTED] <= found.size:
-            count[OVERLAPS] = overlapping(candidates[: kept[CANDIDATES]], lower, upper, found)
+        count[OVERLAPS] = overlapping(candidates[: kept[CANDIDATES]], lower, upper, found)
+        count[WANTED] = count[OVERLAPS] + 1
     return count[WANTED]
 
 

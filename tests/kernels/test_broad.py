@@ -141,8 +141,12 @@ def test_overlapping_keeps_order_and_meet_finds_all():
     expected = overlapping_keys(lower, upper)
     everything = np.array(sorted(key(i, j) for i in range(40) for j in range(i)))
     out = np.empty(everything.size, np.int64)
-    size = broad_fat.overlapping(everything, lower, upper, out)
-    assert out[:size].tolist() == expected
+    for room in (everything.size, len(expected) + 1, len(expected), 3, 0):
+        size = broad_fat.overlapping(everything, lower, upper, out[:room])
+        if room > len(expected):
+            assert out[:size].tolist() == expected
+        else:
+            assert size >= room
     which = np.array([3, 17, 29])
     marked = np.isin(np.arange(40), which)
     mine = [k for k in expected if marked[k >> 32] or marked[k & 0xFFFFFFFF]]

@@ -85,7 +85,7 @@ class Grid:
             self.load()
             while keeping.renew(self.keep, lower, upper):
                 self.grow()
-        self._keys = grown(self._keys, self.candidates)
+        self._keys = grown(self._keys, self.candidates + 1)
         size = fat.overlapping(self._candidates[: self.candidates], lower, upper, self._keys)
         return self._keys[:size]
 
