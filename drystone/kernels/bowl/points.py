@@ -119,7 +119,7 @@ def contact_bowl_polyhedron(
 ):  # fmt: skip
     """Every vertex near the wall."""
     return contact_bowl_corners(
-        POLYHEDRON, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(POLYHEDRON), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
 
@@ -131,7 +131,7 @@ def contact_bowl_cylinder(
 ):  # fmt: skip
     """Points of both rims that are fixed in the body."""
     return contact_bowl_corners(
-        CYLINDER, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(CYLINDER), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
 
@@ -143,6 +143,6 @@ def contact_bowl_cone(
 ):  # fmt: skip
     """Points of the rim that are fixed in the body, and the apex."""
     return contact_bowl_corners(
-        CONE, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(CONE), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip

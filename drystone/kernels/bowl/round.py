@@ -8,19 +8,14 @@ than W. There may be several (both ends of an egg), so the search starts in seve
 
 import numpy as np
 
+from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.smooth_surface import support as wall_support
+from drystone.kernels.spatial.smooth_surface import read_surface
+from drystone.kernels.spatial.smooth_surface import support as gauge_support
 from drystone.kernels.spatial.smooth_write import put
-from drystone.kernels.spatial.support import (
-    CAPSULE,
-    ELLIPSOID,
-    SPHERE,
-    SUPERQUADRIC,
-    SURFACE,
-    set_pair,
-    support,
-)
 
+# of drystone.geometry.kinds; a test compares them
+SURFACE, SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE = 9, 10, 11, 12, 13
 STARTS = 15
 STEPS = 40
 FINE = 1e-6  # difference of directions
@@ -28,21 +23,31 @@ SAME = 1e-5  # directions closer than this are one contact
 
 
 @kernel
-def _both(s, Ro, end, spec, frame, numbers, ints, m, P):
-    """Support points along m (3,) of the hollow (P[0]) and of the body (P[1]), from the bowl's
-    origin in world axes; -> g of the cores."""
-    one = 1
-    support(one, end, spec, frame, numbers, ints, m[0], m[1], m[2], P)
-    u, v, w = wall_support(
-        s,
-        Ro[0, 0] * m[0] + Ro[1, 0] * m[1] + Ro[2, 0] * m[2],
-        Ro[0, 1] * m[0] + Ro[1, 1] * m[1] + Ro[2, 1] * m[2],
-        Ro[0, 2] * m[0] + Ro[1, 2] * m[1] + Ro[2, 2] * m[2],
-    )
+def _both(body, S, at, R, numbers, m, P):
+    """Support points P (2, 3) along m (3,) of the hollow and of the body, from the bowl's origin
+    in world axes; -> g of the cores.
+
+    body (3,) int: kind, first number, end of a capsule; S (2, 5): semi-axes and exponents of
+    both; at (2, 3), R (2, 3, 3): their poses. Spheres and ends of capsules are points.
+    """
     g = 0.0
-    for k in range(3):
-        P[0, k] = Ro[k, 0] * u + Ro[k, 1] * v + Ro[k, 2] * w
-        g += m[k] * (P[0, k] - P[1, k])
+    for o in range(2):
+        Q, out = R[o], P[o]
+        u = Q[0, 0] * m[0] + Q[1, 0] * m[1] + Q[2, 0] * m[2]
+        v = Q[0, 1] * m[0] + Q[1, 1] * m[1] + Q[2, 1] * m[2]
+        w = Q[0, 2] * m[0] + Q[1, 2] * m[1] + Q[2, 2] * m[2]
+        if o == 1 and body[0] == SURFACE:
+            call(np.int64(numbers[body[1]]), (numbers, body[1], u, v, w, out))
+            u, v, w = out[0], out[1], out[2]
+        elif o == 1 and body[0] in (SPHERE, CAPSULE):
+            u, v, w = 0.0, 0.0, 0.0
+            if body[0] == CAPSULE:
+                w = (2.0 * body[2] - 1.0) * numbers[body[1]]
+        else:
+            u, v, w = gauge_support(S[o], u, v, w)
+        for k in range(3):
+            out[k] = at[o, k] + Q[k, 0] * u + Q[k, 1] * v + Q[k, 2] * w
+            g += (1.0 - 2.0 * o) * m[k] * out[k]
     return g
 
 
@@ -56,7 +61,7 @@ def _across(m, T):
 
 
 @kernel
-def _slope(g, m, T, P, out):
+def _slope(T, P, out):
     """out (2,): p_W - p_X along T."""
     for j in range(2):
         out[j] = 0.0
@@ -65,41 +70,39 @@ def _slope(g, m, T, P, out):
 
 
 @kernel
-def descend(s, Ro, end, spec, frame, numbers, ints, m, P, T, work):
+def descend(body, S, at, R, numbers, m, P, T, work):
     """Local minimum of g from the unit vector m (3,), in place; P (2, 3): points there.
 
     T (2, 3), work (4, 3): scratch. -> g, whether it is a minimum to rounding.
     """
     trial, r, q = work[0], work[1], work[2]
-    g = _both(s, Ro, end, spec, frame, numbers, ints, m, P)
-    size = max(s[0], s[1], s[2])
-    good, e, f, h = False, 0.0, 0.0, 0.0
-    for _ in range(STEPS):
+    size = max(S[0, 0], S[0, 1], S[0, 2])
+    g, good, done, e, f, h = 0.0, False, False, 0.0, 0.0, 0.0
+    for step in range(STEPS + 1):
         _across(m, T)
-        _both(s, Ro, end, spec, frame, numbers, ints, m, P)
-        _slope(g, m, T, P, r)
         e = f = h = 0.0
-        for j in range(4):
-            step = FINE if j % 2 == 0 else -FINE
+        for j in range(4, -1, -1):  # m itself comes last: its points are left in P
+            off = 0.0 if j == 0 else (FINE if j % 2 == 0 else -FINE)
             for k in range(3):
-                trial[k] = m[k] + step * T[j // 2, k]
-            _both(s, Ro, end, spec, frame, numbers, ints, trial, P)
-            _slope(g, m, T, P, q)
-            if j < 2:
-                e, f = e + 0.5 * q[0] / step, f + 0.5 * q[1] / step
-            else:
-                h += 0.5 * q[1] / step
+                trial[k] = m[k] + off * T[(j - 1) // 2, k]
+            g = _both(body, S, at, R, numbers, trial, P)
+            _slope(T, P, r if j == 0 else q)
+            if j > 2:
+                h += 0.5 * q[1] / off
+            elif j > 0:
+                e, f = e + 0.5 * q[0] / off, f + 0.5 * q[1] / off
         e, h = e - g, h - g
         half = 0.5 * (e - h)
         least = 0.5 * (e + h) - np.sqrt(half * half + f * f)
         good = least > 0.0
+        if done or step == STEPS:
+            break
         more = max(0.0, 1e-3 * size - least)
         e, h = e + more, h + more
         det = e * h - f * f
         du, dv = -(h * r[0] - f * r[1]) / det, -(e * r[1] - f * r[0]) / det
         length = np.sqrt(du * du + dv * dv)
-        cut = min(1.0, 0.5 / length) if length > 0.0 else 1.0
-        found = False
+        cut, done = (min(1.0, 0.5 / length) if length > 0.0 else 1.0), True
         for _ in range(30):
             norm = 0.0
             for k in range(3):
@@ -107,20 +110,12 @@ def descend(s, Ro, end, spec, frame, numbers, ints, m, P, T, work):
                 norm += trial[k] * trial[k]
             for k in range(3):
                 trial[k] /= np.sqrt(norm)
-            low = _both(s, Ro, end, spec, frame, numbers, ints, trial, P)
-            if low <= g + 1e-15 * size:
-                found = True
+            if _both(body, S, at, R, numbers, trial, P) <= g + 1e-15 * size:
+                done = cut * length <= 1e-13
+                for k in range(3):
+                    m[k] = trial[k]
                 break
             cut *= 0.4
-        if not found:
-            break
-        for k in range(3):
-            m[k] = trial[k]
-        g = low
-        if cut * length <= 1e-13:
-            break
-    g = _both(s, Ro, end, spec, frame, numbers, ints, m, P)
-    _slope(g, m, T, P, r)
     return g, good and r[0] * r[0] + r[1] * r[1] <= (1e-8 * size) ** 2
 
 
@@ -158,21 +153,28 @@ def contact_bowl_round(
 ):  # fmt: skip
     """Contacts below the rim; feature: 16 times the end of a capsule, and the first start of the
     search that led there."""
-    spec, frame, size = np.zeros((2, 4), np.int64), np.zeros((2, 12)), np.zeros(4)
-    s, m, P, T, work = np.ones(5), np.empty(3), np.empty((2, 3)), np.empty((2, 3)), np.empty((4, 3))
+    body, S, at, Q = np.empty(3, np.int64), np.ones((2, 5)), np.zeros((2, 3)), np.empty((2, 3, 3))
+    m, P, T, work = np.empty(3), np.empty((2, 3)), np.empty((2, 3)), np.empty((4, 3))
     count = np.int64(0)
-    spec[0, 0], spec[1, 0] = kind, kind
     for i in range(pairs.shape[0]):
         a, b = pairs[i, 0], pairs[i, 1]
-        set_pair(a, b, x, R, first, numbers, first_int, ints, spec, frame, size)
+        body[0], body[1] = kind, first[b]
+        round_by = 0.0
+        if kind in (SPHERE, CAPSULE):
+            round_by = numbers[first[b]] if kind == SPHERE else numbers[first[b] + 1]
+        elif kind != SURFACE:
+            read_surface(first, numbers, b, S[1])
         for k in range(3):
-            s[k] = numbers[first[a] + k]
+            S[0, k] = numbers[first[a] + k]
+            at[1, k] = x[b, k] - x[a, k]
+            for c in range(3):
+                Q[0, k, c], Q[1, k, c] = R[a, k, c], R[b, k, c]
         for end in range(2 if kind == CAPSULE else 1):
-            since = count
+            since, body[2] = count, end
             for j in range(STARTS):
-                _first(j, s, R[a], R[b], frame[1, 9:], m)
-                g, good = descend(s, R[a], end, spec, frame, numbers, ints, m, P, T, work)
-                g -= size[3]
+                _first(j, S[0], R[a], R[b], at[1], m)
+                g, good = descend(body, S, at, Q, numbers, m, P, T, work)
+                g -= round_by
                 height = R[a, 0, 2] * P[0, 0] + R[a, 1, 2] * P[0, 1] + R[a, 2, 2] * P[0, 2]
                 if not good or g > margin[i] or height > numbers[first[a] + 5]:
                     continue
@@ -200,7 +202,7 @@ def contact_bowl_surface(
 ):  # fmt: skip
     """All local minima."""
     return contact_bowl_round(
-        SURFACE, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(SURFACE), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
 
@@ -212,7 +214,7 @@ def contact_bowl_sphere(
 ):  # fmt: skip
     """All local minima."""
     return contact_bowl_round(
-        SPHERE, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(SPHERE), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
 
@@ -224,7 +226,7 @@ def contact_bowl_ellipsoid(
 ):  # fmt: skip
     """All local minima."""
     return contact_bowl_round(
-        ELLIPSOID, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(ELLIPSOID), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
 
@@ -236,7 +238,7 @@ def contact_bowl_superquadric(
 ):  # fmt: skip
     """All local minima."""
     return contact_bowl_round(
-        SUPERQUADRIC, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(SUPERQUADRIC), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
 
@@ -248,6 +250,6 @@ def contact_bowl_capsule(
 ):  # fmt: skip
     """Two balls, the ends."""
     return contact_bowl_round(
-        CAPSULE, pairs, margin, x, R, first, numbers, first_int, ints,
+        np.int64(CAPSULE), pairs, margin, x, R, first, numbers, first_int, ints,
         which, point, normal, gap, feature,
     )  # fmt: skip
