@@ -14,7 +14,7 @@ from rich.table import Table
 
 from drystone.cli import native_sampler
 from drystone.cli.bench_scenes_cases import Case
-from drystone.cli.bench_scenes_run import Plan
+from drystone.cli.bench_scenes_run import Plan, time_stages
 from drystone.cli.words import duration
 from drystone.kernels._jit import MODE
 from drystone.simulation import Simulation
@@ -22,6 +22,8 @@ from drystone.simulation import Simulation
 LONG = 3.0  # [s] of wall time that a profile takes at most, in each of its runs
 EVERY = 2e-4  # [s] between samples
 SHOWN = 16  # kernels in a table
+FEW = 300  # looks below which shares say little
+BUSY = 1000  # contacts times sweeps in a step, below which calls from Python outweigh sweeps
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class KernelCost:
 @dataclass(frozen=True)
 class Profile:
     """A case's kernels, the dearest first; step [s]; sweep [s]: of one contact in one sweep, all
-    of the solve counted, nan without any; sampled: how many looks the figures rest on."""
+    of the solve counted, nan where there are few; sampled: how many looks the figures rest on."""
 
     case: str
     world: str
@@ -89,6 +91,7 @@ def profile(case: Case, *, world: str | None = None, shorter: float = 1.0) -> Pr
     """Two runs of a case: one sampled, at full speed, and one step by step with calls counted."""
     plan = Plan.of(case, world or case.worlds[0], None, shorter)
     start = _settled(plan)
+    time_stages(start)
     sampled, samples, fast = _sampled(plan)
     with counted_calls() as (calls, called):
         steps, solving, swept = _stepped(plan, start)
@@ -103,7 +106,7 @@ def profile(case: Case, *, world: str | None = None, shorter: float = 1.0) -> Pr
         for name in names
     ]
     kernels.sort(key=lambda one: (-_cost(one), one.name))
-    sweep = solving / swept if swept else math.nan
+    sweep = solving / swept if swept >= BUSY * steps else math.nan
     return Profile(case.name, plan.world, fast, tuple(kernels), sweep, samples)
 
 
@@ -149,12 +152,19 @@ def _stepped(plan: Plan, simulation: Simulation) -> tuple[int, float, float]:
     return done, solving, swept
 
 
+def title(found: Profile) -> str:
+    """Case, time of a step, and what the shares rest on."""
+    text = f"{found.case} ({found.world}): {duration(found.step)} a step, {found.sampled} looks"
+    if 0 < found.sampled < FEW:
+        text += " (few: shares say little)"
+    if not math.isnan(found.sweep):
+        text += f"; the solve takes {1e9 * found.sweep:.0f} ns for each contact and sweep"
+    return text
+
+
 def kernel_table(found: Profile) -> Table:
     """The dearest kernels; time in a kernel's own code, without what it calls."""
-    head = f"{found.case} ({found.world}): {duration(found.step)} a step"
-    if not math.isnan(found.sweep):
-        head += f"; the solve takes {1e9 * found.sweep:.0f} ns for each contact and sweep"
-    out = Table(title=head, box=None, header_style="bold", title_justify="left")
+    out = Table(title=title(found), box=None, header_style="bold", title_justify="left")
     out.add_column("kernel")
     for name in ("a step", "share", "calls a step", "a call"):
         out.add_column(name, justify="right")
@@ -184,7 +194,7 @@ def markdown(profiles: list[Profile]) -> list[str]:
     """Lines of a table for each case."""
     lines = []
     for found in profiles:
-        lines += ["", f"**{found.case} ({found.world})**: {duration(found.step)} a step", ""]
+        lines += ["", f"**{title(found)}**", ""]
         lines += ["| kernel | a step | share | calls a step | a call |", "|---|---|---|---|---|"]
         lines += [f"| {' | '.join(row)} |" for row in rows(found)]
     return lines

@@ -130,3 +130,12 @@ def test_compile_command(monkeypatch, tmp_path):
 def test_a_worker_that_fails_says_why():
     with pytest.raises(ds.SimulationError, match="no-such-scene"):
         bench_compile.worker(("no-such-scene",))
+
+
+def test_a_profile_says_what_it_rests_on():
+    few = profiles.Profile("one", "3D", 1e-5, (), float("nan"), 12)
+    many = profiles.Profile("many", "3D", 1e-2, (), 5e-8, 5000)
+    assert "12 looks (few" in profiles.title(few)
+    assert "contact and sweep" not in profiles.title(few)
+    assert "few" not in profiles.title(many)
+    assert "50 ns for each contact and sweep" in profiles.title(many)
