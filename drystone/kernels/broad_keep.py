@@ -83,7 +83,7 @@ def renew(keep, lower, upper):
             r = measure_motion(lower, count[AGE], real[TYPICAL], was_lower, keep.speed)
             real[MOTION] = r
             count[SPAN] = best_span(r)
-            real[REACH] = AHEAD * count[SPAN]
+            real[REACH] = AHEAD * count[SPAN] if count[SPAN] > 1 else 0.0
         count[AGE], count[SPENT] = 0, count[FEW] + 1  # not good until there are candidates
         count[REBUILDS] += 1
         everyone = keep.rows[EVERYONE][:n]
@@ -94,14 +94,17 @@ def renew(keep, lower, upper):
 
 @kernel
 def best_span(r):
-    """As many steps as cost least, if boxes move r widths per step.
+    """As many steps t as cost least, if boxes move r widths per step.
 
-    There are about (1 + 2 r t)^3 candidates for t steps; finding one costs ten times as much as
-    testing it, so a step costs (1 + 2 r t)^3 (1 + 10 / t); where the derivative is zero,
-    6 r t^2 + 40 r t = 10.
+    Boxes enlarged for AHEAD t steps have about (1 + 2 AHEAD r t)^3 times as many candidates;
+    finding one costs five times as much as testing it, so a step costs
+    (1 + 3 r t)^3 (1 + 5 / t), least where 9 r t^2 + 30 r t = 5. Boxes that are not enlarged at
+    all, and found anew at every step, cost 6.
     """
-    span = (math.sqrt(1600.0 + 240.0 / max(r, 1e-9)) - 40.0) / 12.0
-    return int(min(max(span, 2.0), float(LAST)))
+    t = (math.sqrt(900.0 + 180.0 / max(r, 1e-9)) - 30.0) / 18.0
+    t = math.floor(min(max(t, 1.0), float(LAST)) + 0.5)
+    cost = (1.0 + 2.0 * AHEAD * r * t) ** 3 * (1.0 + 5.0 / t)
+    return int(t) if cost < 6.0 else 1
 
 
 @stage

@@ -76,7 +76,7 @@ def test_long_motions_give_what_all_pairs_give(seed, dim, balls):
 
 def test_one_ball_jumps_about_in_a_crowd_at_rest(doubles):
     """It leaves its enlarged box at once, however fast it was; the others keep theirs."""
-    gas = Gas(2, 3, 120)
+    gas = Gas(2, 3, 400)
     kept, plain = gas.scene.detector(), gas.scene.detector(broad="all-pairs")
     gas.scene.x *= 0.4
     met = set()

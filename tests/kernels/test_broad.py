@@ -6,7 +6,7 @@ import pytest
 from drystone.geometry.broad.grid import LEVELS
 from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
 from drystone.kernels.bounds import bounds_planar
-from drystone.kernels.broad_keep import MIDDLE, median
+from drystone.kernels.broad_keep import MIDDLE, best_span, median
 
 pytestmark = pytest.mark.kernels
 
@@ -315,3 +315,12 @@ def test_median_is_the_middle_of_the_sorted():
     for size in (1, 2, 3, 10, 101):
         for values in (rng.normal(size=size), rng.integers(0, 3, size).astype(float)):
             assert median(np.append(values, -9.0), size) == np.sort(values)[size // 2]
+
+
+def test_the_best_span_costs_least():
+    """Against all spans, by the cost that is told; at most by what rounding it down makes."""
+    t = np.arange(1, 129)
+    for r in (0.0, 1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1, 1.0):
+        cost = np.append((1 + 3 * r * t) ** 3 * (1 + 5 / t), 6.0)
+        chosen = best_span(r)
+        assert (6.0 if chosen == 1 else cost[chosen - 1]) <= 1.05 * cost.min()
