@@ -68,17 +68,14 @@ def newton_steps(
             if n < 0:
                 return status.SINGULAR, step, true, least
             buffer = np.empty(size)
-        if not _same(state, mu, last) and not factor(
+        fine = _same(state, mu, last) or factor(
             shape, indptr, indices, W, shift, A, B, n, count, order, rows, buffer
-        ):
-            return status.STALLED, step, true, least
-        if not direction(
+        )
+        if not fine or not direction(
             shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr
         ):
             return status.STALLED, step, true, least
-        for i in range(nb):
-            for a in range(d):
-                r[i, a] += dr[i, a]
+        _advance(r, dr)
         block_product(shape, indptr, indices, W, r, q, u)
         _near(shape, u, shift, r, r if plain else centre, near)
         true = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
@@ -137,6 +134,13 @@ def _structure(d, indptr, indices, keep, order, room):
 @kernel
 def _worst(pair):
     return max(pair[0], pair[1])
+
+
+@kernel
+def _advance(r, dr):
+    for i in range(r.shape[0]):
+        for a in range(r.shape[1]):
+            r[i, a] += dr[i, a]
 
 
 @kernel
