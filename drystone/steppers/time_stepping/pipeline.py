@@ -139,8 +139,8 @@ class Stepper:
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
-        joints = {"joint_error": opening, "broken": gone, "redundant": self.least.count}
-        return after, replace(report, asleep=asleep, outer=outer, **joints)
+        report = replace(report, joint_error=opening, broken=gone, redundant=self.least.count)
+        return after, replace(report, asleep=asleep, outer=outer)
 
     def _contacts(self, work: Work) -> Contacts:
         """Contacts within what bodies can travel in this step, and a little beyond."""
