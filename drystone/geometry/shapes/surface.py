@@ -56,7 +56,8 @@ class FormulaSurface(SpatialShape):
 
         numbers = self._numbers(np.empty((0, layout.COLUMNS)), 1.0, sign)
         out = np.empty((len(points), 3, 10))
-        sample_jets(numbers, np.ascontiguousarray(points), out)
+        with np.errstate(all="ignore"):  # what is not finite is refused by name
+            sample_jets(numbers, np.ascontiguousarray(points), out)
         return out, numbers
 
     @cached_property

@@ -65,11 +65,11 @@ def _unary(operation, x, p, out):
     v = x[0]
     f, f1, f2 = np.nan, np.nan, np.nan
     if operation == POWER:
-        f, f1, f2 = v**p, p * v ** (p - 1.0), p * (p - 1.0) * v ** (p - 2.0)
-        if p == 1.0:
-            f1, f2 = 1.0, 0.0
-        elif p == 2.0:
-            f1, f2 = 2.0 * v, 2.0
+        if v != 0.0:
+            f, f1, f2 = v**p, p * v ** (p - 1.0), p * (p - 1.0) * v ** (p - 2.0)
+        elif p >= 1.0:
+            f, f1 = 0.0, (1.0 if p == 1.0 else 0.0)
+            f2 = 2.0 if p == 2.0 else (0.0 if p > 2.0 or p == 1.0 else np.inf)
     elif operation == SQRT:
         f = np.sqrt(v)
         f1, f2 = 0.5 / f, -0.25 / (f * v)
