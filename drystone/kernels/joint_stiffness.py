@@ -5,7 +5,9 @@ times the turn, K = (x.F) 1 - (x F' + F x')/2. Links under tension T so have a f
 own, w^2 = 12 T / (m l), and with w h > 2 a step that takes directions at its start is unstable.
 Newmark's beta = 1/4 takes the mean of J over three positions, (M + S)(v' - v) = h f + J' r with
 S = (h^2 / 4) K: the step is stable for any w. Here S is reduced by THRESHOLD M / 4 and cut to
-what is positive, so that motions with (w h)^2 < THRESHOLD are what they were, to the bit.
+what is positive (rounded off: Newton's method goes through it), so that motions with
+(w h)^2 < THRESHOLD are what they were, to the bit. Forces that push K below zero are left alone:
+what buckles is not made to stand.
 
 A distance |d| under tension T also pulls sideways by T / |d| per displacement of its ends; the
 pair of ends is majorised by bodies apart, and a body's turning and moving by both apart.
@@ -19,6 +21,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.joints import LENGTH, POINT
 
 THRESHOLD = 0.0625  # (w h)^2 of the motions that are left alone; from 4 on they would be unstable
+BEND = 0.0625  # of M: where the positive part of S is rounded off, for Newton's method
 SWEEPS = 12  # of Jacobi's method for eigenvectors of 3 x 3
 SMALL = 1e-30  # (relative)^2 of what is left off the diagonal
 
@@ -72,12 +75,13 @@ def _unit(j, n, s, arms, gap, kind, J, tense, out):
 
 
 @kernel
-def soften(dim, inverse_mass, mass, inertia, S, axes, values, inverse, stiff):
+def soften(dim, inverse_mass, mass, inertia, S, axes, values, bend, inverse, stiff):
     """S becomes what is added to M: its part above THRESHOLD M / 4.
 
     inertia (nb, 3, 3) in world axes; axes (nb, 2, 3, 3) in columns and values (nb, 2, 3):
-    eigenvectors and eigenvalues of S - THRESHOLD M / 4; inverse (nb, 2, 3, 3) of M + S; stiff
-    (nb,): bodies to which anything is added; of others nothing is filled in.
+    eigenvectors and eigenvalues of S - THRESHOLD M / 4; bend (nb, 2, 3): where each is rounded
+    off; inverse (nb, 2, 3, 3) of M + S; stiff (nb,): bodies to which anything is added; of others
+    nothing is filled in.
     """
     A = np.empty((3, 3))
     for b in range(mass.size):
@@ -93,9 +97,15 @@ def soften(dim, inverse_mass, mass, inertia, S, axes, values, inverse, stiff):
             if dim == 2 and k == 1:  # only the turning about z is a freedom
                 A[0, 0], A[1, 1], A[0, 1], A[1, 0] = -1.0, -1.0, 0.0, 0.0
             _eigen(A, axes[b, k])
-            for p in range(3):
-                values[b, k, p] = A[p, p]
-                top = max(top, A[p, p])
+            for c in range(3):
+                values[b, k, c] = A[c, c]
+                top = max(top, A[c, c])
+                m = 0.0
+                for p in range(3):
+                    for q in range(3):
+                        own = inertia[b, p, q] if k == 1 else (mass[b] if p == q else 0.0)
+                        m += axes[b, k, p, c] * own * axes[b, k, q, c]
+                bend[b, k, c] = BEND * m
         if top <= 0.0:
             continue
         stiff[b] = True
@@ -104,12 +114,20 @@ def soften(dim, inverse_mass, mass, inertia, S, axes, values, inverse, stiff):
                 for q in range(3):
                     total = 0.0
                     for c in range(3):
-                        add = max(values[b, k, c], 0.0)
+                        add = _part(values[b, k, c], bend[b, k, c])
                         total += add * axes[b, k, p, c] * axes[b, k, q, c]
                     S[b, k, p, q] = total
                     m = inertia[b, p, q] if k == 1 else (mass[b] if p == q else 0.0)
                     A[p, q] = m + total
             _inverse(A, inverse[b, k])
+
+
+@kernel
+def _part(x, bend):
+    """The positive part of x, with a parabola from 0 to bend in the place of its corner."""
+    if x <= 0.0:
+        return 0.0
+    return x - 0.5 * bend if x >= bend else 0.5 * x * x / bend
 
 
 @kernel
@@ -153,12 +171,12 @@ def _inverse(A, out):
 
 
 @kernel
-def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, stiff, change, out):
+def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, bend, stiff, change, out):
     """out (nr, 2, dof): by what an impulse of a row changes (M + S) (v' - v), J' - dS (v' - v).
 
-    change (nb, dof): v' - v; axes, values, stiff of ``soften``. The derivative of a positive part
-    in its own axes: entries between two positive eigenvalues stay, between two negative ones
-    vanish, between a positive p and a negative m they are taken times p / (p - m).
+    change (nb, dof): v' - v; axes, values, bend, stiff of ``soften``. The derivative of a function
+    of a symmetric matrix, in its own axes: each entry times the slope of the function from one
+    eigenvalue to the other.
     """
     unit, w, y = np.empty((2, 3, 3)), np.empty(3), np.empty(3)
     dim = 2 if J.shape[2] == 3 else 3
@@ -174,7 +192,7 @@ def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, stiff, ch
                     continue
                 for k in range(2):
                     _lift(dim, k, change[b], w)
-                    _slope(unit[k], axes[b, k], values[b, k], w, y)
+                    _slope(unit[k], axes[b, k], values[b, k], bend[b, k], w, y)
                     if k == 0:
                         for e in range(dim):
                             out[n, s, e] -= scale * y[e]
@@ -198,7 +216,7 @@ def _lift(dim, k, v, w):
 
 
 @kernel
-def _slope(K, U, values, w, y):
+def _slope(K, U, values, bend, w, y):
     """y = (derivative of the positive part along K) w."""
     for e in range(3):
         y[e] = 0.0
@@ -208,11 +226,10 @@ def _slope(K, U, values, w, y):
             a, b = values[p], values[q]
             if a <= 0.0 and b <= 0.0:
                 continue
-            part = 1.0
-            if a <= 0.0:
-                part = b / (b - a)
-            elif b <= 0.0:
-                part = a / (a - b)
+            if abs(a - b) > 1e-6 * (abs(a) + abs(b)):
+                part = (_part(a, bend[p]) - _part(b, bend[q])) / (a - b)
+            else:
+                part = min(1.0, 0.5 * (a + b) / bend[p])
             entry, along = 0.0, 0.0
             for c in range(3):
                 along += U[c, q] * w[c]

@@ -11,6 +11,7 @@ of the start of the step, whose rows agree, and the iteration converges linearly
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from drystone.types import Bools, Floats
 
 ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
-PATIENCE = 2  # rounds in a row that may leave joints no less than half as open
+PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
 
 def close(
@@ -42,43 +43,53 @@ def close(
     soft.load(guess)
     soft.start_rows()
     work.v_free = soft.velocity(None)
-    solved = once(bias, guess)
+    solved = kept = once(bias, guess)
+    at = _arrive(soft, end, solved.r)
     iterations = solved.iterations
-    best, kept = np.inf, solved
-    least, misses = np.inf, 0  # of the rounds with these rows
+    best, misses = np.inf, 0
     for _ in range(ROUNDS):
-        soft.load(solved.r)
-        v = soft.velocity(solved.r)
-        after = end(v)
-        error = max(np.abs(after.error).max(initial=0.0), work.h * np.abs(v - solved.v).max())
-        misses = 0 if error < 0.5 * least else misses + 1
-        least = min(least, error)
+        error = max(at.error, work.h * float(np.abs(at.v - solved.v).max()))
+        misses = 0 if error < 0.5 * best else misses + 1
         if error < best:
             best, kept = error, solved
-        if error <= CLOSED or (misses > PATIENCE and not newton):
+        if error <= CLOSED or misses > PATIENCE:
             break
-        if misses > PATIENCE:  # contacts trade their forces: go back, to rows that stay
-            newton, least, misses, solved = False, np.inf, 0, kept
-            soft.load(solved.r)
-            v = soft.velocity(solved.r)
-            after = end(v)
-        if not (newton and soft.end_rows(after, v)):
+        if not (newton and soft.end_rows(at.joints, at.v)):
             soft.start_rows()
-        _expand(soft, bias, after, v, solved.r)
-        solved = once(bias, solved.r.copy())
+        _expand(soft, bias, at)
+        solved = once(bias, at.r.copy())
+        at = _arrive(soft, end, solved.r)
         iterations += solved.iterations
     kept.iterations = iterations
     _settle(soft, bias, kept)
     return kept
 
 
-def _expand(soft: Softened, bias: Floats, after: JointRows, v: Floats, r: Floats) -> None:
-    """Bias and free velocities of the step that is linear about r and v."""
+@dataclass(slots=True)
+class _Arrival:
+    """Where impulses r lead: velocities v, and the joints as they are then."""
+
+    r: Floats
+    v: Floats
+    joints: JointRows
+    error: float
+
+
+def _arrive(soft: Softened, end: Callable[[Floats], JointRows], r: Floats) -> _Arrival:
+    soft.load(r)
+    v = soft.velocity(r)
+    joints = end(v)
+    return _Arrival(r, v, joints, float(np.abs(joints.error).max(initial=0.0)))
+
+
+def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:
+    """Bias and free velocities of the step that is linear about an arrival."""
     rows = soft.rows
     block, place, row, _ = soft.places
-    bias[block, place] = after.error[row] / soft.work.h - rows.velocities(v)[block, place]
-    free = v.copy()
-    rows.push(-r, free)
+    error = at.joints.error[row] / soft.work.h
+    bias[block, place] = error - rows.velocities(at.v)[block, place]
+    free = at.v.copy()
+    rows.push(-at.r, free)
     soft.work.v_free = free
 
 

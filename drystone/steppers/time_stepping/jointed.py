@@ -33,14 +33,16 @@ from drystone.types import Floats, Ints
 
 # of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
 TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
+OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
 
 
 class Jointed:
     """The joints of a model from step to step.
 
     turns (nq,): values of the free coordinates after the last step, by which angles are counted
-    beyond a turn; wrench: force and torque that the joints `held` bore in the last step; lost:
-    uids of joints that broke.
+    beyond a turn; opened: the last step left joints open and is to be tried again in halves;
+    wrench: force and torque that the joints `held` bore in the last step; lost: uids of joints
+    that broke.
     """
 
     def __init__(self, options: TimeStepping) -> None:
@@ -54,6 +56,7 @@ class Jointed:
         self.lost: Ints = np.empty(0, np.int64)
         self._work: Work | None = None
         self._tree = True
+        self.opened, self._again, self._before = False, False, np.inf
 
     def adopt(self, model: Model) -> Model:
         """Go on with an edited model; returns it without the joints that are broken."""
@@ -129,7 +132,13 @@ class Jointed:
             if self.options.joints == "project":
                 self.projection.close(work.model, after, rows.moves, self.turns)
         opening = self._check_closed(work.model.names, after, size)
-        return opening, self._break(work, rows, solved)
+        return opening, () if self.opened else self._break(work, rows, solved)
+
+    def attempt(self, level: int) -> None:
+        """A step begins, or one of the shorter ones it is tried by again."""
+        if level == 0:
+            self._before = np.inf
+        self._again, self.opened = level < self.options.retries, False
 
     def _check_closed(self, names: tuple[str, ...], after: State, size: float) -> float:
         """Greatest opening of a joint after the step; one that is torn open ends the run."""
@@ -138,7 +147,13 @@ class Jointed:
             return 0.0
         error = np.abs(joint_rows(joints, after, free_coordinates(joints, after, self.turns)).error)
         worst = float(error.max(initial=0.0))
-        if worst > TORN[way] * min(1.0, size):
+        torn = worst > TORN[way] * min(1.0, size)
+        # what does not close better in half the time does not fail for the length of the step
+        helps = torn or OPEN < worst < 0.9 * self._before
+        self.opened = self._again and way == "exact" and helps
+        if self.opened:
+            self._before = worst
+        elif torn:
             j = joints.row_joint[int(error.argmax())]
             a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[j])
             raise SimulationError(

@@ -84,10 +84,13 @@ class Stepper:
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
         memory = self._memory()
+        again = level < self.options.retries
+        self.jointed.attempt(level)
         after, report = self._advance(state, h)
-        if report.ok or self.options.on_failure == "report":
+        opened = self.jointed.opened  # joints: a shorter step closes them
+        if not opened and (report.ok or self.options.on_failure == "report"):
             return after, report
-        if self.options.on_failure == "retry" and level < self.options.retries:
+        if again and (opened or self.options.on_failure == "retry"):
             self._recall(memory)
             middle, first = self._attempt(state, 0.5 * h, level + 1)
             after, second = self._attempt(middle, 0.5 * h, level + 1)

@@ -34,7 +34,7 @@ class Softened:
         nb = work.model.nb
         self.scale = 0.25 * work.h**2 / work.kick
         self.S, self.axes = np.zeros((2, nb, 2, 3, 3))
-        self.values = np.zeros((nb, 2, 3))
+        self.values, self.bend = np.zeros((2, nb, 2, 3))
         self.inverse = np.zeros((nb, 2, 3, 3))
         self.stiff: Bools = np.zeros(nb, bool)
         self.inertia = _spatial(work)
@@ -61,7 +61,7 @@ class Softened:
         inverse_mass = np.where(self.rows.moves, model.inverse_mass, 0.0)
         kernels.soften(
             model.dim, inverse_mass, model.mass, self.inertia, self.S, self.axes, self.values,
-            self.inverse, self.stiff,
+            self.bend, self.inverse, self.stiff,
         )  # fmt: skip
 
     def velocity(self, r: Floats | None) -> Floats:
@@ -100,8 +100,8 @@ class Softened:
         if self.stiff.any():
             mean = np.empty_like(self.ties.J)
             kernels.mean_rows(
-                *self._lever, self.impulse, self.scale, self.axes, self.values, self.stiff,
-                v - work.v0, mean,
+                *self._lever, self.impulse, self.scale, self.axes, self.values, self.bend,
+                self.stiff, v - work.v0, mean,
             )  # fmt: skip
             right = self.J.copy()
             self._scatter(mean, right)
