@@ -90,28 +90,37 @@ def shake(duration, **options):
     return np.array(rank).reshape(-1, per).mean(axis=1), failed, np.array(depth), sim
 
 
+# chaotic: another rounding gives another run, so a claim is made of the mean of some
+ROUNDINGS = (1e-3, 0.9e-3, 0.8e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["convex", "coulomb"])
 def test_the_brazil_nut_rises(formulation):
-    rank, failed, depth, sim = shake(75.0, formulation=formulation)
-    assert rank[0] < 0.35  # part of the grains below it; it starts on the floor
-    # chaotic: another rounding gives another run; of 4 runs each, the convex ones ended with 88 to
-    # 94 % of the grains below it in the last 25 s, Coulomb's with 42 to 74 %
-    assert rank[-5:].mean() > (0.75 if formulation == "convex" else rank[0] + 0.15)
-    # a convex problem is always solved; Coulomb's may have no solution within reach, and says so
-    assert failed <= (0 if formulation == "convex" else 7)
-    assert np.median(depth) < 0.01  # of grains of radius 1
-    # nothing has left the box
-    assert (np.abs(sim.state.position[1:, 0]) < 20.5).all()
+    ends = []
+    for rounding in ROUNDINGS:
+        rank, failed, depth, sim = shake(75.0, formulation=formulation, sweep_tol=rounding)
+        assert rank[0] < 0.35  # part of the grains below it; it starts on the floor
+        ends.append(rank[-5:].mean())
+        # a convex problem is always solved; Coulomb's may have none within reach, and says so
+        assert failed <= (0 if formulation == "convex" else 7)
+        assert np.median(depth) < 0.01  # of grains of radius 1
+        # nothing has left the box
+        assert (np.abs(sim.state.position[1:, 0]) < 20.5).all()
+    # single convex runs ended with 68 to 98 % of the grains below it, Coulomb's with 42 to 74 %
+    assert np.mean(ends) > (0.75 if formulation == "convex" else rank[0] + 0.15)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("formulation", "duration"), [("convex", 30.0), ("coulomb", 55.0)])
-def test_the_brazil_nut_rises_in_small_steps(formulation, duration):
-    rank, failed, depth, _ = shake(duration, dt=0.01, formulation=formulation)
-    assert rank[-1] > rank[0] + 0.15
-    assert failed == 0
-    assert depth.max() < 0.05
+@pytest.mark.parametrize("formulation", ["convex", "coulomb"])
+def test_the_brazil_nut_rises_in_small_steps(formulation):
+    gain = []
+    for rounding in ROUNDINGS:
+        rank, failed, depth, _ = shake(55.0, dt=0.01, formulation=formulation, sweep_tol=rounding)
+        gain.append(rank[-1] - rank[0])
+        assert failed == 0
+        assert depth.max() < 0.05
+    assert np.mean(gain) > 0.15
 
 
 def test_a_small_brazil_nut_in_small_steps_stays_in_its_box():

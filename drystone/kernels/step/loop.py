@@ -43,7 +43,7 @@ def record(s, scan):
     if due and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
         return the.FULL
     s.count[the.CURSOR] += 1
-    s.real[the.TIME] = s.time[0] + (s.time[1] + s.count[the.CURSOR]) * s.real[the.H]
+    s.real[the.TIME] = s.origin[0] + (s.origin[1] + s.count[the.CURSOR]) * s.real[the.H]
     s.report[the.R_TIME] = s.real[the.TIME]
     s.count[the.TAKEN] += 1
     if not due:

@@ -8,6 +8,7 @@ import numpy as np
 
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
+from drystone.kernels import light_planar, light_spatial
 from drystone.kernels._packed import Packed
 from drystone.kernels.step import names as the
 from drystone.kernels.step.rows import store_planar, store_spatial
@@ -77,7 +78,7 @@ class Buffers:
             "orientation": np.zeros(angles),
             "reach": np.zeros(nb), "moves": np.zeros(nb, B), "root": np.zeros(nb, N),
             "fast": np.zeros(nb), "seen": np.zeros(nb, N), "mine": np.zeros(nb, N),
-            "motion": np.zeros((nb, 12 if planar else 28)),
+            "motion": np.zeros((nb, light_planar.MOTION if planar else light_spatial.MOTION)),
             "friction": _copy(model.friction), "restitution": _copy(model.restitution),
             "axis": _copy(model.axis), "ratios": _copy(model.ratios),
             "rule_key": _copy(rules.key), "rule_friction": _copy(rules.friction),
@@ -117,7 +118,7 @@ class Buffers:
             axis[:2] = np.cos(cone.angle), np.sin(cone.angle)
             ratios[:] = cone.ratios
         return {
-            "real": real, "count": count, "time": np.zeros(2), "begun": np.zeros(the.REPORT),
+            "real": real, "count": count, "origin": np.zeros(2), "begun": np.zeros(the.REPORT),
             "report": np.zeros(the.REPORT), "sums": np.zeros(4), "cone_axis": axis,
             "cone_ratios": ratios, "chosen_count": np.zeros(1, N), "leave": np.zeros(1, B),
             "anisotropic": np.array([elliptic or bool(model.axis.any())]),
@@ -139,7 +140,11 @@ class Buffers:
         kinds |= {"pair": ((2,), N), "body": ((2,), N), "both": ((2,), F), "eps": ((2,), F)}
         kinds |= {"residual": ((2,), F), "row_axis": ((3,), F), "row_ratios": ((2,), F)}
         kinds |= {"frame": ((d, dim), F), "D": ((d, d), F)}
-        kinds |= {"contact": ((20 if dim == 2 else 40,), F), "J": (stored, F), "P": (stored, F)}
+        kinds |= {
+            "contact": ((light_planar.CONTACT if dim == 2 else light_spatial.CONTACT,), F),
+            "J": (stored, F),
+            "P": (stored, F),
+        }
         return kinds
 
     def _made(self, room: int, stored: int) -> dict[str, np.ndarray]:
@@ -180,7 +185,7 @@ class Buffers:
         s.position[:], s.orientation[:], s.velocity[:] = (
             state.position, state.orientation, state.velocity,
         )  # fmt: skip
-        s.time[:] = start, steps
+        s.origin[:] = start, steps
         s.real[the.TIME], s.count[the.CURSOR] = state.time, 0
 
     def state(self) -> State:
@@ -208,7 +213,7 @@ class Buffers:
             driven = {name: getattr(s, name) for name in driven}
         for k, (_, motion) in enumerate(self.model.motions):
             for i in range(steps):
-                t = s.time[0] + (s.time[1] + i) * h if steps > 1 else real[the.TIME]
+                t = s.origin[0] + (s.origin[1] + i) * h if steps > 1 else real[the.TIME]
                 driven["driven_velocity"][i, k] = motion.velocity(t, h)
                 position, orientation = motion.pose(t + h)
                 driven["driven_position"][i, k] = position

@@ -105,11 +105,16 @@ class Compiled(Stepper):
         self._looked: tuple[Rows, Solved] | None = None
         self._stepped = False
         self._frames: Frames | None = None
-        self.found = Packed(**self._contacts_found())
+        self._scan: Any = self.detector.scan
+        self.found = Packed(**{name: getattr(self._scan, name) for name in FOUND})
 
-    def _contacts_found(self) -> dict[str, np.ndarray]:
-        """Where detection reads poses from and writes contacts to."""
-        return {name: getattr(self.detector.scan, name) for name in FOUND}
+    def _current(self) -> Any:
+        """The arrays of detection, which are replaced when they grow; `found` follows them."""
+        scan = self.detector.scan
+        if scan is not self._scan:
+            self._scan = scan
+            self.found.put(**{name: getattr(scan, name) for name in FOUND})
+        return scan
 
     @property
     def program(self) -> np.ndarray:
@@ -147,7 +152,7 @@ class Compiled(Stepper):
                 buffers.make_room_for_frames(-(-chunk // every) if every else 0)
                 self._steps(h, chunk)
                 out.take(s)
-                s.time[1] += chunk
+                s.origin[1] += chunk
                 s.count[the.CURSOR] = 0
                 steps -= chunk
             out.state, out.report = buffers.state(), read_report(s, h, METHODS, {})
@@ -156,7 +161,7 @@ class Compiled(Stepper):
             out.state = buffers.state_before()
             raise
         finally:
-            out.count = int(s.time[1] + s.count[the.CURSOR])
+            out.count = int(s.origin[1] + s.count[the.CURSOR])
             s.count[the.EVERY], self._frames = 0, None
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
@@ -181,7 +186,7 @@ class Compiled(Stepper):
     def _looped(self, steps: int) -> None:
         program, s, stage = self.program, self.buffers.s, 0
         while True:
-            scan = self.detector.scan
+            scan = self._current()
             code = loop(program, BACK, stage, steps, s, self.found, scan, self._where)
             if code == the.GO_ON:
                 return
@@ -191,28 +196,35 @@ class Compiled(Stepper):
     def _timed(self, seconds: dict[str, float]) -> None:
         stage = 0
         while stage < len(self.stages):
-            name, run = self.stages[stage]
-            began = perf_counter()
-            if stage == the.DETECT:
-                scan = self.detector.scan
-                code = detect(scan, scan.x, scan.R, scan.margin)
-                code = code and the.DETECTION + code
-            else:
-                code = run(self.buffers.s, self.found)
-            if code == the.AGAIN:
-                stage = BACK
-            elif code == the.GO_ON:
-                stage += 1
-            else:
-                stage = self._help(int(code), stage)
+            began, name = perf_counter(), self.stages[stage][0]
+            stage = self._one(stage)
             seconds[name] = seconds.get(name, 0.0) + perf_counter() - began
+
+    def run_stages(self, name: str) -> bool:
+        """Run the stages of this name alone, for tests; whether there are any."""
+        last = max((k for k, stage in enumerate(self.stages) if stage[0] == name), default=-1)
+        stage = next((k for k, stage in enumerate(self.stages) if stage[0] == name), 0)
+        while stage <= last:
+            stage = self._one(stage)
+        return last >= 0
+
+    def _one(self, stage: int) -> int:
+        """Run one stage from Python; returns the next."""
+        scan = self._current()
+        if stage == the.DETECT:
+            code = detect(scan, scan.x, scan.R, scan.margin)
+            code = code and the.DETECTION + code
+        else:
+            code = self.stages[stage][1](self.buffers.s, self.found)
+        if code == the.AGAIN:
+            return BACK
+        return stage + 1 if code == the.GO_ON else self._help(int(code), stage)
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""
         buffers, s = self.buffers, self.buffers.s
         if code >= the.DETECTION:
             self.detector.help(code - the.DETECTION)
-            self.found.put(**self._contacts_found())
             return stage
         if code == the.NO_ROOM:
             buffers.grow(int(s.count[the.NEEDED]))
@@ -368,7 +380,7 @@ class Compiled(Stepper):
         """Velocities and forces of the last step."""
         s = self.buffers.s
         return SimpleNamespace(
-            model=self.model, h=float(s.real[the.H]), v0=s.v0, v_free=s.v_free, force=s.force,
+            model=self.model, h=float(s.real[the.H]), kick=float(s.real[the.H]), v0=s.v0, v_free=s.v_free, force=s.force,
             inertia=s.inertia, inverse_inertia=s.inverse,
         )  # fmt: skip
 

@@ -166,8 +166,7 @@ class TimeStepping:
         from drystone.steppers.time_stepping.pipeline import Stepper
         from drystone.steppers.time_stepping.second_order import SecondOrder
 
-        import os
-        kind = Compiled if os.environ.get('DRYSTONE_NEW') and applies(self, model) else Stepper
+        kind = Compiled if applies(self, model) else Stepper
         if self.order == 2:
             kind = SecondOrder
         if type(before) is kind:
