@@ -182,16 +182,20 @@ def rebuild(keep):
 
 @kernel
 def typical_width(lower, upper, sample):
-    """Median of the greatest widths of some boxes; sample (SAMPLE,): work."""
+    """Median of the greatest widths of some boxes, or a little if most have none.
+
+    sample (SAMPLE,): work.
+    """
     n, dim = lower.shape
-    size = 0
+    size, widest = 0, 1e-300
     for i in range(0, n, 1 + n // SAMPLE):
         width = 0.0
         for k in range(dim):
             width = max(width, upper[i, k] - lower[i, k])
         sample[size] = width
         size += 1
-    return max(median(sample, size), 1e-300) if size > 0 else 1.0
+        widest = max(widest, width)
+    return max(median(sample, size), 1e-6 * widest, 1e-300) if size > 0 else 1.0
 
 
 @kernel

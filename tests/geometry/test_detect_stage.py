@@ -91,6 +91,7 @@ def test_one_ball_jumps_about_in_a_crowd_at_rest(doubles):
     assert kept.stats["broad"]["rebuilds"] < 12
 
 
+@pytest.mark.kernels
 def test_bodies_come_and_go_and_states_travel_while_candidates_are_kept(doubles):
     gas = Gas(3, 3, 120)
     scene, ng = gas.scene, gas.scene.kind.size
@@ -123,6 +124,7 @@ def many(at, scan, xs, R, margin, begin, sizes):
     return 0
 
 
+@pytest.mark.kernels
 def test_a_compiled_loop_goes_on_where_it_stopped(doubles):
     gas = Gas(5, 3, 90)
     xs, expected = [], []
