@@ -284,7 +284,7 @@ def _drop(dim, k, y, v):
 
 
 @kernel
-def soft_kick(dim, mass, inertia, S, inverse, stiff, v0, v_free, impulse, v):
+def soft_kick(dim, mass, inertia, inverse, stiff, v0, v_free, impulse, v):
     """v of stiff bodies: v0 + (M + S)^-1 (M (v_free - v0) + impulse), with impulse (nb, dof)."""
     w, g, y = np.empty(3), np.empty(3), np.empty(3)
     for b in range(mass.size):

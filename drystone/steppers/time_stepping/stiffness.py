@@ -74,8 +74,8 @@ class Softened:
             add_impulses(body, self.J, r, push)
         if self.stiff.any():
             kernels.soft_kick(
-                model.dim, model.mass, self.inertia, self.S, self.inverse, self.stiff, work.v0,
-                self.free, push, v,
+                model.dim, model.mass, self.inertia, self.inverse, self.stiff, work.v0, self.free,
+                push, v,
             )  # fmt: skip
         return v
 
