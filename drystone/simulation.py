@@ -10,7 +10,6 @@ import numpy as np
 
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
-from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics import check
 from drystone.dynamics.energy import energy
@@ -18,7 +17,8 @@ from drystone.dynamics.frames import rotation, spin_velocity
 from drystone.errors import ModelError, OptionError, SimulationError
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
-from drystone.steppers.base import StepReport
+from drystone.steppers.base import Method, StepReport
+from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames
@@ -26,7 +26,7 @@ from drystone.trajectory import Trajectory
 from drystone.types import Floats
 from drystone.world import World
 
-METHODS = {"time-stepping": TimeStepping}
+METHODS: dict[str, Callable[[], Method]] = {"time-stepping": TimeStepping, "penalty": Penalty}
 
 
 class BodyView:
@@ -127,8 +127,8 @@ class BodyView:
 class Simulation:
     """A world in motion.
 
-    method: ds.TimeStepping(...) or the name "time-stepping". The world may be edited between
-    steps; bodies that stay keep their state.
+    method: ds.TimeStepping(...), ds.Penalty(...), or a name, "time-stepping" or "penalty". The
+    world may be edited between steps; bodies that stay keep their state.
     """
 
     def __init__(self, world: World, method: Any = "time-stepping") -> None:
@@ -138,9 +138,10 @@ class Simulation:
             if method not in METHODS:
                 raise OptionError(f"unknown method {method!r}: expected {', '.join(METHODS)}")
             method = METHODS[method]()
-        if not isinstance(method, TimeStepping):
+        if isinstance(method, type) or not isinstance(method, Method):
             raise OptionError(f"method = {method!r}: expected ds.TimeStepping(...) or its name")
-        self.world, self.method = world, method
+        self.world = world
+        self.method: Any = method
         self.model, self.state = world.build()
         self.state = assembled(self.model, self.state)
         self._version = world.version
@@ -166,7 +167,7 @@ class Simulation:
 
     def wake(self) -> None:
         """Wake all sleeping bodies (``TimeStepping.sleeping``)."""
-        self._stepper.sleepers.adopt(self.model)
+        self._stepper.wake()
 
     def step(self) -> StepReport:
         """Advance by dt; returns the step's report, also kept as ``sim.report``."""
@@ -248,9 +249,7 @@ class Simulation:
         """Kinetic and potential energy now [J]."""
         self.sync()
         kinetic, height, stored = energy(self.model, self.state)
-        jointed = self._stepper.jointed
-        stored += stored_by_joints(jointed.joints, self.state, jointed.turns)
-        return kinetic, height + stored
+        return kinetic, height + stored + self._stepper.stored(self.state)
 
     @property
     def infeasibility(self) -> float:
@@ -267,18 +266,13 @@ class Simulation:
     def contacts(self) -> np.ndarray:
         """Contacts of the last step, a structured array: bodies, point, normal, gap, force,
         impulse (on the first body, world axes), velocity, friction, island, state."""
-        from drystone.steppers.time_stepping.readout import contact_table
-
-        return contact_table(self._stepper)
+        return self._stepper.contact_table()
 
     @property
     def joints(self) -> np.ndarray:
         """Joints of the last step, a structured array: name, bodies, force [N] and torque [N m] on
         the first body at its anchor, in world axes."""
-        from drystone.steppers.time_stepping.joint_readout import joint_table
-
-        jointed = self._stepper.jointed
-        return joint_table(self.model.names, jointed.held, jointed.wrench)
+        return self._stepper.joint_table()
 
     def mobility(self) -> Mobility:
         """Freedoms that the joints leave now, and the joints that hold what others hold already."""

@@ -25,9 +25,9 @@ def only(inverse_inertia: Floats, moves: Bools) -> Floats:
     return np.where(moves.reshape(shape), inverse_inertia, 0.0)
 
 
-def relative_speed(velocity: Floats, pair: Ints, arms: list[Floats], normal: Floats) -> Floats:
-    """(nc,) normal velocity of contact points: n.(v_a + w_a x r_a - v_b - w_b x r_b)."""
-    dim = normal.shape[1]
+def relative_velocity(velocity: Floats, pair: Ints, arms: list[Floats]) -> Floats:
+    """(nc, dim) velocity of contact points on A against B: v_a + w_a x r_a - v_b - w_b x r_b."""
+    dim = arms[0].shape[1]
     at = []
     for s in (0, 1):
         v, w, r = velocity[pair[:, s], :dim], velocity[pair[:, s], dim:], arms[s]
@@ -35,7 +35,12 @@ def relative_speed(velocity: Floats, pair: Ints, arms: list[Floats], normal: Flo
             at.append(v + w * np.stack([-r[:, 1], r[:, 0]], axis=1))
         else:
             at.append(v + np.cross(w, r))
-    return np.einsum("ij,ij->i", normal, at[0] - at[1])
+    return np.asarray(at[0] - at[1])
+
+
+def relative_speed(velocity: Floats, pair: Ints, arms: list[Floats], normal: Floats) -> Floats:
+    """(nc,) normal velocity of contact points."""
+    return np.einsum("ij,ij->i", normal, relative_velocity(velocity, pair, arms))
 
 
 def check_finite(model: Model, state: State, force: Floats | None = None, h: float = 0.0) -> None:

@@ -1,6 +1,7 @@
 """What every method of a simulation gives back, and the contract it keeps.
 
-1. A method is a frozen dataclass of options; ``stepper(model)`` makes the object that steps.
+1. A method is a frozen dataclass of options (``Method``); ``stepper(model)`` makes the object
+   that steps (``Stepper``).
 2. ``stepper.step(state, h) -> (state', StepReport)``; the given state is left untouched, so that
    a step that fails can be tried again.
 3. ``stepper.adopt(model)``: go on with an edited model; what is cached stays with its bodies.
@@ -9,7 +10,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
+from drystone.model import Model, State
 from drystone.types import Floats, Ints, Status
 
 
@@ -79,6 +84,7 @@ class StepReport:
     retries: times the step was halved; asleep: bodies that slept;
     joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke;
     redundant: rows of joints beyond their rank (``Simulation.mobility`` names the joints).
+    evaluations: of all forces, by methods that integrate them (their `iterations` are its steps).
     seconds: per stage. island_residuals, island_sizes: of each island in turn.
     """
 
@@ -102,6 +108,7 @@ class StepReport:
     joint_error: float = 0.0
     broken: tuple[str, ...] = ()
     redundant: int = 0
+    evaluations: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     island_residuals: Floats | None = None
     island_sizes: Ints | None = None
@@ -109,3 +116,39 @@ class StepReport:
     @property
     def ok(self) -> bool:
         return self.status.ok
+
+
+class Stepper(Protocol):
+    """What ``Simulation`` asks of the object that steps a model."""
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def detector(self) -> Any: ...
+
+    def step(self, state: State, h: float) -> tuple[State, StepReport]: ...
+
+    def check_start(self, state: State) -> None: ...
+
+    def infeasibility(self, state: State) -> float: ...
+
+    def stored(self, state: State) -> float: ...
+
+    def wake(self) -> None: ...
+
+    def contact_table(self) -> np.ndarray: ...
+
+    def joint_table(self) -> np.ndarray: ...
+
+    def problem(self) -> Any: ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A method of simulation, chosen once: frozen options, among them the step `dt` [s]."""
+
+    @property
+    def dt(self) -> float: ...
+
+    def stepper(self, model: Model, before: Any = None) -> Any: ...

@@ -1,4 +1,4 @@
-"""What joints bore in the last step, as a table to read."""
+"""What joints bore in the last step."""
 
 from __future__ import annotations
 
@@ -34,23 +34,3 @@ def joint_wrenches(
     tie = joint_rows(joints, state, q)
     extra = joint_extra_rows(work.model, state, work.h, q) if joints.action_kind.size else None
     return joint_forces(joints, state, tie, impulse, work.kick, extra, acting)
-
-
-def joint_table(
-    names: tuple[str, ...], joints: Joints | None, wrench: tuple[Floats, Floats] | None
-) -> np.ndarray:
-    """Structured array, one entry a joint: name, bodies, force, torque."""
-    if joints is None or wrench is None:
-        joints, count = None, 0
-    else:
-        count = len(joints)
-    dim = 3 if wrench is None else wrench[0].shape[1]
-    turns = 3 if wrench is None else wrench[1].shape[1]
-    text = np.array([*names, "world"], dtype=np.str_)
-    own = np.array(joints.names if joints is not None and count else [""], dtype=np.str_)
-    kinds = [("name", own.dtype), ("bodies", text.dtype, (2,))]
-    table = np.zeros(count, dtype=[*kinds, ("force", float, (dim,)), ("torque", float, (turns,))])
-    if joints is not None and wrench is not None and count:
-        table["name"], table["bodies"] = own, text[joints.body]  # -1: the last name, "world"
-        table["force"], table["torque"] = wrench
-    return table

@@ -29,6 +29,7 @@ from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
 from drystone.steppers.time_stepping.jointed import Jointed
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.readout import Readout
 from drystone.steppers.time_stepping.sleeping import Sleepers
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
 from drystone.steppers.time_stepping.warm import WarmStart
@@ -42,7 +43,7 @@ SETTLED = 1e-11
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
-class Stepper:
+class Stepper(Readout):
     """Steps a model by ``TimeStepping``; keeps what speeds up the next step."""
 
     def __init__(self, options: TimeStepping, model: Model) -> None:

@@ -1,49 +1,64 @@
-"""Contacts of the last step as a table to read."""
+"""What a stepper lets its users read after a step."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from drystone.steppers.time_stepping.pipeline import Stepper
+from drystone.constraints.joints.forces import stored_by_joints
+from drystone.constraints.rows import Rows
+from drystone.model import Model, State
+from drystone.steppers.tables import contact_table, joint_table
 from drystone.steppers.time_stepping.warm import sliding
 
+if TYPE_CHECKING:
+    from drystone.steppers.time_stepping.jointed import Jointed
+    from drystone.steppers.time_stepping.sleeping import Sleepers
+    from drystone.steppers.time_stepping.solve import Solved
+    from drystone.steppers.time_stepping.work import Work
 
-def contact_table(stepper: Stepper) -> np.ndarray:
-    """Structured array, one entry a contact; see ``Simulation.contacts``."""
-    dim = stepper.model.dim
-    names = np.array(stepper.model.names, dtype=np.str_) if stepper.model.nb else np.array([""])
-    rows, solved = stepper.rows, stepper.solved
-    count = rows.nc if rows is not None else 0
-    table = np.zeros(
-        count,
-        dtype=[
-            ("bodies", names.dtype, (2,)),
-            ("point", float, (dim,)),
-            ("normal", float, (dim,)),
-            ("gap", float),
-            ("force", float, (dim,)),
-            ("impulse", float, (dim,)),
-            ("spin", float),
-            ("velocity", float, (dim,)),
-            ("friction", float),
-            ("island", int),
-            ("feature", int),
-            ("state", "U5"),
-        ],
-    )
-    if rows is None or solved is None or count == 0 or stepper.work is None:
-        return table
-    impulse, spin = rows.vectors(solved.r)
-    table["bodies"] = names[rows.body]
-    table["point"], table["normal"] = rows.contacts.point, rows.contacts.normal
-    table["gap"], table["feature"] = rows.contacts.gap, rows.contacts.feature
-    table["impulse"], table["spin"] = impulse, spin
-    table["force"] = impulse / stepper.work.kick
-    length = np.sqrt((rows.frame[:, :dim] ** 2).sum(axis=2))
-    u = rows.velocities(solved.v)[:, :dim] / length
-    table["velocity"] = np.einsum("ia,iae->ie", u, rows.frame[:, :dim] / length[:, :, None])
-    table["friction"] = solved.mu
-    table["island"] = np.repeat(np.arange(rows.islands), np.diff(rows.start))
-    state = np.where(sliding(rows, solved), "slip", "stick")
-    table["state"] = np.where(solved.r[:, 0] > 0, state, "open")
-    return table[rows.touching]
+
+class Readout:
+    """The part of a stepper that answers ``Simulation``."""
+
+    model: Model
+    rows: Rows | None
+    solved: Solved | None
+    work: Work | None
+    jointed: Jointed
+    sleepers: Sleepers
+
+    def wake(self) -> None:
+        """Wake all sleeping bodies."""
+        self.sleepers.adopt(self.model)
+
+    def stored(self, state: State) -> float:
+        """Energy in the springs of joints [J]."""
+        return stored_by_joints(self.jointed.joints, state, self.jointed.turns)
+
+    def joint_table(self) -> np.ndarray:
+        """Structured array, one entry a joint; see ``Simulation.joints``."""
+        return joint_table(self.model.names, self.jointed.held, self.jointed.wrench)
+
+    def contact_table(self) -> np.ndarray:
+        """Structured array, one entry a contact; see ``Simulation.contacts``."""
+        dim, rows, solved = self.model.dim, self.rows, self.solved
+        count = rows.nc if rows is not None else 0
+        table = contact_table(self.model.names, dim, count)
+        if rows is None or solved is None or count == 0 or self.work is None:
+            return table
+        impulse, spin = rows.vectors(solved.r)
+        table["bodies"] = np.array(self.model.names, dtype=np.str_)[rows.body]
+        table["point"], table["normal"] = rows.contacts.point, rows.contacts.normal
+        table["gap"], table["feature"] = rows.contacts.gap, rows.contacts.feature
+        table["impulse"], table["spin"] = impulse, spin
+        table["force"] = impulse / self.work.kick
+        length = np.sqrt((rows.frame[:, :dim] ** 2).sum(axis=2))
+        u = rows.velocities(solved.v)[:, :dim] / length
+        table["velocity"] = np.einsum("ia,iae->ie", u, rows.frame[:, :dim] / length[:, :, None])
+        table["friction"] = solved.mu
+        table["island"] = np.repeat(np.arange(rows.islands), np.diff(rows.start))
+        state = np.where(sliding(rows, solved), "slip", "stick")
+        table["state"] = np.where(solved.r[:, 0] > 0, state, "open")
+        return table[rows.touching]

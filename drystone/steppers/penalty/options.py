@@ -1,0 +1,76 @@
+"""Options of the penalty method."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from drystone.errors import OptionError
+
+if TYPE_CHECKING:
+    from drystone.model import Model
+    from drystone.steppers.penalty.stepper import PenaltyStepper
+
+INTEGRATORS = ("rk45", "dop853", "lsoda", "radau", "bdf")
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Springs in place of constraints, integrated with error control (P1 to P3).
+
+    dt: how often there is a state and a report [s]; the integrator steps as it must in between.
+    stiffness: k of every contact point [N/m]: f_n = k depth - damping u_n, never pulling.
+    damping: [N s/m] of every contact point; 0: bodies bounce as if their restitution were 1.
+    slip_speed: friction is -mu f_n u_t / max(|u_t|, slip_speed) [m/s]: bodies creep where they
+        should stick, the slower the smaller it is.
+    joint_stiffness, joint_damping: of every row of a joint [N/m or N m/rad, and times s]; None:
+        those of contacts.
+    integrator: "rk45", "dop853" (explicit), "lsoda" (Adams or BDF as it sees fit), "radau", "bdf"
+        (implicit). rtol, atol: its error in a step, of what moved since the last report, and in
+        [m], [rad], [m/s], [rad/s]. max_steps: of it between two reports.
+    """
+
+    dt: float = 1.0 / 60.0
+    stiffness: float = 1e6
+    damping: float = 0.0
+    slip_speed: float = 1e-3
+    joint_stiffness: float | None = None
+    joint_damping: float | None = None
+    integrator: Literal["rk45", "dop853", "lsoda", "radau", "bdf"] = "rk45"
+    rtol: float = 1e-6
+    atol: float = 1e-9
+    max_steps: int = 200_000
+
+    name = "penalty"
+
+    def __post_init__(self) -> None:
+        for field in ("dt", "stiffness", "slip_speed", "rtol", "atol"):
+            _number(field, getattr(self, field), True)
+        _number("damping", self.damping, False)
+        for field, above in (("joint_stiffness", True), ("joint_damping", False)):
+            value = getattr(self, field)
+            if value is not None:
+                _number(field, value, above)
+        if self.integrator not in INTEGRATORS:
+            known = ", ".join(INTEGRATORS)
+            raise OptionError(f"Penalty.integrator = {self.integrator!r}: expected one of {known}")
+        steps = self.max_steps
+        if isinstance(steps, bool) or not (isinstance(steps, int) and steps > 0):
+            raise OptionError(f"Penalty.max_steps = {steps!r}: expected a count > 0")
+
+    def stepper(self, model: Model, before: Any = None) -> PenaltyStepper:
+        """The object that steps a model; `before`: the one that stepped it until it was edited."""
+        from drystone.steppers.penalty.stepper import PenaltyStepper
+
+        if type(before) is PenaltyStepper:
+            before.adopt(model)
+            return before
+        return PenaltyStepper(self, model)
+
+
+def _number(name: str, value: Any, above: bool) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and math.isfinite(value) and (value > 0 if above else value >= 0)):
+        what = "a positive number" if above else "zero or more"
+        raise OptionError(f"Penalty.{name} = {value!r}: expected {what}")

@@ -1,0 +1,228 @@
+"""The loop of the penalty method: an ordinary differential equation, and its books."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from drystone.constraints.joints.rows import free_coordinates, joint_rows
+from drystone.dynamics import bodies
+from drystone.dynamics.energy import energy
+from drystone.errors import SimulationError
+from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING
+from drystone.model import Model, State
+from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.steppers.penalty.instant import LOADS, WORKS, Instant, Springs
+from drystone.steppers.penalty.options import Penalty
+from drystone.steppers.penalty.readout import Readout
+from drystone.types import Floats, Status
+
+SOLVERS = {
+    "rk45": integrate.RK45,
+    "dop853": integrate.DOP853,
+    "lsoda": integrate.LSODA,
+    "radau": integrate.Radau,
+    "bdf": integrate.BDF,
+}
+LOOSE = 1e30  # [J] tolerance of the books: they follow the motion and do not steer it
+
+
+class PenaltyStepper(Readout):
+    """Integrates a model with springs for contacts and joints.
+
+    The unknowns are what moved since the last report, so that tolerances do not depend on where
+    the world's origin is: positions, orientations (quaternions by addition, normalised where they
+    are used), velocities of the free bodies, and the work done by each kind of force.
+    statistics: integrator steps and evaluations of the forces so far.
+    """
+
+    def __init__(self, options: Penalty, model: Model) -> None:
+        self.options = options
+        self.springs = Springs(options, model)
+        self.steps = 0
+        self.turns: Floats | None = None
+        self.last: Instant | None = None
+        self.now: State | None = None
+        self._first: float | None = None
+        self.adopt(model)
+
+    def adopt(self, model: Model) -> None:
+        """Go on with an edited model."""
+        self.springs.adopt(model)
+        self.model = model
+        self.moves = self.springs.moves
+        self.turns, self.last, self._first = None, None, None
+
+    @property
+    def detector(self) -> Any:
+        return self.springs.detector
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        return {"steps": self.steps, "evaluations": self.springs.evaluations}
+
+    def check_start(self, state: State) -> None:
+        """Any start is a start: depth is a force here."""
+        bodies.check_finite(self.model, state)
+
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state h later; the given one is left untouched."""
+        clock = perf_counter()
+        began = self.springs.evaluations
+        joints = self.model.joints
+        if joints is not None and len(joints):
+            self.turns = free_coordinates(joints, state, self.turns).value
+        steps, y = self._integrate(state, h)
+        after = self._unpack(state, state.time + h, y)
+        bodies.check_finite(self.model, after, None, h)
+        before_depth = 0.0 if self.last is None else _depth(self.last.contacts.gap)
+        self.last, self.now = self.springs(after, self.turns), after
+        self.steps += steps
+        report = self._report(state, after, y[-WORKS:], h, steps)
+        return after, replace(
+            report,
+            evaluations=self.springs.evaluations - began,
+            infeasibility=max(before_depth, report.infeasibility),
+            seconds={"integrate": perf_counter() - clock},
+        )
+
+    def _integrate(self, start: State, h: float) -> tuple[int, Floats]:
+        options, n = self.options, int(self.moves.sum())
+        turns = 1 if self.model.dim == 2 else 4
+        size = n * (self.model.dim + turns + self.model.dof) + WORKS
+        y = np.zeros(size)
+        y[n * (self.model.dim + turns) : -WORKS] = start.velocity[self.moves].ravel()
+        atol = np.full(size, options.atol)
+        atol[-WORKS:] = LOOSE
+
+        def rate(t: float, y: Floats) -> Floats:
+            return self._rate(start, t, y)
+
+        first = None if self._first is None else min(self._first, h)
+        end = start.time + h
+        ode = SOLVERS[options.integrator](
+            rate, start.time, y, end, rtol=options.rtol, atol=atol, first_step=first
+        )
+        steps = 0
+        while ode.status == "running":
+            trouble = ode.step()
+            steps += 1
+            if ode.status == "failed" or steps >= options.max_steps:
+                why = trouble or f"{steps} integrator steps were not enough (max_steps)"
+                raise SimulationError(self._failure(start, ode.t, ode.y, why))
+            if ode.status == "running" and ode.step_size:
+                self._first = float(ode.step_size)
+        return steps, np.asarray(ode.y)
+
+    def _failure(self, start: State, t: float, y: Floats, why: str) -> str:
+        where = ""
+        found = self.springs.contacts(self._unpack(start, t, y))
+        if len(found):
+            i = int(np.argmin(found.gap))
+            body = self.model.geoms.body
+            a, b = (self.model.names[body[g[i]]] for g in (found.geom_a, found.geom_b))
+            where = f"; bodies {a!r} and {b!r} are {-found.gap[i]:.3g} m in each other"
+        return (
+            f"the penalty method stopped at t = {t:.6g} s: {why}{where}; springs this stiff "
+            'may need integrator="radau"'
+        )
+
+    def _unpack(self, start: State, t: float, y: Floats) -> State:
+        """The state of unknowns y at time t."""
+        model, moves = self.model, self.moves
+        n, dim = int(moves.sum()), model.dim
+        out = State(t, start.position.copy(), start.orientation.copy(), start.velocity.copy())
+        a = n * dim
+        b = a + n * (1 if dim == 2 else 4)
+        out.position[moves] += y[:a].reshape(n, dim)
+        if dim == 2:
+            out.orientation[moves] += y[a:b]
+        else:
+            q = out.orientation[moves] + y[a:b].reshape(n, 4)
+            out.orientation[moves] = q / np.sqrt((q**2).sum(axis=1))[:, None]
+        out.velocity[moves] = y[b:-WORKS].reshape(n, model.dof)
+        for i, motion in model.motions:
+            out.position[i], out.orientation[i] = motion.pose(t)
+            out.velocity[i] = motion.velocity(t, 0.0)
+        return out
+
+    def _rate(self, start: State, t: float, y: Floats) -> Floats:
+        state = self._unpack(start, t, y)
+        now = self.springs(state, self.turns)
+        dim, moves = self.model.dim, self.moves
+        v = state.velocity[moves]
+        if dim == 2:
+            turning = v[:, 2]
+        else:
+            w, x, yq, z = state.orientation[moves].T
+            a, b, c = v[:, 3:].T
+            turning = 0.5 * np.stack(
+                [
+                    -a * x - b * yq - c * z,
+                    a * w + b * z - c * yq,
+                    b * w + c * x - a * z,
+                    c * w + a * yq - b * x,
+                ],
+                axis=1,
+            )
+        return np.concatenate(
+            [v[:, :dim].ravel(), turning.ravel(), now.acceleration[moves].ravel(), now.power]
+        )
+
+    def _report(
+        self, before: State, after: State, work: Floats, h: float, steps: int
+    ) -> StepReport:
+        model, now = self.model, self.last
+        if now is None:
+            raise RuntimeError("a report of no step")
+        joints = model.joints
+        kinetic, height, stored = energy(model, after)
+        stored += self.stored(after)
+        first = (*energy(model, before), self.stored(before))
+        change = kinetic + height + stored - sum(first)
+        loads = float(work[LOADS]) + stored - first[2] - first[3]
+        parts = (work[DRIVEN], work[RUBBING], work[DAMPER], work[SPRING])
+        driving, rubbing, damped, sprung = (float(x) for x in parts)
+        book = EnergyLedger(
+            kinetic=kinetic,
+            potential=height + stored,
+            change=change,
+            loads=loads,
+            driving=driving,
+            friction=rubbing,
+            impact=damped,
+            constraint=sprung,
+            integration=change - (loads + driving + rubbing + damped + sprung),
+        )
+        opening = 0.0
+        if joints is not None and len(joints):
+            q = free_coordinates(joints, after, self.turns)
+            opening = float(np.abs(joint_rows(joints, after, q).error).max(initial=0.0))
+        touching = int((now.contacts.gap < 0).sum())
+        return StepReport(
+            time=after.time,
+            dt=h,
+            status=Status.SOLVED,
+            residual=0.0,
+            residual_unit=0.0,
+            iterations=steps,
+            methods=(self.options.integrator,),
+            contacts=touching,
+            islands=0,
+            infeasibility=_depth(now.contacts.gap),
+            energy=book,
+            conditions=Conditions(),
+            joint_error=opening,
+        )
+
+    def infeasibility(self, state: State) -> float:
+        """Greatest depth of any contact in a state [m]."""
+        return _depth(self.springs.contacts(state).gap)
+
+
+def _depth(gap: Floats) -> float:
+    return float(np.maximum(-gap, 0.0).max(initial=0.0))
