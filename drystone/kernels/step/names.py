@@ -40,6 +40,7 @@ MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they st
 LONGEST = 1024  # steps between two tries of Newton on large islands
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
 # must not creep: an error of a step is there again in the next one's warm start
+STILLER = 1e-4  # the same for small islands at rest
 
 # answers of a stage; those of detection lie above 100
 GO_ON = 0

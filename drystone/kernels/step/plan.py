@@ -16,6 +16,7 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
 from drystone.kernels.step import names as the
+from drystone.kernels.step.prepare import at_rest
 
 MANY = 300  # sweeps of an island that Newton does not take or does not solve
 
@@ -52,19 +53,6 @@ def plan(s, scan):
         s.count[the.TRIED], s.count[the.PENALTY] = 1, min(4 * s.count[the.PENALTY], the.LONGEST)
         s.count[the.WAIT] = s.count[the.PENALTY]
     return the.NEWTON
-
-
-@kernel
-def at_rest(s, k):
-    """Whether nothing in island k is faster than REST."""
-    dim, most = s.point.shape[1], 0.0
-    for i in range(s.start[k], s.start[k + 1]):
-        for side in range(2):
-            b = s.body[i, side]
-            if s.moves[b]:
-                for a in range(dim):
-                    most = max(most, abs(s.v[b, a]))
-    return most <= s.real[the.REST]
 
 
 @kernel

@@ -61,7 +61,24 @@ def _islands(s):
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
-        s.limit[k] = the.CLOSER * tol if size <= the.SMALL else tol
+        s.limit[k] = tol
+        if size <= the.SMALL:
+            # at rest, an error that is let pass is a velocity that the next step must stop, by
+            # impulses that the one after it must unlearn: nothing would ever settle
+            s.limit[k] = tol * (the.STILLER if at_rest(s, k) else the.CLOSER)
         s.most[k] = SWEEPS + CHEAP // size
         s.residual[k, 0] = s.residual[k, 1] = 0.0
     return the.GO_ON
+
+
+@kernel
+def at_rest(s, k):
+    """Whether nothing in island k is faster than REST."""
+    dim, most = s.point.shape[1], 0.0
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if s.moves[b]:
+                for a in range(dim):
+                    most = max(most, abs(s.v[b, a]))
+    return most <= s.real[the.REST]

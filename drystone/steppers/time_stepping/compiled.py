@@ -380,7 +380,8 @@ class Compiled(Stepper):
         """Velocities and forces of the last step."""
         s = self.buffers.s
         return SimpleNamespace(
-            model=self.model, h=float(s.real[the.H]), kick=float(s.real[the.H]), v0=s.v0, v_free=s.v_free, force=s.force,
+            model=self.model, h=float(s.real[the.H]), kick=float(s.real[the.H]), v0=s.v0,
+            v_free=s.v_free, force=s.force,
             inertia=s.inertia, inverse_inertia=s.inverse,
         )  # fmt: skip
 

@@ -35,7 +35,10 @@ SMALL = 64  # contacts of an island that is worth every method there is
 STEPS, LARGE_STEPS = 100, 20  # of Newton, regularised ones included
 MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they stall
 ROOM = 100_000  # blocks in Newton's factors: beyond, an island is only swept
+AT_A_TIME, PAYS = 4, 0.1  # Newton steps on a large island, and to what part of its residual they
+# must bring it to be followed by more
 LONGEST = 1024  # steps between two tries of Newton on large islands
+POLISH, POLISHING = 1e-4, 3  # part of that tolerance, and Newton steps that try to reach it
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
 # must not creep: an error of a step is there again in the next one's warm start
 
@@ -194,22 +197,33 @@ class IslandSolver:
         return speed <= self.rest or _jointed(rows, k)
 
     def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
-        """Newton on island k, its answer adopted if it is better; False if it lacked room."""
+        """Newton on island k, its answer adopted if it is better; False if it lacked room.
+
+        steps: of a large island, LARGE_STEPS: a few at a time, for as long as each few pay.
+        """
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         r = out.r[lo:hi].copy()
         law, tol = LAWS[self.options.formulation], CLOSER * self.options.tol
-        ended, count, both = plain_newton(
-            rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law, tol,
-            min(PLAIN, steps), ROOM, r,
-        )  # fmt: skip
+        given = (rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law)
+        large = steps == LARGE_STEPS and not _jointed(rows, k)
+        first = AT_A_TIME if large else PLAIN
+        ended, count, both = plain_newton(*given, tol, first, ROOM, r)
         if ended is Status.SINGULAR and count == 0:
             return False
+        before = np.inf
+        while large and ended is not Status.SOLVED and count < steps and max(both) < PAYS * before:
+            before = max(both)
+            ended, more, both = plain_newton(*given, tol, AT_A_TIME, ROOM, r)
+            count += more
+        if ended is Status.SOLVED:  # a few steps more and the next step can rest on this one
+            _, more, both = plain_newton(*given, POLISH * tol, POLISHING, ROOM, r)
+            count += more
         out.iterations += count
         if "newton" not in out.methods:
             out.methods += ("newton",)
         if max(both) < out.residual[k].max():
             out.r[lo:hi], out.residual[k] = r, both
-        if ended is not Status.SOLVED:
+        if ended is not Status.SOLVED and not large:
             self._regularised(rows, k, out, steps)
         return True
 
