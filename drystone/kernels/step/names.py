@@ -37,6 +37,8 @@ BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
 
 SMALL = 64  # contacts of an island that is worth every method there is
 MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they stall
+MANY, PLENTY = 300, 300_000  # sweeps of an island that Newton does not take or solve: MANY,
+# or for smaller ones PLENTY / contacts
 LONGEST = 1024  # steps between two tries of Newton on large islands
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
 # must not creep: an error of a step is there again in the next one's warm start

@@ -18,8 +18,6 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.step import names as the
 from drystone.kernels.step.prepare import at_rest
 
-MANY = 300  # sweeps of an island that Newton does not take or does not solve
-
 
 @kernel
 def plan(s, scan):
@@ -63,11 +61,13 @@ def choose_rest(s, scan):
     s.leave[0] = False
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
+        if s.plan[k] == the.DONE:
+            continue
         s.limit[k] = tol
-        if s.plan[k] == the.DONE or max(s.residual[k, 0], s.residual[k, 1]) <= tol:
+        if max(s.residual[k, 0], s.residual[k, 1]) <= tol:
             s.plan[k] = the.DONE
             continue
-        s.most[k] = MANY
+        s.most[k] = the.MANY
         s.limit[k] = the.CLOSER * tol if size <= the.SMALL else s.real[the.LOOSE]
         s.chosen[s.chosen_count[0]] = k
         s.chosen_count[0] += 1

@@ -61,12 +61,13 @@ def _islands(s):
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
-        s.limit[k] = tol
+        s.limit[k], s.most[k] = tol, SWEEPS + CHEAP // size
         if size <= the.SMALL:
             # at rest, an error that is let pass is a velocity that the next step must stop, by
             # impulses that the one after it must unlearn: nothing would ever settle
             s.limit[k] = tol * (the.STILLER if at_rest(s, k) else the.CLOSER)
-        s.most[k] = SWEEPS + CHEAP // size
+        elif s.real[the.LOOSE] > tol and not at_rest(s, k):
+            s.limit[k], s.most[k] = s.real[the.LOOSE], max(the.MANY, the.PLENTY // size)
         s.residual[k, 0] = s.residual[k, 1] = 0.0
     return the.GO_ON
 
