@@ -5,6 +5,9 @@ from drystone.kernels.active import activate
 from drystone.kernels.island_sweeps import label_contacts
 from drystone.kernels.step import names as the
 
+DEEP = 1e-4  # of the smaller body's size, that a contact which is left out may end inside
+ROUNDS = 4  # of adding such contacts
+
 
 @kernel
 def choose(s, scan):
@@ -62,6 +65,7 @@ def _sort(s, n):
     """Fill s.pick and s.start; returns the number of islands. Uses s.body, label and place."""
     m = 0
     for i in range(n):
+        s.keep[i] = s.keep[i] or s.forced[i]
         if s.keep[i]:
             s.body[m, 0], s.body[m, 1] = s.pair[i, 0], s.pair[i, 1]
             s.found[m] = i
@@ -80,3 +84,22 @@ def _sort(s, n):
         s.pick[s.place[k]] = s.found[j]
         s.place[k] += 1
     return islands
+
+
+@kernel
+def missed(s, scan):
+    """AGAIN if contacts that were left out would end deep: impulses can make a body faster than
+    any was before, as a grain that is squeezed out between others."""
+    h = s.real[the.H]
+    again = False
+    for i in range(s.count[the.FOUND]):
+        if s.keep[i]:
+            continue
+        a, b = s.pair[i, 0], s.pair[i, 1]
+        speed = normal_speed(i, a, s.v, scan.point, s.position, scan.normal)
+        speed -= normal_speed(i, b, s.v, scan.point, s.position, scan.normal)
+        if scan.gap[i] + h * speed < -DEEP * min(s.size[a], s.size[b]):
+            s.forced[i] = again = True
+    s.count[the.MISSED] += 1
+    s.count[the.BACK] = the.MAKE_ROWS
+    return the.AGAIN if again and s.count[the.MISSED] <= ROUNDS else the.GO_ON

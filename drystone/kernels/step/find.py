@@ -46,8 +46,9 @@ def admit(s, scan):
     if n > s.keep.size:
         s.count[the.NEEDED] = n
         return the.NO_ROOM
-    deepest = 0.0
+    deepest, s.count[the.MISSED] = 0.0, 0
     for i in range(n):
+        s.forced[i] = False
         deepest = max(deepest, -scan.gap[i])
     s.begun[the.INFEASIBILITY] = deepest
     return the.GO_ON

@@ -66,6 +66,7 @@ def _slip(s, n):
             s.loose[i] = True
             s.mu[i] = s.both[i, 1]
     s.count[the.ROUND] += 1
+    s.count[the.BACK] = the.PREPARE
     return the.AGAIN if broke and s.count[the.ROUND] < ROUNDS else the.GO_ON
 
 

@@ -6,12 +6,11 @@ from drystone.kernels.step import names as the
 
 
 @kernel
-def loop(program, back, stage, steps, s, found, scan, where):
+def loop(program, stage, steps, s, found, scan, where):
     """Run `steps` steps, the first of them from `stage` on; returns the code that stopped it.
 
     program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
-    back: the stage that AGAIN returns to; where (2,): out, steps that were finished and the stage
-    that stopped.
+    where (2,): out, steps that were finished and the stage that stopped.
     """
     done = 0
     while done < steps:
@@ -23,7 +22,7 @@ def loop(program, back, stage, steps, s, found, scan, where):
             else:
                 code = call(program[stage], (s, found))
             if code == the.AGAIN:
-                stage = back
+                stage = s.count[the.BACK]
             elif code != the.GO_ON:
                 where[0], where[1] = done, stage
                 return code

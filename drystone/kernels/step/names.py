@@ -30,7 +30,10 @@ RECORDED, EVERY, TAKEN = 22, 23, 24  # frames kept, steps between them, steps si
 LOGGED = 25  # islands in the log
 COLLISIONS = 26
 NEEDED = 27  # room that a stage lacked
-COUNTS = 28
+BACK = 28  # the stage that AGAIN returns to
+MISSED = 29  # times that contacts were added after a solve
+TIGHT = 30  # steps after Newton in which islands at rest are solved as well as it goes
+COUNTS = 31
 
 # values of s.count[REACH]
 BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
@@ -42,7 +45,7 @@ MANY, PLENTY = 300, 300_000  # sweeps of an island that Newton does not take or 
 LONGEST = 1024  # steps between two tries of Newton on large islands
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
 # must not creep: an error of a step is there again in the next one's warm start
-STILLER = 1e-4  # the same for small islands at rest
+STILLER, STILLEST = 1e-4, 1e-6  # the same for small islands at rest, and just after Newton
 
 # answers of a stage; those of detection lie above 100
 GO_ON = 0
@@ -50,12 +53,13 @@ NO_ROOM = 1  # for s.count[NEEDED] rows
 COLLIDE = 2  # collisions with restitution are to be solved
 NEWTON = 3  # islands with s.plan 1 or 2 are to be solved by Newton's method
 STUCK = 4  # islands with s.plan > 0 are to be solved by other means
-AGAIN = 5  # contacts broke loose: solve again
+AGAIN = 5  # go on from stage s.count[BACK]: contacts broke loose, or were missed
 NOT_FINITE = 6
 FULL = 7  # no room to record
 DETECTION = 100
 
-DETECT = 2  # the stage of detection
+# numbers of stages
+DETECT, MAKE_ROWS, PREPARE = 2, 4, 6
 
 # s.plan: what an island still needs
 DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3

@@ -4,6 +4,7 @@ from drystone.kernels import contact_frames as frames
 from drystone.kernels._jit import kernel
 from drystone.kernels.step import names as the
 
+FEW = 4  # before Newton, where it has just been needed
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
 
 
@@ -58,14 +59,20 @@ def _islands(s):
     s.leave[0] = True
     if ni > 0:
         s.count[the.METHODS] |= 1
+    tight = s.count[the.TIGHT] > 0
+    if tight and s.count[the.ROUND] == 0:
+        s.count[the.TIGHT] -= 1
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
         s.limit[k], s.most[k] = tol, SWEEPS + CHEAP // size
         if size <= the.SMALL:
-            # at rest, an error that is let pass is a velocity that the next step must stop, by
-            # impulses that the one after it must unlearn: nothing would ever settle
-            s.limit[k] = tol * (the.STILLER if at_rest(s, k) else the.CLOSER)
+            s.limit[k] = tol * the.CLOSER
+            if at_rest(s, k):
+                # an error that is let pass is a velocity that the next step must stop, by impulses
+                # that the one after it must unlearn: only two good solves in a row settle it
+                s.limit[k] = tol * (the.STILLEST if tight else the.STILLER)
+                s.most[k] = FEW if tight else s.most[k]
         elif s.real[the.LOOSE] > tol and not at_rest(s, k):
             s.limit[k], s.most[k] = s.real[the.LOOSE], max(the.MANY, the.PLENTY // size)
         s.residual[k, 0] = s.residual[k, 1] = 0.0

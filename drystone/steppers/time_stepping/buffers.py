@@ -134,7 +134,7 @@ class Buffers:
              "sweeps", "plan"), ((), N),
         )  # fmt: skip
         kinds |= dict.fromkeys(("gap", "mu", "spin", "old_spin", "limit"), ((), F))
-        kinds |= dict.fromkeys(("keep", "loose", "slid", "old_slid"), ((), B))
+        kinds |= dict.fromkeys(("keep", "forced", "loose", "slid", "old_slid"), ((), B))
         kinds |= dict.fromkeys(("bias", "zero", "r", "u", "q", "w"), ((d,), F))
         kinds |= dict.fromkeys(("point", "normal", "impulse", "old_impulse"), ((dim,), F))
         kinds |= {"pair": ((2,), N), "body": ((2,), N), "both": ((2,), F), "eps": ((2,), F)}

@@ -22,11 +22,12 @@ from drystone.kernels import ledger as kernels
 from drystone.kernels._calls import address
 from drystone.kernels._packed import Packed
 from drystone.kernels.detect import detect
-from drystone.kernels.step import begin, find, finish, impacts, plan, prepare, rows, sweeps
+from drystone.kernels.step import begin, choose, find, finish, impacts, plan, prepare, rows, sweeps
 from drystone.kernels.step import names as the
 from drystone.kernels.step.loop import loop, record
 from drystone.model import Model, State
 from drystone.problems.cones import SoftFingerCone
+from drystone.solvers.newton import PLAIN
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping.buffers import Buffers
@@ -74,13 +75,11 @@ def stages(dim: int) -> list[Stage]:
         ("solve", plan.choose_rest),
         ("solve", sweeps.sweep),
         ("solve", plan.judge_rest),
+        ("solve", choose.missed),
         ("report", of(finish, "slip")),
         ("drift", of(finish, "drift")),
         ("report", record),
     ]
-
-
-BACK = 6  # where contacts that broke loose are solved again
 
 
 class Compiled(Stepper):
@@ -187,7 +186,7 @@ class Compiled(Stepper):
         program, s, stage = self.program, self.buffers.s, 0
         while True:
             scan = self._current()
-            code = loop(program, BACK, stage, steps, s, self.found, scan, self._where)
+            code = loop(program, stage, steps, s, self.found, scan, self._where)
             if code == the.GO_ON:
                 return
             steps -= int(self._where[0])
@@ -217,7 +216,7 @@ class Compiled(Stepper):
         else:
             code = self.stages[stage][1](self.buffers.s, self.found)
         if code == the.AGAIN:
-            return BACK
+            return int(self.buffers.s.count[the.BACK])
         return stage + 1 if code == the.GO_ON else self._help(int(code), stage)
 
     def _help(self, code: int, stage: int) -> int:
@@ -304,6 +303,8 @@ class Compiled(Stepper):
         tol, missed = self.options.tol, False
         for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.SMALL_NEWTON):
             self._island(int(k), view, STEPS)
+            if s.count[the.TIGHT] == 0:
+                s.count[the.TIGHT] = 2
         for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.LARGE_NEWTON):
             size = int(s.start[k + 1] - s.start[k])
             if size < s.count[the.REFUSED] and not self._island(int(k), view, LARGE_STEPS):
@@ -328,7 +329,7 @@ class Compiled(Stepper):
                 self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
                 self.solver._island(self.buffers.rows(), int(k), view)
             elif size <= the.MEDIUM:
-                self._island(int(k), view, STEPS)
+                self._island(int(k), view, PLAIN)
         self._adopt_answers(view)
         plan.conclude(s)
 
