@@ -30,7 +30,7 @@ class Plan:
 
     world: World
     duration: float
-    method: TimeStepping = field(default_factory=TimeStepping)
+    method: Any = field(default_factory=TimeStepping)
     view: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -46,16 +46,18 @@ class Scene:
 
     name: str
     world: World
-    method: TimeStepping
+    method: Any
     duration: float
     summary: str
     paper: str
     settings: Mapping[str, Any]
     view: Mapping[str, Any]
 
-    def simulation(self, **options: Any) -> Simulation:
-        """A simulation from the start; options replace those of the scene's own method."""
-        return Simulation(self.world, replace(self.method, **options))
+    def simulation(self, method: Any = None, **options: Any) -> Simulation:
+        """A simulation from the start, by the scene's own method or another one; options replace
+        those of the method."""
+        chosen = self.method if method is None else method
+        return Simulation(self.world, replace(chosen, **options) if options else chosen)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from drystone.scenes.base import Entry, Scene, unknown
 HART = "Hart and Anitescu 2003"
 APS = "Anitescu, Potra and Stewart 1998"
 BARAFF = "Baraff 1989"
+THESIS = "Baraff 1992"
+LAST = "Baraff 1994"
 
 _ENTRIES = (
     Entry("ellipse-drop", "papers", "a spinning ellipse lands on a table", f"{HART}, figures 1, 2"),
@@ -42,6 +44,27 @@ _ENTRIES = (
     Entry("vehicle", "machines", "a sprung car crosses bumps", "closed form"),
     Entry("geneva", "machines", "a pin turns a slotted wheel by steps", "closed form"),
     Entry("ragdoll", "ragdoll", "a figure of 15 bodies falls down stairs", "engine tests"),
+    Entry("bricks", "stacks", "an overbalanced stack of bricks", f"{BARAFF}, figure 14a"),
+    Entry("destructive-chain", "chains", "a chain swings through bricks", f"{BARAFF}, figure 14c"),
+    Entry("chain-pivot", "chains", "a chain curls round a fixed post", f"{BARAFF}, figure 14d"),
+    Entry("blocks-chain", "chains", "two blocks fall into a chain", f"{BARAFF}, figure 14e"),
+    Entry("many-blocks-chain", "chains", "many blocks fall into a chain", f"{BARAFF}, figure 14f"),
+    Entry("heavy-ball", "blows", "a heavy ball falls on a light one", f"{BARAFF}, figure 12"),
+    Entry("struck-block", "blows", "a board is struck off its supports", f"{BARAFF}, figure 13"),
+    Entry("jack-stairs", "thesis", "a jack falls down stairs", f"{THESIS}, figure D.1"),
+    Entry("dice-lattice", "thesis", "dice fall through a lattice", f"{THESIS}, figure D.2"),
+    Entry("collapse", "thesis", "posts and beams collapse", f"{THESIS}, figure D.3"),
+    Entry("ellipsoid-rock", "rocking", "an ellipsoid rocks: R(t) smooth", f"{THESIS}, figure 6.6"),
+    Entry(
+        "eccentric-ellipsoid-rock", "rocking", "a flat one: sharp peaks", f"{THESIS}, figure 6.7"
+    ),
+    Entry("superquadric-rock", "rocking", "a flat spot: R(t) diverges", f"{THESIS}, figure 6.8"),
+    Entry("rod-indeterminate", "rods", "a rod with two forces", f"{THESIS}, figure 10.2"),
+    Entry("rod-inconsistent", "rods", "a rod with no force", f"{THESIS}, figure 10.3"),
+    Entry("subset-sum", "rods", "forces that solve a hard puzzle", f"{THESIS}, figure 11.3"),
+    Entry("indeterminate-impulse", "rods", "a force or an impulse", f"{THESIS}, figure 12.4"),
+    Entry("double-action-jack", "mechanisms_1994", "a lever lifts with both strokes", LAST),
+    Entry("block-feeder", "mechanisms_1994", "a crank feeds blocks one by one", LAST),
 )
 
 SCENES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}

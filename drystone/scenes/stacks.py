@@ -108,3 +108,35 @@ def dominoes(
     }
     # the front moves at the speed of a falling domino's top, about sqrt(g height)
     return Plan(world, 1.0 + length / (9.81 * height) ** 0.5, view=view)
+
+
+def bricks(
+    *,
+    n: int = 6,
+    shift: float = 0.05,
+    length: float = 0.2,
+    height: float = 0.06,
+    mu: float = 0.0,
+    planar: bool = False,
+) -> Plan:
+    """A stack of n bricks, each `shift` [m] further out than the one below, without friction.
+
+    The k upper ones lean over the edge below them if (k + 1) shift > length [m]: the stack falls
+    for n shift > length, and its centre of mass stays above the same point of the ground. height
+    of a brick [m].
+    """
+    at_least(1, n=n)
+    positive(length=length, height=height)
+    not_negative(mu=mu, shift=shift)
+    world = World(planar=planar)
+    world.add_ground(friction=mu)
+    shape: Any = Rectangle(length, height) if planar else Box(length, 0.5 * length, height)
+    for k in range(n):
+        x, z = k * shift, (k + 0.5) * height
+        place = (x, z) if planar else (x, 0, z)
+        world.add_body(shape, name=f"brick{k}", density=1800, friction=mu, position=place)
+    size, reach = n * height + length, 0.5 * n * shift
+    view: dict[str, Any] = {"camera": (reach, -3 * size, size), "target": (reach, 0, 0.3 * size)}
+    if planar:
+        view = {"limits": ((reach - 1.5 * size, reach + 1.5 * size), (-0.1, 1.5 * size))}
+    return Plan(world, 1.0, view=view)
