@@ -33,15 +33,18 @@ def jam(k):
     return sim.time, impulse, depth
 
 
+def stopping_time(k):
+    """d = g m / k (cosh(t sqrt(k)) - 1), and the integral of k d over time is 1 / SLOWS."""
+    root, wanted = np.sqrt(k), 1.0 / (9.81 * SLOWS)
+    return brentq(lambda t: np.sinh(root * t) / root - t - wanted, 0.0, 20 / root)
+
+
 def test_stiffer_springs_jam_the_rod_faster_and_less_deep():
     """12.1: depth grows like cosh(t sqrt(k / m)), so that the tip stops at t ~ log(k) / sqrt(k); in
     the limit an impulse stops it, speed / SLOWS."""
     found = {k: jam(k) for k in (1e4, 1e6, 1e8)}
     for k, (time, _, _) in found.items():
-        # d = g m / k (cosh(t sqrt(k)) - 1), and the integral of k d over time is 1 / SLOWS
-        root, wanted = np.sqrt(k), 1.0 / (9.81 * SLOWS)
-        expected = brentq(lambda t: np.sinh(root * t) / root - t - wanted, 0.0, 20 / root)
-        assert time == pytest.approx(expected, abs=0.3 / root)  # a report, and the rod turns
+        assert time == pytest.approx(stopping_time(k), abs=0.3 / np.sqrt(k))  # the rod turns
     times, impulses, depths = zip(*found.values(), strict=True)
     assert times[0] > 5 * times[1] > 25 * times[2]
     assert depths[0] > 9 * depths[1] > 81 * depths[2]
