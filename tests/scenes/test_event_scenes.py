@@ -101,6 +101,7 @@ def test_the_struck_board_takes_no_impulse_from_its_supports(mass, restitution, 
     while sim.body("A").velocity[-1] < 1e-6 and sim.time < 0.1:
         up = sim.body("C").velocity[-1]
         sim.step()
+    sim.step()  # what is left of the gap closes in the first
     expected = (1 + restitution) * up / (1 + mass)
     assert sim.body("A").velocity[-1] == pytest.approx(expected, abs=5e-3)
     table = sim.contacts
