@@ -18,6 +18,7 @@ from drystone.errors import ModelError, OptionError, SimulationError
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.steppers.base import Method, StepReport
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -26,7 +27,11 @@ from drystone.trajectory import Trajectory
 from drystone.types import Floats
 from drystone.world import World
 
-METHODS: dict[str, Callable[[], Method]] = {"time-stepping": TimeStepping, "penalty": Penalty}
+METHODS: dict[str, Callable[[], Method]] = {
+    "time-stepping": TimeStepping,
+    "event-driven": EventDriven,
+    "penalty": Penalty,
+}
 
 
 class BodyView:
@@ -127,7 +132,7 @@ class BodyView:
 class Simulation:
     """A world in motion.
 
-    method: ds.TimeStepping(...), ds.Penalty(...), or a name, "time-stepping" or "penalty". The
+    method: ds.TimeStepping(...), ds.EventDriven(...), ds.Penalty(...), or a name of METHODS. The
     world may be edited between steps; bodies that stay keep their state.
     """
 
@@ -145,7 +150,7 @@ class Simulation:
         self.model, self.state = world.build()
         self.state = assembled(self.model, self.state)
         self._version = world.version
-        self._stepper = method.stepper(self.model)
+        self._stepper, self._profiled = method.stepper(self.model), False
         self._stepper.check_start(self.state)
         self._places = {name: i for i, name in enumerate(self.model.names)}
         self._start, self._count = self.state.time, 0
@@ -154,6 +159,19 @@ class Simulation:
     @property
     def time(self) -> float:
         return self.state.time
+
+    @property
+    def profile(self) -> bool:
+        """Whether ``report.seconds`` tells the time of every stage. Steps that are run in one
+        compiled loop do not look at the clock; set it, and they are run stage by stage, to the
+        same bits."""
+        return bool(getattr(self._stepper, "profile", True))
+
+    @profile.setter
+    def profile(self, value: bool) -> None:
+        self._profiled = bool(value)
+        if isinstance(self._stepper, Compiled):
+            self._stepper.profile = self._profiled
 
     def sync(self) -> None:
         """Take over edits of the world; called by every step."""
@@ -164,6 +182,7 @@ class Simulation:
         self.model, self.state, self._version = model, state, self.world.version
         self._places = {name: i for i, name in enumerate(model.names)}
         self._stepper = self.method.stepper(model, self._stepper)
+        self.profile = self._profiled
 
     def wake(self) -> None:
         """Wake all sleeping bodies (``TimeStepping.sleeping``)."""
@@ -278,6 +297,15 @@ class Simulation:
         """Freedoms that the joints leave now, and the joints that hold what others hold already."""
         self.sync()
         return mobility(self._stepper.model, self.state)
+
+    def solutions(self) -> list[Any]:
+        """All ways on from here, forces and impulses without collision (F21), of small systems:
+        what each does to bodies and contacts. Of methods that compute forces (EventDriven)."""
+        self.sync()
+        listing = getattr(self._stepper, "solutions", None)
+        if listing is None:
+            raise OptionError("solutions of an instant: a question for ds.EventDriven(...)")
+        return list(listing(self.state))
 
     def problem(self) -> Any:
         """The friction problem of the last step, or None if nothing touched."""

@@ -52,21 +52,22 @@ def peak_memory() -> int:
 def growth(
     sizes: tuple[int, ...] = (1000, 10000, 100000),
     *,
-    settle: float = 1.5,
-    steps: int = 24,
+    settle: float = 2.0,
+    steps: int = 48,
     tell: Callable[[str], Any] = lambda text: None,
 ) -> Iterator[Growth]:
     """Spheres that have come to rest in a box: seconds a step, for several numbers of them.
 
-    They settle in steps four times as long; the clock runs over the last half of `steps`. Sizes
-    ascend, so that the greatest memory so far is that of the last one.
+    They settle in steps four times as long, for `settle` seconds and longer in a higher heap (by
+    the square root of its height); the clock runs over the last half of `steps`. Sizes ascend, so
+    that the greatest memory so far is that of the last one.
     """
     for n in sorted(sizes):
         tell(f"{n} spheres settle")
         before = peak_memory()
         scene = build("spheres", n=n)
         rough = scene.simulation(dt=4.0 * scene.method.dt)
-        rough.run(settle)
+        rough.run(settle * max(1.0, n / 1000) ** (1 / 6))
         simulation = scene.simulation()
         simulation.state = rough.state
         tell(f"{n} spheres, measured")

@@ -72,6 +72,20 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """Something that ended a smooth phase of motion.
+
+    time [s]; kind: "impact", "jam" (an impulse without collision), "touch", "release", "slip",
+    "stick", "contacts" (their set changed), "limit"; names: of the contacts; energy: T+ - T- [J].
+    """
+
+    time: float
+    kind: str
+    names: tuple[str, ...] = ()
+    energy: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class StepReport:
     """What a step did.
 
@@ -85,7 +99,10 @@ class StepReport:
     joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke;
     redundant: rows of joints beyond their rank (``Simulation.mobility`` names the joints).
     evaluations: of all forces, by methods that integrate them (their `iterations` are its steps).
-    seconds: per stage. island_residuals, island_sizes: of each island in turn.
+    events: of methods that find them, in order of time; log: sentences on choices among several
+    solutions, energy gained, impacts that were ended; reuse: share of the force problems that the
+    index set at hand answered (F6).
+    seconds: per stage (see ``Simulation.profile``). island_residuals, island_sizes: of each island in turn.
     """
 
     time: float
@@ -109,6 +126,9 @@ class StepReport:
     broken: tuple[str, ...] = ()
     redundant: int = 0
     evaluations: int = 0
+    events: tuple[Event, ...] = ()
+    log: tuple[str, ...] = ()
+    reuse: float = 1.0
     seconds: dict[str, float] = field(default_factory=dict)
     island_residuals: Floats | None = None
     island_sizes: Ints | None = None

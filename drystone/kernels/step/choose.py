@@ -90,6 +90,8 @@ def _sort(s, n):
 def missed(s, scan):
     """AGAIN if contacts that were left out would end deep: impulses can make a body faster than
     any was before, as a grain that is squeezed out between others."""
+    if s.count[the.REACH] != the.BY_TRAVEL:  # who names a distance gets it
+        return the.GO_ON
     h = s.real[the.H]
     again = False
     for i in range(s.count[the.FOUND]):

@@ -33,7 +33,8 @@ NEEDED = 27  # room that a stage lacked
 BACK = 28  # the stage that AGAIN returns to
 MISSED = 29  # times that contacts were added after a solve
 TIGHT = 30  # steps after Newton in which islands at rest are solved as well as it goes
-COUNTS = 31
+HUGE = 31  # contacts that are worth threads: of one island, of all together
+COUNTS = 33
 
 # values of s.count[REACH]
 BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
@@ -56,6 +57,7 @@ STUCK = 4  # islands with s.plan > 0 are to be solved by other means
 AGAIN = 5  # go on from stage s.count[BACK]: contacts broke loose, or were missed
 NOT_FINITE = 6
 FULL = 7  # no room to record
+THREADS = 8  # sweeps on several threads are due
 DETECTION = 100
 
 # numbers of stages

@@ -16,7 +16,7 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
 from drystone.kernels.step import names as the
-from drystone.kernels.step.prepare import at_rest
+from drystone.kernels.step.prepare import settled
 
 
 @kernel
@@ -33,7 +33,7 @@ def plan(s, scan):
             s.plan[k], code = the.SMALL_NEWTON, the.NEWTON
         else:
             s.plan[k] = the.SWEEP
-            if loose <= tol or at_rest(s, k):
+            if loose <= tol or settled(s, k):
                 s.plan[k] = the.LARGE_NEWTON
                 slow += 1
     if s.count[the.TRIED] and slow == 0:  # the last solve still holds: it paid

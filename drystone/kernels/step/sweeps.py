@@ -12,12 +12,25 @@ def sweep(s, scan):
     if m == 0:
         return the.GO_ON
     _reset(s, ni)
+    if _worth_threads(s, m):
+        return the.THREADS
     solve_light_islands(
         s.chosen[:m], s.start[: ni + 1], s.body[:n], s.bias[:n], s.mu[:n], s.count[the.LAW],
         s.limit[:ni], s.most[:ni], s.leave[0], s.q[:n], s.v, s.r[:n], s.u[:n], s.ended[:ni],
         s.sweeps[:ni], s.residual[:ni], s.contact[:n], s.motion, s.seen, s.mine,
     )  # fmt: skip
-    return _counted(s, ni)
+    return counted(s, ni)
+
+
+@kernel
+def _worth_threads(s, m):
+    """Whether an island is to be cut, or islands are to be shared out."""
+    total, most = 0, 0
+    for j in range(m):
+        size = s.start[s.chosen[j] + 1] - s.start[s.chosen[j]]
+        total += size
+        most = max(most, size)
+    return most >= s.count[the.HUGE] or (m > 1 and total >= s.count[the.HUGE + 1])
 
 
 @kernel
@@ -27,7 +40,7 @@ def _reset(s, ni):
 
 
 @kernel
-def _counted(s, ni):
+def counted(s, ni):
     for k in range(ni):
         s.count[the.ITERATIONS] += s.sweeps[k]
     return the.GO_ON

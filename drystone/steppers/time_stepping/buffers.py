@@ -15,7 +15,7 @@ from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
 from drystone.problems.friction import LAWS
-from drystone.steppers.time_stepping import impact
+from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints
 
@@ -111,6 +111,9 @@ class Buffers:
         count[the.STABILIZE], count[the.WARM] = options.stabilize, options.warm_start
         count[the.BOUNCE] = options.restitution != "none"
         count[the.PENALTY], count[the.REFUSED] = 1, NEVER
+        count[the.HUGE], count[the.HUGE + 1] = threads.LARGE, threads.WORTH
+        if threads.count_threads() == 1:  # what is shared out by islands has the same bits on one
+            count[the.HUGE + 1] = NEVER
         real[the.OLD_H] = 1.0
         elliptic = isinstance(cone, EllipticCone)
         axis, ratios = np.zeros(3), np.ones(2)

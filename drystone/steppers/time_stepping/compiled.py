@@ -36,6 +36,7 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.pipeline import Stepper
 from drystone.steppers.time_stepping.reading import Frames, read_report
 from drystone.steppers.time_stepping.solve import LARGE_STEPS, STEPS, Solved
+from drystone.steppers.time_stepping.threads import Sweeper, Task
 from drystone.types import Status
 
 Stage = tuple[str, Callable[..., Any]]
@@ -99,6 +100,7 @@ class Compiled(Stepper):
         if before is not None:
             self.buffers.remember(before)
         self.stages = stages(model.dim)
+        self.sweeper = Sweeper()
         self._program: np.ndarray | None = None
         self._where = np.zeros(2, np.int64)
         self._looked: tuple[Rows, Solved] | None = None
@@ -237,7 +239,9 @@ class Compiled(Stepper):
             after = State(s.real[the.TIME] + s.real[the.H], s.position, s.orientation, s.velocity)
             bodies.check_finite(self.model, after, s.force, float(s.real[the.H]))
             raise SimulationError(f"a body ran away at t = {after.time:.6g} s")
-        if code == the.COLLIDE:
+        if code == the.THREADS:
+            self._sweep()
+        elif code == the.COLLIDE:
             self._collide()
         elif code == the.NEWTON:
             self._newton()
@@ -295,6 +299,18 @@ class Compiled(Stepper):
         s.begun[the.R_FAILED] = hits.status is not Status.SOLVED
         s.count[the.COLLISIONS] = hits.collisions
         s.count[the.ITERATIONS] += hits.iterations
+
+    def _sweep(self) -> None:
+        """Sweeps of the chosen islands on several threads."""
+        s = self.buffers.s
+        n, ni, m = int(s.count[the.ROWS]), int(s.count[the.ISLANDS]), int(s.chosen_count[0])
+        task = Task(
+            s.start[: ni + 1], s.body[:n], s.bias[:n], s.mu[:n], int(s.count[the.LAW]),
+            s.limit[:ni], s.most[:ni], bool(s.leave[0]), s.q[:n], s.v, s.r[:n], s.u[:n],
+            s.ended[:ni], s.sweeps[:ni], s.residual[:ni], s.contact[:n], s.motion,
+        )  # fmt: skip
+        self.sweeper.solve(s.chosen[:m].copy(), task, s.position)
+        sweeps.counted(s, ni)
 
     def _newton(self) -> None:
         """Newton on the islands that are planned for it; large ones are refused for lack of room,
