@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from drystone.steppers.base import Conditions as Conditions
     from drystone.steppers.base import EnergyLedger as EnergyLedger
     from drystone.steppers.base import StepReport as StepReport
+    from drystone.steppers.event_driven.options import EventDriven as EventDriven
     from drystone.steppers.penalty.options import Penalty as Penalty
     from drystone.steppers.time_stepping.options import Sleeping as Sleeping
     from drystone.steppers.time_stepping.options import TimeStepping as TimeStepping
@@ -144,6 +145,7 @@ _HOMES: dict[str, str] = {
     "Trajectory": "trajectory",
     "TimeStepping": "steppers.time_stepping.options",
     "Sleeping": "steppers.time_stepping.options",
+    "EventDriven": "steppers.event_driven.options",
     "Penalty": "steppers.penalty.options",
     "StepReport": "steppers.base",
     "EnergyLedger": "steppers.base",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -194,6 +195,8 @@ class Simulation:
         state, report = self._stepper.step(self.state, self.method.dt)
         self._count += 1
         state.time = self._start + self._count * self.method.dt  # no sum of rounded steps
+        if report.time != state.time:
+            report = replace(report, time=state.time)
         self.state, self.report = state, report
         return report
 

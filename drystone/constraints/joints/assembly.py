@@ -87,7 +87,7 @@ def _close(
             dq = np.einsum("bef,bf->be", L, step(damping).reshape(L.shape[:2]))
             turn = np.abs(dq[:, model.dim :]).max(initial=0.0)
             dq *= min(1.0, LONGEST / turn) if turn > 0.0 else 1.0
-            state.position[group.bodies], state.orientation[group.bodies] = _moved(*before, dq)
+            state.position[group.bodies], state.orientation[group.bodies] = moved(*before, dq)
             there, values = _rows(part, state, last[kept])
             if step.size(there.error) < (1.0 - 1e-4) * step.size(C):
                 break
@@ -133,7 +133,7 @@ class _Steps:
         return np.asarray(z)
 
 
-def _moved(position: Floats, orientation: Floats, dq: Floats) -> tuple[Floats, Floats]:
+def moved(position: Floats, orientation: Floats, dq: Floats) -> tuple[Floats, Floats]:
     """Poses of bodies after dq (k, dof), turned by its exponential."""
     dim = position.shape[1]
     if dim == 2:

@@ -45,6 +45,17 @@ class IndexSet:
 
         mu (nc,): the coefficient that acts; slip (nc, d - 1): of sliding contacts, else zeros.
         """
+        found = self.values(system, mu, slip)
+        if found is None:
+            return None
+        violation = self._violation(system, *found, mu)
+        return (*found, violation) if violation <= TOL else None
+
+    def values(self, system: System, mu: Floats, slip: Floats) -> tuple[Floats, Floats] | None:
+        """(r, a) with L kept, whether its conditions hold or not; None where B is singular.
+
+        Smooth functions of the state: what an integrator follows until an event ends L.
+        """
         W, q, rows, d = system.W, system.q, self.rows, system.state.d
         tied, friction = self._ties(mu, slip)
         basic = np.isin(d * tied, rows)
@@ -60,11 +71,7 @@ class IndexSet:
             return None
         for t in range(1, d):
             r[d * tied + t] = friction[:, t - 1] * r[d * tied]
-        if not np.isfinite(r).all():
-            return None
-        a = W @ r + q
-        violation = self._violation(system, r, a, mu)
-        return (r, a, violation) if violation <= TOL else None
+        return (r, W @ r + q) if np.isfinite(r).all() else None
 
     def _ties(self, mu: Floats, slip: Floats) -> tuple[Ints, Floats]:
         """Closed contacts whose friction follows the normal force, and r_t / r_n there."""

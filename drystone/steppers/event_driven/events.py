@@ -1,0 +1,222 @@
+"""Events of a smooth phase: what ends it, and when (G15, N3).
+
+Every condition of a phase is a number that is not negative while the phase lasts. At the end of a
+step of the integrator all of them are looked at; where one is violated the first violation is
+located on the step's dense output by the quadratic model (6-31), regula falsi and bisection. One
+side of the bracket is always legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from drystone.model import Contacts, State
+from drystone.steppers.event_driven.forces import Kind
+from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.touch import Rows
+from drystone.types import Floats
+
+HOLDS = 1e-9  # relative: by how much a condition of L is violated before its phase ends
+TURNED = 1e-10  # [m/s] of slip against the direction of friction, the same
+SAME = 1e-6  # of a body's size: a contact that is found again under another name
+TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-10, "press": 1e-10, "cone": 1e-10}
+ENDS = {
+    "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
+    "slip": "stick", "grow": "slip", "set": "contacts",
+}  # fmt: skip
+
+Name = tuple[str, object]
+
+
+@dataclass(slots=True)
+class Probe:
+    """Conditions at time t: values, negative where violated; rates of gaps; joins: contacts that
+    touch at rest and are not in the phase, or are called otherwise in it."""
+
+    t: float
+    now: Evaluation
+    values: dict[Name, float]
+    rates: dict[Name, float]
+    joins: list[str] = field(default_factory=list)
+
+    def violated(self, quiet: bool = False) -> list[Name]:
+        """Names of violated conditions; quiet: of gaps and limits alone."""
+        return [
+            name for name, value in self.values.items()
+            if value < 0.0 and (not quiet or name[0] in ("gap", "limit"))
+        ]  # fmt: skip
+
+
+class Watch:
+    """Looks at the conditions of a phase.
+
+    start: its rows at the beginning; touch [m], slow [m/s]: as in the options; loose: factor of
+    the tolerance of L, raised where events follow each other without progress.
+    """
+
+    def __init__(self, mode: Mode, start: Rows, touch: float, slow: float, loose: float) -> None:
+        self.mode, self.touch, self.slow, self.loose = mode, touch, slow, loose
+        low = np.minimum(start.gap, 0.0)
+        leaves = start.state.kind == Kind.SEPARATING
+        self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
+        self.known = {key: i for i, key in enumerate(mode.held.keys)}
+
+    def probe(self, t: float, state: State, margin: Floats) -> Probe:
+        scene = self.mode.held.scene
+        found = scene.contacts(state, np.maximum(margin, scene.near))
+        now = self.mode.evaluate(state, found)
+        out = Probe(t, now, {}, {})
+        self._gaps(state, found, out)
+        self._limits(now, out)
+        for name, margin_ in self.mode.margins(now).items():
+            out.values[name] = margin_ + self.loose * HOLDS
+        self._slips(now, out)
+        self._lost(found, now, out)
+        return out
+
+    def _gaps(self, state: State, found: Contacts, out: Probe) -> None:
+        """Gaps of contacts that are not closed."""
+        mode, tol = self.mode, self.mode.tolerances
+        if len(found) == 0:
+            return
+        rate = mode.held.scene.kinematics(state, found).gap_rate
+        for j, key in enumerate(mode.held.scene.keys(found)):
+            i = self.known.get(key)
+            gap = float(found.gap[j])
+            if i is None:
+                if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
+                    out.joins.append(str(key))
+                    continue
+                out.values["gap", key], out.rates["gap", key] = gap, float(rate[j])
+            elif not mode.closed[i]:
+                out.values["gap", key] = gap - float(self.floor[i])
+                out.rates["gap", key] = float(rate[j])
+
+    def _limits(self, now: Evaluation, out: Probe) -> None:
+        acts = now.rows.jointed.acts
+        mine = set(self.mode.held.acts.tolist())
+        for k, action in enumerate(acts.action.tolist()):
+            if acts.loaded[k]:
+                continue
+            if action not in mine:
+                out.values["limit", action] = float(acts.gap[k])
+                out.rates["limit", action] = float(acts.u[k])
+            else:
+                i = now.rows.nr + int(np.flatnonzero(self.mode.held.acts == action)[0])
+                if not self.mode.closed[i]:
+                    out.values["limit", action] = float(acts.gap[k]) - float(self.floor[i])
+                    out.rates["limit", action] = float(acts.u[k])
+
+    def _slips(self, now: Evaluation, out: Probe) -> None:
+        """Sliding contacts: those with a direction of their own stop when they turn back; the
+        others when they are slow. Closed ones alone have friction."""
+        sliding, u = self.mode.sliding, now.rows.state.u[:, 1:]
+        kin, nr = now.rows.kin, now.rows.nr
+        for i in np.flatnonzero(sliding.slides & self.mode.closed).tolist():
+            speed = float(np.sqrt((u[i] ** 2).sum()))
+            if not sliding.frozen[i]:
+                out.values["slip", i] = speed - self.slow
+                continue
+            way = sliding.way[i - nr] * u[i, 0] if i >= nr else 0.0
+            if i < nr:
+                way = float((kin.frame[i, 1:] @ sliding.direction[i]) @ u[i])
+                if u.shape[1] == 2:
+                    out.values["grow", i] = 4.0 * self.slow - speed
+            out.values["slip", i] = float(way) + TURNED
+
+    def _lost(self, found: Contacts, now: Evaluation, out: Probe) -> None:
+        """Closed contacts that are not found, unless they only changed their name."""
+        mode = self.mode
+        for i in np.flatnonzero(now.rows.lost & mode.closed[: now.rows.nr]).tolist():
+            own = now.rows.contacts
+            pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
+            away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
+            if away.size and away.min() <= SAME * mode.held.scene.size:
+                out.joins.append(mode.held.names[i])
+            else:
+                out.values["set", i] = -1.0
+
+
+Look = Callable[[float], Probe]
+
+
+def dips(a: Probe, b: Probe) -> list[float]:
+    """Times inside (a, b) at which a gap that is open at both ends may have been closed."""
+    h = b.t - a.t
+    out = []
+    for name, end in b.rates.items():
+        if end <= 0.0 or b.values[name] <= 0.0:
+            continue
+        if name not in a.rates:
+            out.append(a.t + 0.5 * h)
+            continue
+        start = a.rates[name]
+        if start >= 0.0:
+            continue
+        s, least = _lowest(a.values[name], start * h, b.values[name], end * h)
+        if least <= 0.05 * max(a.values[name], b.values[name]):
+            out.append(a.t + s * h)
+    return sorted(set(out))
+
+
+def _lowest(c0: float, r0: float, c1: float, r1: float) -> tuple[float, float]:
+    """Where on (0, 1) the cubic with these ends and slopes is lowest, and its value."""
+    a, b = 2 * (c0 - c1) + r0 + r1, 3 * (c1 - c0) - 2 * r0 - r1
+    roots = np.roots([3 * a, 2 * b, r0]) if a != 0.0 or b != 0.0 else np.empty(0)
+    best = (0.5, min(c0, c1))
+    for s in roots[np.isreal(roots)].real.tolist():
+        if 0.0 < s < 1.0:
+            value = ((a * s + b) * s + r0) * s + c0
+            if value < best[1]:
+                best = (s, value)
+    return best
+
+
+def first_event(look: Look, a: Probe, b: Probe, quiet: bool, scale: float) -> tuple[Probe, Probe]:
+    """(last legal, first illegal) probe between a, legal, and b, illegal."""
+    run, last = 0, 0
+    tiny = 4.0 * np.spacing(max(abs(a.t), abs(b.t)))
+    for _ in range(120):
+        width = b.t - a.t
+        names = b.violated(quiet)
+        if width <= tiny or all(b.values[n] >= -_tiny(n, scale) for n in names):
+            break
+        part = 0.5 if run >= 2 else min(_estimate(n, a, b) for n in names)
+        edge = min(0.25, 2.0 * tiny / width)
+        c = look(a.t + width * min(max(part, edge), 1.0 - edge))
+        side = 1 if c.violated(quiet) else -1
+        run, last = (run + 1 if side == last and run < 2 else 1), side
+        if side > 0:
+            b = c
+        else:
+            a = c
+    return a, b
+
+
+def _tiny(name: Name, scale: float) -> float:
+    """A violation that is none."""
+    return TINY.get(name[0], 0.0) * (scale if name[0] == "gap" else 1.0)
+
+
+def _estimate(name: Name, a: Probe, b: Probe) -> float:
+    """Part of the way from a to b at which a condition fails, by the quadratic model."""
+    h = b.t - a.t
+    c0, c1 = a.values.get(name), b.values[name]
+    if c0 is None:
+        return 0.5
+    rate = a.rates.get(name)
+    if rate is not None:
+        curve = 2.0 * (c1 - c0 - rate * h)  # C'' h^2
+        slope = rate * h
+        root = slope * slope - 2.0 * curve * c0
+        if abs(curve) > 1e-12 * abs(slope) and root >= 0.0:
+            q = -(slope + np.copysign(np.sqrt(root), slope))
+            found = [s for s in (q / curve, 2.0 * c0 / q if q != 0.0 else -1.0) if 0 < s < 1]
+            if found:
+                return float(max(found) if c0 <= 0.0 or slope > 0.0 else min(found))
+    if c0 <= 0.0:
+        return 0.5
+    return c0 / (c0 - c1)

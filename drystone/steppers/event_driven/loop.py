@@ -1,0 +1,249 @@
+"""The loop (001 ch. 3; N1 to N3): integrate a smooth phase, find its end, begin the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DOP853, LSODA, RK45
+
+from drystone.constraints.joints.forces import stored_by_joints
+from drystone.dynamics import bodies
+from drystone.dynamics.energy import energy
+from drystone.errors import SimulationError
+from drystone.model import State
+from drystone.steppers.base import Event
+from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
+from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.projection import close, stop
+from drystone.steppers.event_driven.scene import Scene
+from drystone.steppers.event_driven.settle import Books, Settler
+from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
+from drystone.types import Floats
+
+INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": LSODA}
+SAMPLES = 32  # looks into one step of fast bodies
+TRAVEL = 0.5  # of the smallest body's size between two looks
+PATIENCE = 12  # events without progress before conditions are looked at less closely
+PROGRESS = 1e-11  # [s]
+
+
+class Loop:
+    """Advances a state over a frame; keeps the length of its steps from phase to phase."""
+
+    def __init__(
+        self, scene: Scene, settler: Settler, integrator: str, rtol: float, atol: float
+    ) -> None:
+        self.scene, self.settler = scene, settler
+        self.integrator, self.rtol, self.atol = integrator, rtol, atol
+        self.layout = Layout(scene.model)
+        self.hint: float | None = None
+        self.books = Books()
+        self.last: Evaluation | None = None
+        self.work = np.zeros(4)
+        self._mode: Mode | None = None
+        self._known: tuple[float, Floats, Evaluation] | None = None
+
+    def advance(self, state: State, until: float, books: Books) -> State:
+        """The state at time `until`; books take what happens."""
+        self.books, self.work = books, np.zeros(4)
+        now = state.copy()
+        stuck = 0
+        while True:
+            mode = self.settler.settle(now, books)
+            self._hold(mode, now)
+            before = now.time
+            now = self._phase(mode, now, until, stuck)
+            if now.time >= until:
+                return now
+            books.restarts += 1
+            stuck = stuck + 1 if now.time - before <= PROGRESS else 0
+            if stuck > 10 * PATIENCE:
+                raise SimulationError(
+                    f"at t = {now.time:.9g} s events follow each other without progress; the last "
+                    f"were {', '.join(e.kind for e in books.events[-4:])}"
+                )
+
+    def _hold(self, mode: Mode, state: State) -> None:
+        """What presses is at rest from here on: closed, without speed across the contact."""
+        before = self._energy(state)
+        rows = mode.held.rows(state, mode.sliding, mode.tolerances)
+        deep = np.abs(rows.gap) > self.settler.touch
+        self._targets = np.where(deep & np.isfinite(rows.gap), rows.gap, 0.0)
+        close(mode, state, self._targets)
+        stop(mode, state)
+        self.work[CONSTRAINT] += self._energy(state) - before
+
+    def _phase(self, mode: Mode, state: State, until: float, stuck: int) -> State:
+        self._mode, self._known = mode, None
+        y = self.layout.pack(state, self.work)
+        loose = 100.0 ** min(stuck // PATIENCE, 3)
+        start = mode.evaluate(state)
+        self._known = (state.time, y.copy(), start)
+        settler = self.settler
+        watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
+        solver = self._solver(state.time, y, until)
+        prior: Probe | None = None
+        longest = 0.0
+        while solver.status == "running":
+            t = solver.t
+            self._step(solver)
+            longest = max(longest, solver.t - t)
+            after = self._accept(mode, solver)
+            self.hint = max(longest, solver.h_abs) if hasattr(solver, "h_abs") else longest
+            margin = self._travel(state, after)
+            if prior is None:
+                prior = watch.probe(state.time, state, margin)
+            event, probe = self._look(watch, solver, state, after, prior, margin, stuck)
+            if event is not None:
+                return self._end(mode, event)
+            if probe is None or self._renamed(probe, stuck):
+                return self._keep(after, solver.y)
+            self._known = (solver.t, solver.y.copy(), probe.now)
+            if self.integrator != "adams":
+                solver.f = self._rate(solver.t, solver.y)
+            elif self._drifted:
+                return self._keep(after, solver.y)
+            state, prior = after, probe
+        self.last = self._known[2] if self._known is not None else None
+        return self._keep(state, solver.y)
+
+    def _renamed(self, probe: Probe, stuck: int) -> bool:
+        if not probe.joins or stuck > PATIENCE:
+            return False
+        self.books.events.append(Event(probe.t, "contacts", tuple(probe.joins)))
+        return True
+
+    def _solver(self, t: float, y: Floats, until: float) -> Any:
+        scale = abs(self._energy(self.layout.state(t, y)))
+        atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
+        first = None if self.hint is None else min(self.hint, until - t)
+        make = INTEGRATORS[self.integrator]
+        return make(self._rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first)
+
+    def _rate(self, t: float, y: Floats) -> Floats:
+        """dY/dt of the phase (N1)."""
+        known, mode = self._known, self._mode
+        if mode is None:
+            raise ValueError("no phase")
+        if known is not None and known[0] == t and np.array_equal(known[1], y):
+            now = known[2]
+        else:
+            self.books.evaluations += 1
+            now = mode.evaluate(self.layout.state(t, y))
+        return self.layout.rate(y, now.state, now.acceleration, now.power)
+
+    def _step(self, solver: Any) -> None:
+        why = solver.step()
+        self.books.steps += 1
+        if solver.status == "failed" or not np.isfinite(solver.y).all():
+            state = self.layout.state(solver.t, solver.y)
+            bodies.check_finite(self.scene.model, state)
+            raise SimulationError(
+                f"the integrator {self.integrator} cannot go on at t = {solver.t:.9g} s: {why}; "
+                "forces grow without bound there, or rtol and atol ask for too much"
+            )
+
+    def _accept(self, mode: Mode, solver: Any) -> State:
+        """The state after a step, closed contacts and joints closed."""
+        state = self.layout.state(solver.t, solver.y)
+        self._advance_turns(state)
+        before = self._energy(state)
+        drift = close(mode, state, self._targets)
+        speed = stop(mode, state)
+        self._drifted = drift > 0.1 * self.settler.touch or speed > 1e-2 * mode.tolerances.normal
+        if self.integrator == "adams" and not self._drifted:
+            return self.layout.state(solver.t, solver.y)
+        work = solver.y[self.layout.work].copy()
+        work[CONSTRAINT] += self._energy(state) - before
+        solver.y = self.layout.pack(state, work)
+        return state
+
+    def _look(
+        self,
+        watch: Watch,
+        solver: Any,
+        state: State,
+        after: State,
+        prior: Probe,
+        margin: Floats,
+        stuck: int,
+    ) -> tuple[tuple[Any, Probe, Probe] | None, Probe | None]:
+        """(event, probe at the end): the first violation within the step that was just done."""
+        quiet = stuck > 4 * PATIENCE
+        dense: list[Any] = []
+
+        def look(t: float) -> Probe:
+            if not dense:
+                dense.append(solver.dense_output())
+            return watch.probe(t, self.layout.state(t, dense[0](t)), margin)
+
+        end = watch.probe(solver.t, after, margin)
+        fast = float(margin.max(initial=0.0)) / (TRAVEL * self.scene.least)
+        inside = [] if end.violated(quiet) and fast <= 1.0 else dips(prior, end)
+        count = min(int(fast) + 1, SAMPLES)
+        inside += [prior.t + (end.t - prior.t) * k / count for k in range(1, count)]
+        left = prior
+        for t in sorted(set(inside)):
+            middle = look(t)
+            if middle.violated(quiet):
+                a, b = first_event(look, left, middle, quiet, self.scene.size)
+                return (dense, a, b), None
+            left = middle
+        if end.violated(quiet):
+            a, b = first_event(look, left, end, quiet, self.scene.size)
+            if not dense:
+                dense.append(solver.dense_output())
+            return (dense, a, b), None
+        return None, end
+
+    def _end(self, mode: Mode, event: tuple[Any, Probe, Probe]) -> State:
+        """The state at an event: the legal side, but where the next phase must see the change."""
+        dense, legal, illegal = event
+        names = illegal.violated()
+        kinds = sorted({name[0] for name in names})
+        t = illegal.t
+        if set(kinds) <= {"gap", "limit"} and illegal.t - legal.t <= 1e-12 * max(1.0, abs(t)):
+            t = legal.t
+        y = dense[0](t)
+        state = self.layout.state(t, y)
+        self._advance_turns(state)
+        before = self._energy(state)
+        close(mode, state, self._targets)
+        y[self.layout.work][CONSTRAINT] += self._energy(state) - before
+        held = mode.held.names
+        for kind in kinds:
+            if kind in ("pull", "press", "cone"):
+                self.settler.method.forget()
+            who = tuple(
+                held[n[1]] if isinstance(n[1], int) and n[1] < len(held) else str(n[1])
+                for n in names if n[0] == kind
+            )  # fmt: skip
+            self.books.events.append(Event(t, ENDS[kind], who))
+        return self._keep(state, y)
+
+    def _keep(self, state: State, y: Floats) -> State:
+        self.work = y[self.layout.work].copy()
+        return state
+
+    def _advance_turns(self, state: State) -> None:
+        if self.scene.joints is not None:
+            q = self.scene.jointed(state).q
+            self.scene.turns = None if q is None else q.value
+
+    def _travel(self, before: State, after: State) -> Floats:
+        """(ng,) how far a geom's surface can have moved in a step, with something to spare."""
+        dim, h = self.scene.model.dim, after.time - before.time
+        size = np.where(np.isfinite(self.scene.sizes), self.scene.sizes, 0.0)
+        speed = np.zeros(size.size)
+        for state in (before, after):
+            v, w = state.velocity[:, :dim], state.velocity[:, dim:]
+            now = np.sqrt((v**2).sum(axis=1)) + size * np.sqrt((w**2).sum(axis=1))
+            speed = np.maximum(speed, now)
+        moved = np.sqrt(((after.position - before.position) ** 2).sum(axis=1))
+        reach: Floats = np.maximum(h * speed, moved) + 2.0 * self.settler.touch
+        return np.asarray(1.2 * reach[self.scene.model.geoms.body])
+
+    def _energy(self, state: State) -> float:
+        model = self.scene.model
+        return sum(energy(model, state)) + stored_by_joints(model.joints, state, self.scene.turns)

@@ -1,0 +1,110 @@
+"""``ds.EventDriven``: the options of the method, checked where they are given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from drystone.errors import OptionError
+from drystone.solvers.base import Solver
+from drystone.steppers.event_driven.forces import ContactForces
+from drystone.steppers.event_driven.impulses import CollisionLaw
+
+if TYPE_CHECKING:
+    from drystone.model import Model
+    from drystone.steppers.event_driven.stepper import EventStepper
+
+INTEGRATORS = ("dop853", "rk45", "adams")
+ORDERS = ("simultaneous", "propagation")
+POSITIVE = ("dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventDriven:
+    """Forces and accelerations, integrated smoothly from event to event (N1 to N4, F1 to F21).
+
+    dt: length of a frame [s]: what ``Simulation.step`` advances; steps inside it adapt.
+    integrator: "dop853" (order 8), "rk45" (order 5), or "adams" (LSODA: Adams methods of order 1
+        to 12; BDF where the motion is stiff), with relative and absolute tolerances rtol, atol.
+    contact_forces: method: "dantzig", "lemke", "lp", "qp", "lotstedt", "ramp", "qp-signs",
+        "jacobi", any solver, or a tuple of options (method, {"prefer": "force", ...}) as of
+        ``steppers.event_driven.forces.ContactForces``.
+    collisions: "simultaneous" or "propagation" (of Newton's law), "frictionless", "routh" (exact,
+        in the plane), "keller" (exact, in space), or a CollisionLaw.
+    touch: bodies nearer than this touch; no accepted state is deeper [m].
+    rest_speed: contacts that approach or part more slowly rest, if they press [m/s]: where the
+        infinitely many impacts of a bouncing or rocking body end.
+    slip_speed: contacts that slip more slowly stick, if friction holds them [m/s].
+    turning_speed: in space, slip below it keeps its direction until it stops [m/s].
+    max_impacts: of one contact in one frame; after them it no longer rebounds.
+    overlap: "refuse" or "allow" bodies that start in each other.
+    """
+
+    dt: float = 1.0 / 60.0
+    integrator: Literal["dop853", "rk45", "adams"] = "dop853"
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    contact_forces: Any = "dantzig"
+    collisions: str | CollisionLaw = "simultaneous"
+    touch: float = 1e-9
+    rest_speed: float = 1e-6
+    slip_speed: float = 1e-8
+    turning_speed: float = 1e-6
+    max_impacts: int = 100
+    overlap: Literal["refuse", "allow"] = "refuse"
+
+    name = "event-driven"
+
+    def __post_init__(self) -> None:
+        for name in POSITIVE:
+            value = getattr(self, name)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (number and value > 0 and math.isfinite(value)):
+                raise OptionError(f"EventDriven.{name} = {value!r}: expected a positive number")
+        for name, known in (("integrator", INTEGRATORS), ("overlap", ("refuse", "allow"))):
+            value = getattr(self, name)
+            if value not in known:
+                raise OptionError(
+                    f"EventDriven.{name} = {value!r}: expected one of {', '.join(known)}"
+                )
+        if not (isinstance(self.max_impacts, int) and self.max_impacts > 0):
+            raise OptionError(f"EventDriven.max_impacts = {self.max_impacts!r}: expected > 0")
+        self.forces()
+        _ = self.law
+
+    def forces(self) -> ContactForces:
+        """A new object that computes forces, with its own memory."""
+        method: Any = self.contact_forces
+        options: dict[str, Any] = {}
+        if isinstance(method, tuple) and len(method) == 2 and isinstance(method[1], dict):
+            method, options = method
+        if not isinstance(method, str | Solver):
+            raise OptionError(
+                f"EventDriven.contact_forces = {self.contact_forces!r}: expected a method's name, "
+                "a solver, or a pair of one and its options"
+            )
+        return ContactForces(method, **options)
+
+    @property
+    def law(self) -> CollisionLaw:
+        """The law of collisions."""
+        if isinstance(self.collisions, CollisionLaw):
+            return self.collisions
+        if self.collisions in ("simultaneous", "propagation"):
+            return CollisionLaw(order=self.collisions)  # type: ignore[arg-type]
+        if self.collisions in ("frictionless", "routh", "keller"):
+            return CollisionLaw(law=self.collisions)  # type: ignore[arg-type]
+        raise OptionError(
+            f"EventDriven.collisions = {self.collisions!r}: expected simultaneous, propagation, "
+            "frictionless, routh, keller or a CollisionLaw"
+        )
+
+    def stepper(self, model: Model, before: Any = None) -> EventStepper:
+        """The object that steps a model; `before`: the one that stepped it until it was edited."""
+        from drystone.steppers.event_driven.stepper import EventStepper
+
+        if isinstance(before, EventStepper):
+            before.adopt(model)
+            return before
+        return EventStepper(self, model)

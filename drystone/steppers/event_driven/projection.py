@@ -1,0 +1,86 @@
+"""Closed contacts and joints kept closed: the least motion, in the metric of the mass.
+
+Accelerations alone let C and C' drift by the integrator's error. After every accepted step
+positions go back to C = 0 and velocities to C' = 0 (and sticking contacts to zero slip); the
+correction is of the size of the error, so a one-step method keeps its order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone.constraints.joints.assembly import moved
+from drystone.model import State
+from drystone.steppers.event_driven.forces.system import System
+from drystone.steppers.event_driven.mode import Mode
+from drystone.steppers.event_driven.touch import Rows
+from drystone.types import Floats, Ints
+
+ROUNDS = 5
+EXACT = 1e-13  # of the bodies' size: gaps and openings that need no correction
+STILL = 1e-12  # [m/s] of a body's size of 1 m: the same of speeds
+
+
+def close(mode: Mode, state: State, targets: Floats) -> float:
+    """Move bodies, in place, until closed contacts and joints are; returns the first error [m].
+
+    targets (nc,): gaps that closed contacts are to have.
+    """
+    scene = mode.held.scene
+    first = 0.0
+    best = np.inf
+    for k in range(ROUNDS):
+        rows = mode.held.rows(state, mode.sliding, mode.tolerances)
+        pressed = np.flatnonzero(mode.closed & ~rows.loaded)
+        lost = np.append(rows.lost, np.zeros(rows.gap.size - rows.nr, bool))
+        pressed = pressed[~lost[pressed]]
+        C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.jointed.ties.error])
+        worst = float(np.abs(C).max(initial=0.0))
+        if k == 0:
+            first = worst
+        if worst <= EXACT * scene.size or worst > 0.5 * best:
+            break
+        best = worst
+        step = _least(rows, pressed, np.empty(0, np.int64), -C)
+        own = np.flatnonzero(scene.model.inverse_mass > 0)
+        state.position[own], state.orientation[own] = moved(
+            state.position[own], state.orientation[own], step[own]
+        )
+    return first
+
+
+def stop(mode: Mode, state: State) -> float:
+    """Take what is left of C' and of the slip of sticking contacts out of the velocities, in
+    place; returns the greatest speed that was there [m/s]."""
+    scene, model = mode.held.scene, mode.held.scene.model
+    rows = mode.held.rows(state, mode.sliding, mode.tolerances)
+    d = model.dim
+    pressed = np.flatnonzero(mode.closed & ~rows.loaded)
+    rough = np.flatnonzero(mode.sticks & (rows.state.mu[:, 0] > 0))
+    u = rows.state.u
+    speed = np.concatenate([u[pressed, 0], u[rough, 1:d].ravel(), rows.state.joint_u])
+    worst = float(np.abs(speed).max(initial=0.0))
+    if worst > STILL * max(scene.size, 1.0):
+        state.velocity += _least(rows, pressed, rough, -speed)
+    return worst
+
+
+def _least(rows: Rows, pressed: Ints, rough: Ints, wanted: Floats) -> Floats:
+    """(nb, dof) least motion whose rows are `wanted`: normals of `pressed`, tangents of `rough`,
+    joints."""
+    state = rows.state
+    d = state.d
+    system = System(state, np.arange(state.nc), np.arange(state.nj))
+    tangents = (d * rough[:, None] + np.arange(1, d)).ravel()
+    chosen = np.concatenate([d * pressed, tangents, state.nc * d + np.arange(state.nj)])
+    J, P = system.rows[chosen], system.P[chosen]
+    W = J @ P.T
+    unit = np.sqrt(np.maximum(np.abs(W.diagonal()), 1e-300))
+    flat = W.diagonal() <= 0.0  # rows without bodies: nothing to move
+    scaled = W / unit[:, None] / unit
+    scaled[flat], scaled[:, flat] = 0.0, 0.0
+    rhs = np.where(flat, 0.0, wanted / unit)
+    y = np.linalg.lstsq(scaled, rhs, rcond=1e-11)[0]
+    out = np.zeros((state.nb, state.dof))
+    out[system.bodies] = (P.T @ (y / unit)).reshape(-1, state.dof)
+    return out

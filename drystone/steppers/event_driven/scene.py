@@ -1,0 +1,138 @@
+"""A world at one instant: contacts with their kinematics, joints, loads, inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.constraints.joints.rows import Coordinates
+from drystone.constraints.kinematics import ContactKinematics, contact_kinematics
+from drystone.dynamics import bodies
+from drystone.errors import SimulationError
+from drystone.geometry.detector import Detector
+from drystone.kernels import rigid
+from drystone.kernels.active import pair_materials
+from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.model import Contacts, Model, State
+from drystone.steppers.event_driven.ties import Acts, JointRates, Ties
+from drystone.steppers.event_driven.vector import prescribed_acceleration
+from drystone.types import Floats, Ints
+
+NEAR = 1e-3  # of a geom's size: how far apart the points of a closed contact are looked for
+Key = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Loads:
+    """What moves bodies beside contacts and joints: acceleration (nb, dof) with gravity and the
+    gyroscopic torque, of prescribed bodies their own; force (nb, dof) [N, N m]: all but gravity;
+    inverse_inertia in world axes."""
+
+    acceleration: Floats
+    force: Floats
+    inverse_inertia: Floats
+
+
+@dataclass(slots=True)
+class Jointed:
+    """Joints at an instant; q: free coordinates."""
+
+    ties: Ties
+    acts: Acts
+    q: Coordinates | None
+
+
+class Scene:
+    """The model, its detector and its sizes."""
+
+    def __init__(self, model: Model, detector: Detector) -> None:
+        self.model, self.detector = model, detector
+        self.sizes = bodies.radii(model)
+        finite = self.sizes[np.isfinite(self.sizes)]
+        self.size = float(np.median(finite)) if finite.size else 1.0
+        moving = self.sizes[(model.inverse_mass > 0) & np.isfinite(self.sizes)]
+        self.least = float(moving.min(initial=np.inf))
+        radius = model.geoms.radius
+        self.near = NEAR * np.where(np.isfinite(radius), radius, 0.0)
+        joints = model.joints
+        self.joints = None if joints is None or not len(joints) else JointRates(model, joints)
+        self.turns: Floats | None = None
+
+    def poses(self, state: State) -> tuple[Floats, Floats]:
+        """x (ng, dim), R (ng, dim, dim) of all geoms."""
+        geoms, dim = self.model.geoms, self.model.dim
+        x, R = np.empty((len(geoms), dim)), np.empty((len(geoms), dim, dim))
+        fill = geom_poses_planar if dim == 2 else geom_poses_spatial
+        fill(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
+        return x, R
+
+    def contacts(self, state: State, margin: Floats | None = None) -> Contacts:
+        """Contacts nearer than margin[a] + margin[b], (ng,) [m]."""
+        x, R = self.poses(state)
+        return self.detector.contacts(x, R, self.near if margin is None else margin)
+
+    def kinematics(self, state: State, contacts: Contacts) -> ContactKinematics:
+        """C, C', C'' and slip of contacts found at this state."""
+        x, R = self.poses(state)
+        return contact_kinematics(self.model.geoms, x, R, state.position, state.velocity, contacts)
+
+    def loads(self, state: State, q: Coordinates | None) -> Loads:
+        model = self.model
+        force = np.zeros((model.nb, model.dof))
+        for item in model.forces:
+            item.add(model, state, force)
+        if self.joints is not None and q is not None:
+            self.joints.add_springs(state, q, force)
+        if not np.isfinite(force.sum()):
+            i = int(np.argmax(~np.isfinite(force).all(axis=1)))
+            raise SimulationError(
+                f"the forces on body {model.names[i]!r} at t = {state.time:.6g} s are {force[i]}"
+            )
+        still = np.zeros_like(force)
+        out = np.zeros_like(force)
+        if model.dim == 2:
+            inverse = model.inverse_inertia
+            rigid.kick_planar(model.inverse_mass, inverse, model.gravity, force, still, 1.0, out)
+        else:
+            inertia = np.empty_like(model.inertia)
+            inverse = np.empty_like(model.inertia)
+            rigid.to_world(model.inertia, state.orientation, inertia)
+            rigid.to_world(model.inverse_inertia, state.orientation, inverse)
+            load = force.copy()
+            rigid.gyroscopic(inertia, state.velocity, load)
+            rigid.kick_spatial(model.inverse_mass, inverse, model.gravity, load, still, 1.0, out)
+        prescribed_acceleration(model, state.time, out)
+        return Loads(out, force, inverse)
+
+    def jointed(self, state: State) -> Jointed:
+        """Joints at a state; angles are counted on from ``turns``."""
+        if self.joints is None:
+            return _no_joints(self.model.dof)
+        ties, acts, q, _ = self.joints.at(state, self.turns)
+        return Jointed(ties, acts, q)
+
+    def materials(self, body: Ints) -> tuple[Floats, Floats]:
+        """Friction (nc, 2) static and dynamic, restitution (nc, 2), of contacts between bodies."""
+        model, nc = self.model, body.shape[0]
+        mu, eps = np.empty((nc, 2)), np.empty((nc, 2))
+        rules = model.rules
+        pair_materials(
+            body, model.friction, model.restitution, rules.key, rules.friction,
+            rules.restitution, mu, eps,
+        )  # fmt: skip
+        return mu, eps
+
+    def keys(self, contacts: Contacts) -> list[Key]:
+        """Names of contacts that stay with them: uids of their geoms, feature."""
+        uid = self.model.geoms.uid
+        columns = uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature
+        return list(zip(*(c.tolist() for c in columns), strict=True))
+
+
+def _no_joints(dof: int) -> Jointed:
+    none, pair = np.empty(0), np.empty((0, 2), np.int64)
+    J = np.empty((0, 2, dof))
+    number = np.empty(0, np.int64)
+    ties = Ties(pair, J, none, none, none)
+    return Jointed(ties, Acts(number, number > 0, none, pair, J, none, none, none, none), None)

@@ -1,0 +1,224 @@
+"""What happens at an instant: collisions, impulses without collision, then forces (N1, N4).
+
+Contacts that approach faster than the resting speed collide; slower ones rest, and if they press
+the rest of their speed is taken out. So the infinitely many impacts of a ball with restitution, or
+of a block that rocks to rest, end after finitely many, at a speed that is a setting.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from drystone.constraints.rows import select
+from drystone.errors import SimulationError
+from drystone.model import State
+from drystone.steppers.base import Event
+from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
+from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
+from drystone.steppers.event_driven.impulses.results import Collision
+from drystone.steppers.event_driven.mode import Mode, Sliding
+from drystone.steppers.event_driven.scene import Scene
+from drystone.steppers.event_driven.touch import Held, Rows
+from drystone.types import Bools, Floats, Status
+
+ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
+ONSETS = 25  # of the direction in which contacts begin to slide
+SAME = 1e-12
+
+
+@dataclass(slots=True)
+class Books:
+    """What happened in a frame: impacts, energies [J], counts, sentences."""
+
+    events: list[Event] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    impacts: Counter[str] = field(default_factory=Counter)
+    impulse: dict[str, Floats] = field(default_factory=dict)
+    impact_energy: float = 0.0
+    driving: float = 0.0
+    collisions: int = 0
+    steps: int = 0
+    evaluations: int = 0
+    restarts: int = 0
+    ended: int = 0
+    status: Status = Status.SOLVED
+    residual: float = 0.0
+
+    def say(self, sentence: str) -> None:
+        if sentence not in self.log:
+            self.log.append(sentence)
+
+
+class Settler:
+    """Resolves instants of a scene."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        law: CollisionLaw,
+        method: ContactForces,
+        tolerances: Tolerances,
+        touch: float,
+        slow: float,
+        max_impacts: int,
+    ) -> None:
+        self.scene, self.law, self.method = scene, law, method
+        self.tolerances, self.touch, self.slow = tolerances, touch, slow
+        self.max_impacts = max_impacts
+
+    def settle(self, state: State, books: Books) -> Mode:
+        """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
+        for k in range(ROUNDS):
+            held = self.touching(state)
+            rows = held.rows(state, None, self.tolerances, impulse=True)
+            if (rows.state.kind == Kind.COLLIDING).any():
+                self._collide(state, rows, books, plastic=k > ROUNDS // 2)
+                continue
+            forces, sliding, rows = self._forces(state, held)
+            if forces.ray is None:
+                return self._phase(held, forces, sliding, books)
+            self._jam(state, rows, forces, books)
+        names = ", ".join(sorted({name.split(" ")[0] for name in held.names}))
+        raise SimulationError(
+            f"at t = {state.time:.9g} s impulses follow each other without end at contacts {names}"
+        )
+
+    def touching(self, state: State) -> Held:
+        """Contacts and limits that touch, motors and friction of joints."""
+        found = self.scene.contacts(state)
+        acts = self.scene.jointed(state).acts
+        on = acts.action[acts.loaded | (acts.gap <= self.touch)]
+        return Held(self.scene, state, select(found, found.gap <= self.touch), on)
+
+    def _phase(self, held: Held, forces: Forces, sliding: Sliding, books: Books) -> Mode:
+        self.method.commit(forces)
+        for sentence in forces.log:
+            books.say(sentence)
+        books.residual = max(books.residual, forces.residual)
+        if not forces.ok:
+            books.status = forces.status
+        return Mode(held, forces, sliding, self.tolerances, self.method)
+
+    def _collide(self, state: State, rows: Rows, books: Books, plastic: bool) -> None:
+        whole = rows.state
+        eps = whole.restitution.copy()
+        tired = np.array([books.impacts[name] >= self.max_impacts for name in whole.key], bool)
+        if (tired & (eps > 0)).any():
+            books.ended += 1
+            name = whole.key[int(np.argmax(tired & (eps > 0)))]
+            books.say(f"contact {name}: more than {self.max_impacts} impacts in a frame; plastic")
+        eps[tired] = 0.0
+        if plastic:
+            eps[:] = 0.0
+            books.say("impacts at one instant went on; ended without rebound")
+        object.__setattr__(whole, "restitution", eps)
+        hit = self.law.resolve(whole)
+        met = np.flatnonzero(whole.kind == Kind.COLLIDING)
+        names = tuple(whole.key[int(i)] for i in met)
+        books.impacts.update(names)
+        books.collisions += met.size
+        self._jump(state, rows, hit, books, "impact", names)
+
+    def _jam(self, state: State, rows: Rows, forces: Forces, books: Books) -> None:
+        if forces.ray is None:
+            return
+        for sentence in forces.log:
+            books.say(sentence)
+        hit = resolve_jam(rows.state, forces.ray, forces.joint_ray, self.law)
+        stuck = np.flatnonzero(forces.ray.any(axis=1))
+        names = tuple(rows.state.key[int(i)] for i in stuck)
+        self._jump(state, rows, hit, books, "jam", names)
+
+    def _jump(
+        self,
+        state: State,
+        rows: Rows,
+        hit: Collision,
+        books: Books,
+        kind: str,
+        names: tuple[str, ...],
+    ) -> None:
+        """Velocities after impulses, and the books of it."""
+        state.velocity += hit.velocity_change
+        self.method.forget()
+        books.impact_energy += hit.energy
+        for body, _ in self.scene.model.motions:
+            books.driving -= _power_on(rows, hit, body, state.velocity[body])
+        for sentence in hit.log:
+            books.say(sentence)
+        if hit.status is not Status.SOLVED:
+            books.status = hit.status
+        frame = rows.kin.frame
+        for i in range(rows.nr):
+            if hit.impulse[i].any():
+                name = rows.state.key[i]
+                vector = frame[i].T @ hit.impulse[i]
+                books.impulse[name] = books.impulse.get(name, 0.0) + vector
+        books.events.append(Event(state.time, kind, names, hit.energy))
+
+    def _forces(self, state: State, held: Held) -> tuple[Forces, Sliding, Rows]:
+        """Forces, with the dynamic coefficient where static friction gives way."""
+        rows = held.rows(state, None, self.tolerances)
+        forces = self.method.solve(rows.state)
+        sliding = self._sliding(rows)
+        fresh = np.zeros(rows.state.nc, bool)
+        for _ in range(ONSETS):
+            if forces.ray is not None:
+                break
+            start = np.asarray(forces.onset.any(axis=1)) & ~sliding.slides
+            start &= rows.state.mu[:, 0] > 0
+            if not start.any() and not fresh.any():
+                break
+            sliding.slides |= start
+            fresh |= start
+            if not self._turn(sliding, rows, forces, fresh, start) and not start.any():
+                break
+            rows = held.rows(state, sliding, self.tolerances)
+            forces = self.method.solve(rows.state)
+        return forces, sliding, rows
+
+    def _sliding(self, rows: Rows) -> Sliding:
+        """Who slides by its velocity; slow slip keeps its direction (always, in the plane)."""
+        state, nr = rows.state, rows.nr
+        slides: Bools = np.asarray(state.slip_directions.any(axis=1)) & (state.mu[:, 0] > 0)
+        speed = np.linalg.norm(state.u[:, 1:], axis=1)
+        frozen: Bools = (speed <= 2.0 * self.slow) | rows.loaded | (state.d == 2)
+        unit = state.slip_directions
+        direction = np.einsum("iak,ia->ik", rows.kin.frame[:, 1:], unit[:nr])
+        return Sliding(slides, frozen, direction, unit[nr:, 0].copy())
+
+    def _turn(
+        self, sliding: Sliding, rows: Rows, forces: Forces, fresh: Bools, start: Bools
+    ) -> bool:
+        """Contacts that begin to slide do so along their acceleration; whether any turned."""
+        a = forces.contact_acceleration[:, 1:]
+        size = np.linalg.norm(a, axis=1)
+        turned = False
+        for i in np.flatnonzero(fresh & (size > 0)).tolist():
+            if i >= rows.nr:
+                if start[i]:
+                    sliding.way[i - rows.nr] = np.sign(a[i, 0])
+                continue
+            new = rows.kin.frame[i, 1:].T @ (a[i] / size[i])
+            old = sliding.direction[i]
+            if not start[i] and (rows.state.d == 2 or old @ new <= 0.0):
+                continue  # once begun it does not turn back: that is for an event to find
+            turned |= bool(np.abs(new - old).max() > SAME)
+            sliding.direction[i] = new
+            sliding.frozen[i] = True
+        return turned
+
+
+def _power_on(rows: Rows, hit: Collision, body: int, v: Floats) -> float:
+    """Work of the impulses on a prescribed body with velocity v [J]."""
+    state = rows.state
+    total = 0.0
+    for side in (0, 1):
+        mine = state.body[:, side] == body
+        total += float(np.einsum("cd,cdk,k->", hit.impulse[mine], state.J[mine, :, side], v))
+        ties = state.joint_body[:, side] == body
+        total += float(hit.joint[ties] @ (state.joint_J[ties, side] @ v))
+    return total

@@ -1,0 +1,281 @@
+"""The object that steps a model by events, frame by frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from drystone.constraints.joints.edit import carry_values, without
+from drystone.constraints.joints.forces import broken, joint_forces, stored_by_joints
+from drystone.constraints.joints.rows import joint_extra_rows, joint_rows
+from drystone.dynamics import bodies
+from drystone.dynamics.energy import energy
+from drystone.errors import ModelError
+from drystone.geometry.detector import Detector
+from drystone.model import Joints, Model, State
+from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.steppers.event_driven.forces import Alternative, Tolerances, solutions
+from drystone.steppers.event_driven.forces.methods import friction_problem
+from drystone.steppers.event_driven.forces.system import System
+from drystone.steppers.event_driven.loop import Loop
+from drystone.steppers.event_driven.mode import Evaluation
+from drystone.steppers.event_driven.options import EventDriven
+from drystone.steppers.event_driven.scene import Scene
+from drystone.steppers.event_driven.settle import Books, Settler
+from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
+from drystone.steppers.tables import contact_table, joint_table
+from drystone.types import Floats, Ints
+
+OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
+
+
+class EventStepper:
+    """Steps a model by ``EventDriven``; keeps index sets and the length of steps."""
+
+    def __init__(self, options: EventDriven, model: Model) -> None:
+        self.options = options
+        self.method = options.forces()
+        self.books = Books()
+        self.lost: Ints = np.empty(0, np.int64)
+        self.wrench: tuple[Floats, Floats] | None = None
+        self.held: Joints | None = None
+        self._detector: Detector | None = None
+        self._loop: Loop | None = None
+        self.adopt(model)
+
+    def adopt(self, model: Model) -> None:
+        """Go on with an edited model."""
+        joints, turns = model.joints, None
+        if joints is not None and np.isin(joints.uid, self.lost).any():
+            joints, _ = without(joints, np.isin(joints.uid, self.lost))
+            model = replace(model, joints=joints)
+        args = (model.geoms, model.inverse_mass > 0, model.layer, model.rules.ignored)
+        if self._detector is None:
+            self._detector = Detector(*args, names=model.names)
+        else:
+            self._detector.remap(*args, names=model.names)
+        if self._loop is not None:
+            known = self._loop.scene
+            if joints is not None and known.turns is not None:
+                turns = carry_values(known.model.joints, known.turns, joints)
+        self._set_up(model, turns)
+
+    def _set_up(self, model: Model, turns: Floats | None) -> None:
+        if self._detector is None:
+            raise ValueError("no detector")
+        o = self.options
+        self.model, self.detector = model, self._detector
+        scene = Scene(model, self.detector)
+        scene.turns = turns
+        tolerances = Tolerances(normal=o.rest_speed, slip=o.slip_speed)
+        settler = Settler(
+            scene, o.law, self.method, tolerances, o.touch, o.turning_speed, o.max_impacts
+        )
+        hint = None if self._loop is None else self._loop.hint
+        self._loop = Loop(scene, settler, o.integrator, o.rtol, o.atol)
+        self._loop.hint = hint
+        self.method.forget()
+
+    @property
+    def loop(self) -> Loop:
+        if self._loop is None:
+            raise ValueError("no model")
+        return self._loop
+
+    @property
+    def scene(self) -> Scene:
+        return self.loop.scene
+
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state after h, and what happened."""
+        begin = perf_counter()
+        loop, books = self.loop, Books()
+        counts = self.method.statistics
+        tried, reused, iterations = counts.tried, counts.reused, counts.iterations
+        before = self._energies(state)
+        after = loop.advance(state, state.time + h, books)
+        self.books = books
+        bodies.check_finite(self.model, after)
+        now = loop.last
+        gone = () if now is None else self._break(now)
+        report = self._report(before, after, h, books, now)
+        tried, reused = counts.tried - tried, counts.reused - reused
+        return after, replace(
+            report,
+            broken=gone,
+            iterations=counts.iterations - iterations,
+            reuse=reused / tried if tried else 1.0,
+            seconds={"all": perf_counter() - begin},
+        )
+
+    def _energies(self, state: State) -> tuple[float, float, float]:
+        kinetic, height, stored = energy(self.model, state)
+        return kinetic, height, stored + self.stored(state)
+
+    def _report(
+        self,
+        before: tuple[float, float, float],
+        after: State,
+        h: float,
+        books: Books,
+        now: Evaluation | None,
+    ) -> StepReport:
+        end = self._energies(after)
+        work = self.loop.work
+        ledger = EnergyLedger(
+            kinetic=end[0],
+            potential=end[1] + end[2],
+            change=sum(end) - sum(before),
+            loads=float(work[LOADS]) + end[2] - before[2],
+            driving=float(work[DRIVING]) + books.driving,
+            friction=float(work[FRICTION]),
+            impact=books.impact_energy,
+            constraint=float(work[CONSTRAINT]),
+            integration=0.0,
+        )
+        error = 0.0 if now is None else np.abs(now.rows.jointed.ties.error).max(initial=0.0)
+        return StepReport(
+            time=after.time,
+            dt=h,
+            status=books.status,
+            residual=books.residual,
+            residual_unit=books.residual,
+            iterations=0,
+            methods=(self.options.integrator, self.method.solver.name),
+            contacts=0 if now is None else now.rows.nr,
+            islands=0 if now is None else len(now.parts),
+            infeasibility=self.infeasibility(after),
+            energy=ledger,
+            conditions=_conditions(now),
+            collisions=books.collisions,
+            impact_energy=books.impact_energy,
+            outer=books.steps,
+            joint_error=float(error),
+            evaluations=books.evaluations,
+            events=tuple(books.events),
+            log=tuple(books.log),
+        )
+
+    def _break(self, now: Evaluation) -> tuple[str, ...]:
+        """Read what joints bear, and take away those that bear too much; returns their names."""
+        joints = self.model.joints
+        self.held, self.wrench = None, None
+        if joints is None or not len(joints):
+            return ()
+        state, q = now.state, now.rows.jointed.q
+        acting = np.zeros(joints.action_kind.size)
+        acts, nr = now.rows.jointed.acts, now.rows.nr
+        mine = np.flatnonzero(np.isin(acts.action, self._acting(now)))
+        place = np.where(acts.loaded[mine], 1, 0)
+        acting[acts.action[mine]] = acts.sign[mine] * now.f[nr + np.arange(mine.size), place]
+        extra = joint_extra_rows(self.model, state, 1.0, q) if joints.action_kind.size else None
+        self.held = joints
+        rows = joint_rows(joints, state, q)
+        self.wrench = joint_forces(joints, state, rows, now.joint[: joints.nr], 1.0, extra, acting)
+        over = broken(joints, *self.wrench)
+        if not over.any():
+            return ()
+        self.lost = np.union1d(self.lost, joints.uid[over])
+        left, kept = without(joints, over)
+        turns = self.scene.turns
+        self._set_up(replace(self.model, joints=left), None if turns is None else turns[kept])
+        return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
+
+    def _acting(self, now: Evaluation) -> Ints:
+        mode = self.loop._mode
+        return np.empty(0, np.int64) if mode is None else mode.held.acts
+
+    def stored(self, state: State) -> float:
+        """Energy in the springs of joints [J]."""
+        return stored_by_joints(self.model.joints, state, self.scene.turns)
+
+    def wake(self) -> None:
+        """Nothing sleeps here."""
+
+    def infeasibility(self, state: State) -> float:
+        """Greatest depth of any contact in a state [m]."""
+        known = self.detector.state()
+        gap = self.scene.contacts(state).gap
+        self.detector.restore(known)
+        return float(np.maximum(-gap, 0.0).max(initial=0.0))
+
+    def check_start(self, state: State) -> None:
+        """Bodies that start inside each other are refused, by name and depth."""
+        bodies.check_finite(self.model, state)
+        if self.options.overlap == "allow":
+            return
+        found = self.scene.contacts(state)
+        body, sizes = self.model.geoms.body, self.scene.sizes
+        size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
+        deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
+        if deep.any():
+            i = int(np.argmax(np.where(deep, -found.gap, 0.0)))
+            a, b = (self.model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
+            raise ModelError(
+                f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
+                'apart, or accept it with EventDriven(overlap="allow")'
+            )
+
+    def contact_table(self) -> np.ndarray:
+        """Contacts at the end of the frame; impulse: of the collisions within it."""
+        now, mode = self.loop.last, self.loop._mode
+        if now is None or mode is None:
+            return contact_table(self.model.names, self.model.dim, 0)
+        rows, nr = now.rows, now.rows.nr
+        table = contact_table(self.model.names, self.model.dim, nr)
+        if nr == 0:
+            return table
+        contacts, frame = rows.contacts, rows.kin.frame
+        table["bodies"] = np.array(self.model.names, dtype=np.str_)[rows.kin.body]
+        table["point"], table["normal"] = contacts.point, contacts.normal
+        table["gap"], table["feature"] = contacts.gap, contacts.feature
+        table["force"] = np.einsum("iak,ia->ik", frame, now.f[:nr])
+        table["velocity"] = np.einsum("iak,ia->ik", frame, rows.state.u[:nr])
+        for i, name in enumerate(mode.held.names):
+            table["impulse"][i] = self.books.impulse.get(name, 0.0)
+        slides = mode.sliding.slides[:nr]
+        table["friction"] = np.where(slides, rows.state.mu[:nr, 1], rows.state.mu[:nr, 0])
+        for k, (system, _, _) in enumerate(now.parts):
+            table["island"][system.contacts[system.contacts < nr]] = k
+        word = np.where(slides, "slip", "stick")
+        table["state"] = np.where(mode.closed[:nr], word, "open")
+        return table
+
+    def joint_table(self) -> np.ndarray:
+        """Structured array, one entry a joint; see ``Simulation.joints``."""
+        return joint_table(self.model.names, self.held, self.wrench)
+
+    def problem(self) -> object:
+        """The friction problem of the forces at the end of the frame, or None."""
+        now = self.loop.last
+        if now is None or now.rows.state.nc == 0:
+            return None
+        state = now.rows.state
+        return friction_problem(System(state, np.arange(state.nc), np.arange(state.nj)))
+
+    def solutions(self, state: State) -> list[Alternative]:
+        """All ways on from a state: forces and impulses (F21)."""
+        settler = self.loop.settler
+        held = settler.touching(state)
+        return solutions(held.rows(state, None, settler.tolerances).state)
+
+
+def _conditions(now: Evaluation | None) -> Conditions:
+    """The law of contact at the end of the frame, with forces and accelerations [N, m/s^2]."""
+    if now is None or now.rows.nr == 0:
+        return Conditions()
+    nr, state = now.rows.nr, now.rows.state
+    f, u, mu = now.f[:nr], state.u[:nr], state.mu[:nr]
+    friction = np.sqrt((f[:, 1:] ** 2).sum(axis=1))
+    power = float((f[:, 1:] * u[:, 1:]).sum())
+    slip = np.sqrt((u[:, 1:] ** 2).sum(axis=1))
+    return Conditions(
+        least_impulse=float(f[:, 0].min()),
+        least_velocity=float(u[:, 0].min()),
+        complementarity=float((f[:, 0] * u[:, 0]).sum()),
+        cone=float((friction - mu[:, 0] * f[:, 0]).max()),
+        power=power,
+        dissipation=float((mu[:, 1] * f[:, 0] * slip).sum()) + power,
+    )

@@ -1,0 +1,186 @@
+"""Joints at the level of accelerations: rows J a + bias = 0, and what acts on free coordinates.
+
+The bias J' v of a row is the derivative of J v along the motion with v held: a difference of fourth
+order over a turn of a few thousandths, exact to about 12 digits of its own size. Limits are
+contacts without friction; motors and friction are contacts whose load is given (a normal row
+without bodies and with a compliance), so that the laws of contact answer for all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.constraints.joints.rows import (
+    Coordinates,
+    JointRows,
+    free_coordinates,
+    joint_rows,
+)
+from drystone.dynamics.frames import exponential, product
+from drystone.kernels.joints import LENGTH
+from drystone.kernels.joints_coupled import (
+    FRICTION,
+    HOLD,
+    LOWER,
+    POSITION_MOTOR,
+    SPEED_MOTOR,
+    SPRING,
+    UPPER,
+)
+from drystone.model import Joints, Model, State
+from drystone.types import Floats, Ints
+
+TURN = 2e-3  # [rad] of the difference that gives the bias
+WEIGHTS = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
+
+
+@dataclass(slots=True)
+class Ties:
+    """Bilateral rows: body (nj, 2), J (nj, 2, dof), bias, error C, u = dC/dt (nj,)."""
+
+    body: Ints
+    J: Floats
+    bias: Floats
+    error: Floats
+    u: Floats
+
+
+@dataclass(slots=True)
+class Acts:
+    """Limits, motors and friction of free coordinates, as contacts; n of them.
+
+    action (n,): number among the joints' actions; loaded (n,): motors and friction, whose normal
+    force is `load` [N or N m]; limits have inf. body (n, 2), J (n, 2, dof): the coordinate's own,
+    turned round at upper limits; gap (n,): inf for loaded ones; u (n,): speed of the gap, or slip;
+    bias (n,): J a + bias is the rate of u. sign (n,): -1 at upper limits.
+    """
+
+    action: Ints
+    loaded: np.ndarray
+    load: Floats
+    body: Ints
+    J: Floats
+    gap: Floats
+    u: Floats
+    bias: Floats
+    sign: Floats
+
+
+class JointRates:
+    """The joints of a model as rows of an instant."""
+
+    def __init__(self, model: Model, joints: Joints) -> None:
+        self.model, self.joints = model, joints
+        kind = joints.action_kind
+        self.held = np.flatnonzero(kind == HOLD)
+        self.springs = np.flatnonzero(kind == SPRING)
+        limits, loads = (LOWER, UPPER), (SPEED_MOTOR, POSITION_MOTOR, FRICTION)
+        self.acting = np.flatnonzero(np.isin(kind, limits + loads))
+        self.loaded = np.isin(kind[self.acting], loads)
+        self._lengths = bool((joints.row_code[:, 0] == LENGTH).any())
+        self._lengths |= bool((joints.coordinate_code[:, 0] == LENGTH).any())
+
+    def at(self, state: State, last: Floats | None) -> tuple[Ties, Acts, Coordinates, Floats]:
+        """Rows, actions, coordinates, and the rate of change of the coordinates' J v (nq,)."""
+        joints = self.joints
+        q, rows = self._evaluate(state, last)
+        bias, rate = self._bias(state, q)
+        x = joints.action_coordinate[self.held]
+        place = joints.action_numbers[self.held, 0]
+        J = np.concatenate([rows.J, q.J[x]])
+        body = np.concatenate([rows.body, joints.coordinate_body[x]])
+        ties = Ties(
+            body, J, np.concatenate([bias, rate[x]]),
+            np.concatenate([rows.error, q.value[x] - place]), along(J, body, state.velocity),
+        )  # fmt: skip
+        return ties, self._acts(state, q, rate), q, rate
+
+    def add_springs(self, state: State, q: Coordinates, out: Floats) -> None:
+        """Add the forces of springs on coordinates to out (nb, dof)."""
+        joints = self.joints
+        x = joints.action_coordinate[self.springs]
+        if x.size == 0:
+            return
+        k, c, rest, _ = joints.action_numbers[self.springs].T
+        body = joints.coordinate_body[x]
+        force = -k * (q.value[x] - rest) - c * along(q.J[x], body, state.velocity)
+        for side in (0, 1):
+            real = body[:, side] >= 0
+            np.add.at(out, body[real, side], force[real, None] * q.J[x][real, side])
+
+    def _evaluate(self, state: State, last: Floats | None) -> tuple[Coordinates, JointRows]:
+        q = free_coordinates(self.joints, state, last)
+        return q, joint_rows(self.joints, state, q)
+
+    def _bias(self, state: State, q: Coordinates) -> tuple[Floats, Floats]:
+        """d(J v)/dt with v held, of rows (nr,) and of coordinates (nq,)."""
+        joints, dim, v = self.joints, self.model.dim, state.velocity
+        fast = float(np.abs(v[:, dim:]).max(initial=0.0))
+        if self._lengths:
+            fast = max(fast, self._swing(state))
+        if fast == 0.0:
+            return np.zeros(joints.nr), np.zeros(joints.nq)
+        step = TURN / fast
+        rows, coordinates = np.zeros(joints.nr), np.zeros(joints.nq)
+        for k, weight in WEIGHTS:
+            there = moved(state, k * step)
+            at, tie = self._evaluate(there, q.value)
+            rows += weight * along(tie.J, tie.body, v)
+            coordinates += weight * along(at.J, joints.coordinate_body, v)
+        return rows / step, coordinates / step
+
+    def _swing(self, state: State) -> float:
+        """Greatest speed of a body over the shortest distance between two anchors [1/s]."""
+        joints, dim = self.joints, self.model.dim
+        speed = 2.0 * float(np.abs(state.velocity[:, :dim]).max(initial=0.0))
+        lengths = [
+            np.abs(target[code[:, 0] == LENGTH])
+            for code, target in (
+                (joints.row_code, joints.row_target),
+                (joints.coordinate_code, joints.coordinate_target),
+            )
+        ]
+        known = np.concatenate(lengths)
+        known = known[known > 0]
+        return speed / float(known.min()) if known.size else speed
+
+    def _acts(self, state: State, q: Coordinates, rate: Floats) -> Acts:
+        joints, mine = self.joints, self.acting
+        kind, x = joints.action_kind[mine], joints.action_coordinate[mine]
+        number = joints.action_numbers[mine]
+        value, J, body = q.value[x], q.J[x], joints.coordinate_body[x]
+        sign = np.where(kind == UPPER, -1.0, 1.0)
+        speed = along(J, body, state.velocity)
+        load = np.where(kind == FRICTION, number[:, 0], number[:, 1])
+        wanted, change = np.zeros(mine.size), np.zeros(mine.size)
+        wanted[kind == SPEED_MOTOR] = number[kind == SPEED_MOTOR, 0]
+        servo = kind == POSITION_MOTOR
+        place, _, gain, most = number.T
+        pull = gain * (place - value)
+        wanted[servo] = np.clip(pull, -most, most)[servo]
+        free = servo & (np.abs(pull) < most)
+        change[free] = -(gain * speed)[free]
+        gap = np.where(self.loaded, np.inf, sign * (value - number[:, 0]))
+        return Acts(
+            mine, self.loaded, np.where(self.loaded, load, np.inf), body, sign[:, None, None] * J,
+            gap, sign * speed - wanted, sign * rate[x] - change, sign,
+        )  # fmt: skip
+
+
+def along(J: Floats, body: Ints, v: Floats) -> Floats:
+    """(n,) J v of rows J (n, 2, dof) on bodies (n, 2), -1 the world."""
+    padded = np.concatenate([v, np.zeros((1, v.shape[1]))])
+    return np.asarray((J * padded[body]).sum(axis=(1, 2)))
+
+
+def moved(state: State, h: float) -> State:
+    """Bodies moved on for h seconds with constant velocities."""
+    dim = state.position.shape[1]
+    position = state.position + h * state.velocity[:, :dim]
+    if dim == 2:
+        turned = state.orientation + h * state.velocity[:, 2]
+    else:
+        turned = product(exponential(h * state.velocity[:, 3:]), state.orientation)
+    return State(state.time + h, position, turned, state.velocity)

@@ -1,0 +1,199 @@
+"""Contacts that touch, from instant to instant, and their rows with those of joints.
+
+A contact is held by its key. Where the detector no longer finds it (its features ceased to meet
+within a trial step of the integrator) it is continued: A's point, fixed in A, against B's plane,
+fixed in B, or the other way round. Such states are never accepted: the loss is an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.constraints.kinematics import ContactKinematics, Feature
+from drystone.constraints.rows import select
+from drystone.dynamics.frames import rotations, turned
+from drystone.model import Contacts, State
+from drystone.steppers.event_driven.forces import ContactState, Tolerances
+from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene
+from drystone.types import Bools, Floats, Ints
+
+Slip = Callable[[ContactKinematics, Floats], Floats]
+
+
+@dataclass(slots=True)
+class Continued:
+    """Where held contacts lie on their bodies: local points (nc, dim) on A and B, local normal
+    on the body `owner` (nc,) 0 or 1, the one whose plane it is."""
+
+    point: Floats
+    normal: Floats
+    owner: Ints
+
+
+@dataclass(slots=True)
+class Rows:
+    """All rows of an instant: contacts, then actions of joints as contacts; bilateral rows.
+
+    contacts, kin: the real ones, nr of them; gap (nc,): inf for given loads; state: what the
+    laws of contact are applied to. loaded (nc,): given loads. lost (nr,): continued contacts.
+    """
+
+    contacts: Contacts
+    kin: ContactKinematics
+    jointed: Jointed
+    loads: Loads
+    state: ContactState
+    gap: Floats
+    loaded: Bools
+    lost: Bools
+
+    @property
+    def nr(self) -> int:
+        return len(self.contacts)
+
+
+class Held:
+    """A set of contacts and actions to follow: keys of contacts, numbers of actions."""
+
+    def __init__(self, scene: Scene, state: State, contacts: Contacts, acts: Ints) -> None:
+        self.scene, self.acts = scene, acts
+        self.keys = scene.keys(contacts)
+        self.body = scene.model.geoms.body[np.stack([contacts.geom_a, contacts.geom_b], axis=1)]
+        self.mu, self.eps = scene.materials(self.body)
+        self.names = [self._name(i, k) for i, k in enumerate(self.keys)]
+        self._start = contacts
+        self._place: dict[Key, int] = {key: i for i, key in enumerate(self.keys)}
+        self._continued = self._fixed(state, contacts) if len(contacts) else None
+
+    def contacts(self, state: State, found: Contacts | None = None) -> tuple[Contacts, Bools]:
+        """The contacts of this set at a state, in order, and which had to be continued.
+
+        found: what the detector says of the state, if it has been asked already.
+        """
+        n = len(self.keys)
+        if n == 0:
+            return self._start, np.zeros(0, bool)
+        if found is None:
+            found = self.scene.contacts(state)
+        index = np.full(n, -1)
+        for j, key in enumerate(self.scene.keys(found)):
+            i = self._place.get(key)
+            if i is not None:
+                index[i] = j
+        lost = index < 0
+        if not lost.any():
+            return select(found, index), lost
+        out = self._continue(state)
+        have = ~lost
+        for name in ("point", "normal", "gap"):
+            getattr(out, name)[have] = getattr(found, name)[index[have]]
+        return out, lost
+
+    def rows(
+        self,
+        state: State,
+        slip: Slip | None,
+        tolerances: Tolerances,
+        *,
+        impulse: bool = False,
+        found: Contacts | None = None,
+    ) -> Rows:
+        """Rows at a state.
+
+        slip(kin, u): (nc, d - 1) who slides and where, None: by velocities and tolerances.
+        impulse: leave out given loads, which are nothing at the instant of a collision.
+        """
+        scene, model = self.scene, self.scene.model
+        contacts, lost = self.contacts(state, found)
+        kin = scene.kinematics(state, contacts)
+        jointed = scene.jointed(state)
+        loads = scene.loads(state, jointed.q)
+        acts = jointed.acts
+        mine = np.flatnonzero(np.isin(acts.action, self.acts))
+        if impulse:
+            mine = mine[~acts.loaded[mine]]
+        nr, n, d = len(contacts), mine.size, model.dim
+        J = np.zeros((nr + n, d, 2, model.dof))
+        u, bias, soft = (np.zeros((nr + n, d)) for _ in range(3))
+        mu, eps = np.zeros((nr + n, 2)), np.zeros(nr + n)
+        J[:nr], u[:nr], bias[:nr] = kin.J, kin.velocity, kin.bias
+        mu[:nr], eps[:nr] = self.mu, self.eps[:, 0]
+        body = np.concatenate([self.body, acts.body[mine]])
+        loaded = np.concatenate([np.zeros(nr, bool), acts.loaded[mine]])
+        at = np.arange(nr, nr + n)
+        place = np.where(acts.loaded[mine], 1, 0)
+        J[at, place], u[at, place] = acts.J[mine], acts.u[mine]
+        bias[at, place] = acts.bias[mine]
+        mu[loaded] = 1.0
+        size = mobility(acts.J[mine], acts.body[mine], model.inverse_mass, loads.inverse_inertia)
+        soft[nr:] = size[:, None]
+        soft[at, place] = 0.0
+        bias[loaded, 0] = -soft[loaded, 0] * acts.load[mine][acts.loaded[mine]]
+        ties = jointed.ties
+        names = [*self.names, *(f"joint action {k}" for k in acts.action[mine].tolist())]
+        whole = ContactState(
+            body=body, J=J, u=u, mu=mu, restitution=eps, bias=bias, soft=soft,
+            slip=None if slip is None else slip(kin, u),
+            inverse_mass=model.inverse_mass, inverse_inertia=loads.inverse_inertia,
+            acceleration=loads.acceleration, joint_body=ties.body, joint_J=ties.J,
+            joint_bias=ties.bias, joint_u=ties.u, key=tuple(names), tolerances=tolerances,
+        )  # fmt: skip
+        gap = np.concatenate([contacts.gap, acts.gap[mine]])
+        return Rows(contacts, kin, jointed, loads, whole, gap, loaded, lost)
+
+    def _name(self, i: int, key: Key) -> str:
+        names = self.scene.model.names
+        a, b = (names[k] for k in self.body[i])
+        return f"{a}/{b} ({key[0]}.{key[1]}.{key[2]})"
+
+    def _fixed(self, state: State, contacts: Contacts) -> Continued:
+        """Points and normals of contacts in the frames of their bodies."""
+        kin = self.scene.kinematics(state, contacts)
+        half = 0.5 * contacts.gap[:, None] * contacts.normal
+        R = rotations(state.orientation)
+        local = np.empty((len(contacts), 2, self.scene.model.dim))
+        for side, p in enumerate((contacts.point + half, contacts.point - half)):
+            own = self.body[:, side]
+            local[:, side] = turned(R[own].transpose(0, 2, 1), p - state.position[own])
+        first = (kin.feature[:, 0] == Feature.FACE) & (kin.feature[:, 1] != Feature.FACE)
+        owner = np.where(first, 0, 1)
+        own = self.body[np.arange(owner.size), owner]
+        normal = turned(R[own].transpose(0, 2, 1), contacts.normal)
+        return Continued(local, normal, owner)
+
+    def _continue(self, state: State) -> Contacts:
+        fixed, start = self._continued, self._start
+        if fixed is None:
+            return start
+        R = rotations(state.orientation)
+        p = [
+            turned(R[self.body[:, s]], fixed.point[:, s]) + state.position[self.body[:, s]]
+            for s in (0, 1)
+        ]
+        normal = turned(R[self.body[np.arange(fixed.owner.size), fixed.owner]], fixed.normal)
+        gap = ((p[0] - p[1]) * normal).sum(axis=1)
+        other = np.where(fixed.owner[:, None] == 1, p[0], p[1])  # the point that has a place
+        shift = np.where(fixed.owner == 1, -0.5, 0.5) * gap
+        point = other + shift[:, None] * normal
+        return Contacts(start.geom_a, start.geom_b, point, normal, gap, start.feature)
+
+
+def mobility(J: Floats, body: Ints, inverse_mass: Floats, inverse_inertia: Floats) -> Floats:
+    """(n,) J M^-1 J' of single rows J (n, 2, dof), 1 where nothing moves."""
+    n, _, dof = J.shape
+    dim = 2 if dof == 3 else 3
+    out = np.zeros(n)
+    for side in (0, 1):
+        b, row = body[:, side], J[:, side]
+        real = b >= 0
+        m = np.where(real, inverse_mass[b], 0.0)
+        out += m * (row[:, :dim] ** 2).sum(axis=1)
+        if dim == 2:
+            out += np.where(real, inverse_inertia[b], 0.0) * row[:, 2] ** 2
+        else:
+            turn = np.einsum("ni,nij,nj->n", row[:, 3:], inverse_inertia[b], row[:, 3:])
+            out += np.where(real, turn, 0.0)
+    return np.where(out > 0, out, 1.0)

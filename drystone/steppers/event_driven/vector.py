@@ -1,0 +1,97 @@
+"""The state of all moving bodies as one vector, as integrators want it (001:3.1).
+
+Y = (positions, orientations, velocities, work): work (4,) are energies that grow with time, so that
+the books of a step are integrated as exactly as its motion.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from drystone.dynamics.frames import product
+from drystone.model import Model, State
+from drystone.types import Floats
+
+LOADS, DRIVING, FRICTION, CONSTRAINT = range(4)  # entries of work [J]
+DIFFERENCE = 2e-4  # [s] of the differences that stand for the acceleration of a prescribed motion
+CENTRAL = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
+FORWARD = ((0.0, -25 / 12), (1.0, 4.0), (2.0, -3.0), (3.0, 4 / 3), (4.0, -1 / 4))
+
+
+class Layout:
+    """Where each number of Y lies; bodies that forces do not move are functions of time."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.bodies = np.flatnonzero(model.inverse_mass > 0)
+        n, dim, dof = self.bodies.size, model.dim, model.dof
+        turns = 1 if dim == 2 else 4
+        ends = np.cumsum([0, n * dim, n * turns, n * dof, 4])
+        self.position, self.orientation, self.velocity, self.work = (
+            slice(a, b) for a, b in pairwise(ends.tolist())
+        )
+        self.size = int(ends[-1])
+        self._template: State | None = None
+
+    def pack(self, state: State, work: Floats | None = None) -> Floats:
+        """Y of a state; bodies that do not move are remembered as they are in it."""
+        self._template = state
+        y, own = np.zeros(self.size), self.bodies
+        y[self.position] = state.position[own].ravel()
+        y[self.orientation] = state.orientation[own].ravel()
+        y[self.velocity] = state.velocity[own].ravel()
+        if work is not None:
+            y[self.work] = work
+        return y
+
+    def state(self, t: float, y: Floats) -> State:
+        """The state of all bodies at Y, quaternions of length 1."""
+        if self._template is None:
+            raise ValueError("pack a state first")
+        out, own = self._template.copy(), self.bodies
+        out.time = float(t)
+        out.position[own] = y[self.position].reshape(own.size, -1)
+        turn = y[self.orientation]
+        if self.model.dim == 3:
+            turn = turn.reshape(own.size, 4)
+            turn = turn / np.sqrt((turn**2).sum(axis=1, keepdims=True))
+        out.orientation[own] = turn
+        out.velocity[own] = y[self.velocity].reshape(own.size, -1)
+        for i, motion in self.model.motions:
+            out.position[i], out.orientation[i] = motion.pose(t)
+            out.velocity[i] = motion.velocity(t, 0.0)
+        return out
+
+    def rate(self, y: Floats, state: State, acceleration: Floats, power: Floats) -> Floats:
+        """dY/dt: acceleration (nb, dof) of the bodies, power (4,) [W]."""
+        out, own, dim = np.empty(self.size), self.bodies, self.model.dim
+        v = state.velocity[own]
+        out[self.position] = v[:, :dim].ravel()
+        if dim == 2:
+            out[self.orientation] = v[:, 2]
+        else:
+            spin = np.zeros((own.size, 4))
+            spin[:, 1:] = v[:, 3:]
+            turn = y[self.orientation].reshape(own.size, 4)
+            out[self.orientation] = 0.5 * product(spin, turn).ravel()
+        out[self.velocity] = acceleration[own].ravel()
+        out[self.work] = power
+        return out
+
+    def tolerances(self, atol: float, rtol: float, energy: float) -> Floats:
+        """Absolute tolerances of Y; energy [J]: the size of the energies at stake."""
+        out = np.full(self.size, atol)
+        out[self.work] = max(atol, rtol * energy)
+        return out
+
+
+def prescribed_acceleration(model: Model, t: float, out: Floats) -> None:
+    """Write the accelerations of prescribed bodies at t into out (nb, dof)."""
+    for i, motion in model.motions:
+        early = 0.0 <= t < 2 * DIFFERENCE  # a motion may not be defined before time 0
+        a = np.zeros(model.dof)
+        for k, weight in FORWARD if early else CENTRAL:
+            a += weight * motion.velocity(t + k * DIFFERENCE, 0.0)
+        out[i] = a / DIFFERENCE
