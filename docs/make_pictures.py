@@ -101,17 +101,135 @@ def chain_whip() -> None:
         style.save(fig, PICTURES / "chain_whip.png")
 
 
-def _moment(name: str, time: float) -> None:
+def penalty_rods() -> None:
+    """Figures 12.1 to 12.3 of the thesis: normal force over time, for stiffer and stiffer springs
+    and for depths at the start."""
+    from drystone.plots import style
+
+    with style.figure(8.0, 3.0) as fig:
+        axes = fig.add_axes((0.08, 0.17, 0.4, 0.72))
+        for k, colour in ((1e4, style.QUIET), (1e5, style.ORANGE), (1e6, style.RED)):
+            t, f = _pressed("rod-inconsistent", k, 0.1, 100)
+            axes.plot(1e3 * t, f, color=colour, label=f"$k = 10^{{{round(np.log10(k))}}}$ N/m")
+        axes.set_title("no force: an impulse")
+        axes.set_xlabel("time [ms]")
+        axes.set_ylabel("$f_N$ [N]")
+        axes.set_xlim(0, 40)
+        axes.legend(frameon=False)
+        axes = fig.add_axes((0.58, 0.17, 0.4, 0.72))
+        for depth, colour in ((0.0, style.INK), (0.9, style.BLUE), (1.0, style.ORANGE)):
+            t, f = _pressed("rod-indeterminate", 1e6, 0.1, 90, depth=depth / 1e6)
+            axes.plot(1e3 * t, f, color=colour, label=f"$d_0 = {depth:g}\\,m/k$")
+        t, f = _pressed("rod-indeterminate", 1e6, 0.1, 90, depth=1.5e-6)
+        axes.plot(1e3 * t, f, color=style.RED, label="$d_0 = 1.5\\,m/k$")
+        axes.set_title("two forces: the depth chooses")
+        axes.set_xlabel("time [ms]")
+        axes.set_ylim(-0.1, 5)
+        axes.legend(frameon=False)
+        style.save(fig, PICTURES / "penalty_rods.png")
+
+
+def _pressed(name: str, k: float, dt: float, steps: int, **settings: float) -> tuple:
+    """Times and normal forces of a rod on springs, every dt / sqrt(k)."""
+    method = ds.Penalty(dt=dt / np.sqrt(k), stiffness=k, slip_speed=1e-2)
+    sim = ds.scene(name, **settings).simulation(method=method)
+    out = []
+    for _ in range(steps):
+        sim.step()
+        out.append((sim.time, sim.contacts["force"][:, 1].sum()))
+    return tuple(np.array(out).T)
+
+
+def rocking() -> None:
+    """Figures 6.6 to 6.8 of the thesis: the reaction R(t) over the weight."""
+    from drystone.plots import style
+
+    names = ("ellipsoid-rock", "eccentric-ellipsoid-rock", "superquadric-rock")
+    with style.figure(8.0, 2.6) as fig:
+        for k, name in enumerate(names):
+            axes = fig.add_axes((0.06 + 0.32 * k, 0.2, 0.27, 0.66))
+            sim = ds.scene(name).simulation(method=ds.TimeStepping(dt=2.5e-4))
+            kept = []
+            for _ in range(10000):
+                sim.step()
+                kept.append((sim.time, sim.contacts["force"][:, 2].sum() / 9.81))
+            axes.plot(*np.array(kept).T, color=style.BLUE, lw=1.0)
+            axes.set_title(name)
+            axes.set_xlabel("time [s]")
+            axes.set_ylim(0, None)
+            if k == 0:
+                axes.set_ylabel("$R / (m g)$")
+        style.save(fig, PICTURES / "rocking.png")
+
+
+def chains_1989() -> None:
+    """Figure 14 c to f, three moments of each."""
+    moments = {
+        "destructive-chain": (0.3, 0.72, 1.2),
+        "chain-pivot": (0.3, 0.62, 0.8),
+        "blocks-chain": (0.2, 0.5, 2.0),
+        "many-blocks-chain": (0.1, 0.5, 2.0),
+    }
+    _panels("chains_1989", moments, 1e-3)
+
+
+def mechanisms_1994() -> None:
+    """The double-action jack and the feeder, three moments of each."""
+    moments = {"double-action-jack": (0.1, 1.5, 3.5), "block-feeder": (0.9, 3.2, 7.4)}
+    _panels("mechanisms_1994", moments, 1 / 240)
+
+
+def _panels(picture: str, moments: dict[str, tuple[float, ...]], dt: float) -> None:
+    """Planar scenes, a row each, at some times [s]."""
+    from drystone.plots import style
+    from drystone.plots.planar_picture import draw_planar
+
+    rows, columns = len(moments), 3
+    with style.figure(7.0, 2.35 * rows) as fig:
+        for i, (name, times) in enumerate(moments.items()):
+            scene = ds.scene(name, **({"n": 4} if name == "block-feeder" else {}))
+            sim = scene.simulation(method=ds.TimeStepping(dt=dt))
+            for k, time in enumerate(times):
+                sim.run(time - sim.time)
+                place = (k / columns, 1 - (i + 1) / rows, 0.99 / columns, 0.88 / rows)
+                axes = fig.add_axes(place)
+                draw_planar(axes, sim.model, sim.state, limits=scene.view["limits"])
+                axes.set_title(f"{name}, {time:g} s", fontsize=7.5)
+        style.save(fig, PICTURES / f"{picture}.png")
+
+
+def bricks() -> None:
+    """Figure 14a: the stack on its way down."""
+    _moment("bricks", 0.3)
+
+
+def jack_stairs() -> None:
+    """Figure D.1 of the thesis."""
+    _moment("jack-stairs", 0.9, "jack_stairs")
+
+
+def dice_lattice() -> None:
+    """Figure D.2 of the thesis."""
+    _moment("dice-lattice", 0.45, "dice_lattice")
+
+
+def collapse() -> None:
+    """Figure D.3 of the thesis."""
+    _moment("collapse", 0.65)
+
+
+def _moment(name: str, time: float, file: str = "") -> None:
     """A scene of the gallery after `time` seconds."""
     scene = ds.scene(name)
     sim = scene.simulation()
     sim.run(time)
-    save_picture(sim, PICTURES / f"{name}.png", view=scene.view)
+    save_picture(sim, PICTURES / f"{file or name}.png", view=scene.view)
 
 
 GALLERY = (brazil_nut, arch, card_house, spheres, ellipse_drop)
 MECHANISMS = (ragdoll, vehicle, gripper, geneva, chain_whip)
-ALL = {f.__name__: f for f in (*GALLERY, *MECHANISMS)}
+PAPERS = (bricks, chains_1989, jack_stairs, dice_lattice, collapse, rocking, mechanisms_1994)
+ALL = {f.__name__: f for f in (*GALLERY, *MECHANISMS, *PAPERS, penalty_rods)}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

@@ -47,7 +47,7 @@ def destructive_chain(
         for side in (0, 1):
             at = (0.6 * brick + brick * side + 0.01 * (level % 2), (level + 0.5) * high)
             _block(world, f"brick{level}-{side}", (0.95 * brick, high), at, mu, planar, 300.0)
-    return Plan(world, 2.5, view=_view(planar, 1.3 * reach, (0.0, 0.5 * top)))
+    return Plan(world, 2.5, view=_view(planar, 0.9 * reach, (0.0, 0.45 * top)))
 
 
 def chain_pivot(
@@ -84,7 +84,7 @@ def chain_pivot(
             position=(at[0], 0.0, at[1]),
             orientation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0),
         )
-    return Plan(world, 2.0, view=_view(planar, 1.2 * reach, (0.0, -0.4 * reach)))
+    return Plan(world, 2.0, view=_view(planar, 0.8 * reach, (0.25 * reach, -0.45 * reach)))
 
 
 def blocks_chain(
@@ -135,8 +135,10 @@ def _caught(
         column, level = k % 2, k // 2
         at = ((0.8 * column - 0.4) * 1.4 * size, height + (0.6 + 1.5 * level + 0.3 * column) * size)
         _block(world, f"block{k}", (size, size), at, mu, planar, 200.0)
-    middle = (0.0, 0.5 * height - 0.2 * reach)
-    return Plan(world, 3.0, view=_view(planar, 0.8 * reach + n * 0.3 * size, middle))
+    top = height + 0.75 * n * size
+    deep = 0.4 * reach
+    view = _view(planar, 0.55 * (top + deep), (0.0, 0.5 * (top - deep)))
+    return Plan(world, 3.0, view=view)
 
 
 def _hanging(links: int, length: float, span: float) -> Floats:

@@ -55,8 +55,9 @@ def double_action_jack(
             shape, name=name, mass=1.0, friction=mu, position=pin, orientation=way, layer=0
         )
         world.add_joint(Pin(name, "lever", anchor=pin, name=f"{name}-pin"))
-    top = teeth * pitch + TIP[1]
-    return Plan(world, 3 * period, view={"limits": ((-top, top), (-0.4, 1.6 * top))})
+    low = TIP[1] - teeth * pitch
+    view = {"limits": ((-1.3, 1.3), (low, low + 2.6))}
+    return Plan(world, 3 * period, view=view)
 
 
 def _bar(world: World, pitch: float, teeth: int, load: float, mu: float) -> None:
