@@ -1,0 +1,174 @@
+"""The compiled loop: many steps at once are the same steps; what needs Python gets it."""
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.steppers.time_stepping.compiled import Compiled, applies
+from drystone.steppers.time_stepping.pipeline import Stepper
+
+SCENES = {
+    "incline": {},
+    "disks-21": {},
+    "newton-cradle": {},
+    "billiard-three": {},
+    "gyroscope": {},
+    "arch": {},
+    "spheres": {"n": 60},
+    "dominoes": {"n": 6},
+    "brazil-nut": {"grains": 40},
+}
+
+
+def same(a: ds.Simulation, b: ds.Simulation) -> None:
+    for name in ("position", "orientation", "velocity"):
+        assert np.array_equal(getattr(a.state, name), getattr(b.state, name)), name
+    assert a.time == b.time
+
+
+def springs() -> ds.World:
+    world = ds.World()
+    world.add_ground(friction=0.5)
+    world.add_body(ds.Box(0.2, 0.2, 0.2), name="a", density=500, position=(0, 0, 0.5))
+    world.add_body(ds.Box(0.2, 0.2, 0.2), name="b", density=500, position=(0.5, 0, 0.3))
+    world.add_force(ds.Spring("a", "b", stiffness=200.0, damping=1.0, rest_length=0.4))
+    return world
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_steps_at_once_are_the_same_steps(name: str) -> None:
+    """To the bit, in states and reports, whatever the loop had to ask Python for."""
+    known = ds.scene(name).settings
+    settings = {k: v for k, v in SCENES[name].items() if k in known}
+    one, many = (ds.scene(name, **settings).simulation() for _ in range(2))
+    assert isinstance(one._stepper, Compiled)
+    steps = 40
+    reports = [one.step() for _ in range(steps)]
+    kept = many.run(steps * many.method.dt, record=True)
+    same(one, many)
+    assert len(kept) == steps + 1
+    for mine, other in zip(reports, kept.reports, strict=True):
+        assert mine.energy == other.energy
+        assert mine.conditions == other.conditions
+        assert (mine.time, mine.residual, mine.iterations) == (
+            other.time, other.residual, other.iterations,
+        )  # fmt: skip
+        assert mine.methods == other.methods
+        assert np.array_equal(mine.island_sizes, other.island_sizes)
+
+
+def test_springs_and_frames_of_some_steps() -> None:
+    one, many = (ds.Simulation(springs()) for _ in range(2))
+    for _ in range(90):
+        one.step()
+    kept = many.run(90 / 240, record=True, every=7)
+    same(one, many)
+    assert len(kept) == 1 + 90 // 7
+    assert np.allclose(np.diff(kept.time), 7 / 240)
+    assert np.abs(kept.series("unexplained")).max() < 1e-12
+    assert np.allclose(kept.series("total")[-1], kept.reports[-1].energy.total)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("options", [{}, {"restitution": "newton"}, {"tol": 1e-10}], ids=str)
+def test_the_loop_and_the_stages_in_python_make_the_same_motion(planar, options) -> None:
+    """Two programs of one scheme: sums in another order, so equal as far as solvers are."""
+    name = "disks-21" if planar else "spheres"
+    settings = {} if planar else {"n": 27}
+    scene = ds.scene(name, **settings)
+    sims = [scene.simulation(**options) for _ in range(2)]
+    sims[1]._stepper = Stepper(sims[1].method, sims[1].model)
+    assert type(sims[0]._stepper) is not type(sims[1]._stepper)
+    for sim in sims:
+        for _ in range(12):
+            sim.step()
+    a, b = (sim.state for sim in sims)
+    assert np.allclose(a.position, b.position, atol=1e-6)
+    assert np.allclose(a.velocity, b.velocity, atol=1e-4)
+    assert np.allclose(sims[0].report.energy.total, sims[1].report.energy.total, rtol=1e-6)
+
+
+def test_what_the_loop_does_not_do_is_done_elsewhere() -> None:
+    def model(**more):
+        world = ds.World()
+        world.add_ground()
+        world.add_body(ds.Sphere(0.1), name="a", mass=1.0, position=(0, 0, 1))
+        if more:
+            world.add_joint(ds.Ball("a", "world", anchor=(0, 0, 1)))
+        return world.build()[0]
+
+    assert applies(ds.TimeStepping(), model())
+    assert not applies(ds.TimeStepping(), model(joint=True))
+    for options in (
+        {"formulation": "convex"}, {"cone": 8}, {"solver": "nsgs"}, {"mass": "end"},
+        {"sleeping": ds.Sleeping()}, {"cone": ds.SoftFingerCone(0.01)},
+    ):  # fmt: skip
+        assert not applies(ds.TimeStepping(**options), model()), options
+
+
+def test_a_run_that_fails_keeps_what_it_reached() -> None:
+    world = ds.World(gravity=(0, 0, 0))
+    world.add_body(ds.Sphere(0.1), name="comet", mass=1.0, velocity=(0, 0, 1))
+
+    def burst(model, state):
+        return {"comet": (0, 0, np.inf if state.time > 0.05 else 0.0, 0, 0, 0)}
+
+    world.add_force(ds.Callback(burst))
+    sim = ds.Simulation(world)
+    with pytest.raises(ds.SimulationError, match="comet"):
+        sim.run(1.0)
+    assert 0.05 <= sim.time <= 0.06
+    assert np.isfinite(sim.state.position).all()
+
+
+def test_edits_between_runs_keep_what_stays() -> None:
+    world = ds.World()
+    world.add_ground(friction=0.5)
+    world.add_body(ds.Box(1, 1, 1), name="low", density=1, position=(0, 0, 0.5))
+    sim = ds.Simulation(world)
+    sim.run(0.2)
+    world.add_body(ds.Box(1, 1, 1), name="high", density=1, position=(0, 0, 1.5))
+    sim.run(0.2)
+    assert abs(sim.body("high").position[2] - 1.5) < 1e-9
+    force = sim.contacts["force"][:, 2]
+    assert np.isclose(np.abs(force).sum(), 3 * 9.81, rtol=1e-6)
+    world.add_body(ds.Sphere(0.2), name="hung", mass=1.0, position=(5, 0, 2))
+    world.add_joint(ds.Ball("hung", "world", anchor=(5, 0, 3)))
+    sim.run(0.1)
+    assert not isinstance(sim._stepper, Compiled)
+    assert abs(sim.body("high").position[2] - 1.5) < 1e-9
+
+
+def test_a_body_squeezed_out_does_not_pass_through_what_was_out_of_reach() -> None:
+    """A disk between two wedging ones shoots out faster than anything was, at a post."""
+    world = ds.World(gravity=(0, 0), planar=True)
+    world.add_body(ds.Disk(0.05), name="post", fixed=True, position=(-0.12, 0), friction=0.0)
+    for side, name in ((1, "top"), (-1, "bottom")):
+        world.add_body(
+            ds.Disk(0.5), name=name, mass=1000.0, position=(0.35, 0.55 * side),
+            velocity=(0, -4.0 * side), friction=0.0,
+        )  # fmt: skip
+    world.add_body(ds.Disk(0.1), name="pip", mass=1e-3, position=(0.1, 0.0), friction=0.0)
+    sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 60, overlap="allow"))
+    fastest = 0.0
+    for _ in range(20):
+        sim.step()
+        fastest = max(fastest, abs(sim.body("pip").velocity[0]))
+        assert sim.body("pip").position[0] > 0.03 - 1e-5  # its radius away from the post
+    assert fastest > 4.1
+
+
+def test_threads_do_not_change_the_bits(monkeypatch) -> None:
+    """Islands shared out, and one island cut into parts: the same on one thread and on two."""
+    from drystone.steppers.time_stepping import threads
+
+    monkeypatch.setattr(threads, "LARGE", 150)
+    monkeypatch.setattr(threads, "WORTH", 60)
+    ends = []
+    for count in ("1", "2"):
+        monkeypatch.setenv("DRYSTONE_THREADS", count)
+        sim = ds.scene("spheres", n=150).simulation(dt=1 / 60)
+        sim.run(1.0)
+        assert sim.report.contacts > 150
+        ends.append(sim)
+    same(*ends)
