@@ -19,7 +19,8 @@ from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.touch import Rows
 from drystone.types import Floats
 
-HOLDS = 1e-9  # relative: by how much a condition of L is violated before its phase ends
+HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
+# than methods and words need to see it; forces are continuous there, so its time matters little
 TURNED = 1e-10  # [m/s] of slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
 TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-10, "press": 1e-10, "cone": 1e-10}

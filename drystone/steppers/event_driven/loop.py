@@ -71,7 +71,7 @@ class Loop:
         deep = np.abs(rows.gap) > self.settler.touch
         self._targets = np.where(deep & np.isfinite(rows.gap), rows.gap, 0.0)
         close(mode, state, self._targets)
-        stop(mode, state)
+        stop(mode, state, start=True)
         self.work[CONSTRAINT] += self._energy(state) - before
 
     def _phase(self, mode: Mode, state: State, until: float, stuck: int) -> State:
@@ -97,7 +97,8 @@ class Loop:
             event, probe = self._look(watch, solver, state, after, prior, margin, stuck)
             if event is not None:
                 return self._end(mode, event)
-            if probe is None or self._renamed(probe, stuck):
+            lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
+            if probe is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
             self._known = (solver.t, solver.y.copy(), probe.now)
             if self.integrator != "adams":
@@ -219,7 +220,7 @@ class Loop:
                 held[n[1]] if isinstance(n[1], int) and n[1] < len(held) else str(n[1])
                 for n in names if n[0] == kind
             )  # fmt: skip
-            self.books.events.append(Event(t, ENDS[kind], who))
+            self.books.events.append(Event(float(t), ENDS[kind], who))
         return self._keep(state, y)
 
     def _keep(self, state: State, y: Floats) -> State:

@@ -65,7 +65,7 @@ class Mode:
     """The law of motion of one smooth phase.
 
     forces: the solution it starts from. closed, sticks (nc,): contacts that press, and those of
-    them that do not slip.
+    them that do not slip; fresh (nc,): contacts that begin to slide here.
     """
 
     def __init__(
@@ -75,9 +75,10 @@ class Mode:
         sliding: Sliding,
         tolerances: Tolerances,
         method: ContactForces,
+        fresh: Bools,
     ) -> None:
         self.held, self.forces, self.sliding = held, forces, sliding
-        self.tolerances, self.method = tolerances, method
+        self.tolerances, self.method, self.fresh = tolerances, method, fresh
         word = np.array(forces.word, dtype="<U9")
         self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
@@ -131,6 +132,8 @@ class Mode:
         acceleration: pressing contacts pull (f_n), sticking ones give way (cone), open ones that
         still touch would penetrate (a_n). Negative: violated."""
         out: dict[tuple[str, int], float] = {}
+        if not self.smooth:
+            return out
         rows, tol = now.rows, self.tolerances
         for (system, r, a), part in zip(now.parts, self.forces.islands, strict=True):
             L = part.index_set

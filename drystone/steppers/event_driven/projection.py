@@ -49,14 +49,18 @@ def close(mode: Mode, state: State, targets: Floats) -> float:
     return first
 
 
-def stop(mode: Mode, state: State) -> float:
+def stop(mode: Mode, state: State, start: bool = False) -> float:
     """Take what is left of C' and of the slip of sticking contacts out of the velocities, in
-    place; returns the greatest speed that was there [m/s]."""
+    place; returns the greatest speed that was there [m/s].
+
+    start: of a phase, where contacts that begin to slide have no slip yet.
+    """
     scene, model = mode.held.scene, mode.held.scene.model
     rows = mode.held.rows(state, mode.sliding, mode.tolerances)
     d = model.dim
     pressed = np.flatnonzero(mode.closed & ~rows.loaded)
-    rough = np.flatnonzero(mode.sticks & (rows.state.mu[:, 0] > 0))
+    still = mode.sticks | mode.fresh if start else mode.sticks
+    rough = np.flatnonzero(still & (rows.state.mu[:, 0] > 0))
     u = rows.state.u
     speed = np.concatenate([u[pressed, 0], u[rough, 1:d].ravel(), rows.state.joint_u])
     worst = float(np.abs(speed).max(initial=0.0))

@@ -8,7 +8,7 @@ of a block that rocks to rest, end after finitely many, at a speed that is a set
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
+from drystone.steppers.event_driven.forces.methods import APPROXIMATE
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.mode import Mode, Sliding
@@ -25,8 +26,8 @@ from drystone.steppers.event_driven.touch import Held, Rows
 from drystone.types import Bools, Floats, Status
 
 ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
-ONSETS = 25  # of the direction in which contacts begin to slide
-SAME = 1e-12
+ONSETS = 100  # of the direction in which contacts begin to slide
+SAME = 1e-10
 
 
 @dataclass(slots=True)
@@ -68,6 +69,7 @@ class Settler:
         self.scene, self.law, self.method = scene, law, method
         self.tolerances, self.touch, self.slow = tolerances, touch, slow
         self.max_impacts = max_impacts
+        self.exact = method.solver.name not in APPROXIMATE
 
     def settle(self, state: State, books: Books) -> Mode:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
@@ -77,9 +79,9 @@ class Settler:
             if (rows.state.kind == Kind.COLLIDING).any():
                 self._collide(state, rows, books, plastic=k > ROUNDS // 2)
                 continue
-            forces, sliding, rows = self._forces(state, held)
+            forces, sliding, rows, fresh = self._forces(state, held)
             if forces.ray is None:
-                return self._phase(held, forces, sliding, books)
+                return self._phase(held, forces, sliding, fresh, books)
             self._jam(state, rows, forces, books)
         names = ", ".join(sorted({name.split(" ")[0] for name in held.names}))
         raise SimulationError(
@@ -93,14 +95,16 @@ class Settler:
         on = acts.action[acts.loaded | (acts.gap <= self.touch)]
         return Held(self.scene, state, select(found, found.gap <= self.touch), on)
 
-    def _phase(self, held: Held, forces: Forces, sliding: Sliding, books: Books) -> Mode:
+    def _phase(
+        self, held: Held, forces: Forces, sliding: Sliding, fresh: Bools, books: Books
+    ) -> Mode:
         self.method.commit(forces)
         for sentence in forces.log:
             books.say(sentence)
         books.residual = max(books.residual, forces.residual)
         if not forces.ok:
             books.status = forces.status
-        return Mode(held, forces, sliding, self.tolerances, self.method)
+        return Mode(held, forces, sliding, self.tolerances, self.method, fresh)
 
     def _collide(self, state: State, rows: Rows, books: Books, plastic: bool) -> None:
         whole = rows.state
@@ -159,26 +163,27 @@ class Settler:
                 books.impulse[name] = books.impulse.get(name, 0.0) + vector
         books.events.append(Event(state.time, kind, names, hit.energy))
 
-    def _forces(self, state: State, held: Held) -> tuple[Forces, Sliding, Rows]:
-        """Forces, with the dynamic coefficient where static friction gives way."""
+    def _forces(self, state: State, held: Held) -> tuple[Forces, Sliding, Rows, Bools]:
+        """Forces, with the dynamic coefficient where static friction gives way; who that is."""
         rows = held.rows(state, None, self.tolerances)
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
+        turning = False
         for _ in range(ONSETS):
             if forces.ray is not None:
                 break
             start = np.asarray(forces.onset.any(axis=1)) & ~sliding.slides
             start &= rows.state.mu[:, 0] > 0
-            if not start.any() and not fresh.any():
+            if not start.any() and not turning:
                 break
             sliding.slides |= start
             fresh |= start
-            if not self._turn(sliding, rows, forces, fresh, start) and not start.any():
-                break
-            rows = held.rows(state, sliding, self.tolerances)
-            forces = self.method.solve(rows.state)
-        return forces, sliding, rows
+            turning = self._turn(sliding, rows, forces, fresh, start)
+            now = replace(rows.state, slip=sliding(rows.kin, rows.state.u))
+            rows = replace(rows, state=now)
+            forces = self.method.solve(now)
+        return forces, sliding, rows, fresh
 
     def _sliding(self, rows: Rows) -> Sliding:
         """Who slides by its velocity; slow slip keeps its direction (always, in the plane)."""
@@ -193,23 +198,46 @@ class Settler:
     def _turn(
         self, sliding: Sliding, rows: Rows, forces: Forces, fresh: Bools, start: Bools
     ) -> bool:
-        """Contacts that begin to slide do so along their acceleration; whether any turned."""
+        """Contacts that begin to slide do so along their acceleration; whether any turned.
+
+        In space that acceleration depends on the direction s of friction itself: s goes on as
+        kappa s + a(s), with kappa not less than what friction changes in a.
+        """
         a = forces.contact_acceleration[:, 1:]
         size = np.linalg.norm(a, axis=1)
         turned = False
+        kappa = _stiffness(forces, fresh)
         for i in np.flatnonzero(fresh & (size > 0)).tolist():
             if i >= rows.nr:
                 if start[i]:
                     sliding.way[i - rows.nr] = np.sign(a[i, 0])
                 continue
-            new = rows.kin.frame[i, 1:].T @ (a[i] / size[i])
-            old = sliding.direction[i]
-            if not start[i] and (rows.state.d == 2 or old @ new <= 0.0):
-                continue  # once begun it does not turn back: that is for an event to find
-            turned |= bool(np.abs(new - old).max() > SAME)
-            sliding.direction[i] = new
             sliding.frozen[i] = True
+            frame = rows.kin.frame[i, 1:]
+            old = frame @ sliding.direction[i]
+            if start[i]:
+                friction = np.linalg.norm(forces.f[i, 1:])
+                old = -forces.f[i, 1:] / friction if friction > 0 else a[i] / size[i]
+            elif rows.state.d == 2:
+                continue  # once begun it does not turn back: that is for an event to find
+            new = kappa * forces.f[i, 0] * rows.state.mu[i, 1] * old + a[i]
+            if rows.state.d == 2 or not new.any():
+                new = a[i]
+            new = new / np.linalg.norm(new)
+            turned |= bool(np.abs(new - old).max() > SAME) and rows.state.d == 3
+            sliding.direction[i] = frame.T @ new
         return turned
+
+
+def _stiffness(forces: Forces, fresh: Bools) -> float:
+    """Bound on the accelerations of fresh contacts by friction of 1 N on each of them [1/kg]."""
+    most = 0.0
+    for part in forces.islands:
+        d, mine = part.system.state.d, np.flatnonzero(fresh[part.system.contacts])
+        rows = (d * mine[:, None] + np.arange(1, d)).ravel()
+        W = part.system.W[np.ix_(rows, rows)]
+        most = max(most, float(np.abs(W).sum(axis=1).max(initial=0.0)))
+    return most
 
 
 def _power_on(rows: Rows, hit: Collision, body: int, v: Floats) -> float:
