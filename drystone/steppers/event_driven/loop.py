@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853, LSODA, RK45
+from scipy.integrate import DOP853, RK45
 
 from drystone.constraints.joints.forces import stored_by_joints
 from drystone.dynamics import bodies
@@ -13,6 +13,7 @@ from drystone.dynamics.energy import energy
 from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
+from drystone.steppers.event_driven.adams import Adams, Past
 from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.projection import close, stop
@@ -21,7 +22,7 @@ from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
 from drystone.types import Floats
 
-INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": LSODA}
+INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": Adams}
 SAMPLES = 32  # looks into one step of fast bodies
 TRAVEL = 0.5  # of the smallest body's size between two looks
 PATIENCE = 12  # events without progress before conditions are looked at less closely
@@ -43,6 +44,7 @@ class Loop:
         self.work = np.zeros(4)
         self._mode: Mode | None = None
         self._known: tuple[float, Floats, Evaluation] | None = None
+        self._history: tuple[Any, float, Floats, Past, int] | None = None
 
     def advance(self, state: State, until: float, books: Books) -> State:
         """The state at time `until`; books take what happens."""
@@ -90,7 +92,7 @@ class Loop:
             self._step(solver)
             longest = max(longest, solver.t - t)
             after = self._accept(mode, solver)
-            self.hint = max(longest, solver.h_abs) if hasattr(solver, "h_abs") else longest
+            self.hint = max(longest, solver.h_abs)
             margin = self._travel(state, after)
             if prior is None:
                 prior = watch.probe(state.time, state, margin)
@@ -101,12 +103,11 @@ class Loop:
             if probe is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
             self._known = (solver.t, solver.y.copy(), probe.now)
-            if self.integrator != "adams":
-                solver.f = self._rate(solver.t, solver.y)
-            elif self._drifted:
-                return self._keep(after, solver.y)
+            solver.f = self._rate(solver.t, solver.y)
             state, prior = after, probe
         self.last = self._known[2] if self._known is not None else None
+        if isinstance(solver, Adams):
+            self._history = (mode.signature, solver.t, solver.y.copy(), solver.past, solver.order)
         return self._keep(state, solver.y)
 
     def _renamed(self, probe: Probe, stuck: int) -> bool:
@@ -120,7 +121,16 @@ class Loop:
         atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
         first = None if self.hint is None else min(self.hint, until - t)
         make = INTEGRATORS[self.integrator]
-        return make(self._rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first)
+        more = self._recall(t, y) if make is Adams else {}
+        return make(self._rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
+
+    def _recall(self, t: float, y: Floats) -> dict[str, Any]:
+        """History that Adams' methods go on with: that of the same phase in the last frame."""
+        known, mode = self._history, self._mode
+        if known is None or mode is None or known[0] != mode.signature or known[1] != t:
+            return {}
+        same = np.array_equal(known[2][: self.layout.work.start], y[: self.layout.work.start])
+        return {"past": known[3], "order": known[4]} if same else {}
 
     def _rate(self, t: float, y: Floats) -> Floats:
         """dY/dt of the phase (N1)."""
@@ -150,11 +160,8 @@ class Loop:
         state = self.layout.state(solver.t, solver.y)
         self._advance_turns(state)
         before = self._energy(state)
-        drift = close(mode, state, self._targets)
-        speed = stop(mode, state)
-        self._drifted = drift > 0.1 * self.settler.touch or speed > 1e-2 * mode.tolerances.normal
-        if self.integrator == "adams" and not self._drifted:
-            return self.layout.state(solver.t, solver.y)
+        close(mode, state, self._targets)
+        stop(mode, state)
         work = solver.y[self.layout.work].copy()
         work[CONSTRAINT] += self._energy(state) - before
         solver.y = self.layout.pack(state, work)

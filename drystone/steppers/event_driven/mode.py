@@ -84,6 +84,12 @@ class Mode:
         self.sticks: Bools = word == "stick"
         self.smooth = all(part.index_set is not None for part in forces.islands)
 
+    @property
+    def signature(self) -> tuple[object, ...]:
+        """Equal for phases with the same law of motion."""
+        marks = (self.closed, self.sticks, self.sliding.slides, self.sliding.frozen, self.held.acts)
+        return (tuple(self.held.keys), *(mark.tobytes() for mark in marks))
+
     def evaluate(self, state: State, found: Contacts | None = None) -> Evaluation:
         rows = self.held.rows(state, self.sliding, self.tolerances, found=found)
         now = rows.state

@@ -1,0 +1,143 @@
+"""Adams' methods of variable order and step (N2; after Shampine and Gordon), restartable.
+
+y goes on by the integral of the polynomial through past rates of change: predicted with k of them,
+evaluated, corrected with the new one (PECE). History is made of rates alone, so states may be
+corrected between steps (projection) and a phase may go on from an earlier one's history, which
+multistep codes that keep derivatives of y do not allow. Weights are integrals of Lagrange's
+polynomials over nodes wherever they lie, by Gauss' rule, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DenseOutput, OdeSolver
+
+from drystone.types import Floats
+
+Past = list[tuple[float, Floats]]
+
+MAX_ORDER = 12
+SAFETY, SHRINK, GROW = 0.8, 0.3, 2.0
+POINTS = [np.polynomial.legendre.leggauss(n) for n in range(1, 9)]
+
+
+def weights(nodes: Floats, end: float) -> Floats:
+    """(n,) integrals from 0 to `end` of Lagrange's polynomials over the nodes (n,)."""
+    n = nodes.size
+    x, w = POINTS[n // 2]
+    at = 0.5 * end * (x + 1.0)
+    away = nodes[:, None] - nodes
+    np.fill_diagonal(away, 1.0)
+    part = (at[:, None, None] - nodes) / away  # (point, i, j): factor j of polynomial i
+    part[:, np.arange(n), np.arange(n)] = 1.0
+    return np.asarray(0.5 * end * (w @ part.prod(axis=2)))
+
+
+class Adams(OdeSolver):
+    """Steps like SciPy's solvers; f: rate at (t, y), to be set anew where y is corrected.
+
+    past: earlier times and rates, the latest last; order: to begin with.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[[float, Floats], Floats],
+        t0: float,
+        y0: Floats,
+        t_bound: float,
+        *,
+        rtol: float,
+        atol: Floats,
+        first_step: float | None = None,
+        past: Past | None = None,
+        order: int = 1,
+    ) -> None:
+        super().__init__(fun, t0, y0, t_bound, vectorized=False)
+        self.rtol, self.atol = rtol, atol
+        self.f: Floats | None = self.fun(t0, y0)
+        self.past: Past = list(past or ())
+        self.order = min(order, len(self.past) + 1)
+        self.h_abs = self._first() if first_step is None or not self.past else first_step
+        self._used: tuple[float, Floats, Floats] | None = None
+
+    def _first(self) -> float:
+        """A step whose error by Euler's method is about the tolerance, if y'' is y' / 0.01 s."""
+        scale = self.atol + self.rtol * np.abs(self.y)
+        rate = 0.0 if self.f is None else _norm(self.f / scale)
+        return float(min(np.sqrt(0.02 / rate) if rate > 0 else 1e-3, self.t_bound - self.t))
+
+    def _step_impl(self) -> tuple[bool, str | None]:
+        if self.f is None:
+            self.f = self.fun(self.t, self.y)
+        self.past = [*self.past[-MAX_ORDER:], (self.t, self.f)]
+        least = 10.0 * np.spacing(abs(self.t))
+        h = max(self.h_abs, least)
+        while True:
+            if h < least:
+                return False, self.TOO_SMALL_STEP
+            end = min(self.t + h, self.t_bound)
+            h = end - self.t
+            order = self.order
+            y, rates, nodes, errors = self._attempt(h, end)
+            if errors[order] <= 1.0:
+                break
+            self.order = order - 1 if errors.get(order - 1, np.inf) < errors[order] else order
+            h *= max(SHRINK, SAFETY * errors[order] ** (-1.0 / (order + 1)))
+        self._choose(h, errors)
+        self._used = (h, rates, nodes)
+        self.y_old, self.t, self.y, self.f = self.y, end, y, None
+        return True, None
+
+    def _attempt(self, h: float, end: float) -> tuple[Floats, Floats, Floats, dict[int, float]]:
+        """Corrected y, the rates and nodes it is made of, and errors by order, 1 tolerable."""
+        k = self.order
+        have = len(self.past)
+        times = np.array([(t - self.t) / h for t, _ in self.past])
+        rates = np.array([f for _, f in self.past])
+        predicted = self.y + h * (weights(times[have - k :], 1.0) @ rates[have - k :])
+        new = self.fun(end, predicted)
+        times, rates = np.append(times, 1.0), np.vstack([rates, new])
+        sums: dict[int, Floats] = {}
+        for n in range(max(1, k - 1), min(k + 2, have + 1) + 1):  # by n nodes, the new one last
+            sums[n] = h * (weights(times[-n:], 1.0) @ rates[-n:])
+        y: Floats = self.y + sums[k + 1]
+        scale = self.atol + self.rtol * np.maximum(np.abs(self.y), np.abs(y))
+        errors = {n: _norm((sums[n + 1] - sums[n]) / scale) for n in sums if n + 1 in sums}
+        return y, rates[-(k + 1) :], times[-(k + 1) :], errors
+
+    def _choose(self, h: float, errors: dict[int, float]) -> None:
+        """Order and step to go on with: those that go farthest."""
+        best = 0.0
+        for n, error in errors.items():
+            if n > min(MAX_ORDER, len(self.past) + 1):
+                continue
+            factor = SAFETY * max(error, 1e-12) ** (-1.0 / (n + 1))
+            if factor > best:
+                best, order = factor, n
+        self.order = order
+        self.h_abs = h * min(GROW, max(SHRINK, best))
+
+    def _dense_output_impl(self) -> DenseOutput:
+        if self._used is None:
+            raise ValueError("no step yet")
+        return _Dense(self.t_old, self.t, self.y_old, self._used)
+
+
+class _Dense(DenseOutput):  # type: ignore[misc]
+    """The polynomial of the last step."""
+
+    def __init__(self, t_old: float, t: float, y_old: Floats, used: Any) -> None:
+        super().__init__(t_old, t)
+        self.y_old = y_old
+        self.h, self.rates, self.nodes = used
+
+    def _call_impl(self, t: Any) -> Floats:
+        s = (float(t) - self.t_old) / self.h
+        return np.asarray(self.y_old + self.h * (weights(self.nodes, s) @ self.rates))
+
+
+def _norm(x: Floats) -> float:
+    return float(np.sqrt((x * x).mean()))
