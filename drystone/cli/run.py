@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 SCENE = Annotated[str, typer.Argument(help="Name of a scene: see `drystone scenes`.")]
 DT = Annotated[float | None, typer.Option("--dt", help="Step [s].")]
+METHOD = Annotated[
+    str | None,
+    typer.Option(help="time-stepping, event-driven or penalty, with its defaults."),
+]
 SETTINGS = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,6 +45,7 @@ SETTINGS = Annotated[
 
 def run(
     scene: SCENE,
+    method: METHOD = None,
     dt: DT = None,
     duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
     formulation: Annotated[str | None, typer.Option(help="coulomb or convex.")] = None,
@@ -89,11 +95,21 @@ def run(
         from drystone.scenes.registry import scene as build
 
         chosen = build(scene, **read_settings(settings))
-        method = read_options(options)
+        given = read_options(options)
         seconds = _seconds(chosen.duration if duration is None else duration)
         _check_places(picture, plots)
-        simulation = chosen.simulation(**method)
+        simulation = chosen.simulation(_method(method), **given)
         _run(chosen, simulation, seconds, picture, plots, as_json)
+
+
+def _method(name: str | None) -> Any:
+    """A method with its defaults, None for the scene's own."""
+    from drystone.scenes.base import unknown
+    from drystone.simulation import METHODS
+
+    if name is not None and name not in METHODS:
+        raise OptionError(f"--method: {unknown('method', name, METHODS)}")
+    return None if name is None else METHODS[name]()
 
 
 def read_settings(texts: list[str] | None) -> dict[str, str]:
@@ -194,20 +210,10 @@ def as_object(
     scene: Scene, simulation: Simulation, done: Watched, written: list[Path]
 ) -> dict[str, Any]:
     """The summary for programs."""
-    method = simulation.method
     return {
         "scene": scene.name,
         "settings": dict(scene.settings),
-        "method": {
-            "name": method.name,
-            "dt": method.dt,
-            "formulation": method.formulation,
-            "cone": method.cone if isinstance(method.cone, str | int) else str(method.cone),
-            "restitution": method.restitution,
-            "stabilize": method.stabilize,
-            "solver": method.solver if isinstance(method.solver, str) else method.solver.name,
-            "tol": method.tol,
-        },
+        "method": method_object(simulation.method),
         "bodies": len(simulation.bodies),
         "simulated": done.simulated,
         "seconds": done.seconds,
@@ -217,6 +223,18 @@ def as_object(
         **done.tally.as_json(),
         "files": [str(path) for path in written],
     }
+
+
+def method_object(method: Any) -> dict[str, Any]:
+    """Name and options of a method (of time stepping the main ones); objects among them by their
+    own names."""
+    main = ("dt", "formulation", "cone", "restitution", "stabilize", "solver", "tol")
+    out = {"name": method.name}
+    for name in main if method.name == "time-stepping" else [f.name for f in fields(method)]:
+        value = getattr(method, name)
+        plain = value is None or isinstance(value, str | int | float)
+        out[name] = value if plain else getattr(value, "name", str(value))
+    return out
 
 
 def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: list[Path]) -> None:
@@ -238,7 +256,7 @@ def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: 
     compiling = f", and {done.compiling:.1f} s compiling" if done.compiling > 0.05 else ""
     rows = {
         "simulated": f"{done.simulated:g} s in {tally.steps} steps of {method.dt:.4g} s, "
-        f"{len(simulation.bodies)} bodies, {method.formulation}",
+        f"{len(simulation.bodies)} bodies, {getattr(method, 'formulation', method.name)}",
         "wall time": f"{duration(done.seconds)}: {times(done.speed)} real time{compiling}",
         "solves": f"{unsolved}; worst residual {tally.residual:.1e} "
         f"({tolerance(method, tally.residual)})",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,7 +15,6 @@ from drystone.errors import DrystoneError, OptionError, SimulationError, SolverE
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
-    from drystone.steppers.time_stepping.options import TimeStepping
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
 FAILED, WRONG = 1, 2  # exit codes: the run or solve failed; the command or a file is wrong
@@ -57,15 +56,18 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.3g} s"
 
 
-def tolerances(method: TimeStepping) -> dict[str, float]:
-    """What the residual of a step is held against: tol, and loose for large islands that move."""
-    out = {"tol": method.tol}
-    return out | ({"loose": method.sweep_tol} if method.direct else {})
+def tolerances(method: Any) -> dict[str, float]:
+    """What the residual of a step is held against: tol, and loose for large islands that move;
+    nothing for methods that do not solve by iteration."""
+    out = {"tol": float(method.tol)} if hasattr(method, "tol") else {}
+    return out | ({"loose": method.sweep_tol} if getattr(method, "direct", False) else {})
 
 
-def tolerance(method: TimeStepping, residual: float) -> str:
+def tolerance(method: Any, residual: float) -> str:
     """The same in words; the loose one only if a residual made use of it."""
     known = tolerances(method)
+    if "tol" not in known:
+        return f"integrated to rtol {method.rtol:g}"
     text = f"tolerance {known['tol']:g}"
     if known["tol"] < residual and "loose" in known:
         text += f", {known['loose']:g} for large islands on the move"

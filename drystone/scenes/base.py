@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
@@ -57,6 +57,9 @@ class Scene:
         """A simulation from the start, by the scene's own method or another one; options replace
         those of the method."""
         chosen = self.method if method is None else method
+        for name in options:
+            if name not in {item.name for item in fields(chosen)}:
+                raise OptionError(f"{name} = {options[name]!r}: {chosen.name} has no such option")
         return Simulation(self.world, replace(chosen, **options) if options else chosen)
 
 
