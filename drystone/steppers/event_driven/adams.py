@@ -42,6 +42,9 @@ class Adams(OdeSolver):
     past: earlier times and rates, the latest last; order: to begin with.
     """
 
+    t: float
+    y: Floats
+
     def __init__(
         self,
         fun: Callable[[float, Floats], Floats],
@@ -126,7 +129,7 @@ class Adams(OdeSolver):
         return _Dense(self.t_old, self.t, self.y_old, self._used)
 
 
-class _Dense(DenseOutput):  # type: ignore[misc]
+class _Dense(DenseOutput):
     """The polynomial of the last step."""
 
     def __init__(self, t_old: float, t: float, y_old: Floats, used: Any) -> None:

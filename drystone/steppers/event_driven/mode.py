@@ -79,6 +79,7 @@ class Mode:
     ) -> None:
         self.held, self.forces, self.sliding = held, forces, sliding
         self.tolerances, self.method, self.fresh = tolerances, method, fresh
+        self._last: Evaluation | None = None
         word = np.array(forces.word, dtype="<U9")
         self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
@@ -92,6 +93,8 @@ class Mode:
 
     def evaluate(self, state: State, found: Contacts | None = None) -> Evaluation:
         rows = self.held.rows(state, self.sliding, self.tolerances, found=found)
+        if self._last is not None and self._last.rows is rows:
+            return self._last
         now = rows.state
         if not self.smooth:
             result = self.method.solve(now)
@@ -103,7 +106,8 @@ class Mode:
                 scatter(system, r, f, joint)
                 system.add_motion(r, acceleration)
         power = self._power(rows, f, joint, state.velocity)
-        return Evaluation(state, rows, f, joint, acceleration, power, parts)
+        self._last = Evaluation(state, rows, f, joint, acceleration, power, parts)
+        return self._last
 
     def _parts(self, rows: Rows) -> list[tuple[System, Floats, Floats]]:
         out = []

@@ -75,7 +75,8 @@ class Settler:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
         for k in range(ROUNDS):
             held = self.touching(state)
-            rows = held.rows(state, None, self.tolerances, impulse=True)
+            bare = bool(held.loaded)  # given loads are nothing beside impulses
+            rows = held.rows(state, None, self.tolerances, impulse=bare)
             if (rows.state.kind == Kind.COLLIDING).any():
                 self._collide(state, rows, books, plastic=k > ROUNDS // 2)
                 continue
@@ -92,8 +93,11 @@ class Settler:
         """Contacts and limits that touch, motors and friction of joints."""
         found = self.scene.contacts(state)
         acts = self.scene.jointed(state).acts
-        on = acts.action[acts.loaded | (acts.gap <= self.touch)]
-        return Held(self.scene, state, select(found, found.gap <= self.touch), on)
+        on = acts.loaded | (acts.gap <= self.touch)
+        touching = select(found, found.gap <= self.touch)
+        held = Held(self.scene, state, touching, acts.action[on])
+        held.loaded = int(acts.loaded.sum())
+        return held
 
     def _phase(
         self, held: Held, forces: Forces, sliding: Sliding, fresh: Bools, books: Books
