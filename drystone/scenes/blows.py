@@ -6,7 +6,7 @@ from typing import Any
 
 from drystone.geometry.shapes import Box, Disk, Rectangle
 from drystone.scenes.base import Plan, not_negative, positive
-from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
 
@@ -32,7 +32,7 @@ def heavy_ball(*, ratio: float = 9.0, speed: float = 1.0, radius: float = 0.1) -
         velocity=(0, -start),
     )
     view = {"limits": ((-4 * radius, 4 * radius), (-radius, 6 * radius))}
-    return Plan(world, 0.2, view=view)
+    return Plan(world, 0.2, EventDriven(dt=1 / 240), view)
 
 
 def struck_block(
@@ -63,4 +63,4 @@ def struck_block(
     view: dict[str, Any] = {"limits": ((-1.5, 1.5), (-0.2, 2.2))}
     if not planar:
         view = {"camera": (2.0, -5.0, 2.0), "target": (0.0, 0.0, 0.9)}
-    return Plan(world, 0.4, TimeStepping(restitution="newton"), view)
+    return Plan(world, 0.4, EventDriven(dt=1 / 240), view)

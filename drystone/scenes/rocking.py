@@ -7,10 +7,13 @@ R = m (g + h'' theta'^2 + h' theta''). Where the curvature of the surface is sma
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from drystone.geometry.shapes import Ellipsoid, Superquadric
 from drystone.geometry.shapes.spatial import SpatialShape
 from drystone.scenes.base import Plan, positive, within
+from drystone.steppers.event_driven.options import EventDriven
+from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.world import World
 
 
@@ -23,7 +26,7 @@ def ellipsoid_rock(
     """
     positive(a=a, b=b, c=c)
     s, t = math.sin(math.radians(tilt)), math.cos(math.radians(tilt))
-    return _rock(Ellipsoid(a, b, c), math.hypot(a * s, c * t), tilt, mass)
+    return _rock(Ellipsoid(a, b, c), math.hypot(a * s, c * t), tilt, mass, EventDriven())
 
 
 def eccentric_ellipsoid_rock(
@@ -46,10 +49,11 @@ def superquadric_rock(*, size: float = 1.0, tilt: float = 30.0, mass: float = 1.
     positive(size=size)
     s, c = abs(math.sin(math.radians(tilt))), abs(math.cos(math.radians(tilt)))
     height = size * (s ** (4 / 3) + c ** (4 / 3)) ** 0.75
-    return _rock(Superquadric(size, size, size, 0.5, 0.5), height, tilt, mass)
+    shape = Superquadric(size, size, size, 0.5, 0.5)
+    return _rock(shape, height, tilt, mass, TimeStepping(dt=1e-3))
 
 
-def _rock(shape: SpatialShape, height: float, tilt: float, mass: float) -> Plan:
+def _rock(shape: SpatialShape, height: float, tilt: float, mass: float, method: Any) -> Plan:
     positive(mass=mass)
     within(-90, 90, tilt=tilt)
     half = math.radians(0.5 * tilt)
@@ -64,4 +68,5 @@ def _rock(shape: SpatialShape, height: float, tilt: float, mass: float) -> Plan:
         orientation=(math.cos(half), 0.0, math.sin(half), 0.0),
     )
     far = 6 * height
-    return Plan(world, 6.0, view={"camera": (0.3 * far, -far, 0.4 * far), "target": (0, 0, 0.8)})
+    view = {"camera": (0.3 * far, -far, 0.4 * far), "target": (0, 0, 0.8)}
+    return Plan(world, 6.0, method, view)

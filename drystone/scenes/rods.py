@@ -14,6 +14,7 @@ from drystone.dynamics.forces import ConstantForce
 from drystone.geometry.shapes import Polygon, Rectangle
 from drystone.problems.classic import BLOCK, COS, MU, SIN, THETA
 from drystone.scenes.base import Plan, not_negative, positive
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
 ROD = Polygon([(-1, 0), (0, -0.02), (1, 0), (0, 0.02)])
@@ -54,7 +55,8 @@ def _one_rod(mass: float, gravity: float, spin: float, speed: float, depth: floa
     world = World((0, -gravity), planar=True)
     world.add_ground(friction=MU)
     _rod(world, "rod", mass, (0.0, -depth), 0, spin, speed)
-    return Plan(world, 0.3, view={"limits": ((-1.0, 2.0), (-0.2, 2.2))})
+    view = {"limits": ((-1.0, 2.0), (-0.2, 2.2))}
+    return Plan(world, 0.3, EventDriven(dt=1 / 240), view)
 
 
 def subset_sum(
@@ -107,7 +109,8 @@ def _block(masses: tuple[float, ...], ends: tuple[int, ...], push: float, speed:
         _rod(world, f"E{k + 1}", 1.0, tip, turns, 0.0, speed, layer=len(masses) + k)
         world.add_force(ConstantForce(f"E{k + 1}", force=(0, gravity)))  # no weight of their own
     side = 0.5 * width + 1.5
-    return Plan(world, 0.1, view={"limits": ((-side, side), (-2.2, 2.2))})
+    view = {"limits": ((-side, side), (-2.2, 2.2))}
+    return Plan(world, 0.1, EventDriven(dt=1 / 240), view)
 
 
 def _rod(

@@ -7,6 +7,7 @@ from typing import Any
 
 from drystone.geometry.shapes import Box, Capsule, Ellipsoid, Superquadric
 from drystone.scenes.base import Plan, at_least, not_negative, positive
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.world import World
 
@@ -58,7 +59,7 @@ def jack_stairs(
     )
     far = steps * tread + 2.0
     view = {"camera": (far, -1.6 * far, 0.8 * far), "target": (0.4 * far, 0, 0.3 * far)}
-    return Plan(world, 4.0, TimeStepping(restitution="newton"), view)
+    return Plan(world, 4.0, EventDriven(), view)
 
 
 def dice_lattice(

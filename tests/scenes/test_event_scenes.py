@@ -97,7 +97,7 @@ def test_the_heavy_ball_stops_at_once():
 def test_the_struck_board_takes_no_impulse_from_its_supports(mass, restitution, planar):
     """Figure 13: A leaves as from a collision of two free bodies."""
     built = scene("struck-block", mass=mass, restitution=restitution, planar=planar)
-    sim = built.simulation(dt=1e-4)
+    sim = built.simulation(method=ds.TimeStepping(dt=1e-4, restitution="newton"))
     while sim.body("A").velocity[-1] < 1e-6 and sim.time < 0.1:
         up = sim.body("C").velocity[-1]
         sim.step()
@@ -173,18 +173,18 @@ def test_the_jack_lifts_with_every_stroke():
 def test_the_feeder_pushes_one_block_a_turn():
     """The pusher follows the crank's closed form, and each turn moves one more block out."""
     speed, length = 3.0, 0.3
-    built = scene("block-feeder", n=4, speed=speed)
+    built = scene("block-feeder", n=3, speed=speed)
     sim = built.simulation(method=ds.TimeStepping(dt=1 / 240))
     start = sim.body("pusher").position[0]
     crank, rod = 0.65 * length, 2 * length
     out = []
-    for turn in range(4):
+    for turn in range(3):
         while sim.time < 2 * np.pi * (turn + 1) / speed:
             sim.step()
             phi = np.pi + speed * sim.time
             slide = crank * np.cos(phi) + np.sqrt(rod**2 - (crank * np.sin(phi)) ** 2)
             moved = sim.body("pusher").position[0] - start
             assert moved == pytest.approx(slide - rod + crank, abs=1e-9)
-        x = [sim.body(f"block{k}").position[0] for k in range(4)]
+        x = [sim.body(f"block{k}").position[0] for k in range(3)]
         out.append(int(sum(v > 0.9 * length for v in x)))
-    assert out == [1, 2, 3, 4]
+    assert out == [1, 2, 3]
