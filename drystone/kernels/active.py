@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def body_reach(velocity, radius, h, reach):
     """reach (nb,): how far a body's surface can move in h by itself; returns the greatest.
 
@@ -27,7 +27,7 @@ def body_reach(velocity, radius, h, reach):
     return most
 
 
-@kernel
+@stage
 def activate(body, gap, reach, moves, root, fast, keep):
     """keep (nc,): contacts that could close within the step; returns how many.
 
@@ -64,7 +64,7 @@ def activate(body, gap, reach, moves, root, fast, keep):
     return count
 
 
-@kernel
+@stage
 def _find(a, root):
     while root[a] != a:
         root[a] = root[root[a]]
@@ -72,7 +72,7 @@ def _find(a, root):
     return a
 
 
-@kernel
+@stage
 def _join(a, b, moves, root, fast):
     a, b = _find(a, root), _find(b, root)
     if not (moves[a] and moves[b]):
@@ -84,7 +84,7 @@ def _join(a, b, moves, root, fast):
     fast[low] = max(fast[a], fast[b])
 
 
-@kernel
+@stage
 def pair_materials(body, friction, restitution, key, rule_friction, rule_restitution, mu, eps):
     """mu, eps (nc, 2) of contacts: the rule of the pair of bodies where it has one, else
     sqrt(mu_a mu_b) and max(eps_a, eps_b)."""

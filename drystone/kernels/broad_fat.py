@@ -3,14 +3,14 @@
 As long as every box stays inside its larger box, only candidates can overlap.
 """
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 # What is counted while candidates are kept: steps since they were found, boxes that left since,
 # the most of either, boxes that left now, candidates, room that was missing, times they were found
 AGE, SPENT, SPAN, FEW, LEFT, CANDIDATES, WANTED, REBUILDS = range(8)
 
 
-@kernel
+@stage
 def still_good(lower, upper, fat_lower, fat_upper, left, count):
     """1 if the candidates are all that can overlap, else 0; counts this step. Arrays as below."""
     count[AGE] += 1
@@ -20,7 +20,7 @@ def still_good(lower, upper, fat_lower, fat_upper, left, count):
     return 1 if good else 0
 
 
-@kernel
+@stage
 def find_left(lower, upper, fat_lower, fat_upper, left):
     """left (n,): out, the boxes that are no longer inside their larger box; -> how many."""
     n, dim = lower.shape
@@ -35,7 +35,7 @@ def find_left(lower, upper, fat_lower, fat_upper, left):
     return count
 
 
-@kernel
+@stage
 def measure_motion(lower, age, typical, was_lower, speed):
     """speed (n,): how far a box's lower corner went per step along any axis, in `age` steps.
 
@@ -53,7 +53,7 @@ def measure_motion(lower, age, typical, was_lower, speed):
     return total / max(n, 1)
 
 
-@kernel
+@stage
 def enlarge(lower, upper, which, part, typical, reach, speed, fat_lower, fat_upper):
     """Larger boxes of those in `which` (m,): by what they move in `reach` steps, and by a part of
     their width, or of the typical one if that is less."""
@@ -69,7 +69,7 @@ def enlarge(lower, upper, which, part, typical, reach, speed, fat_lower, fat_upp
     return 0
 
 
-@kernel
+@stage
 def overlapping(candidates, lower, upper, keys):
     """keys (room,): out, the candidates (i << 32 | j) whose boxes overlap, in their order.
 
@@ -89,7 +89,7 @@ def overlapping(candidates, lower, upper, keys):
     return size
 
 
-@kernel
+@stage
 def meet(which, marked, lower, upper, found):
     """Pairs of the boxes in `which` (marked, ascending) with all others that overlap.
 
@@ -110,7 +110,7 @@ def meet(which, marked, lower, upper, found):
     return count
 
 
-@kernel
+@stage
 def replace(candidates, marked, found, out):
     """Candidates without those of marked boxes, merged with found; both ascend; -> how many."""
     size, q = 0, 0
@@ -131,7 +131,7 @@ def replace(candidates, marked, found, out):
     return size
 
 
-@kernel
+@stage
 def sort_pairs(keys, spare, count):
     """Sort pairs (i << 32 | j) of boxes below n: by j, then by i; count (n + 1,) is work."""
     for by_first in range(2):

@@ -9,19 +9,19 @@ Cells of a level are sorted by their number, x fastest, so a row of cells is one
 
 import math
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 FARTHEST = 524288.0  # cells from the origin: what lies beyond shares the outermost cell
 
 
-@kernel
+@stage
 def cell_of(v, origin, inverse):
     """Number of the cell along one axis: ascends with v, and by at most 1 over a box's width."""
     c = (v - origin) * inverse
     return math.floor(min(max(c, -FARTHEST), FARTHEST))
 
 
-@kernel
+@stage
 def place_boxes(lower, upper, origin, inverse, level, cell, start, least, size):
     """Level of every box, its cell there, and what range of cells each level has.
 
@@ -57,7 +57,7 @@ def place_boxes(lower, upper, origin, inverse, level, cell, start, least, size):
     return 0
 
 
-@kernel
+@stage
 def sort_boxes(level, cell, start, least, size, keys, order, spare_keys, spare_order, count):
     """Sort boxes by level, then by the number of their cell: order (n,) and keys (n,).
 
@@ -97,7 +97,7 @@ def sort_boxes(level, cell, start, least, size, keys, order, spare_keys, spare_o
     return 0
 
 
-@kernel
+@stage
 def sort_boxes_by(order, lower, upper, sorted_lower, sorted_upper):
     """Copies of the boxes in this order: neighbours in space become neighbours in memory."""
     for p in range(order.size):
@@ -107,7 +107,7 @@ def sort_boxes_by(order, lower, upper, sorted_lower, sorted_upper):
     return 0
 
 
-@kernel
+@stage
 def pairs_of_level(begin, end, row, layer, keys, order, lower, upper, found, count):
     """Pairs of boxes begin..end (sorted, of one level) that overlap; -> how many there are now.
 
@@ -140,7 +140,7 @@ def pairs_of_level(begin, end, row, layer, keys, order, lower, upper, found, cou
     return count
 
 
-@kernel
+@stage
 def pairs_with_larger(
     m, origin, inverse, start, least, size, keys, order, lower, upper, found, count
 ):

@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from drystone.kernels._calls import call
-from drystone.kernels._jit import kernel, stage
+from drystone.kernels._jit import stage
 from drystone.kernels.broad_fat import (
     AGE,
     CANDIDATES,
@@ -92,7 +92,7 @@ def renew(keep, lower, upper):
     return call(at[REBUILD], (keep,))
 
 
-@kernel
+@stage
 def best_span(r):
     """As many steps t as cost least, if boxes move r widths per step.
 
@@ -180,7 +180,7 @@ def rebuild(keep):
     return call(at[SORT], (found[:total], keep.spare[:total], keep.rows[PAIR_COUNT]))
 
 
-@kernel
+@stage
 def typical_width(lower, upper, sample):
     """Median of the greatest widths of some boxes, or a little if most have none.
 
@@ -198,7 +198,7 @@ def typical_width(lower, upper, sample):
     return max(median(sample, size), 1e-6 * widest, 1e-300) if size > 0 else 1.0
 
 
-@kernel
+@stage
 def typical_place(lower, k, sample):
     """Median of the lower ends of some boxes along axis k; sample (SAMPLE,): work."""
     n = lower.shape[0]
@@ -209,7 +209,7 @@ def typical_place(lower, k, sample):
     return median(sample, size) if size > 0 else 0.0
 
 
-@kernel
+@stage
 def median(sample, size):
     """Middle one of the first numbers, whose order is changed: Hoare's selection."""
     low, high, middle = 0, size - 1, size // 2

@@ -7,10 +7,10 @@ A, and pairs in the order of their keys i << 32 | j are in the order of (a, b) i
 
 import math
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def all_pairs(lower, upper, keys):
     """Keys of the boxes (n, dim) that overlap, each tested with each; -> how many.
 
@@ -29,7 +29,7 @@ def all_pairs(lower, upper, keys):
     return size
 
 
-@kernel
+@stage
 def reach_below(order, radius, x, R, margin, lower, upper, keys):
     """Keys of the pairs of a bounded geom and a half-space that it may come near to.
 
@@ -58,7 +58,7 @@ def reach_below(order, radius, x, R, margin, lower, upper, keys):
     return size
 
 
-@kernel
+@stage
 def is_ignored(a, b, nb, ignored):
     """Whether the key a * nb + b, a < b, of two bodies is among the ascending ones `ignored`."""
     key = min(a, b) * nb + max(a, b)
@@ -72,7 +72,7 @@ def is_ignored(a, b, nb, ignored):
     return low < ignored.size and ignored[low] == key
 
 
-@kernel
+@stage
 def split(
     geom, nb, ignored, width, margin, found, batch, start, offset, keys, pairs, pair_margin
 ):  # fmt: skip
@@ -121,7 +121,7 @@ def split(
     start[0] = 0
 
 
-@kernel
+@stage
 def carry(width, old_start, old_offset, old_keys, old_cache, start, offset, keys, cache):
     """Rows of the cache of pairs that were there before; zeros for new pairs.
 

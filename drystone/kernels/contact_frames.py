@@ -4,10 +4,10 @@ A contact's rows J follow from its frame, its point and the positions of its two
 they are used once or twice a step it is faster to form them on the way than to store them.
 """
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def velocities_planar(n, body, frame, point, position, bias, v, u):
     """u (n, 2) = J v + bias."""
     for i in range(n):
@@ -17,7 +17,7 @@ def velocities_planar(n, body, frame, point, position, bias, v, u):
             u[i, c] = bias[i, c] + frame[i, c, 0] * x + frame[i, c, 1] * y
 
 
-@kernel
+@stage
 def _relative_planar(i, a, b, point, position, v):
     """Velocity of body a against body b at point i."""
     x, y = _at_planar(i, a, point, position, v)
@@ -25,13 +25,13 @@ def _relative_planar(i, a, b, point, position, v):
     return x - X, y - Y
 
 
-@kernel
+@stage
 def _at_planar(i, b, point, position, v):
     rx, ry = point[i, 0] - position[b, 0], point[i, 1] - position[b, 1]
     return v[b, 0] - v[b, 2] * ry, v[b, 1] + v[b, 2] * rx
 
 
-@kernel
+@stage
 def velocities_spatial(n, body, frame, point, position, bias, v, u):
     """u (n, 3) = J v + bias."""
     for i in range(n):
@@ -43,7 +43,7 @@ def velocities_spatial(n, body, frame, point, position, bias, v, u):
             u[i, c] = bias[i, c] + frame[i, c, 0] * x + frame[i, c, 1] * y + frame[i, c, 2] * z
 
 
-@kernel
+@stage
 def _at_spatial(i, b, point, position, v):
     """Velocity of body b at point i."""
     rx, ry = point[i, 0] - position[b, 0], point[i, 1] - position[b, 1]
@@ -55,7 +55,7 @@ def _at_spatial(i, b, point, position, v):
     )
 
 
-@kernel
+@stage
 def push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
     """v += M^-1 J' r."""
     for i in range(n):
@@ -72,7 +72,7 @@ def push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, 
             v[b, 2] += sign * inverse_inertia[b] * (x * fy - y * fx)
 
 
-@kernel
+@stage
 def push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
     """The same in space; inverse_inertia (nb, 3, 3) in world axes."""
     for i in range(n):
@@ -103,7 +103,7 @@ def push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia,
                 )
 
 
-@kernel
+@stage
 def driven_work_planar(n, body, moves, frame, point, position, r, before, after):
     """Work that prescribed bodies do through the impulses r, over their mean velocity [J]."""
     total = 0.0
@@ -120,7 +120,7 @@ def driven_work_planar(n, body, moves, frame, point, position, r, before, after)
     return total
 
 
-@kernel
+@stage
 def driven_work_spatial(n, body, moves, frame, point, position, r, before, after):
     """The same in space."""
     total = 0.0

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def kinetic_planar(mass, inertia, velocity):
     """Kinetic energy [J]; mass 0: not a body that carries energy."""
     total = 0.0
@@ -15,7 +15,7 @@ def kinetic_planar(mass, inertia, velocity):
     return total
 
 
-@kernel
+@stage
 def kinetic_spatial(mass, inertia, velocity):
     """The same; inertia (nb, 3, 3) in world axes."""
     total = 0.0
@@ -30,7 +30,7 @@ def kinetic_spatial(mass, inertia, velocity):
     return total
 
 
-@kernel
+@stage
 def contact_work(body, moves, J, r, before, after, out):
     """Work of impulses r (nc, d) while body velocities went from `before` to `after` (nb, dof).
 
@@ -53,7 +53,7 @@ def contact_work(body, moves, J, r, before, after, out):
             out[3] -= r[i, c] * driven
 
 
-@kernel
+@stage
 def conditions(r, u, mu, law_convex, out):
     """The limit's conditions (10)-(13) as measured: out [0] least r_n, [1] least u_n (with its
     gap term), [2] sum r_n u_n, [3] greatest |r_t| - mu r_n, [4] power r_t.u_t, [5] what maximal

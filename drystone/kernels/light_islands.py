@@ -19,7 +19,7 @@ and then.
 import numpy as np
 
 from drystone.kernels import status
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.light_judge import free_scales, judge_spatial, ratios
 from drystone.kernels.light_planar import judge_planar, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
@@ -30,7 +30,7 @@ RESTART = 1.1  # of |g|^2
 GO_ON = -1  # no status: the island is swept on
 
 
-@kernel
+@stage
 def solve_light_islands(
     chosen, start, body, bias, mu, law, tol, most, leave, q, v, r, u, ended, sweeps, residual,
     contact, motion, seen, mine,
@@ -65,7 +65,7 @@ def solve_light_islands(
     return 0
 
 
-@kernel
+@stage
 def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
     """What a solve brings into the lines; bodies of the island into mine; returns how many."""
     d, dof = r.shape[1], v.shape[1]
@@ -91,7 +91,7 @@ def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
     return count
 
 
-@kernel
+@stage
 def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contact, motion):
     """Status, sweeps and both residuals of one island."""
     planar = u.shape[1] == 2
@@ -125,7 +125,7 @@ def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contac
             before, last, upto = worst, done, done + min(EVERY, done + 2)
 
 
-@kernel
+@stage
 def momentum(new, old, t):
     """(beta, t) of the next sweep, after changes |g|^2 = old, new."""
     if new > RESTART * old:
@@ -134,7 +134,7 @@ def momentum(new, old, t):
     return (t - 1.0) / after, after
 
 
-@kernel
+@stage
 def verdict(nc, done, upto, last, before, worst, tol, most, leave):
     """Whether an island is solved, is left (RUNNING) or is swept on, after `done` sweeps.
 
@@ -153,7 +153,7 @@ def verdict(nc, done, upto, last, before, worst, tol, most, leave):
     return GO_ON
 
 
-@kernel
+@stage
 def _go_on(mine, beta, motion, dof):
     """Bodies' part of the step beyond the last sweep: v goes on by beta times what it changed."""
     at = 6 if dof == 3 else 14

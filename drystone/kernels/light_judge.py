@@ -6,12 +6,12 @@ s^2 the mean diagonal of D): what is said of the free velocity q never changes d
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 SMALLEST = 2.220446049250313e-16**2
 
 
-@kernel
+@stage
 def free_scales(lo, hi, q, contact, square):
     """Sums of |q|^2 and |q|^2 / s^2; square: where contacts keep s^2."""
     plain, free = 0.0, 0.0
@@ -24,7 +24,7 @@ def free_scales(lo, hi, q, contact, square):
     return plain, free
 
 
-@kernel
+@stage
 def ratios(sums, plain_q, free_q):
     """Both residuals from sums of squares; infinite where impulses ran away (see ``blocks``)."""
     plain_f, plain_r, plain_u, free_f, free_r, free_u = sums
@@ -37,12 +37,12 @@ def ratios(sums, plain_q, free_q):
     return _ratio(plain_f, max(plain_q, plain_r, plain_u)), _ratio(free_f, max(scale, free_r))
 
 
-@kernel
+@stage
 def _ratio(error, scale):
     return np.sqrt(error / scale if scale >= SMALLEST else error)
 
 
-@kernel
+@stage
 def error_spatial(rn, rs, rt, un, us, ut, slip, mu):
     """|r - its projection after a step against (u_n + mu |u_t|, u_t)|^2; slip = |u_t|."""
     n, x, y = rn - un - mu * slip, rs - us, rt - ut
@@ -58,7 +58,7 @@ def error_spatial(rn, rs, rt, un, us, ut, slip, mu):
     return n * n + x * x + y * y
 
 
-@kernel
+@stage
 def judge_spatial(lo, hi, body, contact, motion, u):
     """Sums of squares over the contacts lo:hi, of the error, r and u, plain and then unit-free;
     u (nc, 3) gets their velocities."""

@@ -10,14 +10,14 @@ One line of ``contact`` (nc, CONTACT): 0 n, 2 levers of n and t about a, 4 about
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 CONTACT, MOTION = 18, 9
 CONVEX = 1  # as in ``blocks``
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
 
-@kernel
+@stage
 def pack_planar(body, frame, point, position, inverse_mass, inverse_inertia, contact, motion, D):
     """Normals, levers and diagonal blocks of contacts, and the masses of bodies; returns 0.
 
@@ -47,7 +47,7 @@ def pack_planar(body, frame, point, position, inverse_mass, inverse_inertia, con
     return 0
 
 
-@kernel
+@stage
 def sweep_planar(lo, hi, body, contact, motion, law, beta):
     """One pass over the contacts lo:hi, each solved exactly with the others fixed.
 
@@ -85,7 +85,7 @@ def sweep_planar(lo, hi, body, contact, motion, law, beta):
     return total
 
 
-@kernel
+@stage
 def solve_planar(contact, i, un, ut, on, ot, law):
     """Impulse (r_n, r_t) of one contact, with velocity u at the impulse o."""
     c, inverse, f, mu = contact[i, 8], contact[i, 9], contact[i, 10], contact[i, 12]
@@ -116,7 +116,7 @@ def solve_planar(contact, i, un, ut, on, ot, law):
     return rn, m * rn
 
 
-@kernel
+@stage
 def _slip_convex(c, f, part, qn, qt, mu):
     """Slip of the relaxed law: u is orthogonal to the ray (1, s mu) of the cone."""
     best, n, t = -np.inf, 0.0, 0.0
@@ -133,7 +133,7 @@ def _slip_convex(c, f, part, qn, qt, mu):
     return n, t
 
 
-@kernel
+@stage
 def _error(rn, rt, un, ut, lift, mu):
     """|r - its projection after a step against (u_n + lift, u_t)|^2."""
     n, x = rn - un - lift, rt - ut
@@ -147,7 +147,7 @@ def _error(rn, rt, un, ut, lift, mu):
     return (rn - top) * (rn - top) + side * side
 
 
-@kernel
+@stage
 def judge_planar(lo, hi, body, contact, motion, law, u):
     """Sums of squares over the contacts lo:hi, of the error, r and u, plain and then unit-free;
     u (nc, 2) gets their velocities."""

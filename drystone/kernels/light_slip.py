@@ -10,14 +10,14 @@ last sweep's lam; a relative step of LAST leaves LAST^2 after it, and less in th
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 STEPS = 60  # a warm start needs about two; bisection would end the rest
 LAST = 1e-4
 TINY = 4e-16
 
 
-@kernel
+@stage
 def slip(qn, p1, p2, inverse, f1, f2, t11, t12, t22, mu, lam):
     """(r_n, r_1, r_2, lam); inverse = 1 / c; lam: the guess, 0 if there is none."""
     trace, det = t11 + t22, t11 * t22 - t12 * t12

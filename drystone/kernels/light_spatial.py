@@ -19,14 +19,14 @@ before. One line of ``motion`` (nb, MOTION): 0 v, 6 1/m, 7 the inverse inertia i
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.light_slip import slip
 
 CONTACT, MOTION = 35, 20
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
 
-@kernel
+@stage
 def pack_spatial(body, frame, point, position, inverse_mass, inverse_inertia, contact, motion, D):
     """Frames, arms and diagonal blocks of contacts, and the masses of bodies; returns 0.
 
@@ -64,7 +64,7 @@ def pack_spatial(body, frame, point, position, inverse_mass, inverse_inertia, co
     return 0
 
 
-@kernel
+@stage
 def _add_diagonal(contact, motion, i, at, b, D):
     """The part of body b in D[i]: J M^-1 J' with the arm at contact[i, at:]."""
     x, y, z = contact[i, at], contact[i, at + 1], contact[i, at + 2]
@@ -87,7 +87,7 @@ def _add_diagonal(contact, motion, i, at, b, D):
                 D[i, e, k] += add
 
 
-@kernel
+@stage
 def sweep_spatial(lo, hi, body, contact, motion, beta):
     """One pass over the contacts lo:hi, each solved exactly with the others fixed.
 
@@ -131,7 +131,7 @@ def sweep_spatial(lo, hi, body, contact, motion, beta):
     return total
 
 
-@kernel
+@stage
 def _push(motion, b, f0, f1, f2, t0, t1, t2):
     """Impulse f and its moment t on body b; one that does not move is left alone: it may be
     shared with islands that other threads sweep."""
@@ -146,7 +146,7 @@ def _push(motion, b, f0, f1, f2, t0, t1, t2):
     motion[b, 5] += xz * t0 + yz * t1 + motion[b, 9] * t2
 
 
-@kernel
+@stage
 def solve_spatial(contact, i, un, us, ut, on, os, ot):
     """Impulse (r_n, r_1, r_2) and lam of one contact, with velocity u at the impulse o."""
     c, inverse, f1, f2 = contact[i, 18], contact[i, 19], contact[i, 20], contact[i, 21]

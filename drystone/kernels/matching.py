@@ -6,10 +6,10 @@ that the cost is linear whatever the order of the contacts, and the result does 
 
 import math
 
-from drystone.kernels._jit import kernel, stage
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def slot_of(a, b, old_a, old_b, head):
     """Place of the chain of pair (a, b) in head (a power of two of places, some of them empty)."""
     mask = head.size - 1
@@ -22,7 +22,7 @@ def slot_of(a, b, old_a, old_b, head):
     return at
 
 
-@kernel
+@stage
 def match_contacts(old_a, old_b, old_feature, a, b, feature, head, tail, source):
     """source (n,): the old contact of the same pair and feature, or -1; each is taken once.
 
@@ -71,7 +71,7 @@ def match(m, old_a, old_b, old_feature, n, a, b, feature, head, tail, source):
     return known
 
 
-@kernel
+@stage
 def places(m):
     """Length of `head` for m old contacts: a power of two, at least twice as many."""
     size = 1
@@ -80,7 +80,7 @@ def places(m):
     return size
 
 
-@kernel
+@stage
 def match_nearest(old_a, old_b, old_local, a, b, local, reach, head, tail, source):
     """For contacts still without a source: the nearest old contact of the pair not yet taken.
 
@@ -104,7 +104,7 @@ def match_nearest(old_a, old_b, old_local, a, b, local, reach, head, tail, sourc
             tail[1, source[j]] = 1
 
 
-@kernel
+@stage
 def take_rows(source, old_rows, rows):
     """rows (n, d): those of old_rows that source names, 0 where it names none; -> how many."""
     found = 0

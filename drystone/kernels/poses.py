@@ -2,10 +2,10 @@
 
 import math
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def geom_poses_planar(body, offset, turn, position, orientation, x, R):
     """Fill x (ng, 2) and R (ng, 2, 2), world point = x + R local, for every geom.
 
@@ -22,7 +22,7 @@ def geom_poses_planar(body, offset, turn, position, orientation, x, R):
             R[g, 1, j] = s * turn[g, 0, j] + c * turn[g, 1, j]
 
 
-@kernel
+@stage
 def geom_poses_spatial(body, offset, turn, position, orientation, x, R):
     """Fill x (ng, 3) and R (ng, 3, 3), world point = x + R local, for every geom.
 

@@ -9,10 +9,10 @@ J, P (nc, d, 2, dof): bodies a and b. Bodies that do not move have zeros in P.
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def frames_planar(normal, frame):
     """n, and t = n turned by +90 degrees."""
     for i in range(normal.shape[0]):
@@ -20,7 +20,7 @@ def frames_planar(normal, frame):
         frame[i, 1, 0], frame[i, 1, 1] = -normal[i, 1], normal[i, 0]
 
 
-@kernel
+@stage
 def frames_spatial(normal, axis, ratios, radius, frame):
     """n, t_1, t_2 (and n again for the spin).
 
@@ -50,7 +50,7 @@ def frames_spatial(normal, axis, ratios, radius, frame):
                 frame[i, 3, a] = radius * normal[i, a]
 
 
-@kernel
+@stage
 def rows_planar(inverse_mass, inverse_inertia, position, body, point, frame, J, P, D):
     """J, P (nc, 2, 2, 3) and D (nc, 2, 2); body (nc, 2)."""
     for i in range(point.shape[0]):
@@ -67,7 +67,7 @@ def rows_planar(inverse_mass, inverse_inertia, position, body, point, frame, J, 
         _diagonal(J, P, D, i)
 
 
-@kernel
+@stage
 def rows_spatial(inverse_mass, inverse_inertia, position, body, point, frame, J, P, D):
     """J, P (nc, d, 2, 6) and D (nc, d, d); inverse_inertia (nb, 3, 3) in world axes."""
     d = frame.shape[1]
@@ -96,7 +96,7 @@ def rows_spatial(inverse_mass, inverse_inertia, position, body, point, frame, J,
         _diagonal(J, P, D, i)
 
 
-@kernel
+@stage
 def _diagonal(J, P, D, i):
     for a in range(J.shape[1]):
         for b in range(a + 1):
@@ -108,7 +108,7 @@ def _diagonal(J, P, D, i):
             D[i, b, a] = total
 
 
-@kernel
+@stage
 def row_velocities(body, J, bias, v, u):
     """u (nc, d) = J v + bias for body velocities v (nb, dof)."""
     for i in range(body.shape[0]):
@@ -121,7 +121,7 @@ def row_velocities(body, J, bias, v, u):
             u[i, a] = total
 
 
-@kernel
+@stage
 def add_impulses(body, P, r, v):
     """v (nb, dof) += M^-1 J' r for impulses r (nc, d)."""
     for i in range(body.shape[0]):
@@ -132,7 +132,7 @@ def add_impulses(body, P, r, v):
                     v[b, e] += P[i, a, s, e] * r[i, a]
 
 
-@kernel
+@stage
 def project_impulses(frame, vector, spin, r):
     """Coordinates r (nc, d) of impulse vectors (nc, dim) and spins (nc,) in the (new) frames."""
     dim = vector.shape[1]
@@ -150,7 +150,7 @@ def project_impulses(frame, vector, spin, r):
             r[i, dim] = spin[i] / np.sqrt(square)
 
 
-@kernel
+@stage
 def impulse_vectors(frame, r, vector, spin):
     """Impulse vectors (nc, dim) on body a and spin impulses (nc,) about the normal."""
     dim = vector.shape[1]
@@ -167,7 +167,7 @@ def impulse_vectors(frame, r, vector, spin):
             spin[i] = r[i, dim] * np.sqrt(square)
 
 
-@kernel
+@stage
 def responses_planar(inverse_mass, inverse_inertia, body, J, soft, P, D):
     """P and D of given rows J (n, d, 2, 3); D includes the compliances soft (n, d)."""
     for i in range(body.shape[0]):
@@ -181,7 +181,7 @@ def responses_planar(inverse_mass, inverse_inertia, body, J, soft, P, D):
             D[i, a, a] += soft[i, a]
 
 
-@kernel
+@stage
 def responses_spatial(inverse_mass, inverse_inertia, body, J, soft, P, D):
     """The same in space; inverse_inertia (nb, 3, 3) in world axes."""
     for i in range(body.shape[0]):

@@ -1,12 +1,12 @@
 """First stage: inertia in world axes, velocities after the step's forces (kick)."""
 
 from drystone.kernels import rigid
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
 from drystone.kernels.step import names as the
 
 
-@kernel
+@stage
 def begin_planar(s, scan):
     """v0, v_free, and the energy at the start."""
     _fresh(s)
@@ -16,7 +16,7 @@ def begin_planar(s, scan):
     return kick_planar(s, scan)
 
 
-@kernel
+@stage
 def begin_spatial(s, scan):
     _fresh(s)
     for i in range(s.orientation.shape[0]):
@@ -28,7 +28,7 @@ def begin_spatial(s, scan):
     return kick_spatial(s, scan)
 
 
-@kernel
+@stage
 def _fresh(s):
     for i in range(s.velocity.shape[0]):
         for a in range(s.velocity.shape[1]):
@@ -43,7 +43,7 @@ def _fresh(s):
         s.count[k] = 0
 
 
-@kernel
+@stage
 def height(s):
     """Potential energy of gravity [J]."""
     total = 0.0
@@ -53,7 +53,7 @@ def height(s):
     return total
 
 
-@kernel
+@stage
 def kick_planar(s, scan):
     """v_free from v0."""
     h = s.real[the.H]
@@ -62,7 +62,7 @@ def kick_planar(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def kick_spatial(s, scan):
     """The same in space, where the gyroscopic torque may be one of the forces."""
     h, load = s.real[the.H], s.force
@@ -77,7 +77,7 @@ def kick_spatial(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def _drive(s):
     """Prescribed bodies are kicked by their motion."""
     at = s.count[the.CURSOR]

@@ -1,6 +1,6 @@
 """Third stage, first part: which contacts take part, in the order of their islands."""
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.active import activate
 from drystone.kernels.island_sweeps import label_contacts
 from drystone.kernels.step import names as the
@@ -9,7 +9,7 @@ DEEP = 1e-4  # of the smaller body's size, that a contact which is left out may 
 ROUNDS = 4  # of adding such contacts
 
 
-@kernel
+@stage
 def choose(s, scan):
     """Numbers of the contacts that are kept into s.pick, by islands: island k owns
     start[k]:start[k + 1], in the order in which contacts were found."""
@@ -22,13 +22,13 @@ def choose(s, scan):
     s.count[the.ISLANDS] = _sort(s, n)
 
 
-@kernel
+@stage
 def _pairs(n, geom_body, geom_a, geom_b, pair):
     for i in range(n):
         pair[i, 0], pair[i, 1] = geom_body[geom_a[i]], geom_body[geom_b[i]]
 
 
-@kernel
+@stage
 def _by_gap(n, s, scan):
     """By a given distance, or those that the free motion would close (1998)."""
     if s.count[the.REACH] != the.PREDICTED:
@@ -45,7 +45,7 @@ def _by_gap(n, s, scan):
         s.keep[i] = scan.gap[i] + s.real[the.H] * speed <= 0.0
 
 
-@kernel
+@stage
 def normal_speed(i, b, velocity, point, position, normal):
     """n.(v + omega x r) of body b at contact i."""
     v, n = velocity[b], normal[i]
@@ -60,7 +60,7 @@ def normal_speed(i, b, velocity, point, position, normal):
     )
 
 
-@kernel
+@stage
 def _sort(s, n):
     """Fill s.pick and s.start; returns the number of islands. Uses s.body, label and place."""
     m = 0
@@ -86,7 +86,7 @@ def _sort(s, n):
     return islands
 
 
-@kernel
+@stage
 def missed(s, scan):
     """AGAIN if contacts that were left out would end deep: impulses can make a body faster than
     any was before, as a grain that is squeezed out between others."""

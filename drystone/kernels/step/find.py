@@ -1,6 +1,6 @@
 """Around detection: poses and how far bodies can travel before it, room and depth after it."""
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.active import body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.kernels.step import names as the
@@ -8,7 +8,7 @@ from drystone.kernels.step import names as the
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 
 
-@kernel
+@stage
 def reach_planar(s, scan):
     geom_poses_planar(
         s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
@@ -16,7 +16,7 @@ def reach_planar(s, scan):
     return _reach(s, scan)
 
 
-@kernel
+@stage
 def reach_spatial(s, scan):
     geom_poses_spatial(
         s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
@@ -24,7 +24,7 @@ def reach_spatial(s, scan):
     return _reach(s, scan)
 
 
-@kernel
+@stage
 def _reach(s, scan):
     """Contacts are looked for within what bodies can travel in this step, and a little beyond."""
     fastest = s.real[the.FASTEST] = body_reach(s.v_free, s.size, s.real[the.H], s.reach)
@@ -39,7 +39,7 @@ def _reach(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def admit(s, scan):
     """Whether there is room for what was found; the greatest depth."""
     n = s.count[the.FOUND] = scan.count[0]

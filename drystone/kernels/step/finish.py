@@ -5,7 +5,7 @@ import numpy as np
 from drystone.kernels import contact_frames as frames
 from drystone.kernels import rigid
 from drystone.kernels import rows as kernels
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
 from drystone.kernels.step import names as the
 from drystone.kernels.step.begin import height
@@ -15,7 +15,7 @@ ROUNDS = 10  # of contacts that break loose because others did
 RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
 
 
-@kernel
+@stage
 def slip_planar(s, scan):
     """Velocities u, the impulses' work, who slides; AGAIN if a contact breaks loose."""
     n = s.count[the.ROWS]
@@ -29,7 +29,7 @@ def slip_planar(s, scan):
     return _slip(s, n)
 
 
-@kernel
+@stage
 def slip_spatial(s, scan):
     """The same in space."""
     n = s.count[the.ROWS]
@@ -43,7 +43,7 @@ def slip_spatial(s, scan):
     return _slip(s, n)
 
 
-@kernel
+@stage
 def _work(n, r, u, bias, before, sums):
     """sums of ``ledger.contact_work``, but for the last: before (n, d) = J v0, u = J v + bias."""
     sums[0] = sums[1] = sums[2] = 0.0
@@ -54,7 +54,7 @@ def _work(n, r, u, bias, before, sums):
             sums[2 if c == 0 else 0] += r[i, c] * new
 
 
-@kernel
+@stage
 def _slip(s, n):
     """A contact with its static coefficient that slides gets the dynamic one, and the step is
     solved again: the set of sliding contacts only grows."""
@@ -70,7 +70,7 @@ def _slip(s, n):
     return the.AGAIN if broke and s.count[the.ROUND] < ROUNDS else the.GO_ON
 
 
-@kernel
+@stage
 def _sliding(islands, start, r, u, q, slid):
     """slid: contacts that carry load and slip.
 
@@ -89,7 +89,7 @@ def _sliding(islands, start, r, u, q, slid):
             slid[i] = r[i, 0] > 0.0 and np.sqrt(speed) > SLIP * scale
 
 
-@kernel
+@stage
 def drift_planar(s, scan):
     """The state after the step, and what is left for the next."""
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
@@ -109,7 +109,7 @@ def drift_planar(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def drift_spatial(s, scan):
     """The same in space."""
     kicked = kinetic_spatial(s.mass, s.inertia, s.v)
@@ -131,7 +131,7 @@ def drift_spatial(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def _move(s):
     """velocity = v, and impulses kept for the next step's first guess."""
     n = s.count[the.ROWS]
@@ -145,7 +145,7 @@ def _move(s):
     s.count[the.OLD], s.real[the.OLD_H] = n, s.real[the.H]
 
 
-@kernel
+@stage
 def _finite(velocity, other):
     total = 0.0
     for b in range(velocity.shape[0]):
@@ -157,7 +157,7 @@ def _finite(velocity, other):
     return np.isfinite(total)
 
 
-@kernel
+@stage
 def _book(s, kicked, kinetic):
     """The report of the step: energy explained (see ``EnergyLedger``), conditions measured."""
     n, begun, out, work = s.count[the.ROWS], s.begun, s.report, s.sums
@@ -187,7 +187,7 @@ def _book(s, kicked, kinetic):
     _judge(s, n)
 
 
-@kernel
+@stage
 def _load_work(s):
     """Work over the mean velocity: of forces, of gravity, of the gyroscopic torque as a force."""
     dim, h = s.position.shape[1], s.real[the.H]
@@ -205,7 +205,7 @@ def _load_work(s):
     return pushed, fell, turned
 
 
-@kernel
+@stage
 def _judge(s, n):
     """Residuals, and (10) to (13) of 1998 as measured, over contacts."""
     out, begun, convex = s.report, s.begun, s.count[the.LAW] == 1

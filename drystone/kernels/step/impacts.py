@@ -1,11 +1,11 @@
 """Fourth stage: is there a collision with restitution? They are rare, and solved elsewhere."""
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 from drystone.kernels.step.choose import normal_speed
 
 
-@kernel
+@stage
 def impacts(s, scan):
     """COLLIDE if a contact that touches, or closes within the step, approaches with restitution.
 

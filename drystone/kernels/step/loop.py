@@ -1,40 +1,40 @@
 """The loop: stages by their addresses, step after step, until one of them needs Python."""
 
 from drystone.kernels._calls import call
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 
 
-@kernel
-def loop(program, stage, steps, s, found, scan, where):
-    """Run `steps` steps, the first of them from `stage` on; returns the code that stopped it.
+@stage
+def loop(program, at, steps, s, found, scan, where):
+    """Run `steps` steps, the first of them from stage `at` on; returns the code that stopped it.
 
     program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
     where (2,): out, steps that were finished and the stage that stopped.
     """
     done = 0
     while done < steps:
-        while stage < program.size:
-            if stage == the.DETECT:
-                code = call(program[stage], (scan, scan.x, scan.R, scan.margin))
+        while at < program.size:
+            if at == the.DETECT:
+                code = call(program[at], (scan, scan.x, scan.R, scan.margin))
                 if code != the.GO_ON:
                     code += the.DETECTION
             else:
-                code = call(program[stage], (s, found))
+                code = call(program[at], (s, found))
             if code == the.AGAIN:
-                stage = s.count[the.BACK]
+                at = s.count[the.BACK]
             elif code != the.GO_ON:
-                where[0], where[1] = done, stage
+                where[0], where[1] = done, at
                 return code
             else:
-                stage += 1
-        stage = 0
+                at += 1
+        at = 0
         done += 1
     where[0], where[1] = done, 0
     return the.GO_ON
 
 
-@kernel
+@stage
 def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
     due = s.count[the.EVERY] > 0 and s.count[the.TAKEN] + 1 >= s.count[the.EVERY]
@@ -53,9 +53,17 @@ def record(s, scan):
         s.log[logged + j, 1] = s.start[j + 1] - s.start[j]
     s.count[the.LOGGED] = s.frame_log[k] = logged + islands
     s.frame_time[k] = s.real[the.TIME]
-    s.frame_position[k] = s.position
-    s.frame_orientation[k] = s.orientation
-    s.frame_velocity[k] = s.velocity
-    s.frame_report[k] = s.report
+    _copy(s.position, s.frame_position[k])
+    _copy(s.velocity, s.frame_velocity[k])
+    _copy(s.orientation, s.frame_orientation[k])
+    _copy(s.report, s.frame_report[k])
     s.count[the.RECORDED] = k + 1
     return the.GO_ON
+
+
+@stage
+def _copy(a, b):
+    """b = a, of any shape: they are contiguous."""
+    a, b = a.reshape(a.size), b.reshape(b.size)
+    for i in range(a.size):
+        b[i] = a[i]

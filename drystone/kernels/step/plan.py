@@ -14,12 +14,12 @@ Nothing here looks at the clock, so that a run repeats to the bit on any machine
 import numpy as np
 
 from drystone.kernels import status
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 from drystone.kernels.step.prepare import settled
 
 
-@kernel
+@stage
 def plan(s, scan):
     """s.plan of every island; NEWTON if some of it is not done by sweeps."""
     ni, tol, loose = s.count[the.ISLANDS], s.real[the.TOL], s.real[the.LOOSE]
@@ -53,7 +53,7 @@ def plan(s, scan):
     return the.NEWTON
 
 
-@kernel
+@stage
 def choose_rest(s, scan):
     """Islands for more sweeps: what Newton was not asked to do, or did not."""
     ni, tol = s.count[the.ISLANDS], s.real[the.TOL]
@@ -80,7 +80,7 @@ def choose_rest(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def judge_rest(s, scan):
     """STUCK if an island that is worth it is still not solved."""
     code, tol = the.GO_ON, s.real[the.TOL]
@@ -98,7 +98,7 @@ def judge_rest(s, scan):
     return code
 
 
-@kernel
+@stage
 def conclude(s):
     """Note an island that was not solved."""
     for k in range(s.count[the.ISLANDS]):

@@ -1,7 +1,7 @@
 """Fifth stage: velocities with the first guess of the impulses, and what islands may cost."""
 
 from drystone.kernels import contact_frames as frames
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 
 SOME = 16  # of a large island at rest, in each step
@@ -9,7 +9,7 @@ FEW = 4  # before Newton, where it has just been needed
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
 
 
-@kernel
+@stage
 def prepare_planar(s, scan):
     n = s.count[the.ROWS]
     frames.velocities_planar(n, s.body, s.frame, s.point, s.position, s.bias, s.v_free, s.q)
@@ -17,7 +17,7 @@ def prepare_planar(s, scan):
     return _islands(s)
 
 
-@kernel
+@stage
 def prepare_spatial(s, scan):
     n = s.count[the.ROWS]
     frames.velocities_spatial(n, s.body, s.frame, s.point, s.position, s.bias, s.v_free, s.q)
@@ -25,7 +25,7 @@ def prepare_spatial(s, scan):
     return _islands(s)
 
 
-@kernel
+@stage
 def push_planar(s, scan):
     """v = v_free + M^-1 J' r."""
     n = s.count[the.ROWS]
@@ -34,7 +34,7 @@ def push_planar(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def push_spatial(s, scan):
     n = s.count[the.ROWS]
     _copy(s.v_free, s.v)
@@ -44,14 +44,14 @@ def push_spatial(s, scan):
     return the.GO_ON
 
 
-@kernel
+@stage
 def _copy(a, b):
     for i in range(a.shape[0]):
         for e in range(a.shape[1]):
             b[i, e] = a[i, e]
 
 
-@kernel
+@stage
 def _islands(s):
     """All islands are chosen, each with its tolerance and its number of sweeps."""
     ni, tol = s.count[the.ISLANDS], s.real[the.TOL]
@@ -83,7 +83,7 @@ def _islands(s):
     return the.GO_ON
 
 
-@kernel
+@stage
 def at_rest(s, k):
     """Whether nothing in island k is faster than REST."""
     dim, most = s.point.shape[1], 0.0
@@ -96,7 +96,7 @@ def at_rest(s, k):
     return most <= s.real[the.REST]
 
 
-@kernel
+@stage
 def settled(s, k):
     """Whether bodies in island k are as slow as REST, in the mean square over contacts: in a heap
     of thousands there is always one that still moves. What is let go falls at REST at first."""

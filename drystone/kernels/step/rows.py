@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.kernels import rows as kernels
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
 from drystone.kernels.light_planar import pack_planar
 from drystone.kernels.light_spatial import pack_spatial
@@ -13,7 +13,7 @@ from drystone.kernels.step import names as the
 from drystone.kernels.step.choose import choose
 
 
-@kernel
+@stage
 def rows_planar(s, scan):
     """Frames, materials, bias, and the packed form; rows J and P are not stored."""
     choose(s, scan)
@@ -26,7 +26,7 @@ def rows_planar(s, scan):
     return _complete(s, n)
 
 
-@kernel
+@stage
 def rows_spatial(s, scan):
     """The same in space."""
     choose(s, scan)
@@ -39,7 +39,7 @@ def rows_spatial(s, scan):
     return _complete(s, n)
 
 
-@kernel
+@stage
 def store_planar(s, lo, hi):
     """J, P, D of the contacts lo:hi, from where bodies were at the start of the step."""
     kernels.rows_planar(
@@ -48,7 +48,7 @@ def store_planar(s, lo, hi):
     )  # fmt: skip
 
 
-@kernel
+@stage
 def store_spatial(s, lo, hi):
     kernels.rows_spatial(
         s.inverse_mass, s.inverse, s.was, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
@@ -56,13 +56,13 @@ def store_spatial(s, lo, hi):
     )  # fmt: skip
 
 
-@kernel
+@stage
 def _frames_planar(s, scan, n):
     _gather(s, scan, n)
     kernels.frames_planar(s.normal[:n], s.frame[:n])
 
 
-@kernel
+@stage
 def _frames_spatial(s, scan, n):
     _gather(s, scan, n)
     if s.anisotropic[0]:
@@ -72,7 +72,7 @@ def _frames_spatial(s, scan, n):
     )
 
 
-@kernel
+@stage
 def _gather(s, scan, n):
     """Contacts in the order of s.pick."""
     uid, body_of = s.geom_uid, s.geom_body
@@ -86,10 +86,10 @@ def _gather(s, scan, n):
             s.point[i, c], s.normal[i, c] = scan.point[j, c], scan.normal[j, c]
 
 
-@kernel
+@stage
 def _axes(s, n):
     """Axis and ratios of each contact: those of body a, else of body b, else of the cone."""
-    R = np.empty((3, 3))
+    R = s.turn
     for i in range(n):
         for c in range(3):
             s.row_axis[i, c] = s.cone_axis[c]
@@ -104,7 +104,7 @@ def _axes(s, n):
                 s.row_ratios[i, 0], s.row_ratios[i, 1] = s.ratios[b, 0], s.ratios[b, 1]
 
 
-@kernel
+@stage
 def _complete(s, n):
     """Materials, bias, first guess."""
     pair_materials(
@@ -116,7 +116,7 @@ def _complete(s, n):
     return the.GO_ON
 
 
-@kernel
+@stage
 def _bias(s, n):
     """gap / h, beyond what counts as touching."""
     d, h, slop = s.bias.shape[1], s.real[the.H], s.real[the.SLOP]
@@ -130,7 +130,7 @@ def _bias(s, n):
             s.bias[i, 0] = (gap - min(max(gap, -slack), slack)) / h
 
 
-@kernel
+@stage
 def _guess(s, n):
     """r: last step's impulses of the same contacts, turned into the new frames; and whether each
     contact starts with its static or its dynamic coefficient."""

@@ -1,11 +1,11 @@
 """Sixth stage: sweeps over the chosen islands, within their tolerances and numbers of sweeps."""
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.light_islands import solve_light_islands
 from drystone.kernels.step import names as the
 
 
-@kernel
+@stage
 def sweep(s, scan):
     """Accelerated Gauss-Seidel on body velocities."""
     n, ni, m = s.count[the.ROWS], s.count[the.ISLANDS], s.chosen_count[0]
@@ -22,7 +22,7 @@ def sweep(s, scan):
     return counted(s, ni)
 
 
-@kernel
+@stage
 def _worth_threads(s, m):
     """Whether an island is to be cut, or islands are to be shared out."""
     total, most = 0, 0
@@ -33,13 +33,13 @@ def _worth_threads(s, m):
     return most >= s.count[the.HUGE] or (m > 1 and total >= s.count[the.HUGE + 1])
 
 
-@kernel
+@stage
 def _reset(s, ni):
     for k in range(ni):
         s.sweeps[k] = 0
 
 
-@kernel
+@stage
 def counted(s, ni):
     for k in range(ni):
         s.count[the.ITERATIONS] += s.sweeps[k]

@@ -122,7 +122,8 @@ class Buffers:
             ratios[:] = cone.ratios
         return {
             "real": real, "count": count, "origin": np.zeros(2), "begun": np.zeros(the.REPORT),
-            "report": np.zeros(the.REPORT), "sums": np.zeros(4), "cone_axis": axis,
+            "report": np.zeros(the.REPORT), "sums": np.zeros(4), "turn": np.zeros((3, 3)),
+            "cone_axis": axis,
             "cone_ratios": ratios, "chosen_count": np.zeros(1, N), "leave": np.zeros(1, B),
             "anisotropic": np.array([elliptic or bool(model.axis.any())]),
         }  # fmt: skip
