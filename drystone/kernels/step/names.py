@@ -34,7 +34,8 @@ BACK = 28  # the stage that AGAIN returns to
 MISSED = 29  # times that contacts were added after a solve
 TIGHT = 30  # steps after Newton in which islands at rest are solved as well as it goes
 HUGE = 31  # contacts that are worth threads: of one island, of all together
-COUNTS = 33
+WAS_TIGHT = 33  # whether this is such a step
+COUNTS = 34
 
 # values of s.count[REACH]
 BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2

@@ -63,6 +63,7 @@ def _islands(s):
     tight = s.count[the.TIGHT] > 0
     if tight and s.count[the.ROUND] == 0:
         s.count[the.TIGHT] -= 1
+    s.count[the.WAS_TIGHT] = tight
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k

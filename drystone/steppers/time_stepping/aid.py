@@ -77,7 +77,7 @@ class Aid:
         tol, missed = self.options.tol, False
         for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.SMALL_NEWTON):
             self._island(int(k), view, STEPS)
-            if s.count[the.TIGHT] == 0:
+            if not s.count[the.WAS_TIGHT]:
                 s.count[the.TIGHT] = 2
         for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.LARGE_NEWTON):
             size = int(s.start[k + 1] - s.start[k])
