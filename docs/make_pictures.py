@@ -222,7 +222,7 @@ def _moment(name: str, time: float, file: str = "") -> None:
     """A scene of the gallery after `time` seconds."""
     scene = ds.scene(name)
     sim = scene.simulation()
-    sim.run(time)
+    sim.run(round(time / sim.method.dt) * sim.method.dt)
     save_picture(sim, PICTURES / f"{file or name}.png", view=scene.view)
 
 

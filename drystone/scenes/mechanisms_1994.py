@@ -9,6 +9,7 @@ from drystone.constraints.joints import Pin, Slider
 from drystone.dynamics.motions import ConstantVelocity, MotionFunction
 from drystone.geometry.shapes import Polygon, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
 HALF, TOOTH = 0.1, 0.04  # [m] half the width of the jack's bar, and how far teeth look out of it
@@ -57,7 +58,7 @@ def double_action_jack(
         world.add_joint(Pin(name, "lever", anchor=pin, name=f"{name}-pin"))
     low = TIP[1] - teeth * pitch
     view = {"limits": ((-1.3, 1.3), (low, low + 2.6))}
-    return Plan(world, 3 * period, view=view)
+    return Plan(world, 3 * period, EventDriven(), view)
 
 
 def _bar(world: World, pitch: float, teeth: int, load: float, mu: float) -> None:

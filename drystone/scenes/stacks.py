@@ -6,6 +6,7 @@ from typing import Any
 
 from drystone.geometry.shapes import Box, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
 
@@ -139,4 +140,4 @@ def bricks(
     view: dict[str, Any] = {"camera": (reach, -3 * size, size), "target": (reach, 0, 0.3 * size)}
     if planar:
         view = {"limits": ((reach - 1.5 * size, reach + 1.5 * size), (-0.1, 1.5 * size))}
-    return Plan(world, 1.0, view=view)
+    return Plan(world, 1.0, EventDriven(), view)
