@@ -70,7 +70,7 @@ class Watch:
         found = scene.contacts(state, np.maximum(margin, scene.near))
         now = self.mode.evaluate(state, found)
         out = Probe(t, now, {}, {})
-        self._gaps(state, found, out)
+        self._gaps(now, found, out)
         self._limits(now, out)
         for name, margin_ in self.mode.margins(now).items():
             out.values[name] = margin_ + self.loose * HOLDS
@@ -78,16 +78,19 @@ class Watch:
         self._lost(found, now, out)
         return out
 
-    def _gaps(self, state: State, found: Contacts, out: Probe) -> None:
+    def _gaps(self, now: Evaluation, found: Contacts, out: Probe) -> None:
         """Gaps of contacts that are not closed."""
         mode, tol = self.mode, self.mode.tolerances
         if len(found) == 0:
             return
-        rate = mode.held.scene.kinematics(state, found).gap_rate
+        rate = mode.held.scene.kinematics(now.state, found).gap_rate
         for j, key in enumerate(mode.held.scene.keys(found)):
             i = self.known.get(key)
             gap = float(found.gap[j])
             if i is None:
+                if self._alias(now, found, j):
+                    out.joins.append(str(key))
+                    continue
                 if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
                     out.joins.append(str(key))
                     continue
@@ -95,6 +98,16 @@ class Watch:
             elif not mode.closed[i]:
                 out.values["gap", key] = gap - float(self.floor[i])
                 out.rates["gap", key] = float(rate[j])
+
+    def _alias(self, now: Evaluation, found: Contacts, j: int) -> bool:
+        """Whether contact j is a closed one under another name."""
+        own, mode = now.rows.contacts, self.mode
+        pair = (own.geom_a == found.geom_a[j]) & (own.geom_b == found.geom_b[j])
+        pair &= mode.closed[: now.rows.nr]
+        if not pair.any():
+            return False
+        away = np.abs(own.point[pair] - found.point[j]).max(axis=1)
+        return bool(away.min() <= SAME * mode.held.scene.size)
 
     def _limits(self, now: Evaluation, out: Probe) -> None:
         acts = now.rows.jointed.acts
@@ -116,6 +129,11 @@ class Watch:
         others when they are slow. Closed ones alone have friction."""
         sliding, u = self.mode.sliding, now.rows.state.u[:, 1:]
         kin, nr = now.rows.kin, now.rows.nr
+        gives = [i for i, w in enumerate(self.mode.forces.word) if w == "onset"]
+        for i in gives:
+            if not sliding.slides[i]:
+                speed = float(np.sqrt((u[i] ** 2).sum()))
+                out.values["grow", i] = 10.0 * self.mode.tolerances.slip - speed
         for i in np.flatnonzero(sliding.slides & self.mode.closed).tolist():
             speed = float(np.sqrt((u[i] ** 2).sum()))
             if not sliding.frozen[i]:

@@ -23,6 +23,9 @@ from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION,
 from drystone.types import Bools, Floats
 
 
+STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
+
+
 @dataclass(slots=True)
 class Sliding:
     """Who slides, and in which direction friction is taken to act.
@@ -80,6 +83,7 @@ class Mode:
         self.held, self.forces, self.sliding = held, forces, sliding
         self.tolerances, self.method, self.fresh = tolerances, method, fresh
         self._last: Evaluation | None = None
+        self._resting: dict[int, tuple[System, Floats, Floats]] = {}
         word = np.array(forces.word, dtype="<U9")
         self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
@@ -105,13 +109,35 @@ class Mode:
             for system, r, _ in parts:
                 scatter(system, r, f, joint)
                 system.add_motion(r, acceleration)
+            for system, _, _ in self._resting.values():
+                acceleration[system.bodies] = 0.0
         power = self._power(rows, f, joint, state.velocity)
         self._last = Evaluation(state, rows, f, joint, acceleration, power, parts)
         return self._last
 
+    def rest(self, state: State) -> None:
+        """Islands that are in equilibrium stay so for the phase; their velocities become zero, in
+        place. Only where nothing but gravity, contacts with what is fixed and each other act."""
+        scene = self.held.scene
+        model = scene.model
+        if not self.smooth or model.forces or scene.joints is not None or model.motions:
+            return
+        now = self.evaluate(state)
+        size = float(np.abs(model.gravity).max(initial=0.0))
+        for k, (system, r, a) in enumerate(now.parts):
+            v, rate = state.velocity[system.bodies], now.acceleration[system.bodies]
+            quiet = np.abs(v).max(initial=0.0) <= STILL * scene.size
+            if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
+                self._resting[k] = (system, r, a)
+                state.velocity[system.bodies] = 0.0
+        self._last = None
+
     def _parts(self, rows: Rows) -> list[tuple[System, Floats, Floats]]:
         out = []
-        for part in self.forces.islands:
+        for k, part in enumerate(self.forces.islands):
+            if k in self._resting:
+                out.append(self._resting[k])
+                continue
             system = System(rows.state, part.system.contacts, part.system.joints)
             slip, mu = acting(system)
             L = part.index_set

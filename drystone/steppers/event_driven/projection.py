@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.constraints.joints.assembly import moved
 from drystone.model import State
-from drystone.steppers.event_driven.forces.system import System
+from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.event_driven.mode import Mode
 from drystone.steppers.event_driven.touch import Rows
 from drystone.types import Floats, Ints
@@ -71,20 +71,33 @@ def stop(mode: Mode, state: State, start: bool = False) -> float:
 
 def _least(rows: Rows, pressed: Ints, rough: Ints, wanted: Floats) -> Floats:
     """(nb, dof) least motion whose rows are `wanted`: normals of `pressed`, tangents of `rough`,
-    joints."""
+    joints; island by island."""
     state = rows.state
-    d = state.d
-    system = System(state, np.arange(state.nc), np.arange(state.nj))
+    d, nc = state.d, state.nc
+    goal, chosen = np.zeros(nc * d + state.nj), np.zeros(nc * d + state.nj, bool)
     tangents = (d * rough[:, None] + np.arange(1, d)).ravel()
-    chosen = np.concatenate([d * pressed, tangents, state.nc * d + np.arange(state.nj)])
-    J, P = system.rows[chosen], system.P[chosen]
+    at = np.concatenate([d * pressed, tangents, nc * d + np.arange(state.nj)])
+    goal[at], chosen[at] = wanted, True
+    active = chosen[: nc * d].reshape(nc, d).any(axis=1)
+    out = np.zeros((state.nb, state.dof))
+    for system in islands(state, active):
+        own = (d * system.contacts[:, None] + np.arange(d)).ravel()
+        own = np.concatenate([own, nc * d + system.joints])
+        mine = np.flatnonzero(chosen[own])
+        if not goal[own[mine]].any():
+            continue
+        y, P = _solved(system, mine, goal[own[mine]])
+        out[system.bodies] += (P.T @ y).reshape(-1, state.dof)
+    return out
+
+
+def _solved(system: System, mine: Ints, goal: Floats) -> tuple[Floats, Floats]:
+    """Multipliers of the rows `mine` of a system, and these rows' responses J M^-1."""
+    J, P = system.rows[mine], system.P[mine]
     W = J @ P.T
     unit = np.sqrt(np.maximum(np.abs(W.diagonal()), 1e-300))
     flat = W.diagonal() <= 0.0  # rows without bodies: nothing to move
     scaled = W / unit[:, None] / unit
     scaled[flat], scaled[:, flat] = 0.0, 0.0
-    rhs = np.where(flat, 0.0, wanted / unit)
-    y = np.linalg.lstsq(scaled, rhs, rcond=1e-11)[0]
-    out = np.zeros((state.nb, state.dof))
-    out[system.bodies] = (P.T @ (y / unit)).reshape(-1, state.dof)
-    return out
+    rhs = np.where(flat, 0.0, goal / unit)
+    return np.linalg.lstsq(scaled, rhs, rcond=1e-11)[0] / unit, P

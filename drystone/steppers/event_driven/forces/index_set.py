@@ -52,9 +52,9 @@ class IndexSet:
         return (*found, violation) if violation <= TOL else None
 
     def values(self, system: System, mu: Floats, slip: Floats) -> tuple[Floats, Floats] | None:
-        """(r, a) with L kept, whether its conditions hold or not; None where B is singular.
+        """(r, a) with L kept, whether its conditions hold or not; None without finite forces.
 
-        Smooth functions of the state: what an integrator follows until an event ends L.
+        Where B is singular the least forces are taken. Smooth functions of the state: what an integrator follows until an event ends L.
         """
         W, q, rows, d = system.W, system.q, self.rows, system.state.d
         tied, friction = self._ties(mu, slip)
@@ -65,10 +65,11 @@ class IndexSet:
         for t in range(1, d):
             r[d * tied + t] = friction[:, t - 1] * r[d * tied]
             B[:, place] += W[np.ix_(rows, d * tied[basic] + t)] * friction[basic, t - 1]
+        load = -(W[rows] @ r + q[rows])
         try:
-            r[rows] = np.linalg.solve(B, -(W[rows] @ r + q[rows]))
+            r[rows] = np.linalg.solve(B, load)
         except np.linalg.LinAlgError:
-            return None
+            r[rows] = np.linalg.lstsq(B, load, rcond=1e-12)[0]
         for t in range(1, d):
             r[d * tied + t] = friction[:, t - 1] * r[d * tied]
         return (r, W @ r + q) if np.isfinite(r).all() else None
