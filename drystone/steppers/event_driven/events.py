@@ -131,7 +131,7 @@ class Watch:
         kin, nr = now.rows.kin, now.rows.nr
         gives = [i for i, w in enumerate(self.mode.forces.word) if w == "onset"]
         for i in gives:
-            if not sliding.slides[i]:
+            if not sliding.slides[i] and now.rows.state.mu[i, 0] > 0.0:
                 speed = float(np.sqrt((u[i] ** 2).sum()))
                 out.values["grow", i] = 10.0 * self.mode.tolerances.slip - speed
         for i in np.flatnonzero(sliding.slides & self.mode.closed).tolist():
