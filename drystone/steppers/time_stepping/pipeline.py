@@ -40,6 +40,8 @@ SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts 
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
+# of the kinetic energy, that joints may make or lose in a step; halvings to avoid it
+GAIN, GAINING = 0.001, 5
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
@@ -88,7 +90,8 @@ class Stepper(Readout):
         again = level < self.options.retries
         self.jointed.attempt(level)
         after, report = self._advance(state, h)
-        opened = self.jointed.opened  # joints: a shorter step closes them
+        # joints that are left open, or did work where they should not: a shorter step helps
+        opened = self.jointed.opened or (again and self._gained(report, level))
         if not opened and (report.ok or self.options.on_failure == "report"):
             return after, report
         if again and (opened or self.options.on_failure == "retry"):
@@ -97,6 +100,19 @@ class Stepper(Readout):
             after, second = self._attempt(middle, 0.5 * h, level + 1)
             return after, ledger.joined(first, second)
         raise SimulationError(self._failure(report), self.problem(), report)
+
+    def _gained(self, report: StepReport, level: int) -> bool:
+        """Whether joints made or lost energy in this step: links that turn far in it, as in a
+        whip's crack, meet conditions at its end that its middle would not."""
+        rows, solved, work = self.rows, self.solved, self.work
+        if level >= GAINING or rows is None or rows.blocks is None or solved is None or not work:
+            return False
+        tied = (rows.joint >= 0) & (rows.blocks.action[rows.joint] < 0)
+        mean = rows.velocities(0.5 * (work.v0 + solved.v))[tied]
+        made = float((solved.r[tied] * mean).sum())
+        gravity = float((self.model.gravity**2).sum())
+        still = 0.5 * float(self.model.mass.sum()) * work.h**2 * gravity  # what a step of it gives
+        return abs(made) > GAIN * max(report.energy.kinetic, work.energy[0], still)
 
     def _memory(self) -> Any:
         """What a step leaves for the next one."""
