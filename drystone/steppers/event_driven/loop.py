@@ -27,6 +27,7 @@ SAMPLES = 32  # looks into one step of fast bodies
 TRAVEL = 0.5  # of the smallest body's size between two looks
 PATIENCE = 12  # events without progress before conditions are looked at less closely
 STORM = 60  # events in a frame after which contacts rest, stick and stop turning ten times earlier
+TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
 PROGRESS = 1e-11  # [s]
 FAR = 1e12  # [m], [m/s]: no state is there
 DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
@@ -179,12 +180,27 @@ class Loop:
         state = self.layout.state(solver.t, solver.y)
         self._advance_turns(state)
         before = self._energy(state)
-        close(mode, state, self._targets)
+        self._check_closed(close(mode, state, self._targets), state)
         stop(mode, state)
         work = solver.y[self.layout.work].copy()
         work[CONSTRAINT] += self._energy(state) - before
         solver.y = self.layout.pack(state, work)
         return state
+
+    def _check_closed(self, error: Floats, state: State) -> None:
+        """Joints that cannot be closed end the run."""
+        joints = self.scene.model.joints
+        worst = float(np.abs(error).max(initial=0.0))
+        if joints is None or worst <= TORN * min(1.0, self.scene.size):
+            return
+        row = int(np.abs(error).argmax())
+        place = joints.row_joint[row] if row < joints.nr else int(joints.body.shape[0]) - 1
+        names = self.scene.model.names
+        a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[place])
+        raise SimulationError(
+            f"joint {joints.names[place]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
+            f"t = {state.time:.6g} s: no motion closes it, prescribed ones drive them apart"
+        )
 
     def _look(
         self,

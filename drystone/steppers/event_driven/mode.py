@@ -22,7 +22,6 @@ from drystone.steppers.event_driven.touch import Held, Rows
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.types import Bools, Floats
 
-
 STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
 
 

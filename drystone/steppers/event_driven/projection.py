@@ -21,23 +21,21 @@ EXACT = 1e-13  # of the bodies' size: gaps and openings that need no correction
 STILL = 1e-12  # [m/s] of a body's size of 1 m: the same of speeds
 
 
-def close(mode: Mode, state: State, targets: Floats) -> float:
-    """Move bodies, in place, until closed contacts and joints are; returns the first error [m].
+def close(mode: Mode, state: State, targets: Floats) -> Floats:
+    """Move bodies, in place, until closed contacts and joints are; returns what is left of the
+    joints' errors (nj,) [m or rad].
 
     targets (nc,): gaps that closed contacts are to have.
     """
     scene = mode.held.scene
-    first = 0.0
     best = np.inf
-    for k in range(ROUNDS):
+    for _ in range(ROUNDS):
         rows = mode.held.rows(state, mode.sliding, mode.tolerances)
         pressed = np.flatnonzero(mode.closed & ~rows.loaded)
         lost = np.append(rows.lost, np.zeros(rows.gap.size - rows.nr, bool))
         pressed = pressed[~lost[pressed]]
         C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.jointed.ties.error])
         worst = float(np.abs(C).max(initial=0.0))
-        if k == 0:
-            first = worst
         if worst <= EXACT * scene.size or worst > 0.5 * best:
             break
         best = worst
@@ -46,7 +44,7 @@ def close(mode: Mode, state: State, targets: Floats) -> float:
         state.position[own], state.orientation[own] = moved(
             state.position[own], state.orientation[own], step[own]
         )
-    return first
+    return rows.jointed.ties.error
 
 
 def stop(mode: Mode, state: State, start: bool = False) -> float:
@@ -78,7 +76,7 @@ def _least(rows: Rows, pressed: Ints, rough: Ints, wanted: Floats) -> Floats:
     tangents = (d * rough[:, None] + np.arange(1, d)).ravel()
     at = np.concatenate([d * pressed, tangents, nc * d + np.arange(state.nj)])
     goal[at], chosen[at] = wanted, True
-    active = chosen[: nc * d].reshape(nc, d).any(axis=1)
+    active = np.asarray(chosen[: nc * d].reshape(nc, d).any(axis=1))
     out = np.zeros((state.nb, state.dof))
     for system in islands(state, active):
         own = (d * system.contacts[:, None] + np.arange(d)).ravel()

@@ -92,7 +92,7 @@ def test_a_rocking_block_comes_to_rest_in_finite_time():
     assert depth < 1e-9
 
 
-@pytest.mark.parametrize("slip, spin", [(0.2, 0.0), (4.0, 0.0), (1.0, 30.0), (-3.0, 5.0)])
+@pytest.mark.parametrize(("slip", "spin"), [(0.2, 0.0), (4.0, 0.0), (1.0, 30.0), (-3.0, 5.0)])
 def test_a_disk_with_spin_hits_the_ground_by_the_closed_form(slip, spin):
     """Sticks if friction can take the slip, m |u_t| / 3 <= mu (1 + eps) m u_n; else slides."""
     eps, mu, radius, speed = 0.5, 0.3, 0.1, 2.0
@@ -177,7 +177,8 @@ def test_balls_that_meet_at_once_are_one_event():
         )  # fmt: skip
     sim = ds.Simulation(world, method=ds.EventDriven(dt=1.5))
     events = impacts(sim, 1.5)
-    assert len(events) == 1 and len(events[0].names) == 2
+    assert len(events) == 1
+    assert len(events[0].names) == 2
     assert events[0].time == pytest.approx(1.0, abs=1e-12)
     assert events[0].energy == pytest.approx(0, abs=1e-12)
     assert sim.body("one").velocity == pytest.approx([-0.2, 0], abs=1e-12)

@@ -10,6 +10,7 @@ continuous functions of the state.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ Words = tuple[str, ...]
 
 TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
 SAME = 1e-7  # relative: accelerations that L must give again to be the index set of a solution
+EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
 WEIGHT = 1e-3  # of rows without force when independent ones are chosen: those with force first
 
 
@@ -54,7 +56,8 @@ class IndexSet:
     def values(self, system: System, mu: Floats, slip: Floats) -> tuple[Floats, Floats] | None:
         """(r, a) with L kept, whether its conditions hold or not; None without finite forces.
 
-        Where B is singular the least forces are taken. Smooth functions of the state: what an integrator follows until an event ends L.
+        Where B is singular the least forces are taken. Smooth functions of the state: what an
+        integrator follows until an event ends L.
         """
         W, q, rows, d = system.W, system.q, self.rows, system.state.d
         tied, friction = self._ties(mu, slip)
@@ -119,21 +122,46 @@ def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words)
     onset = np.flatnonzero(rough & (word == "onset"))
     friction = r[: d * nc].reshape(nc, d)[onset, 1:]
     direction[onset] = friction / np.maximum(np.linalg.norm(friction, axis=1), 1e-300)[:, None]
-    tangents = (d * np.flatnonzero(stick)[:, None] + np.arange(1, d)).ravel()
-    every = np.concatenate([d * np.flatnonzero(closed), tangents, np.arange(d * nc, r.size)])
-    rows = _independent(problem, np.sort(every), r)
-    rest = np.setdiff1d(every, rows)
-    held = np.zeros(r.size)
-    held[rest] = r[rest]
     slip = np.zeros((nc, d - 1)) if problem.slip is None else problem.slip
     a = problem.dual(r)
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
-    for force in (np.zeros(r.size), held):
-        L = IndexSet(rows, closed, stick, direction, force)
+    for L in _candidates(problem, closed, stick, direction, r):
         found = L.forces(system, problem.mu, slip)
         if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
             return L
     return None
+
+
+def _candidates(
+    problem: FrictionProblem, closed: Bools, stick: Bools, direction: Floats, r: Floats
+) -> Iterator[IndexSet]:
+    """Index sets that may give the solution: without forces on dependent rows; with friction that
+    is at its bound and held by others alone tied there; with constant forces on those rows."""
+    d, nc = problem.d, problem.nc
+    every, rows = _chosen(problem, closed, stick, r)
+    yield IndexSet(rows, closed, stick, direction, np.zeros(r.size))
+    f = r[: d * nc].reshape(nc, d)
+    size = np.linalg.norm(f[:, 1:], axis=1)
+    full = stick & (f[:, 0] > SAME * np.abs(f).max(initial=0.0))
+    full &= size >= problem.mu * f[:, 0] * (1.0 - EDGE)
+    full &= ~np.isin(d * np.arange(nc) + d - 1, rows)
+    if full.any():
+        tied = direction.copy()
+        tied[full] = f[full, 1:] / size[full, None]
+        fewer = _chosen(problem, closed, stick & ~full, r)[1]
+        yield IndexSet(fewer, closed, stick & ~full, tied, np.zeros(r.size))
+    rest = np.setdiff1d(every, rows)
+    held = np.zeros(r.size)
+    held[rest] = r[rest]
+    yield IndexSet(rows, closed, stick, direction, held)
+
+
+def _chosen(problem: FrictionProblem, closed: Bools, stick: Bools, r: Floats) -> tuple[Ints, Ints]:
+    """All rows without acceleration, and independent ones of them."""
+    d, nc = problem.d, problem.nc
+    tangents = (d * np.flatnonzero(stick)[:, None] + np.arange(1, d)).ravel()
+    every = np.concatenate([d * np.flatnonzero(closed), tangents, np.arange(d * nc, r.size)])
+    return every, _independent(problem, np.sort(every), r)
 
 
 def _independent(problem: FrictionProblem, rows: Ints, r: Floats) -> Ints:
