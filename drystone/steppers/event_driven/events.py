@@ -21,7 +21,7 @@ from drystone.types import Floats
 
 HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
-TURNED = 1e-10  # [m/s] of slip against the direction of friction, the same
+TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
 TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-10, "press": 1e-10, "cone": 1e-10}
 ENDS = {
@@ -144,7 +144,7 @@ class Watch:
                 way = float((kin.frame[i, 1:] @ sliding.direction[i]) @ u[i])
                 if u.shape[1] == 2:
                     out.values["grow", i] = 4.0 * self.slow - speed
-            out.values["slip", i] = float(way) + TURNED
+            out.values["slip", i] = float(way) + TURNED * self.mode.tolerances.slip
 
     def _lost(self, found: Contacts, now: Evaluation, out: Probe) -> None:
         """Closed contacts that are not found, unless they only changed their name."""

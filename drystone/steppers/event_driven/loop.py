@@ -26,7 +26,8 @@ INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": Adams}
 SAMPLES = 32  # looks into one step of fast bodies
 TRAVEL = 0.5  # of the smallest body's size between two looks
 PATIENCE = 12  # events without progress before conditions are looked at less closely
-STORM = 60  # events in a frame after which contacts rest, stick and stop turning ten times earlier
+STORM = 40  # events in a frame after which contacts rest, stick and stop turning ten times earlier;
+COARSE = 16  # after twice as many forces follow the laws only at so many instants of a frame
 TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
 PROGRESS = 1e-11  # [s]
 FAR = 1e12  # [m], [m/s]: no state is there
@@ -47,6 +48,7 @@ class Loop:
         self.last: Evaluation | None = None
         self.work = np.zeros(4)
         self._mode: Mode | None = None
+        self._coarse = False
         self._trouble = ""
         self._known: tuple[float, Floats, Evaluation] | None = None
         self._history: tuple[Any, float, Floats, Past, int] | None = None
@@ -55,16 +57,20 @@ class Loop:
         """The state at time `until`; books take what happens."""
         self.books, self.work = books, np.zeros(4)
         now = state.copy()
-        stuck = 0
+        stuck, begin = 0, state.time
         while True:
-            storm = min(books.restarts // STORM, 4)
-            self.settler.loosen(10.0**storm)
+            storm = min(books.restarts // STORM, 2)
+            power = storm + min(books.restarts // (4 * STORM), 2)
+            self.settler.loosen(10.0**power)
+            self.settler.restarts = books.restarts
             if storm:
-                books.say(f"more than {storm * STORM} events: speeds of rest times {10**storm}")
+                books.say(f"more than {storm * STORM} events: speeds of rest times {10**power}")
+            self._coarse = storm == 2
             mode = self.settler.settle(now, books)
             self._hold(mode, now)
             before = now.time
-            now = self._phase(mode, now, until, stuck)
+            pause = now.time + (until - begin) / COARSE if self._coarse else until
+            now = self._phase(mode, now, min(until, pause), stuck)
             if now.time >= until:
                 return now
             books.restarts += 1
@@ -90,7 +96,7 @@ class Loop:
         self._mode, self._known, self._trouble = mode, None, ""
         y = self.layout.pack(state, self.work)
         loose = max(
-            100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(self.books.restarts // STORM, 3)
+            100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(self.books.restarts // STORM, 2)
         )
         start = mode.evaluate(state)
         self._known = (state.time, y.copy(), start)
@@ -123,7 +129,7 @@ class Loop:
         return self._keep(state, solver.y)
 
     def _renamed(self, probe: Probe, stuck: int) -> bool:
-        if not probe.joins or stuck > PATIENCE:
+        if not probe.joins or self._coarse or stuck > PATIENCE:
             return False
         self.books.events.append(Event(probe.t, "contacts", tuple(probe.joins)))
         return True
@@ -213,7 +219,7 @@ class Loop:
         stuck: int,
     ) -> tuple[tuple[Any, Probe, Probe] | None, Probe | None]:
         """(event, probe at the end): the first violation within the step that was just done."""
-        quiet = stuck > 4 * PATIENCE
+        quiet = self._coarse or stuck > 4 * PATIENCE
         dense: list[Any] = []
 
         def look(t: float) -> Probe:

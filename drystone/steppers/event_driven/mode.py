@@ -67,7 +67,8 @@ class Mode:
     """The law of motion of one smooth phase.
 
     forces: the solution it starts from. closed, sticks (nc,): contacts that press, and those of
-    them that do not slip; fresh (nc,): contacts that begin to slide here.
+    them that do not slip; fresh (nc,): contacts that begin to slide here; idle
+    (nc,): those that touch without force or acceleration.
     """
 
     def __init__(
@@ -86,6 +87,8 @@ class Mode:
         word = np.array(forces.word, dtype="<U9")
         self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
+        a = np.abs(forces.contact_acceleration)
+        self.idle: Bools = (word == "open") & (a[:, 0] <= STILL * a.max(initial=1.0))
         self.smooth = all(part.index_set is not None for part in forces.islands)
 
     @property

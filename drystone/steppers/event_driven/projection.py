@@ -51,12 +51,14 @@ def stop(mode: Mode, state: State, start: bool = False) -> float:
     """Take what is left of C' and of the slip of sticking contacts out of the velocities, in
     place; returns the greatest speed that was there [m/s].
 
-    start: of a phase, where contacts that begin to slide have no slip yet.
+    start: of a phase, where contacts that begin to slide have no slip yet, and those that touch
+    without force, at rest and not accelerated, come to rest too.
     """
     scene, model = mode.held.scene, mode.held.scene.model
     rows = mode.held.rows(state, mode.sliding, mode.tolerances)
     d = model.dim
-    pressed = np.flatnonzero(mode.closed & ~rows.loaded)
+    rests = mode.closed | mode.idle if start else mode.closed
+    pressed = np.flatnonzero(rests & ~rows.loaded)
     still = mode.sticks | mode.fresh if start else mode.sticks
     rough = np.flatnonzero(still & (rows.state.mu[:, 0] > 0))
     u = rows.state.u

@@ -17,6 +17,7 @@ from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
+from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
@@ -28,6 +29,8 @@ from drystone.types import Bools, Floats, Status
 ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
 SAME = 1e-10
+CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
+MANY = 4  # events in a frame after which forces are taken from inside their bounds
 
 
 @dataclass(slots=True)
@@ -70,9 +73,7 @@ class Settler:
         self.tolerances, self.touch, self.slow = tolerances, touch, slow
         self._fine = tolerances, slow
         self.max_impacts = max_impacts
-        self.second = ContactForces(
-            "newton", tol=1e-10, explain="never", fallback=("nsgs", "dantzig")
-        )
+        self.restarts = 0  # of the present frame
         self.exact = method.solver.name not in APPROXIMATE
 
     def loosen(self, factor: float) -> None:
@@ -88,9 +89,17 @@ class Settler:
             bare = bool(held.loaded)  # given loads are nothing beside impulses
             rows = held.rows(state, None, self.tolerances, impulse=bare)
             if (rows.state.kind == Kind.COLLIDING).any():
-                self._collide(state, rows, books, plastic=k > ROUNDS // 2)
+                if k == ROUNDS // 2:
+                    books.say("impacts at one instant went on; ended without rebound")
+                self._collide(state, rows, books, plastic=k >= ROUNDS // 2)
                 continue
             forces, sliding, rows, fresh = self._forces(state, held)
+            creeps = self._creeping(rows, forces)
+            if forces.ray is None and creeps.any():
+                slow = Tolerances(normal=CREEP * self.tolerances.normal, slip=self.tolerances.slip)
+                whole = replace(rows.state, tolerances=slow, slip=None)
+                self._collide(state, replace(rows, state=whole), books, plastic=True)
+                continue
             if forces.ray is None:
                 return self._phase(held, forces, sliding, fresh, books)
             self._jam(state, rows, forces, books)
@@ -108,6 +117,11 @@ class Settler:
         held = Held(self.scene, state, touching, acts.action[on])
         held.loaded = int(acts.loaded.sum())
         return held
+
+    def _creeping(self, rows: Rows, forces: Forces) -> Bools:
+        """(nc,) contacts that approach, however slowly, and that no force stops."""
+        open_ = np.array([word == "open" for word in forces.word], bool) & ~rows.loaded
+        return np.asarray(open_ & (rows.state.u[:, 0] < -2.0 * CREEP * self.tolerances.normal))
 
     def _phase(
         self, held: Held, forces: Forces, sliding: Sliding, fresh: Bools, books: Books
@@ -131,7 +145,6 @@ class Settler:
         eps[tired] = 0.0
         if plastic:
             eps[:] = 0.0
-            books.say("impacts at one instant went on; ended without rebound")
         object.__setattr__(whole, "restitution", eps)
         hit = self.law.resolve(whole)
         met = np.flatnonzero(whole.kind == Kind.COLLIDING)
@@ -183,8 +196,11 @@ class Settler:
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
-        if rows.state.d == 3 and forces.ray is None and forces.onset.any():
-            forces = self._reconsider(rows, forces)
+        many = self.restarts > MANY and "stick" in forces.word
+        if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any()):
+            strict = coulomb_forces(rows.state, forces, central=many)
+            if strict is not None:  # slip begins as it says; once there is some it is followed
+                return strict, sliding, rows, np.asarray(strict.onset.any(axis=1))
         plain = forces, self._sliding(rows), rows, fresh.copy()
         turning = False
         for _ in range(ONSETS):
@@ -204,13 +220,6 @@ class Settler:
             # what has no slip cannot jam: static friction gives way, and how is seen later
             return plain
         return forces, sliding, rows, fresh
-
-    def _reconsider(self, rows: Rows, forces: Forces) -> Forces:
-        """In space the conditions of static friction (14-1) let contacts give way where friction
-        could hold all of them; a method that holds more of them is followed."""
-        other = self.second.solve(rows.state)
-        count = [sum(word == "onset" for word in each.word) for each in (forces, other)]
-        return other if other.ok and other.ray is None and count[1] < count[0] else forces
 
     def _sliding(self, rows: Rows) -> Sliding:
         """Who slides by its velocity; slow slip keeps its direction (always, in the plane)."""

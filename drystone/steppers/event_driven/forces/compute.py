@@ -80,7 +80,7 @@ class ContactForces:
         active = state.kind != Kind.SEPARATING
         log: list[str] = []
         parts = tuple(self._island(system, log) for system in islands(state, active))
-        return _assembled(state, parts, len(parts) != len(self._memory), log)
+        return assembled(state, parts, len(parts) != len(self._memory), log)
 
     def commit(self, forces: Forces) -> None:
         """Take over the index sets of these forces: what the next instants try first."""
@@ -221,9 +221,10 @@ def contact_words(problem: FrictionProblem, solution: Solution) -> tuple[str, ..
     return tuple(str(word) for word in out)
 
 
-def _assembled(
+def assembled(
     state: ContactState, parts: tuple[Island, ...], other: bool, log: list[str]
 ) -> Forces:
+    """Forces of all islands together; other: whether the set of islands changed."""
     f, joint = np.zeros((state.nc, state.d)), np.zeros(state.nj)
     ray, joint_ray = np.zeros_like(f), np.zeros_like(joint)
     acceleration = state.acceleration.copy()

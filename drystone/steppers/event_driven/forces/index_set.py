@@ -113,6 +113,18 @@ def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words)
 
     None where L does not give that solution again: polyhedral cones, degenerate states.
     """
+    slip = np.zeros((problem.nc, problem.d - 1)) if problem.slip is None else problem.slip
+    a = problem.dual(r)
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
+    for L in index_sets(problem, r, words):
+        found = L.forces(system, problem.mu, slip)
+        if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
+            return L
+    return None
+
+
+def index_sets(problem: FrictionProblem, r: Floats, words: Words) -> Iterator[IndexSet]:
+    """Index sets that forces r may belong to, with contacts in these states."""
     d, nc = problem.d, problem.nc
     word = np.array(words, dtype="<U9")
     closed = np.isin(word, ("stick", "onset", "slide"))
@@ -122,14 +134,7 @@ def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words)
     onset = np.flatnonzero(rough & (word == "onset"))
     friction = r[: d * nc].reshape(nc, d)[onset, 1:]
     direction[onset] = friction / np.maximum(np.linalg.norm(friction, axis=1), 1e-300)[:, None]
-    slip = np.zeros((nc, d - 1)) if problem.slip is None else problem.slip
-    a = problem.dual(r)
-    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
-    for L in _candidates(problem, closed, stick, direction, r):
-        found = L.forces(system, problem.mu, slip)
-        if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
-            return L
-    return None
+    return _candidates(problem, closed, stick, direction, r)
 
 
 def _candidates(
@@ -144,7 +149,7 @@ def _candidates(
     size = np.linalg.norm(f[:, 1:], axis=1)
     full = stick & (f[:, 0] > SAME * np.abs(f).max(initial=0.0))
     full &= size >= problem.mu * f[:, 0] * (1.0 - EDGE)
-    full &= ~np.isin(d * np.arange(nc) + d - 1, rows)
+    full &= ~np.isin(d * np.arange(nc)[:, None] + np.arange(1, d), rows).all(axis=1)
     if full.any():
         tied = direction.copy()
         tied[full] = f[full, 1:] / size[full, None]

@@ -1,0 +1,96 @@
+"""Contacts in space whose static friction gives way, by Coulomb's law for accelerations.
+
+The conditions of static friction (14-1) leave the direction of friction open once it gives way
+(F13): contacts may slide where friction could hold them, or across it. The motion that follows
+needs more: friction opposite to the acceleration, that is to the slip about to begin. Contacts
+that slide already take part with an acceleration so large along their slip that their friction
+opposes it; the index set of the answer then gives the exact forces of the stated problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.problems import FrictionProblem
+from drystone.steppers.event_driven.forces import methods
+from drystone.steppers.event_driven.forces.compute import assembled, contact_words
+from drystone.steppers.event_driven.forces.index_set import index_sets
+from drystone.steppers.event_driven.forces.results import Forces, Island
+from drystone.steppers.event_driven.forces.state import ContactState
+from drystone.steppers.event_driven.forces.system import System
+from drystone.types import Solution
+
+LARGE = 1e3  # times the accelerations of an island: that of what slides already
+SOLVERS = ("newton", "nsgs")
+CENTRAL = ("interior-point", "newton", "nsgs")
+ROUNDS = 4  # of an index set from the forces of the one before
+
+
+def coulomb_forces(state: ContactState, forces: Forces, central: bool = False) -> Forces | None:
+    """The same forces, with those islands solved anew whose contacts give way; None if one of
+    them has no such solution that an index set confirms.
+
+    central: all islands where contacts stick, by a method that stays away from the bounds of
+    friction where forces are not unique, so that their index set lasts.
+    """
+    parts = []
+    for part in forces.islands:
+        again: Island | None = part
+        if "onset" in part.words or (central and "stick" in part.words):
+            again = _solved(part, CENTRAL if central else SOLVERS)
+        if again is None and "onset" in part.words:
+            return None
+        again = part if again is None else again
+        parts.append(again)
+    return assembled(state, tuple(parts), True, list(forces.log))
+
+
+def _solved(part: Island, solvers: tuple[str, ...]) -> Island | None:
+    system = part.system
+    d, nc = system.state.d, system.contacts.size
+    slip, mu = methods.acting(system)
+    q = system.q.copy()
+    shift = np.zeros((nc, d))
+    shift[:, 1:] = LARGE * float(np.abs(q).max(initial=0.0)) * slip
+    q[: nc * d] += shift.ravel()
+    stated = methods.friction_problem(system)
+    problem = FrictionProblem(
+        system.W, q, mu, dim=d, bilateral=int(system.joints.size), law="coulomb"
+    )
+    for name in solvers:
+        found = methods.named(name, 1e-10).solve(problem)  # from nothing: what can stick sticks
+        if found.ok:
+            return _confirmed(part, system, stated, found)
+    return None
+
+
+def _confirmed(
+    part: Island, system: System, stated: FrictionProblem, found: Solution
+) -> Island | None:
+    """The island with exact forces by an index set of the solution that was found."""
+    d, nc = stated.d, stated.nc
+    slip, mu = methods.acting(system)
+    r = found.value.copy()
+    f = r[: d * nc].reshape(nc, d)
+    moving = slip.any(axis=1)
+    f[moving, 1:] = -mu[moving, None] * slip[moving] * f[moving, :1]
+    for _ in range(ROUNDS):
+        words = contact_words(stated, replace(found, value=r, dual=stated.dual(r)))
+        following = None
+        for L in index_sets(stated, r, words):
+            exact = L.forces(system, stated.mu, slip)
+            if exact is not None:
+                value, dual, violation = exact
+                solution = replace(
+                    part.solution, value=value, dual=dual, residual=violation,
+                    residual_unit=violation, methods=found.methods,
+                )  # fmt: skip
+                return Island(part.key, system, solution, words, False, True, L)
+            near = L.values(system, stated.mu, slip)
+            following = following if near is None else near[0]
+        if following is None:
+            break
+        r = following
+    return None
