@@ -102,7 +102,8 @@ class StepReport:
     events: of methods that find them, in order of time; log: sentences on choices among several
     solutions, energy gained, impacts that were ended; reuse: share of the force problems that the
     index set at hand answered (F6).
-    seconds: per stage (see ``Simulation.profile``). island_residuals, island_sizes: of each island in turn.
+    seconds: per stage (see ``Simulation.profile``).
+    island_residuals, island_sizes: of each island in turn.
     """
 
     time: float
