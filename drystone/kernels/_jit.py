@@ -122,7 +122,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def stage(function: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that allocates nothing: arrays are not counted while it runs.
 
-    Counting costs more than a short stage does if it takes a tuple of many arrays.
+    Counting costs more than a short stage does if it takes a tuple of many arrays. What it calls is
+    compiled in the same way: a stage that calls a kernel which allocates must be a kernel.
     """
     return _compiled(function, _nrt=False)
 

@@ -1,7 +1,7 @@
 """First stage: inertia in world axes, velocities after the step's forces (kick)."""
 
 from drystone.kernels import rigid
-from drystone.kernels._jit import stage
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
 from drystone.kernels.step import names as the
 
@@ -16,7 +16,7 @@ def begin_planar(s, scan):
     return kick_planar(s, scan)
 
 
-@stage
+@kernel
 def begin_spatial(s, scan):
     _fresh(s)
     for i in range(s.orientation.shape[0]):

@@ -5,7 +5,7 @@ import numpy as np
 from drystone.kernels import contact_frames as frames
 from drystone.kernels import rigid
 from drystone.kernels import rows as kernels
-from drystone.kernels._jit import stage
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
 from drystone.kernels.step import names as the
 from drystone.kernels.step.begin import height
@@ -109,7 +109,7 @@ def drift_planar(s, scan):
     return the.GO_ON
 
 
-@stage
+@kernel
 def drift_spatial(s, scan):
     """The same in space."""
     kicked = kinetic_spatial(s.mass, s.inertia, s.v)
