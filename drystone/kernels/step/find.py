@@ -5,6 +5,7 @@ from drystone.kernels.active import body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.kernels.step import names as the
 
+SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 
 

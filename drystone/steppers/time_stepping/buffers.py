@@ -11,6 +11,7 @@ from drystone.dynamics import bodies
 from drystone.kernels import light_planar, light_spatial
 from drystone.kernels._packed import Packed
 from drystone.kernels.step import names as the
+from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
@@ -20,7 +21,6 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
-SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")

@@ -17,11 +17,11 @@ from collections.abc import Callable
 import numpy as np
 
 from drystone.constraints.rows import Rows
+from drystone.kernels.step.finish import ROUNDS
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.steppers.time_stepping.warm import WarmStart, sliding
 from drystone.types import Floats, Ints
 
-ROUNDS = 10  # of contacts that break loose because others did
 LIFTS = 40  # solves until the loads of joints are what they should be
 EXACT = 1e-12  # of a load, that it may be off
 

@@ -20,6 +20,7 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.kernels.step.find import NEAR, SLACK
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import PolyhedralCone
 from drystone.problems.friction import FrictionProblem
@@ -36,8 +37,6 @@ from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats
 
-SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
-NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 # of the kinetic energy, that joints may make or lose in a step; halvings to avoid it

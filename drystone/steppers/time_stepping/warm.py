@@ -8,11 +8,10 @@ import numpy as np
 
 from drystone.constraints.rows import Rows
 from drystone.geometry.matching import Tags, sources
+from drystone.kernels.step.finish import SLIP
 from drystone.model import Model
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.types import Bools, Floats, Ints
-
-SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
 
 
 @dataclass(slots=True)
