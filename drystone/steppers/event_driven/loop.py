@@ -100,6 +100,7 @@ class Loop:
         )
         start = mode.evaluate(state)
         self._known = (state.time, y.copy(), start)
+        mode.method.tell(start.rows.state, start.acceleration)
         settler = self.settler
         watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
         solver = self._solver(state.time, y, until)
@@ -121,6 +122,7 @@ class Loop:
             if probe is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
             self._known = (solver.t, solver.y.copy(), probe.now)
+            mode.method.tell(probe.now.rows.state, probe.now.acceleration)
             solver.f = self._rate(solver.t, solver.y)
             state, prior = after, probe
         self.last = self._known[2] if self._known is not None else None

@@ -7,6 +7,7 @@ holds (13.3); when it does not, the method itself runs and may choose another so
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, get_args
@@ -26,6 +27,7 @@ from drystone.types import Floats, Solution, Status
 
 Explain = Literal["suspicious", "never", "always"]
 Prefer = Literal["method", "force"]
+Listener = Callable[[ContactState, Floats], None]
 DONE = (Status.SOLVED, Status.APPROXIMATE)
 FALLBACK = ("dantzig", "lemke")
 EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
@@ -46,6 +48,9 @@ class ContactForces:
         (12.4); "force" prefers forces where enumeration finds some.
     reuse: try the committed index sets first; without it every evaluation runs the method.
     fallback: methods to try, in order, when the chosen one ends without an answer.
+
+    ``listener``, None at first, is called as listener(state, acceleration) at every accepted step
+    of a run: the instant, and the accelerations (nb, dof) that the run goes on with.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class ContactForces:
         self.explain, self.prefer, self.reuse = explain, prefer, reuse
         self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
         self.statistics = Statistics()
+        self.listener: Listener | None = None
         self._memory: dict[tuple[Any, ...], Island] = {}
 
     def solve(self, state: ContactState) -> Forces:
@@ -85,6 +91,12 @@ class ContactForces:
     def commit(self, forces: Forces) -> None:
         """Take over the index sets of these forces: what the next instants try first."""
         self._memory = {part.key: part for part in forces.islands}
+
+    def tell(self, state: ContactState, acceleration: Floats) -> None:
+        """An accepted step of a run, for whoever listens."""
+        self.statistics.steps += 1
+        if self.listener is not None:
+            self.listener(state, acceleration)
 
     def forget(self) -> None:
         """Drop all index sets, as after an impulse: continuity ends there anyway."""

@@ -16,10 +16,12 @@ from drystone.types import Bools, Floats, Solution, Status
 class Statistics:
     """Counts over a run. An island is one solve; `hit_rate` is that of index sets (F6).
 
+    steps: force problems of accepted steps and of the beginnings of phases.
     lp: how often the heuristic ended in each of its steps (a) to (d), or in the basis of the
     step before ("basis"). energy: [W] that step (d) added, summed over its evaluations.
     """
 
+    steps: int = 0
     evaluations: int = 0
     solves: int = 0
     tried: int = 0
