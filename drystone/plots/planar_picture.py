@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone import drawing
 from drystone.geometry import kinds
 from drystone.model import Model, State
-from drystone.plots import solids
 from drystone.plots.forces_2d import ForceLines, draw_forces
 from drystone.plots.style import GROUND, INK, STONE, STONE_EDGE
 from drystone.types import Floats, Ints
@@ -54,11 +54,13 @@ def draw_planar(
 
 def planar_limits(model: Model, state: State, margin: float = 0.06) -> Limits:
     """A rectangle about all bounded bodies, with a little ground below."""
-    geoms, at = model.geoms, solids.frames(model, state)
+    geoms, at = model.geoms, drawing.frames(model, state)
     bounded = np.isfinite(geoms.radius)
     if not bounded.any():
         return (-1.0, 1.0), (-1.0, 1.0)
-    points = np.vstack([at.world(g, solids.outline(geoms, g, 24)) for g in np.flatnonzero(bounded)])
+    points = np.vstack(
+        [at.world(g, drawing.outline(geoms, g, 24)) for g in np.flatnonzero(bounded)]
+    )
     low, high = points.min(axis=0), points.max(axis=0)
     pad = margin * float(max(high - low))
     return (
@@ -78,8 +80,8 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
     from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
     from matplotlib.colors import to_rgba
 
-    geoms, at = model.geoms, solids.frames(model, state)
-    free = solids.moving(model)
+    geoms, at = model.geoms, drawing.frames(model, state)
+    free = drawing.moving(model)
 
     def face(which: Ints) -> Any:
         plain = [STONE if free[b] else GROUND for b in geoms.body[which]]
@@ -110,7 +112,7 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
     if others.size:
         axes.add_collection(
             PolyCollection(
-                [at.world(g, solids.outline(geoms, g)) for g in others],
+                [at.world(g, drawing.outline(geoms, g)) for g in others],
                 facecolors=face(others),
                 edgecolors=STONE_EDGE,
                 linewidths=0.8,
@@ -119,7 +121,7 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
         )
 
 
-def _marks(at: solids.Frames, disks: Ints, size: Floats) -> list[Floats]:
+def _marks(at: drawing.Frames, disks: Ints, size: Floats) -> list[Floats]:
     """A short radius on each disk, from which its rotation can be seen."""
     way = at.axes[disks][:, :, 0]
     ends = at.origin[disks][:, None] + np.array([0.28, 0.46])[:, None] * (
@@ -136,7 +138,7 @@ def _draw_ground(axes: Axes, model: Model, state: State) -> None:
     middle = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
     reach = float(np.hypot(x1 - x0, y1 - y0))
     surfaces = []
-    for point, normal in zip(*solids.half_spaces(model, state), strict=True):
+    for point, normal in zip(*drawing.half_spaces(model, state), strict=True):
         along = np.array([normal[1], -normal[0]])
         foot = point + ((middle - point) @ along) * along
         ends = foot - reach * along, foot + reach * along

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from drystone import drawing
 from drystone.model import Model, State
-from drystone.plots import solids, style
+from drystone.plots import style
 from drystone.plots.raster import Buffer, Camera, Singles
 from drystone.types import Bools, Floats, Ints
 
@@ -25,7 +26,7 @@ SHADOW = 1400  # pixels of the shadow map, along a side
 class Solids:
     """Everything to draw, in the world; items are numbered triangles, spheres, planes."""
 
-    mesh: solids.Mesh
+    mesh: drawing.Mesh
     centre: Floats
     radius: Floats
     sphere_body: Ints
@@ -47,10 +48,10 @@ class Solids:
 
 
 def gather(model: Model, state: State) -> Solids:
-    point, normal = solids.half_spaces(model, state)
+    point, normal = drawing.half_spaces(model, state)
     floor = normal[:, 2] > FLOOR
-    centre, radius, body = solids.spheres(model, state)
-    mesh = solids.meshes(model, state)
+    centre, radius, body = drawing.spheres(model, state)
+    mesh = drawing.meshes(model, state)
     return Solids(mesh, centre, radius, body, point[floor], normal[floor])
 
 
@@ -132,7 +133,7 @@ def _palette(model: Model, colours: Mapping[str, str]) -> Floats:
     """(nb, 3): stones that differ a little, so that neighbours can be told apart."""
     from matplotlib.colors import to_rgb
 
-    free = solids.moving(model)
+    free = drawing.moving(model)
     out = np.array([to_rgb(STONES[(5 * b + b // 7) % len(STONES)]) for b in range(model.nb)])
     out = out.reshape(-1, 3)
     out[~free] = to_rgb(style.GROUND)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.plots import planar_picture, series, solids, style
+from drystone import drawing
+from drystone.plots import planar_picture, series, style
 from drystone.plots.forces_2d import force_lines
 from drystone.plots.raster import Buffer, Camera
 from drystone.plots.scene_picture import save_picture
@@ -54,15 +55,15 @@ def test_what_is_drawn_lies_on_the_shapes(planar):
     """A little inside the drawn boundary is the shape, a little outside it is not."""
     world, shapes = every_shape(planar)
     model, state = world.build()
-    geoms, at = model.geoms, solids.frames(model, state)
-    mesh = None if planar else solids.meshes(model, state)
+    geoms, at = model.geoms, drawing.frames(model, state)
+    mesh = None if planar else drawing.meshes(model, state)
     for k, shape in enumerate(shapes):
         if isinstance(shape, ds.Compound):
             continue
         b = model.names.index(f"b{k}")
         if planar:
             g = int(np.flatnonzero(geoms.body == b)[0])
-            points = at.world(g, solids.outline(geoms, g))
+            points = at.world(g, drawing.outline(geoms, g))
         elif isinstance(shape, ds.Sphere):
             continue
         else:
@@ -77,7 +78,7 @@ def test_what_is_drawn_lies_on_the_shapes(planar):
 def test_triangles_face_outwards():
     world, _ = every_shape(planar=False)
     model, state = world.build()
-    mesh = solids.meshes(model, state)
+    mesh = drawing.meshes(model, state)
     p = mesh.corners
     face = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     solid = np.linalg.norm(face, axis=1) > 1e-12
