@@ -29,18 +29,22 @@ if TYPE_CHECKING:
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce
     from drystone.dynamics.forces import Damper as Damper
+    from drystone.dynamics.keyframes import Rocking as Rocking
+    from drystone.dynamics.keyframes import Waypoints as Waypoints
     from drystone.dynamics.motions import ConstantVelocity as ConstantVelocity
     from drystone.dynamics.motions import MotionFunction as MotionFunction
     from drystone.dynamics.motions import Oscillation as Oscillation
     from drystone.dynamics.springs import Spring as Spring
     from drystone.dynamics.springs import TorsionSpring as TorsionSpring
     from drystone.errors import ArrayError as ArrayError
+    from drystone.errors import DescriptionError as DescriptionError
     from drystone.errors import DrystoneError as DrystoneError
     from drystone.errors import MissingExtraError as MissingExtraError
     from drystone.errors import ModelError as ModelError
     from drystone.errors import OptionError as OptionError
     from drystone.errors import ProblemError as ProblemError
     from drystone.errors import ProblemFileError as ProblemFileError
+    from drystone.errors import SceneFileError as SceneFileError
     from drystone.errors import ShapeError as ShapeError
     from drystone.errors import SimulationError as SimulationError
     from drystone.errors import SolverError as SolverError
@@ -158,12 +162,16 @@ _HOMES: dict[str, str] = {
     "Oscillation": "dynamics.motions",
     "ConstantVelocity": "dynamics.motions",
     "MotionFunction": "dynamics.motions",
+    "Rocking": "dynamics.keyframes",
+    "Waypoints": "dynamics.keyframes",
     "ConstantForce": "dynamics.forces",
     "Damper": "dynamics.forces",
     "Callback": "dynamics.forces",
     "Spring": "dynamics.springs",
     "TorsionSpring": "dynamics.springs",
     "ModelError": "errors",
+    "DescriptionError": "errors",
+    "SceneFileError": "errors",
     "ShapeError": "errors",
     "SimulationError": "errors",
     "UnsupportedPairError": "errors",

@@ -40,6 +40,25 @@ class ShapeError(ModelError):
     """A shape has no sense: a negative radius, a polygon that crosses itself, points in a plane."""
 
 
+class DescriptionError(ModelError):
+    """A world cannot be put into words: it holds a Python function; the message names it."""
+
+
+class SceneFileError(DrystoneError, ValueError):
+    """A scene file is wrong; the message says where, which key, which value, and what was meant.
+
+    problems: one line for each thing that is wrong with it.
+    """
+
+    def __init__(self, message: str, problems: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.problems = problems or (message,)
+
+
+class RecordingError(DrystoneError, ValueError):
+    """A recording is truncated, foreign or of another world; names the file and the place."""
+
+
 class UnsupportedPairError(DrystoneError, TypeError):
     """Two kinds of shapes have no contact kernel; the message names both bodies."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from weakref import WeakValueDictionary
 
 from drystone.builder import bodies as described
@@ -46,6 +46,18 @@ class ForceHandle:
 
     uid: int
     force: Force
+
+
+class Parts(NamedTuple):
+    """All that a world was told, in order, checked. pairs and ignored: by the uids of two bodies;
+    pairs: (static, dynamic, normal, tangential), nan where they say nothing."""
+
+    bodies: tuple[Body, ...]
+    joints: tuple[JointEntry, ...]
+    forces: tuple[Force, ...]
+    pairs: dict[tuple[int, int], tuple[float, float, float, float]]
+    ignored: frozenset[tuple[int, int]]
+    uids: tuple[int, int, int]
 
 
 class World:
@@ -174,30 +186,15 @@ class World:
         cone: EllipticCone, with friction factors along and across cone_axis (3,), body frame.
         layer: whole number, or several; bodies collide if they share one; None shares all.
         """
-        name = self._new_name(name)
-        owner, dim = f"body {name!r}", self._dim
-        template = None
-        if shape is not None:
-            template = described.find_template(owner, shape, dim, self._templates)
-        surface = described.surface_of(owner, dim, friction, restitution, cone, cone_axis, layer)
-        matter = bound = None
-        if fixed and motion is not None:
-            raise ModelError(f"{owner}: both fixed and motion = {motion!r}: give one")
-        if fixed or motion is not None:
-            described.check_given(owner, density=density, mass=mass)
-        else:
-            about = (density, mass, inertia, inertia_frame, centre_of_mass)
-            matter = described.matter_of(name, template, dim, *about)
-        if motion is not None:
-            speeds = (velocity, angular_velocity)
-            bound = described.bound_motion(owner, motion, dim, position, orientation, speeds)
-        place, turn = described.pose_of(owner, dim, position, orientation)
-        rates = described.velocity_of(owner, dim, velocity, angular_velocity)
-        if fixed and any(rates):
-            raise ModelError(f"{owner}: is fixed, but has the velocity {rates}")
-        uid, geom = self._next_uid, self._next_geom
-        body = Body(name, uid, geom, template, matter, bound, place, turn, rates, surface)
-        return self._add(body)
+        said = {field: value for field, value in locals().items() if field != "self"}
+        said["name"] = name = self._new_name(name)
+        uids = self._next_uid, self._next_geom
+        body = described.describe(name, uids, self._dim, said, self._templates)
+        self._bodies[name] = body
+        self._next_uid += 1
+        self._next_geom += 0 if body.template is None else len(body.template.pieces)
+        self._version += 1
+        return BodyHandle(name, body.uid)
 
     def _new_name(self, name: str | None) -> str:
         if name is None:
@@ -209,13 +206,6 @@ class World:
         if name in self._bodies:
             raise ModelError(f"body {name!r}: another body has this name")
         return name
-
-    def _add(self, body: Body) -> BodyHandle:
-        self._bodies[body.name] = body
-        self._next_uid += 1
-        self._next_geom += 0 if body.template is None else len(body.template.pieces)
-        self._version += 1
-        return BodyHandle(body.name, body.uid)
 
     def remove_body(self, body: str | BodyHandle) -> None:
         """Take a body out, with the rules of its pairs; forces on it must be removed first."""
@@ -320,6 +310,20 @@ class World:
         joints = list(self._joints.values())
         rules = self._pairs, self._ignored
         return build(self._dim, self._gravity, bodies, forces, *rules, when, joints)
+
+    def parts(self) -> Parts:
+        """What this world is made of, for those who write it down; uids: the next of a body, of a
+        geom and of a joint."""
+        bodies, joints = tuple(self._bodies.values()), tuple(self._joints.values())
+        uids = self._next_uid, self._next_geom, self._next_joint
+        ignored = frozenset(self._ignored)
+        return Parts(bodies, joints, self.forces, dict(self._pairs), ignored, uids)
+
+    def skip_uids(self, body: int = 0, geom: int = 0, joint: int = 0) -> None:
+        """Count on from these, as a world does that others were removed from; never back."""
+        self._next_uid = max(self._next_uid, body)
+        self._next_geom = max(self._next_geom, geom)
+        self._next_joint = max(self._next_joint, joint)
 
     def copy(self) -> Self:
         """A world to edit on its own; handles of this one are valid in it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation
-from drystone.dynamics.motions import BoundMotion, MotionFunction
+from drystone.dynamics.motions import BoundMotion
 from drystone.errors import ModelError
 from drystone.geometry.mass_properties import MassProperties, check_inertia, rotated_inertia
 from drystone.geometry.shapes import Compound, Shape
@@ -55,7 +55,7 @@ class Body:
     """A checked body. Position, orientation and velocity (dof,) are those of its own frame.
 
     matter: None unless it is dynamic. motion: None unless it is kinematic. geom_uid: of its first
-    piece, the others follow.
+    piece, the others follow. given: what the user said of it, None and what is usual left out.
     """
 
     name: str
@@ -68,12 +68,69 @@ class Body:
     orientation: check.Orientation
     velocity: tuple[float, ...]
     surface: Surface
+    given: Mapping[str, Any]
 
     @property
     def kind(self) -> str:
         if self.matter is not None:
             return "dynamic"
         return "fixed" if self.motion is None else "kinematic"
+
+
+USUAL: dict[str, Any] = {"friction": 0.5, "restitution": 0.0, "fixed": False}
+
+
+def describe(
+    name: str,
+    uids: tuple[int, int],
+    dim: int,
+    said: Mapping[str, Any],
+    known: MutableMapping[Shape, Template],
+) -> Body:
+    """A body from the arguments of ``World.add_body``, its uid and that of its first piece."""
+    owner, fixed, motion = f"body {name!r}", said["fixed"], said["motion"]
+    template = None
+    if said["shape"] is not None:
+        template = find_template(owner, said["shape"], dim, known)
+    contact = ("friction", "restitution", "cone", "cone_axis", "layer")
+    surface = surface_of(owner, dim, *(said[field] for field in contact))
+    matter = bound = None
+    if fixed and motion is not None:
+        raise ModelError(f"{owner}: both fixed and motion = {motion!r}: give one")
+    if fixed or motion is not None:
+        check_given(owner, density=said["density"], mass=said["mass"])
+    else:
+        about = ("density", "mass", "inertia", "inertia_frame", "centre_of_mass")
+        matter = matter_of(name, template, dim, *(said[field] for field in about))
+    pose, speeds = (
+        (said["position"], said["orientation"]),
+        (said["velocity"], said["angular_velocity"]),
+    )
+    if motion is not None:
+        bound = bound_motion(owner, motion, dim, *pose, speeds)
+    place, turn = pose_of(owner, dim, *pose)
+    rates = velocity_of(owner, dim, *speeds)
+    if fixed and any(rates):
+        raise ModelError(f"{owner}: is fixed, but has the velocity {rates}")
+    given = remembered(said)
+    return Body(name, *uids, template, matter, bound, place, turn, rates, surface, given)
+
+
+def remembered(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs from the usual, in a form that nobody else can change. The shape is left out:
+    a template holds it."""
+    out = {}
+    for field, value in said.items():
+        if field == "shape" or value is None:
+            continue
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        elif isinstance(value, list | set):
+            value = tuple(value)
+        if field in USUAL and not isinstance(value, list | tuple) and value == USUAL[field]:
+            continue
+        out[field] = value
+    return out
 
 
 def find_template(
@@ -236,10 +293,10 @@ def bound_motion(
     if isinstance(motion, type) or not hasattr(motion, "bind"):
         raise ModelError(f"{owner}: motion = {motion!r}: expected a motion, e.g. Oscillation(...)")
     given = {"velocity": speeds[0], "angular_velocity": speeds[1]}
-    if isinstance(motion, MotionFunction):
-        given |= {"position": position, "orientation": orientation}
+    given |= {"position": position, "orientation": orientation}
+    prescribes = ("velocity", "angular_velocity", *getattr(motion, "prescribes", ()))
     for field, value in given.items():
-        if value is not None:
+        if value is not None and field in prescribes:
             raise ModelError(f"{owner}: {field} = {value!r}: its motion says that")
     bound: BoundMotion = motion.bind(owner, dim, pose_of(owner, dim, position, orientation))
     return bound

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -37,7 +37,10 @@ class BoundMotion(Protocol):
 
 
 class Motion(Protocol):
-    """What ``add_body(motion=...)`` takes; `start` is the pose the body was added with."""
+    """What ``add_body(motion=...)`` takes; `start` is the pose the body was added with.
+
+    One that says where the body is names "position" or "orientation" in ``prescribes``.
+    """
 
     def bind(self, owner: str, dim: int, start: tuple[Any, Any]) -> BoundMotion: ...
 
@@ -94,6 +97,7 @@ class MotionFunction:
 
     function: Callable[[float], tuple[Any, Any]]
     derivative: Callable[[float], tuple[Any, Any]] | None = None
+    prescribes: ClassVar[tuple[str, ...]] = ("position", "orientation")
 
     def bind(self, owner: str, dim: int, start: tuple[Any, Any]) -> BoundMotion:
         for field in ("function", "derivative"):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.joints import Ball, Motor, Pin, Slider, Wheel
-from drystone.dynamics.motions import ConstantVelocity, MotionFunction
+from drystone.dynamics.keyframes import Waypoints
+from drystone.dynamics.motions import ConstantVelocity
 from drystone.geometry.shapes import Box, Capsule, Capsule2D, Cylinder, Disk, Polygon, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.world import World
@@ -39,15 +40,8 @@ def gripper(
         Box(side, side, side), name="cube", mass=mass, friction=mu, position=(0, 0, 0.5 * side)
     )
     up = 2.5 * side
-
-    def place(t: float) -> Any:
-        """Height of the hand: without a jerk at either end."""
-        s = min(max((t - 0.5) / lift, 0.0), 1.0)
-        return (0.0, 0.0, up + height * s**3 * (10 - 15 * s + 6 * s**2)), (1.0, 0.0, 0.0, 0.0)
-
-    world.add_body(
-        Box(3 * side, 0.4 * side, 0.3 * side), name="hand", layer=(), motion=MotionFunction(place)
-    )
+    rise = Waypoints(times=(0.5, 0.5 + lift), positions=((0, 0, up), (0, 0, up + height)))
+    world.add_body(Box(3 * side, 0.4 * side, 0.3 * side), name="hand", layer=(), motion=rise)
     force = grip * mass * G / (2 * mu)
     for name, way in (("left", 1.0), ("right", -1.0)):
         x = -way * (0.5 * side + gap + 0.5 * thick)

@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 
 from drystone.constraints.joints import Pin, Slider
-from drystone.dynamics.motions import ConstantVelocity, MotionFunction
+from drystone.dynamics.keyframes import Rocking
+from drystone.dynamics.motions import ConstantVelocity
 from drystone.geometry.shapes import Polygon, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.steppers.event_driven.options import EventDriven
@@ -37,13 +38,9 @@ def double_action_jack(
     at_least(1, teeth=teeth)
     not_negative(mu=mu)
     world = World(planar=True)
-    most, rate = math.radians(swing), 2 * math.pi / period
-
-    def rock(t: float) -> tuple[tuple[float, float], float]:
-        return (0.0, 0.0), most * math.sin(rate * t)
-
     lever = Rectangle(2 * ARM + 0.08, 0.06)
-    world.add_body(lever, name="lever", layer=1, motion=MotionFunction(rock))
+    rock = Rocking(amplitude=math.radians(swing), period=period)
+    world.add_body(lever, name="lever", layer=1, motion=rock)
     _bar(world, pitch, teeth, load, mu)
     reach = math.hypot(ARM - TIP[0], TIP[1])
     for name, side in (("right", 1), ("left", -1)):

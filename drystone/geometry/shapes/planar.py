@@ -123,7 +123,10 @@ class HalfPlane(FixedOnly, PlanarShape):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "normal", unit("HalfPlane", "normal", self.normal, 2))
+        said, way = self.normal, unit("HalfPlane", "normal", self.normal, 2)
+        # made a unit vector twice, it may change in a bit: written down as it was said
+        self.__dict__["said"] = tuple(float(v) for v in said)
+        object.__setattr__(self, "normal", way)
         object.__setattr__(self, "offset", number("HalfPlane", "offset", self.offset))
 
     def pieces(self) -> list[Piece]:

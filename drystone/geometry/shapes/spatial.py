@@ -251,7 +251,10 @@ class HalfSpace(FixedOnly, SpatialShape):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "normal", unit("HalfSpace", "normal", self.normal, 3))
+        said, way = self.normal, unit("HalfSpace", "normal", self.normal, 3)
+        # made a unit vector twice, it may change in a bit: written down as it was said
+        self.__dict__["said"] = tuple(float(v) for v in said)
+        object.__setattr__(self, "normal", way)
         object.__setattr__(self, "offset", number("HalfSpace", "offset", self.offset))
 
     def pieces(self) -> list[Piece]:
