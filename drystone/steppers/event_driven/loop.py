@@ -100,7 +100,7 @@ class Loop:
         )
         start = mode.evaluate(state)
         self._known = (state.time, y.copy(), start)
-        mode.method.tell(start.rows.state, start.acceleration)
+        self._tell(mode, start)
         settler = self.settler
         watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
         solver = self._solver(state.time, y, until)
@@ -122,13 +122,21 @@ class Loop:
             if probe is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
             self._known = (solver.t, solver.y.copy(), probe.now)
-            mode.method.tell(probe.now.rows.state, probe.now.acceleration)
+            self._tell(mode, probe.now)
             solver.f = self._rate(solver.t, solver.y)
             state, prior = after, probe
         self.last = self._known[2] if self._known is not None else None
         if isinstance(solver, Adams):
             self._history = (mode.signature, solver.t, solver.y.copy(), solver.past, solver.order)
         return self._keep(state, solver.y)
+
+    def _tell(self, mode: Mode, now: Evaluation) -> None:
+        """The force problem of an accepted state: what touches, not what is apart by now."""
+        method, gap = mode.method, now.rows.gap
+        method.statistics.steps += 1
+        if method.listener is not None:
+            near = mode.closed | (gap <= self.settler.touch) | ~np.isfinite(gap)
+            method.listener(now.rows.state.take(np.flatnonzero(near)), now.acceleration)
 
     def _renamed(self, probe: Probe, stuck: int) -> bool:
         if not probe.joins or self._coarse or stuck > PATIENCE:

@@ -92,12 +92,6 @@ class ContactForces:
         """Take over the index sets of these forces: what the next instants try first."""
         self._memory = {part.key: part for part in forces.islands}
 
-    def tell(self, state: ContactState, acceleration: Floats) -> None:
-        """An accepted step of a run, for whoever listens."""
-        self.statistics.steps += 1
-        if self.listener is not None:
-            self.listener(state, acceleration)
-
     def forget(self) -> None:
         """Drop all index sets, as after an impulse: continuity ends there anyway."""
         self._memory = {}
