@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from drystone.geometry.shapes import Sphere as Sphere
     from drystone.geometry.shapes import Superquadric as Superquadric
     from drystone.geometry.shapes import TriangleMesh as TriangleMesh
+    from drystone.plots.figures import plot as plot
     from drystone.problems import LCP as LCP
     from drystone.problems import BoxedLCP as BoxedLCP
     from drystone.problems import CircularCone as CircularCone
@@ -154,6 +155,7 @@ _HOMES: dict[str, str] = {
     "StepReport": "steppers.base",
     "EnergyLedger": "steppers.base",
     "Conditions": "steppers.base",
+    "plot": "plots.figures",
     "scene": "scenes",
     "Scene": "scenes",
     "decompose": "geometry.decomposition",

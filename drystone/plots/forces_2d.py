@@ -127,11 +127,12 @@ def force_legend(
     from matplotlib.lines import Line2D
 
     axes.axis("off")
-    place = axes.inset_axes((0.0, 0.45, 0.36, 0.2))
+    place = axes.inset_axes((0.0, 0.45, 0.32, 0.2))
     bar = axes.figure.colorbar(drawn, cax=place, orientation="horizontal")
     bar.set_ticks([0.0, 0.5, 1.0], labels=["0", "", "1 (slips)"])
     bar.ax.tick_params(length=2.0, labelsize=7.5)
     bar.outline.set_linewidth(0.5)
+    bar.ax.get_xticklabels()[-1].set_horizontalalignment("right")
     place.set_title(
         r"friction in use, $|f_t|\,/\,\mu f_n$",
         fontsize=8.0,

@@ -1,0 +1,1 @@
+"""One scene by several methods: run, measured against the finest, and drawn over each other."""

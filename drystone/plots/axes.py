@@ -1,0 +1,77 @@
+"""Small things that many plots do to their axes: grids, legends, units, logarithms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from drystone.plots.style import QUIET
+from drystone.types import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FLOOR = 1e-16  # logarithms end here: rounding
+PREFIXES = ("G", "M", "k", "", "m", "µ", "n", "p", "f")
+
+
+def unit(most: float, name: str = "J") -> tuple[float, str]:
+    """Factor and unit that keep the numbers on an axis short."""
+    for k, prefix in enumerate(PREFIXES):
+        factor = 10.0 ** (3 * (k - 3))
+        if most * factor >= 1.0:
+            return factor, prefix + name
+    return 1.0, name
+
+
+def power(value: float) -> str:
+    """A number as a reader writes it: 1e-08 is a power of ten."""
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    if 1e-3 <= abs(value) < 1e4 or value == 0.0:
+        return f"{value:g}"
+    head = "" if mantissa == "1.0" else rf"{float(mantissa):g}\cdot"
+    return rf"${head}10^{{{int(exponent)}}}$"
+
+
+def over_time(axes: Axes, t: Floats) -> None:
+    """Grid, and limits that begin at zero where the run does."""
+    axes.grid(alpha=0.25, lw=0.6)
+    start = 0.0 if 0.0 <= t[0] < 0.1 * t[-1] else float(t[0])
+    if t[-1] > start:
+        axes.set_xlim(start, t[-1])
+
+
+def legend_above(axes: Axes, columns: int = 4, **options: Any) -> None:
+    """A legend that no line can cross."""
+    axes.legend(
+        fontsize=7.5, frameon=False, ncols=columns, handlelength=1.6, columnspacing=1.4,
+        loc="lower right", bbox_to_anchor=(1.0, 0.97), borderaxespad=0.0, **options,
+    )  # fmt: skip
+
+
+def legend_beside(axes: Axes, **options: Any) -> None:
+    """A legend to the right of the axes, top aligned."""
+    axes.legend(
+        fontsize=7.0, frameon=False, handlelength=1.4, loc="upper left",
+        bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, **options,
+    )  # fmt: skip
+
+
+def logarithmic(axes: Axes, t: Floats, values: Floats, colour: str, **options: Any) -> None:
+    """Zeros are breaks of the line, not a drop to the bottom of the picture."""
+    shown = np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
+    axes.plot(t, shown, color=colour, **{"lw": 1.0, **options})
+    axes.set_yscale("log")
+    some = shown[np.isfinite(shown)]
+    if some.size == 0 or some.max() < 1.01 * some.min():  # nothing, or a level line
+        level = 1e-8 if some.size == 0 else float(some[0])
+        axes.set_ylim(0.1 * level, 10.0 * level)
+        if some.size == 0:
+            note(axes, "zero throughout")
+    over_time(axes, t)
+
+
+def note(axes: Axes, text: str) -> None:
+    """A quiet sentence in the middle of axes that have nothing to show."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=QUIET)

@@ -1,0 +1,233 @@
+"""``ds.plot``: any quantity of a run as a figure that can be printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drystone.errors import OptionError
+from drystone.plots import style
+from drystone.plots.contact_forces import draw_forces_over_time
+from drystone.plots.energy import draw_energy, draw_stack, draw_unexplained
+from drystone.plots.paths import draw_phase, draw_trajectory, path_ratio
+from drystone.plots.states import chains_ratio, draw_chains, draw_picture, picture_ratio
+from drystone.plots.steps import (
+    draw_contacts,
+    draw_infeasibility,
+    draw_iterations,
+    draw_residual,
+    draw_stages,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".svg", ".pdf")
+DPI = 300
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the caller chose: bodies by name, a time [s], a coordinate, a plane, tolerances."""
+
+    bodies: tuple[str, ...] | None = None
+    time: float | None = None
+    coordinate: str | None = None
+    plane: str | None = None
+    tol: float | None = None
+    loose: float | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: how to draw it, and its height over its width."""
+
+    draw: Callable[[Axes, Any, Look], None]
+    ratio: float | Callable[[Any, Look], float] = 0.62
+
+    def height(self, run: Any, look: Look) -> float:
+        return self.ratio(run, look) if callable(self.ratio) else self.ratio
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something to plot. timed: its panels share an axis of time; contacts, profile: what a run
+    must have kept for it."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    timed: bool = True
+    contacts: bool = False
+    profile: bool = False
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "energy": Quantity(
+        "energy and what changed it",
+        (
+            Panel(lambda axes, run, _: draw_energy(axes, run), 0.5),
+            Panel(lambda axes, run, _: draw_stack(axes, run), 0.5),
+            Panel(lambda axes, run, _: draw_unexplained(axes, run), 0.25),
+        ),
+    ),
+    "gap": Quantity(
+        "gaps and infeasibility",
+        (
+            Panel(lambda axes, run, _: draw_infeasibility(axes, run), 0.5),
+            Panel(lambda axes, run, _: draw_contacts(axes, run), 0.3),
+        ),
+    ),
+    "residual": Quantity(
+        "residuals of the solves",
+        (
+            Panel(lambda axes, run, look: draw_residual(axes, run, look.tol, look.loose), 0.5),
+            Panel(lambda axes, run, _: draw_iterations(axes, run), 0.3),
+        ),
+    ),
+    "forces": Quantity(
+        "contact forces",
+        (Panel(lambda axes, run, look: draw_forces_over_time(axes, run, look.bodies)),),
+        contacts=True,
+    ),
+    "chains": Quantity(
+        "force chains",
+        (
+            Panel(
+                lambda axes, run, look: draw_chains(axes, run, look.time),
+                lambda run, _: chains_ratio(run),
+            ),
+        ),
+        timed=False,
+        contacts=True,
+    ),
+    "trajectory": Quantity(
+        "paths of centres of mass",
+        (
+            Panel(
+                lambda axes, run, look: draw_trajectory(axes, run, look.bodies, look.plane),
+                lambda run, look: path_ratio(run, look.bodies, look.plane),
+            ),
+        ),
+        timed=False,
+    ),
+    "phase": Quantity(
+        "phase plot",
+        (Panel(lambda axes, run, look: draw_phase(axes, run, look.bodies, look.coordinate), 0.8),),
+        timed=False,
+    ),
+    "timing": Quantity(
+        "wall time by stage", (Panel(lambda axes, run, _: draw_stages(axes, run)),), profile=True
+    ),
+    "picture": Quantity(
+        "bodies",
+        (
+            Panel(
+                lambda axes, run, look: draw_picture(axes, run, look.time),
+                lambda run, _: picture_ratio(run),
+            ),
+        ),
+        timed=False,
+    ),
+}
+
+
+def quantities(what: str | Sequence[str]) -> tuple[str, ...]:
+    """Names from "energy,gap" or ["energy", "gap"]; raises OptionError for unknown ones."""
+    names = what.split(",") if isinstance(what, str) else list(what)
+    names = [name.strip() for name in names if name.strip()]
+    if not names:
+        raise OptionError(f"what = {what!r}: expected some of {', '.join(QUANTITIES)}")
+    for name in names:
+        if name not in QUANTITIES:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, list(QUANTITIES), 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(QUANTITIES)}"
+            raise OptionError(f"unknown quantity {name!r}: {hint}")
+    return tuple(dict.fromkeys(names))
+
+
+def plot(
+    run: Any,
+    what: str | Sequence[str] = "energy",
+    *,
+    ax: Axes | None = None,
+    path: str | Path | None = None,
+    bodies: Sequence[str] | None = None,
+    time: float | None = None,
+    coordinate: str | None = None,
+    plane: str | None = None,
+    tol: float | None = None,
+    loose: float | None = None,
+    width: float | None = None,
+) -> Figure | Axes:
+    """Draw one or several quantities of a run: a Trajectory, a recording, a comparison's run.
+
+    what: of "energy", "gap", "residual", "forces", "chains", "trajectory", "phase", "timing",
+        "picture"; several as a list or with commas.
+    ax: draw the main panel of one quantity there, and return it; otherwise a new Figure.
+    path: also write it (.png, .svg, .pdf).
+    bodies: names, for forces, trajectory and phase; time [s], of chains and picture: the end by
+        default; coordinate: of phase plots, "x", "y", "z" or "angle"; plane: of trajectories,
+        "xy", "xz" or "yz"; tol, loose: tolerances to draw with residuals.
+    width [inches]: 3.5, a printed column, for one quantity and 7.2, a page, for several.
+    """
+    names = quantities(what)
+    look = Look(tuple(bodies) if bodies else None, time, coordinate, plane, tol, loose)
+    if ax is not None:
+        if len(names) > 1:
+            raise OptionError(f"what = {what!r}: one quantity fits into the axes given as ax")
+        QUANTITIES[names[0]].panels[0].draw(ax, run, look)
+        return ax
+    place = None if path is None else check_path(path)
+    columns = min(2, len(names))
+    wide = (style.COLUMN if columns == 1 else style.PAGE) if width is None else float(width)
+    if not 1.0 <= wide <= 40.0:
+        raise OptionError(f"width = {width!r}: expected inches from 1 to 40")
+    tall = _heights(run, names, look, columns, wide)
+    with style.figure(wide, sum(tall), printed=True, layout="constrained") as fig:
+        cells = fig.subfigures(len(tall), columns, squeeze=False, height_ratios=tall).ravel()
+        for cell, name in zip(cells, names, strict=False):
+            _fill(cell, run, QUANTITIES[name], look, titled=len(names) > 1)
+        if place is not None:
+            style.save(fig, place, DPI)
+    return fig
+
+
+def check_path(path: str | Path) -> Path:
+    """The path, if its ending is one of a figure's formats."""
+    place = Path(path)
+    if place.suffix.lower() not in FORMATS:
+        raise OptionError(f"{place}: expected a name ending in {', '.join(FORMATS)}")
+    return place
+
+
+def _heights(run: Any, names: Sequence[str], look: Look, columns: int, wide: float) -> list[float]:
+    """Of every row of quantities [inches]."""
+    each = [
+        sum((wide / columns - 0.6) * p.height(run, look) for p in QUANTITIES[n].panels)
+        + 0.55
+        + (0.25 if len(names) > 1 else 0.0)
+        for n in names
+    ]
+    rows = math.ceil(len(names) / columns)
+    return [max(each[columns * r : columns * (r + 1)]) for r in range(rows)]
+
+
+def _fill(cell: Any, run: Any, quantity: Quantity, look: Look, titled: bool) -> None:
+    """The panels of a quantity, one below the other."""
+    ratios = [panel.height(run, look) for panel in quantity.panels]
+    axes = cell.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios)[:, 0]
+    for axis, panel in zip(axes, quantity.panels, strict=True):
+        panel.draw(axis, run, look)
+    if quantity.timed:
+        for axis in axes[:-1]:
+            axis.tick_params(labelbottom=False)
+            axis.set_xlabel("")
+        cell.align_ylabels(axes)
+    if titled:
+        cell.suptitle(quantity.title, x=0.02, ha="left", fontsize=9.0, fontweight="bold")

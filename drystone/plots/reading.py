@@ -1,0 +1,121 @@
+"""What plots read of a run: numbers of every step, frames near a time, the bodies worth showing.
+
+A run is a ``Trajectory``, a recording, whatever keeps its frames in the same way, or, for plots of
+steps alone, a sequence of step reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.model import State
+from drystone.steppers.base import StepReport
+from drystone.types import Floats, Ints
+
+MOST = 6  # bodies shown where none were named
+
+
+def reports(run: Any) -> Sequence[StepReport] | None:
+    """The report of every step, or None for runs that hold series only."""
+    found = getattr(run, "reports", run)
+    if callable(found):
+        return None
+    if not isinstance(found, Sequence):
+        raise OptionError(f"a plot needs a run that was kept, not {type(run).__name__}")
+    if not len(found):
+        raise OptionError("a plot over time needs a run of one step or more")
+    return found
+
+
+def series(run: Any, name: str) -> Floats:
+    """One number of every step: a field of its report, of its energy ledger or its conditions."""
+    known = reports(run)
+    if known is None:
+        out = np.asarray(run.time[1:] if name == "time" else run.series(name), dtype=float)
+        if not out.size:
+            raise OptionError("a plot over time needs a run of one step or more")
+        return out
+    return np.array([_read(report, name) for report in known], dtype=float)
+
+
+def stages(run: Any) -> dict[str, Floats]:
+    """Seconds of every stage, for every step; empty where no step was timed."""
+    known = reports(run)
+    if known is None:
+        known = [run.reports(k) for k in range(len(run.time) - 1)]
+    names = dict.fromkeys(name for report in known for name in report.seconds)
+    return {name: np.array([r.seconds.get(name, 0.0) for r in known]) for name in names}
+
+
+def unsolved(run: Any) -> Any:
+    """(n,) which steps missed their tolerance."""
+    known = reports(run)
+    if known is None:
+        return np.array([not run.reports(k).ok for k in range(len(run.time) - 1)])
+    return np.array([not report.ok for report in known])
+
+
+def _read(report: StepReport, name: str) -> float:
+    for part in (report, report.energy, report.conditions):
+        if hasattr(part, name):
+            return float(getattr(part, name))
+    raise OptionError(f"a step's report has no {name!r}")
+
+
+def frame(run: Any, time: float | None) -> int:
+    """The frame nearest to a time [s], the last for None."""
+    times = np.asarray(run.time)
+    if time is None:
+        return len(times) - 1
+    half = 0.5 * float(np.diff(times).max(initial=0.0)) + 1e-9
+    if not times[0] - half <= time <= times[-1] + half:
+        raise OptionError(f"time = {time:g}: the run goes from {times[0]:g} s to {times[-1]:g} s")
+    return int(np.abs(times - time).argmin())
+
+
+def state(run: Any, k: int) -> State:
+    found: State = run.state(k)
+    return found
+
+
+def contacts(run: Any, k: int) -> Any:
+    """The table of contacts of a frame, as ``Simulation.contacts``."""
+    table = getattr(run, "contacts", None)
+    if table is None:
+        raise OptionError("this run kept no contacts: record it to a file, or name its scene")
+    return table(k)
+
+
+def moving(run: Any) -> Ints:
+    """Bodies (n,) that obey forces."""
+    return np.flatnonzero(run.model.inverse_mass > 0)
+
+
+def chosen(run: Any, names: Sequence[str] | None, most: int = MOST) -> tuple[Ints, str]:
+    """Bodies (n,) by name; for None all that obey forces, or the `most` of them that went
+    farthest, and a sentence that says so."""
+    model = run.model
+    if names:
+        for name in names:
+            if name not in model.names:
+                raise OptionError(f"no body {name!r}: {_near(name, model.names)}")
+        return np.array([model.names.index(name) for name in names]), ""
+    free = moving(run)
+    if free.size <= most:
+        return free, ""
+    path = np.asarray(run.position)[:, free]
+    way = np.linalg.norm(np.diff(path, axis=0), axis=2).sum(axis=0)
+    first = np.sort(np.argsort(-way, kind="stable")[:most])
+    return free[first], f"the {most} of {free.size} bodies that went farthest"
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), 1)
+    some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    return f"did you mean {near[0]!r}?" if near else f"the bodies are {some}"

@@ -1,0 +1,98 @@
+"""A frame of a run as a panel: its bodies, or the forces between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from drystone.plots.axes import note
+from drystone.plots.forces_2d import draw_forces, force_legend, force_lines
+from drystone.plots.forces_3d import draw_silhouettes, force_lines_3d, sight
+from drystone.plots.planar_picture import draw_planar, planar_limits
+from drystone.plots.reading import contacts, frame, state
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PIXELS = 1000  # of a shaded picture, across
+
+
+def draw_picture(axes: Axes, run: Any, time: float | None = None) -> None:
+    """Bodies at a time: outlines in the plane, shaded in space."""
+    k = frame(run, time)
+    model, now, view = run.model, state(run, k), view_of(run)
+    axes.set_title(f"t = {run.time[k]:.4g} s", loc="left")
+    if model.dim == 2:
+        draw_planar(axes, model, now, limits=view.get("limits"))
+        return
+    from drystone.plots.spatial_picture import render
+
+    size = PIXELS, round(PIXELS * picture_ratio(run))
+    axes.imshow(render(model, now, size, view=view), interpolation="none")
+    axes.axis("off")
+
+
+def picture_ratio(run: Any) -> float:
+    """Height of a picture over its width."""
+    if run.model.dim == 3:
+        return 0.625
+    (x0, x1), (y0, y1) = view_of(run).get("limits") or planar_limits(run.model, state(run, -1))
+    return float(np.clip((y1 - y0) / (x1 - x0), 0.2, 1.6))
+
+
+def draw_chains(axes: Axes, run: Any, time: float | None = None, legend: bool = True) -> None:
+    """Contact forces at a time as lines, as wide as they are strong; in space projected."""
+    k = max(1, frame(run, time))
+    model, now, table = run.model, state(run, k), contacts(run, k)
+    axes.set_title(f"t = {run.time[k]:.4g} s", loc="left")
+    if model.dim == 2:
+        lines = force_lines(model, now, table)
+        draw_planar(axes, model, now, limits=view_of(run).get("limits"))
+    else:
+        look = sight(view_of(run))
+        lines, _ = force_lines_3d(model, now, table, look)
+        draw_silhouettes(axes, model, now, look)
+    if not lines.size.size:
+        note(axes, "nothing touches")
+        return
+    thick = _thickest(axes, model)
+    drawn = draw_forces(axes, lines, thickest=thick)
+    if legend:
+        force_legend(_below(axes), drawn, float(lines.size.max()), thick)
+
+
+def _below(axes: Axes) -> Axes:
+    """Axes for a legend, of fixed size [inches], whatever becomes of those above."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = axes.figure
+    middle: Any = axes.transAxes
+    inches = figure.dpi_scale_trans + ScaledTranslation(0.5, 0.0, middle)
+    return axes.inset_axes((-1.55, -0.56, 3.1, 0.5), transform=inches)
+
+
+def chains_ratio(run: Any) -> float:
+    """Height of a picture of chains over its width, with its legend."""
+    if run.model.dim == 2:
+        return picture_ratio(run) + 0.22
+    now = state(run, -1)
+    at = sight(view_of(run)).flat(now.position[run.model.inverse_mass > 0])
+    width, height = np.ptp(at, axis=0) if len(at) else (1.0, 1.0)
+    return float(np.clip((height + 1e-9) / (width + 1e-9), 0.25, 1.4)) + 0.22
+
+
+def _thickest(axes: Axes, model: Any) -> float:
+    """Width [points] of the strongest force: bodies stay visible."""
+    sizes = model.geoms.radius[np.isfinite(model.geoms.radius)]
+    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+    box = axes.get_position()
+    figure = axes.get_figure(root=True)
+    width, height = figure.get_size_inches() if figure is not None else (3.5, 3.5)
+    scale = 72.0 * min(width * box.width / (x1 - x0), height * box.height / (y1 - y0))
+    return float(np.clip(0.6 * scale * np.median(sizes), 1.0, 5.0)) if sizes.size else 4.0
+
+
+def view_of(run: Any) -> dict[str, Any]:
+    """The hints of its scene, empty for runs without."""
+    return dict(getattr(run, "view", None) or {})

@@ -1,0 +1,109 @@
+"""Numbers of every step over time: contacts, gaps, residuals, iterations, and seconds by stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.plots.axes import FLOOR, legend_above, legend_beside, logarithmic, over_time, power
+from drystone.plots.reading import series, stages, unsolved
+from drystone.plots.style import BLUE, CYCLE, ORANGE, QUIET, RED
+from drystone.types import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 150  # steps are averaged into so many columns of a plot of times
+
+
+def draw_contacts(axes: Axes, run: Any) -> None:
+    """Contacts and islands of every step."""
+    t, contacts, islands = (series(run, name) for name in ("time", "contacts", "islands"))
+    axes.plot(t, contacts, color=BLUE, lw=1.1, label="contacts")
+    if islands.max() > 0.02 * contacts.max():
+        axes.plot(t, islands, color=QUIET, lw=1.0, label="islands")
+        legend_above(axes)
+    axes.set(xlabel="time [s]", ylabel="contacts", ylim=(0, 1.08 * max(1.0, float(contacts.max()))))
+    over_time(axes, t)
+
+
+def draw_infeasibility(axes: Axes, run: Any) -> None:
+    """Greatest depth at the start of each step, and the worst opening of a joint after it."""
+    t, depth, joints = (series(run, name) for name in ("time", "infeasibility", "joint_error"))
+    if joints.any():
+        logarithmic(axes, t, joints, ORANGE, label="joints [m or rad]")
+    logarithmic(axes, t, depth, BLUE, label="contacts [m]")
+    if joints.any():
+        both = np.concatenate([joints, depth])
+        both = np.maximum(both[both > 0], FLOOR)
+        axes.set_ylim(0.5 * both.min(), 2.0 * both.max())
+        legend_above(axes)
+    axes.set(xlabel="time [s]", ylabel="infeasibility" + ("" if joints.any() else " [m]"))
+
+
+def draw_residual(
+    axes: Axes, run: Any, tol: float | None = None, loose: float | None = None
+) -> None:
+    """Residual of each step's solve; steps that missed their tolerance are marked.
+
+    loose: tolerance of large islands that move, drawn if a step made use of it.
+    """
+    t, residual = series(run, "time"), series(run, "residual")
+    logarithmic(axes, t, residual, BLUE)
+    bad = unsolved(run)
+    if bad.any():
+        name = f"{bad.sum()} of {bad.size} unsolved"
+        axes.plot(t[bad], np.maximum(residual[bad], FLOOR), "o", ms=2.5, color=RED, label=name)
+    if tol is not None:
+        axes.axhline(tol, color=ORANGE, lw=1.0, label=f"tolerance {power(tol)}")
+        if loose is not None and (residual[~bad] > tol).any():
+            name = f"{power(loose)} for large islands on the move"
+            axes.axhline(loose, color=ORANGE, lw=1.0, ls=(0, (4, 2)), label=name)
+    if bad.any() or tol is not None:
+        legend_above(axes)
+    axes.set(xlabel="time [s]", ylabel="residual")
+
+
+def draw_iterations(axes: Axes, run: Any) -> None:
+    """Iterations of all islands of a step together."""
+    t, count = series(run, "time"), series(run, "iterations")
+    axes.plot(t, count, color=BLUE, lw=0.8)
+    axes.set(xlabel="time [s]", ylabel="iterations", ylim=(0, 1.08 * max(1.0, float(count.max()))))
+    over_time(axes, t)
+
+
+def draw_stages(axes: Axes, run: Any) -> None:
+    """Milliseconds of a step, stage on stage, averaged over a few steps each."""
+    found = stages(run)
+    if not found:
+        raise OptionError("no step of this run was timed: set sim.profile = True before it")
+    t = series(run, "time")
+    edges = np.linspace(0, t.size, min(BINS, t.size) + 1).astype(int)
+    count = np.diff(edges)
+    middle = np.add.reduceat(t, edges[:-1]) / count
+    whole = sum(float(values.sum()) for values in found.values())
+    order = sorted(found, key=lambda name: (-found[name].sum(), name))
+    small = [name for name in order if found[name].sum() < 0.01 * whole]
+    floor = np.zeros(middle.size)
+    pieces = {name: found[name] for name in order if name not in small}
+    if small:
+        pieces["other"] = np.sum([found[name] for name in small], axis=0)
+    for k, (name, values) in enumerate(pieces.items()):
+        high = floor + 1e3 * np.add.reduceat(values, edges[:-1]) / count
+        colour = QUIET if name == "other" else CYCLE[k % len(CYCLE)]
+        share = f"{name} ({100 * values.sum() / max(whole, 1e-300):.0f} %)"
+        axes.fill_between(middle, floor, high, color=colour, lw=0, alpha=0.85, label=share)
+        floor = high
+    axes.set(xlabel="time [s]", ylabel="wall time [ms a step]", ylim=(0, _top(floor)))
+    over_time(axes, middle)
+    handles, labels = axes.get_legend_handles_labels()
+    legend_beside(axes, handles=handles[::-1], labels=labels[::-1])
+
+
+def _top(values: Floats) -> float:
+    """Where the axis ends: single steps that took far longer than others (first touch, kernels
+    that were compiled) leave the picture."""
+    usual, most = float(np.quantile(values, 0.97)), float(values.max())
+    return 1.05 * most if most < 4.0 * usual else 2.0 * usual

@@ -1,0 +1,1 @@
+"""Grids of settings of a scene, run in parallel and tabled."""
