@@ -19,6 +19,7 @@ from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.projection import close, stop
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
+from drystone.steppers.event_driven.stretched import Paths, Stretched
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
 from drystone.types import Floats
 
@@ -52,6 +53,9 @@ class Loop:
         self._trouble = ""
         self._known: tuple[float, Floats, Evaluation] | None = None
         self._history: tuple[Any, float, Floats, Past, int] | None = None
+        self._paths: Paths | None = None
+        self._flat: set[str] = set()
+        self._now: Evaluation | None = None
 
     def advance(self, state: State, until: float, books: Books) -> State:
         """The state at time `until`; books take what happens."""
@@ -103,7 +107,9 @@ class Loop:
         self._tell(mode, start)
         settler = self.settler
         watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
-        solver = self._solver(state.time, y, until)
+        self._now, self._paths = start, Paths(mode, start)
+        flat = self._flattened(start)
+        solver = self._solver(state.time, y, until, flat)
         prior: Probe | None = None
         longest = 0.0
         while solver.status == "running":
@@ -120,6 +126,8 @@ class Loop:
                 return self._end(mode, event)
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or lame or self._renamed(probe, stuck):
+                return self._keep(after, solver.y)
+            if not flat and self._paths.flat(probe.now).any():
                 return self._keep(after, solver.y)
             self._known = (solver.t, solver.y.copy(), probe.now)
             self._tell(mode, probe.now)
@@ -144,11 +152,30 @@ class Loop:
         self.books.events.append(Event(probe.t, "contacts", tuple(probe.joins)))
         return True
 
-    def _solver(self, t: float, y: Floats, until: float) -> Any:
+    def _flattened(self, now: Evaluation) -> bool:
+        """Whether contact points race over nearly flat surfaces (K10); reports new ones."""
+        if self._paths is None:
+            return False
+        names = [self._paths.names[i] for i in np.flatnonzero(self._paths.flat(now)).tolist()]
+        new = tuple(name for name in names if name not in self._flat)
+        if new:
+            self.books.events.append(Event(now.state.time, "curvature", new))
+        self._flat = set(names)
+        return bool(names)
+
+    def _pace(self) -> float:
+        return 1.0 if self._paths is None or self._now is None else self._paths.pace(self._now)
+
+    def _solver(self, t: float, y: Floats, until: float, flat: bool) -> Any:
         scale = abs(self._energy(self.layout.state(t, y)))
         atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
         first = None if self.hint is None else min(self.hint, until - t)
         make = INTEGRATORS[self.integrator]
+        if flat:
+            return Stretched(
+                DOP853 if make is Adams else make, self._rate, self._pace, t, y, until,
+                rtol=self.rtol, atol=atol, first_step=first,
+            )  # fmt: skip
         more = self._recall(t, y) if make is Adams else {}
         return make(self._rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
 
@@ -166,7 +193,7 @@ class Loop:
         if mode is None:
             raise ValueError("no phase")
         if known is not None and known[0] == t and np.array_equal(known[1], y):
-            now = known[2]
+            now = self._now = known[2]
         else:
             self.books.evaluations += 1
             # trials may go where the phase has no law: a rate of nan makes the step shorter
@@ -174,6 +201,7 @@ class Loop:
                 return np.full_like(y, np.nan)
             try:
                 now = mode.evaluate(self.layout.state(t, y))
+                self._now = now
             except DrystoneError as error:
                 self._trouble = f" ({error})"
                 return np.full_like(y, np.nan)
