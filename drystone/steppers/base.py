@@ -5,6 +5,8 @@
 2. ``stepper.step(state, h) -> (state', StepReport)``; the given state is left untouched, so that
    a step that fails can be tried again.
 3. ``stepper.adopt(model)``: go on with an edited model; what is cached stays with its bodies.
+4. ``stepper.snapshot()`` and ``restore``: all that the next step depends on beside the state, as
+   arrays, so that a run can go on to the same bits in another process.
 """
 
 from __future__ import annotations
@@ -163,6 +165,10 @@ class Stepper(Protocol):
     def joint_table(self) -> np.ndarray: ...
 
     def problem(self) -> Any: ...
+
+    def snapshot(self) -> dict[str, Any]: ...
+
+    def restore(self, snapshot: dict[str, Any]) -> None: ...
 
 
 @runtime_checkable

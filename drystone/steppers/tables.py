@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from drystone.kernels.step import names as the
 from drystone.model import Joints
-from drystone.types import Floats
+from drystone.types import Floats, Ints
 
 
 def contact_table(names: tuple[str, ...], dim: int, count: int) -> np.ndarray:
@@ -28,6 +29,28 @@ def contact_table(names: tuple[str, ...], dim: int, count: int) -> np.ndarray:
             ("state", "U5"),
         ],
     )
+
+
+STATES = np.array(["open", "stick", "slip"])  # by the codes of ``kernels.step.names``
+
+
+def table_of(
+    names: tuple[str, ...], dim: int, whole: Ints, real: Floats, kick: float
+) -> np.ndarray:
+    """The table of contacts whose numbers lie in whole (n, 5) and real (n, 4 dim + 3), columns as
+    in ``kernels.step.names``; kick [s]: for how long their forces acted."""
+    table = contact_table(names, dim, whole.shape[0])
+    if not whole.shape[0]:
+        return table
+    table["bodies"] = np.array(names, dtype=np.str_)[whole[:, :2]]
+    table["island"], table["feature"] = whole[:, the.ISLAND], whole[:, the.FEATURE]
+    table["state"] = STATES[whole[:, the.STATE]]
+    ends = np.cumsum([dim, dim, 1, dim, dim, 1])
+    fields = ("point", "normal", "gap", "impulse", "velocity", "friction", "spin")
+    for name, part in zip(fields, np.split(real, ends, axis=1), strict=True):
+        table[name] = part if table[name].ndim == 2 else part[:, 0]
+    table["force"] = table["impulse"] / kick
+    return table
 
 
 def joint_table(

@@ -44,6 +44,29 @@ class LeastNorm:
     def count(self) -> int:
         return sum(part.count for part in self._parts)
 
+    def snapshot(self, joints: Joints | None) -> dict[str, Ints]:
+        """What was found for these joints, as arrays; nothing if they are to be looked at anew."""
+        if joints is None or joints is not self._joints:
+            return {}
+        out = {}
+        for name in ("rows", "joints"):
+            lists = [getattr(part, name) for part in self._parts]
+            out[name] = np.concatenate(lists) if lists else np.empty(0, np.int64)
+            out[f"{name}_each"] = np.array([x.size for x in lists], np.int64)
+        return out | {"count": np.array([part.count for part in self._parts], np.int64)}
+
+    def restore(self, known: dict[str, Ints], joints: Joints | None) -> None:
+        """Take over what ``snapshot`` gave."""
+        self._joints, self._parts = None, []
+        if not known:
+            return
+        lists = [np.split(known[n], np.cumsum(known[f"{n}_each"])[:-1]) for n in ("rows", "joints")]
+        self._parts = [
+            Excess(int(count), rows, mine)
+            for count, rows, mine in zip(known["count"], *lists, strict=False)
+        ]
+        self._joints = joints
+
     def __call__(self, model: Model, state: State, rows: Rows, r: Floats) -> None:
         """Take from impulses r (nc, d) of the rows what does nothing, in place."""
         if model.joints is not self._joints:

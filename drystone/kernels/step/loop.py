@@ -3,6 +3,7 @@
 from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
+from drystone.kernels.step.contacts import note_contacts
 
 
 @stage
@@ -39,7 +40,10 @@ def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
     due = s.count[the.EVERY] > 0 and s.count[the.TAKEN] + 1 >= s.count[the.EVERY]
     k, islands, logged = s.count[the.RECORDED], s.count[the.ISLANDS], s.count[the.LOGGED]
+    noted, touching = s.count[the.NOTED], s.count[the.ROWS] * s.count[the.WATCHED]
     if due and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
+        return the.FULL
+    if due and noted + touching > s.noted_whole.shape[0]:
         return the.FULL
     s.count[the.CURSOR] += 1
     s.real[the.TIME] = s.origin[0] + (s.origin[1] + s.count[the.CURSOR]) * s.real[the.H]
@@ -52,6 +56,9 @@ def record(s, scan):
         s.log[logged + j, 0] = max(s.residual[j, 0], s.residual[j, 1])
         s.log[logged + j, 1] = s.start[j + 1] - s.start[j]
     s.count[the.LOGGED] = s.frame_log[k] = logged + islands
+    if touching > 0:
+        note_contacts(s, noted, s.noted_whole, s.noted_real)
+    s.count[the.NOTED] = s.frame_noted[k] = noted + touching
     s.frame_time[k] = s.real[the.TIME]
     _copy(s.position, s.frame_position[k])
     _copy(s.velocity, s.frame_velocity[k])

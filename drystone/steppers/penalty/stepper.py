@@ -19,6 +19,7 @@ from drystone.steppers.base import Conditions, EnergyLedger, StepReport
 from drystone.steppers.penalty.instant import LOADS, WORKS, Instant, Springs
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.penalty.readout import Readout
+from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats, Status
 
 SOLVERS = {
@@ -56,6 +57,23 @@ class PenaltyStepper(Readout):
         self.model = model
         self.moves = self.springs.moves
         self.turns, self.last, self._first = None, None, None
+        self._depth = 0.0  # where the last step ended [m]
+
+    def snapshot(self) -> Snapshot:
+        """What the next step depends on, beside the state."""
+        own = {
+            "turns": self.turns, "first": self._first, "depth": self._depth, "steps": self.steps,
+            "evaluations": self.springs.evaluations,
+        }  # fmt: skip
+        return within("own", own) | within("detector", self.detector.state())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
+        own = part_of(snapshot, "own")
+        self.turns, self._first = own.get("turns"), own.get("first")
+        self._depth, self.steps = float(own["depth"]), int(own["steps"])
+        self.springs.evaluations = int(own["evaluations"])
+        self.detector.restore(part_of(snapshot, "detector"))
 
     @property
     def detector(self) -> Any:
@@ -79,14 +97,14 @@ class PenaltyStepper(Readout):
         steps, y = self._integrate(state, h)
         after = self._unpack(state, state.time + h, y)
         bodies.check_finite(self.model, after, None, h)
-        before_depth = 0.0 if self.last is None else _depth(self.last.contacts.gap)
         self.last, self.now = self.springs(after, self.turns), after
         self.steps += steps
         report = self._report(state, after, y[-WORKS:], h, steps)
+        before, self._depth = self._depth, report.infeasibility
         return after, replace(
             report,
             evaluations=self.springs.evaluations - began,
-            infeasibility=max(before_depth, report.infeasibility),
+            infeasibility=max(before, self._depth),
             seconds={"integrate": perf_counter() - clock},
         )
 

@@ -11,16 +11,19 @@ from drystone.dynamics import bodies
 from drystone.kernels import light_planar, light_spatial
 from drystone.kernels._packed import Packed
 from drystone.kernels.step import names as the
+from drystone.kernels.step.contacts import note_contacts
 from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
 from drystone.problems.friction import LAWS
+from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
+NOTED, FEW = 16, 1024  # frames of contacts, and contacts, that there is room for at least
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
@@ -42,7 +45,7 @@ class Buffers:
         self.typical = float(np.median(finite)) if finite.size else 1.0
         self._row_kinds = self._kinds_of_rows()
         arrays = self._bodies() | self._settings() | self._geoms() | self._frames(0, 0)
-        arrays |= self._driven(0) | self._made(FIRST, 1)
+        arrays |= self._driven(0) | self._made(FIRST, 1) | self._noted(1)
         self.s = Packed(**arrays)
 
     @property
@@ -180,8 +183,16 @@ class Buffers:
             "frame_time": np.zeros(m), "frame_position": np.zeros((m, nb, model.dim)),
             "frame_orientation": np.zeros(angles), "frame_velocity": np.zeros((m, nb, model.dof)),
             "frame_report": np.zeros((m, the.REPORT)), "frame_log": np.zeros(m, N),
-            "log": np.zeros((max(islands, 1), 2)),
+            "log": np.zeros((max(islands, 1), 2)), "frame_noted": np.zeros(m, N),
         }  # fmt: skip
+
+    def _noted(self, room: int) -> dict[str, np.ndarray]:
+        """Room for the contacts of frames."""
+        width = 4 * self.model.dim + 3
+        return {
+            "noted_whole": np.zeros((room, the.NOTED_WHOLE), N),
+            "noted_real": np.zeros((room, width)),
+        }
 
     def set_state(self, state: State, start: float, steps: int) -> None:
         """Begin with a state, `steps` steps after `start` [s]."""
@@ -232,7 +243,7 @@ class Buffers:
 
     def make_room_for_frames(self, frames: int) -> None:
         s = self.s
-        s.count[the.RECORDED] = s.count[the.LOGGED] = 0
+        s.count[the.RECORDED] = s.count[the.LOGGED] = s.count[the.NOTED] = 0
         if frames > s.frame_time.size:
             s.put(**self._frames(frames, max(frames, s.log.shape[0])))
 
@@ -241,12 +252,38 @@ class Buffers:
         if islands > self.s.log.shape[0]:
             self.s.put(log=np.zeros((2 * islands, 2)))
 
+    def make_room_for_contacts(self) -> None:
+        """Room for several frames of contacts like those of this step; what is there was taken."""
+        n = int(self.s.count[the.ROWS] * self.s.count[the.WATCHED])
+        if n > self.s.noted_whole.shape[0]:
+            self.s.put(**self._noted(max(NOTED * n, FEW)))
+
+    def contacts(self) -> tuple[Ints, Floats]:
+        """The contacts of the last step, columns as in ``kernels.step.names``."""
+        made = self._noted(max(int(self.s.count[the.ROWS]), 1))
+        n = note_contacts(self.s, 0, made["noted_whole"], made["noted_real"])
+        return made["noted_whole"][:n], made["noted_real"][:n]
+
     def memory(self) -> dict[str, np.ndarray]:
         """What a step leaves for the next one."""
         return {name: getattr(self.s, name).copy() for name in MEMORY}
 
     def recall(self, memory: dict[str, np.ndarray]) -> None:
         self.s.put(**{name: array.copy() for name, array in memory.items()})
+
+    def snapshot(self) -> Snapshot:
+        """The same as short as it goes, for a file."""
+        n = int(self.s.count[the.OLD])
+        warm: Snapshot = {name: getattr(self.s, name)[:n].copy() for name in WARM}
+        return warm | {"real": self.s.real.copy(), "count": self.s.count.copy()}
+
+    def restore(self, known: Snapshot) -> None:
+        n = int(known["count"][the.OLD])
+        if n > self.room:
+            self.grow(n)
+        self.s.real[:], self.s.count[:] = known["real"], known["count"]
+        for name in WARM:
+            getattr(self.s, name)[:n] = known[name]
 
     def remember(self, other: Buffers) -> None:
         """Take over the warm start of other buffers; contacts are told by uids."""

@@ -27,6 +27,8 @@ from drystone.kernels.step.loop import loop, record
 from drystone.model import Model, State
 from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.base import StepReport
+from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.tables import contact_table, table_of
 from drystone.steppers.time_stepping.aid import METHODS, Aid
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -137,15 +139,17 @@ class Compiled(Aid, Stepper):
         self, state: State, h: float, start: float, done: int, steps: int, every: int, out: Frames
     ) -> None:
         """Many steps, the first of them number `done` after `start` [s]; out: gets a frame of
-        every `every`-th of them, of none if it is 0, and where the run ended, also if it fails."""
+        every `every`-th of them, of none if it is 0, and where the run ended, also if it fails.
+        ``out.since``: steps that were made since the last frame; ``out.watched``: with contacts."""
         buffers, s = self.buffers, self.buffers.s
         self._frames, out.count = out, done
         buffers.set_state(state, start, done)
-        s.count[the.EVERY], s.count[the.TAKEN] = every, 0
+        s.count[the.EVERY], s.count[the.TAKEN] = every, out.since
+        s.count[the.WATCHED] = out.watched
         try:
             while steps > 0:
                 chunk = 1 if self.model.forces else min(steps, CHUNK)
-                buffers.make_room_for_frames(-(-chunk // every) if every else 0)
+                buffers.make_room_for_frames(1 + chunk // every if every else 0)
                 self._steps(h, chunk)
                 out.take(s)
                 s.origin[1] += chunk
@@ -158,6 +162,7 @@ class Compiled(Aid, Stepper):
             raise
         finally:
             out.count = int(s.origin[1] + s.count[the.CURSOR])
+            out.since = int(s.count[the.TAKEN])
             s.count[the.EVERY], self._frames = 0, None
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
@@ -229,6 +234,7 @@ class Compiled(Aid, Stepper):
             if self._frames is not None:
                 self._frames.take(s)
             buffers.make_room_in_log(int(s.count[the.ISLANDS]))
+            buffers.make_room_for_contacts()
             return stage
         if code == the.NOT_FINITE:
             after = State(s.real[the.TIME] + s.real[the.H], s.position, s.orientation, s.velocity)
@@ -308,8 +314,28 @@ class Compiled(Aid, Stepper):
     def work(self, value: Any) -> None:
         """Nothing to keep."""
 
+    def contact_table(self) -> np.ndarray:
+        """Structured array, one entry a contact; see ``Simulation.contacts``."""
+        if not self._stepped:
+            return contact_table(self.model.names, self.model.dim, 0)
+        whole, real = self.buffers.contacts()
+        return table_of(self.model.names, self.model.dim, whole, real, self.work.kick)
+
     def _memory(self) -> Any:
         return self.buffers.memory()
 
     def _recall(self, memory: Any) -> None:
         self.buffers.recall(memory)
+
+    def snapshot(self) -> Snapshot:
+        """What the next step depends on, beside the state."""
+        parts = {
+            "buffers": self.buffers.snapshot(), "detector": self.detector.state(),
+            "solver": self.solver.snapshot(), "bouncer": self.bouncer.snapshot(),
+        }  # fmt: skip
+        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
+        for name in ("buffers", "detector", "solver", "bouncer"):
+            getattr(self, name).restore(part_of(snapshot, name))

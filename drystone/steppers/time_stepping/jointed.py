@@ -22,6 +22,7 @@ from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
+from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.time_stepping.closing import close, is_forest, moving_rows
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -71,6 +72,15 @@ class Jointed:
         self.joints = joints
         self._tree = joints is None or is_forest(joints, model.inverse_mass > 0)
         return model
+
+    def snapshot(self) -> Snapshot:
+        solver = within("projection", self.projection.solver.snapshot())
+        return solver | {"turns": self.turns, "lost": self.lost}
+
+    def restore(self, known: Snapshot) -> None:
+        """After ``adopt`` of the model without the joints that are lost."""
+        self.projection.solver.restore(part_of(known, "projection"))
+        self.turns = known.get("turns")
 
     def blocks(self, work: Work) -> JointBlocks | None:
         """The joints' blocks of this step, if there are any."""

@@ -25,6 +25,7 @@ from drystone.model import Contacts, Model, State
 from drystone.problems.cones import PolyhedralCone
 from drystone.problems.friction import FrictionProblem
 from drystone.steppers.base import StepReport
+from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.time_stepping import ledger
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
@@ -42,6 +43,9 @@ SETTLED = 1e-11
 # of the kinetic energy, that joints may make or lose in a step; halvings to avoid it
 GAIN, GAINING = 0.001, 5
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
+
+
+PARTS = ("warm", "solver", "bouncer", "sleepers", "jointed", "least", "detector")
 
 
 class Stepper(Readout):
@@ -119,6 +123,26 @@ class Stepper(Readout):
 
     def _recall(self, memory: Any) -> None:
         self.warm, self.sleepers, self.jointed.turns = memory
+
+    def snapshot(self) -> Snapshot:
+        """What the next step depends on, beside the state."""
+        parts = {
+            "warm": self.warm.snapshot(), "solver": self.solver.snapshot(),
+            "bouncer": self.bouncer.snapshot(), "sleepers": self.sleepers.snapshot(),
+            "jointed": self.jointed.snapshot(), "least": self.least.snapshot(self.model.joints),
+            "detector": self.detector.state(),
+        }  # fmt: skip
+        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
+        known = {name: part_of(snapshot, name) for name in PARTS}
+        self.jointed.lost = known["jointed"]["lost"]
+        if self.jointed.lost.size:
+            self.adopt(self.model)
+        for name in ("warm", "solver", "bouncer", "sleepers", "jointed", "detector"):
+            getattr(self, name).restore(known[name])
+        self.least.restore(known["least"], self.model.joints)
 
     def _failure(self, report: StepReport) -> str:
         names = self.model.names

@@ -52,10 +52,17 @@ def make_report(
 
 class Frames:
     """What a run recorded, as arrays by chunks; how far it came: steps since the start of the
-    simulation, state, and report of the last step."""
+    simulation, state, and report of the last step.
 
-    def __init__(self, names: tuple[str, ...], h: float) -> None:
+    since: steps that were made since the last frame, before the run and after it; watched: frames
+    keep their contacts.
+    """
+
+    def __init__(
+        self, names: tuple[str, ...], h: float, since: int = 0, watched: bool = False
+    ) -> None:
         self.names, self.h = names, h
+        self.since, self.watched = since, watched
         self.chunks: list[dict[str, np.ndarray]] = []
         self.count = 0
         self.state: State | None = None
@@ -65,11 +72,13 @@ class Frames:
         """Copy the frames that lie in the buffers, and empty them."""
         n, m = int(s.count[the.RECORDED]), int(s.count[the.LOGGED])
         if n:
-            parts = ("time", "position", "orientation", "velocity", "report", "log")
+            parts = ("time", "position", "orientation", "velocity", "report", "log", "noted")
             chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
             chunk["islands"] = s.log[:m].copy()
+            many = int(s.count[the.NOTED])
+            chunk["whole"], chunk["real"] = s.noted_whole[:many].copy(), s.noted_real[:many].copy()
             self.chunks.append(chunk)
-        s.count[the.RECORDED] = s.count[the.LOGGED] = 0
+        s.count[the.RECORDED] = s.count[the.LOGGED] = s.count[the.NOTED] = 0
 
     def states(self) -> list[State]:
         return [

@@ -14,6 +14,7 @@ from drystone.kernels.active import body_reach
 from drystone.kernels.island_sweeps import label_contacts
 from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR, SPRING
 from drystone.model import Model
+from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
@@ -38,6 +39,12 @@ class Sleepers:
         out = Sleepers(self.options)
         out.uid, out.slow, out.asleep = self.uid, self.slow.copy(), self.asleep.copy()
         return out
+
+    def snapshot(self) -> Snapshot:
+        return {"slow": self.slow.copy(), "asleep": self.asleep.copy()}
+
+    def restore(self, known: Snapshot) -> None:
+        self.slow, self.asleep = known["slow"].copy(), known["asleep"].copy()
 
     def adopt(self, model: Model) -> None:
         """Bodies that stay keep their rest; new ones, and all after an edit, are awake."""

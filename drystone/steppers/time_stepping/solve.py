@@ -25,6 +25,7 @@ from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFing
 from drystone.problems.friction import LAWS, FrictionProblem
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.solve import solve
+from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints, Solution, Status
 
@@ -88,6 +89,16 @@ class IslandSolver:
         self.refused = 1 << 40
         self.penalty, self.wait, self.tried = 1, 0, False
         self.rest = 0.0
+
+    def snapshot(self) -> Snapshot:
+        return {
+            "refused": self.refused, "penalty": self.penalty, "wait": self.wait,
+            "tried": self.tried,
+        }  # fmt: skip
+
+    def restore(self, known: Snapshot) -> None:
+        self.refused, self.penalty = int(known["refused"]), int(known["penalty"])
+        self.wait, self.tried = int(known["wait"]), bool(known["tried"])
 
     def solve(
         self, rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats, rest: float = 0.0

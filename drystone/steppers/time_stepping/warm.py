@@ -10,6 +10,7 @@ from drystone.constraints.rows import Rows
 from drystone.geometry.matching import Tags, sources
 from drystone.kernels.step.finish import SLIP
 from drystone.model import Model
+from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.types import Bools, Floats, Ints
 
@@ -27,6 +28,18 @@ class WarmStart:
     def copy(self) -> WarmStart:
         """Arrays are replaced, never changed: sharing them is a copy."""
         return WarmStart(self.tags, self.impulse, self.spin, self.slid, self.h)
+
+    def snapshot(self) -> Snapshot:
+        tags = self.tags
+        known = {} if tags is None else {"a": tags.a, "b": tags.b, "feature": tags.feature}
+        return known | {
+            "impulse": self.impulse, "spin": self.spin, "slid": self.slid, "h": self.h,
+        }  # fmt: skip
+
+    def restore(self, known: Snapshot) -> None:
+        self.tags = Tags(known["a"], known["b"], known["feature"]) if "a" in known else None
+        self.impulse, self.spin = known.get("impulse"), known.get("spin")
+        self.slid, self.h = known.get("slid"), float(known["h"])
 
     def keep(self, model: Model, rows: Rows, solved: Solved, h: float) -> None:
         self.tags, self.h = _tags(model, rows), h
