@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from weakref import WeakValueDictionary
 
 from drystone.builder import bodies as described
@@ -22,6 +22,7 @@ from drystone.builder.joints import (
     find_joint,
     new_joint_name,
 )
+from drystone.builder.parts import Parts
 from drystone.constraints.joints import Gear, Joint
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
@@ -46,18 +47,6 @@ class ForceHandle:
 
     uid: int
     force: Force
-
-
-class Parts(NamedTuple):
-    """All that a world was told, in order, checked. pairs and ignored: by the uids of two bodies;
-    pairs: (static, dynamic, normal, tangential), nan where they say nothing."""
-
-    bodies: tuple[Body, ...]
-    joints: tuple[JointEntry, ...]
-    forces: tuple[Force, ...]
-    pairs: dict[tuple[int, int], tuple[float, float, float, float]]
-    ignored: frozenset[tuple[int, int]]
-    uids: tuple[int, int, int]
 
 
 class World:
@@ -221,6 +210,14 @@ class World:
         del self._bodies[found.name]
         self._version += 1
 
+    def change_body(self, body: Any, **anew: Any) -> None:
+        """Say friction, restitution or motion of a body anew, as ``add_body`` takes them."""
+        before = self._find("change_body", body)
+        after = described.changed(before, self._dim, anew, self._templates)
+        self._bodies[before.name] = after
+        self._joints = {k: j.with_body(before, after) for k, j in self._joints.items()}
+        self._version += 1
+
     def set_pair(
         self,
         a: str | BodyHandle,
@@ -318,6 +315,11 @@ class World:
         uids = self._next_uid, self._next_geom, self._next_joint
         ignored = frozenset(self._ignored)
         return Parts(bodies, joints, self.forces, dict(self._pairs), ignored, uids)
+
+    def handle(self, name: str) -> BodyHandle:
+        """Of a body by name, as ``add_body`` returned it."""
+        found = self._find("handle", name)
+        return BodyHandle(found.name, found.uid)
 
     def skip_uids(self, body: int = 0, geom: int = 0, joint: int = 0) -> None:
         """Count on from these, as a world does that others were removed from; never back."""

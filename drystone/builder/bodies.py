@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +69,7 @@ class Body:
     orientation: check.Orientation
     velocity: tuple[float, ...]
     surface: Surface
-    given: Mapping[str, Any]
+    given: dict[str, Any]
 
     @property
     def kind(self) -> str:
@@ -77,6 +78,7 @@ class Body:
         return "fixed" if self.motion is None else "kinematic"
 
 
+CHANGING = ("friction", "restitution", "motion")  # what may be said anew of a body
 USUAL: dict[str, Any] = {"friction": 0.5, "restitution": 0.0, "fixed": False}
 
 
@@ -114,6 +116,22 @@ def describe(
         raise ModelError(f"{owner}: is fixed, but has the velocity {rates}")
     given = remembered(said)
     return Body(name, *uids, template, matter, bound, place, turn, rates, surface, given)
+
+
+def changed(
+    body: Body, dim: int, anew: Mapping[str, Any], known: MutableMapping[Shape, Template]
+) -> Body:
+    """The same body, of which some things are said anew."""
+    for field in anew:
+        if field not in CHANGING:
+            raise ModelError(
+                f"body {body.name!r}: {field} cannot be changed: expected {', '.join(CHANGING)}"
+            )
+    if "motion" in anew and body.motion is None:
+        raise ModelError(f"body {body.name!r}: motion cannot be changed: it has none")
+    said = defaultdict[str, Any](lambda: None, USUAL | dict(body.given) | dict(anew))
+    said["shape"] = None if body.template is None else body.template.shape
+    return describe(body.name, (body.uid, body.geom_uid), dim, said, known)
 
 
 def remembered(said: Mapping[str, Any]) -> dict[str, Any]:
