@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -184,6 +185,15 @@ class Simulation:
         self._places = {name: i for i, name in enumerate(model.names)}
         self._stepper = self.method.stepper(model, self._stepper)
         self.profile = self._profiled
+
+    def restart(self) -> None:
+        """Back to the start: the world as it is described now, at time 0."""
+        vars(self).update(vars(type(self)(self.world, self.method)))
+
+    def show(self, **options: Any) -> Any:
+        """Open the viewer in a browser; in a notebook the result is shown in the cell. Options are
+        those of ``drystone.view.show``; needs the extra ``view``."""
+        return import_module("drystone.view").show(self, **options)
 
     def wake(self) -> None:
         """Wake all sleeping bodies (``TimeStepping.sleeping``)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -57,6 +57,13 @@ class JointEntry:
     bearing: tuple[float, float]
     parts: tuple[GearPart, ...] = ()
     factor: float = 0.0
+
+    def with_body(self, before: Body, after: Body) -> JointEntry:
+        """The same joint where a body is described anew."""
+        if before not in self.ends:
+            return self
+        a, b = (after if end == before else end for end in self.ends)
+        return replace(self, ends=(a, b))
 
     @property
     def pair(self) -> tuple[int, int] | None:

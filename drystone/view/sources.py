@@ -1,0 +1,242 @@
+"""Where the viewer's moments come from: a simulation that runs, or frames that were kept."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from drystone.dynamics.energy import energy
+from drystone.model import Model, State
+from drystone.simulation import Simulation
+from drystone.steppers.base import StepReport
+from drystone.types import Floats
+
+COARSE = 1 / 45  # [s] steps longer than this are drawn smoothly, from the last to the present one
+KEPT = 1500  # moments of a live simulation to scrub through; beyond, every second one goes
+CURVES = ("kinetic", "potential", "total", "residual", "infeasibility")
+POINTS = 500  # of a curve that is plotted
+
+
+def between(a: State, b: State, part: float) -> State:
+    """From state a (part = 0) to state b (part = 1), along a straight line."""
+    orientation = a.orientation + part * (b.orientation - a.orientation)
+    if a.orientation.ndim == 2:
+        near = np.sign(np.sum(a.orientation * b.orientation, axis=1, keepdims=True))
+        orientation = a.orientation + part * (near * b.orientation - a.orientation)
+        orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+    return State(
+        a.time + part * (b.time - a.time),
+        a.position + part * (b.position - a.position),
+        orientation,
+        a.velocity + part * (b.velocity - a.velocity),
+    )
+
+
+class Live:
+    """A simulation, stepped by whoever calls `advance`; the past can be looked at."""
+
+    live = True
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        self.lag = 0.0  # time owed to the clock [s]
+        self.pace = 1.0  # simulated seconds per second, as far as steps keep up
+        self._forget()
+
+    def _forget(self) -> None:
+        self.simulation.sync()
+        self._before = self.simulation.state
+        self._past: list[State] = [self.simulation.state]
+        self._curves: list[tuple[float, ...]] = []
+        self._stride = self._since = 1
+        self.looked_at: int | None = None  # a moment of the past
+        self.part = 1.0
+
+    @property
+    def model(self) -> Model:
+        self.simulation.sync()
+        return self.simulation.model
+
+    @property
+    def time(self) -> float:
+        return self.state.time
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self._past[0].time, self.simulation.time
+
+    @property
+    def state(self) -> State:
+        """What is to be seen: between two steps if these are long, or in the past."""
+        if self.looked_at is not None:
+            return self._past[self.looked_at]
+        now = self.simulation.state
+        if self.simulation.method.dt > COARSE and self.part < 1.0:
+            return between(self._before, now, self.part)
+        return now
+
+    @property
+    def contacts(self) -> Any:
+        if self.looked_at is not None or self.simulation.report is None:
+            return None
+        return self.simulation.contacts
+
+    @property
+    def report(self) -> StepReport | None:
+        return None if self.looked_at is not None else self.simulation.report
+
+    def advance(self, seconds: float, budget: float) -> bool:
+        """Steps for so many seconds of the scene's time, for at most `budget` of our own; whether
+        the picture changed."""
+        dt = self.simulation.method.dt
+        self.looked_at = None
+        self.lag += seconds
+        began, stepped = perf_counter(), 0
+        while self.lag >= dt and perf_counter() - began < budget:
+            self.step()
+            self.lag -= dt
+            stepped += 1
+        spent = perf_counter() - began
+        if self.lag >= dt:  # too slow for the clock: what is owed is not run after
+            self.lag = self.lag % dt
+            self.pace = stepped * dt / max(spent, 1e-9)
+        self.part = min(1.0, self.lag / dt)
+        return stepped > 0 or dt > COARSE
+
+    def step(self) -> None:
+        """One step, whatever the clock says."""
+        sim = self.simulation
+        self._before, self.looked_at, self.part = sim.state, None, 1.0
+        report = sim.step()
+        parts = report.energy.kinetic, report.energy.potential, report.energy.total
+        self._note((report.time, *parts, report.residual, report.infeasibility))
+
+    def _note(self, row: tuple[float, ...]) -> None:
+        self._since -= 1
+        if self._since > 0:
+            return
+        self._past.append(self.simulation.state)
+        self._curves.append(row)
+        if len(self._past) > KEPT:
+            self._past, self._curves = self._past[::2], self._curves[1::2]
+            self._stride *= 2
+        self._since = self._stride
+
+    def seek(self, time: float) -> None:
+        """Look at the moment nearest to `time` [s]; the simulation stays where it is."""
+        times = np.array([s.time for s in self._past])
+        k = int(np.argmin(np.abs(times - time)))
+        self.looked_at = None if k == len(times) - 1 else k
+
+    def reset(self) -> None:
+        self.simulation.restart()
+        self.lag = 0.0
+        self._forget()
+
+    def curves(self) -> tuple[Floats, ...]:
+        """Time, and the numbers of CURVES."""
+        rows = self._curves or [self._start()]
+        return tuple(np.array(rows)[_thinned(len(rows))].T)
+
+    def _start(self) -> tuple[float, ...]:
+        kinetic, height, stored = energy(self.model, self.simulation.state)
+        potential = height + stored
+        return (self.simulation.time, kinetic, potential, kinetic + potential, 0.0, 0.0)
+
+
+class Frames:
+    """A recording or a trajectory; frames are read when they are looked at."""
+
+    live = False
+
+    def __init__(self, frames: Any) -> None:
+        self.frames = frames
+        self.times = np.asarray(frames.time)
+        self.now = float(self.times[0])
+        self._read: dict[int, State] = {}
+        self.pace = 1.0
+
+    @property
+    def model(self) -> Model:
+        model: Model = self.frames.model
+        return model
+
+    @property
+    def time(self) -> float:
+        return self.now
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return float(self.times[0]), float(self.times[-1])
+
+    @property
+    def place(self) -> int:
+        """The last frame that is not after the present time."""
+        return max(int(np.searchsorted(self.times, self.now + 1e-12, side="right")) - 1, 0)
+
+    def _frame(self, k: int) -> State:
+        if k not in self._read:
+            if len(self._read) > 8:
+                self._read.clear()
+            self._read[k] = self.frames.state(k)
+        return self._read[k]
+
+    @property
+    def state(self) -> State:
+        k = self.place
+        here = self._frame(k)
+        if k + 1 >= len(self.times) or self.now <= self.times[k]:
+            return here
+        part = (self.now - self.times[k]) / (self.times[k + 1] - self.times[k])
+        return between(here, self._frame(k + 1), float(part))
+
+    @property
+    def contacts(self) -> Any:
+        read, k = getattr(self.frames, "contacts", None), self.place
+        return read(k) if read is not None and k > 0 else None
+
+    @property
+    def report(self) -> StepReport | None:
+        k = self.place
+        if k == 0:
+            return None
+        reports: Any = getattr(self.frames, "reports", None)
+        if callable(reports):
+            report: StepReport | None = reports(k)
+            return report
+        return None if reports is None or len(reports) < k else reports[k - 1]
+
+    def advance(self, seconds: float, budget: float) -> bool:
+        """Go on by so many seconds; from the end, to the start."""
+        low, high = self.span
+        if self.now >= high:
+            self.now = low
+        else:
+            self.now = min(self.now + seconds, high)
+        return high > low
+
+    def step(self) -> None:
+        """To the next frame."""
+        self.now = float(self.times[min(self.place + 1, len(self.times) - 1)])
+
+    def seek(self, time: float) -> None:
+        low, high = self.span
+        self.now = min(max(time, low), high)
+
+    def reset(self) -> None:
+        self.now = self.span[0]
+
+    def curves(self) -> tuple[Floats, ...]:
+        values = [np.asarray(self.frames.series(name), float) for name in CURVES]
+        n = min(map(len, values))
+        if n == 0:
+            return (self.times[:1], *(np.zeros(1) for _ in CURVES))
+        keep = _thinned(n)
+        return (self.times[1 : n + 1][keep], *(v[:n][keep] for v in values))
+
+
+def _thinned(n: int) -> Any:
+    """Places of at most POINTS of n rows, the last among them."""
+    return np.unique(np.linspace(0, n - 1, min(n, POINTS)).astype(int))

@@ -1,0 +1,312 @@
+"""The viewer: a scene in the browser, and the thread that moves it.
+
+Everything that touches the simulation happens in that thread, in order: what users do in the
+page is put in a queue and done between two steps. Pages may come and go as they like.
+"""
+
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import DrystoneError, OptionError
+from drystone.simulation import Simulation
+from drystone.view import look, picking, server
+from drystone.view.dragging import Dragging, panning
+from drystone.view.overlays import Overlays
+from drystone.view.panel import SPEEDS, Panel
+from drystone.view.play import Sliders
+from drystone.view.sources import Frames, Live
+from drystone.view.stage import Stage, frame
+from drystone.world import World
+
+RATE = 30.0  # pictures a second
+SLOWLY = 0.25  # [s] between two writings of curves and texts
+
+
+def show(
+    subject: Any,
+    *,
+    view: Mapping[str, Any] | None = None,
+    title: str | None = None,
+    method: Any = None,
+    playing: bool | None = None,
+    speed: float = 1.0,
+    host: str = server.LOCAL,
+    port: int = server.PORT,
+    origins: tuple[str, ...] = (),
+    browser: bool = False,
+) -> Viewer:
+    """Open the viewer.
+
+    subject: a Simulation or Scene (which run live), a World (likewise, by `method`), a Trajectory
+        or a recording (which are replayed).
+    view: hints, as those of a scene: "limits", or "camera" and "target" [m]; "sliders".
+    playing: from the start; recordings and scenes do, a Simulation waits by default.
+    speed: simulated seconds per second, one of 0.05, 0.1, 0.25, 0.5, 1, 2, 4.
+    host: 127.0.0.1 unless others may look in; port: the first to try; origins: pages elsewhere
+        that may connect, such as a notebook hub's.
+    browser: open a page in the default browser.
+    """
+    if speed not in SPEEDS:
+        raise OptionError(f"speed = {speed!r}: expected one of {', '.join(map(str, SPEEDS))}")
+    source, known = _source(subject, method)
+    hints = dict(getattr(subject, "view", None) or {}) | dict(view or {})
+    words = title or getattr(subject, "title", None) or known
+    runs = not isinstance(subject, Simulation) if playing is None else playing
+    opened = server.serve(words, host, port, origins)
+    viewer = Viewer(opened, source, hints, words, runs, speed, host)
+    if browser:
+        import webbrowser
+
+        webbrowser.open(viewer.url)
+    return viewer
+
+
+def _source(subject: Any, method: Any) -> tuple[Any, str]:
+    """What the moments come from, and what to call it."""
+    if isinstance(subject, World):
+        return Live(Simulation(subject, method or "time-stepping")), "world"
+    if isinstance(subject, Simulation):
+        return Live(subject), "simulation"
+    if hasattr(subject, "simulation"):
+        return Live(subject.simulation(method)), str(getattr(subject, "name", "scene"))
+    if all(hasattr(subject, name) for name in ("model", "time", "state", "series")):
+        if len(subject.time) == 0:
+            raise OptionError("the recording has no frames to show")
+        return Frames(subject), str(getattr(subject, "scene", None) or "recording")
+    raise OptionError(
+        f"nothing to view: {subject!r} is no Simulation, World, Scene, Trajectory or recording"
+    )
+
+
+class Viewer:
+    """A running viewer. ``url``; ``close()``; ``wait()`` until it is closed."""
+
+    def __init__(
+        self, opened: Any, source: Any, view: Mapping[str, Any], title: str, playing: bool,
+        speed: float, host: str,
+    ) -> None:  # fmt: skip
+        self.server, self.source, self.view, self.title = opened, source, view, title
+        shown = "localhost" if host in ("0.0.0.0", "::") else host  # noqa: S104
+        self.url = f"http://{shown}:{opened.get_port()}"
+        self.playing, self.speed = playing, speed
+        self.error: str | None = None
+        self.picked: tuple[str, int] | None = None  # ("body" or "contact", its number)
+        self._islands, self._on = False, set[str]()
+        self._todo: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._closed = threading.Event()
+        self._dirty, self._wrote = True, 0.0
+        self.panel = Panel(opened, source.live, self.do)
+        self.panel.speed.value = SPEEDS.index(speed)
+        self.dragging = Dragging(self) if source.live else None
+        self.sliders = Sliders(self, view.get("sliders", ())) if source.live else None
+        self._seen: Any = None
+        self._build()
+        self._thread = threading.Thread(target=self._loop, name="drystone viewer", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    # what pages and programs ask for -----------------------------------------------------------
+
+    def do(self, name: str, *values: Any) -> None:
+        """Ask for something to be done between two steps."""
+        self._todo.put((name, *values))
+
+    def close(self) -> None:
+        """End the viewer; the simulation stays as it is."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=5.0)
+        if self.dragging is not None:
+            self.dragging.release()
+        server.stop(self.server)
+        atexit.unregister(self.close)
+
+    def wait(self) -> None:
+        """Until the viewer is closed, or the program is interrupted."""
+        try:
+            while not self._closed.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Viewer({self.title!r}, {self.url})"
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe src="{self.url}" width="100%" height="560" '
+            'style="border:1px solid #ddd;border-radius:4px"></iframe>'
+        )
+
+    # the thread ----------------------------------------------------------------------------------
+
+    def _loop(self) -> None:
+        last = time.perf_counter()
+        while not self._closed.is_set():
+            now = time.perf_counter()
+            passed, last = min(now - last, 0.25), now
+            try:
+                self._tick(passed)
+            except Exception as error:
+                self._failed(error)
+            rest = 1.0 / RATE - (time.perf_counter() - now)
+            if rest > 0:
+                self._closed.wait(rest)
+
+    def _tick(self, passed: float) -> None:
+        while not self._todo.empty():
+            name, *values = self._todo.get()
+            getattr(self, f"_do_{name}")(*values)
+            self._dirty = True
+        if self.playing:
+            self._dirty |= self.source.advance(passed * self.speed, 0.8 / RATE)
+        elif self.source.live and self.source.simulation.state is not self._seen:
+            self._dirty = True  # somebody else stepped it
+        if self._dirty and self.server.get_clients():
+            self.draw()
+            self._dirty = False
+
+    def _failed(self, error: Exception) -> None:
+        """A step or a draw went wrong: say so in the page, and wait."""
+        self.playing, self._dirty = False, True
+        text = (
+            str(error) if isinstance(error, DrystoneError) else f"{type(error).__name__}: {error}"
+        )
+        self.error = text
+        self.panel.complain(text)
+        self.panel.say(self.playing, self.source)
+
+    def draw(self) -> None:
+        """Send the present moment to all pages."""
+        source = self.source
+        if self._changed():
+            self._build()
+        state, contacts = source.state, self._contacts()
+        with self.server.atomic():
+            self.stage.move(state)
+            self.overlays.draw(state, contacts)
+            self._paint(contacts)
+            if self.dragging is not None:
+                self.dragging.draw(state)
+        if source.live:
+            self._seen = source.simulation.state
+        now = time.perf_counter()
+        if now - self._wrote > SLOWLY or not self.playing:
+            self._wrote = now
+            self.panel.plot(source.curves(), source.time)
+            self.panel.picked.content = picking.words(self.picked, source, state, contacts)
+            self.panel.say(self.playing, source)
+
+    def _contacts(self) -> Any:
+        wanted = self.overlays.on & {"points", "normals", "forces", "cones"}
+        return self.source.contacts if wanted or self._islands or self.picked else None
+
+    def _changed(self) -> bool:
+        """Whether bodies were added to or removed from the world since the stage was made."""
+        model, shown = self.source.model, self.stage.model
+        if model is shown:
+            return False
+        if np.array_equal(model.geoms.uid, shown.geoms.uid) and model.names == shown.names:
+            self.stage.model = model
+            return False
+        return True
+
+    def _build(self) -> None:
+        model, state = self.source.model, self.source.state
+        self.server.scene.reset()
+        camera = frame(model, state, self.view)
+        self.stage = Stage(self.server, model, state, camera)
+        self.overlays = Overlays(self.stage, self._on)
+        self.overlays.clicked = lambda k: self.do("pick", "contact", k)
+        self._dirty = True
+        for template, handle in self.stage.bodies:
+            handle.on_click(self._picker(template.bodies))
+            if self.dragging is not None:
+                self.dragging.watch(template.bodies, handle)
+            elif self.stage.planar:
+                panning(handle)
+        if self.stage.planar:
+            panning(self.stage.sheet)
+
+    def _picker(self, bodies: Any) -> Any:
+        def clicked(event: Any) -> None:
+            if event.instance_index is not None:
+                self.do("pick", "body", int(bodies[event.instance_index]))
+
+        return clicked
+
+    def _paint(self, contacts: Any) -> None:
+        colours = self.stage.colours
+        if self._islands and contacts is not None:
+            colours = picking.by_island(self.source.model, colours, contacts)
+        if self.picked is not None and self.picked[0] == "body":
+            colours = colours.copy()
+            colours[self.picked[1]] = look.PICKED
+        self.stage.paint(colours)
+
+    # what is done in it --------------------------------------------------------------------------
+
+    def _do_toggle(self) -> None:
+        self.playing = not self.playing
+        if self.playing:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.error = None
+        self.panel.complain(None)
+
+    def _do_step(self) -> None:
+        self.playing = False
+        self._clear()
+        self.source.step()
+
+    def _do_reset(self) -> None:
+        self._clear()
+        if self.dragging is not None:
+            self.dragging.release()
+        self.source.reset()
+
+    def _do_seek(self, moment: float) -> None:
+        self.playing = False
+        self.source.seek(moment)
+
+    def _do_speed(self, factor: float) -> None:
+        self.speed = factor
+
+    def _do_switch(self, kind: str, shown: bool) -> None:
+        if kind == "islands":
+            self._islands = shown
+        elif kind == "grid":
+            self.stage.show_grid(shown)
+        else:
+            self.overlays.switch(kind, shown)
+
+    def _do_length(self, factor: float) -> None:
+        self.overlays.scale = factor
+
+    def _do_pick(self, kind: str, number: int) -> None:
+        self.picked = None if self.picked == (kind, number) else (kind, number)
+
+    def _do_drag(self, phase: str, body: int, start: Any, end: Any) -> None:
+        if self.dragging is not None:
+            self.dragging.follow(phase, body, start, end)
+
+    def _do_slide(self, number: int, value: float) -> None:
+        if self.sliders is not None:
+            self.sliders.slide(number, value)
