@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drystone.comparison.compare import Comparison as Comparison
+    from drystone.comparison.compare import compare as compare
     from drystone.constraints.joints import Ball as Ball
     from drystone.constraints.joints import Cylindrical as Cylindrical
     from drystone.constraints.joints import Distance as Distance
@@ -156,6 +158,8 @@ _HOMES: dict[str, str] = {
     "EnergyLedger": "steppers.base",
     "Conditions": "steppers.base",
     "plot": "plots.figures",
+    "compare": "comparison.compare",
+    "Comparison": "comparison.compare",
     "scene": "scenes",
     "Scene": "scenes",
     "decompose": "geometry.decomposition",

@@ -10,6 +10,8 @@ import typer
 from drystone.cli.bench import app as bench
 from drystone.cli.bench_compile import compiling
 from drystone.cli.bench_scenes import scenes as bench_scenes
+from drystone.cli.compare import compare
+from drystone.cli.plot import plot
 from drystone.cli.run import run
 from drystone.cli.scenes import scenes
 from drystone.cli.solve import solve
@@ -46,6 +48,8 @@ def options(
 
 app.command()(scenes)
 app.command()(run)
+app.command()(plot)
+app.command()(compare)
 app.command()(solve)
 bench.command("scenes")(bench_scenes)
 bench.command("compile")(compiling)

@@ -38,7 +38,7 @@ def picture_ratio(run: Any) -> float:
     if run.model.dim == 3:
         return 0.625
     (x0, x1), (y0, y1) = view_of(run).get("limits") or planar_limits(run.model, state(run, -1))
-    return float(np.clip((y1 - y0) / (x1 - x0), 0.2, 1.6))
+    return float(np.clip((y1 - y0) / (x1 - x0), 0.08, 1.6))
 
 
 def draw_chains(axes: Axes, run: Any, time: float | None = None, legend: bool = True) -> None:
@@ -75,11 +75,11 @@ def _below(axes: Axes) -> Axes:
 def chains_ratio(run: Any) -> float:
     """Height of a picture of chains over its width, with its legend."""
     if run.model.dim == 2:
-        return picture_ratio(run) + 0.22
+        return picture_ratio(run) + 0.25
     now = state(run, -1)
     at = sight(view_of(run)).flat(now.position[run.model.inverse_mass > 0])
     width, height = np.ptp(at, axis=0) if len(at) else (1.0, 1.0)
-    return float(np.clip((height + 1e-9) / (width + 1e-9), 0.25, 1.4)) + 0.22
+    return float(np.clip((height + 1e-9) / (width + 1e-9), 0.1, 1.4)) + 0.25
 
 
 def _thickest(axes: Axes, model: Any) -> float:

@@ -1,0 +1,186 @@
+"""``drystone compare``: one scene by several methods: a table, figures, a page."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drystone.cli.words import FAILED, PIPED_WIDTH, make_folder, mistakes
+from drystone.cli.words import duration as seconds_text
+from drystone.errors import OptionError
+
+if TYPE_CHECKING:
+    from drystone.comparison.compare import Comparison
+    from drystone.comparison.measures import Row
+
+
+def compare(
+    scene: Annotated[
+        str, typer.Argument(help="A scene of the gallery, or a scene file.", metavar="SCENE")
+    ],
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", "-w", help="METHOD[:WORD,KEY=VALUE,...]; may be given several times.",
+            metavar="METHOD",
+        ),
+    ] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="A setting of the scene.", metavar="KEY=VALUE"),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Method to measure errors against; the finest by default.", metavar="METHOD"
+        ),
+    ] = None,
+    limit: Annotated[
+        float, typer.Option(help="Wall time for each method [s]; it is stopped there.")
+    ] = 60.0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder for comparison.png, states.png, table.csv, page.html.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:  # fmt: skip
+    """Run one scene by several methods and hold the runs against each other.
+
+    METHOD is time-stepping, event-driven, penalty, or own (the scene's), and after a colon choices
+    of its options, with commas between them: time-stepping:convex, event-driven:lemke,
+    time-stepping:dt=1/480,solver=nsgs. A few that apply are taken if none is given. A method that
+    fails is a row that says why.
+
+    Examples:
+
+      drystone compare ellipse-drop -o ellipse/
+
+      drystone compare arch --with time-stepping:coulomb --with time-stepping:convex
+    """
+    with mistakes(debug):
+        from drystone.cli.run import read_settings
+        from drystone.cli.subjects import read_scene
+        from drystone.comparison.compare import compare as run
+
+        if not limit > 0:
+            raise OptionError(f"--limit {limit:g}: expected a positive number of seconds")
+        if duration is not None and not 0 < duration < math.inf:
+            raise OptionError(f"--duration {duration:g}: expected a positive number of seconds")
+        if output is not None:
+            make_folder("--output", output)
+        chosen = read_scene(scene, read_settings(settings))
+        found = run(
+            chosen, methods or None, duration=duration, reference=reference, limit=limit,
+            contacts=output is not None, progress=None if as_json else _progress(),
+        )  # fmt: skip
+        written = [] if output is None else write(found, output)
+        if as_json:
+            out = found.as_json() | {"files": [str(path) for path in written]}
+            typer.echo(json.dumps(out, allow_nan=False))
+        else:
+            print_table(found)
+            for path in written:
+                typer.echo(f"wrote {path}")
+        if not found.runs:
+            raise typer.Exit(FAILED)
+
+
+def _progress() -> Any:
+    """Names each method on the terminal's last line while it runs."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return (
+        (lambda label: console.print(f"{label} ...", style="dim")) if console.is_terminal else None
+    )
+
+
+def write(found: Comparison, folder: Path) -> list[Path]:
+    """Figures, the table, and a page that replays all runs side by side."""
+    written = [folder / "table.csv"]
+    _write_csv(found, written[0])
+    if found.runs:
+        found.plot(folder / "comparison.png")
+        found.plot_states(folder / "states.png")
+        written += [folder / "comparison.png", folder / "states.png"]
+        from drystone.view.export_html import write_html
+
+        page = folder / "page.html"
+        write_html(list(found.runs.values()), page, title=found.title, labels=list(found.runs))
+        written.append(page)
+    return written
+
+
+def _write_csv(found: Comparison, path: Path) -> None:
+    import csv
+    from dataclasses import asdict, fields
+
+    from drystone.comparison.measures import Row
+
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, [item.name for item in fields(Row)])
+        table.writeheader()
+        table.writerows(asdict(row) for row in found.rows)
+
+
+def print_table(found: Comparison) -> None:
+    """The rows for people; what failed, below, with its reason."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    console.print(f"[bold]{found.title}[/], {found.duration:g} s")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for name in HEADS:
+        table.add_column(escape(name), justify="right")
+    for row in found.rows:
+        table.add_row(escape(row.method), *_cells(row))
+    console.print(table)
+    for row in found.rows:
+        if row.failed:
+            console.print(f"[yellow]{escape(row.method)}[/]: {escape(row.failed)}")
+
+
+HEADS = (
+    "wall",
+    "steps",
+    "error [m]",
+    "energy [J]",
+    "off by",
+    "gain",
+    "depth [m]",
+    "residual",
+    "unsolved",
+)
+
+
+def _cells(row: Row) -> list[str]:
+    if not row.steps:
+        return ["-"] * (len(HEADS) - 1) + ["did not run"]
+    return [
+        seconds_text(row.wall),
+        str(row.steps),
+        "reference" if row.reference else _number(row.error),
+        _number(row.energy, 5),
+        _number(row.energy_error),
+        _number(row.gain),
+        _number(row.infeasibility),
+        _number(row.residual),
+        str(row.unsolved) + (" (stopped)" if row.failed else ""),
+    ]
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}g}"

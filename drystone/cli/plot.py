@@ -1,0 +1,176 @@
+"""``drystone plot``: a recording, or a scene that is run for it, as figures for print."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drystone.cli.words import complain, make_folder, mistakes
+from drystone.errors import OptionError
+
+if TYPE_CHECKING:
+    from drystone.comparison.kept import Kept
+
+
+def plot(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            help="A recording (.h5), a scene of the gallery, or a scene file.",
+            metavar="RECORDING|SCENE",
+        ),
+    ],
+    what: Annotated[
+        str,
+        typer.Option(
+            "--what", "-w", help="energy, gap, residual, forces, chains, trajectory, phase, "
+            "timing, picture: one, several with commas, or all.",
+        ),
+    ] = "energy",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File (.png, .svg, .pdf) for one figure, or folder for a figure "
+            "of each quantity.",
+        ),
+    ] = None,
+    body: Annotated[
+        list[str] | None,
+        typer.Option("--body", "-b", help="A body to show; may be given several times."),
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option(help="Moment of chains and picture [s]; the end by default.")
+    ] = None,
+    coordinate: Annotated[
+        str | None, typer.Option(help="Of phase plots: x, y, z or angle.")
+    ] = None,
+    plane: Annotated[str | None, typer.Option(help="Of trajectories: xy, xz or yz.")] = None,
+    width: Annotated[
+        float | None, typer.Option(help="Of the figure [inches]; 3.5 is a printed column.")
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="Of a scene: as in `drystone compare --with`.", metavar="METHOD"),
+    ] = None,
+    duration: Annotated[float | None, typer.Option(help="Of a scene: simulated seconds.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="Of a scene: a setting.", metavar="KEY=VALUE"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: the files written.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:  # fmt: skip
+    """Plot a recording, or a scene that is run for it.
+
+    Energy and the ledger that explains it, gaps and infeasibility, residuals, contact forces,
+    force chains, trajectories, phase plots, timings by stage, a picture.
+
+    Examples:
+
+      drystone plot run.h5 --what energy,gap,residual -o run.pdf
+
+      drystone plot arch --what chains --duration 1 -o thrust.svg
+
+      drystone plot double-pendulum --what phase --coordinate angle -o phase.png
+    """
+    with mistakes(debug):
+        from drystone.cli.subjects import stem
+        from drystone.plots.figures import QUANTITIES, quantities
+
+        names = quantities(list(QUANTITIES) if what.strip() == "all" else what)
+        chosen = output if output is not None else Path(f"{stem(subject)}_{'_'.join(names)}.png")
+        places = _places(names, chosen)
+        run = _run(subject, names, method, duration, settings)
+        tolerances = _tolerances(run)
+        written = []
+        for group, place in places.items():
+            from drystone.plots.figures import plot as draw
+
+            draw(
+                run, group, path=place, bodies=body, time=time, coordinate=coordinate, plane=plane,
+                width=width, **tolerances,
+            )  # fmt: skip
+            written.append(str(place))
+        if as_json:
+            typer.echo(json.dumps({"subject": subject, "what": list(names), "files": written}))
+        else:
+            for name in written:
+                typer.echo(f"wrote {name}")
+
+
+def _places(names: tuple[str, ...], output: Path) -> dict[tuple[str, ...], Path]:
+    """Which quantities go into which file; said before the run if they cannot be written."""
+    from drystone.plots import style
+    from drystone.plots.figures import FORMATS, check_path
+
+    with style.figure(1, 1):  # raises where matplotlib is missing
+        pass
+    if output.suffix and not output.is_dir():
+        place = check_path(output)
+        make_folder("--output", place.parent)
+        if not os.access(place if place.exists() else place.parent, os.W_OK):
+            raise OptionError(f"--output {place}: cannot be written")
+        return {names: place}
+    make_folder("--output", output)
+    return {(name,): output / f"{name}{FORMATS[0]}" for name in names}
+
+
+def _run(
+    subject: str,
+    names: tuple[str, ...],
+    method: str | None,
+    duration: float | None,
+    settings: list[str] | None,
+) -> Any:
+    """The recording, or the scene's run."""
+    from drystone.cli.run import read_settings
+    from drystone.cli.subjects import is_recording, read_recording, read_scene
+
+    if is_recording(subject):
+        for option, value in (("method", method), ("duration", duration), ("set", settings)):
+            if value:
+                raise OptionError(f"--{option}: {subject} is a recording, its run is done")
+        return read_recording(subject)
+    return _simulate(read_scene(subject, read_settings(settings)), names, method, duration)
+
+
+def _simulate(
+    scene: Any, names: tuple[str, ...], method: str | None, duration: float | None
+) -> Kept:
+    from drystone.comparison.kept import keep
+    from drystone.comparison.specs import read_method
+    from drystone.plots.figures import QUANTITIES
+    from drystone.simulation import Simulation
+
+    seconds = scene.duration if duration is None else duration
+    if seconds is None or not 0 < seconds < float("inf"):
+        raise OptionError(f"--duration {seconds}: expected a positive number of seconds")
+    own = scene.method
+    chosen = own if method is None else read_method(method, own)
+    simulation = Simulation(scene.world, chosen) if chosen is not None else Simulation(scene.world)
+    simulation.profile = any(QUANTITIES[name].profile for name in names)
+    contacts = any(QUANTITIES[name].contacts for name in names)
+    run = keep(simulation, seconds, view=scene.view, contacts=contacts)
+    if run.stopped:
+        if not run.reports:
+            from drystone.errors import SimulationError
+
+            raise SimulationError(run.stopped)
+        complain(f"{run.stopped}; plotted up to there")
+    return run
+
+
+def _tolerances(run: Any) -> dict[str, Any]:
+    """Lines that residuals are held against."""
+    from drystone.cli.words import tolerances
+
+    method = getattr(run, "method", None)
+    if isinstance(method, dict):
+        return {"tol": float(method["tol"])} if "tol" in method else {}
+    return tolerances(method) if method is not None else {}

@@ -1,0 +1,45 @@
+"""What a command is to work on: a scene of the gallery, a scene file, or a recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from drystone.errors import OptionError
+
+RECORDINGS = (".h5", ".hdf5")
+SCENE_FILES = (".yaml", ".yml", ".json")
+
+
+def is_recording(text: str) -> bool:
+    """Whether a text names a recording: told by its ending alone."""
+    return Path(text).suffix.lower() in RECORDINGS
+
+
+def stem(text: str) -> str:
+    """A name for files made of it: the scene's, or the file's without folder and ending."""
+    known = (*RECORDINGS, *SCENE_FILES)
+    return Path(text).stem if Path(text).suffix.lower() in known else text
+
+
+def read_recording(text: str) -> Any:
+    """The recording of that name."""
+    import drystone as ds
+
+    return ds.read_recording(text)
+
+
+def read_scene(text: str, settings: dict[str, str] | None = None) -> Any:
+    """A ds.Scene of the gallery, or what a scene file holds: both have world, method, duration and
+    view. settings: of the gallery's scenes."""
+    if Path(text).suffix.lower() in SCENE_FILES:
+        if settings:
+            raise OptionError(f"--set: {text} is a scene file: change it there")
+        from drystone import scene_files
+
+        return scene_files.read(text)
+    if is_recording(text):
+        raise OptionError(f"{text} is a recording: expected a scene (`drystone scenes`) or a file")
+    from drystone.scenes.registry import scene
+
+    return scene(text, **(settings or {}))

@@ -1,0 +1,171 @@
+"""``ds.compare``: runs a scene by several methods and holds the runs against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drystone.comparison.kept import Kept, keep
+from drystone.comparison.measures import Row, finest, measure
+from drystone.comparison.specs import OWN, default_methods, read_method
+from drystone.errors import DrystoneError, OptionError
+from drystone.scenes.base import Scene
+from drystone.scenes.registry import scene as build
+from drystone.simulation import Simulation
+from drystone.world import World
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WARM = 2  # steps before a run is timed
+
+
+@dataclass
+class Comparison:
+    """One scene by several methods.
+
+    title; duration [s]; rows: of the table, in the order asked for; runs: by label, those that
+    made one step or more; reference: label of the run that errors are measured against.
+    """
+
+    title: str
+    duration: float
+    rows: list[Row]
+    runs: dict[str, Kept] = field(repr=False)
+    reference: str | None
+
+    @property
+    def table(self) -> Any:
+        """The rows as a pandas DataFrame, or as a list of dictionaries where pandas is missing."""
+        plain = [asdict(row) for row in self.rows]
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            return plain
+        return DataFrame(plain).set_index("method")
+
+    def plot(self, path: str | Path | None = None, width: float | None = None) -> Figure:
+        """Errors, energy, depths and residuals over time, one line a method; also to a file."""
+        from drystone.comparison.figures import draw_comparison
+
+        return draw_comparison(self, path, width)
+
+    def plot_states(
+        self, path: str | Path | None = None, time: float | None = None, width: float | None = None
+    ) -> Figure:
+        """The bodies and forces of every method at a time [s], side by side."""
+        from drystone.comparison.figures import draw_states
+
+        return draw_states(self, path, time, width)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain types: title, duration, reference, rows."""
+        return {
+            "scene": self.title,
+            "duration": self.duration,
+            "reference": self.reference,
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def compare(
+    scene: str | Scene | World | Any,
+    methods: Sequence[Any] | None = None,
+    *,
+    duration: float | None = None,
+    reference: str | None = None,
+    limit: float = math.inf,
+    contacts: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Run one scene by several methods from the same start.
+
+    scene: a name of the gallery, a ds.Scene, what a scene file holds, or a ds.World (then duration
+        is needed).
+    methods: texts such as "time-stepping:convex,dt=1/480", "event-driven:lemke" or "own", and
+        method objects; a few that apply by default.
+    duration [s]: the scene's by default; reference: the method (one of `methods`) to measure errors
+        against, the finest by default; limit: wall time for each run [s]; contacts: keep them, for
+        pictures; progress: called with each method's label before it runs.
+    A method that cannot run the scene, or fails on the way, is a row that says why.
+    """
+    world, own, seconds, view, title = _subject(scene, duration)
+    if methods is None:
+        methods = default_methods(own, len(world.build()[0].names))
+    chosen = _chosen(methods, own)
+    if reference is not None and reference not in chosen:
+        raise OptionError(f"reference = {reference!r}: expected one of {', '.join(chosen)}")
+    runs: dict[str, Kept] = {}
+    refused: dict[str, str] = {}
+    for label, method in chosen.items():
+        if progress is not None:
+            progress(label)
+        try:
+            simulation = Simulation(world, method)
+            _warm(world, method)
+        except DrystoneError as error:
+            refused[label] = str(error)
+            continue
+        run = keep(simulation, seconds, title=label, view=view, contacts=contacts, limit=limit)
+        if run.reports:
+            runs[label] = run
+        else:
+            refused[label] = run.stopped
+    base = finest(runs) if reference is None else reference if reference in runs else None
+    held = None if base is None else runs[base]
+    rows = [
+        measure(label, runs[label], held)
+        if label in runs
+        else Row(label, dt=float(chosen[label].dt), failed=refused[label])
+        for label in chosen
+    ]
+    return Comparison(title, seconds, rows, runs, base)
+
+
+def _warm(world: World, method: Any) -> None:
+    """A few steps that nobody times: kernels are loaded once, by whichever method comes first."""
+    simulation = Simulation(world, method)
+    for _ in range(WARM):
+        simulation.step()
+
+
+def _subject(scene: Any, duration: float | None) -> tuple[World, Any, float, Any, str]:
+    """World, its own method or None, seconds, view and title of what is to be compared."""
+    if isinstance(scene, str):
+        scene = build(scene)
+    world = scene if isinstance(scene, World) else getattr(scene, "world", None)
+    if not isinstance(world, World):
+        raise OptionError(f"compare needs a scene's name, a ds.Scene or a ds.World, not {scene!r}")
+    bare = scene is world
+    seconds = getattr(scene, "duration", None) if duration is None else duration
+    if seconds is None:
+        raise OptionError("compare: a world brings no duration: say duration=...")
+    if not 0 < seconds < math.inf:
+        raise OptionError(f"compare: duration = {seconds!r}: expected a positive number of seconds")
+    title = "world" if bare else getattr(scene, "name", None) or getattr(scene, "title", "scene")
+    own = None if bare else getattr(scene, "method", None)
+    return world, own, float(seconds), getattr(scene, "view", None) or {}, str(title)
+
+
+def _chosen(methods: Sequence[Any], own: Any) -> dict[str, Any]:
+    """Methods by label; objects are labelled by their names, and numbered if need be."""
+    if isinstance(methods, str):
+        methods = [methods]
+    out: dict[str, Any] = {}
+    for one in methods:
+        method = read_method(one, own) if isinstance(one, str) else one
+        if isinstance(method, type) or not hasattr(method, "stepper"):
+            raise OptionError(f"methods: {one!r}: expected a text or a method such as ds.Penalty()")
+        label = one.strip() if isinstance(one, str) else str(method.name)
+        first, k = label, 2
+        while label in out:
+            if isinstance(one, str):
+                raise OptionError(f"methods: {label!r} is given twice")
+            label, k = f"{first} ({k})", k + 1
+        out[label] = method
+    if not out:
+        raise OptionError(f"methods: give at least one, such as {OWN!r}")
+    return out

@@ -1,0 +1,123 @@
+"""Methods as texts: ``time-stepping:convex,dt=1/480``.
+
+A method's name, and after a colon words and KEY=VALUE, with commas between them. A word is a choice
+of one of the method's options ("convex" is a formulation, "lemke" a solver or a force method).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any
+
+from drystone.errors import OptionError
+from drystone.scenes.base import unknown
+from drystone.simulation import METHODS
+from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.steppers.event_driven.options import INTEGRATORS
+from drystone.steppers.penalty.options import INTEGRATORS as PENALTY_INTEGRATORS
+from drystone.steppers.time_stepping.options import CHOICES
+
+OWN = "own"  # the method that the scene brings
+LAWS = ("simultaneous", "propagation", "frictionless", "routh", "keller")
+# options whose choices can be given as bare words, the first that knows a word wins
+WORDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "time-stepping": {
+        "formulation": CHOICES["formulation"],
+        "restitution": tuple(c for c in CHOICES["restitution"] if c != "none"),
+        "cone": ("circular",),
+        "solver": tuple(SOLVERS),
+    },
+    "event-driven": {
+        "contact_forces": tuple(SOLVERS),
+        "integrator": INTEGRATORS,
+        "collisions": LAWS,
+    },
+    "penalty": {"integrator": PENALTY_INTEGRATORS},
+}
+SMALL = 30  # bodies up to which events are few enough to follow by default
+SWITCHES = {"true": True, "yes": True, "false": False, "no": False, "none": None}
+
+
+def read_method(text: str, own: Any = None) -> Any:
+    """The method that a text describes.
+
+    own: the method of the scene; "own" means it, and a text that names its kind changes only what
+    it says. Other methods start from their defaults.
+    """
+    name, colon, rest = text.strip().partition(":")
+    name = name.strip()
+    if name == OWN:
+        if own is None:
+            raise OptionError(f"{text!r}: this world brings no method of its own")
+        base = own
+    elif name in METHODS:
+        base = own if getattr(own, "name", None) == name else METHODS[name]()
+    else:
+        raise OptionError(f"{text!r}: {unknown('method', name, METHODS | {OWN: None})}")
+    parts = [part.strip() for part in rest.split(",")] if colon else []
+    if any(not part for part in parts):
+        raise OptionError(f"{text!r}: expected METHOD:WORD,KEY=VALUE,...")
+    options: dict[str, Any] = {}
+    for part in parts:
+        key, value = _option(text, base, part)
+        if key in options:
+            raise OptionError(f"{text!r}: {key} is said twice")
+        options[key] = value
+    try:
+        return replace(base, **options) if options else base
+    except OptionError as error:
+        raise OptionError(f"{text!r}: {error}") from None
+
+
+def _option(text: str, base: Any, part: str) -> tuple[str, Any]:
+    """KEY=VALUE or a word as an option of a method and its value."""
+    known = {item.name: item for item in fields(base)}
+    key, equals, value = (piece.strip() for piece in part.partition("="))
+    if not equals:
+        words = WORDS[base.name]
+        for option, choices in words.items():
+            if part in choices:
+                return option, part
+        every: Mapping[str, None] = {w: None for choices in words.values() for w in choices}
+        raise OptionError(f"{text!r}: {base.name}: {unknown('choice', part, every)}")
+    key = key.replace("-", "_")
+    if key not in known:
+        raise OptionError(f"{text!r}: {base.name}: {unknown('option', key, known)}")
+    if not value:
+        raise OptionError(f"{text!r}: {key} has no value")
+    return key, read_value(value)
+
+
+def read_value(text: str) -> Any:
+    """A whole number, a number (also 1/480), true, false, none, or the text itself."""
+    if text.lower() in SWITCHES:
+        return SWITCHES[text.lower()]
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(Fraction(text))
+    except (ValueError, ZeroDivisionError):
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def default_methods(own: Any, bodies: int) -> list[str]:
+    """What a scene is compared by when nothing is said: its own method, the other formulation, a
+    finer step; and for small worlds forces from event to event."""
+    out = [OWN]
+    if getattr(own, "name", None) == "time-stepping":
+        other = "coulomb" if own.formulation == "convex" else "convex"
+        out.append(f"time-stepping:{other}")
+        out.append(f"time-stepping:coulomb,dt={own.dt / 4:.6g}")
+    else:
+        out += ["time-stepping:coulomb", "time-stepping:convex"]
+    if bodies <= SMALL and getattr(own, "name", None) != "event-driven":
+        out.append("event-driven")
+    return out
