@@ -7,6 +7,7 @@ singular on edges. So no curvature is ever infinite, and all contacts share one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,20 @@ class LocalShapes:
     E: Floats
     D: Floats
 
+    @classmethod
+    def empty(cls, nc: int, dim: int) -> LocalShapes:
+        """Of nc contacts, all zeros."""
+        marks = (np.zeros((nc, 2), np.int64) for _ in range(3))
+        return cls(*marks, *(np.zeros((nc, 2, 2 * dim - 3)) for _ in range(2)))
+
+    def clear(self) -> None:
+        """Zeros again."""
+        for array in (self.feature, self.bits, self.piece, self.E, self.D):
+            array[...] = 0
+
+
+Fill = Callable[[Floats, Floats, Floats, Floats, LocalShapes], None]
+
 
 def local_shapes(
     geoms: Geoms, x: Floats, R: Floats, geom: Ints, contacts: Contacts, frame: Floats
@@ -37,22 +52,32 @@ def local_shapes(
     nc, dim = contacts.point.shape
     half = 0.5 * contacts.gap[:, None] * contacts.normal
     p = np.stack([contacts.point + half, contacts.point - half], axis=1)
-    feature, bits, piece = (np.zeros((nc, 2), np.int64) for _ in range(3))
-    E, D = (np.zeros((nc, 2, 2 * dim - 3)) for _ in range(2))
-    out = LocalShapes(feature, bits, piece, E, D)
-    if dim == 2:
+    out = LocalShapes.empty(nc, dim)
+    shapes_of(geoms, geom)(x, R, p, frame, out)
+    return out
+
+
+def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
+    """What fills the shapes of contacts between geoms (nc, 2), from poses x, R, surface points
+    p (nc, 2, dim) and frames (nc, dim, dim), wherever these contacts are."""
+    if geoms.dim == 2:
         from drystone.kernels.kinematics.features_planar import features_planar
 
-        features_planar(
-            geoms.kind, geom, x, R, geoms.first, geoms.numbers, geoms.radius, p, frame,
-            E, D, feature, bits, piece,
-        )  # fmt: skip
-        return out
+        def planar(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
+            features_planar(
+                geoms.kind, geom, x, R, geoms.first, geoms.numbers, geoms.radius, p, frame,
+                out.E, out.D, out.feature, out.bits, out.piece,
+            )  # fmt: skip
+
+        return planar
     kind = geoms.kind[geom]
-    for k in np.unique(kind).tolist():
-        which = np.argwhere(kind == k)
-        _fill(k, which, geoms, x, R, geom, p, frame, out)
-    return out
+    groups = [(k, np.argwhere(kind == k)) for k in sorted(set(kind.ravel().tolist()))]
+
+    def spatial(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
+        for k, which in groups:
+            _fill(k, which, geoms, x, R, geom, p, frame, out)
+
+    return spatial
 
 
 def _fill(

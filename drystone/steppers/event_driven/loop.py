@@ -17,6 +17,7 @@ from drystone.steppers.event_driven.adams import Adams, Past
 from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.projection import close, stop
+from drystone.steppers.event_driven.rate import Rate
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.stretched import Paths, Stretched
@@ -56,6 +57,7 @@ class Loop:
         self._paths: Paths | None = None
         self._flat: set[str] = set()
         self._now: Evaluation | None = None
+        self._fast: Rate | None = None
 
     def advance(self, state: State, until: float, books: Books) -> State:
         """The state at time `until`; books take what happens."""
@@ -109,6 +111,8 @@ class Loop:
         watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
         self._now, self._paths = start, Paths(mode, start)
         flat = self._flattened(start)
+        plain = mode.smooth and not flat and mode.held.acts.size == 0
+        self._fast = Rate(mode, self.layout, state) if plain else None
         solver = self._solver(state.time, y, until, flat)
         prior: Probe | None = None
         longest = 0.0
@@ -200,6 +204,9 @@ class Loop:
             if not np.abs(y).max() <= FAR:
                 return np.full_like(y, np.nan)
             try:
+                fast = None if self._fast is None else self._fast(t, y)
+                if fast is not None:
+                    return fast
                 now = mode.evaluate(self.layout.state(t, y))
                 self._now = now
             except DrystoneError as error:

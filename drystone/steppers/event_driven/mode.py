@@ -83,7 +83,7 @@ class Mode:
         self.held, self.forces, self.sliding = held, forces, sliding
         self.tolerances, self.method, self.fresh = tolerances, method, fresh
         self._last: Evaluation | None = None
-        self._resting: dict[int, tuple[System, Floats, Floats]] = {}
+        self.resting: dict[int, tuple[System, Floats, Floats]] = {}
         word = np.array(forces.word, dtype="<U9")
         self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
@@ -111,7 +111,7 @@ class Mode:
             for system, r, _ in parts:
                 scatter(system, r, f, joint)
                 system.add_motion(r, acceleration)
-            for system, _, _ in self._resting.values():
+            for system, _, _ in self.resting.values():
                 acceleration[system.bodies] = 0.0
         power = self._power(rows, f, joint, state.velocity)
         self._last = Evaluation(state, rows, f, joint, acceleration, power, parts)
@@ -130,15 +130,15 @@ class Mode:
             v, rate = state.velocity[system.bodies], now.acceleration[system.bodies]
             quiet = np.abs(v).max(initial=0.0) <= STILL * scene.size
             if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
-                self._resting[k] = (system, r, a)
+                self.resting[k] = (system, r, a)
                 state.velocity[system.bodies] = 0.0
         self._last = None
 
     def _parts(self, rows: Rows) -> list[tuple[System, Floats, Floats]]:
         out = []
         for k, part in enumerate(self.forces.islands):
-            if k in self._resting:
-                out.append(self._resting[k])
+            if k in self.resting:
+                out.append(self.resting[k])
                 continue
             system = System(rows.state, part.system.contacts, part.system.joints)
             slip, mu = acting(system)

@@ -18,7 +18,7 @@ from drystone.constraints.joints.rows import (
     free_coordinates,
     joint_rows,
 )
-from drystone.dynamics.frames import exponential, product
+from drystone.kernels.event_joints import add_along, move_on
 from drystone.kernels.joints import LENGTH
 from drystone.kernels.joints_coupled import (
     FRICTION,
@@ -79,6 +79,20 @@ class JointRates:
         limits, loads = (LOWER, UPPER), (SPEED_MOTOR, POSITION_MOTOR, FRICTION)
         self.acting = np.flatnonzero(np.isin(kind, limits + loads))
         self.loaded = np.isin(kind[self.acting], loads)
+        self._needs_rates = bool(self.held.size or self.acting.size)
+        none, pair = np.empty(0), np.empty((0, 2), np.int64)
+        self._idle = Acts(
+            self.acting,
+            self.loaded,
+            none,
+            pair,
+            np.empty((0, 2, model.dof)),
+            none,
+            none,
+            none,
+            none,
+        )
+        self._none = Coordinates(none, np.empty((0, 2, model.dof)))
         self._lengths = bool((joints.row_code[:, 0] == LENGTH).any())
         self._lengths |= bool((joints.coordinate_code[:, 0] == LENGTH).any())
 
@@ -87,6 +101,9 @@ class JointRates:
         joints = self.joints
         q, rows = self._evaluate(state, last)
         bias, rate = self._bias(state, q)
+        if self.held.size == 0:
+            u = along(rows.J, rows.body, state.velocity)
+            return Ties(rows.body, rows.J, bias, rows.error, u), self._acts(state, q, rate), q, rate
         x = joints.action_coordinate[self.held]
         place = joints.action_numbers[self.held, 0]
         J = np.concatenate([rows.J, q.J[x]])
@@ -111,25 +128,33 @@ class JointRates:
             np.add.at(out, body[real, side], force[real, None] * q.J[x][real, side])
 
     def _evaluate(self, state: State, last: Floats | None) -> tuple[Coordinates, JointRows]:
+        if self.joints.nq == 0:
+            return self._none, joint_rows(self.joints, state, self._none)
         q = free_coordinates(self.joints, state, last)
         return q, joint_rows(self.joints, state, q)
 
     def _bias(self, state: State, q: Coordinates) -> tuple[Floats, Floats]:
         """d(J v)/dt with v held, of rows (nr,) and of coordinates (nq,)."""
         joints, dim, v = self.joints, self.model.dim, state.velocity
+        rows, coordinates = np.zeros(joints.nr), np.zeros(joints.nq)
         fast = float(np.abs(v[:, dim:]).max(initial=0.0))
         if self._lengths:
             fast = max(fast, self._swing(state))
         if fast == 0.0:
-            return np.zeros(joints.nr), np.zeros(joints.nq)
+            return rows, coordinates
         step = TURN / fast
-        rows, coordinates = np.zeros(joints.nr), np.zeros(joints.nq)
-        for k, weight in WEIGHTS:
-            there = moved(state, k * step)
+        there = State(
+            state.time, np.empty_like(state.position), np.empty_like(state.orientation), v
+        )
+        k = state.orientation.size // max(state.position.shape[0], 1)
+        turn, to = state.orientation.reshape(-1, k), there.orientation.reshape(-1, k)
+        for n, weight in WEIGHTS:
+            move_on(state.position, turn, v, n * step, there.position, to)
             at, tie = self._evaluate(there, q.value)
-            rows += weight * along(tie.J, tie.body, v)
-            coordinates += weight * along(at.J, joints.coordinate_body, v)
-        return rows / step, coordinates / step
+            add_along(tie.body, tie.J, v, weight / step, rows)
+            if self._needs_rates:
+                add_along(joints.coordinate_body, at.J, v, weight / step, coordinates)
+        return rows, coordinates
 
     def _swing(self, state: State) -> float:
         """Greatest speed of a body over the shortest distance between two anchors [1/s]."""
@@ -148,6 +173,8 @@ class JointRates:
 
     def _acts(self, state: State, q: Coordinates, rate: Floats) -> Acts:
         joints, mine = self.joints, self.acting
+        if mine.size == 0:
+            return self._idle
         kind, x = joints.action_kind[mine], joints.action_coordinate[mine]
         number = joints.action_numbers[mine]
         value, J, body = q.value[x], q.J[x], joints.coordinate_body[x]
@@ -171,16 +198,6 @@ class JointRates:
 
 def along(J: Floats, body: Ints, v: Floats) -> Floats:
     """(n,) J v of rows J (n, 2, dof) on bodies (n, 2), -1 the world."""
-    padded = np.concatenate([v, np.zeros((1, v.shape[1]))])
-    return np.asarray((J * padded[body]).sum(axis=(1, 2)))
-
-
-def moved(state: State, h: float) -> State:
-    """Bodies moved on for h seconds with constant velocities."""
-    dim = state.position.shape[1]
-    position = state.position + h * state.velocity[:, :dim]
-    if dim == 2:
-        turned = state.orientation + h * state.velocity[:, 2]
-    else:
-        turned = product(exponential(h * state.velocity[:, 3:]), state.orientation)
-    return State(state.time + h, position, turned, state.velocity)
+    out = np.zeros(J.shape[0])
+    add_along(body, J, v, 1.0, out)
+    return out

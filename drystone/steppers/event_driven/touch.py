@@ -65,7 +65,7 @@ class Held:
         self.body = scene.model.geoms.body[np.stack([contacts.geom_a, contacts.geom_b], axis=1)]
         self.mu, self.eps = scene.materials(self.body)
         self.names = [self._name(i, k) for i, k in enumerate(self.keys)]
-        self._start = contacts
+        self.start = contacts
         self._place: dict[Key, int] = {key: i for i, key in enumerate(self.keys)}
         self._continued: Continued | None = None
         self._began = state.copy()
@@ -78,7 +78,7 @@ class Held:
         """
         n = len(self.keys)
         if n == 0:
-            return self._start, np.zeros(0, bool)
+            return self.start, np.zeros(0, bool)
         if found is None:
             found = self.scene.contacts(state)
         index = np.full(n, -1)
@@ -188,7 +188,7 @@ class Held:
         return Continued(local, normal, owner)
 
     def _continue(self, state: State) -> Contacts:
-        start = self._start
+        start = self.start
         if self._continued is None:
             self._continued = self._fixed(self._began, start)
         fixed = self._continued

@@ -1,0 +1,88 @@
+"""The vector Y of the event-driven method and the state of bodies: there and back, without objects.
+
+Y = (positions, orientations, velocities, work) of the bodies `own`; see ``steppers.event_driven``.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+
+
+@kernel
+def unpack(y, own, position, orientation, velocity):
+    """Write Y into position (nb, dim), orientation (nb,) or (nb, 4) as (nb, k), velocity (nb, dof);
+    quaternions get length 1."""
+    n, dim, k = own.size, position.shape[1], orientation.shape[1]
+    at, to = n * dim, n * (dim + k)
+    for i in range(n):
+        b = own[i]
+        for e in range(dim):
+            position[b, e] = y[dim * i + e]
+        size = 1.0
+        if k == 4:
+            size = 0.0
+            for e in range(4):
+                size += y[at + 4 * i + e] ** 2
+            size = np.sqrt(size)
+        for e in range(k):
+            orientation[b, e] = y[at + k * i + e] / size
+        for e in range(velocity.shape[1]):
+            velocity[b, e] = y[to + velocity.shape[1] * i + e]
+
+
+@kernel
+def rate_of_change(y, own, velocity, acceleration, power, dim, out):
+    """dY/dt into out; velocity, acceleration (nb, dof); power (4,): rates of the work."""
+    n, dof = own.size, velocity.shape[1]
+    k = 1 if dim == 2 else 4
+    at, to = n * dim, n * (dim + k)
+    for i in range(n):
+        b = own[i]
+        for e in range(dim):
+            out[dim * i + e] = velocity[b, e]
+        if dim == 2:
+            out[at + i] = velocity[b, 2]
+        else:
+            w, x, z = velocity[b, 3], velocity[b, 4], velocity[b, 5]
+            j = at + 4 * i
+            q0, q1, q2, q3 = y[j], y[j + 1], y[j + 2], y[j + 3]
+            out[j] = -0.5 * (w * q1 + x * q2 + z * q3)
+            out[j + 1] = 0.5 * (w * q0 + x * q3 - z * q2)
+            out[j + 2] = 0.5 * (x * q0 + z * q1 - w * q3)
+            out[j + 3] = 0.5 * (z * q0 + w * q2 - x * q1)
+        for e in range(dof):
+            out[to + dof * i + e] = acceleration[b, e]
+    for e in range(4):
+        out[to + dof * n + e] = power[e]
+
+
+@kernel
+def follow(geom_a, geom_b, feature, found, key, point, normal, gap, index, p, n, C):
+    """Contacts `key` (nc, 3), of geoms and feature, among the first `found` ones; their surface
+    points into p (nc, 2, dim), normals n (nc, dim), gaps C (nc,); index (nc,): where, -1 if
+    nowhere. -> how many are not there."""
+    lost, j, dim = 0, 0, point.shape[1]
+    for i in range(key.shape[0]):
+        index[i] = -1
+        for _ in range(found):
+            if j >= found:
+                j = 0
+            here = j
+            j += 1
+            if (
+                geom_a[here] == key[i, 0]
+                and geom_b[here] == key[i, 1]
+                and feature[here] == key[i, 2]
+            ):
+                index[i] = here
+                break
+        here = index[i]
+        if here < 0:
+            lost += 1
+            continue
+        C[i] = gap[here]
+        for e in range(dim):
+            n[i, e] = normal[here, e]
+            p[i, 0, e] = point[here, e] + 0.5 * gap[here] * normal[here, e]
+            p[i, 1, e] = point[here, e] - 0.5 * gap[here] * normal[here, e]
+    return lost

@@ -1,0 +1,226 @@
+"""dY/dt of a smooth phase without objects: what ``Mode.evaluate`` computes, by kernels alone.
+
+Integrators ask for it a dozen times a step. Only contacts that press take part; what is the same
+for the whole phase (who they are, rows of index sets, materials) is laid out once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg.lapack import dgesv
+
+from drystone.constraints.kinematics.local import LocalShapes, shapes_of
+from drystone.kernels import detect as stage
+from drystone.kernels import event_forces as forces
+from drystone.kernels import event_state, rows
+from drystone.kernels.kinematics.planar import rates_planar
+from drystone.kernels.kinematics.resolve import resolve
+from drystone.kernels.kinematics.spatial import rates_spatial
+from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.model import State
+from drystone.steppers.event_driven.vector import LOADS, Layout
+from drystone.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from drystone.steppers.event_driven.mode import Mode
+
+
+class Rate:
+    """The right-hand side of one phase; None in place of a rate where it does not apply."""
+
+    def __init__(self, mode: Mode, layout: Layout, template: State) -> None:
+        held, scene = mode.held, mode.held.scene
+        self.scene, self.layout, self.model = scene, layout, scene.model
+        self._chosen(mode)
+        self._islands(mode)
+        model, n, d = self.model, self.contacts.size, self.model.dim
+        dof, N = model.dof, n * d + self.nj
+        k = d if d == 2 else 3
+        self._x, self._R = np.empty((len(model.geoms), d)), np.empty((len(model.geoms), d, d))
+        self._index, self._C = np.empty(n, np.int64), np.empty(n)
+        self._p, self._n = np.empty((n, 2, d)), np.empty((n, d))
+        self._frame, self._D = np.empty((n, d, d)), np.empty((n, d, d))
+        self._bias, self._u = np.zeros(N), np.zeros(N)
+        self._rates = [np.empty((n, d)), np.empty((n, d)), np.empty((n, 2, d)), np.empty(n)]
+        self._J, self._P = np.empty((N, 2, dof)), np.empty((N, 2, dof))
+        self._soft, self._friction = np.zeros(N), np.empty((n, k - 1))
+        self._zero, self._ones = np.zeros((n, 3)), np.ones((n, 2))
+        self._template = template
+        self._marks = LocalShapes.empty(n, d)
+        start = held.start
+        self._key = np.stack([start.geom_a, start.geom_b, start.feature], axis=1)[self.contacts]
+        self._geom = np.ascontiguousarray(self._key[:, :2])
+        self._size = model.geoms.radius[self._geom].min(axis=1)
+        self._shapes = shapes_of(model.geoms, self._geom)
+        self._driven = np.zeros(model.nb, bool)
+        self._driven[[i for i, _ in model.motions]] = True
+        self._moves = np.asarray(model.inverse_mass > 0)
+
+    def _chosen(self, mode: Mode) -> None:
+        """Contacts that press, in islands that move, and what they are made of."""
+        model = self.model
+        nr, moving = len(mode.held.keys), np.zeros(mode.closed.size, bool)
+        for i, part in enumerate(mode.forces.islands):
+            if i not in mode.resting:
+                moving[part.system.contacts] = True
+        chosen = np.flatnonzero((mode.closed & moving)[:nr])
+        self.contacts, self.nj = chosen, mode.forces.joint.size
+        self._body = np.ascontiguousarray(mode.held.body[chosen])
+        sliding = mode.sliding
+        self._slides, self._frozen = sliding.slides[chosen], sliding.frozen[chosen]
+        self._way = np.ascontiguousarray(sliding.direction[chosen])
+        self._mu = mode.held.mu[chosen]
+        still = [mode.forces.islands[i].system.bodies for i in mode.resting]
+        self._still: Ints = np.concatenate([*still, np.empty(0, np.int64)])
+        joint_body = np.empty((0, 2), np.int64)
+        if mode.forces.islands:
+            joint_body = mode.forces.islands[0].system.state.joint_body
+        self._rows_body = np.concatenate([np.repeat(self._body, model.dim, axis=0), joint_body])
+
+    def _islands(self, mode: Mode) -> None:
+        """Unknown rows of every island, constant forces, and whose friction is tied."""
+        n, d = self.contacts.size, self.model.dim
+        place = np.full(mode.closed.size, -1)
+        place[self.contacts] = np.arange(n)
+        self._tied, self._direction = np.zeros(n, bool), np.zeros((n, d - 1))
+        held = np.zeros(n * d + self.nj)
+        self._unknown: list[Ints] = []
+        for i, part in enumerate(mode.forces.islands):
+            L, system = part.index_set, part.system
+            if i in mode.resting or L is None:
+                continue
+            at = place[system.contacts]
+            rows_of = np.concatenate([
+                (d * at[:, None] + np.arange(d)).ravel(), n * d + system.joints,
+            ])  # fmt: skip
+            self._unknown.append(rows_of[L.rows])
+            mine = at >= 0
+            self._tied[at[mine]] = (L.closed & ~L.stick)[mine]
+            self._direction[at[mine]] = L.direction[mine]
+            given = np.flatnonzero(L.held)
+            held[rows_of[given]] = L.held[given]
+        tangents = held[: n * d].reshape(n, d)[:, 1:]
+        tangents[self._tied] = 0.0
+        self._given = np.flatnonzero(held)
+        self._force = held[self._given]
+
+    def __call__(self, t: float, y: Floats) -> Floats | None:
+        """dY/dt, or None: contacts that are not found."""
+        state = self._state(t, y)
+        if self.contacts.size and not self._contacts(state):
+            return None
+        acceleration, power = self._accelerations(state)
+        out = np.empty(self.layout.size)
+        own, dim = self.layout.bodies, self.model.dim
+        event_state.rate_of_change(y, own, state.velocity, acceleration, power, dim, out)
+        return out
+
+    def _state(self, t: float, y: Floats) -> State:
+        state = self._template.copy()
+        state.time = float(t)
+        k = 1 if self.model.dim == 2 else 4
+        turn = state.orientation.reshape(-1, k)
+        event_state.unpack(y, self.layout.bodies, state.position, turn, state.velocity)
+        for i, motion in self.model.motions:
+            state.position[i], state.orientation[i] = motion.pose(t)
+            state.velocity[i] = motion.velocity(t, 0.0)
+        return state
+
+    def _contacts(self, state: State) -> bool:
+        """Rows of the contacts; whether all are found."""
+        scene, geoms, d = self.scene, self.model.geoms, self.model.dim
+        x, R, detector = self._x, self._R, scene.detector
+        fill = geom_poses_planar if d == 2 else geom_poses_spatial
+        fill(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
+        detector.scan.count[stage.STAGE] = stage.BOXES
+        while code := stage.detect(detector.scan, x, R, scene.near):
+            detector.help(code)
+        s = detector.scan
+        lost = event_state.follow(
+            s.geom_a, s.geom_b, s.feature, s.count[stage.CONTACTS], self._key, s.point, s.normal,
+            s.gap, self._index, self._p, self._n, self._C,
+        )  # fmt: skip
+        if lost:
+            return False
+        n, C, frame = self._C.size, self._C, self._frame
+        point = 0.5 * (self._p[:, 0] + self._p[:, 1])
+        if d == 2:
+            rows.frames_planar(self._n, frame)
+        else:
+            rows.frames_spatial(self._n, self._zero, self._ones, 1.0, frame)
+        marks = self._marks
+        marks.clear()
+        self._shapes(x, R, self._p, frame, marks)
+        flag = np.zeros(n, np.int64)
+        resolve(d, C, self._size, marks.feature, marks.bits, marks.E, marks.D, flag)
+        bias = self._bias[: n * d].reshape(n, d)
+        rates = rates_planar if d == 2 else rates_spatial
+        rates(
+            self._body, state.position, state.velocity, point, C, self._size, frame, marks.E,
+            marks.D, bias, *self._rates, flag,
+        )  # fmt: skip
+        self._jacobians(state, point, frame)
+        return True
+
+    def _jacobians(self, state: State, point: Floats, frame: Floats) -> None:
+        n, d, dof = point.shape[0], self.model.dim, self.model.dof
+        J = self._J[: n * d].reshape(n, d, 2, dof)
+        P = self._P[: n * d].reshape(n, d, 2, dof)
+        model = self.model
+        fill = rows.rows_planar if d == 2 else rows.rows_spatial
+        fill(
+            model.inverse_mass, model.inverse_inertia, state.position, self._body, point, frame,
+            J, P, self._D,
+        )  # fmt: skip
+        u = self._u[: n * d].reshape(n, d)
+        rows.row_velocities(self._body, J, np.zeros((n, d)), state.velocity, u)
+        forces.slip_friction(
+            frame, u, self._slides, self._frozen, self._way, self._direction, self._tied,
+            self._mu, self._friction,
+        )  # fmt: skip
+
+    def _accelerations(self, state: State) -> tuple[Floats, Floats]:
+        """Of bodies (nb, dof), and rates of the energies (4,)."""
+        model, scene, n = self.model, self.scene, self.contacts.size
+        d, power = model.dim, np.zeros(4)
+        q = None
+        if scene.joints is not None:
+            ties, _, q, _ = scene.joints.at(state, scene.turns)
+            self._J[n * d :], self._bias[n * d :], self._u[n * d :] = ties.J, ties.bias, ties.u
+        loads = scene.loads(state, q)
+        a = loads.acceleration
+        k = 1 if d == 2 else 3
+        inverse = loads.inverse_inertia.reshape(-1, k, k)
+        body, J, S = self._rows_body, self._J, self._P
+        forces.responses(body, J, model.inverse_mass, inverse, S)
+        forces.tie(self._friction, self._tied, S)
+        r = np.zeros(body.shape[0])
+        r[self._given] = self._force
+        forces.add_rows(self._given, self._force, body, S, a)
+        for unknown in self._unknown:
+            if unknown.size == 0:
+                continue
+            f = self._solved(unknown, a)
+            r[unknown] = f
+            forces.add_rows(unknown, f, body, S, a)
+        a[self._still] = 0.0
+        tangents = r[: n * d].reshape(n, d)
+        tied = self._tied
+        tangents[tied, 1:] = self._friction[tied] * tangents[tied, :1]
+        forces.powers(n, d, body, self._driven, J, r, self._u, state.velocity, power)
+        power[LOADS] += float((loads.force * state.velocity)[self._moves].sum())
+        return a, power
+
+    def _solved(self, unknown: Ints, a: Floats) -> Floats:
+        """Forces on the rows of one island."""
+        B, load = np.empty((unknown.size, unknown.size)), np.empty(unknown.size)
+        forces.equations(
+            unknown, self._rows_body, self._moves, self._J, self._P, self._bias, self._soft, a,
+            B, load,
+        )  # fmt: skip
+        _, _, f, info = dgesv(B.T, load)
+        if info != 0 or not np.isfinite(f).all():
+            f = np.linalg.lstsq(B.T, load, rcond=1e-12)[0]
+        return np.asarray(f)
