@@ -1,0 +1,83 @@
+"""Contacts of a replay for the page: where they act, how strong they are, how near to slip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone.types import Floats, Ints
+from drystone.view.player.blob import Blob
+from drystone.view.player.states import LEVELS
+
+RATE = 30.0  # frames with contacts, at most, in a second
+MOST = 240_000  # contacts in all: beyond it, fewer frames have them
+WEAK = 1e-9  # forces below this part of the largest are left out
+WORLD = 65535  # body of a contact with nothing that has a name
+
+
+def add_contacts(blob: Blob, replay: Any, frames: Ints, time: Floats) -> dict[str, Any] | None:
+    """Pack contacts at some of the frames (indices of the replay); None where it has none."""
+    tables = _tables(replay, frames, time)
+    if not tables:
+        return None
+    names = np.array(replay.model.names, dtype=np.str_)
+    dim = int(replay.model.dim)
+    held = np.concatenate([table for _, table in tables])
+    if not held.size:
+        return None
+    blob.add("contact_frame", [k for k, _ in tables], "u4")
+    blob.add("contact_first", np.cumsum([0] + [len(table) for _, table in tables]), "u4")
+    blob.add_planes("contact_pair", _indices(held["bodies"], names))
+    point = np.nan_to_num(held["point"])
+    low, high = point.min(axis=0), point.max(axis=0)
+    step = np.where(high > low, (high - low) / LEVELS, 1.0)
+    blob.add_planes("contact_point", np.rint((point - low) / step).T)
+    force = np.nan_to_num(held["force"])
+    most = float(np.abs(force).max(initial=0.0)) or 1.0
+    root = np.sign(force) * np.sqrt(np.abs(force) / most)
+    blob.add_planes("contact_force", np.rint((root + 1.0) * 32767).T)
+    blob.add("contact_share", np.rint(255 * _share(held)), "u1")
+    return {
+        "count": int(held.size), "low": low.tolist()[:dim], "step": step.tolist()[:dim],
+        "most": most,
+    }  # fmt: skip
+
+
+def _tables(replay: Any, frames: Ints, time: Floats) -> list[tuple[int, np.ndarray]]:
+    """(place among `frames`, contacts that carry something), no denser than RATE, MOST in all."""
+    reader = getattr(replay, "contacts", None)
+    if not callable(reader):
+        return []
+    out: list[tuple[int, np.ndarray]] = []
+    last = -np.inf
+    for k, frame in enumerate(frames):
+        if k and time[k] - last < 0.999 / RATE:
+            continue
+        table = reader(int(frame))
+        if table is None:
+            continue
+        size = np.linalg.norm(table["force"], axis=1)
+        out.append((k, table[size > WEAK * size.max(initial=0.0)]))
+        last = float(time[k])
+    total = sum(len(table) for _, table in out)
+    return out[:: int(np.ceil(total / MOST))] if total > MOST else out
+
+
+def _indices(bodies: np.ndarray, names: np.ndarray) -> Ints:
+    """(n, 2) places of names among all names."""
+    order = np.argsort(names, kind="stable")
+    found = np.clip(np.searchsorted(names[order], bodies), 0, len(names) - 1)
+    out: Ints = np.where(names[order][found] == bodies, order[found], WORLD)
+    return out
+
+
+def _share(held: np.ndarray) -> Floats:
+    """Part of the friction in use, |f_t| / (mu f_n), from 0 to 1."""
+    force, normal = held["force"], held["normal"]
+    f_n = np.einsum("ci,ci->c", force, normal)
+    f_t = np.linalg.norm(force - f_n[:, None] * normal, axis=1)
+    bound = np.nan_to_num(held["friction"]) * f_n
+    share = np.divide(f_t, bound, out=np.zeros_like(f_t), where=bound > 0)
+    out: Floats = np.clip(np.nan_to_num(share), 0.0, 1.0)
+    return out

@@ -1,0 +1,140 @@
+"""One replay, packed: what its panel of the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from drystone import drawing
+from drystone.errors import OptionError
+from drystone.model import Model
+from drystone.types import Floats, Ints
+from drystone.view.look import GROUND, body_colours, rgb
+from drystone.view.player import states
+from drystone.view.player.blob import Blob
+from drystone.view.player.contacts import WORLD, add_contacts
+from drystone.view.player.shapes import add_outlines, add_solids
+
+# plot, its lines (series, label, whether it stands for the replay among others), unit, and for
+# logarithmic ones the least value worth a difference
+PLOTS = (
+    ("energy", (("kinetic", "kinetic", False), ("potential", "potential", False),
+                ("total", "total", True)), "J", 0.0),
+    ("penetration", (("infeasibility", "greatest", True),), "m", 1e-9),
+    ("residual of the solver", (("residual", "greatest", True),), "", 1e-12),
+    ("contacts", (("contacts", "points", True),), "", 0.0),
+)  # fmt: skip
+PEAKS = ("infeasibility", "residual")  # between frames the greatest counts
+
+
+def pack(
+    replay: Any,
+    *,
+    label: str = "",
+    fps: float = 60.0,
+    forces: bool = True,
+    view: Mapping[str, Any] | None = None,
+    colours: Mapping[str, str] | None = None,
+) -> tuple[dict[str, Any], str]:
+    """What a page must know of a replay, and its arrays as compressed text."""
+    model: Model = replay.model
+    if model.nb >= WORLD:
+        raise OptionError(f"a page holds fewer than {WORLD} bodies; this replay has {model.nb}")
+    time = np.asarray(replay.time, dtype=float)
+    if not len(time):
+        raise OptionError("this replay has no frames to show")
+    planar = model.dim == 2
+    frames = states.chosen_frames(time, fps, model.nb * (3 if planar else 7))
+    position, orientation = replay.position[frames], replay.orientation[frames]
+    hints = view if view is not None else getattr(replay, "view", None) or {}
+    blob = Blob()
+    exact = states.add_states(blob, time[frames], position, orientation)
+    shapes = add_outlines(blob, model) if planar else add_solids(blob, model)
+    blob.add("colours", _colours(model, colours or {}), "u1")
+    low, high = _bounds(model, position, orientation, hints)
+    meta: dict[str, Any] = {
+        "label": label, "dim": model.dim, "names": list(model.names), "frames": len(frames),
+        "mass": [float(f"{m:.4g}") for m in model.mass], "exact": exact,
+        "free": [int(x) for x in drawing.moving(model)],
+        "bounds": [low.tolist(), high.tolist()], "grain": states.grain(model),
+        "camera": None if planar else states.camera(hints, low, high),
+        "floors": states.floors(model, orientation[0]), "joints": _joints(model) if planar else [],
+        **shapes,
+    }  # fmt: skip
+    meta["contacts"] = add_contacts(blob, replay, frames, time[frames]) if forces else None
+    meta["series"] = _series(blob, replay, frames, len(time))
+    meta["sections"] = blob.sections
+    return meta, blob.text()
+
+
+def _bounds(
+    model: Model, position: Floats, orientation: Floats, view: Mapping[str, Any]
+) -> tuple[Floats, Floats]:
+    if model.dim == 2 and view.get("limits"):
+        (x0, x1), (y0, y1) = view["limits"]
+        return np.array([x0, y0], dtype=float), np.array([x1, y1], dtype=float)
+    low, high = states.bounds(model, position, orientation)
+    if model.dim == 2:
+        pad = 0.06 * float((high - low).max())
+        return low - pad, high + pad
+    return low, high
+
+
+def _colours(model: Model, given: Mapping[str, str]) -> Any:
+    out = body_colours(model)
+    still = ~drawing.moving(model)
+    still[[body for body, _ in model.motions]] = False
+    out[still] = GROUND
+    for name, colour in given.items():
+        if name not in model.names:
+            raise OptionError(f"colours: no body {name!r} in this replay")
+        try:
+            out[model.names.index(name)] = rgb(colour)
+        except (ValueError, TypeError):
+            raise OptionError(f"colours: {name} = {colour!r}: expected '#rrggbb'") from None
+    return out
+
+
+def _joints(model: Model) -> list[dict[str, Any]]:
+    """Anchors on the first body of each joint; -1 is the world."""
+    joints = model.joints
+    if joints is None:
+        return []
+    return [
+        {"body": int(joints.body[j, 0]), "anchor": joints.anchor_a[j].tolist()}
+        for j in range(len(joints))
+    ]
+
+
+def _series(blob: Blob, replay: Any, frames: Ints, n: int) -> list[dict[str, Any]]:
+    """Pack what the reports say at the frames; nothing where a replay has no reports."""
+    out: list[dict[str, Any]] = []
+    if len(frames) < 2:
+        return out
+    for plot, lines, unit, least in PLOTS:
+        for name, label, main in lines:
+            values = _values(replay, name)
+            if values is None or len(values) != n - 1 or not np.isfinite(values).any():
+                continue
+            if name in PEAKS:
+                picked = np.maximum.reduceat(values, frames[:-1])
+            else:
+                picked = values[frames[1:] - 1]
+            section = f"series{len(out)}"
+            blob.add(section, np.concatenate([picked[:1], picked]), "f4")
+            out.append(
+                {
+                    "plot": plot, "label": label, "main": main, "unit": unit, "least": least,
+                    "section": section,
+                }
+            )  # fmt: skip
+    return out
+
+
+def _values(replay: Any, name: str) -> Floats | None:
+    try:
+        return np.asarray(replay.series(name), dtype=float)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None

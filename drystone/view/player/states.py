@@ -1,0 +1,145 @@
+"""States of a replay as 16-bit numbers: which frames, how exact, and where the camera looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone import drawing
+from drystone.dynamics.frames import rotations
+from drystone.geometry import kinds
+from drystone.model import Model, State
+from drystone.types import Floats, Ints
+from drystone.view.player.blob import Blob
+
+LEVELS = 65535  # steps of a 16-bit number
+MOST = 24_000_000  # numbers of all frames together: a page that a telephone can hold
+FLOOR = 0.35  # least cosine with the vertical of a plane that is drawn
+SAMPLES = 16  # frames whose bodies set what the camera sees
+FLOWN = 2.0  # percent of all these bodies that may be out of sight
+
+
+def chosen_frames(time: Floats, fps: float, values: int) -> Ints:
+    """Indices of frames no denser than `fps` [1/s], of `values` numbers each; ends included."""
+    n = len(time)
+    most = max(2, MOST // max(values, 1))
+    span = float(time[-1] - time[0])
+    wanted = min(n, most, int(np.ceil(span * fps)) + 1) if span > 0 else 1
+    if wanted >= n:
+        return np.arange(n)
+    at = np.linspace(time[0], time[-1], wanted)
+    after = np.clip(np.searchsorted(time, at), 1, n - 1)
+    return np.unique(np.where(at - time[after - 1] < time[after] - at, after - 1, after))
+
+
+def add_states(blob: Blob, time: Floats, position: Floats, orientation: Floats) -> float:
+    """Pack frames: time (n,), position (n, nb, dim), orientation (n, nb) or (n, nb, 4).
+
+    Each coordinate of each body has its own range; angles wrap; quaternions are kept to 1/32767.
+    Returns the greatest error of a place [m].
+    """
+    n, nb, dim = position.shape
+    place = np.nan_to_num(position, nan=0.0, posinf=0.0, neginf=0.0)
+    low, high = (place.min(axis=0), place.max(axis=0)) if n else (np.zeros((nb, dim)),) * 2
+    step = (high - low) / LEVELS
+    words = np.empty((nb, dim + (1 if dim == 2 else 4), n), np.uint16)
+    divisor = np.where(step > 0, step, 1.0)
+    words[:, :dim] = np.rint((place - low) / divisor).transpose(1, 2, 0)
+    if dim == 2:
+        turns = np.nan_to_num(orientation) / (2 * np.pi)
+        words[:, 2] = (np.rint((turns - np.floor(turns)) * 65536).astype(np.int64) & 65535).T
+    else:
+        words[:, dim:] = np.rint((_continuous(orientation) + 1.0) * 32767.5).transpose(1, 2, 0)
+    change = words.copy()
+    change[:, :, 1:] -= words[:, :, :-1]  # wraps, and so does the sum
+    blob.add("time", time, "f8")
+    blob.add("low", low, "f8")
+    blob.add("step", step, "f8")
+    blob.add_planes("state", change)
+    return 0.5 * float(step.max(initial=0.0))
+
+
+def _continuous(quaternions: Floats) -> Floats:
+    """The same turns, each quaternion with the sign that is nearer to the one before."""
+    q = np.nan_to_num(quaternions)
+    q = q / np.maximum(np.linalg.norm(q, axis=2, keepdims=True), 1e-300)
+    sign = np.where(np.einsum("kbi,kbi->kb", q[1:], q[:-1]) < 0, -1.0, 1.0)
+    out = q.copy()
+    out[1:] *= np.cumprod(sign, axis=0)[:, :, None]
+    return np.clip(out, -1.0, 1.0)
+
+
+def bounds(model: Model, position: Floats, orientation: Floats) -> tuple[Floats, Floats]:
+    """Corners (dim,) of a box about what happens: bodies that move, as they stand at the start
+    and later, without the few that fly away; and what is fixed near them."""
+    kept = np.unique(np.linspace(0, len(position) - 1, SAMPLES).astype(int))
+    found = [_corners(model, position[k], orientation[k]) for k in kept]
+    if found[0] is None:
+        return -np.ones(model.dim), np.ones(model.dim)
+    body, low, high = found[0]
+    free = drawing.moving(model)[body]
+    moves = free if free.any() else np.ones_like(free)
+    lows = np.concatenate([later[1][moves] for later in found])
+    highs = np.concatenate([later[2][moves] for later in found])
+    box_low = np.minimum(low[moves].min(axis=0), np.percentile(lows, FLOWN, axis=0))
+    box_high = np.maximum(high[moves].max(axis=0), np.percentile(highs, 100 - FLOWN, axis=0))
+    room = 0.5 * float((box_high - box_low).max())
+    if not moves.all():
+        fixed_low, fixed_high = low[~moves].min(axis=0), high[~moves].max(axis=0)
+        box_low = np.minimum(box_low, np.maximum(fixed_low, box_low - room))
+        box_high = np.maximum(box_high, np.minimum(fixed_high, box_high + room))
+    return box_low, box_high
+
+
+def _corners(model: Model, position: Floats, orientation: Floats) -> Any:
+    """Bodies (n,), lowest and highest corners (n, dim) of all bounded geoms, from their own
+    boxes (vertices of flat ones, radii of round ones); None without any."""
+    geoms = model.geoms
+    which = np.flatnonzero(np.isfinite(geoms.radius))
+    if not which.size:
+        return None
+    state = State(0.0, np.nan_to_num(position), np.nan_to_num(orientation), np.empty(0))
+    at = drawing.frames(model, state)
+    low, high = np.empty((which.size, model.dim)), np.empty((which.size, model.dim))
+    boxes: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
+    for i, g in enumerate(which):
+        key = int(geoms.kind[g]), drawing.numbers(geoms, g).tobytes()
+        if key not in boxes:
+            points = drawing.geom_mesh(geoms, g, 16)[0][:, : model.dim]
+            boxes[key] = points.min(axis=0), points.max(axis=0)
+        least, most = boxes[key]
+        middle, half = 0.5 * (least + most), 0.5 * (most - least)
+        centre = at.origin[g] + at.axes[g] @ middle
+        reach = np.minimum(np.abs(at.axes[g]) @ half, np.linalg.norm(half))
+        low[i], high[i] = centre - reach, centre + reach
+    return geoms.body[which], low, high
+
+
+def camera(view: Any, low: Floats, high: Floats) -> dict[str, list[float]]:
+    """Eye and target of a spatial view: the scene's own, or from the front and above."""
+    middle = 0.5 * (low + high)
+    target = np.array(view.get("target", middle), dtype=float)
+    eye = np.array(view.get("camera", target + np.array([0.5, -1.8, 0.7])), dtype=float)
+    if not np.linalg.norm(eye - target) > 0:
+        eye = target + np.array([0.5, -1.8, 0.7])
+    return {"eye": eye.tolist(), "target": target.tolist()}
+
+
+def grain(model: Model) -> float:
+    """Size of a typical piece [m]: how far soft shadows in corners reach."""
+    radii = model.geoms.radius[np.isfinite(model.geoms.radius)]
+    return float(np.median(radii)) if radii.size else 1.0
+
+
+def floors(model: Model, orientation: Floats) -> list[dict[str, Any]]:
+    """Half-spaces and half-planes in their bodies' frames; planes in space that are steep at the
+    start are walls of a box: left out, they would hide what is in it."""
+    geoms, out = model.geoms, []
+    for g in np.flatnonzero(np.isin(geoms.kind, kinds.UNBOUNDED)):
+        body, normal = int(geoms.body[g]), geoms.turn[g][:, -1]
+        if model.dim == 3 and (rotations(orientation[None, body])[0] @ normal)[2] < FLOOR:
+            continue
+        place = {"point": geoms.offset[g].tolist(), "normal": normal.tolist()}
+        out.append({"body": body, **place})
+    return out
