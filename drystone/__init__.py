@@ -94,6 +94,8 @@ if TYPE_CHECKING:
     from drystone.problems.files import write_problem as write_problem
     from drystone.scenes import Scene as Scene
     from drystone.scenes import scene as scene
+    from drystone.scenes.files import read_scene as read_scene
+    from drystone.scenes.files import write_scene as write_scene
     from drystone.simulation import Simulation as Simulation
     from drystone.solvers.admm import ADMM as ADMM
     from drystone.solvers.apgd import APGD as APGD
@@ -162,6 +164,8 @@ _HOMES: dict[str, str] = {
     "Comparison": "comparison.compare",
     "scene": "scenes",
     "Scene": "scenes",
+    "read_scene": "scenes.files",
+    "write_scene": "scenes.files",
     "decompose": "geometry.decomposition",
     "decompose_polygon": "geometry.decomposition",
     "MassProperties": "geometry.mass_properties",

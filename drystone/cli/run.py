@@ -1,4 +1,4 @@
-"""``drystone run``: a scene of the gallery, from its start to a summary."""
+"""``drystone run``: a scene of the gallery or a file, from its start to a summary."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import (
-    FAILED,
-    complain,
-    duration,
-    make_folder,
-    mistakes,
-    tolerance,
-    tolerances,
-)
+from drystone.cli.subjects import complete_scene
+from drystone.cli.words import FAILED, complain, make_folder, mistakes, tolerances
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -26,7 +19,14 @@ if TYPE_CHECKING:
     from drystone.scenes.base import Scene
     from drystone.simulation import Simulation
 
-SCENE = Annotated[str, typer.Argument(help="Name of a scene: see `drystone scenes`.")]
+SCENE = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
+        metavar="SCENE|FILE",
+        autocompletion=complete_scene,
+    ),
+]
 DT = Annotated[float | None, typer.Option("--dt", help="Step [s].")]
 METHOD = Annotated[
     str | None,
@@ -52,7 +52,10 @@ def run(
     cone: Annotated[
         str | None, typer.Option(help="circular, or an even number of directions.")
     ] = None,
-    solver: Annotated[str | None, typer.Option(help="Any friction solver; auto chooses.")] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option(help="Of the friction problems: auto, nsgs, newton, lemke, dantzig, ..."),
+    ] = None,
     restitution: Annotated[
         str | None, typer.Option(help="none, newton, poisson or poisson-shortcut.")
     ] = None,
@@ -64,6 +67,12 @@ def run(
         str | None, typer.Option(help="When a solve fails: report, raise or retry.")
     ] = None,
     settings: SETTINGS = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", "-r", help="Record the run to this file (.h5).")
+    ] = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show it in the browser while it runs.")
+    ] = False,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the end to this file (.png, .pdf, .svg).")
     ] = None,
@@ -75,9 +84,10 @@ def run(
     ] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Simulate a scene of the gallery and sum up what happened.
+    """Simulate a scene of the gallery, or of a file, and sum up what happened.
 
-    Only what is given differs from the scene's own method.
+    Only what is given differs from the scene's own method. Ctrl-C ends the run after its step, with
+    the summary and the recording so far.
 
     Examples:
 
@@ -86,20 +96,40 @@ def run(
       drystone run spheres --set n=1000 --duration 1 --picture spheres.png
 
       drystone run arch --set ratio=0.09 --plots arch/
+
+      drystone run mine.yaml --method event-driven --record mine.h5
+
+      drystone run wall --solver newton --dt 0.002 --json
     """
     options = {
         "dt": dt, "formulation": formulation, "cone": cone, "solver": solver, "tol": tol,
         "restitution": restitution, "stabilize": stabilize, "on_failure": on_failure,
     }  # fmt: skip
     with mistakes(debug):
-        from drystone.scenes.registry import scene as build
+        from drystone.cli.subjects import read_scene
 
-        chosen = build(scene, **read_settings(settings))
+        chosen = read_scene(scene, read_settings(settings))
         given = read_options(options)
         seconds = _seconds(chosen.duration if duration is None else duration)
-        _check_places(picture, plots)
-        simulation = chosen.simulation(_method(method), **given)
+        _check_places(picture, plots, record)
+        simulation = begin(chosen, method, given)
+        if view:
+            _show(chosen, simulation)
+            return
         _run(chosen, simulation, seconds, picture, plots, as_json)
+
+
+def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulation:
+    """The scene at its start, by its own method or one of that name, with options changed."""
+    chosen = _method(method) or scene.method
+    known = {field.name for field in fields(chosen)}
+    if "solver" in options and "solver" not in known and "contact_forces" in known:
+        options = {("contact_forces" if k == "solver" else k): v for k, v in options.items()}
+    for name, value in options.items():
+        if name not in known:
+            option = f"--{name.replace('_', '-')} {value}"
+            raise OptionError(f"{option}: {chosen.name} has no such option")
+    return scene.simulation(chosen, **options)
 
 
 def _method(name: str | None) -> Any:
@@ -149,8 +179,12 @@ def _seconds(value: float) -> float:
     return value
 
 
-def _check_places(picture: Path | None, plots: Path | None) -> None:
+def _check_places(picture: Path | None, plots: Path | None, record: Path | None) -> None:
     """Said before the run, not after it."""
+    if record is not None and record.suffix.lower() not in (".h5", ".hdf5"):
+        raise OptionError(f"--record {record}: expected a name ending in .h5")
+    if record is not None:
+        _check_writable("--record", record)
     if picture is not None and picture.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise OptionError(f"--picture {picture}: expected a name ending in .png, .pdf or .svg")
     if picture is not None or plots is not None:
@@ -161,11 +195,22 @@ def _check_places(picture: Path | None, plots: Path | None) -> None:
     if plots is not None:
         make_folder("--plots", plots)
     if picture is not None:
-        make_folder("--picture", picture.parent)
-        if picture.is_dir() or not os.access(
-            picture if picture.exists() else picture.parent, os.W_OK
-        ):
-            raise OptionError(f"--picture {picture}: cannot be written")
+        _check_writable("--picture", picture)
+
+
+def _check_writable(option: str, place: Path) -> None:
+    make_folder(option, place.parent)
+    if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise OptionError(f"{option} {place}: cannot be written")
+
+
+def _show(scene: Scene, simulation: Simulation) -> None:
+    """Live in the browser, until Ctrl-C."""
+    from drystone.view import show
+
+    viewer = show(simulation, view=scene.view, title=scene.name, playing=True, browser=True)
+    typer.echo(f"{scene.name}: {viewer.url}   (Ctrl-C ends)")
+    viewer.wait()
 
 
 def _run(
@@ -176,6 +221,7 @@ def _run(
     plots: Path | None,
     as_json: bool,
 ) -> None:
+    from drystone.cli.summary import as_object, print_summary
     from drystone.cli.watch import watch
 
     done = watch(simulation, seconds, title=scene.name, bar=not as_json, keep=plots is not None)
@@ -204,83 +250,3 @@ def _draw(
 
         written += save_series(done.reports, plots, **tolerances(simulation.method))
     return written
-
-
-def as_object(
-    scene: Scene, simulation: Simulation, done: Watched, written: list[Path]
-) -> dict[str, Any]:
-    """The summary for programs."""
-    return {
-        "scene": scene.name,
-        "settings": dict(scene.settings),
-        "method": method_object(simulation.method),
-        "bodies": len(simulation.bodies),
-        "simulated": done.simulated,
-        "seconds": done.seconds,
-        "compiling": done.compiling,
-        "speed": done.speed,
-        "stopped": done.stopped,
-        **done.tally.as_json(),
-        "files": [str(path) for path in written],
-    }
-
-
-def method_object(method: Any) -> dict[str, Any]:
-    """Name and options of a method (of time stepping the main ones); objects among them by their
-    own names."""
-    main = ("dt", "formulation", "cone", "restitution", "stabilize", "solver", "tol")
-    out = {"name": method.name}
-    for name in main if method.name == "time-stepping" else [f.name for f in fields(method)]:
-        value = getattr(method, name)
-        plain = value is None or isinstance(value, str | int | float)
-        out[name] = value if plain else getattr(value, "name", str(value))
-    return out
-
-
-def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: list[Path]) -> None:
-    """The summary for people."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from drystone.cli.watch import times
-
-    tally, method = done.tally, simulation.method
-    console = Console(highlight=False)
-    console.print(f"[bold]{scene.name}[/]: {scene.summary} ({scene.paper})")
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
-    unsolved = "all solved" if not tally.unsolved else f"[yellow]{tally.unsolved} unsolved[/]"
-    if tally.first_unsolved is not None:
-        unsolved += f", the first at {tally.first_unsolved:.4g} s"
-    compiling = f", and {done.compiling:.1f} s compiling" if done.compiling > 0.05 else ""
-    rows = {
-        "simulated": f"{done.simulated:g} s in {tally.steps} steps of {method.dt:.4g} s, "
-        f"{len(simulation.bodies)} bodies, {getattr(method, 'formulation', method.name)}",
-        "wall time": f"{duration(done.seconds)}: {times(done.speed)} real time{compiling}",
-        "solves": f"{unsolved}; worst residual {tally.residual:.1e} "
-        f"({tolerance(method, tally.residual)})",
-        "infeasibility": f"{tally.infeasibility:.2e} m at most",
-        "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
-        "energy": energy_words(tally.ledger()),
-    }
-    for name, text in rows.items():
-        table.add_row(name, text)
-    console.print(table)
-    for path in written:
-        console.print(f"wrote {path}", style="bold", soft_wrap=True)
-
-
-def energy_words(ledger: dict[str, float]) -> str:
-    """Where the energy went [J]; what did nothing is left out."""
-    scale = max((abs(value) for value in ledger.values()), default=0.0)
-    parts = [
-        f"{name} {ledger[name]:+.3g}"
-        for name in ("driving", "loads", "friction", "impact", "constraint", "integration")
-        if abs(ledger.get(name, 0.0)) > 1e-6 * scale
-    ]
-    because = f" = {', '.join(parts)}" if parts else ""
-    return (
-        f"{ledger['change']:+.4g} J{because}; unexplained {ledger['unexplained']:.0e}; "
-        f"kinetic {ledger.get('kinetic', 0.0):.3g} at the end"
-    )

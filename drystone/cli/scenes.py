@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 
-from drystone.cli.words import PIPED_WIDTH, mistakes
+from drystone.cli.subjects import complete_scene
+from drystone.cli.words import PIPED_WIDTH, make_folder, mistakes
 
 
 def scenes(
     name: Annotated[
-        str | None, typer.Argument(help="A scene whose settings are to be shown.", metavar="SCENE")
+        str | None,
+        typer.Argument(
+            help="A scene whose settings are to be shown.",
+            metavar="SCENE",
+            autocompletion=complete_scene,
+        ),
+    ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write", help="Write scenes to this folder as files to edit and run.", metavar="DIR"
+        ),
+    ] = None,
+    format: Annotated[str, typer.Option(help="Of files: yaml or json.")] = "yaml",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", "-s", help="Of the scene that is written: a setting.", metavar="KEY=VALUE"
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object for each scene, one a line.")
@@ -22,6 +42,14 @@ def scenes(
     """List the gallery: name, what it shows, and the paper it comes from.
 
     With a name: that scene's settings and their defaults, for `drystone run SCENE --set`.
+
+    Examples:
+
+      drystone scenes arch
+
+      drystone scenes --write gallery/
+
+      drystone scenes wall --set courses=20 --write . && drystone run wall.yaml
     """
     with mistakes(debug):
         from drystone.errors import OptionError
@@ -30,6 +58,11 @@ def scenes(
 
         if name is not None and name not in SCENES:
             raise OptionError(unknown("scene", name, SCENES))
+        if write is not None:
+            _write(write, format, [name] if name else list(SCENES), settings, as_json)
+            return
+        if settings:
+            raise OptionError("--set: settings of a scene that is written: --write DIR")
         rows = [_row(entry) for entry in SCENES.values() if name in (None, entry.name)]
         if as_json:
             for row in rows:
@@ -38,6 +71,32 @@ def scenes(
             _print_gallery(rows)
         else:
             _print_settings(rows[0])
+
+
+def _write(
+    folder: Path, format: str, names: list[str], settings: list[str] | None, as_json: bool
+) -> None:
+    """Scenes as files; what cannot be described is said."""
+    from drystone.cli.run import read_settings
+    from drystone.errors import OptionError
+    from drystone.scenes.base import unknown
+    from drystone.scenes.files import write_scene
+    from drystone.scenes.registry import scene
+
+    if format not in ("yaml", "json"):
+        raise OptionError(f"--format: {unknown('format', format, {'yaml': 0, 'json': 0})}")
+    given = read_settings(settings)
+    if given and len(names) > 1:
+        raise OptionError("--set: of which scene? give its name")
+    make_folder("--write", folder)
+    written = []
+    for name in names:
+        built = scene(name, **given)
+        written.append(str(write_scene(folder / f"{name}.{format}", built)))
+    if as_json:
+        typer.echo(json.dumps({"files": written}))
+    else:
+        typer.echo(f"wrote {len(written)} scene{'s' * (len(written) > 1)} to {folder}")
 
 
 def _row(entry: Any) -> dict[str, Any]:
@@ -74,7 +133,9 @@ def _print_gallery(rows: list[dict[str, Any]]) -> None:
     console = _console()
     console.print(table)
     console.print(
-        "\nrun one: drystone run SCENE      its settings: drystone scenes SCENE", highlight=False
+        "\nrun one: drystone run SCENE      its settings: drystone scenes SCENE      "
+        "as files: drystone scenes --write DIR",
+        highlight=False,
     )
 
 

@@ -30,16 +30,26 @@ def read_recording(text: str) -> Any:
 
 
 def read_scene(text: str, settings: dict[str, str] | None = None) -> Any:
-    """A ds.Scene of the gallery, or what a scene file holds: both have world, method, duration and
-    view. settings: of the gallery's scenes."""
-    if Path(text).suffix.lower() in SCENE_FILES:
+    """A ds.Scene: of the gallery, with these settings, or from a scene file."""
+    suffix = Path(text).suffix.lower()
+    if suffix in SCENE_FILES:
         if settings:
             raise OptionError(f"--set: {text} is a scene file: change it there")
-        from drystone import scene_files
+        from drystone.scenes.files import read_scene as from_file
 
-        return scene_files.read(text)
+        return from_file(text)
     if is_recording(text):
         raise OptionError(f"{text} is a recording: expected a scene (`drystone scenes`) or a file")
-    from drystone.scenes.registry import scene
+    from drystone.scenes.registry import SCENES, scene
 
+    if text not in SCENES and (suffix or "/" in text or Path(text).exists()):
+        endings = ", ".join(SCENE_FILES)
+        raise OptionError(f"{text}: expected a scene (`drystone scenes`) or a file ({endings})")
     return scene(text, **(settings or {}))
+
+
+def complete_scene(incomplete: str) -> list[str]:
+    """Names of the gallery that begin so, for the shell."""
+    from drystone.scenes.registry import SCENES
+
+    return [name for name in SCENES if name.startswith(incomplete)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from drystone.simulation import Simulation
 from drystone.steppers.base import StepReport
 
 REFRESH = 0.1  # [s] between two looks at the clock's face
+MOST = 1024  # steps at a time
 
 
 @dataclass
@@ -49,31 +52,28 @@ def watch(
     keep: bool = False,
     each: Callable[[Simulation], Any] | None = None,
 ) -> Watched:
-    """Run for `duration` [s]; Ctrl-C ends it early and politely. each: called after every step."""
+    """Run for `duration` [s]; Ctrl-C ends it after the step, a second one at once. each: called
+    after every step; without it steps that need no Python run many at a time."""
     out = Watched()
     begin_time, begin = simulation.time, perf_counter()
     compiled = compile_seconds()
-    shown = begin
-    with _bar(title, duration, bar) as update:
+    steps = round(duration / simulation.method.dt)
+    with _bar(title, duration, bar) as update, _interrupts() as stopped:
 
-        def after(sim: Simulation) -> None:
-            nonlocal shown
-            report = sim.report
-            if report is None:
-                return
-            out.tally.add(report)
-            if keep:
-                out.reports.append(report)
-            if each is not None:
-                each(sim)
-            now = perf_counter()
-            if now - shown > REFRESH:
-                shown = now
-                busy = now - begin - (compile_seconds() - compiled)
-                update(sim.time - begin_time, busy, report)
+        def show() -> None:
+            busy = perf_counter() - begin - (compile_seconds() - compiled)
+            if out.tally.last is not None:
+                update(simulation.time - begin_time, busy, out.tally.last)
 
         try:
-            simulation.run(duration, callback=after)
+            for reports in _parts(simulation, steps, each, show):
+                for report in reports:
+                    out.tally.add(report)
+                if keep:
+                    out.reports += reports
+                if stopped():
+                    out.stopped = True
+                    break
         except KeyboardInterrupt:
             out.stopped = True
         finally:
@@ -81,6 +81,54 @@ def watch(
             out.compiling = compile_seconds() - compiled
             out.seconds = perf_counter() - begin - out.compiling
     return out
+
+
+def _parts(
+    simulation: Simulation,
+    steps: int,
+    each: Callable[[Simulation], Any] | None,
+    show: Callable[[], None],
+) -> Iterator[list[StepReport]]:
+    """Take steps, one or many at a time; yields their reports."""
+    many, shown = 1, perf_counter()
+    while steps > 0:
+        began = perf_counter()
+        if each is None and getattr(simulation._stepper, "in_one", False):
+            count = min(many, steps)
+            kept = simulation.run(count * simulation.method.dt, record=True)
+            yield [] if kept is None else kept.reports
+        else:
+            count, report = 1, simulation.step()
+            if each is not None:
+                each(simulation)
+            yield [report]
+        steps -= count
+        took = perf_counter() - began
+        many = min(2 * many, MOST) if took < 0.5 * REFRESH else max(many // 2, 1)
+        if perf_counter() - shown > REFRESH:
+            shown = perf_counter()
+            show()
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed: a step in work is finished, so that what was reached is whole."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # only the main thread hears of it, and raises
+        return
+    pressed = False
+
+    def note(number: int, frame: Any) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Clock(ProgressColumn):

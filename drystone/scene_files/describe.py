@@ -65,8 +65,11 @@ def _body(body: Body) -> Document:
     owner = f"body {body.name!r}"
     out: Document = {"name": body.name}
     given = {key: value for key, value in body.given.items() if key != "name"}
-    if body.template is not None:
-        out["shape"] = shape_document(owner, body.template.shape)
+    shape = None if body.template is None else body.template.shape
+    if isinstance(shape, HalfPlane | HalfSpace) and given.pop("fixed", False):
+        out["shape"] = _ground(shape)
+    elif shape is not None:
+        out["shape"] = shape_document(owner, shape)
     motion, cone = given.pop("motion", None), given.pop("cone", None)
     out |= {key: plain(f"{owner}: {key}", value) for key, value in given.items()}
     if cone is not None:
@@ -80,6 +83,14 @@ def _body(body: Body) -> Document:
             )
         out["motion"] = {"kind": kind} | said(owner, motion)
     return out
+
+
+def _ground(shape: HalfPlane | HalfSpace) -> Document:
+    out: Document = {"kind": "ground"}
+    normal = list(vars(shape)["said"])
+    if normal != [0.0] * (shape.dim - 1) + [1.0]:
+        out["normal"] = normal
+    return out | ({"height": shape.offset} if str(shape.offset) != "0.0" else {})
 
 
 def shape_document(owner: str, shape: Shape) -> Document:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import signal
 
 import pytest
 from typer.testing import CliRunner
@@ -93,31 +94,45 @@ def test_mistakes_end_with_one_line_and_code_2(arguments, words):
 
 
 def test_a_run_that_fails_ends_with_code_1(monkeypatch):
-    def burst(self):
+    def burst(self, duration, **options):
         raise ds.SimulationError("body 'ball' at 0.01 s: speed is not finite")
 
-    monkeypatch.setattr(ds.Simulation, "step", burst)
+    monkeypatch.setattr(ds.Simulation, "run", burst)
     done = invoke(*SHORT)
     assert done.exit_code == 1
     assert done.output.strip() == "drystone: body 'ball' at 0.01 s: speed is not finite"
 
 
 def test_ctrl_c_ends_politely(monkeypatch):
-    step = ds.Simulation.step
+    run = ds.Simulation.run
 
-    def interrupted(self):
-        if self.time > 0.02:
-            raise KeyboardInterrupt
-        return step(self)
+    def interrupted(self, duration, **options):
+        out = run(self, duration, **options)
+        if self.time > 0.02:  # what Ctrl-C sends, while the steps are running
+            signal.raise_signal(signal.SIGINT)
+        return out
 
-    monkeypatch.setattr(ds.Simulation, "step", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(ds.Simulation, "run", interrupted)
     done = invoke(*SHORT, "--json")
     assert done.exit_code == 1
     first, second = done.output.strip().splitlines()
-    assert first.startswith("drystone: stopped at 0.0208")
     found = json.loads(second)
     assert found["stopped"] is True
-    assert found["steps"] == 5
+    assert 5 <= found["steps"] < 12
+    assert first == f"drystone: stopped at {found['simulated']:g} s of 0.05 s"
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_step(monkeypatch):
+    def impatient(self):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ds.Simulation, "step", impatient)
+    done = invoke("run", "double-pendulum", "--duration", "0.05", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.output.strip().splitlines()[1])["steps"] == 0
 
 
 def test_pictures_and_plots_are_written(tmp_path):
@@ -149,12 +164,16 @@ def test_a_tally_finds_the_worst_and_sums_the_rest():
 
 
 def test_watching_changes_nothing():
-    plain, watched = (ds.scene("disks-21").simulation() for _ in range(2))
+    plain, watched, chunks = (ds.scene("disks-21").simulation() for _ in range(3))
     plain.run(1.0)
     seen = []
+    many = watch(chunks, 1.0, title="", keep=True)
+    assert (plain.state.position == chunks.state.position).all()
+    assert (many.tally.steps, len(many.reports)) == (20, 20)
     done = watch(watched, 1.0, title="", keep=True, each=lambda sim: seen.append(sim.time))
     assert (plain.state.position == watched.state.position).all()
     assert len(done.reports) == len(seen) == 20
+    assert done.tally.energy == many.tally.energy
     assert done.simulated == pytest.approx(1.0)
     assert 0 < done.seconds < math.inf
 

@@ -1,0 +1,156 @@
+"""``drystone check``: whether files are what they say: scenes, problems, recordings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drystone.cli.words import WRONG, complain, kind_of, mistakes, size_of
+from drystone.errors import DrystoneError, OptionError, SceneFileError
+
+SCENES = (".yaml", ".yml", ".json")
+TABLES = (".hdf5", ".h5")  # problems of FCLIB, or recordings
+PROBLEMS = (".dat", ".npz")
+
+
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Scenes (.yaml, .json), problems (.hdf5, .dat, .npz), recordings (.h5).",
+            metavar="FILE...",
+        ),
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each file, one a line.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """Check files, and sum up what they hold. Nothing is simulated or solved.
+
+    What is wrong is said with file, line, key and value; the exit code is 2 if any file is wrong.
+
+    Examples:
+
+      drystone check wall.yaml
+
+      drystone check problems/*.hdf5 --json
+    """
+    with mistakes(debug):
+        wrong = False
+        for path in files:
+            try:
+                found = look(path)
+            except DrystoneError as error:
+                if debug:
+                    raise
+                wrong = True
+                lines = error.problems if isinstance(error, SceneFileError) else (str(error),)
+                _say_wrong(path, lines, as_json)
+                continue
+            if as_json:
+                typer.echo(json.dumps({"file": str(path), "ok": True} | found, allow_nan=False))
+            else:
+                typer.echo(f"{path}: {found['words']}")
+        if wrong:
+            raise typer.Exit(WRONG)
+
+
+def _say_wrong(path: Path, lines: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"file": str(path), "ok": False, "errors": list(lines)}))
+        return
+    for line in lines:
+        complain(line)
+
+
+def look(path: Path) -> dict[str, Any]:
+    """What a file holds, "kind" and "words" first; DrystoneError if it is wrong."""
+    suffix = path.suffix.lower()
+    known: dict[tuple[str, ...], Callable[[Path], dict[str, Any]]] = {
+        SCENES: _scene,
+        PROBLEMS: _problem,
+        TABLES: _table,
+    }
+    for endings, reader in known.items():
+        if suffix in endings:
+            return reader(path)
+    endings_known = ", ".join(ending for endings in known for ending in endings)
+    raise OptionError(f"{path}: expected a name ending in {endings_known}")
+
+
+def _scene(path: Path) -> dict[str, Any]:
+    from drystone.cli.summary import method_object
+    from drystone.scenes.files import read_scene
+    from drystone.simulation import Simulation
+
+    scene = read_scene(path)
+    Simulation(
+        scene.world, scene.method
+    )  # overlaps, pairs without a kernel, joints that do not fit
+    world = scene.world
+    parts = [f"{len(world)} {'body' if len(world) == 1 else 'bodies'}"]
+    for count, word in ((len(world.joints), "joint"), (len(world.forces), "force")):
+        if count:
+            parts.append(f"{count} {word}{'s' * (count > 1)}")
+    where = "planar" if world.planar else "spatial"
+    words = f"{where} scene, {', '.join(parts)}, {world.total_mass:.6g} kg; {scene.method.name}"
+    return {
+        "kind": "scene",
+        "words": f"{words}, dt {scene.method.dt:.4g} s, {scene.duration:g} s",
+        "title": scene.summary,
+        "planar": world.planar,
+        "bodies": len(world),
+        "joints": len(world.joints),
+        "forces": len(world.forces),
+        "mass": world.total_mass,
+        "method": method_object(scene.method),
+        "duration": scene.duration,
+    }
+
+
+def _problem(path: Path) -> dict[str, Any]:
+    from drystone.problems.files import read_problem
+
+    problem = read_problem(path)
+    kind, size = kind_of(problem), size_of(problem)
+    unit = "contacts" if kind[-1] == "d" else "unknowns"
+    return {"kind": "problem", "words": f"{kind} problem, {size} {unit}", "type": kind, unit: size}
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """An HDF5 file: a recording if it says so, a problem otherwise."""
+    if not _is_recording(path):
+        return _problem(path)
+    from drystone.recording import read_recording
+
+    recording = read_recording(path)
+    frames, bodies = len(recording), len(recording.names)
+    time = recording.time
+    seconds = float(time[-1] - time[0]) if frames else 0.0
+    ended = "complete" if recording.complete else "stopped before its end"
+    return {
+        "kind": "recording",
+        "words": f"recording of {seconds:g} s, {frames} frames, {bodies} bodies, {ended}",
+        "frames": frames,
+        "bodies": bodies,
+        "seconds": seconds,
+        "complete": bool(recording.complete),
+        "scene": recording.scene,
+        "method": dict(recording.method or {}),
+    }
+
+
+def _is_recording(path: Path) -> bool:
+    """Whether an HDF5 file is one of ours; the readers say what is wrong with others."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return "fclib_local" not in file and "fclib_global" not in file
+    except (OSError, RuntimeError):
+        return path.suffix.lower() == ".h5"

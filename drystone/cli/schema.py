@@ -1,0 +1,44 @@
+"""``drystone schema``: the JSON Schema of scene files, for editors that check while one types."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drystone.cli.words import make_folder, mistakes
+from drystone.errors import OptionError
+
+
+def schema(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; the terminal otherwise.")
+    ] = None,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """Print the JSON Schema of scene files.
+
+    Editors that know YAML complete keys and mark mistakes with it: begin a file with
+    `# yaml-language-server: $schema=drystone.schema.json`.
+
+    Examples:
+
+      drystone schema -o drystone.schema.json
+
+      drystone schema | jq '.["$defs"] | keys'
+    """
+    with mistakes(debug):
+        from drystone import scene_files
+
+        text = json.dumps(scene_files.schema(), indent=2)
+        if output is None:
+            typer.echo(text)
+            return
+        make_folder("--output", output.parent)
+        try:
+            output.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OptionError(f"--output {output}: {error.strerror or error}") from None
+        typer.echo(f"wrote {output}")
