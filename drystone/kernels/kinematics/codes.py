@@ -13,3 +13,4 @@ SINGULAR, ILL, DEGENERATE, BORDER, NOT_EXTREMAL = 1, 2, 4, 8, 16
 
 NEAR = 1e-7  # of a geom's size: closer than this is on an edge or at a vertex
 STEEP = 1e-7  # sine of an angle: flatter than this is flat
+ROUND = 1e-11  # of a geom's size: rounding of where one piece of a surface ends

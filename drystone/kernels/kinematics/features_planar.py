@@ -13,6 +13,7 @@ from drystone.kernels.kinematics.codes import (
     NEAR,
     OFF,
     ON_FACE,
+    ROUND,
     SMOOTH,
     STEEP,
     VERTEX,
@@ -75,7 +76,7 @@ def features_planar(
             elif kind[o] == CAPSULE_2D:
                 near = NEAR * radius[o]
                 mark = AT_BORDER if abs(abs(qx) - numbers[f0]) <= near else 0
-                if abs(qx) < numbers[f0] - near:
+                if abs(qx) < numbers[f0] - ROUND * radius[o]:
                     found, mark, number = FACE, ON_FACE, 0 if qy > 0.0 else 1
                 else:
                     number, curvature = 2 if qx > 0.0 else 3, 1.0 / numbers[f0 + 1]

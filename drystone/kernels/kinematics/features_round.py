@@ -15,6 +15,7 @@ from drystone.kernels.kinematics.codes import (
     OFF,
     ON_FACE,
     RIM,
+    ROUND,
     SMOOTH,
     STEEP,
     VERTEX,
@@ -31,7 +32,7 @@ def _place(kind, h, r, q, m, size):
     flat = m[0] * m[0] + m[1] * m[1] <= STEEP * STEEP
     if kind == CAPSULE:
         bits = AT_BORDER if abs(abs(q[2]) - h) <= near else 0
-        if abs(q[2]) < h - near:
+        if abs(q[2]) < h - ROUND * size:
             return SMOOTH, bits, 0
         return VERTEX, bits, 1 if q[2] > 0.0 else 2  # a ball about the end, made round below
     if kind == CYLINDER:

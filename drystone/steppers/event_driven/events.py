@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from drystone.geometry import kinds
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.touch import Rows
-from drystone.types import Floats
+from drystone.types import Bools, Floats
 
 HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
@@ -26,8 +27,10 @@ SAME = 1e-6  # of a body's size: a contact that is found again under another nam
 TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-10, "press": 1e-10, "cone": 1e-10}
 ENDS = {
     "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
-    "slip": "stick", "grow": "slip", "set": "contacts",
+    "slip": "stick", "grow": "slip", "set": "contacts", "piece": "border",
 }  # fmt: skip
+
+IN_PIECES = (kinds.CAPSULE_2D, kinds.CAPSULE, kinds.CYLINDER, kinds.CONE)  # whose curvature jumps
 
 Name = tuple[str, object]
 
@@ -64,6 +67,10 @@ class Watch:
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
         self.known = {key: i for i, key in enumerate(mode.held.keys)}
+        self.piece = start.kin.piece
+        kind = mode.held.scene.model.geoms.kind
+        geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
+        self.pieced: Bools = np.isin(kind[geom], IN_PIECES) & mode.closed[: start.nr, None]
 
     def probe(self, t: float, state: State, margin: Floats) -> Probe:
         scene = self.mode.held.scene
@@ -76,6 +83,7 @@ class Watch:
             out.values[name] = margin_ + self.loose * HOLDS
         self._slips(now, out)
         self._lost(found, now, out)
+        self._borders(now, out)
         return out
 
     def _gaps(self, now: Evaluation, found: Contacts, out: Probe) -> None:
@@ -157,6 +165,15 @@ class Watch:
                 out.joins.append(mode.held.names[i])
             else:
                 out.values["set", i] = -1.0
+
+    def _borders(self, now: Evaluation, out: Probe) -> None:
+        """Closed contacts on another piece of a surface than at the start: its curvature jumps
+        at the border, and forces with it (K11)."""
+        if self.loose > 1.0:
+            return
+        other = (self.pieced & (now.rows.kin.piece != self.piece)).any(axis=1) & ~now.rows.lost
+        for i in np.flatnonzero(other).tolist():
+            out.values["piece", i] = -1.0
 
 
 Look = Callable[[float], Probe]
