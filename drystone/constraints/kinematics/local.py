@@ -33,8 +33,9 @@ class LocalShapes:
     @classmethod
     def empty(cls, nc: int, dim: int) -> LocalShapes:
         """Of nc contacts, all zeros."""
-        marks = (np.zeros((nc, 2), np.int64) for _ in range(3))
-        return cls(*marks, *(np.zeros((nc, 2, 2 * dim - 3)) for _ in range(2)))
+        feature, bits, piece = (np.zeros((nc, 2), np.int64) for _ in range(3))
+        E, D = (np.zeros((nc, 2, 2 * dim - 3)) for _ in range(2))
+        return cls(feature, bits, piece, E, D)
 
     def clear(self) -> None:
         """Zeros again."""
@@ -46,14 +47,20 @@ Fill = Callable[[Floats, Floats, Floats, Floats, LocalShapes], None]
 
 
 def local_shapes(
-    geoms: Geoms, x: Floats, R: Floats, geom: Ints, contacts: Contacts, frame: Floats
+    geoms: Geoms,
+    x: Floats,
+    R: Floats,
+    geom: Ints,
+    contacts: Contacts,
+    frame: Floats,
+    fill: Fill | None = None,
 ) -> LocalShapes:
     """Shapes of both sides of the contacts, geom (nc, 2), in their frames (nc, dim, dim)."""
     nc, dim = contacts.point.shape
     half = 0.5 * contacts.gap[:, None] * contacts.normal
     p = np.stack([contacts.point + half, contacts.point - half], axis=1)
     out = LocalShapes.empty(nc, dim)
-    shapes_of(geoms, geom)(x, R, p, frame, out)
+    (shapes_of(geoms, geom) if fill is None else fill)(x, R, p, frame, out)
     return out
 
 
