@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drystone.model import Model
+from drystone.types import Floats
 
 RGB = tuple[int, int, int]
 Bytes = NDArray[np.uint8]
@@ -31,7 +32,7 @@ GROUND = rgb("#cfc8ba")
 FIXED = rgb("#a9a294")
 DRIVEN = rgb("#7f9bb0")  # moves as prescribed
 PICKED = rgb("#f0a03c")
-FORCE, NORMAL, CONE, POINT = rgb("#b3322c"), rgb("#1f6f9f"), rgb("#d9822b"), rgb("#22303c")
+FORCE, NORMAL, CONE, POINT = rgb("#b3322c"), rgb("#1f6f9f"), rgb("#d9822b"), rgb("#4a5a68")
 JOINT, HAND = rgb("#1f6f9f"), rgb("#b3322c")
 ISLANDS = tuple(
     map(
@@ -45,7 +46,7 @@ ISLANDS = tuple(
 
 
 # what the browser makes of light (the ACES curve), so that flat scenes have exact colours
-EVEN_LIGHT = 7.0  # intensity of the ambient light of planar scenes
+EVEN_LIGHT = 16.0  # intensity of the ambient light of planar scenes
 _EXPOSURE = 0.6
 _IN = np.array(
     [[0.59719, 0.35458, 0.04823], [0.07600, 0.90834, 0.01566], [0.02840, 0.13383, 0.83777]]
@@ -55,18 +56,37 @@ _OUT = np.array(
 )
 
 
-def in_even_light(colours: Any) -> Bytes:
-    """Colours (..., 3), bytes, to give to things that shall appear in `colours` on the screen."""
+def linear(colours: Any) -> Floats:
+    """Light of colours (..., 3), bytes."""
     shown = np.asarray(colours, float) / 255.0
-    linear = np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
-    y = np.clip(linear @ np.linalg.solve(_OUT, np.eye(3)).T, 0.0, 0.99)
+    out: Floats = np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
+    return out
+
+
+def coded(light: Floats) -> Floats:
+    """The inverse of `linear`, not yet whole."""
+    out: Floats = 255.0 * np.where(
+        light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055
+    )
+    return out
+
+
+def of_copies(colours: Any, flat: bool) -> Bytes:
+    """Bytes (n, 3) to send for copies of a mesh that shall have these colours: of copies the
+    browser takes them for amounts of light. flat: in even light."""
+    light = in_even_light(colours) if flat else linear(colours)
+    return np.round(255.0 * light).astype(np.uint8)
+
+
+def in_even_light(colours: Any) -> Floats:
+    """Albedo (..., 3) of what shall appear in `colours` on the screen."""
+    y = np.clip(linear(colours) @ np.linalg.solve(_OUT, np.eye(3)).T, 0.0, 0.99)
     # y = (v (v + 0.0245786) - 0.000090537) / (v (0.983729 v + 0.4329510) + 0.238081), for v
     a, b, c = 0.983729 * y - 1.0, 0.4329510 * y - 0.0245786, 0.238081 * y + 0.000090537
     v = (-b - np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))) / (2.0 * a)
     light = _EXPOSURE * v @ np.linalg.solve(_IN, np.eye(3)).T
-    albedo = np.clip(light * np.pi / EVEN_LIGHT, 0.0, 1.0)
-    coded = np.where(albedo <= 0.0031308, 12.92 * albedo, 1.055 * albedo ** (1 / 2.4) - 0.055)
-    return np.round(255.0 * coded).astype(np.uint8)
+    out: Floats = np.clip(light * np.pi / EVEN_LIGHT, 0.0, 1.0)
+    return out
 
 
 def body_colours(model: Model) -> Bytes:

@@ -82,7 +82,7 @@ class Overlays:
             self.strongest = strongest
         else:
             self.strongest += EASE * (strongest - self.strongest)
-        long = 3.0 * self.unit * self.scale
+        long = max(3.0 * self.unit, 0.18 * self.stage.camera.size) * self.scale
         if "points" in self.on:
             self._balls("points", point, np.full(len(point), 0.11 * self.unit))
         if "normals" in self.on:
@@ -143,13 +143,13 @@ class Overlays:
             handle.points = ends.astype(np.float32)
 
     def _arrows(self, ends: Floats) -> None:
-        thick = 0.05 * self.unit * 2
+        thick = 0.08 * self.unit
         ends = ends if len(ends) else np.stack([np.full((1, 3), 1e6), np.full((1, 3), 1e6 + 1)], 1)
         handle = self._handles.get("forces")
         if handle is None:
             self._handles["forces"] = self.server.scene.add_arrows(
-                "/overlay/forces", ends, self.stage.colour(look.FORCE),
-                shaft_radius=0.5 * thick, head_radius=1.3 * thick, head_length=2.6 * thick,
+                "/overlay/forces", ends, self.stage.shown(look.FORCE),
+                shaft_radius=0.5 * thick, head_radius=1.2 * thick, head_length=2.0 * thick,
             )  # fmt: skip
         else:
             handle.points = ends.astype(np.float32)
@@ -181,7 +181,7 @@ class Overlays:
             handle = self.server.scene.add_batched_meshes_simple(
                 f"/overlay/{name}", *shape, np.tile([1.0, 0.0, 0.0, 0.0], (room, 1)),
                 np.zeros((room, 3)), batched_scales=np.zeros((room, 3), np.float32),
-                batched_colors=self.stage.colour(colour), lod="off", side="double",
+                batched_colors=self.stage.shown(colour), lod="off", side="double",
                 opacity=opacity, cast_shadow=False, receive_shadow=False,
             )  # fmt: skip
             self._handles[name] = handle

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.view import look
-
-SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+SPEEDS = {f"{factor:g} x": factor for factor in (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)}
 SHOWN = (  # toggle, label, hint
     ("points", "Contact points", "Click one to read its numbers"),
     ("normals", "Normals", "From the second body of a contact to the first"),
@@ -18,31 +16,19 @@ SHOWN = (  # toggle, label, hint
     ("joints", "Joints", "Anchors, and arms to the centres of mass"),
     ("boxes", "Bounding boxes", "Along the axes of the world"),
 )
-GRAPHS = (  # title, curves of ``sources.CURVES``, with labels and colours
-    (
-        "Energy [J]",
-        ((0, "kinetic", look.ORANGE), (1, "potential", look.BLUE), (2, "sum", look.INK)),
-    ),
-    ("Residual", ((3, "residual", look.BLUE),)),
-    ("Depth [m]", ((4, "deepest overlap", look.RED),)),
-)
-
-
-def hexed(colour: look.RGB) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 class Panel:
     """GUI elements. What users do is handed to `do(name, value)` of the viewer's queue."""
 
-    def __init__(self, server: Any, live: bool, do: Callable[..., None]) -> None:
-        self.gui, self.live, self._do = server.gui, live, do
-        self._past = 0.0
+    def __init__(self, server: Any, planar: bool, do: Callable[..., None]) -> None:
+        self.gui, self.planar, self._do = server.gui, planar, do
         self._controls()
         self._shows()
         self.picked = self._folder("Picked", "*Click a body or a contact point.*")
         self.message = self.gui.add_markdown("", visible=False)
-        self._plots()
+        self.gui.main_panel.dock_right()
+        self.gui.main_panel.set_width(300)
 
     def _controls(self) -> None:
         gui = self.gui
@@ -52,12 +38,11 @@ class Panel:
         self.keys.on_click(lambda event: self._do(event.target.value.lower()))
         self.time = gui.add_slider("Time [s]", min=0.0, max=1.0, step=0.001, initial_value=0.0)
         self.time.on_update(self._scrubbed)
-        self.speed = gui.add_slider(
-            "Speed", min=0, max=len(SPEEDS) - 1, step=1, initial_value=SPEEDS.index(1.0),
-            marks=tuple((k, f"{s:g}") for k, s in enumerate(SPEEDS) if k in (0, 2, 4, 6)),
+        self.speed = gui.add_dropdown(
+            "Speed", tuple(SPEEDS), initial_value="1 x",
             hint="Seconds of the scene in a second of yours",
         )  # fmt: skip
-        self.speed.on_update(lambda event: self._do("speed", SPEEDS[int(event.target.value)]))
+        self.speed.on_update(lambda event: self._do("speed", SPEEDS[event.target.value]))
         self.status = gui.add_markdown("")
 
     def _scrubbed(self, event: Any) -> None:
@@ -74,7 +59,7 @@ class Panel:
                 "Islands by colour", False, hint="Bodies that push each other"
             )
             islands.on_update(self._switch("islands"))
-            self.grid = gui.add_checkbox("Grid", True)
+            self.grid = gui.add_checkbox("Grid", True, visible=not self.planar)
             self.grid.on_update(self._switch("grid"))
             self.length = gui.add_slider(
                 "Arrow length", min=0.2, max=5.0, step=0.1, initial_value=1.0
@@ -88,38 +73,6 @@ class Panel:
         with self.gui.add_folder(label):
             return self.gui.add_markdown(text)
 
-    def _plots(self) -> None:
-        import viser.uplot as uplot
-
-        panel = self.gui.add_panel()
-        self.curves = []
-        with panel.add_tab("Curves"):
-            for title, lines in GRAPHS:
-                series = [uplot.Series(label="t [s]")]
-                series += [
-                    uplot.Series(label=label, stroke=hexed(colour), width=1.6)
-                    for _, label, colour in lines
-                ]
-                series.append(
-                    uplot.Series(
-                        label="now", stroke=hexed(look.FORCE), points={"show": True, "size": 7}
-                    )
-                )
-                none = np.zeros(1)
-                scales = {"x": uplot.Scale(time=False)}
-                if title == "Residual":
-                    scales["y"] = uplot.Scale(distr=3)
-                self.curves.append(
-                    self.gui.add_uplot(
-                        tuple(none for _ in series), tuple(series), title=title, scales=scales,
-                        legend=uplot.Legend(show=False), height=170, padding=(4, 14, 0, 0),
-                    )
-                )  # fmt: skip
-        panel.dock_left()
-        panel.set_width(310)
-        self.gui.main_panel.dock_right()
-        self.gui.main_panel.set_width(300)
-
     def say(self, playing: bool, source: Any) -> None:
         """The present time, and how the run is doing."""
         low, high = source.span
@@ -127,7 +80,7 @@ class Panel:
         if self.play.label != label:
             self.play.label = label
             self.play.icon = "player-pause" if playing else "player-play"
-        high = max(high, low + 1e-3)
+        high = max(round(high, 3), low + 1e-3)
         if self.time.min != low:
             self.time.min = low
         if self.time.max != high:
@@ -145,7 +98,7 @@ class Panel:
         if report is not None:
             rows += [
                 ("contacts", f"{report.contacts} in {report.islands} islands"),
-                ("residual", f"{report.residual:.1e}, {report.status.value}"),
+                ("residual", f"{report.residual:.1e}, {report.status.name.lower()}"),
                 ("deepest overlap", f"{report.infeasibility:.2e} m"),
                 ("energy", f"{report.energy.total:.4g} J"),
             ]
@@ -156,16 +109,6 @@ class Panel:
         self.message.visible = text is not None
         if text is not None:
             self.message.content = f"**The simulation stopped.** {text}"
-
-    def plot(self, curves: tuple[Any, ...], now: float) -> None:
-        time, values = curves[0], curves[1:]
-        at = int(np.argmin(np.abs(time - now)))
-        for handle, (title, lines) in zip(self.curves, GRAPHS, strict=True):
-            floor = 1e-16 if title == "Residual" else -np.inf
-            drawn = [np.maximum(values[k], floor) for k, _, _ in lines]
-            mark = np.full(len(time), np.nan)
-            mark[at] = drawn[-1][at]
-            handle.data = (time.astype(float), *(np.asarray(d, float) for d in drawn), mark)
 
 
 def table(rows: list[tuple[str, str]]) -> str:

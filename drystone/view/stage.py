@@ -42,12 +42,13 @@ def quaternions(state: State) -> Floats:
     return np.column_stack([np.cos(half), nought, nought, np.sin(half)])
 
 
-def frame(model: Model, state: State, view: Mapping[str, Any]) -> Frame:
-    """The camera that the view asks for, or one that sees all bounded bodies."""
+def frame(model: Model, state: State, view: Mapping[str, Any], aspect: float = 1.4) -> Frame:
+    """The camera that the view asks for, or one that sees all bounded bodies; aspect: width of
+    the picture over its height."""
     low, high = bounds(model, state)
     if model.dim == 2:
         (x0, x1), (y0, y1) = view.get("limits") or _loose(low, high)
-        tall = max(y1 - y0, 0.62 * (x1 - x0))
+        tall = max(y1 - y0, (x1 - x0) / aspect)
         middle = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1), 0.0])
         away = 0.5 * tall / np.tan(0.5 * NARROW)
         eye = np.array([middle[0], middle[1], away])
@@ -56,7 +57,7 @@ def frame(model: Model, state: State, view: Mapping[str, Any]) -> Frame:
     eye = np.array(view.get("camera", middle + size * np.array([0.55, -1.5, 0.6])), float)
     target = np.array(view.get("target", middle), float)
     away = eye - target
-    enough = 0.62 * size / np.tan(0.5 * WIDE)
+    enough = 0.62 * size / np.tan(0.5 * WIDE) * max(1.0, 1.15 / aspect)
     eye = target + away * enough / max(float(np.linalg.norm(away)), 1e-12)
     return Frame(eye, target, (0.0, 0.0, 1.0), WIDE, size)
 
@@ -104,15 +105,16 @@ class Stage:
         initial.position, initial.look_at = camera.eye, camera.target
         initial.up, initial.fov = camera.up, camera.fov
         away = float(np.linalg.norm(camera.eye - camera.target))
-        initial.near, initial.far = (0.3 if self.planar else 0.01) * away, 40.0 * away
+        initial.far = 40.0 * away
+        initial.near = 0.3 * away if self.planar else min(0.01 * away, 0.5)  # background: at 1 m
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)
-        paper = np.tile(np.array(look.PAPER, np.uint8), (4, 4, 1))
-        scene.set_background_image(paper, format="png")
         scene.world_axes.visible = False
         if self.planar:
             scene.add_light_ambient("/light/all", intensity=look.EVEN_LIGHT)
             return
+        paper = np.tile(np.array(look.PAPER, np.uint8), (4, 4, 1))
+        scene.set_background_image(paper, format="png")
         scene.add_light_hemisphere(
             "/light/sky", sky_color=(255, 255, 255), ground_color=(196, 184, 160), intensity=1.5
         )
@@ -130,16 +132,17 @@ class Stage:
             (x, y, _), size = self.camera.target, self.camera.size
             corners = 40.0 * size * np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
             self.sheet = self.server.scene.add_mesh_simple(
-                "/sheet", corners, np.array([(0, 1, 2), (0, 2, 3)]), color=look.PAPER, opacity=0.0,
-                position=(x, y, -self.layer), cast_shadow=False,
+                "/sheet", corners, np.array([(0, 1, 2), (0, 2, 3)]),
+                color=self.colour(look.PAPER), position=(x, y, -self.layer), cast_shadow=False,
             )  # fmt: skip
 
     def _half_plane(self, g: int) -> None:
-        """A slab so long and deep that its ends are never seen, and a line on top of it."""
+        """A slab so long and deep that its ends are never seen, and a line on top of it, which
+        other slabs hide where it runs inside them."""
         geoms, size = self.model.geoms, 40.0 * self.camera.size
         thin = 0.0022 * self.camera.size
         rectangle = np.array([(-size, -size, 0), (size, -size, 0), (size, 0, 0), (-size, 0, 0)])
-        edge = np.array([(-size, -thin, 0), (size, -thin, 0), (size, 0, 0), (-size, 0, 0)])
+        edge = np.array([(-size, 0, 0), (size, 0, 0), (size, thin, 0), (-size, thin, 0)])
         turned = []
         for part in (rectangle, edge):
             out = part.copy()
@@ -152,7 +155,7 @@ class Stage:
         top = 0.02 * self.camera.size + DEPTH * self.camera.size
         for name, template, colour, height in (
             ("slab", ground, look.GROUND, top),
-            ("edge", line, look.INK, top + 0.002 * self.camera.size),
+            ("edge", line, look.INK, top - 0.002 * self.camera.size),
         ):
             handle = self._batch(f"/ground/{name}{g}", template, np.tile(colour, (1, 1)))
             self._trims.append((template, handle, height))
@@ -206,12 +209,14 @@ class Stage:
         )  # fmt: skip
 
     def shown(self, colours: Any) -> look.Bytes:
-        """Bytes (n, 3) to send for what shall have these colours on the screen."""
-        return look.in_even_light(colours) if self.planar else np.asarray(colours, np.uint8)
+        """Bytes (n, 3) to send for copies of a mesh that shall have these colours."""
+        return look.of_copies(colours, self.planar)
 
     def colour(self, colour: look.RGB) -> look.RGB:
-        """The same of one colour."""
-        r, g, b = (int(v) for v in self.shown(colour))
+        """The same of things that are no copies."""
+        if not self.planar:
+            return colour
+        r, g, b = np.round(look.coded(look.in_even_light(colour))).astype(int).tolist()
         return r, g, b
 
     def move(self, state: State) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from drystone.errors import DrystoneError, OptionError
 from drystone.simulation import Simulation
 from drystone.view import look, picking, server
+from drystone.view.curves import Curves
 from drystone.view.dragging import Dragging, panning
 from drystone.view.overlays import Overlays
 from drystone.view.panel import SPEEDS, Panel
@@ -27,6 +28,7 @@ from drystone.view.stage import Stage, frame
 from drystone.world import World
 
 RATE = 30.0  # pictures a second
+SETTLING = 4.0  # [s] that a new page takes to lay itself out
 SLOWLY = 0.25  # [s] between two writings of curves and texts
 
 
@@ -54,8 +56,9 @@ def show(
         that may connect, such as a notebook hub's.
     browser: open a page in the default browser.
     """
-    if speed not in SPEEDS:
-        raise OptionError(f"speed = {speed!r}: expected one of {', '.join(map(str, SPEEDS))}")
+    if speed not in SPEEDS.values():
+        known = ", ".join(f"{s:g}" for s in SPEEDS.values())
+        raise OptionError(f"speed = {speed!r}: expected one of {known}")
     source, known = _source(subject, method)
     hints = dict(getattr(subject, "view", None) or {}) | dict(view or {})
     words = title or getattr(subject, "title", None) or known
@@ -103,15 +106,35 @@ class Viewer:
         self._todo: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._closed = threading.Event()
         self._dirty, self._wrote = True, 0.0
-        self.panel = Panel(opened, source.live, self.do)
-        self.panel.speed.value = SPEEDS.index(speed)
+        self.panel = Panel(opened, source.model.dim == 2, self.do)
+        self.curves = Curves(opened.gui)
+        self.panel.speed.value = f"{speed:g} x"
         self.dragging = Dragging(self) if source.live else None
         self.sliders = Sliders(self, view.get("sliders", ())) if source.live else None
         self._seen: Any = None
         self._build()
         self._thread = threading.Thread(target=self._loop, name="drystone viewer", daemon=True)
         self._thread.start()
+        opened.on_client_connect(self._joined)
         atexit.register(self.close)
+
+    def _joined(self, client: Any) -> None:
+        """A page opened: fit the scene into it, and again while its panels find their places."""
+        began = time.perf_counter()
+        fitted = 0.0
+
+        def fit(camera: Any) -> None:
+            nonlocal fitted
+            if time.perf_counter() - began < SETTLING and abs(camera.aspect - fitted) > 0.01:
+                fitted = camera.aspect
+                stage = self.stage
+                wanted = frame(stage.model, self._first, self.view, camera.aspect)
+                camera.position, camera.look_at = wanted.eye, wanted.target
+                self.server.initial_camera.position = wanted.eye
+
+        fit(client.camera)
+        client.camera.on_update(fit)
+        self._dirty = True
 
     # what pages and programs ask for -----------------------------------------------------------
 
@@ -209,7 +232,7 @@ class Viewer:
         now = time.perf_counter()
         if now - self._wrote > SLOWLY or not self.playing:
             self._wrote = now
-            self.panel.plot(source.curves(), source.time)
+            self.curves.draw(source.curves(), source.time)
             self.panel.picked.content = picking.words(self.picked, source, state, contacts)
             self.panel.say(self.playing, source)
 
@@ -230,6 +253,7 @@ class Viewer:
     def _build(self) -> None:
         model, state = self.source.model, self.source.state
         self.server.scene.reset()
+        self._first = state
         camera = frame(model, state, self.view)
         self.stage = Stage(self.server, model, state, camera)
         self.overlays = Overlays(self.stage, self._on)
