@@ -12,7 +12,7 @@ import numpy as np
 from drystone.comparison.kept import Kept
 from drystone.comparison.measures import errors
 from drystone.plots import style
-from drystone.plots.axes import FLOOR, unit
+from drystone.plots.axes import FLOOR, log_scale, unit
 from drystone.plots.figures import DPI, check_path
 from drystone.plots.reading import frame, series
 from drystone.plots.states import draw_chains, draw_picture, picture_ratio
@@ -81,7 +81,8 @@ def _errors(axes: Axes, comparison: Comparison) -> None:
         return t, np.where(values > 0.0, values, np.nan)
 
     _lines(axes, comparison, curve)
-    axes.set(yscale="log", ylabel="position error [m]")
+    axes.set_ylabel("position error [m]")
+    log_scale(axes)
 
 
 def _energy(axes: Axes, comparison: Comparison) -> None:
@@ -100,7 +101,8 @@ def _worst(axes: Axes, comparison: Comparison, name: str, label: str) -> None:
         return series(run, "time"), np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
 
     _lines(axes, comparison, curve, ls="-", lw=0.7)  # dashes would hide how it jumps
-    axes.set(yscale="log", ylabel=label)
+    axes.set_ylabel(label)
+    log_scale(axes)
 
 
 def _bars(axes: Axes, comparison: Comparison, name: str, label: str) -> None:

@@ -62,14 +62,24 @@ def logarithmic(axes: Axes, t: Floats, values: Floats, colour: str, **options: A
     """Zeros are breaks of the line, not a drop to the bottom of the picture."""
     shown = np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
     axes.plot(t, shown, color=colour, **{"lw": 1.0, **options})
-    axes.set_yscale("log")
-    some = shown[np.isfinite(shown)]
-    if some.size == 0 or some.max() < 1.01 * some.min():  # nothing, or a level line
-        level = 1e-8 if some.size == 0 else float(some[0])
-        axes.set_ylim(0.1 * level, 10.0 * level)
-        if some.size == 0:
-            note(axes, "zero throughout")
+    log_scale(axes)
     over_time(axes, t)
+
+
+def log_scale(axes: Axes) -> None:
+    """A logarithmic scale upwards, also for lines that are level or hold nothing above zero."""
+    drawn = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
+    values = np.concatenate([np.empty(0), *drawn])
+    some = values[np.isfinite(values) & (values > 0.0)]
+    low, high = (float(some.min()), float(some.max())) if some.size else (1e-8, 1e-8)
+    if high < 1.01 * low:
+        low, high = 0.1 * low, 10.0 * high
+    else:
+        low, high = low / (high / low) ** 0.05, high * (high / low) ** 0.05
+    axes.set_ylim(low, high)
+    axes.set_yscale("log")
+    if not some.size:
+        note(axes, "zero throughout")
 
 
 def note(axes: Axes, text: str) -> None:

@@ -36,9 +36,6 @@ def draw_infeasibility(axes: Axes, run: Any) -> None:
         logarithmic(axes, t, joints, ORANGE, label="joints [m or rad]")
     logarithmic(axes, t, depth, BLUE, label="contacts [m]")
     if joints.any():
-        both = np.concatenate([joints, depth])
-        both = np.maximum(both[both > 0], FLOOR)
-        axes.set_ylim(0.5 * both.min(), 2.0 * both.max())
         legend_above(axes)
     axes.set(xlabel="time [s]", ylabel="infeasibility" + ("" if joints.any() else " [m]"))
 
