@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from drystone.cli.subjects import complete_scene
 from drystone.cli.words import FAILED, PIPED_WIDTH, make_folder, mistakes
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 def compare(
     scene: Annotated[
-        str, typer.Argument(help="A scene of the gallery, or a scene file.", metavar="SCENE")
+        str,
+        typer.Argument(
+            help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
+            metavar="SCENE|FILE",
+            autocompletion=complete_scene,
+        ),
     ],
     methods: Annotated[
         list[str] | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from drystone.cli.subjects import complete_scene
 from drystone.cli.words import complain, make_folder, mistakes
 from drystone.errors import OptionError
 
@@ -22,6 +23,7 @@ def plot(
         typer.Argument(
             help="A recording (.h5), a scene of the gallery, or a scene file.",
             metavar="RECORDING|SCENE",
+            autocompletion=complete_scene,
         ),
     ],
     what: Annotated[
@@ -172,5 +174,7 @@ def _tolerances(run: Any) -> dict[str, Any]:
 
     method = getattr(run, "method", None)
     if isinstance(method, dict):
-        return {"tol": float(method["tol"])} if "tol" in method else {}
+        from drystone.scene_files import method_from
+
+        method = method_from(method)
     return tolerances(method) if method is not None else {}

@@ -42,11 +42,19 @@ def series(run: Any, name: str) -> Floats:
     return np.array([_read(report, name) for report in known], dtype=float)
 
 
+def skipped(run: Any) -> int:
+    """Steps from one report to the next: 1 where every step has one."""
+    t, dt = series(run, "time"), series(run, "dt")
+    if t.size < 2:
+        return 1
+    return max(1, round(float(np.median(np.diff(t) / dt[1:]))))
+
+
 def stages(run: Any) -> dict[str, Floats]:
     """Seconds of every stage, for every step; empty where no step was timed."""
     known = reports(run)
     if known is None:
-        known = [run.reports(k) for k in range(len(run.time) - 1)]
+        known = [run.reports(k) for k in range(1, len(run.time))]
     names = dict.fromkeys(name for report in known for name in report.seconds)
     return {name: np.array([r.seconds.get(name, 0.0) for r in known]) for name in names}
 
@@ -55,7 +63,7 @@ def unsolved(run: Any) -> Any:
     """(n,) which steps missed their tolerance."""
     known = reports(run)
     if known is None:
-        return np.array([not run.reports(k).ok for k in range(len(run.time) - 1)])
+        return np.array([not run.reports(k).ok for k in range(1, len(run.time))])
     return np.array([not report.ok for report in known])
 
 

@@ -12,7 +12,7 @@ from drystone.plots.energy import draw_stack
 from drystone.plots.figures import QUANTITIES, plot, quantities
 from drystone.plots.forces_3d import force_lines_3d, sight, silhouettes
 from drystone.plots.paths import plane_of
-from drystone.plots.reading import chosen, contacts, frame, series
+from drystone.plots.reading import chosen, contacts, frame, series, skipped
 from drystone.plots.states import draw_chains, draw_picture
 
 G = 9.81
@@ -103,6 +103,22 @@ def test_the_stack_adds_up_to_what_the_state_says(collapse):
     last = corners[corners[:, 0] == corners[:, 0].max()][:, 1]
     # parts below SHOWN of the largest are left out of the picture
     assert factor * (last.max() + last.min()) == pytest.approx(change, rel=1e-2)
+
+
+def test_a_ledger_with_steps_left_out_is_not_stacked():
+    """Parts of one step in three are not a third of the whole; the sum comes from the energies."""
+    sim = ds.scene("disks-21", rows=3).simulation()
+    start = sum(sim.energy)
+    kept = sim.run(3.0, record=True, every=3)
+    assert skipped(kept) == 3
+    ax = axes()
+    draw_stack(ax, kept)
+    assert not ax.collections
+    assert "one step in 3" in ax.texts[0].get_text()
+    factor = {"J": 1.0, "kJ": 1e3, "MJ": 1e6}[ax.get_ylabel().split("[")[1][:-1]]
+    assert factor * lines(ax)["change"][-1, 1] == pytest.approx(
+        sum(sim.energy) - start, rel=0.1
+    )  # but for the two steps before the first report
 
 
 def test_unexplained_energy_has_a_logarithmic_axis_of_its_own(collapse):
