@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from drystone.errors import OptionError as OptionError
     from drystone.errors import ProblemError as ProblemError
     from drystone.errors import ProblemFileError as ProblemFileError
+    from drystone.errors import RecordingError as RecordingError
     from drystone.errors import SceneFileError as SceneFileError
     from drystone.errors import ShapeError as ShapeError
     from drystone.errors import SimulationError as SimulationError
@@ -92,6 +93,9 @@ if TYPE_CHECKING:
     from drystone.problems.convert import to_lcp as to_lcp
     from drystone.problems.files import read_problem as read_problem
     from drystone.problems.files import write_problem as write_problem
+    from drystone.recording.reader import Recording as Recording
+    from drystone.recording.reader import read_recording as read_recording
+    from drystone.resuming import resume as resume
     from drystone.scenes import Scene as Scene
     from drystone.scenes import scene as scene
     from drystone.scenes.files import read_scene as read_scene
@@ -152,6 +156,9 @@ _HOMES: dict[str, str] = {
     "ForceHandle": "world",
     "Simulation": "simulation",
     "Trajectory": "trajectory",
+    "Recording": "recording.reader",
+    "read_recording": "recording.reader",
+    "resume": "resuming",
     "TimeStepping": "steppers.time_stepping.options",
     "Sleeping": "steppers.time_stepping.options",
     "EventDriven": "steppers.event_driven.options",
@@ -182,6 +189,7 @@ _HOMES: dict[str, str] = {
     "ModelError": "errors",
     "DescriptionError": "errors",
     "SceneFileError": "errors",
+    "RecordingError": "errors",
     "ShapeError": "errors",
     "SimulationError": "errors",
     "UnsupportedPairError": "errors",

@@ -6,19 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone.body_view import BodyView
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
-from drystone.dynamics import check
 from drystone.dynamics.energy import energy
-from drystone.dynamics.frames import rotation, spin_velocity
 from drystone.errors import ModelError, OptionError, SimulationError
-from drystone.model import Model, State
+from drystone.model import State
 from drystone.problems.files import write_problem
+from drystone.recording.keepers import checked, give_back, states
 from drystone.steppers.base import Method, StepReport
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
@@ -26,109 +28,17 @@ from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.trajectory import Trajectory
-from drystone.types import Floats
 from drystone.world import World
+
+if TYPE_CHECKING:  # files are heavy to load, and most runs have none
+    from drystone.recording.reader import Recording
+    from drystone.recording.recorder import Recorder
 
 METHODS: dict[str, Callable[[], Method]] = {
     "time-stepping": TimeStepping,
     "event-driven": EventDriven,
     "penalty": Penalty,
 }
-
-
-class BodyView:
-    """A body of a running simulation; what is set takes effect at the next step.
-
-    position and velocity are those of the frame the body was described in.
-    """
-
-    __slots__ = ("_simulation", "name")
-
-    def __init__(self, simulation: Simulation, name: str) -> None:
-        self._simulation, self.name = simulation, name
-
-    @property
-    def _at(self) -> tuple[Model, State, int]:
-        sim = self._simulation
-        sim.sync()
-        return sim.model, sim.state, sim.index(self.name)
-
-    def _to_set(self, field: str, of_dynamic: bool = False) -> tuple[Model, State, int]:
-        """The same for a change: prescribed motions take none, and sleepers wake."""
-        model, state, i = self._at
-        if any(i == k for k, _ in model.motions):
-            raise ModelError(f"body {self.name!r}: {field} cannot be set: its motion says it")
-        if of_dynamic and model.mass[i] == 0:
-            raise ModelError(f"body {self.name!r}: {field} cannot be set: it is fixed")
-        self._simulation.wake()
-        return model, state, i
-
-    @property
-    def position(self) -> Floats:
-        model, state, i = self._at
-        return state.position[i] - rotation(state.orientation[i]) @ model.centre[i]
-
-    @position.setter
-    def position(self, value: Any) -> None:
-        model, state, i = self._to_set("position")
-        place = check.vector(f"body {self.name!r}", "position", value, model.dim)
-        state.position[i] = np.array(place) + rotation(state.orientation[i]) @ model.centre[i]
-
-    @property
-    def centre_of_mass(self) -> Floats:
-        _, state, i = self._at
-        return state.position[i].copy()
-
-    @property
-    def orientation(self) -> Any:
-        """Angle [rad] in the plane, quaternion (w, x, y, z) in space; setting it turns the body
-        about the origin of its frame."""
-        model, state, i = self._at
-        return float(state.orientation[i]) if model.dim == 2 else state.orientation[i].copy()
-
-    @orientation.setter
-    def orientation(self, value: Any) -> None:
-        model, state, i = self._to_set("orientation")
-        turn = check.orientation(f"body {self.name!r}", "orientation", value, model.dim)
-        place = self.position
-        state.orientation[i] = turn
-        self.position = place
-
-    @property
-    def velocity(self) -> Floats:
-        """Velocity of the frame's origin [m/s]."""
-        model, state, i = self._at
-        v, w = state.velocity[i, : model.dim], state.velocity[i, model.dim :]
-        return v + spin_velocity(w, -rotation(state.orientation[i]) @ model.centre[i])
-
-    @velocity.setter
-    def velocity(self, value: Any) -> None:
-        model, state, i = self._to_set("velocity", of_dynamic=True)
-        wanted = check.vector(f"body {self.name!r}", "velocity", value, model.dim)
-        state.velocity[i, : model.dim] += np.array(wanted) - self.velocity
-
-    @property
-    def angular_velocity(self) -> Any:
-        """[rad/s]: a number in the plane, (3,) in world axes in space; setting it spins the body
-        about the origin of its frame."""
-        model, state, i = self._at
-        return float(state.velocity[i, 2]) if model.dim == 2 else state.velocity[i, 3:].copy()
-
-    @angular_velocity.setter
-    def angular_velocity(self, value: Any) -> None:
-        model, state, i = self._to_set("angular_velocity", of_dynamic=True)
-        spin = check.spin(f"body {self.name!r}", "angular_velocity", value, model.dim)
-        speed = self.velocity
-        state.velocity[i, model.dim :] = spin
-        self.velocity = speed
-
-    @property
-    def mass(self) -> float:
-        model, _, i = self._at
-        return float(model.mass[i])
-
-    def __repr__(self) -> str:
-        return f"BodyView({self.name!r}, t = {self._simulation.time:.6g} s)"
 
 
 class Simulation:
@@ -157,6 +67,9 @@ class Simulation:
         self._places = {name: i for i, name in enumerate(self.model.names)}
         self._start, self._count = self.state.time, 0
         self.report: StepReport | None = None
+        self.origin: dict[str, Any] = {}  # scene, settings, view, title, where they are known
+        self.rng: np.random.Generator | None = None
+        self._recorder: Recorder | None = None
 
     @property
     def time(self) -> float:
@@ -199,66 +112,179 @@ class Simulation:
         """Wake all sleeping bodies (``TimeStepping.sleeping``)."""
         self._stepper.wake()
 
+    @property
+    def stepper(self) -> Any:
+        """The object that steps the model; see ``steppers.base``."""
+        return self._stepper
+
+    def snapshot(self, callback: Any = None) -> dict[str, Any]:
+        """All that the next step depends on: ``restore`` goes on from it to the same bits.
+
+        callback: what is called after each step, if it has a ``state()``; see ``ds.resume``.
+        """
+        self.sync()
+        now = self.state.copy()
+        return {
+            "steps": self._count, "start": self._start, "time": now.time,
+            "position": now.position, "orientation": now.orientation, "velocity": now.velocity,
+            "stepper": self._stepper.snapshot(), "kept": states(self.world, self.rng, callback),
+        }  # fmt: skip
+
+    def restore(self, snapshot: dict[str, Any], callback: Any = None) -> None:
+        """Go on from a snapshot of a simulation of the same world by the same method. This one
+        must be new: it has made no step yet."""
+        if self._count:
+            raise OptionError("restore: this simulation has made steps; make a new one")
+        parts = ("position", "orientation", "velocity")
+        self.state = State(float(snapshot["time"]), *(snapshot[name].copy() for name in parts))
+        self._start, self._count = float(snapshot["start"]), int(snapshot["steps"])
+        self._stepper.restore(snapshot["stepper"])
+        self.rng = give_back(self.world, callback, snapshot["kept"])
+
     def step(self) -> StepReport:
         """Advance by dt; returns the step's report, also kept as ``sim.report``."""
         self.sync()
+        if self._recorder is not None:
+            self._recorder.before()
         state, report = self._stepper.step(self.state, self.method.dt)
         self._count += 1
         state.time = self._start + self._count * self.method.dt  # no sum of rounded steps
         if report.time != state.time:
             report = replace(report, time=state.time)
         self.state, self.report = state, report
+        if self._recorder is not None:
+            self._recorder.after()
         return report
+
+    def record(
+        self,
+        path: str | PathLike[str],
+        *,
+        every: int | None = None,
+        contacts: bool = True,
+        until: float | None = None,
+    ) -> Recorder:
+        """Record to an HDF5 file all steps from now on, until the recorder is closed::
+
+            with sim.record("stack.h5"):
+                sim.run(2.0)
+
+        every: steps from frame to frame, by default about 60 frames a second; contacts: keep
+        those of each frame; until [s]: when the run is meant to end, if it is known.
+        """
+        from drystone.recording.recorder import RATE, Recorder
+
+        self.sync()
+        if self._recorder is not None:
+            raise OptionError(f"record: this simulation is recorded to {self._recorder.path}")
+        if every is None:
+            every = max(1, round(1.0 / (RATE * self.method.dt)))
+        end = float("nan") if until is None else float(until)
+        own = not hasattr(self._stepper, "work")  # forces that are no impulses over a step
+        recorder = Recorder.start(self, Path(path), _count(every), contacts, end, own)
+        self.attach(recorder)
+        return recorder
+
+    def attach(self, recorder: Recorder) -> None:
+        """Have steps recorded from now on."""
+
+        def detach() -> None:
+            self._recorder = None
+
+        self._recorder, recorder.on_end = recorder, detach
 
     def run(
         self,
         duration: float,
         *,
-        record: bool = False,
-        every: int = 1,
+        record: bool | str | PathLike[str] = False,
+        every: int | None = None,
+        contacts: bool | None = None,
         callback: Callable[[Simulation], Any] | None = None,
-    ) -> Trajectory | None:
+        rng: np.random.Generator | None = None,
+    ) -> Trajectory | Recording | None:
         """Steps until `duration` seconds more have passed.
 
-        record: return a Trajectory of every `every`-th state with its report; callback: called
-        after each step, stops the run by returning False.
+        record: the name of an HDF5 file, which is returned as a Recording (see ``record``); or
+        True for a Trajectory in memory. every: steps from frame to frame, in memory 1 by default;
+        contacts: keep those of each frame, in memory not by default. callback: called after each
+        step, stops the run by returning False. rng: random numbers for callbacks, kept as
+        ``sim.rng`` and in recordings.
         """
         if not (np.isfinite(duration) and duration >= 0):
             raise OptionError(f"run: duration = {duration!r}: expected seconds >= 0")
-        if not isinstance(record, bool):
-            raise OptionError(f"run: record = {record!r}: expected True or False")
-        if not (isinstance(every, int) and every > 0):
-            raise OptionError(f"run: every = {every!r}: expected a count of steps > 0")
+        if not isinstance(record, bool | str | PathLike):
+            raise OptionError(f"run: record = {record!r}: expected a file's name, True or False")
+        if rng is not None:
+            self.rng = checked(rng)
+        if every is not None:
+            _count(every)
         steps = round(duration / self.method.dt)
         self.sync()
-        kept = Trajectory(self.model, self.state) if record else None
-        stepper = self._stepper
+        if isinstance(record, bool):
+            kept = Trajectory(self.model, self.state, self.origin) if record else None
+            return self._run(steps, every or 1, bool(contacts), kept, callback)
+        from drystone.recording.reader import read_recording
+
+        until = self._start + (self._count + steps) * self.method.dt
+        wanted = contacts is None or contacts
+        with self.record(record, every=every, contacts=wanted, until=until) as recorder:
+            recorder.callback = callback
+            self._run(steps, 1, False, None, callback)
+        return read_recording(record)
+
+    def _run(
+        self,
+        steps: int,
+        every: int,
+        contacts: bool,
+        kept: Trajectory | None,
+        callback: Callable[[Simulation], Any] | None,
+    ) -> Trajectory | None:
+        stepper, recorder = self._stepper, self._recorder
         if isinstance(stepper, Compiled) and callback is None and stepper.in_one:
-            self._run_compiled(stepper, steps, every, kept)
+            self._run_compiled(stepper, steps, every, contacts, kept)
             return kept
         for k in range(steps):
             self.step()
             if kept is not None and (k + 1) % every == 0:
-                kept.add(self.model, self.state, self.report)
+                table = self.contacts if contacts else None
+                kept.add(self.model, self.state, self.report, table)
             if callback is not None and callback(self) is False:
+                if recorder is not None:
+                    recorder.stopped = k + 1 < steps
                 break
         return kept
 
     def _run_compiled(
-        self, stepper: Compiled, steps: int, every: int, kept: Trajectory | None
+        self, stepper: Compiled, steps: int, every: int, contacts: bool, kept: Trajectory | None
     ) -> None:
         """Steps that nobody watches: the loop goes on without Python for as long as it can."""
-        if steps == 0:
-            return
-        frames = Frames(stepper.method_names, self.method.dt)
-        dt, start, count = self.method.dt, self._start, self._count
-        try:
-            stepper.run(self.state, dt, start, count, steps, every if kept else 0, frames)
-        finally:  # a run that fails keeps what it reached
-            self._count, self.state = frames.count, frames.state or self.state
-            self.report = frames.report or self.report
-            if kept is not None:
-                kept.extend(frames)
+        recorder, since = self._recorder, 0
+        if recorder is not None and kept is not None:
+            raise OptionError("run: record = True, but this simulation is recorded to a file")
+        if recorder is not None:
+            every, contacts = recorder.every, recorder.contacts
+        while steps > 0:
+            piece = steps
+            if recorder is not None:
+                recorder.before()
+                piece, since = min(steps, recorder.pace), recorder.since
+            frames = Frames(stepper.method_names, self.method.dt, since, contacts)
+            watched = every if kept is not None or recorder is not None else 0
+            dt, start, count, clock = self.method.dt, self._start, self._count, perf_counter()
+            try:
+                stepper.run(self.state, dt, start, count, piece, watched, frames)
+            finally:  # a run that fails keeps what it reached
+                self._count, self.state = frames.count, frames.state or self.state
+                self.report = frames.report or self.report
+                if kept is not None:
+                    kept.extend(frames)
+                if recorder is not None:
+                    recorder.take(frames)
+            if recorder is not None:
+                recorder.paced(piece, perf_counter() - clock)
+            steps -= piece
 
     def index(self, body: Any) -> int:
         name = getattr(body, "name", body)
@@ -330,3 +356,9 @@ class Simulation:
         if problem is None:
             raise SimulationError("no contacts in the last step: there is no problem to save")
         write_problem(problem, path)
+
+
+def _count(every: Any) -> int:
+    if not (isinstance(every, int) and not isinstance(every, bool) and every > 0):
+        raise OptionError(f"run: every = {every!r}: expected a count of steps > 0")
+    return every

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from drystone.errors import OptionError
 from drystone.model import Model, State
 from drystone.steppers.base import StepReport
+from drystone.steppers.tables import contact_table
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.types import Floats
 
@@ -21,20 +24,33 @@ class Trajectory:
     """Frames of a run. Bodies are those of the start; edits of the world end the recording.
 
     time (n,); position (n, nb, dim) of centres of mass; orientation (n, nb) or (n, nb, 4);
-    velocity (n, nb, dof); reports: of the step that led to each frame after the first.
+    velocity (n, nb, dof); reports: of the step that led to each frame after the first. view,
+    title: hints for drawing, of the scene it was run from.
     """
 
-    def __init__(self, model: Model, state: State) -> None:
+    def __init__(self, model: Model, state: State, origin: Mapping[str, Any] | None = None) -> None:
         self.model = model
+        about = dict(origin or {})
+        self.view: Mapping[str, Any] = dict(about.get("view") or {})
+        self.title = str(about.get("title") or about.get("scene") or "")
+        self._tables: dict[int, np.ndarray] = {}
         self._kept = [state.copy()]
         self._reports: list[StepReport] = []
         self._frames: list[Frames] = []
 
-    def add(self, model: Model, state: State, report: StepReport | None) -> None:
+    def add(
+        self,
+        model: Model,
+        state: State,
+        report: StepReport | None,
+        contacts: np.ndarray | None = None,
+    ) -> None:
         if model.names != self.model.names or report is None:
             raise ValueError("bodies were added or removed: record each part of the run by itself")
         self._states.append(state.copy())
         self.reports.append(report)
+        if contacts is not None:
+            self._tables[len(self._kept) - 1] = contacts
 
     def extend(self, frames: Frames) -> None:
         """Add what a compiled run recorded; it is made into states and reports when asked for."""
@@ -53,6 +69,9 @@ class Trajectory:
 
     def _unpack(self) -> None:
         for frames in self._frames:
+            if frames.watched:
+                tables = frames.contacts(self.model.names, self.model.dim)
+                self._tables |= {len(self._kept) + k: table for k, table in enumerate(tables)}
             self._kept += frames.states()
             self._reports += frames.reports()
         self._frames.clear()
@@ -78,6 +97,16 @@ class Trajectory:
     @property
     def velocity(self) -> Floats:
         return np.array([s.velocity for s in self._states])
+
+    def contacts(self, k: int) -> np.ndarray:
+        """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start.
+        They are there if the run was told to keep them: ``run(..., contacts=True)``."""
+        k = range(len(self))[k]
+        if k and k not in self._tables:
+            raise OptionError(
+                "contacts were not kept: sim.run(duration, record=True, contacts=True) keeps them"
+            )
+        return self._tables.get(k, contact_table(self.model.names, self.model.dim, 0))
 
     def series(self, name: str) -> Floats:
         """One number of every report: a field of it ("residual", "contacts", "infeasibility"),

@@ -60,7 +60,12 @@ class Scene:
         for name in options:
             if name not in {item.name for item in fields(chosen)}:
                 raise OptionError(f"{name} = {options[name]!r}: {chosen.name} has no such option")
-        return Simulation(self.world, replace(chosen, **options) if options else chosen)
+        out = Simulation(self.world, replace(chosen, **options) if options else chosen)
+        out.origin = {
+            "scene": self.name, "settings": dict(self.settings), "view": dict(self.view),
+            "title": f"{self.name}: {self.summary}",
+        }  # fmt: skip
+        return out
 
 
 @dataclass(frozen=True)

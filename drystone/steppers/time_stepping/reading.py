@@ -9,6 +9,7 @@ import numpy as np
 from drystone.kernels.step import names as the
 from drystone.model import State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.steppers.tables import table_of
 from drystone.types import Floats, Status
 
 ENERGY = slice(the.KINETIC, the.INTEGRATION + 1)
@@ -85,6 +86,16 @@ class Frames:
             State(float(c["time"][i]), c["position"][i], c["orientation"][i], c["velocity"][i])
             for c in self.chunks
             for i in range(c["time"].size)
+        ]
+
+    def contacts(self, names: tuple[str, ...], dim: int) -> list[np.ndarray]:
+        """Tables of contacts, if they were kept; names: of bodies."""
+        return [
+            table_of(names, dim, whole, real, self.h)
+            for c in self.chunks
+            for whole, real in zip(
+                *(np.split(c[part], c["noted"][:-1]) for part in ("whole", "real")), strict=True
+            )
         ]
 
     def reports(self) -> list[StepReport]:

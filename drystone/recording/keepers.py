@@ -1,0 +1,69 @@
+"""What users bring that has a state of its own: random numbers, callbacks, forces from functions.
+
+An object takes part if it has ``state()``, which gives numbers, texts, arrays or dictionaries of
+them, and ``restore(state)``. A numpy Generator takes part as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from drystone.dynamics.forces import Callback
+from drystone.errors import OptionError, RecordingError
+from drystone.world import World
+
+BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+
+
+def states(world: World, rng: np.random.Generator | None, callback: Any) -> dict[str, Any]:
+    """Their states now, by name."""
+    out = {name: item.state() for name, item in _keepers(world, callback).items()}
+    if rng is not None:
+        out["rng"] = rng.bit_generator.state
+    return out
+
+
+def give_back(world: World, callback: Any, known: dict[str, Any]) -> np.random.Generator | None:
+    """Give each its state back; returns the random numbers."""
+    keepers = _keepers(world, callback)
+    for name, state in known.items():
+        if name == "rng":
+            continue
+        if name not in keepers:
+            raise RecordingError(
+                f"the run had a {name} with a state: give it again, so that it can be restored"
+            )
+        keepers[name].restore(state)
+    return _generator(known["rng"]) if "rng" in known else None
+
+
+def checked(rng: Any) -> np.random.Generator:
+    """A generator that can be kept."""
+    if not isinstance(rng, np.random.Generator):
+        raise OptionError(f"rng = {rng!r}: expected a numpy.random.Generator")
+    name = type(rng.bit_generator).__name__
+    if name not in BITS:
+        raise OptionError(f"rng: {name} cannot be kept in a recording: expected {', '.join(BITS)}")
+    return rng
+
+
+def _keepers(world: World, callback: Any) -> dict[str, Any]:
+    found = {"callback": callback}
+    called = [force for force in world.forces if isinstance(force, Callback)]
+    found |= {f"force {k} ({f.name or 'callback'})": f.function for k, f in enumerate(called)}
+    return {name: item for name, item in found.items() if _has_state(item)}
+
+
+def _has_state(item: Any) -> bool:
+    return all(callable(getattr(item, name, None)) for name in ("state", "restore"))
+
+
+def _generator(state: dict[str, Any]) -> np.random.Generator:
+    name = state.get("bit_generator")
+    if name not in BITS:
+        raise RecordingError(f"random numbers of an unknown kind: {name!r}")
+    bits = getattr(np.random, name)()
+    bits.state = state
+    return np.random.Generator(bits)

@@ -1,0 +1,83 @@
+"""The arrays of a model in a file, and whether two models are the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from drystone.geometry import kinds
+from drystone.kernels.surfaces.layout import ADDRESS
+from drystone.model import Geoms, Joints, Model, PairRules
+
+PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
+FUNCTIONS = ("motions", "forces")  # objects: they come from the world
+
+
+def model_arrays(model: Model) -> dict[str, Any]:
+    """Flat dictionary of arrays, texts and numbers; ``geoms.kind`` and so on for parts."""
+    out = _flat("", model)
+    for name, kind in PARTS.items():
+        part = getattr(model, name)
+        if isinstance(part, kind):
+            out |= _flat(f"{name}.", part)
+    out["geoms.numbers"] = _without_addresses(model.geoms)
+    return out
+
+
+def model_from(arrays: dict[str, Any]) -> Model:
+    """A model to draw, without motions and forces; raises KeyError or TypeError for odd arrays."""
+    made: dict[str, Any] = {}
+    for name, kind in PARTS.items():
+        if any(key.startswith(f"{name}.") for key in arrays):
+            made[name] = kind(**{f.name: arrays[f"{name}.{f.name}"] for f in fields(kind)})
+    own = {f.name: arrays[f.name] for f in fields(Model) if f.name in arrays}
+    model = Model(**own, **made)
+    _check(model)
+    return model
+
+
+def difference(a: Model, b: Model) -> str | None:
+    """The first thing in which two models differ, None if they are the same."""
+    mine, other = model_arrays(a), model_arrays(b)
+    for name in sorted({*mine, *other}):
+        if name not in mine or name not in other:
+            return name
+        x, y = mine[name], other[name]
+        if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+            if not np.array_equal(x, y, equal_nan=np.asarray(x).dtype.kind == "f"):
+                return name
+        elif x != y:
+            return name
+    return None
+
+
+def _flat(prefix: str, part: Any) -> dict[str, Any]:
+    skipped = {*PARTS, *FUNCTIONS}
+    values = {f.name: getattr(part, f.name) for f in fields(part)}
+    if prefix:
+        return {f"{prefix}{name}": value for name, value in values.items()}
+    return {name: value for name, value in values.items() if name not in skipped}
+
+
+def _without_addresses(geoms: Geoms) -> np.ndarray:
+    """Numbers of geoms; surfaces of formulas hold an address that is this process's alone."""
+    numbers = geoms.numbers.copy()
+    numbers[geoms.first[:-1][geoms.kind == kinds.SURFACE] + ADDRESS] = 0.0
+    return numbers
+
+
+def _check(model: Model) -> None:
+    """That what was read can be indexed."""
+    nb, geoms = len(model.names), model.geoms
+    ng = len(geoms)
+    shapes = (
+        (model.mass, (nb,)), (model.centre, (nb, model.dim)), (geoms.body, (ng,)),
+        (geoms.offset, (ng, model.dim)), (geoms.turn, (ng, model.dim, model.dim)),
+        (geoms.first, (ng + 1,)), (geoms.first_int, (ng + 1,)), (geoms.radius, (ng,)),
+    )  # fmt: skip
+    if model.dim not in (2, 3) or any(array.shape != shape for array, shape in shapes):
+        raise TypeError("arrays of the model do not fit each other")
+    if ng and not 0 <= geoms.body.min() <= geoms.body.max() < nb:
+        raise TypeError("geoms of no body")

@@ -1,0 +1,380 @@
+"""Recordings to read: whole arrays for NumPy, one frame at a time for whoever draws."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import h5py
+import numpy as np
+
+from drystone.errors import DrystoneError, RecordingError
+from drystone.model import Model, State
+from drystone.recording import layout, reports
+from drystone.recording.head import checksum
+from drystone.recording.models import model_from
+from drystone.recording.packing import unpack
+from drystone.steppers.base import StepReport
+from drystone.steppers.tables import joint_table
+from drystone.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from drystone.world import World
+
+T = TypeVar("T")
+
+
+def read_recording(path: str | os.PathLike[str]) -> Recording:
+    """Open a recording; RecordingError says what is wrong with a file that is none."""
+    return Recording(path)
+
+
+class Recording:
+    """A run in a file: n frames of nb bodies; frame 0 is the start.
+
+    dt [s]: of a step; every: steps from frame to frame; complete: the run came to its end;
+    duration [s]: what was asked for; scene, settings: of the gallery, or None; view: hints for
+    drawing; method: as ``scene_files.method_document`` says it, or None; info: versions.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.file, self.live = self._opened()
+        try:
+            self._about = self._read_about()
+            self._n = self._count()
+        except RecordingError:
+            self.file.close()
+            raise
+        except Exception as error:
+            self.file.close()
+            raise self._bad(f"is damaged ({error})") from None
+
+    def _opened(self) -> tuple[h5py.File, bool]:
+        """The file, and whether its writer still writes or was killed."""
+        if not self.path.is_file():
+            raise self._bad("is no file" if self.path.exists() else "there is no such file")
+        if self.path.stat().st_size == 0:
+            raise self._bad("is empty")
+        if not h5py.is_hdf5(self.path):
+            raise self._bad("is no recording: it is not in the format HDF5, or its start is gone")
+        try:
+            return h5py.File(self.path, "r", locking="best-effort"), False
+        except (OSError, RuntimeError):
+            pass
+        try:
+            return h5py.File(self.path, "r", libver="latest", swmr=True), True
+        except (OSError, RuntimeError, ValueError) as error:
+            raise self._bad(f"cannot be opened: {str(error).split(chr(10))[0]}") from None
+
+    def _bad(self, what: str) -> RecordingError:
+        return RecordingError(f"{self.path}: {what}")
+
+    def _text(self, name: str) -> str:
+        return self.file[name][()].tobytes().decode()
+
+    def _read_about(self) -> dict[str, Any]:
+        if "about" not in self.file or "frames" not in self.file:
+            raise self._bad("is an HDF5 file, but no recording of Drystone's")
+        about = json.loads(self._text("about"))
+        if about.get("format") != layout.FORMAT:
+            raise self._bad(f"is no recording: its format is {about.get('format')!r}")
+        if about["version"] > layout.VERSION:
+            made = about.get("info", {}).get("drystone")
+            raise self._bad(
+                f"was written by a later version of Drystone ({made}; format {about['version']}, "
+                f"known up to {layout.VERSION})"
+            )
+        if int(self.file["sum"][0]) != checksum(self._fixed()):
+            raise self._bad("is damaged: its model or settings are not what was written")
+        return dict(about)
+
+    def _fixed(self) -> dict[str, np.ndarray]:
+        parts = {f"model/{name}": item[()] for name, item in self.file["model"].items()}
+        return parts | {name: self.file[name][()] for name in ("about", "document")}
+
+    def _count(self) -> int:
+        """Frames of which all parts are there."""
+        sets = [item for name, item in self.file["frames"].items() if name != "ends"]
+        self.ends = self.file["frames/ends"][()]
+        n = min(len(self.ends), *(item.shape[0] for item in sets))
+        ends = self.ends[:n]
+        sizes = [self.file[name].shape[0] for name in layout.RAGGED]
+        notes = self.file["note_sizes"].shape[0]
+        whole = (ends[:, : layout.NOTE] <= sizes).all(axis=1) & (ends[:, layout.NOTE] < notes)
+        n = n if whole.all() else int(np.argmin(whole))
+        self.ends = ends[:n]
+        steps = np.diff(self.ends[:, : layout.NOTE], axis=0)
+        if n == 0 or (steps < 0).any() or (self.ends[0] != (0, 0, 0, 0, -1)).any():
+            raise self._bad("is damaged: its frames are not in order")
+        if (self.ends[1:, layout.NOTE] < 0).any():
+            raise self._bad("is damaged: frames without reports")
+        return n
+
+    def refresh(self) -> int:
+        """Frames there are now, if the file is still being written."""
+        if self.live:
+            for name, item in self.file["frames"].items():
+                if name != "ends":
+                    item.refresh()
+            for name in ("frames/ends", "note_sizes", "notes", *layout.RAGGED):
+                self.file[name].refresh()
+            for name in ("time", "position", "orientation", "velocity", "notes", "_reports"):
+                self.__dict__.pop(name, None)
+            self._n = self._guard(self._count)
+        return self._n
+
+    def _guard(self, read: Callable[[], T]) -> T:
+        """What goes wrong while reading, in words."""
+        try:
+            return read()
+        except DrystoneError:
+            raise
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise self._bad(f"is damaged ({str(error).split(chr(10))[0]})") from None
+
+    def rows(self, name: str, first: int, last: int) -> np.ndarray:
+        """Rows first:last of a dataset (see ``recording.layout``)."""
+        return self._guard(lambda: np.asarray(self.file[name][first:last]))
+
+    def close(self) -> None:
+        self.file.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __repr__(self) -> str:
+        end = "" if self.complete else ", not complete"
+        what = self.title or self.scene or f"{len(self.names)} bodies"
+        return f"Recording({str(self.path)!r}: {what}, {len(self)} frames{end})"
+
+    @cached_property
+    def time(self) -> Floats:
+        """(n,) [s]."""
+        return self.rows("frames/time", 0, self._n)
+
+    @cached_property
+    def position(self) -> Floats:
+        """(n, nb, dim) of centres of mass [m]."""
+        return self.rows("frames/position", 0, self._n)
+
+    @cached_property
+    def orientation(self) -> Floats:
+        """(n, nb) [rad], or (n, nb, 4)."""
+        return self.rows("frames/orientation", 0, self._n)
+
+    @cached_property
+    def velocity(self) -> Floats:
+        """(n, nb, dof) [m/s, rad/s]."""
+        return self.rows("frames/velocity", 0, self._n)
+
+    def state(self, k: int) -> State:
+        k = self._index(k)
+        parts = ("position", "orientation", "velocity")
+        arrays = [self.rows(f"frames/{name}", k, k + 1)[0] for name in parts]
+        return State(float(self.time[k]), *arrays)
+
+    def _index(self, k: int) -> int:
+        if not -self._n <= k < self._n:
+            raise IndexError(f"frame {k}: {self.path.name} has {self._n}")
+        return int(k) % self._n
+
+    def _part(self, name: str, k: int) -> np.ndarray:
+        """Rows of a ragged dataset that belong to frame k."""
+        column, k = layout.RAGGED.index(name), self._index(k)
+        first = int(self.ends[k - 1, column]) if k else 0
+        return self.rows(name, first, int(self.ends[k, column]))
+
+    @cached_property
+    def _names(self) -> np.ndarray:
+        return np.array(self.names, dtype=np.str_) if self.names else np.array([""])
+
+    def contacts(self, k: int) -> np.ndarray:
+        """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start."""
+        rows = self._part("contacts", k)
+        kick = float(self.rows("frames/kick", self._index(k), self._index(k) + 1)[0])
+        dim = int(self._about["dim"])
+        return self._guard(lambda: layout.read_contacts(rows, self._names, dim, kick))
+
+    def joints(self, k: int) -> np.ndarray:
+        """Forces of the joints in the step that led to frame k, as ``Simulation.joints``."""
+        rows, joints, dim = self._part("joints", k), self.model.joints, self.model.dim
+        empty = joint_table(self.names, None, None)
+        if joints is None or not len(rows):
+            return empty
+        own, text = np.array(joints.names, np.str_), np.array([*self.names, "world"], np.str_)
+        turns = rows.shape[1] - 1 - dim
+        kinds = [("name", own.dtype), ("bodies", text.dtype, (2,))]
+        table = np.zeros(
+            len(rows), dtype=[*kinds, ("force", float, (dim,)), ("torque", float, (turns,))]
+        )
+        number = rows[:, 0].astype(np.int64)
+        table["name"] = self._guard(lambda: own[number])
+        table["bodies"] = text[joints.body[number]]
+        table["force"], table["torque"] = rows[:, 1 : 1 + dim], rows[:, 1 + dim :]
+        return table
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Texts that reports share."""
+
+        def read() -> list[str]:
+            sizes, data = self.file["note_sizes"][()], self.file["notes"][()].tobytes()
+            ends = np.cumsum(sizes)
+            return [data[e - s : e].decode() for e, s in zip(ends, sizes, strict=True)]
+
+        return self._guard(read)
+
+    @cached_property
+    def _reports(self) -> Floats:
+        return self.rows("frames/report", 1, self._n)
+
+    def reports(self, k: int) -> StepReport:
+        """The report of the step that led to frame k, k > 0."""
+        k = self._index(k)
+        if k == 0:
+            raise IndexError("frame 0 is the start: no step led to it")
+        text = self._guard(lambda: self.notes[int(self.ends[k, layout.NOTE])])
+        parts = self._part("islands", k), self._part("seconds", k)
+        return reports.report_from(self._reports[k - 1], text, *parts)
+
+    def series(self, name: str) -> Floats:
+        """One number of every report, (n - 1,): a field of it ("residual", "contacts"), of its
+        energy ledger ("friction", "total") or of its conditions ("dissipation")."""
+        return reports.series(self._reports, name)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model as arrays, for drawing: without motions and forces."""
+
+        def read() -> Model:
+            arrays = {name: item[()] for name, item in self.file["model"].items()}
+            words = json.loads(arrays.pop("words").tobytes())
+            tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in words.items()}
+            return model_from(arrays | tuples)
+
+        return self._guard(read)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the bodies."""
+        words = self._guard(lambda: json.loads(self._text("model/words")))
+        return tuple(words["names"])
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The scene document, None if the world held Python functions."""
+        text = self._guard(lambda: self._text("document"))
+        return json.loads(text) if text else None
+
+    @cached_property
+    def world(self) -> World | None:
+        """The world at its start, None if it held Python functions."""
+        from drystone.scene_files import load
+
+        described = self.document
+        return None if described is None else load(described, name=str(self.path)).world
+
+    @property
+    def checkpoints(self) -> Ints:
+        """(c, 3): steps, frames, bytes of the places where the run can be gone on from."""
+
+        def read() -> Ints:
+            index, data = self.file["checkpoints/index"], self.file["checkpoints/data"]
+            index.refresh() if self.live else None
+            rows: Ints = index[()]
+            whole = (np.cumsum(rows[:, 2]) <= data.shape[0]) & (rows[:, 1] <= self._n)
+            return rows[: len(rows) if whole.all() else int(np.argmin(whole))]
+
+        return self._guard(read)
+
+    def snapshot(self, k: int = -1) -> dict[str, Any]:
+        """What ``Simulation.restore`` takes, at a checkpoint."""
+        sizes = self.checkpoints[:, 2]
+        k = range(len(sizes))[k]
+        end = int(sizes[: k + 1].sum())
+        data = self.rows("checkpoints/data", end - int(sizes[k]), end).tobytes()
+        try:
+            return dict(unpack(data))
+        except RecordingError as error:
+            raise self._bad(f"checkpoint {k}: {error}") from None
+
+    @property
+    def runs(self) -> Floats:
+        """(r, 2): time when each run of this recording began, and when it was to end [s]."""
+        return self.rows("runs", 0, len(self.file["runs"]))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last run came to its end."""
+        ended = self.rows("ended", 0, len(self.file["ended"]))
+        last = len(self.runs) - 1
+        return bool(((ended[:, 0] == last) & (ended[:, 1] == layout.COMPLETE)).any())
+
+    @property
+    def duration(self) -> float:
+        """What was asked for, from the start of the recording [s]; nan if it was left open."""
+        return float(self.runs[-1, 1] - self.time[0])
+
+    @property
+    def dt(self) -> float:
+        return float(self._about["dt"])
+
+    @property
+    def every(self) -> int:
+        return int(self._about["every"])
+
+    @property
+    def keeps_contacts(self) -> bool:
+        return bool(self._about["contacts"])
+
+    @property
+    def keeps_forces(self) -> bool:
+        """Whether forces are kept beside impulses."""
+        return bool(self._about["forces"])
+
+    @property
+    def method(self) -> dict[str, Any] | None:
+        return self._about.get("method")
+
+    @property
+    def scene(self) -> str | None:
+        return self._about.get("scene")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self._about.get("settings") or {})
+
+    @property
+    def view(self) -> Mapping[str, Any]:
+        return dict(self._about.get("view") or {})
+
+    @property
+    def title(self) -> str:
+        return str(self._about.get("title") or self.scene or self.path.stem)
+
+    @property
+    def info(self) -> dict[str, str]:
+        return dict(self._about.get("info") or {})
+
+    @property
+    def undescribed(self) -> str:
+        """Why there is no document, empty if there is one."""
+        return str(self._about.get("undescribed") or "")
+
+    def to_pandas(self, what: str = "bodies", frame: Any = None) -> Any:
+        """A pandas.DataFrame of "bodies", "contacts", "joints" or "reports", one row each; frame:
+        of one frame or a slice of them, all by default."""
+        from drystone.recording.tables import to_pandas
+
+        return to_pandas(self, what, frame)

@@ -1,0 +1,272 @@
+"""What a simulation tells a recording: frames, reports, contacts, and where it could go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import RecordingError
+from drystone.model import Model
+from drystone.recording import layout, reports
+from drystone.recording.head import fixed_parts
+from drystone.recording.packing import pack
+from drystone.recording.reader import Recording
+from drystone.recording.writer import Rows, Writer, create
+from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping.reading import Frames
+
+RATE = 60.0  # [1/s] frames of a simulated second
+AGAIN = 1.0  # [s] of wall time between two checkpoints, at least
+SHARE = 0.25  # of the bytes of frames, that checkpoints may take
+SAME = ("position", "orientation", "velocity")
+PIECE = 0.08  # [s] of wall time that a compiled loop runs before it is asked for its frames
+
+
+class Recorder:
+    """A recording that is being made of a simulation; a context that ends it.
+
+    every: steps from frame to frame; contacts: whether frames keep them; forces: contacts have
+    forces of their own beside impulses. on_end: called when the recording ends.
+    """
+
+    def __init__(self, sim: Any, path: Path, every: int, contacts: bool, forces: bool) -> None:
+        model: Model = sim.model
+        self.sim, self.path, self.model = sim, path, model
+        self.every, self.contacts = every, contacts
+        self.kind = layout.contact_kind(model.dim, forces)
+        self.since = 0  # steps since the last frame
+        self.pace = every  # steps of a piece
+        self.callback: Any = None
+        self.on_end: Callable[[], None] = lambda: None
+        self.stopped = False
+        self._places = {name: i for i, name in enumerate(model.names)}
+        self._joints = {} if model.joints is None else _numbered(model.joints.names)
+        self._notes: dict[str, int] = {}
+        self._ends = np.zeros(layout.ENDS, np.int64)
+        self._there = 0  # frames that the file has already, and the versions that made them
+        self._info: dict[str, str] = {}
+        self._tail: Rows = {}
+        self._frames = self._run = self._bytes = self._spent = 0
+        self._last = perf_counter()
+        self._writer: Writer | None = None
+
+    @staticmethod
+    def start(
+        sim: Any, path: Path, every: int, contacts: bool, until: float, forces: bool
+    ) -> Recorder:
+        """A new file, beginning with the simulation's present state."""
+        out = Recorder(sim, path, every, contacts, forces)
+        kinds = layout.datasets(sim.model, forces)
+        out._frames = 1
+        snapshot = sim.snapshot()
+        rows = out._state_rows(sim.state) | out._checkpoint_rows(int(snapshot["steps"]), snapshot)
+        rows["runs"] = np.array([[sim.time, until]])
+        chunks = {name: layout.chunk_rows(name, kind, sim.model) for name, kind in kinds.items()}
+        create(path, kinds, chunks, fixed_parts(sim, every, contacts, forces), rows)
+        out._writer = Writer(path, tuple(kinds))
+        return out
+
+    def go_on(self, known: Recording, until: float) -> None:
+        """Append to the file of a recording, which is closed, from its last checkpoint on."""
+        steps, frames, _ = (int(x) for x in known.checkpoints[-1])
+        self.since = steps - int(known.checkpoints[0][0]) - (frames - 1) * self.every
+        self._frames, self._run, self._info = frames, len(known.runs), known.info
+        self._notes = {text: i for i, text in enumerate(known.notes)}
+        self._ends = known.ends[-1].copy()
+        self._there = len(known)
+        for name in SAME:
+            self._tail[name] = known.rows(f"frames/{name}", frames, self._there)
+        known.close()
+        self._writer = Writer(self.path, tuple(layout.datasets(self.model, False)))
+        begin = float(self.sim.time)
+        self._writer.put(lambda: {"runs": np.array([[begin, until]])})
+
+    def before(self) -> None:
+        """A step, or a piece of a run, begins: keep where it could be gone on from, if it is time.
+
+        Now, and not after the step before: callbacks and edits have had their say.
+        """
+        if self.sim.model is not self.model:
+            raise RecordingError(
+                f"{self.path}: the world was edited while it was recorded: end the recording "
+                "first, and record each part of the run in a file of its own"
+            )
+        now = perf_counter()
+        if now - self._last < AGAIN or self._spent > SHARE * self._bytes:
+            return
+        self._last = now
+        self._keep()
+
+    def after(self) -> None:
+        """A step was made from Python."""
+        self.since += 1
+        if self.since < self.every:
+            return
+        self.since = 0
+        sim = self.sim
+        state, report, stepper = sim.state.copy(), sim.report, sim.stepper
+        kick = getattr(getattr(stepper, "work", None), "kick", report.dt)
+        table = stepper.contact_table() if self.contacts else None
+        joints = stepper.joint_table()
+        self._put(lambda: self._step_rows(state, report, kick, table, joints))
+
+    def take(self, frames: Frames) -> None:
+        """Frames of a compiled run."""
+        self.since = frames.since
+        for chunk in frames.chunks:
+            self._put(lambda chunk=chunk: self._loop_rows(chunk, frames))  # type: ignore[misc]
+
+    def paced(self, steps: int, seconds: float) -> None:
+        """A piece of so many steps took so long."""
+        self.pace = int(np.clip(PIECE * steps / max(seconds, 1e-9), 1, 4096))
+
+    def close(self, how: int = layout.COMPLETE) -> None:
+        """End the recording; the file can be gone on with from here."""
+        writer, run = self._writer, self._run
+        if writer is None:
+            return
+        try:
+            if self.sim.model is self.model:
+                self._keep()
+            writer.put(lambda: {"ended": np.array([[run, how]])})
+        finally:
+            self._writer = None
+            self.on_end()
+            writer.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        how = layout.STOPPED if self.stopped or kind is KeyboardInterrupt else layout.COMPLETE
+        failed = kind is not None and kind is not KeyboardInterrupt
+        try:
+            self.close(layout.FAILED if failed else how)
+        except RecordingError:
+            if error is None:
+                raise  # what ended the run counts more than what ends its file
+
+    def _put(self, make: Callable[[], Rows]) -> None:
+        if self._writer is None:
+            raise RecordingError(f"{self.path}: this recording has ended")
+        self._writer.put(make)
+
+    def _keep(self) -> None:
+        snapshot = self.sim.snapshot(self.callback)
+        steps = int(snapshot["steps"])
+        self._put(lambda: self._checkpoint_rows(steps, snapshot))
+
+    def _checkpoint_rows(self, steps: int, snapshot: dict[str, Any]) -> Rows:
+        data = np.frombuffer(pack(snapshot), np.uint8)
+        self._spent += data.size
+        index = np.array([[steps, self._frames, data.size]])
+        return {"checkpoints/data": data, "checkpoints/index": index}
+
+    def _state_rows(self, state: Any) -> Rows:
+        """The first frame: no step led to it."""
+        ends = np.zeros((1, layout.ENDS), np.int64)
+        ends[0, layout.NOTE] = -1
+        return {
+            "frames/time": np.array([state.time]), "frames/position": state.position[None],
+            "frames/orientation": state.orientation[None], "frames/velocity": state.velocity[None],
+            "frames/report": np.zeros((1, len(reports.COLUMNS))), "frames/kick": np.ones(1),
+            "frames/ends": ends,
+        }  # fmt: skip
+
+    def _step_rows(
+        self,
+        state: Any,
+        report: StepReport,
+        kick: float,
+        table: np.ndarray | None,
+        joints: np.ndarray,
+    ) -> Rows:
+        sizes = np.empty(0) if report.island_sizes is None else report.island_sizes
+        worst = report.island_residuals
+        worst = np.zeros(len(sizes)) if worst is None else np.asarray(worst)
+        if worst.ndim == 2:
+            worst = worst.max(axis=1, initial=0.0)
+        rows = self._state_rows(state) | {
+            "frames/report": reports.numbers(report)[None], "frames/kick": np.array([kick]),
+            "islands": np.stack([worst, sizes], axis=1) if len(sizes) else np.empty((0, 2)),
+            "seconds": np.array(list(report.seconds.values())), "joints": self._joint_rows(joints),
+        }  # fmt: skip
+        if table is not None:
+            rows["contacts"] = layout.table_contacts(table, self._places, self.kind)
+        counts = np.array([[len(rows.get(name, ())) for name in layout.RAGGED]])
+        return self._counted(rows, counts, [reports.words(report)])
+
+    def _loop_rows(self, chunk: dict[str, np.ndarray], frames: Frames) -> Rows:
+        n = chunk["time"].size
+        rows = {f"frames/{x}": chunk[x] for x in ("time", "position", "orientation", "velocity")}
+        rows["frames/report"] = reports.loop_numbers(chunk["report"], frames.h)
+        rows["frames/kick"], rows["islands"] = np.full(n, frames.h), chunk["islands"]
+        rows["contacts"] = layout.loop_contacts(chunk["whole"], chunk["real"], self.kind)
+        counts = np.zeros((n, 4), np.int64)
+        counts[:, layout.CONTACTS] = np.diff(chunk["noted"], prepend=0)
+        counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)
+        return self._counted(rows, counts, reports.loop_words(chunk["report"], frames.names))
+
+    def _counted(self, rows: Rows, counts: np.ndarray, texts: list[str]) -> Rows:
+        """With where the ragged parts end and what was said; without frames that are there."""
+        n = len(texts)
+        there = min(max(self._there - self._frames, 0), n)
+        if there:
+            self._agree(rows, there)
+            gone = counts[:there].sum(axis=0)
+            for name, drop in zip(layout.RAGGED, gone.tolist(), strict=True):
+                if name in rows:
+                    rows[name] = rows[name][drop:]
+            frames = {k: v[there:] for k, v in rows.items() if k.startswith("frames/")}
+            rows, counts, texts = rows | frames, counts[there:], texts[there:]
+        ends = np.zeros((len(texts), layout.ENDS), np.int64)
+        ends[:, : layout.NOTE] = self._ends[: layout.NOTE] + np.cumsum(counts, axis=0)
+        new = []
+        for k, text in enumerate(texts):
+            if text not in self._notes:
+                self._notes[text] = len(self._notes)
+                new.append(np.frombuffer(text.encode(), np.uint8))
+            ends[k, layout.NOTE] = self._notes[text]
+        if len(texts):
+            self._ends = ends[-1]
+        rows["frames/ends"] = ends
+        if new:
+            rows["notes"] = np.concatenate(new)
+            rows["note_sizes"] = np.array([part.size for part in new])
+        self._frames += n
+        self._bytes += sum(part.nbytes for part in rows.values())
+        return rows
+
+    def _agree(self, rows: Rows, there: int) -> None:
+        """Frames that a killed run left behind are made again: they must be the same."""
+        first = self._frames
+        for name in SAME:
+            old, self._tail[name] = np.split(self._tail[name], [there])
+            if not np.array_equal(old, rows[f"frames/{name}"][:there], equal_nan=True):
+                raise RecordingError(
+                    f"{self.path}: the run does not repeat: {name} in frames {first} to "
+                    f"{first + there - 1} are not those recorded; it was made with "
+                    f"{json.dumps(self._info)}, on another kind of processor, or by a callback "
+                    "that does not restore its state"
+                )
+
+    def _joint_rows(self, table: np.ndarray) -> np.ndarray:
+        if not len(table):
+            return np.empty((0, 1))
+        number = [[self._joints[name]] for name in table["name"].tolist()]
+        return np.concatenate([np.array(number, float), table["force"], table["torque"]], axis=1)
+
+
+def _numbered(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(names)}

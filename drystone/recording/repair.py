@@ -1,0 +1,72 @@
+"""Files of killed runs made fit to be appended to: what is whole is copied to a new file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from drystone.errors import RecordingError
+from drystone.recording import layout
+from drystone.recording.reader import Recording, read_recording
+from drystone.recording.writer import reason
+
+ROWS = 1 << 24  # bytes that are copied at a time
+
+
+def repair(path: Path) -> bool:
+    """Make a file that was not closed whole again; whether it was necessary.
+
+    The new file takes the old one's place when it is complete, so that this, too, may be killed.
+    """
+    with read_recording(path) as known:
+        if not known.live:
+            return False
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with h5py.File(part, "w", libver="latest") as file:
+                _copy(known, file)
+            os.replace(part, path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise RecordingError(
+                f"{path}: was not closed, and cannot be repaired: {reason(error)}"
+            ) from None
+    return True
+
+
+def _copy(known: Recording, file: h5py.File) -> None:
+    lengths = _lengths(known)
+    names: list[str] = []
+    known.file.visititems(lambda name, item: names.append(name) if hasattr(item, "shape") else None)
+    for name in names:
+        old: Any = known.file[name]
+        if old.maxshape == old.shape and name not in lengths:
+            file.create_dataset(name, data=old[()])
+            continue
+        n = lengths.get(name, old.shape[0])
+        shape = (n, *old.shape[1:])
+        new = file.create_dataset(
+            name, shape=shape, dtype=old.dtype, maxshape=old.maxshape, chunks=old.chunks
+        )
+        each = max(old.dtype.itemsize * int(np.prod(old.shape[1:])), 1)
+        step = max(ROWS // each, 1)
+        for first in range(0, n, step):
+            last = min(first + step, n)
+            new[first:last] = old[first:last]
+
+
+def _lengths(known: Recording) -> dict[str, int]:
+    """Rows of every dataset that belong to whole frames and whole checkpoints."""
+    n, last = len(known), known.ends[-1]
+    out = {f"frames/{name}": n for name in known.file["frames"]}
+    out |= {name: int(last[k]) for k, name in enumerate(layout.RAGGED)}
+    sizes = known.file["note_sizes"][()]
+    kept = int(known.ends[:, layout.NOTE].max()) + 1
+    out |= {"note_sizes": kept, "notes": int(sizes[:kept].sum())}
+    marks = known.checkpoints
+    out |= {"checkpoints/index": len(marks), "checkpoints/data": int(marks[:, 2].sum())}
+    return out

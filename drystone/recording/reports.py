@@ -1,0 +1,122 @@
+"""Reports of steps as rows of numbers, and what of them is words as texts that repeat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import RecordingError
+from drystone.kernels.step import names as the
+from drystone.steppers.base import Conditions, EnergyLedger, Event, StepReport
+from drystone.types import Floats, Status
+
+ENERGY = tuple(f.name for f in fields(EnergyLedger))
+CONDITIONS = tuple(f.name for f in fields(Conditions))
+WHOLE = (
+    "iterations", "contacts", "islands", "collisions", "retries", "asleep", "outer", "redundant",
+    "evaluations",
+)  # fmt: skip
+REAL = (
+    "time", "dt", "residual", "residual_unit", "infeasibility", "impact_energy", "joint_error",
+    "reuse",
+)  # fmt: skip
+COLUMNS = (*REAL, *WHOLE, *ENERGY, *CONDITIONS)
+PLACE = {name: i for i, name in enumerate(COLUMNS)}
+DERIVED = {"total", "unexplained"}  # of the ledger
+
+# where the compiled loop keeps the same numbers
+LOOP = {
+    "time": the.R_TIME, "residual": the.RESIDUAL, "residual_unit": the.RESIDUAL_UNIT,
+    "infeasibility": the.INFEASIBILITY, "impact_energy": the.IMPACT_ENERGY,
+    "iterations": the.R_ITERATIONS, "contacts": the.CONTACTS, "islands": the.R_ISLANDS,
+    "collisions": the.R_COLLISIONS,
+}  # fmt: skip
+LOOP |= {name: the.KINETIC + i for i, name in enumerate(ENERGY)}
+LOOP |= {name: the.LEAST_IMPULSE + i for i, name in enumerate(CONDITIONS)}
+
+
+def numbers(report: StepReport) -> Floats:
+    """(len(COLUMNS),) of a report."""
+    row = [getattr(report, name) for name in (*REAL, *WHOLE)]
+    row += [getattr(report.energy, name) for name in ENERGY]
+    row += [getattr(report.conditions, name) for name in CONDITIONS]
+    return np.array(row, float)
+
+
+def words(report: StepReport) -> str:
+    """The rest of it but for timings and islands, as JSON."""
+    out: dict[str, Any] = {"status": report.status.value, "methods": report.methods}
+    if report.broken:
+        out["broken"] = report.broken
+    if report.events:
+        out["events"] = [asdict(event) for event in report.events]
+    if report.log:
+        out["log"] = report.log
+    if report.seconds:
+        out["stages"] = list(report.seconds)
+    return json.dumps(out)
+
+
+def loop_numbers(rows: Floats, h: float) -> Floats:
+    """(n, len(COLUMNS)) from the rows (n, REPORT) of the compiled loop."""
+    out = np.zeros((rows.shape[0], len(COLUMNS)))
+    for name, place in LOOP.items():
+        out[:, PLACE[name]] = rows[:, place]
+    out[:, PLACE["dt"]], out[:, PLACE["reuse"]], out[:, PLACE["outer"]] = h, 1.0, 1.0
+    return out
+
+
+def loop_words(rows: Floats, names: Sequence[str]) -> list[str]:
+    """The words of each row of the compiled loop; names: of methods by their bits."""
+    known: dict[tuple[int, bool], str] = {}
+    out = []
+    for bits, failed in zip(rows[:, the.R_METHODS], rows[:, the.R_FAILED], strict=True):
+        key = int(bits), bool(failed >= 0)
+        if key not in known:
+            status = Status.MAX_ITERATIONS if key[1] else Status.SOLVED
+            used = [name for k, name in enumerate(names) if key[0] >> k & 1]
+            known[key] = json.dumps({"status": status.value, "methods": used})
+        out.append(known[key])
+    return out
+
+
+def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> StepReport:
+    """The report again; islands (n, 2): residuals and sizes."""
+    values = dict(zip(COLUMNS, row.tolist(), strict=True))
+    try:
+        said = json.loads(text)
+        events = tuple(
+            Event(float(e["time"]), str(e["kind"]), tuple(e["names"]), float(e["energy"]))
+            for e in said.get("events", ())
+        )
+        return StepReport(
+            status=Status(said["status"]),
+            methods=tuple(said["methods"]),
+            broken=tuple(said.get("broken", ())),
+            log=tuple(said.get("log", ())),
+            events=events,
+            seconds=dict(zip(said.get("stages", ()), seconds.tolist(), strict=True)),
+            energy=EnergyLedger(**{name: values[name] for name in ENERGY}),
+            conditions=Conditions(**{name: values[name] for name in CONDITIONS}),
+            island_residuals=islands[:, 0] if len(islands) else None,
+            island_sizes=islands[:, 1].astype(np.int64),
+            **{name: values[name] for name in REAL},
+            **{name: int(values[name]) for name in WHOLE},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordingError(f"a step's report cannot be read ({error})") from None
+
+
+def series(rows: Floats, name: str) -> Floats:
+    """One number of every report; rows (n, len(COLUMNS))."""
+    if name in PLACE:
+        column = rows[:, PLACE[name]]
+        return column.astype(np.int64) if name in WHOLE else column.copy()
+    ledger = {key: rows[:, PLACE[key]] for key in ENERGY}
+    if name in DERIVED:
+        return np.asarray(getattr(EnergyLedger(**ledger), name))  # type: ignore[arg-type]
+    raise AttributeError(f"a step's report has no number {name!r}")

@@ -1,0 +1,123 @@
+"""Go on with a recorded run, to exactly the bits of one that was not interrupted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import OptionError, RecordingError
+from drystone.recording.models import difference
+from drystone.recording.reader import Recording, read_recording
+from drystone.recording.recorder import Recorder
+from drystone.recording.repair import repair
+from drystone.scene_files import method_from
+from drystone.scenes import scene
+from drystone.simulation import Simulation
+from drystone.world import World
+
+
+def resume(
+    path: str | os.PathLike[str],
+    until: float | None = None,
+    *,
+    world: World | None = None,
+    method: Any = None,
+    callback: Callable[[Simulation], Any] | None = None,
+) -> Simulation:
+    """Run on from the last checkpoint of a recording, appending to it; returns the simulation.
+
+    until: simulated time [s] at which to end, by default what the run was asked for. world, method:
+    those of the run, for worlds that hold Python functions: a file does not execute any; what it
+    holds must be the same. callback: as of ``Simulation.run``, restored if it has a state.
+    """
+    place = Path(path)
+    sim, recorder, end = _prepared(place, until, world, method, callback)
+    steps = round((end - sim.time) / sim.method.dt)
+    with recorder:
+        sim.run(max(steps, 0) * sim.method.dt, callback=callback)
+    return sim
+
+
+def reopen(
+    path: str | os.PathLike[str],
+    until: float | None = None,
+    *,
+    world: World | None = None,
+    method: Any = None,
+    callback: Callable[[Simulation], Any] | None = None,
+) -> tuple[Simulation, Recorder, float]:
+    """The same without running: the simulation at the last checkpoint, the recorder that its
+    steps are told to (a context, or to be closed), and the time to run until [s]."""
+    return _prepared(Path(path), until, world, method, callback)
+
+
+def _prepared(
+    path: Path, until: float | None, world: World | None, method: Any, callback: Any
+) -> tuple[Simulation, Recorder, float]:
+    repair(path)
+    known = read_recording(path)
+    try:
+        end = _end(known, until)
+        sim = simulation(known, world, method)
+        if not len(known.checkpoints):
+            raise RecordingError(f"{path}: it has no checkpoint to go on from")
+        sim.restore(known.snapshot(), callback)
+        recorder = Recorder(sim, path, known.every, known.keeps_contacts, known.keeps_forces)
+        recorder.callback = callback
+        recorder.go_on(known, end)
+    finally:
+        known.close()
+    sim.attach(recorder)
+    return sim, recorder, end
+
+
+def simulation(known: Recording, world: World | None = None, method: Any = None) -> Simulation:
+    """A simulation of a recording's world by its method, at the start."""
+    path = known.path
+    if method is None:
+        if known.method is None:
+            raise RecordingError(
+                f"{path}: its method cannot be described in a file: resume(..., method=...)"
+            )
+        method = method_from(known.method)
+    sim = Simulation(_world(known, world), method)
+    sim.origin = {
+        "scene": known.scene, "settings": known.settings, "view": known.view,
+        "title": known.title,
+    }  # fmt: skip
+    other = difference(sim.model, known.model)
+    if other is not None:
+        raise RecordingError(
+            f"{path}: this is not the world that was recorded: {other} is different"
+        )
+    if method.dt != known.dt:
+        raise RecordingError(f"{path}: recorded with dt = {known.dt:g} s, not {method.dt:g} s")
+    return sim
+
+
+def _world(known: Recording, world: World | None) -> World:
+    if world is not None:
+        return world
+    if known.world is not None:
+        return known.world
+    if known.scene is not None:
+        return scene(known.scene, **known.settings).world
+    raise RecordingError(
+        f"{known.path}: the world holds Python functions, which a file does not "
+        f"({known.undescribed}): build it again and give it, resume(path, world=world)"
+    )
+
+
+def _end(known: Recording, until: float | None) -> float:
+    end = float(known.runs[-1, 1]) if until is None else float(until)
+    if np.isnan(end):
+        raise OptionError(
+            f"resume: {known.path} does not say when the run was to end: resume(path, until=...)"
+        )
+    if not np.isfinite(end):
+        raise OptionError(f"resume: until = {until!r}: expected simulated seconds")
+    return end
