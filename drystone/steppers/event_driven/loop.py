@@ -147,7 +147,8 @@ class Loop:
         method, gap = mode.method, now.rows.gap
         method.statistics.steps += 1
         if method.listener is not None:
-            near = mode.closed | (gap <= self.settler.touch) | ~np.isfinite(gap)
+            rests = now.rows.state.u[:, 0] >= -mode.tolerances.normal  # the others will collide
+            near = mode.closed | ((gap <= self.settler.touch) & rests) | ~np.isfinite(gap)
             method.listener(now.rows.state.take(np.flatnonzero(near)), now.acceleration)
 
     def _renamed(self, probe: Probe, stuck: int) -> bool:
