@@ -81,3 +81,37 @@ def _share(held: np.ndarray) -> Floats:
     share = np.divide(f_t, bound, out=np.zeros_like(f_t), where=bound > 0)
     out: Floats = np.clip(np.nan_to_num(share), 0.0, 1.0)
     return out
+
+
+def force_lines(
+    table: np.ndarray, names: np.ndarray, free: Any, position: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Lines of force as the page draws them: ends (n, 2, dim) [m], size (n,) [N], friction in use
+    (n,). Contacts of one pair of bodies make one force, at its centre of pressure, drawn along its
+    line of action from abreast of one body's centre to abreast of the other's."""
+    size = np.linalg.norm(table["force"], axis=1)
+    held = table[size > 0]
+    pair = _indices(held["bodies"], names)
+    keys, first, member = np.unique(
+        pair[:, 0] * (WORLD + 1) + pair[:, 1], return_index=True, return_inverse=True
+    )
+    weight = np.linalg.norm(held["force"], axis=1)
+    dim = position.shape[1]
+    point, force = np.zeros((len(keys), dim)), np.zeros((len(keys), dim))
+    total, used = np.zeros(len(keys)), np.zeros(len(keys))
+    np.add.at(point, member, weight[:, None] * held["point"])
+    np.add.at(force, member, held["force"])
+    np.add.at(total, member, weight)
+    np.add.at(used, member, weight * _share(held))
+    point, used = point / total[:, None], used / total
+    whole = np.linalg.norm(force, axis=1)
+    way = force / np.maximum(whole, 1e-300)[:, None]
+    ends = np.stack([point, point], axis=1)
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        body = pair[first, side]
+        known = body < len(free)
+        known[known] &= free[body[known]]
+        arm = np.abs(np.einsum("ni,ni->n", position[np.where(known, body, 0)] - point, way))
+        ends[:, side] += (sign * np.where(known, arm, 0.0))[:, None] * way
+    order = np.argsort(whole, kind="stable")
+    return ends[order], whole[order], used[order]

@@ -52,8 +52,8 @@ def pack(
     blob = Blob()
     exact = states.add_states(blob, time[frames], position, orientation)
     shapes = add_outlines(blob, model) if planar else add_solids(blob, model)
-    blob.add("colours", _colours(model, colours or {}), "u1")
-    low, high = _bounds(model, position, orientation, hints)
+    blob.add("colours", colours_of(model, colours or {}), "u1")
+    low, high = bounds_of(model, position, orientation, hints)
     meta: dict[str, Any] = {
         "label": label, "dim": model.dim, "names": list(model.names), "frames": len(frames),
         "mass": [float(f"{m:.4g}") for m in model.mass], "exact": exact,
@@ -69,7 +69,7 @@ def pack(
     return meta, blob.text()
 
 
-def _bounds(
+def bounds_of(
     model: Model, position: Floats, orientation: Floats, view: Mapping[str, Any]
 ) -> tuple[Floats, Floats]:
     if model.dim == 2 and view.get("limits"):
@@ -82,7 +82,8 @@ def _bounds(
     return low, high
 
 
-def _colours(model: Model, given: Mapping[str, str]) -> Any:
+def colours_of(model: Model, given: Mapping[str, str]) -> Any:
+    """(nb, 3) bytes: the viewer's stones, or what is given for a body by its name."""
     out = body_colours(model)
     still = ~drawing.moving(model)
     still[[body for body, _ in model.motions]] = False

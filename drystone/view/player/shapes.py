@@ -20,14 +20,14 @@ Key = tuple[int, bytes, bytes]
 @dataclass
 class Solid:
     """vertices (nv, 3), faces (nt, 3), normals (nv, 3); instances: geoms that wear it, or a body
-    whose own single pieces it is made of."""
+    whose own single pieces it is made of. ball: of radius one, instances have their own."""
 
     vertices: Floats
     faces: Ints
     normals: Floats
     geoms: list[int]
     body: int = -1
-    banded: bool = False
+    ball: bool = False
 
 
 def key_of(geoms: Geoms, g: int | np.integer) -> Key:
@@ -40,10 +40,25 @@ def key_of(geoms: Geoms, g: int | np.integer) -> Key:
 
 
 def groups(geoms: Geoms) -> dict[Key, list[int]]:
+    """Bounded geoms by their shapes."""
     out: dict[Key, list[int]] = {}
     for g in np.flatnonzero(np.isfinite(geoms.radius)):
         out.setdefault(key_of(geoms, g), []).append(int(g))
     return out
+
+
+def instances(geoms: Geoms, solid: Solid) -> list[tuple[int, Floats, Floats, float]]:
+    """Body, offset (3,), quaternion (x, y, z, w) and size of each wearer of a mesh, in its body's
+    frame; of planar geoms in the plane z = 0."""
+    if not solid.geoms:
+        return [(solid.body, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), 1.0)]
+    g = np.array(solid.geoms)
+    offset, axes = np.zeros((g.size, 3)), np.tile(np.eye(3), (g.size, 1, 1))
+    offset[:, : geoms.dim], axes[:, : geoms.dim, : geoms.dim] = geoms.offset[g], geoms.turn[g]
+    turn = Rotation.from_matrix(axes).as_quat()
+    size = geoms.numbers[geoms.first[g]] if solid.ball else np.ones(g.size)
+    body = geoms.body[g].tolist()
+    return list(zip(body, offset, turn, size.tolist(), strict=True))
 
 
 def solids(geoms: Geoms) -> list[Solid]:
@@ -56,7 +71,7 @@ def solids(geoms: Geoms) -> list[Solid]:
     for (kind, *_), members in found.items():
         vertices, faces, normals = drawing.geom_mesh(geoms, members[0], n)
         if kind == kinds.SPHERE:
-            out.append(Solid(normals, faces, normals, members, banded=True))
+            out.append(Solid(normals, faces, normals, members, ball=True))
         elif len(members) > 1:
             out.append(Solid(vertices, faces, normals, members))
         else:
@@ -76,39 +91,27 @@ def add_solids(blob: Blob, model: Model) -> dict[str, Any]:
     """Pack meshes and instances of a spatial model; returns what the page must know of them."""
     geoms, meshes = model.geoms, []
     vertices, faces = [np.empty((0, 6))], [np.empty((0, 3), np.int64)]
-    body: list[int] = []
-    offset, turn, size = [np.empty((0, 3))], [np.empty((0, 4))], [np.empty((0, 3))]
+    worn: list[tuple[int, Floats, Floats, float]] = []
     corner = face = 0
     for solid in solids(geoms):
-        count = len(solid.geoms) or 1
+        wearers = instances(geoms, solid)
         meshes.append(
             {
-                "vertex": corner, "face": face, "faces": len(solid.faces), "instance": len(body),
-                "count": count, "banded": solid.banded,
+                "vertex": corner, "face": face, "faces": len(solid.faces), "instance": len(worn),
+                "count": len(wearers), "banded": solid.ball,
             }
         )  # fmt: skip
         vertices.append(np.column_stack([solid.vertices, solid.normals]))
         faces.append(solid.faces)
         corner, face = corner + len(solid.vertices), face + len(solid.faces)
-        if solid.geoms:
-            g = np.array(solid.geoms)
-            body += geoms.body[g].tolist()
-            offset.append(geoms.offset[g])
-            turn.append(Rotation.from_matrix(geoms.turn[g]).as_quat())  # x y z w
-            ball = geoms.numbers[geoms.first[g]] if solid.banded else np.ones(count)
-            size.append(np.repeat(ball[:, None], 3, axis=1))
-        else:
-            body.append(solid.body)
-            offset.append(np.zeros((1, 3)))
-            turn.append(np.array([[0.0, 0.0, 0.0, 1.0]]))
-            size.append(np.ones((1, 3)))
+        worn += wearers
     blob.add("vertices", np.concatenate(vertices), "f4")
     blob.add("faces", np.concatenate(faces), "u4")
-    blob.add("instance_body", body, "u2")
-    blob.add("instance_offset", np.concatenate(offset), "f4")
-    blob.add("instance_turn", np.concatenate(turn), "f4")
-    blob.add("instance_size", np.concatenate(size), "f4")
-    return {"meshes": meshes, "instances": len(body)}
+    blob.add("instance_body", [body for body, *_ in worn], "u2")
+    blob.add("instance_offset", [offset for _, offset, _, _ in worn], "f4")
+    blob.add("instance_turn", [turn for _, _, turn, _ in worn], "f4")
+    blob.add("instance_size", [(size, size, size) for *_, size in worn], "f4")
+    return {"meshes": meshes, "instances": len(worn)}
 
 
 def add_outlines(blob: Blob, model: Model) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def add_states(blob: Blob, time: Floats, position: Floats, orientation: Floats) 
         turns = np.nan_to_num(orientation) / (2 * np.pi)
         words[:, 2] = (np.rint((turns - np.floor(turns)) * 65536).astype(np.int64) & 65535).T
     else:
-        words[:, dim:] = np.rint((_continuous(orientation) + 1.0) * 32767.5).transpose(1, 2, 0)
+        words[:, dim:] = np.rint((continuous(orientation) + 1.0) * 32767.5).transpose(1, 2, 0)
     change = words.copy()
     change[:, :, 1:] -= words[:, :, :-1]  # wraps, and so does the sum
     blob.add("time", time, "f8")
@@ -60,7 +60,7 @@ def add_states(blob: Blob, time: Floats, position: Floats, orientation: Floats) 
     return 0.5 * float(step.max(initial=0.0))
 
 
-def _continuous(quaternions: Floats) -> Floats:
+def continuous(quaternions: Floats) -> Floats:
     """The same turns, each quaternion with the sign that is nearer to the one before."""
     q = np.nan_to_num(quaternions)
     q = q / np.maximum(np.linalg.norm(q, axis=2, keepdims=True), 1e-300)
