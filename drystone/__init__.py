@@ -124,6 +124,8 @@ if TYPE_CHECKING:
     from drystone.steppers.penalty.options import Penalty as Penalty
     from drystone.steppers.time_stepping.options import Sleeping as Sleeping
     from drystone.steppers.time_stepping.options import TimeStepping as TimeStepping
+    from drystone.sweeps.sweep import Sweep as Sweep
+    from drystone.sweeps.sweep import sweep as sweep
     from drystone.trajectory import Trajectory as Trajectory
     from drystone.types import Solution as Solution
     from drystone.types import Status as Status
@@ -169,6 +171,8 @@ _HOMES: dict[str, str] = {
     "plot": "plots.figures",
     "compare": "comparison.compare",
     "Comparison": "comparison.compare",
+    "sweep": "sweeps.sweep",
+    "Sweep": "sweeps.sweep",
     "scene": "scenes",
     "Scene": "scenes",
     "read_scene": "scenes.files",

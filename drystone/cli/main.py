@@ -18,6 +18,7 @@ from drystone.cli.run import run
 from drystone.cli.scenes import scenes
 from drystone.cli.schema import schema
 from drystone.cli.solve import solve
+from drystone.cli.sweep import sweep
 from drystone.cli.words import mistakes
 
 app = typer.Typer(
@@ -54,6 +55,7 @@ app.command()(scenes)
 app.command()(run)
 app.command()(plot)
 app.command()(compare)
+app.command()(sweep)
 app.command()(solve)
 app.command()(check)
 app.command()(schema)

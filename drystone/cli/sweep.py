@@ -1,0 +1,116 @@
+"""``drystone sweep``: a scene over a grid of settings, as a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drystone.cli.subjects import complete_scene
+from drystone.cli.words import PIPED_WIDTH, make_folder, mistakes
+from drystone.errors import OptionError
+
+SHOWN = 40  # rows printed; a longer table is for its file
+
+
+def sweep(
+    scene: Annotated[
+        str,
+        typer.Argument(help="Name of a scene: see `drystone scenes`.", metavar="SCENE",
+                       autocompletion=complete_scene),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="KEY=FIRST:LAST:COUNT, KEY=A,B,C or KEY=VALUE; may be "
+                     "given several times.", metavar="KEY=VALUES"),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--with", "-w", help="As of `drystone compare`; own by default.",
+                     metavar="METHOD"),
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", help="[end|start|max|min|mean|sum]:NAME, a number of the "
+                     "step's reports, or BODY.x, .y, .z, .vx, .speed, .angle, .path.",
+                     metavar="MEASURE"),
+    ] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes; one for each core by default.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler to use instead.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="CSV to write; a sweep that was stopped goes on."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a row, one a line.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:  # fmt: skip
+    """Run a scene at every point of a grid of settings and table what came out.
+
+    Runs go to processes side by side; the table does not depend on how many there are.
+
+    Examples:
+
+      drystone sweep incline --set mu=0.1:0.9:9 --measure end:block.path -o slope.csv
+
+      drystone sweep arch --set ratio=0.08:0.14:7 --set planar=true -m max:kinetic
+    """
+    with mistakes(debug):
+        from drystone.cli.run import read_settings
+        from drystone.sweeps.measures import DEFAULT
+        from drystone.sweeps.sweep import OWN
+        from drystone.sweeps.sweep import sweep as run
+
+        if output is not None:
+            if output.suffix.lower() != ".csv":
+                raise OptionError(f"--output {output}: expected a name ending in .csv")
+            make_folder("--output", output.parent)
+        found = run(
+            scene, read_settings(settings), methods=methods or (OWN,),
+            measures=measures or DEFAULT, duration=duration, jobs=jobs, scheduler=scheduler,
+            path=output, progress=None if as_json else _progress(),
+        )  # fmt: skip
+        if as_json:
+            for row in found.rows:
+                typer.echo(json.dumps(dict(zip(found.columns, row, strict=True)), allow_nan=False))
+            return
+        _print(found)
+        if output is not None:
+            typer.echo(f"wrote {output}")
+
+
+def _progress() -> Any:
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return None
+    return lambda done, of: console.print(f"{done}/{of}", end="\r", style="dim", highlight=False)
+
+
+def _print(found: Any) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    failed = any(row[-1] for row in found.rows)
+    for name in found.columns[: None if failed else -1]:
+        table.add_column(escape(name), justify="left" if name in ("method", "failed") else "right")
+    for row in found.rows[:SHOWN]:
+        cells = [f"{v:.5g}" if isinstance(v, float) else "-" if v is None else v for v in row]
+        table.add_row(*(escape(str(c)) for c in cells[: None if failed else -1]))
+    console.print(table)
+    if len(found.rows) > SHOWN:
+        console.print(f"... and {len(found.rows) - SHOWN} more", style="dim")

@@ -1,0 +1,243 @@
+"""``ds.sweep``: a scene at every point of a grid of settings, in processes side by side.
+
+The table does not depend on how many processes there are. A sweep that was stopped goes on from its
+journal, a file beside the table with one line for each point that is done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drystone.errors import DrystoneError, OptionError
+from drystone.sweeps.grid import points, read_grid
+from drystone.sweeps.measures import DEFAULT, read_measure
+
+OWN = "own"
+Point = tuple[str, dict[str, str], str, float | None, tuple[str, ...]]
+Result = tuple[list[float | None], str]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """columns: settings, method, measures, failed; rows: one for each point, in the grid's order;
+    texts as they were given, measures as numbers (None where the run has none)."""
+
+    scene: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @property
+    def table(self) -> Any:
+        """A pandas DataFrame, or a list of dictionaries where pandas is missing."""
+        plain = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            return plain
+        return DataFrame(plain)
+
+    def write(self, path: str | Path) -> Path:
+        """As CSV; numbers as Python writes them, exact."""
+        import csv
+        import io
+
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow(self.columns)
+        out.writerows([["" if v is None else v for v in row] for row in self.rows])
+        place = Path(path)
+        partial = place.with_name(place.name + ".new")
+        partial.write_text(text.getvalue(), encoding="utf-8")
+        os.replace(partial, place)
+        return place
+
+
+def run_point(point: Point) -> Result:
+    """The measures of one run, and why it failed, if so. Called in other processes."""
+    from drystone.comparison.kept import keep
+    from drystone.comparison.specs import read_method
+    from drystone.scenes.registry import scene as build
+    from drystone.simulation import Simulation
+
+    name, settings, method, duration, measures = point
+    try:
+        scene = build(name, **settings)
+        simulation = Simulation(scene.world, read_method(method, scene.method))
+        seconds = scene.duration if duration is None else duration
+        run = keep(simulation, seconds, contacts=False)
+        if not run.reports:
+            return [None] * len(measures), run.stopped
+        values = [float(read_measure(text).read(run)) for text in measures]
+        return [v if abs(v) < float("inf") else None for v in values], run.stopped
+    except DrystoneError as error:
+        return [None] * len(measures), str(error)
+
+
+def sweep(
+    scene: str,
+    grid: Mapping[str, Any],
+    *,
+    methods: Sequence[str] = (OWN,),
+    measures: Sequence[str] = DEFAULT,
+    duration: float | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    path: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Run a scene of the gallery at every point of a grid.
+
+    grid: settings by name: a sequence of values, or a text, "0.1:0.9:9" or "10,20,50".
+    methods: texts as of ``ds.compare``. measures: "max:infeasibility", "end:BODY.x", ...
+    duration [s]: the scene's by default. jobs: processes, one for each core by default;
+    scheduler: address of a Dask cluster to use instead. path: CSV to write; with it, a sweep that
+    was stopped goes on where it was. progress: called with points done and all of them.
+    A run that fails is a row that says why.
+    """
+    asked = _asked(scene, grid, methods, measures, duration)
+    todo = list(asked)
+    journal = None if path is None else Journal(Path(path), asked)
+    done: dict[int, Result] = {} if journal is None else journal.done
+    left = [k for k in range(len(todo)) if k not in done]
+    if progress is not None:
+        progress(len(done), len(todo))
+    for k, result in _results([todo[k] for k in left], left, jobs, scheduler):
+        done[k] = result
+        if journal is not None:
+            journal.add(k, result)
+        if progress is not None:
+            progress(len(done), len(todo))
+    names = list(read_grid(grid))
+    columns = (*names, "method", *(m.strip() for m in measures), "failed")
+    rows = tuple(
+        (*(todo[k][1][n] for n in names), todo[k][2], *done[k][0], done[k][1])
+        for k in range(len(todo))
+    )
+    out = Sweep(scene, columns, rows)
+    if journal is not None:
+        out.write(journal.path)
+        journal.end()
+    return out
+
+
+def _asked(
+    scene: str,
+    grid: Mapping[str, Any],
+    methods: Sequence[str],
+    measures: Sequence[str],
+    duration: float | None,
+) -> list[Point]:
+    """The runs to do; mistakes in what they share are raised before any of them."""
+    from drystone.comparison.specs import read_method
+    from drystone.scenes.registry import scene as build
+
+    if not methods or not measures:
+        raise OptionError("sweep: give at least one method and one measure")
+    if duration is not None and not 0 < duration < float("inf"):
+        raise OptionError(f"sweep: duration = {duration!r}: expected a positive number of seconds")
+    values = read_grid(grid)
+    first = build(scene, **{name: texts[0] for name, texts in values.items()})
+    for text in methods:
+        read_method(text, first.method)
+    for text in measures:
+        read_measure(text)
+    texts = tuple(measures)
+    return [
+        (scene, point, method.strip(), duration, texts)
+        for point in points(values)
+        for method in methods
+    ]
+
+
+def _results(
+    todo: list[Point], numbers: list[int], jobs: int | None, scheduler: str | None
+) -> Iterator[tuple[int, Result]]:
+    """Results as they come, with their numbers; in order where there is one process."""
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise OptionError(f"sweep: jobs = {jobs!r}: expected a count of processes > 0")
+    if scheduler is not None:
+        yield from _on_cluster(todo, numbers, scheduler)
+        return
+    count = min(jobs or os.cpu_count() or 1, len(todo))
+    if count <= 1:
+        for k, point in zip(numbers, todo, strict=True):
+            yield k, run_point(point)
+        return
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    # fresh processes: threads of the compiled kernels do not survive a fork
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(run_point, p): k for k, p in zip(numbers, todo, strict=True)}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _on_cluster(
+    todo: list[Point], numbers: list[int], scheduler: str
+) -> Iterator[tuple[int, Result]]:
+    from drystone.errors import MissingExtraError
+
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        message = "sweeps on a cluster need Dask: python -m pip install 'drystone[sweep]'"
+        raise MissingExtraError(message) from None
+    try:
+        client = Client(scheduler, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise OptionError(f"scheduler {scheduler}: {error}") from None
+    with client:
+        futures = {client.submit(run_point, p, pure=False): k
+                   for k, p in zip(numbers, todo, strict=True)}  # fmt: skip
+        for future in as_completed(list(futures)):
+            values, failed = future.result()
+            yield futures[future], (list(values), str(failed))
+
+
+class Journal:
+    """Points that are done, one line each; the first line says of which sweep."""
+
+    def __init__(self, path: Path, asked: list[Point]) -> None:
+        from drystone import __version__
+
+        self.path, self.file = path, path.with_name(path.name + ".part")
+        self.head = json.dumps({"drystone": __version__, "points": asked})
+        self.done: dict[int, Result] = {}
+        if self.file.exists():
+            self._read(len(asked[0][4]))
+        else:
+            try:
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                self.file.write_text(self.head + "\n", encoding="utf-8")
+            except OSError as error:
+                raise OptionError(f"{path}: {error.strerror or error}") from None
+
+    def _read(self, count: int) -> None:
+        lines = self.file.read_text(encoding="utf-8").split("\n")
+        if lines[0] != self.head:
+            raise OptionError(
+                f"{self.file} is of another sweep that was stopped: remove it, or name another file"
+            )
+        whole = lines[:1]
+        for line in lines[1:-1]:  # a line without its end was cut off
+            k, values, failed = json.loads(line)
+            if len(values) == count:
+                self.done[int(k)] = (values, failed)
+                whole.append(line)
+        self.file.write_text("\n".join(whole) + "\n", encoding="utf-8")
+
+    def add(self, k: int, result: Result) -> None:
+        with self.file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps([k, *result]) + "\n")
+
+    def end(self) -> None:
+        self.file.unlink()
