@@ -63,12 +63,11 @@ def _prepared(
     try:
         end = _end(known, until)
         sim = simulation(known, world, method)
-        if not len(known.checkpoints):
-            raise RecordingError(f"{path}: it has no checkpoint to go on from")
-        sim.restore(known.snapshot(), callback)
+        at, snapshot = _checkpoint(known)
+        sim.restore(snapshot, callback)
         recorder = Recorder(sim, path, known.every, known.keeps_contacts, known.keeps_forces)
         recorder.callback = callback
-        recorder.go_on(known, end)
+        recorder.go_on(known, at, end)
     finally:
         known.close()
     sim.attach(recorder)
@@ -110,6 +109,17 @@ def _world(known: Recording, world: World | None) -> World:
         f"{known.path}: the world holds Python functions, which a file does not "
         f"({known.undescribed}): build it again and give it, resume(path, world=world)"
     )
+
+
+def _checkpoint(known: Recording) -> tuple[int, dict[str, Any]]:
+    """The last one; the first where the method keeps no snapshots, and its steps are made again."""
+    if not len(known.checkpoints):
+        raise RecordingError(f"{known.path}: it has no checkpoint to go on from")
+    last = len(known.checkpoints) - 1
+    snapshot = known.snapshot(last)
+    if snapshot["stepper"] is None and last:
+        return 0, known.snapshot(0)
+    return last, snapshot
 
 
 def _end(known: Recording, until: float | None) -> float:

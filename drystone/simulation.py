@@ -124,10 +124,11 @@ class Simulation:
         """
         self.sync()
         now = self.state.copy()
+        kept = getattr(self._stepper, "snapshot", None)
         return {
             "steps": self._count, "start": self._start, "time": now.time,
             "position": now.position, "orientation": now.orientation, "velocity": now.velocity,
-            "stepper": self._stepper.snapshot(), "kept": states(self.world, self.rng, callback),
+            "stepper": None if kept is None else kept(), "kept": states(self.world, self.rng, callback),
         }  # fmt: skip
 
     def restore(self, snapshot: dict[str, Any], callback: Any = None) -> None:
@@ -138,7 +139,10 @@ class Simulation:
         parts = ("position", "orientation", "velocity")
         self.state = State(float(snapshot["time"]), *(snapshot[name].copy() for name in parts))
         self._start, self._count = float(snapshot["start"]), int(snapshot["steps"])
-        self._stepper.restore(snapshot["stepper"])
+        if snapshot["stepper"] is not None:
+            self._stepper.restore(snapshot["stepper"])
+        elif self._count:
+            raise OptionError(f"restore: {self.method.name} goes on from the start of a run only")
         self.rng = give_back(self.world, callback, snapshot["kept"])
 
     def step(self) -> StepReport:

@@ -72,9 +72,9 @@ class Recorder:
         out._writer = Writer(path, tuple(kinds))
         return out
 
-    def go_on(self, known: Recording, until: float) -> None:
-        """Append to the file of a recording, which is closed, from its last checkpoint on."""
-        steps, frames, _ = (int(x) for x in known.checkpoints[-1])
+    def go_on(self, known: Recording, checkpoint: int, until: float) -> None:
+        """Append to the file of a recording, which is closed, from a checkpoint on."""
+        steps, frames, _ = (int(x) for x in known.checkpoints[checkpoint])
         self.since = steps - int(known.checkpoints[0][0]) - (frames - 1) * self.every
         self._frames, self._run, self._info = frames, len(known.runs), known.info
         self._notes = {text: i for i, text in enumerate(known.notes)}
