@@ -26,12 +26,13 @@ class Dragging:
         self.force: Drag | None = None
         self._handle: Any = None  # of the force in the world
         self._line: Any = None
-        self._away = 0.0  # of the drag's plane in a planar scene
-        gui = viewer.server.gui
+        gui, planar = viewer.server.gui, viewer.source.model.dim == 2
+        strength = float(viewer.view.get("play", {}).get("strength", 1.0))
         with gui.add_folder("Drag"):
-            gui.add_markdown("Take hold of a body and pull. Empty space turns the view.")
+            rest = "The paper moves the view." if planar else "Empty space turns the view."
+            gui.add_markdown(f"Take hold of a body and pull. {rest}")
             self.strength = gui.add_slider(
-                "Strength", min=0.1, max=10.0, step=0.1, initial_value=1.0
+                "Strength", min=0.1, max=10.0, step=0.1, initial_value=strength
             )
 
     def watch(self, bodies: Ints, handle: Any) -> None:

@@ -29,7 +29,7 @@ from drystone.view.player.shapes import Solid, groups, instances, solids
 Picture = NDArray[np.uint8]
 PAPER, INK = np.array(rgb("#fbfaf7")) / 255, np.array(rgb("#22303c")) / 255
 RAMP = np.array([rgb(c) for c in ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")]) / 255
-SHADOW = 1024  # pixels of the shadow map, along a side
+SHADOW = 1280  # pixels of the shadow map, along a side
 PALE = 0.62  # how far bodies fade behind forces
 
 
@@ -139,7 +139,7 @@ class Film:
         way = np.array([np.cos(high) * np.cos(angle), np.cos(high) * np.sin(angle), np.sin(high)])
         middle, size = 0.5 * (self.low + self.high), float(np.linalg.norm(self.high - self.low))
         size = max(size, 1e-9)
-        return Camera(middle + 2 * size * way, middle, (SHADOW, SHADOW), width=1.15 * size)
+        return Camera(middle + 2 * size * way, middle, (SHADOW, SHADOW), width=1.5 * size)
 
     def _triangles(self, state: State) -> tuple[Floats, Floats, Ints]:
         """Corners and normals (nt, 3, 3) and bodies (nt,) of all meshes in the world."""

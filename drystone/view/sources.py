@@ -99,6 +99,7 @@ class Live:
             self.lag -= dt
             stepped += 1
         spent = perf_counter() - began
+        self.pace = 1.0
         if self.lag >= dt:  # too slow for the clock: what is owed is not run after
             self.lag = self.lag % dt
             self.pace = stepped * dt / max(spent, 1e-9)

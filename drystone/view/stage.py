@@ -86,7 +86,7 @@ class Stage:
         self.server, self.model, self.camera = server, model, camera
         self.planar = model.dim == 2
         self.colours = look.body_colours(model)
-        line = (0.0022 if self.planar else 0.0028) * camera.size
+        line = (0.003 if self.planar else 0.0028) * camera.size
         self.templates = templates(model, line)
         self.layer = DEPTH * camera.size / max(model.nb, 1)  # height of one planar body
         self.bodies: list[tuple[Template, Any]] = []

@@ -50,7 +50,7 @@ def show(
     subject: a Simulation or Scene (which run live), a World (likewise, by `method`), a Trajectory
         or a recording (which are replayed).
     view: hints, as those of a scene: "limits", or "camera" and "target" [m]; "sliders".
-    playing: from the start; recordings and scenes do, a Simulation waits by default.
+    playing: as soon as a page is open, and while one is; a Simulation waits by default.
     speed: simulated seconds per second, one of 0.05, 0.1, 0.25, 0.5, 1, 2, 4.
     host: 127.0.0.1 unless others may look in; port: the first to try; origins: pages elsewhere
         that may connect, such as a notebook hub's.
@@ -60,8 +60,9 @@ def show(
         known = ", ".join(f"{s:g}" for s in SPEEDS.values())
         raise OptionError(f"speed = {speed!r}: expected one of {known}")
     source, known = _source(subject, method)
-    hints = dict(getattr(subject, "view", None) or {}) | dict(view or {})
-    words = title or getattr(subject, "title", None) or known
+    origin = getattr(subject, "origin", None) or {}
+    hints = dict(getattr(subject, "view", None) or origin.get("view") or {}) | dict(view or {})
+    words = title or origin.get("scene") or getattr(subject, "scene", None) or known
     runs = not isinstance(subject, Simulation) if playing is None else playing
     opened = server.serve(words, host, port, origins)
     viewer = Viewer(opened, source, hints, words, runs, speed, host)
@@ -83,7 +84,7 @@ def _source(subject: Any, method: Any) -> tuple[Any, str]:
     if all(hasattr(subject, name) for name in ("model", "time", "state", "series")):
         if len(subject.time) == 0:
             raise OptionError("the recording has no frames to show")
-        return Frames(subject), str(getattr(subject, "scene", None) or "recording")
+        return Frames(subject), "replay"
     raise OptionError(
         f"nothing to view: {subject!r} is no Simulation, World, Scene, Trajectory or recording"
     )
@@ -193,15 +194,16 @@ class Viewer:
                 self._closed.wait(rest)
 
     def _tick(self, passed: float) -> None:
+        watched = bool(self.server.get_clients())
         while not self._todo.empty():
             name, *values = self._todo.get()
             getattr(self, f"_do_{name}")(*values)
             self._dirty = True
-        if self.playing:
+        if self.playing and watched:
             self._dirty |= self.source.advance(passed * self.speed, 0.8 / RATE)
-        elif self.source.live and self.source.simulation.state is not self._seen:
+        elif self.source.live and watched and self.source.simulation.state is not self._seen:
             self._dirty = True  # somebody else stepped it
-        if self._dirty and self.server.get_clients():
+        if self._dirty and watched:
             self.draw()
             self._dirty = False
 

@@ -72,9 +72,14 @@ def pack(
 def bounds_of(
     model: Model, position: Floats, orientation: Floats, view: Mapping[str, Any]
 ) -> tuple[Floats, Floats]:
+    """Corners (dim,) of what is to be seen: "limits" of a planar view, "bounds" of a spatial one,
+    two points; otherwise what the bodies need."""
     if model.dim == 2 and view.get("limits"):
         (x0, x1), (y0, y1) = view["limits"]
         return np.array([x0, y0], dtype=float), np.array([x1, y1], dtype=float)
+    if model.dim == 3 and view.get("bounds"):
+        given = np.array(view["bounds"], dtype=float)
+        return given[0], given[1]
     low, high = states.bounds(model, position, orientation)
     if model.dim == 2:
         pad = 0.06 * float((high - low).max())
