@@ -19,6 +19,7 @@ from drystone.cli.scenes import scenes
 from drystone.cli.schema import schema
 from drystone.cli.solve import solve
 from drystone.cli.sweep import sweep
+from drystone.cli.view import view
 from drystone.cli.words import mistakes
 
 app = typer.Typer(
@@ -53,6 +54,7 @@ def options(
 
 app.command()(scenes)
 app.command()(run)
+app.command()(view)
 app.command()(plot)
 app.command()(compare)
 app.command()(sweep)

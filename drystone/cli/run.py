@@ -116,12 +116,12 @@ def run(
         if view:
             _show(chosen, simulation)
             return
-        _run(chosen, simulation, seconds, picture, plots, as_json)
+        _run(chosen, simulation, seconds, (record, picture, plots), as_json)
 
 
 def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulation:
     """The scene at its start, by its own method or one of that name, with options changed."""
-    chosen = _method(method) or scene.method
+    chosen = named_method(method) or scene.method
     known = {field.name for field in fields(chosen)}
     if "solver" in options and "solver" not in known and "contact_forces" in known:
         options = {("contact_forces" if k == "solver" else k): v for k, v in options.items()}
@@ -132,7 +132,7 @@ def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulati
     return scene.simulation(chosen, **options)
 
 
-def _method(name: str | None) -> Any:
+def named_method(name: str | None) -> Any:
     """A method with its defaults, None for the scene's own."""
     from drystone.scenes.base import unknown
     from drystone.simulation import METHODS
@@ -217,17 +217,21 @@ def _run(
     scene: Scene,
     simulation: Simulation,
     seconds: float,
-    picture: Path | None,
-    plots: Path | None,
+    places: tuple[Path | None, Path | None, Path | None],
     as_json: bool,
 ) -> None:
     from drystone.cli.summary import as_object, print_summary
     from drystone.cli.watch import watch
 
-    done = watch(simulation, seconds, title=scene.name, bar=not as_json, keep=plots is not None)
-    written = _draw(scene, simulation, done, picture, plots)
+    record, picture, plots = places
+    keep = plots is not None
+    done = watch(simulation, seconds, title=scene.name, bar=not as_json, keep=keep, record=record)
+    written = [] if record is None else [record]
+    written += _draw(scene, simulation, done, picture, plots)
     if done.stopped:
         complain(f"stopped at {done.simulated:g} s of {seconds:g} s")
+        if record is not None:
+            complain(f"drystone resume {record} goes on from there")
     if as_json:
         typer.echo(json.dumps(as_object(scene, simulation, done, written), allow_nan=False))
     else:

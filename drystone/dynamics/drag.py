@@ -20,7 +20,7 @@ from drystone.model import Model, State
 from drystone.types import Floats, Ints
 
 PACE = 12.0  # [rad/s] of a mass on a grip's spring, where the step allows it
-STABLE = 0.25  # greatest pace times step: forces are those of a step's start
+STABLE = 0.4  # greatest pace times step: forces are those of a step's start
 STRONG = 8.0  # limit of the force, in weights of what is pulled
 LEAST = 9.81  # [m/s^2] that counts as gravity where there is less
 

@@ -4,6 +4,7 @@ jack and gives no numbers: all are ours."""
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from drystone.constraints.joints import Pin, Slider
 from drystone.dynamics.keyframes import Rocking
@@ -26,12 +27,14 @@ def double_action_jack(
     teeth: int = 16,
     load: float = 50.0,
     mu: float = 0.2,
+    hand: bool = False,
 ) -> Plan:
     """A lever rocks and lifts a toothed bar with each of its strokes: one pawl pushes while the
     other slips to the next tooth below.
 
     swing of the lever to either side [degrees], once in `period` seconds; pitch of the teeth [m];
-    teeth on each side of the bar; load: its mass [kg].
+    teeth on each side of the bar; load: its mass [kg]. hand: the lever is free to be pulled to and
+    fro in the viewer, as far as `swing`, and nothing else drives it.
     """
     positive(period=period, pitch=pitch, load=load)
     within(0, 30, swing=swing)
@@ -40,7 +43,14 @@ def double_action_jack(
     world = World(planar=True)
     lever = Rectangle(2 * ARM + 0.08, 0.06)
     rock = Rocking(amplitude=math.radians(swing), period=period)
-    world.add_body(lever, name="lever", layer=1, motion=rock)
+    if hand:
+        world.add_body(lever, name="lever", layer=1, mass=16.0)
+        most = math.radians(swing)
+        world.add_joint(
+            Pin("lever", "world", anchor=(0, 0), limits=(-most, most), friction=2.0, name="pivot")
+        )
+    else:
+        world.add_body(lever, name="lever", layer=1, motion=rock)
     _bar(world, pitch, teeth, load, mu)
     reach = math.hypot(ARM - TIP[0], TIP[1])
     for name, side in (("right", 1), ("left", -1)):
@@ -54,7 +64,20 @@ def double_action_jack(
         )
         world.add_joint(Pin(name, "lever", anchor=pin, name=f"{name}-pin"))
     low = TIP[1] - teeth * pitch
-    view = {"limits": ((-1.3, 1.3), (low, low + 2.6))}
+    sliders = [
+        {"what": "gravity", "low": 0.0, "high": 20.0},
+        {"what": "friction", "low": 0.0, "high": 1.0},
+    ]
+    view: dict[str, Any] = {
+        "limits": ((-1.3, 1.3), (low, low + 2.6)),
+        "sliders": sliders,
+        "play": {
+            "settings": {"hand": True},
+            "method": "time-stepping",
+            "options": {"dt": 1 / 160},
+            "strength": 6.0,
+        },
+    }
     return Plan(world, 3 * period, EventDriven(), view)
 
 

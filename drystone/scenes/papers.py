@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -141,5 +142,14 @@ def brazil_nut(
                 k += 1
         level += 1
     top = level * pitch
-    view = {"limits": ((-0.6 * width, 0.6 * width), (-2 * amplitude, 1.3 * top))}
+    view: dict[str, Any] = {
+        "limits": ((-0.6 * width, 0.6 * width), (-2 * amplitude, 1.3 * top)),
+        "sliders": [
+            {"what": "motion", "body": "box", "field": "amplitude", "low": 0.0, "high": 4.0},
+            {"what": "motion", "body": "box", "field": "frequency", "low": 0.1, "high": 3.0},
+            {"what": "friction", "low": 0.0, "high": 1.0},
+            {"what": "gravity", "low": 0.0, "high": 20.0},
+        ],
+        "play": {"options": {"dt": 1 / 60}},
+    }
     return Plan(world, duration, TimeStepping(dt=0.1, formulation="convex"), view)

@@ -1,0 +1,118 @@
+"""``drystone view``: a scene or a recording in the browser, or as one page to keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drystone.cli.run import METHOD, SETTINGS, named_method, read_settings
+from drystone.cli.subjects import complete_scene, is_recording, read_recording, read_scene, stem
+from drystone.cli.words import mistakes
+
+
+def view(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE|FILE",
+            help="A scene (`drystone scenes`), a scene file, or a recording (.h5).",
+            autocompletion=complete_scene,
+        ),
+    ],
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write one offline HTML page instead, which plays anywhere."),
+    ] = None,
+    method: METHOD = None,
+    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
+    settings: SETTINGS = None,
+    duration: Annotated[
+        float | None, typer.Option(help="Simulated seconds of a page (--html) of a scene.")
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(help="Seconds of the scene in one of yours: 0.05, 0.1, ... 4.")
+    ] = 1.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Wait for Play.")] = False,
+    browser: Annotated[bool, typer.Option(help="Open the page, or only print its address.")] = True,
+    port: Annotated[int, typer.Option(help="The first port to try; 0 for any.")] = 8080,
+    host: Annotated[
+        str, typer.Option(help="Who may look in: 0.0.0.0 lets other machines.")
+    ] = "127.0.0.1",
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """Look at a scene while it is simulated, or at a recording.
+
+    In a live simulation bodies can be pulled with the mouse. The page shows contacts, forces,
+    joints and curves; it is served on this machine alone unless --host says otherwise. Ctrl-C ends
+    it.
+
+    Examples:
+
+      drystone view double-action-jack
+
+      drystone view stack.h5
+
+      drystone view arch --html arch.html
+    """
+    with mistakes(debug):
+        if html is not None:
+            _page(what, html, method, dt, settings, duration)
+            return
+        subject, hints = _subject(what, method, dt, settings)
+        from drystone.view.viewer import show
+
+        viewer = show(
+            subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
+            browser=browser,
+        )  # fmt: skip
+        typer.echo(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
+        viewer.wait()
+
+
+def _subject(
+    what: str, method: str | None, dt: float | None, settings: list[str] | None
+) -> tuple[Any, dict[str, Any]]:
+    """A recording, or a simulation from the start: of scenes that say how they are best played
+    with, in that way, as far as nothing else is asked for."""
+    if is_recording(what):
+        from drystone.errors import OptionError
+
+        if method or dt or settings:
+            raise OptionError(f"{what} is a recording: --method, --dt and --set do not apply")
+        return read_recording(what), {}
+    given = read_settings(settings)
+    scene = read_scene(what, given)
+    play = dict(scene.view.get("play", {}))
+    if play.get("settings") and stem(what) == what:  # of the gallery: files have no settings
+        scene = read_scene(what, {**play["settings"], **given})
+    options: dict[str, Any] = {}
+    if method is None and dt is None:
+        method, options = play.get("method"), dict(play.get("options", {}))
+    elif dt is not None:
+        options = {"dt": dt}
+    return scene.simulation(named_method(method), **options), dict(scene.view)
+
+
+def _page(
+    what: str,
+    html: Path,
+    method: str | None,
+    dt: float | None,
+    settings: list[str] | None,
+    duration: float | None,
+) -> None:
+    from drystone.view.export_html import write_html
+
+    if is_recording(what):
+        replay = read_recording(what)
+    else:
+        scene = read_scene(what, read_settings(settings))
+        options = {} if dt is None else {"dt": dt}
+        simulation = scene.simulation(named_method(method), **options)
+        every = max(1, round(1 / 60 / simulation.method.dt))
+        seconds = scene.duration if duration is None else duration
+        replay = simulation.run(seconds, record=True, every=every)
+    write_html(replay, html)
+    typer.echo(f"wrote {html} ({html.stat().st_size / 1e6:.2f} MB)")
