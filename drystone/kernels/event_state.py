@@ -86,3 +86,46 @@ def follow(geom_a, geom_b, feature, found, key, point, normal, gap, index, p, n,
             p[i, 0, e] = point[here, e] + 0.5 * gap[here] * normal[here, e]
             p[i, 1, e] = point[here, e] - 0.5 * gap[here] * normal[here, e]
     return lost
+
+
+@kernel
+def match(geom_a, geom_b, feature, key, place):
+    """place (nf,): which of the contacts `key` (nc, 3), geoms and feature, each one is, or -1."""
+    j, nc = 0, key.shape[0]
+    for i in range(geom_a.size):
+        place[i] = -1
+        for _ in range(nc):
+            if j >= nc:
+                j = 0
+            here = j
+            j += 1
+            if (
+                geom_a[i] == key[here, 0]
+                and geom_b[i] == key[here, 1]
+                and feature[i] == key[here, 2]
+            ):
+                place[i] = here
+                break
+
+
+@kernel
+def gap_rates(body, point, normal, position, velocity, out):
+    """C' (nc,) of contacts between bodies (nc, 2) at their points."""
+    dim = point.shape[1]
+    for i in range(out.size):
+        total = 0.0
+        for s in range(2):
+            b, sign = body[i, s], 1.0 - 2.0 * s
+            x, y = point[i, 0] - position[b, 0], point[i, 1] - position[b, 1]
+            if dim == 2:
+                w = velocity[b, 2]
+                v0, v1, v2 = velocity[b, 0] - w * y, velocity[b, 1] + w * x, 0.0
+            else:
+                z = point[i, 2] - position[b, 2]
+                w0, w1, w2 = velocity[b, 3], velocity[b, 4], velocity[b, 5]
+                v0 = velocity[b, 0] + w1 * z - w2 * y
+                v1 = velocity[b, 1] + w2 * x - w0 * z
+                v2 = velocity[b, 2] + w0 * y - w1 * x
+                total += sign * normal[i, 2] * v2
+            total += sign * (normal[i, 0] * v0 + normal[i, 1] * v1)
+        out[i] = total

@@ -7,7 +7,7 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
-from drystone.constraints.kinematics.local import local_shapes
+from drystone.constraints.kinematics.local import Fill, local_shapes
 from drystone.errors import ArrayError
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
@@ -113,10 +113,17 @@ class ContactKinematics:
 
 
 def contact_kinematics(
-    geoms: Geoms, x: Floats, R: Floats, position: Floats, velocity: Floats, contacts: Contacts
+    geoms: Geoms,
+    x: Floats,
+    R: Floats,
+    position: Floats,
+    velocity: Floats,
+    contacts: Contacts,
+    fill: Fill | None = None,
 ) -> ContactKinematics:
     """Kinematics of the contacts that a ``Detector`` found at the poses x (ng, dim),
-    R (ng, dim, dim) of the geoms; position (nb, dim), velocity (nb, dof) of the bodies."""
+    R (ng, dim, dim) of the geoms; position (nb, dim), velocity (nb, dof) of the bodies; fill:
+    ``local.shapes_of`` these geoms, where many calls have the same contacts."""
     dim, nc = geoms.dim, len(contacts)
     dof = 3 * (dim - 1)
     _check("x", x, (len(geoms), dim))
@@ -127,7 +134,7 @@ def contact_kinematics(
     geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
     body = geoms.body[geom]
     frame = _frames(contacts.normal)
-    shapes = local_shapes(geoms, x, R, geom, contacts, frame)
+    shapes = local_shapes(geoms, x, R, geom, contacts, frame, fill)
     size = geoms.radius[geom].min(axis=1)
     flag = np.zeros(nc, np.int64)
     resolve(dim, contacts.gap, size, shapes.feature, shapes.bits, shapes.E, shapes.D, flag)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from drystone.constraints.rows import select
 from drystone.geometry import kinds
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import Kind
@@ -24,7 +25,7 @@ HOLDS = 3e-8  # relative: by how much a condition of L is violated before its ph
 # than methods and words need to see it; forces are continuous there, so its time matters little
 TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
-TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-10, "press": 1e-10, "cone": 1e-10}
+TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-8, "press": 1e-8, "cone": 1e-8}
 ENDS = {
     "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
     "slip": "stick", "grow": "slip", "set": "contacts", "piece": "border",
@@ -66,7 +67,6 @@ class Watch:
         low = np.minimum(start.gap, 0.0)
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
-        self.known = {key: i for i, key in enumerate(mode.held.keys)}
         self.piece = start.kin.piece
         kind = mode.held.scene.model.geoms.kind
         geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
@@ -91,19 +91,23 @@ class Watch:
         mode, tol = self.mode, self.mode.tolerances
         if len(found) == 0:
             return
-        rate = mode.held.scene.kinematics(now.state, found).gap_rate
+        place = mode.held.places(found)
+        other = np.flatnonzero((place < 0) | ~np.append(mode.closed, False)[place])
+        found, place = select(found, other), place[other]
+        rate = mode.held.scene.gap_rates(now.state, found)
+        near = SAME * mode.held.scene.size
         for j, key in enumerate(mode.held.scene.keys(found)):
-            i = self.known.get(key)
+            i = int(place[j])
             gap = float(found.gap[j])
-            if i is None:
-                if self._alias(now, found, j):
+            if i < 0:
+                if abs(gap) <= near and self._alias(now, found, j):
                     out.joins.append(str(key))
                     continue
                 if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
                     out.joins.append(str(key))
                     continue
                 out.values["gap", key], out.rates["gap", key] = gap, float(rate[j])
-            elif not mode.closed[i]:
+            else:
                 out.values["gap", key] = gap - float(self.floor[i])
                 out.rates["gap", key] = float(rate[j])
 

@@ -20,7 +20,8 @@ from drystone.steppers.event_driven.projection import close, stop
 from drystone.steppers.event_driven.rate import Rate
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
-from drystone.steppers.event_driven.stretched import Paths, Stretched
+from drystone.steppers.event_driven.stretched import Paths, Running, Stretched
+from drystone.steppers.event_driven.tables import contacts_of
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
 from drystone.types import Floats
 
@@ -56,15 +57,18 @@ class Loop:
         self._history: tuple[Any, float, Floats, Past, int] | None = None
         self._paths: Paths | None = None
         self._flat: set[str] = set()
-        self._now: Evaluation | None = None
+        self._running: Running | None = None
         self._fast: Rate | None = None
+        self._resting: Evaluation | None = None
 
     def advance(self, state: State, until: float, books: Books) -> State:
         """The state at time `until`; books take what happens."""
         self.books, self.work = books, np.zeros(4)
         now = state.copy()
         stuck, begin = 0, state.time
+        self.scene.sleepers.begin(state)
         while True:
+            self._lay_to_rest(now)
             storm = min(books.restarts // STORM, 2)
             power = storm + min(books.restarts // (4 * STORM), 2)
             self.settler.loosen(10.0**power)
@@ -87,6 +91,17 @@ class Loop:
                     f"were {', '.join(e.kind for e in books.events[-4:])}"
                 )
 
+    def _lay_to_rest(self, state: State) -> None:
+        """Islands that were in equilibrium in the last phase sleep from now on."""
+        mode, sleepers, last = self._mode, self.scene.sleepers, self._resting
+        if mode is not None and last is not None and mode.resting:
+            table = contacts_of(self.scene.model, mode, last, self.books)
+            for system, _, _ in mode.resting.values():
+                own = system.bodies[self.scene.model.inverse_mass[system.bodies] > 0]
+                real = system.contacts[system.contacts < table.size]
+                sleepers.add(own, state, table[real])
+            mode.resting = {}
+
     def _hold(self, mode: Mode, state: State) -> None:
         """What presses is at rest from here on: closed, without speed across the contact."""
         before = self._energy(state)
@@ -100,18 +115,19 @@ class Loop:
 
     def _phase(self, mode: Mode, state: State, until: float, stuck: int) -> State:
         self._mode, self._known, self._trouble = mode, None, ""
+        self.layout = self.layout.of(self.scene.sleepers.awake)
         y = self.layout.pack(state, self.work)
         loose = max(
             100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(self.books.restarts // STORM, 2)
         )
-        start = mode.evaluate(state)
+        start = self._resting = mode.evaluate(state)
         self._known = (state.time, y.copy(), start)
         self._tell(mode, start)
         settler = self.settler
         watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
-        self._now, self._paths = start, Paths(mode, start)
+        self._paths = Paths(mode, start)
         flat = self._flattened(start)
-        plain = mode.smooth and not flat and mode.held.acts.size == 0
+        plain = mode.smooth and mode.held.acts.size == 0
         self._fast = Rate(mode, self.layout, state) if plain else None
         solver = self._solver(state.time, y, until, flat)
         prior: Probe | None = None
@@ -169,7 +185,9 @@ class Loop:
         return bool(names)
 
     def _pace(self) -> float:
-        return 1.0 if self._paths is None or self._now is None else self._paths.pace(self._now)
+        if self._paths is None or self._running is None:
+            return 1.0
+        return self._paths.pace(*self._running)
 
     def _solver(self, t: float, y: Floats, until: float, flat: bool) -> Any:
         scale = abs(self._energy(self.layout.state(t, y)))
@@ -198,7 +216,7 @@ class Loop:
         if mode is None:
             raise ValueError("no phase")
         if known is not None and known[0] == t and np.array_equal(known[1], y):
-            now = self._now = known[2]
+            now = known[2]
         else:
             self.books.evaluations += 1
             # trials may go where the phase has no law: a rate of nan makes the step shorter
@@ -206,13 +224,14 @@ class Loop:
                 return np.full_like(y, np.nan)
             try:
                 fast = None if self._fast is None else self._fast(t, y)
-                if fast is not None:
+                if fast is not None and self._fast is not None:
+                    self._running = self._fast.slide, self._fast.contacts
                     return fast
                 now = mode.evaluate(self.layout.state(t, y))
-                self._now = now
             except DrystoneError as error:
                 self._trouble = f" ({error})"
                 return np.full_like(y, np.nan)
+        self._running = now.rows.kin.slide, np.arange(now.rows.nr)
         return self.layout.rate(y, now.state, now.acceleration, now.power)
 
     def _step(self, solver: Any) -> None:
@@ -305,6 +324,7 @@ class Loop:
         self._advance_turns(state)
         before = self._energy(state)
         close(mode, state, self._targets)
+        stop(mode, state)  # the polynomial of a step is less exact than its end
         y[self.layout.work][CONSTRAINT] += self._energy(state) - before
         held = mode.held.names
         for kind in kinds:

@@ -122,12 +122,18 @@ class Mode:
         place. Only where nothing but gravity, contacts with what is fixed and each other act."""
         scene = self.held.scene
         model = scene.model
-        if not self.smooth or model.forces or scene.joints is not None or model.motions:
+        if not self.smooth or model.forces:
             return
+        busy = np.zeros(model.nb, bool)
+        busy[[i for i, _ in model.motions]] = True
+        if model.joints is not None:
+            busy[model.joints.body[model.joints.body >= 0]] = True
         now = self.evaluate(state)
         size = float(np.abs(model.gravity).max(initial=0.0))
         for k, (system, r, a) in enumerate(now.parts):
             v, rate = state.velocity[system.bodies], now.acceleration[system.bodies]
+            if busy[system.bodies].any():
+                continue
             quiet = np.abs(v).max(initial=0.0) <= STILL * scene.size
             if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
                 self.resting[k] = (system, r, a)
@@ -173,9 +179,9 @@ class Mode:
         if not self.smooth:
             return out
         rows, tol = now.rows, self.tolerances
-        for (system, r, a), part in zip(now.parts, self.forces.islands, strict=True):
-            L = part.index_set
-            if L is None or system.contacts.size == 0:
+        for n, (system, r, a) in enumerate(now.parts):
+            L = self.forces.islands[n].index_set
+            if L is None or system.contacts.size == 0 or n in self.resting:
                 continue
             d, nc = system.state.d, system.contacts.size
             _, mu = acting(system)
@@ -186,15 +192,17 @@ class Mode:
             free = system.q[: d * nc].reshape(nc, d) / unit[:, None]
             size = max(float(np.abs(force).max()), float(np.abs(free).max()), 1e-300)
             friction = np.sqrt((force[:, 1:] ** 2).sum(axis=1))
-            for k, i in enumerate(system.contacts.tolist()):
-                if rows.loaded[i]:
-                    pass
-                elif L.closed[k]:
-                    out["pull", i] = float(force[k, 0]) / size
-                elif abs(rows.state.u[i, 0]) <= tol.normal:
-                    out["press", i] = float(pull[k]) / size
-                if L.stick[k]:
-                    out["cone", i] = float(mu[k] * force[k, 0] - friction[k]) / size
+            own_u = np.abs(rows.state.u[system.contacts, 0])
+            free_load = ~rows.loaded[system.contacts]
+            for name, where, value in (
+                ("pull", free_load & L.closed, force[:, 0]),
+                ("press", free_load & ~L.closed & (own_u <= tol.normal), pull),
+                ("cone", L.stick, mu * force[:, 0] - friction),
+            ):
+                at = np.flatnonzero(where)
+                numbers = (value[at] / size).tolist()
+                for i, number in zip(system.contacts[at].tolist(), numbers, strict=True):
+                    out[name, i] = number
         return out
 
 

@@ -117,6 +117,11 @@ class Rate:
         event_state.rate_of_change(y, own, state.velocity, acceleration, power, dim, out)
         return out
 
+    @property
+    def slide(self) -> Floats:
+        """(n, 2, d) velocities of the contact points over both surfaces [m/s]."""
+        return self._rates[2]
+
     def _state(self, t: float, y: Floats) -> State:
         state = self._template.copy()
         state.time = float(t)

@@ -8,13 +8,17 @@ import numpy as np
 
 from drystone.constraints.joints.rows import Coordinates
 from drystone.constraints.kinematics import ContactKinematics, contact_kinematics
+from drystone.constraints.kinematics.local import Fill
+from drystone.constraints.rows import select
 from drystone.dynamics import bodies
 from drystone.errors import SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
+from drystone.kernels.event_state import gap_rates
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Model, State
+from drystone.steppers.event_driven.sleep import Sleepers
 from drystone.steppers.event_driven.ties import Acts, JointRates, Ties
 from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
@@ -58,6 +62,7 @@ class Scene:
         joints = model.joints
         self.joints = None if joints is None or not len(joints) else JointRates(model, joints)
         self.turns: Floats | None = None
+        self.sleepers = Sleepers(model)
 
     def poses(self, state: State) -> tuple[Floats, Floats]:
         """x (ng, dim), R (ng, dim, dim) of all geoms."""
@@ -67,15 +72,29 @@ class Scene:
         fill(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
         return x, R
 
-    def contacts(self, state: State, margin: Floats | None = None) -> Contacts:
-        """Contacts nearer than margin[a] + margin[b], (ng,) [m]."""
+    def contacts(self, state: State, margin: Floats | None = None, every: bool = False) -> Contacts:
+        """Contacts nearer than margin[a] + margin[b], (ng,) [m]; every: of sleeping bodies too."""
         x, R = self.poses(state)
-        return self.detector.contacts(x, R, self.near if margin is None else margin)
+        found = self.detector.contacts(x, R, self.near if margin is None else margin)
+        if every or not self.sleepers:
+            return found
+        return select(found, self.sleepers.apart(found))
 
-    def kinematics(self, state: State, contacts: Contacts) -> ContactKinematics:
-        """C, C', C'' and slip of contacts found at this state."""
+    def kinematics(
+        self, state: State, contacts: Contacts, shapes: Fill | None = None
+    ) -> ContactKinematics:
+        """C, C', C'' and slip of contacts found at this state; shapes: if they are known."""
         x, R = self.poses(state)
-        return contact_kinematics(self.model.geoms, x, R, state.position, state.velocity, contacts)
+        return contact_kinematics(
+            self.model.geoms, x, R, state.position, state.velocity, contacts, shapes
+        )
+
+    def gap_rates(self, state: State, contacts: Contacts) -> Floats:
+        """(nc,) C' of contacts found at this state."""
+        body = self.model.geoms.body[np.stack([contacts.geom_a, contacts.geom_b], axis=1)]
+        out = np.empty(len(contacts))
+        gap_rates(body, contacts.point, contacts.normal, state.position, state.velocity, out)
+        return out
 
     def loads(self, state: State, q: Coordinates | None) -> Loads:
         model = self.model

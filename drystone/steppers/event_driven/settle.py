@@ -110,10 +110,13 @@ class Settler:
 
     def touching(self, state: State) -> Held:
         """Contacts and limits that touch, motors and friction of joints."""
-        found = self.scene.contacts(state)
         acts = self.scene.jointed(state).acts
         on = acts.loaded | (acts.gap <= self.touch)
-        touching = select(found, found.gap <= self.touch)
+        while True:
+            found = self.scene.contacts(state)
+            touching = select(found, found.gap <= self.touch)
+            if not self.scene.sleepers.wake(touching):
+                break
         held = Held(self.scene, state, touching, acts.action[on])
         held.loaded = int(acts.loaded.sum())
         return held

@@ -16,7 +16,12 @@ from drystone.errors import ModelError
 from drystone.geometry.detector import Detector
 from drystone.model import Joints, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
-from drystone.steppers.event_driven.forces import Alternative, Tolerances, solutions
+from drystone.steppers.event_driven.forces import (
+    Alternative,
+    ContactState,
+    Tolerances,
+    solutions,
+)
 from drystone.steppers.event_driven.forces.methods import friction_problem
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.event_driven.loop import Loop
@@ -24,6 +29,8 @@ from drystone.steppers.event_driven.mode import Evaluation
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
+from drystone.steppers.event_driven.sleep import Sleepers
+from drystone.steppers.event_driven.tables import contacts_of
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.tables import contact_table, joint_table
 from drystone.types import Floats, Ints
@@ -123,7 +130,7 @@ class EventStepper:
         now: Evaluation | None,
     ) -> StepReport:
         end = self._energies(after)
-        work = self.loop.work
+        work, sleepers = self.loop.work, self.scene.sleepers
         ledger = EnergyLedger(
             kinetic=end[0],
             potential=end[1] + end[2],
@@ -144,8 +151,8 @@ class EventStepper:
             residual_unit=books.residual,
             iterations=0,
             methods=(self.options.integrator, self.method.solver.name),
-            contacts=0 if now is None else now.rows.nr,
-            islands=0 if now is None else len(now.parts),
+            contacts=(0 if now is None else now.rows.nr) + sleepers.contacts,
+            islands=(0 if now is None else len(now.parts)) + len(sleepers),
             infeasibility=self.infeasibility(after),
             energy=ledger,
             conditions=_conditions(now),
@@ -192,12 +199,13 @@ class EventStepper:
         return stored_by_joints(self.model.joints, state, self.scene.turns)
 
     def wake(self) -> None:
-        """Nothing sleeps here."""
+        """Wake islands at rest: what acts on them may have changed."""
+        self.scene.sleepers.clear()
 
     def infeasibility(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""
         known = self.detector.state()
-        gap = self.scene.contacts(state).gap
+        gap = self.scene.contacts(state, every=True).gap
         self.detector.restore(known)
         return float(np.maximum(-gap, 0.0).max(initial=0.0))
 
@@ -206,7 +214,7 @@ class EventStepper:
         bodies.check_finite(self.model, state)
         if self.options.overlap == "allow":
             return
-        found = self.scene.contacts(state)
+        found = self.scene.contacts(state, every=True)
         body, sizes = self.model.geoms.body, self.scene.sizes
         size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
         deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
@@ -223,25 +231,12 @@ class EventStepper:
         now, mode = self.loop.last, self.loop._mode
         if now is None or mode is None:
             return contact_table(self.model.names, self.model.dim, 0)
-        rows, nr = now.rows, now.rows.nr
-        table = contact_table(self.model.names, self.model.dim, nr)
-        if nr == 0:
-            return table
-        contacts, frame = rows.contacts, rows.kin.frame
-        table["bodies"] = np.array(self.model.names, dtype=np.str_)[rows.kin.body]
-        table["point"], table["normal"] = contacts.point, contacts.normal
-        table["gap"], table["feature"] = contacts.gap, contacts.feature
-        table["force"] = np.einsum("iak,ia->ik", frame, now.f[:nr])
-        table["velocity"] = np.einsum("iak,ia->ik", frame, rows.state.u[:nr])
-        for i, name in enumerate(mode.held.names):
-            table["impulse"][i] = self.books.impulse.get(name, 0.0)
-        slides = mode.sliding.slides[:nr]
-        table["friction"] = np.where(slides, rows.state.mu[:nr, 1], rows.state.mu[:nr, 0])
-        for k, (system, _, _) in enumerate(now.parts):
-            table["island"][system.contacts[system.contacts < nr]] = k
-        word = np.where(slides, "slip", "stick")
-        table["state"] = np.where(mode.closed[:nr], word, "open")
-        return table
+        table = contacts_of(self.model, mode, now, self.books)
+        parts, count = [table], len(now.parts)
+        for k, asleep in enumerate(self.scene.sleepers.tables.values()):
+            asleep["island"] = count + k
+            parts.append(asleep)
+        return np.concatenate(parts)
 
     def joint_table(self) -> np.ndarray:
         """Structured array, one entry a joint; see ``Simulation.joints``."""
@@ -250,16 +245,24 @@ class EventStepper:
     def problem(self) -> object:
         """The friction problem of the forces at the end of the frame, or None."""
         now = self.loop.last
-        if now is None or now.rows.state.nc == 0:
+        if now is None:
             return None
-        state = now.rows.state
+        state = self._whole(now.state) if self.scene.sleepers else now.rows.state
+        if state.nc == 0:
+            return None
         return friction_problem(System(state, np.arange(state.nc), np.arange(state.nj)))
 
     def solutions(self, state: State) -> list[Alternative]:
         """All ways on from a state: forces and impulses (F21)."""
-        settler = self.loop.settler
+        return solutions(self._whole(state))
+
+    def _whole(self, state: State) -> ContactState:
+        """The instant with all that touches, islands at rest too."""
+        settler, sleepers = self.loop.settler, self.scene.sleepers
+        self.scene.sleepers = Sleepers(self.model)
         held = settler.touching(state)
-        return solutions(held.rows(state, None, settler.tolerances).state)
+        self.scene.sleepers = sleepers
+        return held.rows(state, None, settler.tolerances).state
 
 
 def _conditions(now: Evaluation | None) -> Conditions:

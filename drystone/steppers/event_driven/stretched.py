@@ -17,12 +17,13 @@ from scipy.optimize import brentq
 
 from drystone.constraints.kinematics import rolling_speed, turning_speed
 from drystone.steppers.event_driven.mode import Evaluation, Mode
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Ints
 
 FLAT = 10.0  # contact points that run this many times faster than bodies of their size turn
 STILL = 1e-6  # [rad/s]: turning that counts
 
 Rate = Callable[[float, Floats], Floats]
+Running = tuple[Floats, Ints]  # contact points: velocities over both surfaces, which contacts
 
 
 class Paths:
@@ -49,10 +50,10 @@ class Paths:
         fast: Bools = run > FLAT * self._size * self._turning(now)
         return self._closed & fast
 
-    def pace(self, now: Evaluation) -> float:
-        """g at a state of the phase."""
-        run = rolling_speed(now.rows.kin)[self._closed] / self._speed[self._closed]
-        return float(np.sqrt(1.0 + (run**2).sum()))
+    def pace(self, slide: Floats, which: Ints) -> float:
+        """g of velocities (n, 2, d) of the points of contacts `which` (n,) over both surfaces."""
+        run = (slide**2).sum(axis=2).min(axis=1) / self._speed[which] ** 2
+        return float(np.sqrt(1.0 + run[self._closed[which]].sum()))
 
 
 class Stretched:

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.constraints.kinematics import ContactKinematics, Feature
+from drystone.constraints.kinematics.local import shapes_of
 from drystone.constraints.rows import select
 from drystone.dynamics.frames import rotations, turned
+from drystone.kernels.event_state import match
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
 from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene
+from drystone.steppers.event_driven.ties import Acts
 from drystone.types import Bools, Floats, Ints
 
 Slip = Callable[[ContactKinematics, Floats], Floats]
@@ -66,7 +69,10 @@ class Held:
         self.mu, self.eps = scene.materials(self.body)
         self.names = [self._name(i, k) for i, k in enumerate(self.keys)]
         self.start = contacts
-        self._place: dict[Key, int] = {key: i for i, key in enumerate(self.keys)}
+        self._keys, self._eps = tuple(self.names), np.ascontiguousarray(self.eps[:, 0])
+        geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
+        self.shapes = shapes_of(scene.model.geoms, geom)
+        self._key = np.stack([contacts.geom_a, contacts.geom_b, contacts.feature], axis=1)
         self._continued: Continued | None = None
         self._began = state.copy()
         self._known: tuple[State, Slip | None, bool, Rows] | None = None
@@ -81,11 +87,10 @@ class Held:
             return self.start, np.zeros(0, bool)
         if found is None:
             found = self.scene.contacts(state)
+        place = self.places(found)
         index = np.full(n, -1)
-        for j, key in enumerate(self.scene.keys(found)):
-            i = self._place.get(key)
-            if i is not None:
-                index[i] = j
+        there = np.flatnonzero(place >= 0)
+        index[place[there]] = there
         lost = index < 0
         if not lost.any():
             return select(found, index), lost
@@ -94,6 +99,12 @@ class Held:
         for name in ("point", "normal", "gap"):
             getattr(out, name)[have] = getattr(found, name)[index[have]]
         return out, lost
+
+    def places(self, found: Contacts) -> Ints:
+        """Which of this set's contacts those are that a detector found; -1: none."""
+        out = np.empty(len(found), np.int64)
+        match(found.geom_a, found.geom_b, found.feature, self._key, out)
+        return out
 
     def rows(
         self,
@@ -131,41 +142,57 @@ class Held:
     ) -> Rows:
         scene, model = self.scene, self.scene.model
         contacts, lost = self.contacts(state, found)
-        kin = scene.kinematics(state, contacts)
+        kin = scene.kinematics(state, contacts, self.shapes)
         jointed = scene.jointed(state)
         loads = scene.loads(state, jointed.q)
-        acts = jointed.acts
-        mine = np.flatnonzero(np.isin(acts.action, self.acts))
-        if impulse:
-            mine = mine[~acts.loaded[mine]]
-        nr, n, d = len(contacts), mine.size, model.dim
-        J = np.zeros((nr + n, d, 2, model.dof))
-        u, bias, soft = (np.zeros((nr + n, d)) for _ in range(3))
-        mu, eps = np.zeros((nr + n, 2)), np.zeros(nr + n)
-        J[:nr], u[:nr], bias[:nr] = kin.J, kin.velocity, kin.bias
-        mu[:nr], eps[:nr] = self.mu, self.eps[:, 0]
-        body = np.concatenate([self.body, acts.body[mine]])
-        loaded = np.concatenate([np.zeros(nr, bool), acts.loaded[mine]])
-        at = np.arange(nr, nr + n)
-        place = np.where(acts.loaded[mine], 1, 0)
-        J[at, place], u[at, place] = acts.J[mine], acts.u[mine]
-        bias[at, place] = acts.bias[mine]
-        mu[loaded] = 1.0
-        size = mobility(acts.J[mine], acts.body[mine], model.inverse_mass, loads.inverse_inertia)
-        soft[nr:] = size[:, None]
-        soft[at, place] = 0.0
-        bias[loaded, 0] = -soft[loaded, 0] * acts.load[mine][acts.loaded[mine]]
+        acts = self._acts(jointed.acts, impulse)
+        nr, n, d = len(contacts), acts.size, model.dim
+        J, u, bias, mu = kin.J, kin.velocity, kin.bias, self.mu
+        soft, eps, body, gap = np.zeros((nr + n, d)), self._eps, self.body, contacts.gap
+        loaded = np.zeros(nr, bool)
+        names = self._keys
+        if n:
+            own = jointed.acts
+            J, u, bias, mu, body, gap = self._with_acts(own, acts, kin, contacts.gap)
+            loaded = np.concatenate([loaded, own.loaded[acts]])
+            place = np.where(own.loaded[acts], 1, 0)
+            size = mobility(own.J[acts], own.body[acts], model.inverse_mass, loads.inverse_inertia)
+            soft[nr:] = size[:, None]
+            soft[np.arange(nr, nr + n), place] = 0.0
+            bias[loaded, 0] = -soft[loaded, 0] * own.load[acts][own.loaded[acts]]
+            eps = np.concatenate([eps, np.zeros(n)])
+            names = (*names, *(f"joint action {k}" for k in own.action[acts].tolist()))
         ties = jointed.ties
-        names = [*self.names, *(f"joint action {k}" for k in acts.action[mine].tolist())]
-        whole = ContactState(
+        whole = ContactState.trusted(
             body=body, J=J, u=u, mu=mu, restitution=eps, bias=bias, soft=soft,
             slip=None if slip is None else slip(kin, u),
             inverse_mass=model.inverse_mass, inverse_inertia=loads.inverse_inertia,
             acceleration=loads.acceleration, joint_body=ties.body, joint_J=ties.J,
-            joint_bias=ties.bias, joint_u=ties.u, key=tuple(names), tolerances=tolerances,
+            joint_bias=ties.bias, joint_u=ties.u, key=names, tolerances=tolerances,
         )  # fmt: skip
-        gap = np.concatenate([contacts.gap, acts.gap[mine]])
         return Rows(contacts, kin, jointed, loads, whole, gap, loaded, lost)
+
+    def _acts(self, acts: Acts, impulse: bool) -> Ints:
+        """Numbers of the actions of this set among all."""
+        if self.acts.size == 0:
+            return self.acts
+        mine = np.flatnonzero(np.isin(acts.action, self.acts))
+        return mine[~acts.loaded[mine]] if impulse else mine
+
+    def _with_acts(
+        self, acts: Acts, mine: Ints, kin: ContactKinematics, gap: Floats
+    ) -> tuple[Floats, Floats, Floats, Floats, Ints, Floats]:
+        """(J, u, bias, mu, body, gap) of contacts and, after them, of actions as contacts."""
+        nr, n, d = gap.size, mine.size, self.scene.model.dim
+        J = np.zeros((nr + n, d, 2, self.scene.model.dof))
+        u, bias, mu = np.zeros((nr + n, d)), np.zeros((nr + n, d)), np.zeros((nr + n, 2))
+        J[:nr], u[:nr], bias[:nr], mu[:nr] = kin.J, kin.velocity, kin.bias, self.mu
+        at, loaded = np.arange(nr, nr + n), acts.loaded[mine]
+        place = np.where(loaded, 1, 0)
+        J[at, place], u[at, place], bias[at, place] = acts.J[mine], acts.u[mine], acts.bias[mine]
+        mu[at[loaded]] = 1.0
+        body = np.concatenate([self.body, acts.body[mine]])
+        return J, u, bias, mu, body, np.concatenate([gap, acts.gap[mine]])
 
     def _name(self, i: int, key: Key) -> str:
         names = self.scene.model.names

@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone.dynamics.frames import product
 from drystone.model import Model, State
-from drystone.types import Floats
+from drystone.types import Bools, Floats, Ints
 
 LOADS, DRIVING, FRICTION, CONSTRAINT = range(4)  # entries of work [J]
 DIFFERENCE = 2e-4  # [s] of the differences that stand for the acceleration of a prescribed motion
@@ -21,11 +21,12 @@ FORWARD = ((0.0, -25 / 12), (1.0, 4.0), (2.0, -3.0), (3.0, 4 / 3), (4.0, -1 / 4)
 
 
 class Layout:
-    """Where each number of Y lies; bodies that forces do not move are functions of time."""
+    """Where each number of Y lies; bodies that forces do not move are functions of time. bodies:
+    those that Y has; others stay where they are."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, bodies: Ints | None = None) -> None:
         self.model = model
-        self.bodies = np.flatnonzero(model.inverse_mass > 0)
+        self.bodies = np.flatnonzero(model.inverse_mass > 0) if bodies is None else bodies
         n, dim, dof = self.bodies.size, model.dim, model.dof
         turns = 1 if dim == 2 else 4
         ends = np.cumsum([0, n * dim, n * turns, n * dof, 4])
@@ -34,6 +35,11 @@ class Layout:
         )
         self.size = int(ends[-1])
         self._template: State | None = None
+
+    def of(self, awake: Bools) -> Layout:
+        """The layout with those bodies that are awake."""
+        own = np.flatnonzero((self.model.inverse_mass > 0) & awake)
+        return self if np.array_equal(own, self.bodies) else Layout(self.model, own)
 
     def pack(self, state: State, work: Floats | None = None) -> Floats:
         """Y of a state; bodies that do not move are remembered as they are in it."""
@@ -52,13 +58,13 @@ class Layout:
             raise ValueError("pack a state first")
         out, own = self._template.copy(), self.bodies
         out.time = float(t)
-        out.position[own] = y[self.position].reshape(own.size, -1)
+        out.position[own] = y[self.position].reshape(own.size, self.model.dim)
         turn = y[self.orientation]
         if self.model.dim == 3:
             turn = turn.reshape(own.size, 4)
             turn = turn / np.sqrt((turn**2).sum(axis=1, keepdims=True))
         out.orientation[own] = turn
-        out.velocity[own] = y[self.velocity].reshape(own.size, -1)
+        out.velocity[own] = y[self.velocity].reshape(own.size, self.model.dof)
         for i, motion in self.model.motions:
             out.position[i], out.orientation[i] = motion.pose(t)
             out.velocity[i] = motion.velocity(t, 0.0)

@@ -61,14 +61,17 @@ class IndexSet:
         """
         W, q, rows, d = system.W, system.q, self.rows, system.state.d
         tied, friction = self._ties(mu, slip)
-        basic = np.isin(d * tied, rows)
-        place = np.searchsorted(rows, d * tied[basic])
         r = self.held.copy()
-        B = W[np.ix_(rows, rows)]
-        for t in range(1, d):
-            r[d * tied + t] = friction[:, t - 1] * r[d * tied]
-            B[:, place] += W[np.ix_(rows, d * tied[basic] + t)] * friction[basic, t - 1]
-        load = -(W[rows] @ r + q[rows])
+        B = W[rows[:, None], rows]
+        if tied.size:
+            place = np.searchsorted(rows, d * tied)
+            basic = rows.take(place, mode="clip") == d * tied if rows.size else place < 0
+            place = place[basic]
+            for t in range(1, d):
+                r[d * tied + t] = friction[:, t - 1] * r[d * tied]
+                more = W[rows[:, None], d * tied[basic] + t]
+                B[:, place] += more * friction[basic, t - 1]
+        load = -(W[rows] @ r + q[rows]) if r.any() else -q[rows]
         try:
             r[rows] = np.linalg.solve(B, load)
         except np.linalg.LinAlgError:
@@ -79,7 +82,7 @@ class IndexSet:
 
     def _ties(self, mu: Floats, slip: Floats) -> tuple[Ints, Floats]:
         """Closed contacts whose friction follows the normal force, and r_t / r_n there."""
-        tied = np.flatnonzero(self.closed & ~self.stick)
+        tied = np.flatnonzero(self.closed & ~self.stick & (mu > 0.0))
         return tied, (mu[:, None] * (self.direction - slip))[tied]
 
     def _violation(self, system: System, r: Floats, a: Floats, mu: Floats) -> float:

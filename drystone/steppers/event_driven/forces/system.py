@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from drystone.kernels.event_system import island_bodies, island_rows
 from drystone.kernels.island_sweeps import label_contacts
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.types import Bools, Floats, Ints
@@ -20,23 +21,16 @@ class System:
 
     def __init__(self, state: ContactState, contacts: Ints, joints: Ints) -> None:
         self.state, self.contacts, self.joints = state, contacts, joints
-        d, dof = state.d, state.dof
-        body = np.repeat(state.body[contacts], d, axis=0)
-        body = np.concatenate([body, state.joint_body[joints]])
-        J = np.concatenate([state.J[contacts].reshape(-1, 2, dof), state.joint_J[joints]])
-        self.m = int(body.shape[0])
-        used = np.unique(body)
-        self.bodies = used[used >= 0]
-        place = np.full(state.nb + 1, self.bodies.size)  # the last entry is that of body -1
-        place[self.bodies] = np.arange(self.bodies.size)
-        column = place[body][:, :, None] * dof + np.arange(dof)
-        size = self.bodies.size * dof
-        rows = np.zeros((self.m, size + dof))
-        index = np.arange(self.m)[:, None]
-        for side in (0, 1):  # one after the other: a body may be on both sides
-            rows[index, column[:, side]] += J[:, side]
-        self.rows = np.ascontiguousarray(rows[:, :size])
-        self.P = self._responses()
+        nb, dof, k = state.nb, state.dof, 1 if state.d == 2 else 3
+        place, own = np.full(nb, -1), np.empty(nb, np.int64)
+        n = island_bodies(state.body, contacts, state.joint_body, joints, place, own)
+        self.m = int(contacts.size * state.d + joints.size)
+        self.bodies: Ints = own[:n].copy()
+        self.rows, self.P = np.zeros((2, self.m, n * dof))
+        island_rows(
+            state.body, state.J, contacts, state.joint_body, state.joint_J, joints, place,
+            state.inverse_mass, state.inverse_inertia.reshape(nb, k, k), self.rows, self.P,
+        )  # fmt: skip
 
     @cached_property
     def W(self) -> Floats:
@@ -64,18 +58,6 @@ class System:
         """out (nb, dof) += M^-1 J' r: accelerations by forces, velocities by impulses."""
         change = np.asarray(self.P.T @ r)
         out[self.bodies] += change.reshape(-1, self.state.dof)
-
-    def _responses(self) -> Floats:
-        state, chosen = self.state, self.bodies
-        J = self.rows.reshape(self.m, chosen.size, state.dof)
-        P = np.empty_like(J)
-        line = state.d
-        P[:, :, :line] = J[:, :, :line] * state.inverse_mass[chosen, None]
-        if line == 2:
-            P[:, :, 2] = J[:, :, 2] * state.inverse_inertia[chosen]
-        else:
-            P[:, :, 3:] = np.einsum("mbi,bij->mbj", J[:, :, 3:], state.inverse_inertia[chosen])
-        return P.reshape(self.rows.shape)
 
 
 def islands(state: ContactState, active: Bools) -> list[System]:

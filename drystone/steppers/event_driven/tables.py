@@ -1,0 +1,33 @@
+"""Contacts of an evaluation as a structured array, as ``Simulation.contacts`` shows them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone.model import Model
+from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.settle import Books
+from drystone.steppers.tables import contact_table
+
+
+def contacts_of(model: Model, mode: Mode, now: Evaluation, books: Books) -> np.ndarray:
+    """Forces at a state of a phase; impulse: of the collisions in the books."""
+    rows, nr = now.rows, now.rows.nr
+    table = contact_table(model.names, model.dim, nr)
+    if nr == 0:
+        return table
+    contacts, frame = rows.contacts, rows.kin.frame
+    table["bodies"] = np.array(model.names, dtype=np.str_)[rows.kin.body]
+    table["point"], table["normal"] = contacts.point, contacts.normal
+    table["gap"], table["feature"] = contacts.gap, contacts.feature
+    table["force"] = np.einsum("iak,ia->ik", frame, now.f[:nr])
+    table["velocity"] = np.einsum("iak,ia->ik", frame, rows.state.u[:nr])
+    for i, name in enumerate(mode.held.names):
+        table["impulse"][i] = books.impulse.get(name, 0.0)
+    slides = mode.sliding.slides[:nr]
+    table["friction"] = np.where(slides, rows.state.mu[:nr, 1], rows.state.mu[:nr, 0])
+    for k, (system, _, _) in enumerate(now.parts):
+        table["island"][system.contacts[system.contacts < nr]] = k
+    word = np.where(slides, "slip", "stick")
+    table["state"] = np.where(mode.closed[:nr], word, "open")
+    return table
