@@ -36,7 +36,8 @@ class Case:
     what it would be without error; options: of the method; worlds: the plane and space it is for,
     the first being the usual one; watch: noted every `every` seconds, outside of the clock; deep:
     the depth of every step counts, not only that of the last; peers: whether others run it;
-    touches: whether anything can touch, which some engines do not do.
+    touches: whether anything can touch, which some engines do not do; finest [s]: of the steps of
+    ours that are tried.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Case:
     worlds: tuple[str, ...] = (SPACE,)
     peers: bool = True
     touches: bool = True
+    finest: float = 0.0
 
     def settings_in(self, world: str) -> dict[str, Any]:
         """Settings of the scene in a world: those of the plane say so, where there is a choice."""
@@ -90,6 +92,7 @@ HANGS: dict[str, Any] = {
     "every": 0.05,
     "worlds": BOTH,
     "touches": False,
+    "finest": 0.9 / 960.0,
 }
 
 COMPARED: tuple[Case, ...] = (

@@ -16,13 +16,17 @@ from drystone.cli.tally import Tally
 from drystone.kernels._jit import compile_seconds
 from drystone.scenes.registry import scene as build
 
+LAYERS = 10  # of a wide heap
+DEEP = 20_000  # spheres at most in a heap as high as wide: higher ones take an hour to settle
+
 
 @dataclass(frozen=True)
 class Growth:
     """Cost of a step of n settled spheres [s], with their contacts.
 
     iterations: of the solver, in a step; stages [s] of a step; before, peak: greatest memory of
-    the process until the world was built, and in all [bytes].
+    the process until the world was built, and in all [bytes]; deep: in a heap as high as it is
+    wide, not of the same height for all numbers.
     """
 
     n: int
@@ -32,15 +36,11 @@ class Growth:
     iterations: float = math.nan
     before: int = 0
     peak: int = 0
+    deep: bool = False
 
     @property
     def per_body(self) -> float:
         return self.step / self.n
-
-    @property
-    def memory(self) -> float:
-        """Bytes a sphere."""
-        return (self.peak - self.before) / self.n
 
 
 def peak_memory() -> int:
@@ -52,22 +52,25 @@ def peak_memory() -> int:
 def growth(
     sizes: tuple[int, ...] = (1000, 10000, 100000),
     *,
-    settle: float = 2.0,
-    steps: int = 48,
+    settle: float = 4.0,
+    steps: int = 96,
     tell: Callable[[str], Any] = lambda text: None,
 ) -> Iterator[Growth]:
     """Spheres that have come to rest in a box: seconds a step, for several numbers of them.
 
-    They settle in steps four times as long, for `settle` seconds and longer in a higher heap (by
-    the square root of its height); the clock runs over the last half of `steps`. Sizes ascend, so
-    that the greatest memory so far is that of the last one.
+    First in boxes that grow in width, ten layers high, which shows the engine's growth; then as
+    high as wide, up to DEEP of them, where the contact problem itself grows harder. They settle in
+    steps four times as long, for `settle` seconds and longer in a higher heap (by the square root
+    of its height); the clock runs over the last quarter of `steps`.
     """
-    for n in sorted(sizes):
+    wide = [(n, False) for n in sorted(sizes)]
+    for n, deep in wide + [(n, True) for n in sorted(sizes) if LAYERS**3 < n <= DEEP]:
         tell(f"{n} spheres settle")
         before = peak_memory()
-        scene = build("spheres", n=n)
+        across = 0 if deep else max(1, round(math.sqrt(n / LAYERS)))
+        scene = build("spheres", n=n, across=across)
         rough = scene.simulation(dt=4.0 * scene.method.dt)
-        rough.run(settle * max(1.0, n / 1000) ** (1 / 6))
+        rough.run(settle * (max(1.0, n / 1000) ** (1 / 6) if deep else 1.0))
         simulation = scene.simulation()
         simulation.state = rough.state
         tell(f"{n} spheres, measured")
@@ -75,13 +78,14 @@ def growth(
         for k in range(steps):
             compiled, begin = compile_seconds(), perf_counter()
             report = simulation.step()
-            if 2 * k >= steps:
+            if 4 * k >= 3 * steps:
                 times.append(perf_counter() - begin - (compile_seconds() - compiled))
                 tally.add(report)
         stages = {name: seconds / len(times) for name, seconds in tally.seconds.items()}
         per_step = tally.iterations / tally.steps
         median = float(np.median(times))
-        yield Growth(n, median, tally.contacts, stages, per_step, before, peak_memory())
+        memory = before, peak_memory()
+        yield Growth(n, median, tally.contacts, stages, per_step, *memory, deep)
 
 
 def exponent(rows: list[Growth]) -> float:

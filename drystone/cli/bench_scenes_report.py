@@ -134,17 +134,21 @@ def _stage_cells(rows: list[Row]) -> list[tuple[str, ...]]:
 
 
 def growth_words(grown: list[Growth]) -> str:
-    lines = ["settled spheres: time of a step, of a step for each body, and memory"]
+    lines = [
+        "settled spheres in ten layers (deep: as high as wide): time of a step, of a step for each "
+        "body, and memory so far"
+    ]
     base = next((one for one in grown if one.n == 1000), grown[0])
     for one in grown:
+        kind = "deep" if one.deep else ""
         lines.append(
-            f"  {one.n:>7} spheres, {one.contacts:>7} contacts: {duration(one.step):>8}, "
+            f"  {one.n:>7} spheres {kind:>4}, {one.contacts:>7} contacts: {duration(one.step):>8}, "
             f"{duration(one.per_body):>8} ({one.per_body / base.per_body:.2f} of {base.n}), "
-            f"{one.iterations:.0f} iterations; {one.peak / 2**20:.0f} MiB in all, "
-            f"{one.memory / 1024:.1f} KiB a sphere"
+            f"{one.iterations:.0f} iterations; {one.peak / 2**20:.0f} MiB"
         )
-    if len(grown) > 1:
-        lines.append(f"  grows as n^{exponent(grown):.2f} ({almost(grown):.2f} for n log n)")
+    wide = [one for one in grown if not one.deep]
+    if len(wide) > 1:
+        lines.append(f"  grows as n^{exponent(wide):.2f} ({almost(wide):.2f} for n log n)")
     return "\n".join(lines)
 
 

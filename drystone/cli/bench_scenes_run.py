@@ -207,7 +207,7 @@ def compare(
                 row = measure_peer(case, engine, limit=limit, repeats=repeats, shorter=shorter)
                 others.append(row)
                 yield row
-        steps = other_steps(ours, others)
+        steps = other_steps(ours, others, case.finest)
         dt = next(steps, None)
         while dt is not None:
             tell(f"{case.name} ({world}): ours, dt 1/{1 / dt:.0f}")

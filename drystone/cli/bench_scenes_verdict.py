@@ -135,11 +135,11 @@ def profile_line(row: Row) -> str:
     return f"a step of {1e6 * wall(row) * row.dt:.0f} us: {shares}"
 
 
-def other_steps(default: Row, peers: list[Row]) -> Generator[float, Row, None]:
+def other_steps(default: Row, peers: list[Row], finest: float = 0.0) -> Generator[float, Row, None]:
     """Other steps for ours [s]; sent the row of each, it gives the next.
 
     Coarser ones for as long as they reach the best peer's error; if the default does not, finer
-    ones until one does.
+    ones until one does, or the finest [s].
     """
     finished = [row for row in peers if math.isfinite(error(row))]
     if not finished or default.wall is None:
@@ -147,6 +147,9 @@ def other_steps(default: Row, peers: list[Row]) -> Generator[float, Row, None]:
     best = min(finished, key=error)
     coarser = reaches(default, best)
     for k in range(1, (COARSER if coarser else FINER) + 1):
-        row = yield default.dt * 2.0 ** (k if coarser else -k)
+        dt = default.dt * 2.0 ** (k if coarser else -k)
+        if dt < finest:
+            return
+        row = yield dt
         if reaches(row, best) != coarser:
             return

@@ -32,10 +32,11 @@ GO_ON = -1  # no status: the island is swept on
 
 @stage
 def solve_light_islands(
-    chosen, start, body, bias, mu, law, tol, most, leave, q, v, r, u, ended, sweeps, residual,
-    contact, motion, seen, mine,
+    chosen, start, body, bias, mu, law, tol, enough, least, most, leave, q, v, r, u, ended, sweeps,
+    residual, contact, motion, seen, mine,
 ):  # fmt: skip
-    """Sweep the chosen islands until both residuals are <= tol (ni,), or most (ni,) sweeps.
+    """Sweep the chosen islands until both residuals are <= tol (ni,), or <= enough (ni,) after
+    least (ni,) sweeps, or most (ni,) sweeps.
 
     For contacts alone, of Coulomb's law in space or of either law in the plane. chosen (n,):
     numbers of islands; body (nc, 2); v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
@@ -52,8 +53,8 @@ def solve_light_islands(
         members = _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion)
         plain_q, free_q = free_scales(lo, hi, q, contact, 13 if d == 2 else 27)
         ended[k], count, residual[k, 0], residual[k, 1] = _solve(
-            lo, hi, body, mine[:members], law, tol[k], most[k], leave, plain_q, free_q, u,
-            contact, motion,
+            lo, hi, body, mine[:members], law, tol[k], enough[k], least[k], most[k], leave, plain_q,
+            free_q, u, contact, motion,
         )  # fmt: skip
         sweeps[k] += count
         for i in range(lo, hi):
@@ -92,7 +93,9 @@ def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
 
 
 @stage
-def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contact, motion):
+def _solve(
+    lo, hi, body, mine, law, tol, enough, least, most, leave, plain_q, free_q, u, contact, motion
+):  # fmt: skip
     """Status, sweeps and both residuals of one island."""
     planar = u.shape[1] == 2
     done, upto, last, before = 0, 1, 0, np.inf
@@ -117,10 +120,11 @@ def _solve(lo, hi, body, mine, law, tol, most, leave, plain_q, free_q, u, contac
             sums = judge_spatial(lo, hi, body, contact, motion, u)
         plain, free = ratios(sums, plain_q, free_q)
         worst = max(plain, free)
-        code = verdict(hi - lo, done, upto, last, before, worst, tol, most, leave)
+        size = hi - lo
+        code = verdict(size, done, upto, last, before, worst, tol, enough, least, most, leave)
         if code != GO_ON:
             return code, done, plain, free
-        goal = new * (tol / worst) ** 2
+        goal = new * ((tol if done < least else enough) / worst) ** 2
         if done >= upto:
             before, last, upto = worst, done, done + min(EVERY, done + 2)
 
@@ -135,7 +139,7 @@ def momentum(new, old, t):
 
 
 @stage
-def verdict(nc, done, upto, last, before, worst, tol, most, leave):
+def verdict(nc, done, upto, last, before, worst, tol, enough, least, most, leave):
     """Whether an island is solved, is left (RUNNING) or is swept on, after `done` sweeps.
 
     upto: when it was to be judged at the latest; before: the residual after `last` sweeps.
@@ -144,13 +148,20 @@ def verdict(nc, done, upto, last, before, worst, tol, most, leave):
     """
     if worst <= tol:
         return status.SOLVED
-    if done >= most or not np.isfinite(worst):
+    if done >= most or not np.isfinite(worst) or (done >= least and worst <= enough):
         return status.RUNNING
     if leave and done >= upto and done >= (EVERY if nc > MANY else 3 * EVERY):
         rate = np.log(worst / before) / (done - last)
-        if not rate < 0.0 or np.log(tol / worst) / rate > most - done:
+        left = worst <= enough or _hopeless(rate, enough / worst, most - done)
+        if left and _hopeless(rate, tol / worst, least - done):
             return status.RUNNING
     return GO_ON
+
+
+@stage
+def _hopeless(rate, part, sweeps):
+    """Whether so many sweeps do not bring the residual down to a part of it."""
+    return not rate < 0.0 or np.log(part) / rate > sweeps
 
 
 @stage

@@ -107,8 +107,8 @@ def scatter(order, members, line, state, speed, r, u, v):
 
 @kernel
 def solve_parts(
-    rank, threads, gate, first, first_body, near, law, tol, most, leave, plain_q, free_q, u, line,
-    state, sums, result,
+    rank, threads, gate, first, first_body, near, law, tol, enough, least, most, leave, plain_q,
+    free_q, u, line, state, sums, result,
 ):  # fmt: skip
     """What thread `rank` of `threads` does of a solve; all are called with the same arguments.
 
@@ -148,12 +148,13 @@ def solve_parts(
         meet(gate, threads)
         plain, free = ratios(_total(sums, flip), plain_q, free_q)
         worst = max(plain, free)
-        code = verdict(first[parts + 1], done, upto, last, before, worst, tol, most, leave)
+        size = first[parts + 1]
+        code = verdict(size, done, upto, last, before, worst, tol, enough, least, most, leave)
         if code != GO_ON:
             if rank == 0:
                 result[0], result[1], result[2], result[3] = code, done, plain, free
             return 0
-        goal = new * (tol / worst) ** 2
+        goal = new * ((tol if done < least else enough) / worst) ** 2
         if done >= upto:
             before, last, upto = worst, done, done + min(EVERY, done + 2)
 

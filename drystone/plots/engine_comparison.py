@@ -44,6 +44,8 @@ class Grown(Protocol):
     def per_body(self) -> float: ...
     @property
     def peak(self) -> int: ...
+    @property
+    def deep(self) -> bool: ...
 
 
 def save_comparison(rows: Sequence[Measured], path: Path, *, ours: str) -> Path:
@@ -98,10 +100,18 @@ def _panel(
 
 def save_growth(grown: Sequence[Grown], path: Path) -> Path:
     """Cost of a step for each body, and memory, over the number of spheres."""
+    deep = [one for one in grown if one.deep]
+    grown = [one for one in grown if not one.deep]
     n = [one.n for one in grown]
     with style.figure(7.0, 3.0, layout="constrained") as fig:
         left, right = fig.subplots(1, 2)
-        left.plot(n, [1e6 * one.per_body for one in grown], "-o", color=style.BLUE)
+        left.plot(
+            n, [1e6 * one.per_body for one in grown], "-o", color=style.BLUE, label="ten layers"
+        )
+        if deep:
+            per_body = [1e6 * one.per_body for one in deep]
+            left.plot([one.n for one in deep], per_body, "s", color=style.BLUE, label="a cube")
+            left.legend(frameon=False)
         base = next((one for one in grown if one.n == 1000), grown[0])
         left.axhline(1.5e6 * base.per_body, color=style.QUIET, lw=0.8, ls="--")
         left.text(n[0], 1.53e6 * base.per_body, f"1.5 times that of {base.n}", color=style.QUIET)

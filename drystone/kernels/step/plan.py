@@ -64,11 +64,15 @@ def choose_rest(s, scan):
         if s.plan[k] == the.DONE:
             continue
         s.limit[k] = tol
-        if max(s.residual[k, 0], s.residual[k, 1]) <= tol:
+        worst = max(s.residual[k, 0], s.residual[k, 1])
+        if worst <= tol:
             s.plan[k] = the.DONE
             continue
-        s.most[k] = the.MANY
         s.limit[k] = the.CLOSER * tol if size <= the.SMALL else s.real[the.LOOSE]
+        if size > the.SMALL and worst <= s.limit[k]:
+            s.plan[k] = the.DONE
+            continue
+        s.enough[k], s.least[k], s.most[k] = s.limit[k], the.MANY, the.MANY
         s.chosen[s.chosen_count[0]] = k
         s.chosen_count[0] += 1
     total = 0.0

@@ -76,10 +76,13 @@ def _islands(s):
                 s.limit[k] = tol * (the.STILLEST if tight else the.STILLER)
                 s.most[k] = FEW if tight else s.most[k]
         elif s.real[the.LOOSE] > tol:
-            if settled(s, k):  # the warm start carries on: what is left is swept in later steps
-                s.most[k] = SOME
-            else:
-                s.limit[k], s.most[k] = s.real[the.LOOSE], max(the.MANY, the.PLENTY // size)
+            s.most[k] = max(the.MANY, the.PLENTY // size)
+            if not settled(s, k):
+                s.limit[k] = s.real[the.LOOSE]
+        s.enough[k], s.least[k] = s.limit[k], s.most[k]
+        if size > the.SMALL and s.limit[k] < s.real[the.LOOSE]:
+            # the warm start carries on: what is left of the tolerance is swept in later steps
+            s.enough[k], s.least[k] = s.real[the.LOOSE], SOME
         s.residual[k, 0] = s.residual[k, 1] = 0.0
     return the.GO_ON
 

@@ -137,10 +137,10 @@ class Buffers:
         stored = (d, 2, self.model.dof)
         kinds: dict[str, tuple[tuple[int, ...], Any]] = dict.fromkeys(
             ("geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label",
-             "place", "source", "old_a", "old_b", "old_feature", "chosen", "most", "ended",
+             "place", "source", "old_a", "old_b", "old_feature", "chosen", "most", "least", "ended",
              "sweeps", "plan"), ((), N),
         )  # fmt: skip
-        kinds |= dict.fromkeys(("gap", "mu", "spin", "old_spin", "limit"), ((), F))
+        kinds |= dict.fromkeys(("gap", "mu", "spin", "old_spin", "limit", "enough"), ((), F))
         kinds |= dict.fromkeys(("keep", "forced", "loose", "slid", "old_slid"), ((), B))
         kinds |= dict.fromkeys(("bias", "zero", "r", "u", "q", "w"), ((d,), F))
         kinds |= dict.fromkeys(("point", "normal", "impulse", "old_impulse"), ((dim,), F))

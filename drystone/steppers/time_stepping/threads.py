@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drystone.errors import OptionError
-from drystone.kernels import status as code
 from drystone.kernels._jit import MODE
 from drystone.kernels._threads import SIZE
 from drystone.kernels.light_islands import solve_light_islands
@@ -27,8 +26,6 @@ from drystone.types import Bools, Floats, Ints
 LARGE = 8192  # contacts of an island that is worth cutting
 MOST_PARTS = 8
 WORTH = 4096  # contacts in islands that are worth a second thread
-FIRST = 8  # sweeps of a large island before it is cut: a pile at rest needs no more, and
-# cutting costs as much as five sweeps
 BITS = 10  # of each coordinate, in the order of bodies within a part
 DEFAULT = 2
 
@@ -63,6 +60,8 @@ class Task(NamedTuple):
     mu: Floats
     law: int
     tol: Floats
+    enough: Floats
+    least: Ints
     most: Ints
     leave: bool
     q: Floats
@@ -92,21 +91,11 @@ class Sweeper:
     def solve(self, chosen: Ints, task: Task, position: Floats) -> None:
         """Solve the chosen islands; position (nb, dim): of the bodies."""
         size = task.start[chosen + 1] - task.start[chosen]
-        for k, rest in self._still(chosen[size >= LARGE], task):
-            self._large(k, task._replace(most=rest), position)
+        for k in chosen[size >= LARGE]:
+            self._large(int(k), task, position)
         few = chosen[size < LARGE]
         share = self._shares(few, size[size < LARGE])
         self._run(lambda rank: task.solve(share[rank]), len(share))
-
-    def _still(self, large: Ints, task: Task) -> list[tuple[int, Ints]]:
-        """Large islands that a few sweeps as they are do not solve, for cutting costs about as
-        much; and how many sweeps (ni,) are left to them."""
-        if not large.size:
-            return []
-        few = np.minimum(task.most, FIRST)
-        task._replace(most=few, leave=False).solve(large)
-        left = large[(task.ended[large] != code.SOLVED) & (task.most[large] > FIRST)]
-        return [(int(k), task.most - few) for k in left]
 
     def _shares(self, chosen: Ints, size: Ints) -> list[Ints]:
         """Islands of each thread, contacts shared about equally."""
@@ -155,7 +144,8 @@ class Sweeper:
         def one(rank: int) -> None:
             solve_parts(
                 rank, threads, gate, first, first_body, near, task.law, task.tol[k],
-                task.most[k], task.leave, plain_q, free_q, speed, line, state, sums, result,
+                task.enough[k], task.least[k], task.most[k], task.leave, plain_q, free_q, speed,
+                line, state, sums, result,
             )  # fmt: skip
 
         self._run(one, threads)

@@ -58,7 +58,7 @@ def heap(dim, side, seed=0):
     return a
 
 
-def solved(a, sweeper, start=None, tol=1e-6, most=400):
+def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None):
     """All results of a solve, as arrays."""
     nc, dim = a["nc"], a["dim"]
     start = np.array([0, nc]) if start is None else start
@@ -68,8 +68,8 @@ def solved(a, sweeper, start=None, tol=1e-6, most=400):
     ended, sweeps, residual = np.zeros(ni, np.int64), np.zeros(ni, np.int64), np.zeros((ni, 2))
     args = (
         start, a["body"], np.zeros((nc, dim)), np.full(nc, 0.4), 0,
-        np.full(ni, tol), np.full(ni, most), False, q, v, r, u, ended, sweeps, residual,
-        a["contact"], a["motion"],
+        np.full(ni, tol), np.full(ni, enough or tol), np.full(ni, least or most),
+        np.full(ni, most), False, q, v, r, u, ended, sweeps, residual, a["contact"], a["motion"],
     )  # fmt: skip
     if sweeper is None:
         Task(*args).solve(np.arange(ni))
@@ -87,7 +87,21 @@ def small(monkeypatch):
     """Islands of a few contacts count as large."""
     monkeypatch.setattr(module, "LARGE", 20)
     monkeypatch.setattr(module, "WORTH", 2)
-    monkeypatch.setattr(module, "FIRST", 2)
+
+
+@pytest.mark.parametrize("sweeper", [None, Sweeper(1)])
+@pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
+def test_enough_ends_a_solve_after_the_least_number_of_sweeps(small, dim, side, sweeper):
+    a = heap(dim, side)
+    exact = solved(a, sweeper)
+    for least in (1, 12):
+        done = solved(a, sweeper, enough=1e-2, least=least)
+        assert done["ended"][0] == status.RUNNING
+        assert done["residual"].max() <= 1e-2
+        assert least <= done["sweeps"][0] < exact["sweeps"][0]
+    soon = solved(a, sweeper, tol=1e-2, enough=1e-1, least=12)
+    assert soon["ended"][0] == status.SOLVED
+    assert soon["sweeps"][0] <= 12
 
 
 @pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
@@ -137,14 +151,6 @@ def test_islands_are_shared_out(monkeypatch, threads):
     a["J"][:], a["v"] = 0.0, np.random.default_rng(5).normal(size=(21, 6))
     start = np.arange(11)
     assert same(solved(a, None, start), solved(a, Sweeper(threads), start))
-
-
-def test_few_sweeps_need_no_parts(small, monkeypatch):
-    """What is solved by the first sweeps is not cut; what has no sweeps left neither."""
-    a = heap(3, 3)
-    monkeypatch.setattr(module, "arrange", lambda *args: pytest.fail("cut"))
-    assert solved(a, Sweeper(1), tol=10.0)["sweeps"][0] == 1
-    assert solved(a, Sweeper(1), tol=1e-12, most=2)["sweeps"][0] == 2
 
 
 @pytest.mark.parametrize("dim", [2, 3])
