@@ -12,6 +12,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.cli.demo import demo
+from drystone.comparison.kept import Kept, keep
 from drystone.plots.scene_picture import save_picture
 
 ROOT = Path(__file__).parent.parent
@@ -226,10 +227,38 @@ def _moment(name: str, time: float, file: str = "") -> None:
     save_picture(sim, PICTURES / f"{file or name}.png", view=scene.view)
 
 
+def plot_energy() -> None:
+    """The ledger of the Brazil nut, as ``drystone plot`` draws it."""
+    ds.plot(_kept("brazil-nut", 30.0), "energy", path=PICTURES / "plot_energy.png")
+
+
+def plot_chains() -> None:
+    """Grains after thirty seconds of shaking, and bricks in running bond."""
+    ds.plot(_kept("brazil-nut", 30.0), "chains", path=PICTURES / "plot_chains.png")
+    ds.plot(_kept("wall", 1.0), "chains", path=PICTURES / "plot_chains_wall.png")
+
+
+def comparison() -> None:
+    """The falling ellipse by steps of three sizes and from event to event; an arch's thrust."""
+    steps = [f"time-stepping:dt=1/{n}" for n in (20, 80, 1280)]
+    found = ds.compare("ellipse-drop", [*steps, "event-driven"], duration=6.0)
+    found.plot(PICTURES / "comparison.png")
+    arch = ds.scene("arch", planar=True)
+    found = ds.compare(arch, ["time-stepping", "event-driven"], duration=0.5)
+    found.plot_states(PICTURES / "comparison_states.png")
+
+
+def _kept(name: str, seconds: float) -> Kept:
+    """The run of a scene, with its contacts."""
+    scene = ds.scene(name)
+    return keep(scene.simulation(), seconds, title=name, view=scene.view)
+
+
 GALLERY = (brazil_nut, arch, card_house, spheres, ellipse_drop)
 MECHANISMS = (ragdoll, vehicle, gripper, geneva, chain_whip)
 PAPERS = (bricks, chains_1989, jack_stairs, dice_lattice, collapse, rocking, mechanisms_1994)
-ALL = {f.__name__: f for f in (*GALLERY, *MECHANISMS, *PAPERS, penalty_rods)}
+PLOTS = (plot_energy, plot_chains, comparison)
+ALL = {f.__name__: f for f in (*GALLERY, *MECHANISMS, *PAPERS, *PLOTS, penalty_rods)}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

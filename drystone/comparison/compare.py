@@ -98,6 +98,7 @@ def compare(
     chosen = _chosen(methods, own)
     if reference is not None and reference not in chosen:
         raise OptionError(f"reference = {reference!r}: expected one of {', '.join(chosen)}")
+    beat = max(float(method.dt) for method in chosen.values())
     runs: dict[str, Kept] = {}
     refused: dict[str, str] = {}
     for label, method in chosen.items():
@@ -109,7 +110,9 @@ def compare(
         except DrystoneError as error:
             refused[label] = str(error)
             continue
-        run = keep(simulation, seconds, title=label, view=view, contacts=contacts, limit=limit)
+        run = keep(
+            simulation, seconds, title=label, view=view, contacts=contacts, limit=limit, beat=beat
+        )
         if run.reports:
             runs[label] = run
         else:

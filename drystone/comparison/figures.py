@@ -102,7 +102,7 @@ def _worst(axes: Axes, comparison: Comparison, name: str, label: str) -> None:
 
     _lines(axes, comparison, curve, ls="-", lw=0.7)  # dashes would hide how it jumps
     axes.set_ylabel(label)
-    log_scale(axes)
+    log_scale(axes, 4.0)
 
 
 def _bars(axes: Axes, comparison: Comparison, name: str, label: str) -> None:

@@ -85,13 +85,17 @@ def keep(
     view: Mapping[str, Any] | None = None,
     contacts: bool = True,
     limit: float = math.inf,
+    beat: float | None = None,
 ) -> Kept:
     """Run for `duration` [s], or until `limit` [s] of wall time; a run that fails keeps what it
-    reached and the reason."""
+    reached and the reason.
+
+    beat [s]: where frames are left out, those at its multiples stay, if steps lead there.
+    """
     steps = max(1, round(duration / simulation.method.dt))
     simulation.sync()
     out = Kept(title, simulation.model, simulation.method, dict(view or {}))
-    out.every = math.ceil(steps / FRAMES)
+    out.every = interval(math.ceil(steps / FRAMES), (beat or 0.0) / simulation.method.dt)
     out.states.append(simulation.state.copy())
     out.tables.append(simulation.contacts[:0] if contacts else None)
     compiled = compile_seconds()
@@ -115,3 +119,14 @@ def keep(
             break
     out.seconds -= out.compiling
     return out
+
+
+def interval(least: int, beat: float) -> int:
+    """Steps from frame to frame, `least` or more, that hit every `beat`-th step if it is a whole
+    number: a divisor of it, or a multiple where none is large enough."""
+    whole = round(beat)
+    if least == 1 or whole < 1 or abs(beat - whole) > 1e-6 * whole:
+        return least
+    if least > whole:
+        return whole * math.ceil(least / whole)
+    return next(k for k in range(least, whole + 1) if whole % k == 0)

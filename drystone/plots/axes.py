@@ -62,12 +62,15 @@ def logarithmic(axes: Axes, t: Floats, values: Floats, colour: str, **options: A
     """Zeros are breaks of the line, not a drop to the bottom of the picture."""
     shown = np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
     axes.plot(t, shown, color=colour, **{"lw": 1.0, **options})
-    log_scale(axes)
+    log_scale(axes, 2.0)
     over_time(axes, t)
 
 
-def log_scale(axes: Axes) -> None:
-    """A logarithmic scale upwards, also for lines that are level or hold nothing above zero."""
+def log_scale(axes: Axes, decades: float = 0.0) -> None:
+    """A logarithmic scale upwards, also for lines that are level or hold nothing above zero.
+
+    decades: it spans that many or more, so that rounding looks like rounding.
+    """
     drawn = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
     values = np.concatenate([np.empty(0), *drawn])
     some = values[np.isfinite(values) & (values > 0.0)]
@@ -76,7 +79,7 @@ def log_scale(axes: Axes) -> None:
         low, high = 0.1 * low, 10.0 * high
     else:
         low, high = low / (high / low) ** 0.05, high * (high / low) ** 0.05
-    axes.set_ylim(low, high)
+    axes.set_ylim(low, max(high, low * 10.0**decades))
     axes.set_yscale("log")
     if not some.size:
         note(axes, "zero throughout")

@@ -7,7 +7,7 @@ import pytest
 
 import drystone as ds
 from drystone.comparison import compare as module
-from drystone.comparison.kept import FRAMES, keep
+from drystone.comparison.kept import FRAMES, interval, keep
 from drystone.comparison.measures import between, common, errors, finest
 
 G = 9.81
@@ -203,3 +203,11 @@ def test_defaults_suit_a_world_without_a_method(monkeypatch):
     ds.compare("sliding-block", duration=0.02)
     assert asked[0] == "own"
     assert "event-driven" in asked
+
+
+@pytest.mark.parametrize(
+    ("least", "beat", "every"),
+    [(1, 64, 1), (7, 64, 8), (7, 12, 12), (70, 64, 128), (7, 12.5, 7), (7, 0.0, 7), (3, 9, 3)],
+)
+def test_frames_that_stay_are_those_of_the_slowest_beat(least, beat, every):
+    assert interval(least, beat) == every

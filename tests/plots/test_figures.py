@@ -284,3 +284,21 @@ def test_units():
     factor, name = unit(2e-7)
     assert (factor * 2e-7, name) == (pytest.approx(200.0), "nJ")
     assert unit(0.0) == (1.0, "J")
+
+
+def test_a_recording_is_plotted_like_the_run_itself(tmp_path):
+    scene = ds.scene("disks-21", rows=3)
+    sim = scene.simulation()
+    sim.run(2.0, record=str(tmp_path / "run.h5"))
+    kept = keep(scene.simulation(), 2.0, view=scene.view)
+    with ds.read_recording(tmp_path / "run.h5") as recording:
+        for what in ("energy", "gap", "residual", "forces", "trajectory", "phase"):
+            drawn = []
+            for run in (recording, kept):
+                ax = axes()
+                plot(run, what, ax=ax)
+                drawn.append(lines(ax))
+            assert list(drawn[0]) == list(drawn[1])
+            for label, points in drawn[0].items():
+                assert np.array_equal(points, drawn[1][label], equal_nan=True), (what, label)
+        plot(recording, "chains,picture", path=tmp_path / "x.png", time=1.0)
