@@ -126,7 +126,7 @@ def _table(path: Path) -> dict[str, Any]:
     """An HDF5 file: a recording if it says so, a problem otherwise."""
     if not _is_recording(path):
         return _problem(path)
-    from drystone.recording import read_recording
+    from drystone.recording.reader import read_recording
 
     recording = read_recording(path)
     frames, bodies = len(recording), len(recording.names)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -51,14 +52,20 @@ def watch(
     bar: bool = True,
     keep: bool = False,
     each: Callable[[Simulation], Any] | None = None,
+    record: Path | None = None,
 ) -> Watched:
     """Run for `duration` [s]; Ctrl-C ends it after the step, a second one at once. each: called
-    after every step; without it steps that need no Python run many at a time."""
+    after every step; without it steps that need no Python run many at a time. record: to this
+    file, which can be read whenever and however the run ends."""
     out = Watched()
     begin_time, begin = simulation.time, perf_counter()
     compiled = compile_seconds()
     steps = round(duration / simulation.method.dt)
-    with _bar(title, duration, bar) as update, _interrupts() as stopped:
+    with (
+        _recorded(simulation, record, duration) as recorder,
+        _bar(title, duration, bar) as update,
+        _interrupts() as stopped,
+    ):
 
         def show() -> None:
             busy = perf_counter() - begin - (compile_seconds() - compiled)
@@ -66,7 +73,7 @@ def watch(
                 update(simulation.time - begin_time, busy, out.tally.last)
 
         try:
-            for reports in _parts(simulation, steps, each, show):
+            for reports in _parts(simulation, steps, recorder, each, show):
                 for report in reports:
                     out.tally.add(report)
                 if keep:
@@ -77,6 +84,8 @@ def watch(
         except KeyboardInterrupt:
             out.stopped = True
         finally:
+            if recorder is not None:
+                recorder.stopped = out.stopped
             out.simulated = simulation.time - begin_time
             out.compiling = compile_seconds() - compiled
             out.seconds = perf_counter() - begin - out.compiling
@@ -86,28 +95,50 @@ def watch(
 def _parts(
     simulation: Simulation,
     steps: int,
+    recorder: Any,
     each: Callable[[Simulation], Any] | None,
     show: Callable[[], None],
 ) -> Iterator[list[StepReport]]:
     """Take steps, one or many at a time; yields their reports."""
     many, shown = 1, perf_counter()
     while steps > 0:
-        began = perf_counter()
+        began, count = perf_counter(), 1
         if each is None and getattr(simulation._stepper, "in_one", False):
-            count = min(many, steps)
-            kept = simulation.run(count * simulation.method.dt, record=True)
-            yield [] if kept is None else kept.reports
+            if recorder is None or recorder.every == 1:  # otherwise steps between go untold
+                count = min(many, steps)
+            reports = _loop(simulation, count, recorder)
         else:
-            count, report = 1, simulation.step()
+            reports = [simulation.step()]
             if each is not None:
                 each(simulation)
-            yield [report]
+        yield reports
         steps -= count
         took = perf_counter() - began
         many = min(2 * many, MOST) if took < 0.5 * REFRESH else max(many // 2, 1)
         if perf_counter() - shown > REFRESH:
             shown = perf_counter()
             show()
+
+
+def _loop(simulation: Simulation, count: int, recorder: Any) -> list[StepReport]:
+    """Steps by the loop that needs no Python, and all their reports."""
+    duration = count * simulation.method.dt
+    if recorder is None:
+        return list(getattr(simulation.run(duration, record=True), "reports", ()))
+    told: list[StepReport] = []
+    if recorder.every == 1:
+        recorder.on_frames = lambda frames: told.extend(frames.reports())
+    simulation.run(duration)
+    if recorder.every > 1 and simulation.report is not None:
+        told.append(simulation.report)
+    return told
+
+
+def _recorded(simulation: Simulation, path: Path | None, duration: float) -> Any:
+    """The recorder of a run, or None."""
+    if path is None:
+        return nullcontext()
+    return simulation.record(path, until=simulation.time + duration)
 
 
 @contextmanager

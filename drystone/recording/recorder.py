@@ -32,7 +32,8 @@ class Recorder:
     """A recording that is being made of a simulation; a context that ends it.
 
     every: steps from frame to frame; contacts: whether frames keep them; forces: contacts have
-    forces of their own beside impulses. on_end: called when the recording ends.
+    forces of their own beside impulses. on_end: called when the recording ends; on_frames: with
+    those of each piece of a compiled run.
     """
 
     def __init__(self, sim: Any, path: Path, every: int, contacts: bool, forces: bool) -> None:
@@ -44,6 +45,7 @@ class Recorder:
         self.pace = every  # steps of a piece
         self.callback: Any = None
         self.on_end: Callable[[], None] = lambda: None
+        self.on_frames: Callable[[Frames], None] = lambda frames: None
         self.stopped = False
         self._places = {name: i for i, name in enumerate(model.names)}
         self._joints = {} if model.joints is None else _numbered(model.joints.names)
@@ -119,6 +121,7 @@ class Recorder:
     def take(self, frames: Frames) -> None:
         """Frames of a compiled run."""
         self.since = frames.since
+        self.on_frames(frames)
         for chunk in frames.chunks:
             self._put(lambda chunk=chunk: self._loop_rows(chunk, frames))  # type: ignore[misc]
 

@@ -68,11 +68,14 @@ def scene_document(
     title: str | None = None,
 ) -> dict[str, Any]:
     """The document of a scene."""
+    hints = dict(scene.view if view is None else view)
+    if "settings" in hints.get("play", {}):  # of the gallery: a file has none
+        hints.pop("play")
     return scene_files.document(
         scene.world,
         scene.method if method is None else method,
         scene.duration if duration is None else duration,
-        scene.view if view is None else view,
+        hints,
         title=title or scene.summary or None,
         source=scene.paper or None,
     )
