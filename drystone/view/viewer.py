@@ -107,6 +107,7 @@ class Viewer:
         self._todo: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._closed = threading.Event()
         self._dirty, self._wrote = True, 0.0
+        self._shown = False  # drawn once before the first step, which may wait for a compiler
         self.panel = Panel(opened, source.model.dim == 2, self.do)
         self.curves = Curves(opened.gui)
         self.panel.speed.value = f"{speed:g} x"
@@ -199,13 +200,13 @@ class Viewer:
             name, *values = self._todo.get()
             getattr(self, f"_do_{name}")(*values)
             self._dirty = True
-        if self.playing and watched:
+        if self.playing and watched and self._shown:
             self._dirty |= self.source.advance(passed * self.speed, 0.8 / RATE)
         elif self.source.live and watched and self.source.simulation.state is not self._seen:
             self._dirty = True  # somebody else stepped it
         if self._dirty and watched:
             self.draw()
-            self._dirty = False
+            self._dirty, self._shown = False, True
 
     def _failed(self, error: Exception) -> None:
         """A step or a draw went wrong: say so in the page, and wait."""

@@ -119,7 +119,7 @@ def test_a_grip_is_never_too_stiff_for_the_steps(mass, half, dt, strength, plana
         turn = held.orientation if planar else None
         if planar:
             c, s = np.cos(turn), np.sin(turn)
-            place = held.position + [c * corner[0] - s * corner[1], s * corner[0] + c * corner[1]]
+            place = held.position + np.array([[c, -s], [s, c]]) @ corner
             assert np.linalg.norm(place - drag.target) < 0.02
 
 
