@@ -22,7 +22,7 @@ from drystone.plots.raster import Camera
 from drystone.types import Floats, Ints
 from drystone.view.look import GROUND, rgb
 from drystone.view.player import states
-from drystone.view.player.contacts import force_lines
+from drystone.view.player.contacts import contacts_of, force_lines
 from drystone.view.player.replays import bounds_of, colours_of
 from drystone.view.player.shapes import Solid, groups, instances, solids
 
@@ -231,8 +231,7 @@ class Film:
         return corners[[[0, 1, 2], [0, 2, 3]]]
 
     def _draw_forces(self, image: Floats, state: State, k: int) -> None:
-        reader = getattr(self.replay, "contacts", None)
-        table = reader(k) if callable(reader) else None
+        table = contacts_of(self.replay, k)
         if table is None or not len(table):
             return
         ends, size, share = force_lines(table, self.names, self.free, state.position)
@@ -248,7 +247,8 @@ class Film:
     def _strongest(self) -> float:
         """A force few exceed, whatever single blows the run has."""
         kept = np.unique(np.linspace(0, len(self.time) - 1, 24).astype(int))
-        sizes = [np.linalg.norm(self.replay.contacts(int(k))["force"], axis=1) for k in kept]
+        tables = [contacts_of(self.replay, int(k)) for k in kept]
+        sizes = [np.linalg.norm(t["force"], axis=1) for t in tables if t is not None]
         return float(np.percentile(np.concatenate([*sizes, [0.0]]), 97)) or 1.0
 
     def _lines(self, image: Floats, ends: Floats, half: Floats, tint: Floats) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.errors import OptionError
 from drystone.types import Floats, Ints
 from drystone.view.player.blob import Blob
 from drystone.view.player.states import LEVELS
@@ -44,19 +45,28 @@ def add_contacts(blob: Blob, replay: Any, frames: Ints, time: Floats) -> dict[st
     }  # fmt: skip
 
 
-def _tables(replay: Any, frames: Ints, time: Floats) -> list[tuple[int, np.ndarray]]:
-    """(place among `frames`, contacts that carry something), no denser than RATE, MOST in all."""
+def contacts_of(replay: Any, k: int) -> np.ndarray | None:
+    """Contacts of a frame; None where the run did not keep them."""
     reader = getattr(replay, "contacts", None)
     if not callable(reader):
-        return []
+        return None
+    try:
+        table: np.ndarray = reader(k)
+    except OptionError:
+        return None
+    return table
+
+
+def _tables(replay: Any, frames: Ints, time: Floats) -> list[tuple[int, np.ndarray]]:
+    """(place among `frames`, contacts that carry something), no denser than RATE, MOST in all."""
     out: list[tuple[int, np.ndarray]] = []
     last = -np.inf
     for k, frame in enumerate(frames):
         if k and time[k] - last < 0.999 / RATE:
             continue
-        table = reader(int(frame))
+        table = contacts_of(replay, int(frame))
         if table is None:
-            continue
+            return []
         size = np.linalg.norm(table["force"], axis=1)
         out.append((k, table[size > WEAK * size.max(initial=0.0)]))
         last = float(time[k])
