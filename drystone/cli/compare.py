@@ -19,45 +19,56 @@ if TYPE_CHECKING:
     from drystone.comparison.measures import Row
 
 
+SCENE = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
+        metavar="SCENE|FILE",
+        autocompletion=complete_scene,
+    ),
+]
+METHODS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        "-w",
+        help="METHOD[:WORD,KEY=VALUE,...]; may be given several times.",
+        metavar="METHOD",
+    ),
+]
+DURATION = Annotated[float | None, typer.Option(help="Simulated seconds.")]
+SETTINGS = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", help="A setting of the scene.", metavar="KEY=VALUE"),
+]
+REFERENCE = Annotated[
+    str | None,
+    typer.Option(help="Method to measure errors against; the finest by default.", metavar="METHOD"),
+]
+LIMIT = Annotated[float, typer.Option(help="Wall time for each method [s]; it is stopped there.")]
+OUTPUT = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Folder for comparison.png, states.png, table.csv, page.html.",
+    ),
+]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
+
+
 def compare(
-    scene: Annotated[
-        str,
-        typer.Argument(
-            help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
-            metavar="SCENE|FILE",
-            autocompletion=complete_scene,
-        ),
-    ],
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with", "-w", help="METHOD[:WORD,KEY=VALUE,...]; may be given several times.",
-            metavar="METHOD",
-        ),
-    ] = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", help="A setting of the scene.", metavar="KEY=VALUE"),
-    ] = None,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            help="Method to measure errors against; the finest by default.", metavar="METHOD"
-        ),
-    ] = None,
-    limit: Annotated[
-        float, typer.Option(help="Wall time for each method [s]; it is stopped there.")
-    ] = 60.0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Folder for comparison.png, states.png, table.csv, page.html.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
-) -> None:  # fmt: skip
+    scene: SCENE,
+    methods: METHODS = None,
+    duration: DURATION = None,
+    settings: SETTINGS = None,
+    reference: REFERENCE = None,
+    limit: LIMIT = 60.0,
+    output: OUTPUT = None,
+    as_json: AS_JSON = False,
+    debug: DEBUG = False,
+) -> None:
     """Run one scene by several methods and hold the runs against each other.
 
     METHOD is time-stepping, event-driven, penalty, or own (the scene's), and after a colon choices

@@ -17,57 +17,71 @@ if TYPE_CHECKING:
     from drystone.comparison.kept import Kept
 
 
+SUBJECT = Annotated[
+    str,
+    typer.Argument(
+        help="A recording (.h5), a scene of the gallery, or a scene file.",
+        metavar="RECORDING|SCENE",
+        autocompletion=complete_scene,
+    ),
+]
+WHAT = Annotated[
+    str,
+    typer.Option(
+        "--what",
+        "-w",
+        help="energy, gap, residual, forces, chains, trajectory, phase, "
+        "timing, picture: one, several with commas, or all.",
+    ),
+]
+OUTPUT = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File (.png, .svg, .pdf) for one figure, or folder for a figure of each quantity.",
+    ),
+]
+BODY = Annotated[
+    list[str] | None,
+    typer.Option("--body", "-b", help="A body to show; may be given several times."),
+]
+TIME = Annotated[
+    float | None, typer.Option(help="Moment of chains and picture [s]; the end by default.")
+]
+COORDINATE = Annotated[str | None, typer.Option(help="Of phase plots: x, y, z or angle.")]
+PLANE = Annotated[str | None, typer.Option(help="Of trajectories: xy, xz or yz.")]
+WIDTH = Annotated[
+    float | None, typer.Option(help="Of the figure [inches]; 3.5 is a printed column.")
+]
+METHOD = Annotated[
+    str | None,
+    typer.Option(help="Of a scene: as in `drystone compare --with`.", metavar="METHOD"),
+]
+DURATION = Annotated[float | None, typer.Option(help="Of a scene: simulated seconds.")]
+SETTINGS = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", help="Of a scene: a setting.", metavar="KEY=VALUE"),
+]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object: the files written.")]
+DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
+
+
 def plot(
-    subject: Annotated[
-        str,
-        typer.Argument(
-            help="A recording (.h5), a scene of the gallery, or a scene file.",
-            metavar="RECORDING|SCENE",
-            autocompletion=complete_scene,
-        ),
-    ],
-    what: Annotated[
-        str,
-        typer.Option(
-            "--what", "-w", help="energy, gap, residual, forces, chains, trajectory, phase, "
-            "timing, picture: one, several with commas, or all.",
-        ),
-    ] = "energy",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="File (.png, .svg, .pdf) for one figure, or folder for a figure "
-            "of each quantity.",
-        ),
-    ] = None,
-    body: Annotated[
-        list[str] | None,
-        typer.Option("--body", "-b", help="A body to show; may be given several times."),
-    ] = None,
-    time: Annotated[
-        float | None, typer.Option(help="Moment of chains and picture [s]; the end by default.")
-    ] = None,
-    coordinate: Annotated[
-        str | None, typer.Option(help="Of phase plots: x, y, z or angle.")
-    ] = None,
-    plane: Annotated[str | None, typer.Option(help="Of trajectories: xy, xz or yz.")] = None,
-    width: Annotated[
-        float | None, typer.Option(help="Of the figure [inches]; 3.5 is a printed column.")
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(help="Of a scene: as in `drystone compare --with`.", metavar="METHOD"),
-    ] = None,
-    duration: Annotated[float | None, typer.Option(help="Of a scene: simulated seconds.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", help="Of a scene: a setting.", metavar="KEY=VALUE"),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object: the files written.")
-    ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
-) -> None:  # fmt: skip
+    subject: SUBJECT,
+    what: WHAT = "energy",
+    output: OUTPUT = None,
+    body: BODY = None,
+    time: TIME = None,
+    coordinate: COORDINATE = None,
+    plane: PLANE = None,
+    width: WIDTH = None,
+    method: METHOD = None,
+    duration: DURATION = None,
+    settings: SETTINGS = None,
+    as_json: AS_JSON = False,
+    debug: DEBUG = False,
+) -> None:
     """Plot a recording, or a scene that is run for it.
 
     Energy and the ledger that explains it, gaps and infeasibility, residuals, contact forces,
@@ -84,16 +98,15 @@ def plot(
     with mistakes(debug):
         from drystone.cli.subjects import stem
         from drystone.plots.figures import QUANTITIES, quantities
+        from drystone.plots.figures import plot as draw
 
         names = quantities(list(QUANTITIES) if what.strip() == "all" else what)
-        chosen = output if output is not None else Path(f"{stem(subject)}_{'_'.join(names)}.png")
-        places = _places(names, chosen)
+        word = names[0] if len(names) == 1 else "plots"
+        places = _places(names, output or Path(f"{stem(subject)}_{word}.png"))
         run = _run(subject, names, method, duration, settings)
         tolerances = _tolerances(run)
         written = []
         for group, place in places.items():
-            from drystone.plots.figures import plot as draw
-
             draw(
                 run, group, path=place, bodies=body, time=time, coordinate=coordinate, plane=plane,
                 width=width, **tolerances,

@@ -15,44 +15,64 @@ from drystone.errors import OptionError
 SHOWN = 40  # rows printed; a longer table is for its file
 
 
+SCENE = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a scene: see `drystone scenes`.",
+        metavar="SCENE",
+        autocompletion=complete_scene,
+    ),
+]
+SETTINGS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        help="KEY=FIRST:LAST:COUNT, KEY=A,B,C or KEY=VALUE; may be given several times.",
+        metavar="KEY=VALUES",
+    ),
+]
+METHODS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with", "-w", help="As of `drystone compare`; own by default.", metavar="METHOD"
+    ),
+]
+MEASURES = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "-m",
+        help="[end|start|max|min|mean|sum]:NAME, a number of the "
+        "step's reports, or BODY.x, .y, .z, .vx, .speed, .angle, .path.",
+        metavar="MEASURE",
+    ),
+]
+DURATION = Annotated[float | None, typer.Option(help="Simulated seconds.")]
+JOBS = Annotated[
+    int | None, typer.Option("--jobs", "-j", help="Processes; one for each core by default.")
+]
+SCHEDULER = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to use instead.")]
+OUTPUT = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="CSV to write; a sweep that was stopped goes on."),
+]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object a row, one a line.")]
+DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
+
+
 def sweep(
-    scene: Annotated[
-        str,
-        typer.Argument(help="Name of a scene: see `drystone scenes`.", metavar="SCENE",
-                       autocompletion=complete_scene),
-    ],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", help="KEY=FIRST:LAST:COUNT, KEY=A,B,C or KEY=VALUE; may be "
-                     "given several times.", metavar="KEY=VALUES"),
-    ] = None,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option("--with", "-w", help="As of `drystone compare`; own by default.",
-                     metavar="METHOD"),
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", help="[end|start|max|min|mean|sum]:NAME, a number of the "
-                     "step's reports, or BODY.x, .y, .z, .vx, .speed, .angle, .path.",
-                     metavar="MEASURE"),
-    ] = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes; one for each core by default.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler to use instead.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="CSV to write; a sweep that was stopped goes on."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a row, one a line.")
-    ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
-) -> None:  # fmt: skip
+    scene: SCENE,
+    settings: SETTINGS = None,
+    methods: METHODS = None,
+    measures: MEASURES = None,
+    duration: DURATION = None,
+    jobs: JOBS = None,
+    scheduler: SCHEDULER = None,
+    output: OUTPUT = None,
+    as_json: AS_JSON = False,
+    debug: DEBUG = False,
+) -> None:
     """Run a scene at every point of a grid of settings and table what came out.
 
     Runs go to processes side by side; the table does not depend on how many there are.
