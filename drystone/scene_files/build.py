@@ -49,7 +49,11 @@ class Builder:
             raise SceneFileError(f"{where(self.name, self.place, path)}: too large") from None
 
     def world(self) -> World:
-        """All of it, in the order of the file."""
+        """All of it, in the order of the file; numbers that overflow are refused by name."""
+        with np.errstate(all="ignore"):
+            return self._world()
+
+    def _world(self) -> World:
         scene = self.scene
         with self.at("gravity"):
             world = World(scene.gravity, planar=scene.planar)

@@ -184,12 +184,10 @@ def union(models: list[Any], tag: str = "kind") -> Any:
 @cache
 def solver_entry() -> Any:
     """A solver's name, or its name and options."""
-    names = one_of(*SOLVERS)
-    models = [
-        entry(name, type(by_name(name)), "name", {"inner": Text, "velocity": list[Vector]})
-        for name in SOLVERS
-    ]
-    return names | union(models, "name")
+    names, others = one_of(*SOLVERS), [name for name in SOLVERS if name != "ramp"]
+    models = [entry(name, type(by_name(name)), "name") for name in others]
+    inner = {"inner": names | union(models, "name"), "velocity": list[Vector]}
+    return names | union([*models, entry("ramp", type(by_name("ramp")), "name", inner)], "name")
 
 
 def method_entry() -> Any:

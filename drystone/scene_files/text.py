@@ -135,7 +135,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Place]:
         raise SceneFileError(f"{name}{line}: not YAML: {why}") from None
     except yaml.YAMLError as error:
         raise SceneFileError(f"{name}: not YAML: {' '.join(str(error).split())}") from None
-    if builder.documents != 1:
+    if not builder.documents:
+        raise SceneFileError(f"{name}: is empty")
+    if builder.documents > 1:
         raise SceneFileError(f"{name}: holds {builder.documents} documents: expected one")
     return builder.data, builder.place
 
