@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.constraints.joints.rows import JointRows
 from drystone.constraints.rows import Rows
-from drystone.dynamics.frames import rotations, turned
+from drystone.dynamics.frames import cross, rotations, turned
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels.rows import add_impulses
 from drystone.model import Joints, State
@@ -171,7 +171,7 @@ def _turning(J: Floats, body: Ints, v: Floats, h: float) -> Floats:
         return J
     w = np.where((body >= 0)[:, :, None], v[body][:, :, 3:], 0.0) * h
     t = J[:, :, 3:]
-    once = np.cross(t, w)
+    once = cross(t, w)
     out = J.copy()
-    out[:, :, 3:] = t + 0.5 * once + np.cross(once, w) / 6.0
+    out[:, :, 3:] = t + 0.5 * once + cross(once, w) / 6.0
     return out
