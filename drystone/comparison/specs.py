@@ -108,6 +108,12 @@ def read_value(text: str) -> Any:
         return text
 
 
+def _step(dt: float) -> str:
+    """A step as a person writes it, 1/960 if it is that to the last bit."""
+    near = Fraction(dt).limit_denominator(100_000)
+    return str(near) if float(near) == dt else repr(dt)
+
+
 def default_methods(own: Any, bodies: int) -> list[str]:
     """What a scene is compared by when nothing is said: its own method, the other formulation, a
     finer step; and for small worlds forces from event to event."""
@@ -115,7 +121,8 @@ def default_methods(own: Any, bodies: int) -> list[str]:
     if getattr(own, "name", None) == "time-stepping":
         other = "coulomb" if own.formulation == "convex" else "convex"
         out.append(f"time-stepping:{other}")
-        out.append(f"time-stepping:coulomb,dt={own.dt / 4:.6g}")
+        law = "" if own.formulation == "coulomb" else "coulomb,"
+        out.append(f"time-stepping:{law}dt={_step(own.dt / 4)}")
     else:
         out += ["time-stepping:coulomb", "time-stepping:convex"]
     if bodies <= SMALL and getattr(own, "name", None) != "event-driven":

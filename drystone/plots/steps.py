@@ -15,7 +15,7 @@ from drystone.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BINS = 150  # steps are averaged into so many columns of a plot of times
+BINS, LEAST = 120, 4  # columns of a plot of times at most, and steps that each is the mean of
 
 
 def draw_contacts(axes: Axes, run: Any) -> None:
@@ -77,7 +77,7 @@ def draw_stages(axes: Axes, run: Any) -> None:
     if not found:
         raise OptionError("no step of this run was timed: set sim.profile = True before it")
     t = series(run, "time")
-    edges = np.linspace(0, t.size, min(BINS, t.size) + 1).astype(int)
+    edges = np.linspace(0, t.size, max(1, min(BINS, t.size // LEAST)) + 1).astype(int)
     count = np.diff(edges)
     middle = np.add.reduceat(t, edges[:-1]) / count
     whole = sum(float(values.sum()) for values in found.values())

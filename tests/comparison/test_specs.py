@@ -99,3 +99,11 @@ def test_defaults_differ_and_can_be_read():
         assert len(set(map(repr, methods))) == len(methods)
         assert len(methods) >= 3
     assert "event-driven" not in default_methods(ds.TimeStepping(), bodies=500)
+
+
+def test_the_finer_step_of_the_defaults_is_exact():
+    assert default_methods(ds.TimeStepping(), bodies=99)[-1] == "time-stepping:dt=1/960"
+    for dt in (1 / 240, 0.05, 0.1, 1 / 3, 0.0123456789):
+        own = ds.TimeStepping(dt=dt, formulation="convex")
+        text = default_methods(own, bodies=99)[-1]
+        assert read_method(text, own) == ds.TimeStepping(dt=dt / 4)
