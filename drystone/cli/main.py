@@ -13,6 +13,7 @@ from drystone.cli.bench_forces import forces
 from drystone.cli.bench_scenes import scenes as bench_scenes
 from drystone.cli.check import check
 from drystone.cli.compare import compare
+from drystone.cli.export import export
 from drystone.cli.plot import plot
 from drystone.cli.run import run
 from drystone.cli.scenes import scenes
@@ -56,6 +57,7 @@ app.command()(scenes)
 app.command()(run)
 app.command()(view)
 app.command()(plot)
+app.command()(export)
 app.command()(compare)
 app.command()(sweep)
 app.command()(solve)

@@ -113,6 +113,6 @@ def _page(
         simulation = scene.simulation(named_method(method), **options)
         every = max(1, round(1 / 60 / simulation.method.dt))
         seconds = scene.duration if duration is None else duration
-        replay = simulation.run(seconds, record=True, every=every)
+        replay = simulation.run(seconds, record=True, every=every, contacts=True)
     write_html(replay, html)
     typer.echo(f"wrote {html} ({html.stat().st_size / 1e6:.2f} MB)")

@@ -48,7 +48,7 @@ def add_contacts(blob: Blob, replay: Any, frames: Ints, time: Floats) -> dict[st
 def contacts_of(replay: Any, k: int) -> np.ndarray | None:
     """Contacts of a frame; None where the run did not keep them."""
     reader = getattr(replay, "contacts", None)
-    if not callable(reader):
+    if not callable(reader) or not getattr(replay, "keeps_contacts", True):
         return None
     try:
         table: np.ndarray = reader(k)
