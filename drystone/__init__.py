@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from drystone.constraints.joints import Universal as Universal
     from drystone.constraints.joints import Weld as Weld
     from drystone.constraints.joints import Wheel as Wheel
+    from drystone.dynamics.drag import Drag as Drag
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce
     from drystone.dynamics.forces import Damper as Damper
@@ -186,6 +187,7 @@ _HOMES: dict[str, str] = {
     "Rocking": "dynamics.keyframes",
     "Waypoints": "dynamics.keyframes",
     "ConstantForce": "dynamics.forces",
+    "Drag": "dynamics.drag",
     "Damper": "dynamics.forces",
     "Callback": "dynamics.forces",
     "Spring": "dynamics.springs",

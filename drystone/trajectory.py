@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,11 @@ class Trajectory:
                 "contacts were not kept: sim.run(duration, record=True, contacts=True) keeps them"
             )
         return self._tables.get(k, contact_table(self.model.names, self.model.dim, 0))
+
+    def show(self, **options: Any) -> Any:
+        """Replay in a browser; in a notebook the result is shown in the cell. Options are those of
+        ``drystone.view.show``; needs the extra ``view``."""
+        return import_module("drystone.view").show(self, **options)
 
     def series(self, name: str) -> Floats:
         """One number of every report: a field of it ("residual", "contacts", "infeasibility"),

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -371,6 +372,11 @@ class Recording:
     def undescribed(self) -> str:
         """Why there is no document, empty if there is one."""
         return str(self._about.get("undescribed") or "")
+
+    def show(self, **options: Any) -> Any:
+        """Replay in a browser; in a notebook the result is shown in the cell. Options are those of
+        ``drystone.view.show``; needs the extra ``view``."""
+        return import_module("drystone.view").show(self, **options)
 
     def to_pandas(self, what: str = "bodies", frame: Any = None) -> Any:
         """A pandas.DataFrame of "bodies", "contacts", "joints" or "reports", one row each; frame:

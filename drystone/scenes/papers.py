@@ -89,6 +89,15 @@ def disks_21(
     return Plan(world, 20.0, TimeStepping(dt=0.05, active_gap=0.3), view)
 
 
+SHAKING = [  # what the viewer offers to play with
+    {"what": "motion", "body": "box", "field": "amplitude", "low": 0.0, "high": 4.0},
+    {"what": "motion", "body": "box", "field": "frequency", "low": 0.1, "high": 3.0},
+    {"what": "friction", "low": 0.0, "high": 1.0},
+    {"what": "gravity", "low": 0.0, "high": 20.0},
+]
+SMOOTH = {"options": {"dt": 1 / 60}}  # steps as short as a hand needs them
+
+
 def brazil_nut(
     *,
     n: int = 200,
@@ -142,14 +151,6 @@ def brazil_nut(
                 k += 1
         level += 1
     top = level * pitch
-    view: dict[str, Any] = {
-        "limits": ((-0.6 * width, 0.6 * width), (-2 * amplitude, 1.3 * top)),
-        "sliders": [
-            {"what": "motion", "body": "box", "field": "amplitude", "low": 0.0, "high": 4.0},
-            {"what": "motion", "body": "box", "field": "frequency", "low": 0.1, "high": 3.0},
-            {"what": "friction", "low": 0.0, "high": 1.0},
-            {"what": "gravity", "low": 0.0, "high": 20.0},
-        ],
-        "play": {"options": {"dt": 1 / 60}},
-    }
+    limits = ((-0.6 * width, 0.6 * width), (-2 * amplitude, 1.3 * top))
+    view: dict[str, Any] = {"limits": limits, "sliders": SHAKING, "play": SMOOTH}
     return Plan(world, duration, TimeStepping(dt=0.1, formulation="convex"), view)

@@ -91,19 +91,20 @@ class Live:
         """Steps for so many seconds of the scene's time, for at most `budget` of our own; whether
         the picture changed."""
         dt = self.simulation.method.dt
+        owed = dt * (1.0 - 1e-9)  # a sum of rounded times may fall short of a step by as much
         self.looked_at = None
         self.lag += seconds
         began, stepped = perf_counter(), 0
-        while self.lag >= dt and perf_counter() - began < budget:
+        while self.lag >= owed and perf_counter() - began < budget:
             self.step()
             self.lag -= dt
             stepped += 1
         spent = perf_counter() - began
         self.pace = 1.0
-        if self.lag >= dt:  # too slow for the clock: what is owed is not run after
-            self.lag = self.lag % dt
+        if self.lag >= owed:  # too slow for the clock: what is owed is not run after
+            self.lag %= dt
             self.pace = stepped * dt / max(spent, 1e-9)
-        self.part = min(1.0, self.lag / dt)
+        self.part = min(max(self.lag / dt, 0.0), 1.0)
         return stepped > 0 or dt > COARSE
 
     def step(self) -> None:

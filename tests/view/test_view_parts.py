@@ -1,0 +1,235 @@
+"""The parts of the viewer that need no browser."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import drystone as ds
+from drystone.dynamics.frames import rotations
+from drystone.view import look, picking
+from drystone.view.play import carried_on
+from drystone.view.sources import KEPT, Frames, Live, between
+from drystone.view.stage import bounds, frame, quaternions, upright
+from drystone.view.templates import templates
+
+
+def pile(n: int = 3) -> ds.World:
+    world = ds.World(planar=True)
+    world.add_ground()
+    for k in range(n):
+        world.add_body(ds.Disk(0.1 + 0.02 * k), name=f"disk{k}", position=(0.5 * k, 0.2))
+    return world
+
+
+def test_many_bodies_are_copies_of_few_meshes():
+    model, _ = ds.scene("spheres", n=1000).world.build()
+    found = templates(model, 0.001)
+    assert [len(t.bodies) for t in found] == [1000]
+    model, _ = ds.scene("brazil-nut").world.build()
+    assert sum(len(t.bodies) for t in templates(model, 0.01)) == 201
+    assert len(templates(model, 0.01)) < 6
+
+
+@pytest.mark.parametrize("name", ["arch", "double-action-jack", "vehicle", "tippe-top", "ragdoll"])
+def test_templates_have_the_size_of_their_shapes(name):
+    """Volume by the divergence theorem (area in the plane) against the mass properties."""
+    scene = ds.scene(name)
+    model, _ = scene.world.build()
+    for template in templates(model, 1e-3):
+        for b, scale in zip(template.bodies, template.scale, strict=True):
+            p = (template.vertices * scale)[template.faces]
+            if model.dim == 2:
+                area = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])[:, 2].sum() / 2
+                reach = np.linalg.norm(p[..., :2], axis=-1).max()
+                assert 0 < area <= np.pi * reach**2
+            else:
+                volume = np.einsum("ti,ti->t", p[:, 0], np.cross(p[:, 1], p[:, 2])).sum() / 6
+                reach = np.linalg.norm(p, axis=-1).max()
+                assert 0 < volume <= 4 / 3 * np.pi * reach**3
+            mine = (model.geoms.body == b) & np.isfinite(model.geoms.radius)
+            far = (np.linalg.norm(model.geoms.offset, axis=1) + model.geoms.radius)[mine].max()
+            assert reach <= far * (1 + 1e-9)
+            assert reach > 0.5 * far / max(1, mine.sum())
+
+
+def test_moments_between_two_states():
+    world = ds.World((0, 0, 0))
+    world.add_body(ds.Box(1, 2, 3), velocity=(1, 0, 0), angular_velocity=(0, 0, 1))
+    sim = ds.Simulation(world, ds.TimeStepping(dt=0.2))
+    a = sim.state
+    sim.step()
+    b = sim.state
+    half = between(a, b, 0.5)
+    assert half.time == pytest.approx(0.1)
+    np.testing.assert_allclose(half.position[0], [0.1, 0, 0], atol=1e-12)
+    turn = rotations(half.orientation)[0]
+    np.testing.assert_allclose(turn[:, 0], [np.cos(0.1), np.sin(0.1), 0], atol=1e-9)
+    flipped = ds.Simulation(world, ds.TimeStepping(dt=0.2)).state
+    flipped.orientation = -b.orientation  # the same rotation
+    np.testing.assert_allclose(
+        rotations(between(a, flipped, 0.5).orientation), rotations(half.orientation), atol=1e-12
+    )
+
+
+def test_a_live_source_runs_with_the_clock_and_looks_back():
+    sim = ds.Simulation(pile(), ds.TimeStepping(dt=0.01))
+    sim.step()
+    live = Live(sim)
+    for _ in range(10):
+        live.advance(0.05, 10.0)
+    assert sim.time == pytest.approx(0.51)
+    live.seek(0.2)
+    assert live.time == pytest.approx(0.2, abs=0.011)
+    assert live.contacts is None
+    assert sim.time == pytest.approx(0.51)  # it stays where it is
+    live.advance(0.01, 10.0)
+    assert live.time == sim.time == pytest.approx(0.52)
+    live.reset()
+    assert sim.time == 0.0
+    assert live.span == (0.0, 0.0)
+    assert len(live.curves()[0]) == 1
+
+
+def test_the_past_of_a_long_run_thins_out():
+    live = Live(ds.Simulation(pile(1), ds.TimeStepping(dt=0.01)))
+    for _ in range(2 * KEPT + 10):
+        live.step()
+    times = np.array([s.time for s in live._past])
+    assert len(times) <= KEPT + 1
+    assert np.diff(times).max() < 0.06
+    curves = live.curves()
+    assert len(curves) == 6
+    assert all(len(c) == len(curves[0]) for c in curves)
+
+
+def test_a_slow_simulation_does_not_run_after_the_clock():
+    live = Live(ds.Simulation(pile(), ds.TimeStepping(dt=0.001)))
+    live.step()
+    live.advance(100.0, 0.02)
+    assert live.simulation.time < 50.0
+    assert 0 < live.pace < 5000
+    assert live.lag < 0.001
+
+
+def test_a_replay_reads_frames_when_they_are_looked_at():
+    run = ds.Simulation(pile(), ds.TimeStepping(dt=0.01)).run(1.0, record=True)
+
+    class Counting:
+        def __init__(self):
+            self.read = 0
+
+        def __getattr__(self, name):
+            return getattr(run, name)
+
+        def state(self, k):
+            self.read += 1
+            return run.state(k)
+
+    counted = Counting()
+    frames = Frames(counted)
+    assert counted.read == 0
+    frames.seek(0.505)
+    np.testing.assert_allclose(
+        frames.state.position, 0.5 * (run.state(50).position + run.state(51).position)
+    )
+    assert counted.read == 2
+    frames.seek(9.0)
+    assert frames.time == 1.0
+    frames.advance(0.1, 1.0)  # from the end to the start
+    assert frames.time == 0.0
+    frames.step()
+    assert frames.time == pytest.approx(0.01)
+    assert frames.report is run.reports[0]
+    assert len(frames.curves()[0]) == 100
+
+
+@given(
+    t=st.floats(0, 50), amplitude=st.floats(0.1, 3), frequency=st.floats(0.1, 3),
+    other=st.floats(0.1, 3), which=st.sampled_from(["amplitude", "frequency"]),
+)  # fmt: skip
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_a_shaken_box_does_not_jump_when_a_slider_moves(t, amplitude, frequency, other, which):
+    before = ds.Oscillation((0, 1), amplitude, frequency, 0.3)
+    after = carried_on(before, t, which, other)
+    assert getattr(after, which) == other
+    a, b = (m.bind("box", 2, ((0.0, 0.0), 0.0)) for m in (before, after))
+    there, here = a.pose(t)[0][1], b.pose(t)[0][1]
+    assert here == pytest.approx(np.clip(there, -after.amplitude, after.amplitude), abs=1e-7)
+    if abs(there) < 0.99 * after.amplitude:
+        assert np.sign(a.velocity(t, 0.0)[1]) == np.sign(b.velocity(t, 0.0)[1])
+
+
+def test_bodies_said_anew_go_on_from_where_they_are():
+    world = pile()
+    sim = ds.Simulation(world, ds.TimeStepping(dt=0.01))
+    sim.run(0.3)
+    place = sim.body("disk1").position
+    world.change_body("disk1", friction=0.05, restitution=0.1)
+    assert sim.body("disk1").position == pytest.approx(place)
+    assert sim.model.friction[2, 0] == 0.05
+    sim.step()
+    with pytest.raises(ds.ModelError, match="'disk1': motion cannot be changed: it has none"):
+        world.change_body("disk1", motion=ds.ConstantVelocity((1, 0)))
+    with pytest.raises(ds.ModelError, match="mass cannot be changed"):
+        world.change_body("disk1", mass=3)
+
+
+def test_a_jointed_body_said_anew_can_still_be_removed():
+    world = ds.World(planar=True)
+    world.add_body(ds.Disk(0.1), name="a", position=(0, 0))
+    world.add_joint(ds.Pin("a", "world", anchor=(0, 0.1), name="pin"))
+    world.change_body("a", friction=0.1)
+    with pytest.raises(ds.ModelError, match="joint 'pin' holds it"):
+        world.remove_body("a")
+    world.remove_joint("pin")
+    world.remove_body("a")
+
+
+def test_cameras_see_everything():
+    for name in ("arch", "brazil-nut"):
+        scene = ds.scene(name)
+        model, state = scene.world.build()
+        for aspect in (0.6, 1.0, 2.0):
+            camera = frame(model, state, scene.view, aspect)
+            low, high = bounds(model, state)
+            away = np.linalg.norm(camera.eye - camera.target)
+            tall = 2 * away * np.tan(0.5 * camera.fov)
+            if model.dim == 2:
+                (x0, x1), (y0, y1) = scene.view["limits"]
+                assert tall * aspect >= (x1 - x0) * (1 - 1e-9)
+                assert tall >= (y1 - y0) * (1 - 1e-9)
+            else:
+                assert tall > 0.9 * np.linalg.norm(high - low)
+
+
+def test_small_geometry():
+    for n in np.eye(3), -np.eye(3):
+        for way in n:
+            q = upright(way)
+            np.testing.assert_allclose(rotations(q[None])[0] @ [0, 0, 1], way, atol=1e-12)
+    world = ds.World(planar=True)
+    world.add_body(ds.Disk(0.1), orientation=0.7)
+    _, state = world.build()
+    turn = rotations(quaternions(state))[0]
+    np.testing.assert_allclose(turn[:2, 0], [np.cos(0.7), np.sin(0.7)])
+
+
+def test_colours_of_copies_are_amounts_of_light():
+    assert look.of_copies([(255, 255, 255), (0, 0, 0)], False).tolist() == [[255] * 3, [0] * 3]
+    assert look.of_copies([(188, 188, 188)], False)[0, 0] == pytest.approx(128, abs=1)
+
+
+def test_what_is_picked_says_its_numbers():
+    sim = ds.Simulation(pile(), ds.TimeStepping(dt=0.01))
+    sim.run(1.0)
+    live = Live(sim)
+    table = sim.contacts
+    text = picking.words(("body", 1), live, sim.state, table)
+    assert "**disk0**" in text
+    assert f"{sim.model.mass[1]:.4g} kg" in text
+    text = picking.words(("contact", 0), live, sim.state, table)
+    assert "normal force" in text
+    assert "open now" in picking.words(("contact", 99), live, sim.state, table)
+    colours = picking.by_island(sim.model, look.body_colours(sim.model), table)
+    assert len({tuple(c) for c in colours[1:]}) == 3  # three disks, three islands
