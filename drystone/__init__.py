@@ -132,6 +132,8 @@ if TYPE_CHECKING:
     from drystone.types import Status as Status
     from drystone.world import BodyHandle as BodyHandle
     from drystone.world import ForceHandle as ForceHandle
+    from drystone.view.export import export as export
+    from drystone.view.export_html import embed as embed
     from drystone.world import World as World
 
 __version__ = "0.1.0"
@@ -170,6 +172,8 @@ _HOMES: dict[str, str] = {
     "EnergyLedger": "steppers.base",
     "Conditions": "steppers.base",
     "plot": "plots.figures",
+    "export": "view.export",
+    "embed": "view.export_html",
     "compare": "comparison.compare",
     "Comparison": "comparison.compare",
     "sweep": "sweeps.sweep",

@@ -40,6 +40,10 @@ def write_html(
         replays, title=title, about=about, labels=labels, fps=fps, forces=forces, view=view,
         colours=colours, play=play, speed=speed,
     )  # fmt: skip
+    return _write(text, path)
+
+
+def _write(text: str, path: str | Path) -> Path:
     place = Path(path)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +51,29 @@ def write_html(
     except OSError as error:
         raise OptionError(f"{place}: {error.strerror or error}") from None
     return place
+
+
+class Embedded:
+    """A page for a notebook: shown in the cell, kept in the saved notebook, playable offline."""
+
+    def __init__(self, text: str, height: int) -> None:
+        self.text, self.height = text, height
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page as a file."""
+        return _write(self.text, path)
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{html.escape(self.text)}" sandbox="allow-scripts" width="100%" '
+            f'height="{self.height}" style="border:1px solid #e3ded3;border-radius:8px"></iframe>'
+        )
+
+
+def embed(replays: Any, *, height: int = 520, **options: Any) -> Embedded:
+    """The page of one or several replays for a notebook's cell; height [pixels]; options as of
+    ``write_html``. Nothing is served: the notebook holds all of it."""
+    return Embedded(page(replays, **options), int(height))
 
 
 def page(

@@ -217,7 +217,9 @@ class Film:
         image = self._developed(seen, table[seen.owner].astype(np.float32))
         if marks:
             ends = np.stack(marks)
-            self._lines(image, ends, np.full(len(ends), 0.9), np.full((len(ends), 3), 0.62))
+            pixels = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * camera.scale / 3
+            half = np.clip(0.1 * pixels, 0.3, 0.9)
+            self._lines(image, ends, half, np.full((len(ends), 3), 0.62))
         return image
 
     def _ground(self, point: Floats, normal: Floats) -> Floats:

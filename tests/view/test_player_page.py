@@ -223,3 +223,18 @@ def test_a_page_that_was_cut_short_says_so(browser, tmp_path):
     page.wait_for_selector("#trouble:not([hidden])", timeout=20_000)
     assert "cannot be shown" in page.inner_text("#trouble")
     page.close()
+
+
+def test_a_notebook_holds_the_page(browser, tmp_path):
+    shown = ds.embed(pile(True, 0.4), height=400, play=False)
+    assert shown.save(tmp_path / "b.html").stat().st_size > 10_000
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><body>{shown._repr_html_()}</body>")
+    page = browser.new_page(viewport=SIZE)
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    page.frame_locator("iframe").locator("body.ready").wait_for(timeout=20_000)
+    assert page.frames[1].evaluate("player.end") == pytest.approx(0.4)
+    assert said == []
+    page.close()
