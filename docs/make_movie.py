@@ -11,7 +11,8 @@ from drystone.view.export_video import write_animation
 HERE = Path(__file__).parent
 COURSES, AROUND, RADIUS, HEIGHT, DEPTH = 12, 14, 0.62, 0.13, 0.17
 VIEW = {
-    "camera": (-2.2, -5.2, 2.4), "target": (0, 0, 0.6), "bounds": ((-1.7, -1.0, 0), (2.0, 1.0, 1.6)),
+    "camera": (-2.2, -5.2, 2.4), "target": (0, 0, 0.6),
+    "bounds": ((-1.7, -1.0, 0), (2.0, 1.0, 1.6)),
 }  # fmt: skip
 
 
