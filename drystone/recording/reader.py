@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import h5py
 import numpy as np
 
 from drystone.errors import DrystoneError, RecordingError
@@ -18,6 +18,7 @@ from drystone.model import Model, State
 from drystone.recording import layout, reports
 from drystone.recording.head import checksum
 from drystone.recording.models import model_from
+from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
 from drystone.steppers.base import StepReport
 from drystone.steppers.tables import joint_table
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from drystone.world import World
 
 T = TypeVar("T")
+TRIALS, AGAIN = 5, 0.05  # looks at a file that is being written, and seconds between them
 
 
 def read_recording(path: str | os.PathLike[str]) -> Recording:
@@ -44,33 +46,22 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.file, self.live = self._opened()
-        try:
-            self._about = self._read_about()
-            self._n = self._count()
-        except RecordingError:
-            self.file.close()
-            raise
-        except Exception as error:
-            self.file.close()
-            raise self._bad(f"is damaged ({error})") from None
+        self._open()
 
-    def _opened(self) -> tuple[h5py.File, bool]:
-        """The file, and whether its writer still writes or was killed."""
-        if not self.path.is_file():
-            raise self._bad("is no file" if self.path.exists() else "there is no such file")
-        if self.path.stat().st_size == 0:
-            raise self._bad("is empty")
-        if not h5py.is_hdf5(self.path):
-            raise self._bad("is no recording: it is not in the format HDF5, or its start is gone")
-        try:
-            return h5py.File(self.path, "r", locking="best-effort"), False
-        except (OSError, RuntimeError):
-            pass
-        try:
-            return h5py.File(self.path, "r", libver="latest", swmr=True), True
-        except (OSError, RuntimeError, ValueError) as error:
-            raise self._bad(f"cannot be opened: {str(error).split(chr(10))[0]}") from None
+    def _open(self) -> None:
+        """Open and check; a file that is being written may have to be looked at again."""
+        for trial in range(TRIALS):
+            try:
+                self.file, self.live = open_file(self.path)
+                self._about = self._guard(self._read_about)
+                self._n = self._guard(self._count)
+                return
+            except RecordingError:
+                if hasattr(self, "file"):
+                    self.file.close()
+                if trial == TRIALS - 1 or not getattr(self, "live", False):
+                    raise
+                sleep(AGAIN)
 
     def _bad(self, what: str) -> RecordingError:
         return RecordingError(f"{self.path}: {what}")
@@ -119,14 +110,10 @@ class Recording:
     def refresh(self) -> int:
         """Frames there are now, if the file is still being written."""
         if self.live:
-            for name, item in self.file["frames"].items():
-                if name != "ends":
-                    item.refresh()
-            for name in ("frames/ends", "note_sizes", "notes", *layout.RAGGED):
-                self.file[name].refresh()
+            self.file.close()
             for name in ("time", "position", "orientation", "velocity", "notes", "_reports"):
                 self.__dict__.pop(name, None)
-            self._n = self._guard(self._count)
+            self._open()
         return self._n
 
     def _guard(self, read: Callable[[], T]) -> T:
@@ -135,11 +122,11 @@ class Recording:
             return read()
         except DrystoneError:
             raise
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError, IndexError) as error:
+        except Exception as error:  # HDF5 and what it gave to others may fail in any way
             raise self._bad(f"is damaged ({str(error).split(chr(10))[0]})") from None
 
-    def rows(self, name: str, first: int, last: int) -> np.ndarray:
-        """Rows first:last of a dataset (see ``recording.layout``)."""
+    def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
+        """Rows first:last of a dataset (see ``recording.layout``), all by default."""
         return self._guard(lambda: np.asarray(self.file[name][first:last]))
 
     def close(self) -> None:
@@ -292,7 +279,6 @@ class Recording:
 
         def read() -> Ints:
             index, data = self.file["checkpoints/index"], self.file["checkpoints/data"]
-            index.refresh() if self.live else None
             rows: Ints = index[()]
             whole = (np.cumsum(rows[:, 2]) <= data.shape[0]) & (rows[:, 1] <= self._n)
             return rows[: len(rows) if whole.all() else int(np.argmin(whole))]
@@ -313,12 +299,12 @@ class Recording:
     @property
     def runs(self) -> Floats:
         """(r, 2): time when each run of this recording began, and when it was to end [s]."""
-        return self.rows("runs", 0, len(self.file["runs"]))
+        return self.rows("runs")
 
     @property
     def complete(self) -> bool:
         """Whether the last run came to its end."""
-        ended = self.rows("ended", 0, len(self.file["ended"]))
+        ended = self.rows("ended")
         last = len(self.runs) - 1
         return bool(((ended[:, 0] == last) & (ended[:, 1] == layout.COMPLETE)).any())
 

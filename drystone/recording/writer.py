@@ -20,6 +20,7 @@ import numpy as np
 
 from drystone.errors import RecordingError
 from drystone.recording.layout import Kind
+from drystone.recording.room import Room
 
 FLUSH = 0.2  # [s] of wall time between two flushes
 LARGE = 1 << 23  # bytes that are not kept waiting
@@ -60,13 +61,13 @@ def create(
         raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
 
 
-def reason(error: OSError) -> str:
+def reason(error: Exception) -> str:
     """What the system says, without HDF5's own long story."""
-    text = error.strerror or str(error)
+    text = getattr(error, "strerror", None) or str(error)
     for said in ("Permission denied", "No such file or directory", "No space left on device"):
         if said in text:
             return said
-    return text
+    return text.split("\n")[0]
 
 
 def open_to_append(path: Path) -> h5py.File:
@@ -92,6 +93,7 @@ class Writer:
         self.path, self._names = path, names
         self._file = open_to_append(path)
         self._sets = {name: self._file[name] for name in names}
+        self._room = Room(path, self._sets)
         self._queue: Queue[Callable[[], Rows] | None] = Queue(WAITING)
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="drystone-recording", daemon=True)
@@ -116,7 +118,7 @@ class Writer:
 
     def _check(self) -> None:
         error = self._error
-        if isinstance(error, OSError):
+        if isinstance(error, OSError | RuntimeError):
             raise RecordingError(
                 f"{self.path}: writing failed: {reason(error)}; what was written before can be read"
             ) from None
@@ -135,6 +137,7 @@ class Writer:
                 self._file.close()
             except (OSError, RuntimeError) as error:
                 self._error = self._error or OSError(str(error))
+            self._room.close(self._error is None)
 
     def _append(self) -> None:
         waiting: dict[str, list[np.ndarray]] = {}
@@ -156,6 +159,7 @@ class Writer:
                 waiting, size, flushed = {}, 0, perf_counter()
 
     def _write(self, waiting: Mapping[str, list[np.ndarray]]) -> None:
+        self._room.ask({name: sum(map(len, rows)) for name, rows in waiting.items()})
         for name in self._names:
             if name not in waiting:
                 continue

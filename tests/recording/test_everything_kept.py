@@ -1,0 +1,144 @@
+"""No stepper has a memory that a snapshot forgets: every attribute is walked through.
+
+What differs between a stepper and another that was restored from its snapshot must be work space,
+listed here by name: whoever gives a stepper a new attribute either keeps it or says that the next
+step writes it before reading.
+"""
+
+from fnmatch import fnmatch
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.kernels._packed import Packed
+from drystone.model import Joints, Model
+from drystone.scenes import scene
+
+# what a step writes before it reads it, and what users read after a step
+SCRATCH = {
+    "Compiled": [
+        "_stepped", "_looked*", "_where*", "_program*", "_frames", "rows*", "solved*", "work*",
+        "sweeper*", "found.*", "_scan*", "stages*", "detector.*", "_detector.*", "profile",
+        # rows of this step, its books, bodies as it began and ended
+        *(f"buffers.s.{name}*" for name in (
+            "velocity", "v0", "v_free", "v", "force", "load", "inertia", "inverse", "end_inertia",
+            "position", "was", "was_turned", "was_moving", "orientation", "reach", "moves", "root",
+            "fast", "seen", "mine", "motion", "begun", "report", "sums", "turn", "origin",
+            "chosen_count", "leave", "frame_*", "log", "noted_*", "driven_*",
+            "geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label", "place",
+            "source", "chosen", "most", "ended", "sweeps", "plan", "gap", "mu", "spin", "limit",
+            "keep", "forced", "loose", "slid", "bias", "zero", "r", "u", "q", "w", "point",
+            "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
+            "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_*",
+        )),
+        "buffers._*", "jointed._again",
+    ],
+    "Stepper": [
+        "rows*", "solved*", "work*", "detector.*", "_detector.*", "jointed.coordinates*",
+        "jointed.wrench*", "jointed.held*", "jointed._work*", "jointed.opened", "jointed._again",
+        "jointed._before", "jointed.projection.error", "solver.rest", "bouncer.rest",
+        "jointed.projection.solver.rest",
+    ],
+    "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
+}  # fmt: skip
+SCRATCH["SecondOrder"] = SCRATCH["Stepper"]
+# of a detector: all but its cache, which ``state`` exports by pairs
+CASES = [
+    ("spheres", {"n": 30}, None),
+    ("arch", {}, None),
+    ("newton-cradle", {}, None),
+    ("four-bar", {}, None),
+    ("chain-drop", {}, None),
+    ("dominoes", {}, ds.TimeStepping(sleeping=ds.Sleeping())),
+    ("pyramid", {}, ds.TimeStepping(order=2)),
+    ("double-pendulum", {}, ds.Penalty()),
+]
+
+
+def leaves(value, path=""):
+    """(path, number, text or array) of everything an object holds."""
+    if isinstance(value, Model | Joints) or callable(value):
+        return
+    if isinstance(value, np.ndarray | np.generic | int | float | str | bool | None):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        names = getattr(value, "_fields", range(len(value)))
+        for key, item in zip(names, value, strict=True):
+            yield from leaves(item, f"{path}.{key}")
+    elif isinstance(value, Packed):
+        arrays = {k: v for k, v in vars(value).items() if isinstance(v, np.ndarray)}
+        yield from leaves({k: v for k, v in arrays.items() if k != "words"}, path)
+    elif type(value).__module__.startswith("drystone"):
+        slots = [s for kind in type(value).__mro__ for s in getattr(kind, "__slots__", ())]
+        own = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+        for key, item in (own | getattr(value, "__dict__", {})).items():
+            yield from leaves(item, f"{path}.{key}")
+
+
+def different(a, b):
+    here, there = (dict(leaves(x)) for x in (a, b))
+    out = []
+    for path in sorted({*here, *there}):
+        x, y = here.get(path, "absent"), there.get(path, "absent")
+        same = np.array_equal(x, y, equal_nan=np.asarray(x).dtype.kind == "f") if (
+            type(x) is type(y)
+        ) else False  # fmt: skip
+        if not same:
+            out.append(path.lstrip("."))
+    return out
+
+
+def forgotten(stepper, other):
+    known = SCRATCH[type(stepper).__name__]
+    paths = different(stepper, other)
+    return [path for path in paths if not any(fnmatch(path, name) for name in known)]
+
+
+def halves(name, settings, method, steps=12):
+    first, second = (scene(name, **settings).simulation(method) for _ in range(2))
+    for _ in range(steps):
+        first.step()
+    second.restore(first.snapshot())
+    return first, second
+
+
+@pytest.mark.parametrize(("name", "settings", "method"), CASES)
+def test_nothing_is_forgotten(name, settings, method):
+    first, second = halves(name, settings, method)
+    assert not forgotten(first.stepper, second.stepper)
+    a, b = first.stepper.detector.state(), second.stepper.detector.state()
+    assert all(np.array_equal(a[key], b[key]) for key in a)
+
+
+def test_what_is_forgotten_is_found(monkeypatch):
+    first, second = halves("four-bar", {}, None)
+    second.stepper.jointed.turns = second.stepper.jointed.turns + 1.0
+    second.stepper.solver.wait = 5
+    assert forgotten(first.stepper, second.stepper) == ["jointed.turns", "solver.wait"]
+    first.stepper.memory = 3.0
+    assert "memory" in forgotten(first.stepper, second.stepper)
+
+
+def test_a_broken_joint_stays_broken():
+    def made():
+        world = ds.World(planar=True)
+        world.add_body(ds.Disk(0.1), name="bob", position=(1, 0))
+        world.add_joint(ds.Pin("bob", "world", anchor=(0, 0), breaks_at=60.0, name="pin"))
+        return ds.Simulation(world, ds.TimeStepping(dt=0.01))
+
+    whole, first, second = made(), made(), made()
+    steps = 0
+    while not first.step().broken:
+        steps += 1
+        assert steps < 100
+    second.restore(first.snapshot())
+    for _ in range(steps + 11):
+        whole.step()
+    for _ in range(10):
+        second.step()
+    assert np.array_equal(whole.state.velocity, second.state.velocity)
+    assert not len(second.joints)

@@ -1,0 +1,129 @@
+"""Killed at any moment: the file opens, and the run goes on to the bits it would have had."""
+
+import signal
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from tests.recording.killed import simulation
+
+WORKER = Path(__file__).parent / "killed.py"
+STEPS = {"spheres": 1000, "brazil-nut": 300, "four-bar": 100}
+
+
+@cache
+def uninterrupted(name):
+    sim = simulation(name)
+    sim.step()
+    sim.run(STEPS[name] * sim.method.dt)
+    return sim.state
+
+
+def killed_after(path, name, seconds):
+    """Start a run and kill it; whether it was still running."""
+    args = [sys.executable, str(WORKER), str(path), name, str(STEPS[name])]
+    worker = subprocess.Popen(args, stdout=subprocess.PIPE)
+    try:
+        assert worker.stdout.readline() == b"ready\n"
+        try:
+            worker.wait(seconds)
+        except subprocess.TimeoutExpired:
+            worker.send_signal(signal.SIGKILL)
+            return True
+        return False
+    finally:
+        worker.kill()
+        worker.wait()
+        worker.stdout.close()
+
+
+def check(path, name):
+    """Open what a killed run left, go on, compare; how many frames there were."""
+    with ds.read_recording(path) as rec:
+        n = len(rec)
+        assert np.array_equal(rec.time, (1 + np.arange(n) * rec.every) * rec.dt)
+        assert np.isfinite(rec.position).all()
+        assert np.isfinite(rec.velocity).all()
+        for k in {0, n // 2, n - 1}:
+            rec.contacts(k)
+            assert k == 0 or rec.reports(k).ok
+        done = rec.complete
+    end = uninterrupted(name)
+    sim = ds.resume(path)
+    for part in ("position", "orientation", "velocity"):
+        assert np.array_equal(getattr(sim.state, part), getattr(end, part))
+    with ds.read_recording(path) as rec:
+        assert rec.complete
+        assert not rec.live
+        assert len(rec) == 1 + STEPS[name] // rec.every
+        assert len(rec.runs) == 2
+    return n, done
+
+
+def kill(tmp_path, moments, seed):
+    rng = np.random.default_rng(seed)
+    frames = []
+    for k in range(moments):
+        name = list(STEPS)[k % len(STEPS)]
+        path = tmp_path / f"{k}.h5"
+        alive = killed_after(path, name, rng.uniform(0.0, 0.6))
+        if not path.exists():  # before the file had its first frame
+            assert alive
+            continue
+        n, done = check(path, name)
+        assert alive or done
+        frames.append(n)
+        path.unlink()
+    return frames
+
+
+def test_killed_at_five_moments(tmp_path):
+    assert kill(tmp_path, 5, 1)
+
+
+@pytest.mark.kills
+def test_killed_at_fifty_moments(tmp_path):
+    frames = kill(tmp_path, 50, 2)
+    assert len(frames) > 40
+    assert len(set(frames)) > 10
+
+
+def test_a_resumed_run_is_killed_too(tmp_path):
+    path = tmp_path / "a.h5"
+    while not path.exists():
+        killed_after(path, "spheres", 0.5)
+    code = f"import drystone as ds; print('ready', flush=True); ds.resume({str(path)!r})"
+    for seconds in (0.05, 0.6):
+        worker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        worker.stdout.readline()
+        time.sleep(seconds)
+        worker.kill()
+        worker.wait()
+        worker.stdout.close()
+    sim = ds.resume(path)
+    assert np.array_equal(sim.state.velocity, uninterrupted("spheres").velocity)
+    with ds.read_recording(path) as rec:
+        assert len(rec) == 1 + STEPS["spheres"] // rec.every
+        assert np.array_equal(rec.velocity[-1], sim.state.velocity)
+
+
+def test_others_read_while_it_grows(tmp_path):
+    path = tmp_path / "a.h5"
+    sim = simulation("spheres")
+    with sim.record(path, every=1):
+        sim.run(0.1)
+        time.sleep(0.5)
+        code = (
+            "import drystone as ds, sys; rec = ds.read_recording(sys.argv[1]);"
+            "print(len(rec), rec.live, rec.complete, rec.position.shape)"
+        )
+        args = [sys.executable, "-c", code, str(path)]
+        out = subprocess.run(args, capture_output=True, text=True, check=True).stdout
+    assert out.split(" ", 3)[1:3] == ["True", "False"]
+    assert int(out.split()[0]) >= 2
