@@ -1,0 +1,153 @@
+"""``drystone bench forces``: all methods of contact forces on the problems of whole runs (V1)."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drystone.cli.words import complain, make_folder, mistakes
+from drystone.errors import OptionError
+
+if TYPE_CHECKING:
+    from drystone.cli.bench_forces_run import RunOfForces, Tally
+
+COLUMNS = (
+    "run", "method", "problems", "solved", "compared", "worst", "open", "other", "declined",
+    "failed", "median_us", "a", "c", "d",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run to listen to: a scene with some settings, for a time [s]."""
+
+    title: str
+    scene: str
+    duration: float
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = (
+    Case("bricks", "bricks", 1.0),
+    Case("bricks in the plane", "bricks", 1.0, {"planar": True}),
+    Case("dominoes without friction", "dominoes", 1.0, {"n": 8, "mu": 0.0}),
+    Case("dominoes", "dominoes", 1.0, {"n": 8}),
+    Case("collapse without friction", "collapse", 1.0, {"mu": 0.0, "lean": 0.1}),
+    Case("collapse", "collapse", 2.0),
+)
+
+
+def forces(
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Only runs whose title begins so; may be given several times."),
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Of so many problems one is compared.")] = 1,
+    shorter: Annotated[
+        float, typer.Option(help="Factor on all durations, for a quick look.")
+    ] = 1.0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for force_methods.md and .csv."),
+    ] = None,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """Solve every force problem of event-driven runs by every method, and compare accelerations.
+
+    Each method starts from nothing; times are medians of a whole instant, all its islands. The
+    last columns say in which step the islands of lp ended.
+    """
+    with mistakes(debug):
+        chosen = [c for c in CASES if not only or any(c.title.startswith(name) for name in only)]
+        if not chosen:
+            raise OptionError(f"--only {only}: expected one of {[c.title for c in CASES]}")
+        if not 0 < shorter <= 1:
+            raise OptionError(f"--shorter {shorter:g}: expected a number above 0, up to 1")
+        if output is not None:
+            make_folder("--output", output)
+        done: list[tuple[Case, RunOfForces, float]] = []
+        for case in chosen:
+            done.append((case, *_run(case, every, shorter)))
+            typer.echo(section(*done[-1]))
+            if output is not None:
+                _write(done, output)
+
+
+def _run(case: Case, every: int, shorter: float) -> tuple[RunOfForces, float]:
+    from drystone.cli.bench_forces_run import listen
+    from drystone.scenes import scene
+
+    complain(f"{case.title} ...")
+    begin = perf_counter()
+    run = listen(scene(case.scene, **case.settings), shorter * case.duration, every)
+    return run, perf_counter() - begin
+
+
+def section(case: Case, run: RunOfForces, seconds: float) -> str:
+    """A run as Markdown: a heading, a line of counts, a table."""
+    heard = run.heard
+    settings = ", ".join(f"{key}={value}" for key, value in case.settings.items())
+    lines = [
+        f"## {case.title}",
+        "",
+        f"`{case.scene}`{' with ' + settings if settings else ''}, {run.sim.time:.3g} s: "
+        f"{heard.problems} force problems, up to {max(heard.contacts, default=0)} contacts, "
+        f"{heard.rubs} with static friction. The index set of the step before answered "
+        f"{heard.hit_rate:.1%} of the islands (F6). {seconds:.0f} s with all comparisons.",
+        "",
+        "| method | solved | compared | worst difference | motion open (other) | declined | failed"
+        " | median | lp: a, c, d |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, tally in heard.tallies.items():
+        time = f"{1e3 * median(tally.seconds):.2f} ms" if tally.seconds else ""
+        steps = ", ".join(str(tally.lp[k]) for k in "acd") if name == "lp" else ""
+        lines.append(
+            f"| {name} | {tally.solved} | {tally.compared} | {tally.worst:.1e} | {tally.open} "
+            f"({tally.other}) | {tally.declined} | {tally.failed} | {time} | {steps} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+HEAD = """# Methods of contact forces on the problems of whole runs
+
+`drystone bench forces --output benchmarks/results`. Every accepted step of an event-driven run
+states a force problem; every method solves it from nothing, and its accelerations are compared
+with Dantzig's, relative to the greatest acceleration of any body with or without forces.
+"index set" is what the run itself used (F6).
+
+Without friction accelerations are unique, and all methods must agree. `lp` and `qp` take no
+friction of unknown direction: where contacts stick they are given Dantzig's friction as a load,
+and must find the same normal forces. Where a contact at rest gives way, the static law leaves the
+motion open in space, and the polyhedral cone of `lemke` gives way elsewhere: "motion open", of
+which so many move another way. `jacobi` and `qp-signs` have a quarter of a second each. Steps of
+`lp`, by islands: (a) V = {} holds, (c) the second guess holds, (d) none holds and the forces add
+energy; those of (d) count as failed.
+
+"""
+
+
+def _write(done: list[tuple[Case, RunOfForces, float]], output: Path) -> None:
+    text = HEAD + "\n".join(section(*item) for item in done)
+    (output / "force_methods.md").write_text(text, encoding="utf-8")
+    with (output / "force_methods.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for case, run, _ in done:
+            for name, tally in run.heard.tallies.items():
+                writer.writerow(_row(case.title, name, run.heard.problems, tally))
+
+
+def _row(title: str, name: str, problems: int, tally: Tally) -> tuple[Any, ...]:
+    time = round(1e6 * median(tally.seconds), 1) if tally.seconds else ""
+    steps = [tally.lp[k] if name == "lp" else "" for k in "acd"]
+    return (
+        title, name, problems, tally.solved, tally.compared, f"{tally.worst:.1e}", tally.open,
+        tally.other, tally.declined, tally.failed, time, *steps,
+    )  # fmt: skip
