@@ -67,6 +67,7 @@ from drystone.kernels.dantzig_sets import (
 )
 
 NOISE = 1e-9  # a violation below this times its terms that cannot be driven away is rounding
+CHASED = 1e-11  # one below this is, after more drives than a solve needs: b is out of range by it
 
 
 @kernel
@@ -119,6 +120,10 @@ def _begin(At, S, V, T, reg, num):
         return status.RUNNING, NOTHING, h
     if h < 0:
         return status.SOLVED, NOTHING, h
+    if worst < CHASED * scale and reg[DRIVES] > 2 * V.shape[1] + 20:
+        V[QUIET, h] = 2.0 * worst
+        reg[PIVOTS] += 1
+        return status.RUNNING, NOTHING, h
     reg[FRESH], reg[LAST], reg[ZERO_RUN], reg[SECOND] = 0, -1, 0, 0
     reg[DRIVES] += 1
     if friction:
@@ -180,7 +185,7 @@ def _friction_violation(V, T, reg, num, h):
     force, accel = moves.tangential(V[F], reg, h), moves.tangential(V[A], reg, h)
     room = V[MU, h] * V[F, h] - force
     tol = max(num[A_TOL], V[QUIET, h])
-    if room < -num[F_TOL] * (1.0 + V[MU, h]):
+    if -room > num[F_TOL] * (1.0 + V[MU, h]) and -room * num[AMAX] > V[QUIET, h]:
         return -room * num[AMAX]
     if accel <= tol:
         return 0.0
