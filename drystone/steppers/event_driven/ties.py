@@ -18,6 +18,7 @@ from drystone.constraints.joints.rows import (
     free_coordinates,
     joint_rows,
 )
+from drystone.errors import ModelError
 from drystone.kernels.event_joints import add_along, move_on
 from drystone.kernels.joints import LENGTH
 from drystone.kernels.joints_coupled import (
@@ -79,6 +80,7 @@ class JointRates:
         limits, loads = (LOWER, UPPER), (SPEED_MOTOR, POSITION_MOTOR, FRICTION)
         self.acting = np.flatnonzero(np.isin(kind, limits + loads))
         self.loaded = np.isin(kind[self.acting], loads)
+        self._check_loads()
         self._needs_rates = bool(self.held.size or self.acting.size)
         none, pair = np.empty(0), np.empty((0, 2), np.int64)
         self._idle = Acts(
@@ -95,6 +97,19 @@ class JointRates:
         self._none = Coordinates(none, np.empty((0, 2, model.dof)))
         self._lengths = bool((joints.row_code[:, 0] == LENGTH).any())
         self._lengths |= bool((joints.coordinate_code[:, 0] == LENGTH).any())
+
+    def _check_loads(self) -> None:
+        """A motor is a contact under its greatest force, which has to be one."""
+        joints = self.joints
+        motors = np.isin(joints.action_kind, (SPEED_MOTOR, POSITION_MOTOR))
+        endless = np.flatnonzero(motors & ~np.isfinite(joints.action_numbers[:, 1]))
+        if endless.size:
+            x = int(joints.action_coordinate[endless[0]])
+            j = int(np.searchsorted(joints.first_coordinate, x, side="right")) - 1
+            raise ModelError(
+                f"joint {joints.names[j]!r}: its motor has max_force = inf, which the event-driven "
+                "method cannot integrate: give it the greatest force it can exert"
+            )
 
     def at(self, state: State, last: Floats | None) -> tuple[Ties, Acts, Coordinates, Floats]:
         """Rows, actions, coordinates, and the rate of change of the coordinates' J v (nq,)."""
