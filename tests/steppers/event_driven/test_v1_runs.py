@@ -10,15 +10,14 @@ from scipy.optimize import nnls
 import drystone as ds
 from drystone.cli.bench_forces_run import Comparison, RunOfForces, force_method, listen, with_loads
 from drystone.steppers.event_driven.forces import ContactForces, Kind
-from tests.steppers.event_driven.instants import dense_rows
+from tests.steppers.event_driven.instants import dense_rows, particle_on_incline
 
-EXACT = ("lp", "qp (8-10)", "qp (8-11)", "lemke", "qp-signs")
 ROUGH = {"integrator": "rk45", "rtol": 1e-5, "atol": 1e-7}
 
 
 @pytest.fixture(scope="module")
 def bricks() -> RunOfForces:
-    return listen(ds.scene("bricks", planar=True), 0.12, every=2)
+    return listen(ds.scene("bricks", planar=True), 0.3, every=3)
 
 
 def test_all_methods_agree_on_the_falling_bricks(bricks):
@@ -51,8 +50,7 @@ def test_the_index_set_of_the_step_before_answers(bricks):
 
 
 def test_accelerations_are_those_of_gauss_principle():
-    """Independent of all our methods: f of least |M^-1/2 J' f + M^1/2 a0 ...|, by Lawson and
-    Hanson's active sets, for the bricks of one run in space."""
+    """Independent of all our methods: least constraint, by Lawson and Hanson's nnls."""
     seen = []
 
     def compare(state, acceleration):
@@ -60,10 +58,8 @@ def test_accelerations_are_those_of_gauss_principle():
             return
         rows, _, inverse = dense_rows(state)
         normal = rows[:: state.d]
-        root = np.linalg.cholesky(inverse + 1e-300 * np.eye(inverse.shape[0])) if 0 else None
-        half = np.sqrt(np.maximum(inverse, 0.0)) if root is None else root
-        # 1/2 f'Wf + q'f is least: W = G'G with G = M^-1/2 J', and q = G'y for y = M^1/2 a
-        G = half.T @ normal.T
+        # 1/2 f'Wf + q'f is least: W = G'G with G = M^-1/2 J' (M is diagonal), q = G'y for some y
+        G = np.sqrt(inverse) @ normal.T
         q = normal @ state.acceleration.ravel() + state.bias[:, 0]
         y = np.linalg.lstsq(G.T, q, rcond=None)[0]
         f, _ = nnls(G, -y, maxiter=1000)
@@ -102,8 +98,6 @@ def test_methods_agree_on_friction_where_the_law_decides(name, settings, duratio
 
 def test_friction_as_a_load_leaves_a_frictionless_problem():
     """A block at rest on an incline: with its friction given, the normal force is the same."""
-    from tests.steppers.event_driven.instants import particle_on_incline
-
     state = particle_on_incline(0.3, 0.5)
     forces = ContactForces("dantzig")
     found = forces.solve(state)
