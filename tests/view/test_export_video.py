@@ -7,6 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import drystone as ds
 from drystone.errors import MissingExtraError, OptionError
@@ -87,7 +88,11 @@ def test_between_frames_bodies_are_between():
     state, k = film.state(middle)
     assert k == 1
     assert state.position == pytest.approx(0.5 * (replay.position[1] + replay.position[2]))
-    assert np.linalg.norm(state.orientation, axis=1) == pytest.approx(1)
+    turns = Rotation.from_quat(replay.orientation[[1, 2]].reshape(-1, 4), scalar_first=True)
+    first, last = (turns[k * film.model.nb : (k + 1) * film.model.nb] for k in (0, 1))
+    half = first * Rotation.from_rotvec(0.5 * (first.inv() * last).as_rotvec())
+    got = Rotation.from_quat(state.orientation, scalar_first=True)
+    assert (got.inv() * half).magnitude() == pytest.approx(0, abs=1e-7)
 
 
 def test_times_of_a_film():

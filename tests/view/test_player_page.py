@@ -8,8 +8,11 @@ import shutil
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import drystone as ds
+from drystone import drawing
+from drystone.model import State
 from drystone.view.export_html import write_html
 from tests.view.replays import moved, pile, world_of_shapes
 
@@ -186,6 +189,30 @@ def test_every_kind_of_shape_is_seen_in_its_place(opened):
     for name in names[1:]:
         assert found[name] is not None, name
         assert names[found[name]] == name
+    seen.quiet()
+
+
+def test_pieces_of_a_body_move_with_it(opened):
+    """Places and turns that the page gives to WebGL, against the model's own frames."""
+    world = ds.World()
+    lean = (np.cos(0.4), np.sin(0.4) * 0.6, 0.0, np.sin(0.4) * 0.8)
+    piece = ds.Box(0.5, 0.2, 0.1)
+    shape = ds.Compound([(piece, (0.3, 0.1, 0)), (piece, (-0.4, 0, 0.2), lean), ds.Sphere(0.2)])
+    for k in range(2):
+        world.add_body(shape, name=f"cross {k}", position=(k, 0, 1), orientation=lean)
+    replay = moved(world, n=9)
+    seen = opened(replay, fps=1000)
+    seen.run(f"player.seek({replay.time[5]})")
+    seen.picture()
+    moving = np.array(seen.run("[...player.panels[0].picture.moving]")).reshape(-1, 7)
+    state = State(0.0, replay.position[5], replay.orientation[5], np.empty(0))
+    at = drawing.frames(replay.model, state)
+    assert len(moving) == len(replay.model.geoms) == 6
+    for g in range(6):
+        i = int(np.linalg.norm(moving[:, :3] - at.origin[g], axis=1).argmin())
+        assert moving[i, :3] == pytest.approx(at.origin[g], abs=1e-4)
+        axes = Rotation.from_quat(moving[i, 3:]).as_matrix()
+        assert axes == pytest.approx(at.axes[g], abs=3e-4)
     seen.quiet()
 
 
