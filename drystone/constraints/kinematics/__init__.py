@@ -7,7 +7,7 @@ from drystone.constraints.kinematics.contact import (
     contact_kinematics,
     pieces_changed,
 )
-from drystone.constraints.kinematics.rolling import rolling_speed, turning_speed
+from drystone.constraints.kinematics.rolling import rolling
 from drystone.constraints.kinematics.system import contact_system
 
 __all__ = [
@@ -17,6 +17,5 @@ __all__ = [
     "contact_kinematics",
     "contact_system",
     "pieces_changed",
-    "rolling_speed",
-    "turning_speed",
+    "rolling",
 ]

@@ -42,7 +42,7 @@ class Probe:
     touch at rest and are not in the phase, or are called otherwise in it."""
 
     t: float
-    now: Evaluation
+    now: Evaluation | None
     values: dict[Name, float]
     rates: dict[Name, float]
     joins: list[str] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Watch:
         found = scene.contacts(state, np.maximum(margin, scene.near))
         now = self.mode.evaluate(state, found)
         out = Probe(t, now, {}, {})
-        self._gaps(now, found, out)
+        self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for name, margin_ in self.mode.margins(now).items():
             out.values[name] = margin_ + self.loose * HOLDS
@@ -86,21 +86,35 @@ class Watch:
         self._borders(now, out)
         return out
 
-    def _gaps(self, now: Evaluation, found: Contacts, out: Probe) -> None:
-        """Gaps of contacts that are not closed."""
+    def gaps(self, t: float, state: State, margin: Floats) -> Probe | None:
+        """A probe of gaps alone, without forces; None where that is not enough: contacts that are
+        not found, joints with limits."""
+        mode, scene = self.mode, self.mode.held.scene
+        if scene.joints is not None and scene.joints.acting.size:
+            return None
+        found = scene.contacts(state, np.maximum(margin, scene.near))
+        own, lost = mode.held.contacts(state, found)
+        if (lost & mode.closed[: lost.size]).any():
+            return None
+        out = Probe(t, None, {}, {})
+        self._gaps(state, found, own, out)
+        return out
+
+    def _gaps(self, state: State, found: Contacts, own: Contacts, out: Probe) -> None:
+        """Gaps of contacts that are not closed; own: those of the phase, where they are now."""
         mode, tol = self.mode, self.mode.tolerances
         if len(found) == 0:
             return
         place = mode.held.places(found)
         other = np.flatnonzero((place < 0) | ~np.append(mode.closed, False)[place])
         found, place = select(found, other), place[other]
-        rate = mode.held.scene.gap_rates(now.state, found)
+        rate = mode.held.scene.gap_rates(state, found)
         near = SAME * mode.held.scene.size
         for j, key in enumerate(mode.held.scene.keys(found)):
             i = int(place[j])
             gap = float(found.gap[j])
             if i < 0:
-                if abs(gap) <= near and self._alias(now, found, j):
+                if abs(gap) <= near and self._alias(own, found, j):
                     out.joins.append(str(key))
                     continue
                 if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
@@ -111,11 +125,11 @@ class Watch:
                 out.values["gap", key] = gap - float(self.floor[i])
                 out.rates["gap", key] = float(rate[j])
 
-    def _alias(self, now: Evaluation, found: Contacts, j: int) -> bool:
+    def _alias(self, own: Contacts, found: Contacts, j: int) -> bool:
         """Whether contact j is a closed one under another name."""
-        own, mode = now.rows.contacts, self.mode
+        mode = self.mode
         pair = (own.geom_a == found.geom_a[j]) & (own.geom_b == found.geom_b[j])
-        pair &= mode.closed[: now.rows.nr]
+        pair &= mode.closed[: len(own)]
         if not pair.any():
             return False
         away = np.abs(own.point[pair] - found.point[j]).max(axis=1)
@@ -180,7 +194,7 @@ class Watch:
             out.values["piece", i] = -1.0
 
 
-Look = Callable[[float], Probe]
+Look = Callable[[float, bool], Probe]  # at a time; whether gaps are enough
 
 
 def dips(a: Probe, b: Probe) -> list[float]:
@@ -226,7 +240,8 @@ def first_event(look: Look, a: Probe, b: Probe, quiet: bool, scale: float) -> tu
             break
         part = 0.5 if run >= 2 else min(_estimate(n, a, b) for n in names)
         edge = min(0.25, 2.0 * tiny / width)
-        c = look(a.t + width * min(max(part, edge), 1.0 - edge))
+        only_gaps = all(n[0] == "gap" for n in names)
+        c = look(a.t + width * min(max(part, edge), 1.0 - edge), only_gaps)
         side = 1 if c.violated(quiet) else -1
         run, last = (run + 1 if side == last and run < 2 else 1), side
         if side > 0:

@@ -145,7 +145,7 @@ class Loop:
             if event is not None:
                 return self._end(mode, event)
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
-            if probe is None or lame or self._renamed(probe, stuck):
+            if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
             if not flat and self._paths.flat(probe.now).any():
                 return self._keep(after, solver.y)
@@ -287,11 +287,17 @@ class Loop:
         quiet = self._coarse or stuck > 4 * PATIENCE
         dense: list[Any] = []
 
-        def look(t: float) -> Probe:
+        def look(t: float, gaps: bool = False) -> Probe:
             if not dense:
                 dense.append(solver.dense_output())
-            return watch.probe(t, self.layout.state(t, dense[0](t)), margin)
+            there = self.layout.state(t, dense[0](t))
+            light = watch.gaps(t, there, margin) if gaps else None
+            if light is not None:
+                return light
+            self.books.evaluations += 1
+            return watch.probe(t, there, margin)
 
+        self.books.evaluations += 1
         end = watch.probe(solver.t, after, margin)
         fast = float(margin.max(initial=0.0)) / (TRAVEL * self.scene.least)
         inside = [] if end.violated(quiet) and fast <= 1.0 else dips(prior, end)

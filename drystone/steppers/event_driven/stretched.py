@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from drystone.constraints.kinematics import rolling_speed, turning_speed
+from drystone.constraints.kinematics import rolling
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.types import Bools, Floats, Ints
 
 FLAT = 10.0  # contact points that run this many times faster than bodies of their size turn
-STILL = 1e-6  # [rad/s]: turning that counts
 
 Rate = Callable[[float, Floats], Floats]
-Running = tuple[Floats, Ints]  # contact points: velocities over both surfaces, which contacts
+Running = tuple[Floats, Ints]  # velocities of contact points over both surfaces, which contacts
 
 
 class Paths:
@@ -39,21 +38,20 @@ class Paths:
         size = np.minimum(geoms.radius[own.geom_a], geoms.radius[own.geom_b])
         self._closed: Bools = mode.closed[: rows.nr] & ~rows.lost
         self._size: Floats = np.where(np.isfinite(size), size, 1.0)
-        self._speed: Floats = FLAT * self._size * self._turning(start)
+        turning, _ = rolling(rows.kin, start.state.velocity)
+        self._speed: Floats = FLAT * self._size * turning
         self.names = mode.held.names
 
-    def _turning(self, now: Evaluation) -> Floats:
-        return np.maximum(turning_speed(now.rows.kin, now.state.velocity), STILL)
-
     def flat(self, now: Evaluation) -> Bools:
-        run = rolling_speed(now.rows.kin)
-        fast: Bools = run > FLAT * self._size * self._turning(now)
+        turning, run = rolling(now.rows.kin, now.state.velocity)
+        fast: Bools = run > FLAT * self._size * turning
         return self._closed & fast
 
     def pace(self, slide: Floats, which: Ints) -> float:
-        """g of velocities (n, 2, d) of the points of contacts `which` (n,) over both surfaces."""
-        run = (slide**2).sum(axis=2).min(axis=1) / self._speed[which] ** 2
-        return float(np.sqrt(1.0 + run[self._closed[which]].sum()))
+        """g of velocities (n, 2, d) of the points of contacts `which` (n,) over both surfaces; the
+        slower one counts, which has no slip in it."""
+        part = (slide**2).sum(axis=2).min(axis=1) / self._speed[which] ** 2
+        return float(np.sqrt(1.0 + part[self._closed[which]].sum()))
 
 
 class Stretched:
