@@ -66,6 +66,17 @@ def test_energy_made_of_nothing_is_seen():
     assert found.rows[0].gain == pytest.approx(max(0.0, max(total) - start), abs=1e-12)
 
 
+def test_work_of_motors_is_no_gain():
+    """A platform lifts a block of 2 kg by 0.5 m: its energy rises by what the platform does."""
+    world = ds.World(planar=True)
+    lift = ds.ConstantVelocity((0, 1.0))
+    world.add_body(ds.Rectangle(2, 0.2), name="lift", position=(0, -0.1), motion=lift)
+    world.add_body(ds.Rectangle(1, 1), mass=2.0, position=(0, 0.5), velocity=(0, 1.0))
+    row = ds.compare(world, ["time-stepping"], duration=0.5).rows[0]
+    assert row.energy == pytest.approx(2 * G * (0.5 + 0.5) + 1.0, rel=1e-6)
+    assert row.gain < 1e-9
+
+
 def test_a_method_that_fails_is_a_row_that_says_why():
     scene = ds.scene("rolling-ball")
     found = ds.compare(scene, ["own", "event-driven:jacobi,routh", "time-stepping:qp"],
