@@ -27,6 +27,7 @@ class Overlays:
     def __init__(self, stage: Stage, on: set[str]) -> None:
         self.stage, self.server, self.on = stage, stage.server, on
         self.scale = 1.0  # of arrows, set by the user
+        self.still = False  # the time stands still: the scale of forces need not
         self.strongest = 0.0  # [N] that is drawn as long as an arrow may be
         self._handles: dict[str, Any] = {}
         self.table: Any = None
@@ -78,7 +79,7 @@ class Overlays:
         force = self._vectors(table["force"] if known else none)
         size = np.linalg.norm(force, axis=1)
         strongest = float(size.max()) if size.size else 0.0
-        if strongest > self.strongest:
+        if self.still or strongest > self.strongest:
             self.strongest = strongest
         else:
             self.strongest += EASE * (strongest - self.strongest)
@@ -143,7 +144,7 @@ class Overlays:
             handle.points = ends.astype(np.float32)
 
     def _arrows(self, ends: Floats) -> None:
-        thick = 0.08 * self.unit
+        thick = max(0.08 * self.unit, 0.005 * self.stage.camera.size)
         ends = ends if len(ends) else np.stack([np.full((1, 3), 1e6), np.full((1, 3), 1e6 + 1)], 1)
         handle = self._handles.get("forces")
         if handle is None:

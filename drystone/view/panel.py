@@ -51,16 +51,19 @@ class Panel:
 
     def _shows(self) -> None:
         gui = self.gui
+        self.boxes: dict[str, Any] = {}
         with gui.add_folder("Show"):
             for kind, label, hint in SHOWN:
-                box = gui.add_checkbox(label, False, hint=hint)
-                box.on_update(self._switch(kind))
+                self.boxes[kind] = gui.add_checkbox(label, False, hint=hint)
+                self.boxes[kind].on_update(self._switch(kind))
             islands = gui.add_checkbox(
                 "Islands by colour", False, hint="Bodies that push each other"
             )
             islands.on_update(self._switch("islands"))
             self.grid = gui.add_checkbox("Grid", True, visible=not self.planar)
             self.grid.on_update(self._switch("grid"))
+            hint = "The camera goes with the picked body, or with all that move"
+            gui.add_checkbox("Follow", False, hint=hint).on_update(self._switch("follow"))
             self.length = gui.add_slider(
                 "Arrow length", min=0.2, max=5.0, step=0.1, initial_value=1.0
             )

@@ -11,6 +11,7 @@ from drystone.model import Model, State
 from drystone.view import look
 from drystone.view.panel import table
 
+ROUNDED = 1e-9  # what is smaller is shown as 0
 NOTHING = "*Click a body or a contact point.*"
 
 
@@ -67,7 +68,7 @@ def of_contact(contact: Any) -> str:
 
 
 def vector(values: Any) -> str:
-    return ", ".join(f"{v:.4g}" for v in np.atleast_1d(values))
+    return ", ".join(f"{0.0 if abs(v) < ROUNDED else v:.4g}" for v in np.atleast_1d(values))
 
 
 def by_island(model: Model, colours: look.Bytes, contacts: Any) -> look.Bytes:

@@ -38,7 +38,10 @@ class Sliders:
             raise OptionError(
                 f"slider {k}: what = {item.get('what')!r}: expected {', '.join(WHAT)}"
             )
-        low, high = float(item["low"]), float(item["high"])
+        try:
+            low, high = float(item["low"]), float(item["high"])
+        except (KeyError, TypeError, ValueError):
+            raise OptionError(f"slider {k}: {dict(item)}: expected numbers low and high") from None
         label = str(item.get("label") or item.get("field") or item["what"]).capitalize()
         handle = gui.add_slider(
             label, min=low, max=high, step=(high - low) / 200,
@@ -58,12 +61,17 @@ class Sliders:
         return float(self._joint(item).motor.speed)
 
     def _motion(self, item: Mapping[str, Any]) -> Any:
-        parts = self.viewer.source.simulation.world.parts()
-        return next(b.said["motion"] for b in parts.bodies if b.name == item["body"])
+        for body in self.viewer.source.simulation.world.parts().bodies:
+            if body.name == item.get("body") and hasattr(body.given.get("motion"), "amplitude"):
+                return body.given["motion"]
+        raise OptionError(f"slider: body {item.get('body')!r} does not oscillate")
 
     def _joint(self, item: Mapping[str, Any]) -> Any:
-        parts = self.viewer.source.simulation.world.parts()
-        return next(j.joint for j in parts.joints if j.name == item["joint"])
+        for entry in self.viewer.source.simulation.world.parts().joints:
+            motor = getattr(entry.joint, "motor", None)
+            if entry.name == item.get("joint") and getattr(motor, "speed", None) is not None:
+                return entry.joint
+        raise OptionError(f"slider: joint {item.get('joint')!r} has no motor with a speed")
 
     def slide(self, k: int, value: float) -> None:
         """Do what slider k asks for, between two steps."""

@@ -18,7 +18,7 @@ ROUND = (kinds.DISK, kinds.ELLIPSE, kinds.SPHERE, kinds.ELLIPSOID)
 BALLS = (kinds.DISK, kinds.SPHERE)
 MARKED = 400  # balls up to which each carries a band
 SHARP = 0.8  # cosine between faces below which their edge is drawn
-MITRE = 2.0  # greatest length of an outline's corner, in widths
+MITRE = 1.5  # how far an outline's corner may stick out, about, in widths
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,13 @@ def _flat_edges(points: Floats, width: float) -> Trim:
     along = np.roll(p, -1, axis=0) - p
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
     out = np.column_stack([along[:, 1], -along[:, 0]])
-    both = out + np.roll(out, 1, axis=0)
-    cosine = np.maximum(np.sum(both * out, axis=1, keepdims=True), 1.0 / MITRE)
-    vertices, faces, _ = drawing.flat_mesh(p + width * both / cosine)
+    before = np.roll(out, 1, axis=0)
+    wider: list[Floats] = []
+    for corner, m, n in zip(p, before, out, strict=True):
+        share = 1.0 + float(m @ n)  # small at a sharp corner, which is cut off
+        ends = [(m + n) / share] if share > 1.0 / MITRE else [m, n]
+        wider += [corner + width * end for end in ends]
+    vertices, faces, _ = drawing.flat_mesh(np.array(wider))
     return Trim(vertices, faces)
 
 

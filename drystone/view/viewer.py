@@ -65,7 +65,11 @@ def show(
     words = title or origin.get("scene") or getattr(subject, "scene", None) or known
     runs = not isinstance(subject, Simulation) if playing is None else playing
     opened = server.serve(words, host, port, origins)
-    viewer = Viewer(opened, source, hints, words, runs, speed, host)
+    try:
+        viewer = Viewer(opened, source, hints, words, runs, speed, host)
+    except BaseException:
+        server.stop(opened)
+        raise
     if browser:
         import webbrowser
 
@@ -105,6 +109,7 @@ class Viewer:
         self.picked: tuple[str, int] | None = None  # ("body" or "contact", its number)
         self._islands, self._on = False, set[str]()
         self._todo: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._followed: Any = None  # where what the camera follows was last
         self._closed = threading.Event()
         self._dirty, self._wrote = True, 0.0
         self._shown = False  # drawn once before the first step, which may wait for a compiler
@@ -224,12 +229,14 @@ class Viewer:
         if self._changed():
             self._build()
         state, contacts = source.state, self._contacts()
+        self.overlays.still = not self.playing
         with self.server.atomic():
             self.stage.move(state)
             self.overlays.draw(state, contacts)
             self._paint(contacts)
             if self.dragging is not None:
                 self.dragging.draw(state)
+        self._follow(state)
         if source.live:
             self._seen = source.simulation.state
         now = time.perf_counter()
@@ -238,6 +245,24 @@ class Viewer:
             self.curves.draw(source.curves(), source.time)
             self.panel.picked.content = picking.words(self.picked, source, state, contacts)
             self.panel.say(self.playing, source)
+
+    def _middle(self, state: Any) -> Any:
+        """(3,) what is followed: the picked body, or the middle of those that obey forces."""
+        body = self.picked[1] if self.picked is not None and self.picked[0] == "body" else None
+        free = self.stage.free
+        if body is None and not free.any():
+            return None
+        place = state.position[body] if body is not None else state.position[free].mean(axis=0)
+        return np.append(place, [0.0] * (3 - len(place)))
+
+    def _follow(self, state: Any) -> None:
+        if self._followed is None:
+            return
+        now = self._middle(state)
+        away, self._followed = now - self._followed, now
+        if np.linalg.norm(away) > 1e-6 * self.stage.camera.size:
+            for client in self.server.get_clients().values():
+                _shift(client.camera, away)
 
     def _contacts(self) -> Any:
         wanted = self.overlays.on & {"points", "normals", "forces", "cones"}
@@ -308,6 +333,8 @@ class Viewer:
         if self.dragging is not None:
             self.dragging.release()
         self.source.reset()
+        if self._followed is not None:
+            self._followed = self._middle(self.source.state)
 
     def _do_seek(self, moment: float) -> None:
         self.playing = False
@@ -319,6 +346,11 @@ class Viewer:
     def _do_switch(self, kind: str, shown: bool) -> None:
         if kind == "islands":
             self._islands = shown
+        elif kind == "follow":
+            self._followed = self._middle(self.source.state) if shown else None
+            if self._followed is not None:
+                for client in self.server.get_clients().values():
+                    _shift(client.camera, self._followed - client.camera.look_at)
         elif kind == "grid":
             self.stage.show_grid(shown)
         else:
@@ -329,6 +361,8 @@ class Viewer:
 
     def _do_pick(self, kind: str, number: int) -> None:
         self.picked = None if self.picked == (kind, number) else (kind, number)
+        if self._followed is not None:
+            self._followed = self._middle(self.source.state)
 
     def _do_drag(self, phase: str, body: int, start: Any, end: Any) -> None:
         if self.dragging is not None:
@@ -337,3 +371,7 @@ class Viewer:
     def _do_slide(self, number: int, value: float) -> None:
         if self.sliders is not None:
             self.sliders.slide(number, value)
+
+
+def _shift(camera: Any, away: Any) -> None:
+    camera.position, camera.look_at = camera.position + away, camera.look_at + away

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
+from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
-from drystone.view import look, picking
+from drystone.view import look, picking, show
 from drystone.view.play import carried_on
 from drystone.view.sources import KEPT, Frames, Live, between
 from drystone.view.stage import bounds, frame, quaternions, upright
@@ -233,3 +234,69 @@ def test_what_is_picked_says_its_numbers():
     assert "open now" in picking.words(("contact", 99), live, sim.state, table)
     colours = picking.by_island(sim.model, look.body_colours(sim.model), table)
     assert len({tuple(c) for c in colours[1:]}) == 3  # three disks, three islands
+
+
+@pytest.fixture
+def viser():
+    return pytest.importorskip("viser", reason="viser is not installed: drystone[view]")
+
+
+def test_sliders_of_the_brazil_nut(viser):
+    scene = ds.scene("brazil-nut", n=30)
+    with show(scene, port=0) as shown:
+        sim, slide = shown.source.simulation, shown.sliders.slide
+        sim.run(0.5)
+        place = sim.body("box").position
+        slide(0, 0.7)  # amplitude
+        slide(1, 2.0)  # frequency
+        assert abs(sim.body("box").position[1]) <= max(abs(place[1]), 0.7) + 1e-9
+        slide(2, 0.1)
+        sim.sync()
+        assert (sim.model.friction[:, 0] == 0.1).all()
+        slide(3, 3.0)
+        assert sim.world.gravity == pytest.approx((0.0, -3.0))
+        sim.run(0.5)
+        motion = dict(sim.model.motions)[0]
+        assert motion.pose(sim.time)[0][1] == pytest.approx(sim.state.position[0, 1], abs=1e-9)
+
+
+def test_a_slider_of_a_motor(viser):
+    world = ds.World(planar=True)
+    world.add_body(ds.Rectangle(1, 0.1), name="fan", position=(0, 0))
+    world.add_joint(ds.Pin("fan", "world", anchor=(0, 0), motor=ds.Motor(speed=1.0), name="axle"))
+    sim = ds.Simulation(world, ds.TimeStepping(dt=0.01))
+    hints = {"sliders": [{"what": "motor", "joint": "axle", "low": -5, "high": 5}]}
+    with sim.show(port=0, view=hints) as shown:
+        sim.run(0.1)
+        assert sim.body("fan").angular_velocity == pytest.approx(1.0)
+        shown.sliders.slide(0, 3.0)
+        sim.run(0.1)
+        assert sim.body("fan").angular_velocity == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("slider", "words"),
+    [
+        ({"what": "weather", "low": 0, "high": 1}, "what = 'weather'"),
+        ({"what": "gravity", "low": 0}, "expected numbers low and high"),
+        ({"what": "motion", "body": "disk0", "field": "amplitude", "low": 0, "high": 1}, "'disk0'"),
+        ({"what": "motor", "joint": "none", "low": 0, "high": 1}, "joint 'none'"),
+    ],
+)
+def test_wrong_sliders_are_refused(viser, slider, words):
+    with pytest.raises(ds.OptionError, match=words):
+        ds.Simulation(pile(), "time-stepping").show(port=0, view={"sliders": [slider]})
+
+
+def test_the_jack_is_worked_by_hand():
+    """Pulled to and fro like a pump, the lever lifts the bar tooth by tooth."""
+    sim = ds.scene("double-action-jack", hand=True).simulation(ds.TimeStepping(dt=1 / 160))
+    sim.run(0.2)
+    drag = grip(sim.model, sim.state, sim.index("lever"), (0.5, 0.0), sim.method.dt, 6.0)
+    sim.world.add_force(drag)
+    start, low = sim.time, sim.body("bar").position[1]
+    while sim.time < start + 3.0:
+        angle = np.radians(20) * np.sin(2 * np.pi * (sim.time - start) / 1.5)
+        drag.target = (0.5 * np.cos(angle), 0.5 * np.sin(angle))
+        sim.step()
+    assert sim.body("bar").position[1] > low + 0.2  # two teeth of 0.1
