@@ -93,12 +93,15 @@ def complain(message: str) -> None:
 
 @contextmanager
 def mistakes(debug: bool) -> Iterator[None]:
-    """A mistake ends the command with one line and exit code 2, a run that fails with 1.
+    """A mistake ends the command with one line and exit code 2, a run that fails with 1, and so
+    does a failure of ours, which is called so.
 
     --debug shows where.
     """
     try:
         yield
+    except (typer.Exit, typer.Abort):
+        raise
     except DrystoneError as error:
         if debug:
             raise
@@ -111,4 +114,10 @@ def mistakes(debug: bool) -> Iterator[None]:
     except BrokenPipeError:
         # the reader of our output went away (| head): leave quietly
         sys.stderr.close()
+        raise typer.Exit(FAILED) from None
+    except Exception as error:
+        if debug:
+            raise
+        why = " ".join(str(error).split())[:300]
+        complain(f"internal error: {type(error).__name__}: {why} (--debug shows where)")
         raise typer.Exit(FAILED) from None

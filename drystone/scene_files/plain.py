@@ -75,4 +75,6 @@ def fixed_numbers(value: Any) -> Any:
         return {key: fixed_numbers(entry) for key, entry in value.items()}
     if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
+    if type(value) is int and abs(value) >= 2**53:
+        return float(value)
     return value

@@ -92,9 +92,9 @@ def test_check_says_what_files_hold(wall, tmp_path):
     assert found[1]["complete"]
     assert found[2]["contacts"] == found[3]["contacts"] == sim.problem().nc
     words = invoke("check", *names).output.splitlines()
-    assert words[0].endswith(
-        "spatial scene, 6 bodies, 14.0328 kg; time-stepping, dt 0.004167 s, 5 s"
-    )
+    mass = 1800 * 0.115 * 0.071 * (3 * 0.24 + 2 * 0.119)  # three bricks and two half ones
+    expected = f"spatial scene, 6 bodies, {mass:.6g} kg; time-stepping, dt 0.004167 s, 5 s"
+    assert words[0].endswith(expected)
 
 
 def test_check_goes_on_after_a_wrong_file(wall, tmp_path):

@@ -103,6 +103,18 @@ def test_a_run_that_fails_ends_with_code_1(monkeypatch):
     assert done.output.strip() == "drystone: body 'ball' at 0.01 s: speed is not finite"
 
 
+def test_a_failure_of_ours_is_called_so(monkeypatch):
+    def slip(self, duration, **options):
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr(ds.Simulation, "run", slip)
+    done = invoke(*SHORT)
+    assert done.exit_code == 1
+    assert "internal error: ZeroDivisionError" in done.output
+    assert "Traceback" not in done.output
+    assert isinstance(invoke(*SHORT, "--debug").exception, ZeroDivisionError)
+
+
 def test_ctrl_c_ends_politely(monkeypatch):
     run = ds.Simulation.run
 
