@@ -43,46 +43,49 @@ SETTINGS = Annotated[
 ]
 
 
+FORMULATION = Annotated[str | None, typer.Option(help="coulomb or convex.")]
+CONE = Annotated[str | None, typer.Option(help="circular, or an even number of directions.")]
+SOLVER = Annotated[
+    str | None,
+    typer.Option(help="Of the friction problems: auto, nsgs, newton, lemke, dantzig, ..."),
+]
+RESTITUTION = Annotated[str | None, typer.Option(help="none, newton, poisson or poisson-shortcut.")]
+TOL = Annotated[float | None, typer.Option(help="Residual that a solve must reach.")]
+STABILIZE = Annotated[
+    bool | None, typer.Option(help="Gaps in the contact rows, or the bare velocity scheme.")
+]
+ON_FAILURE = Annotated[str | None, typer.Option(help="When a solve fails: report, raise or retry.")]
+RECORD = Annotated[
+    Path | None, typer.Option("--record", "-r", help="Record the run to this file (.h5).")
+]
+VIEW = Annotated[bool, typer.Option("--view", help="Show it in the browser while it runs.")]
+PICTURE = Annotated[Path | None, typer.Option(help="Draw the end to this file (.png, .pdf, .svg).")]
+PLOTS = Annotated[
+    Path | None, typer.Option(help="Folder for plots of energy, gaps and residual over time.")
+]
+JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")]
+DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
+
+
 def run(
     scene: SCENE,
     method: METHOD = None,
     dt: DT = None,
     duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
-    formulation: Annotated[str | None, typer.Option(help="coulomb or convex.")] = None,
-    cone: Annotated[
-        str | None, typer.Option(help="circular, or an even number of directions.")
-    ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(help="Of the friction problems: auto, nsgs, newton, lemke, dantzig, ..."),
-    ] = None,
-    restitution: Annotated[
-        str | None, typer.Option(help="none, newton, poisson or poisson-shortcut.")
-    ] = None,
-    tol: Annotated[float | None, typer.Option(help="Residual that a solve must reach.")] = None,
-    stabilize: Annotated[
-        bool | None, typer.Option(help="Gaps in the contact rows, or the bare velocity scheme.")
-    ] = None,
-    on_failure: Annotated[
-        str | None, typer.Option(help="When a solve fails: report, raise or retry.")
-    ] = None,
+    formulation: FORMULATION = None,
+    cone: CONE = None,
+    solver: SOLVER = None,
+    restitution: RESTITUTION = None,
+    tol: TOL = None,
+    stabilize: STABILIZE = None,
+    on_failure: ON_FAILURE = None,
     settings: SETTINGS = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", "-r", help="Record the run to this file (.h5).")
-    ] = None,
-    view: Annotated[
-        bool, typer.Option("--view", help="Show it in the browser while it runs.")
-    ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw the end to this file (.png, .pdf, .svg).")
-    ] = None,
-    plots: Annotated[
-        Path | None, typer.Option(help="Folder for plots of energy, gaps and residual over time.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")
-    ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    record: RECORD = None,
+    view: VIEW = False,
+    picture: PICTURE = None,
+    plots: PLOTS = None,
+    as_json: JSON = False,
+    debug: DEBUG = False,
 ) -> None:
     """Simulate a scene of the gallery, or of a file, and sum up what happened.
 
