@@ -157,6 +157,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
             axes.set_title("without friction" if friction == "none" else "static friction, plane")
             axes.set_xlabel("contacts")
             if k == 0:
+                axes.set_ylim(4e-4, None)
                 axes.set_ylabel("time of a solve [ms]")
                 axes.plot([], [], "-", color=style.QUIET, label="dantzig")
                 axes.plot([], [], ":", color=style.QUIET, label="elimination")

@@ -10,6 +10,7 @@ import numpy as np
 import drystone as ds
 from drystone.plots import style
 from drystone.plots.planar_picture import draw_planar
+from drystone.plots.scene_picture import save_picture
 from drystone.steppers.event_driven.forces import ContactState
 from drystone.steppers.event_driven.impulses import collide
 
@@ -33,7 +34,7 @@ def side_by_side() -> None:
         axes.legend(frameon=False, fontsize=7.5)
         axes = fig.add_axes((0.74, 0.17, 0.25, 0.7))
         _slopes(axes, "ellipse-drop, 2 s", drop, 2.0, (4e-3, 2e-3, 1e-3, 5e-4), style.BLUE)
-        _slopes(axes, "bricks, 0.15 s", fall, 0.15, (4e-3, 2e-3, 1e-3, 5e-4), style.ORANGE)
+        _slopes(axes, "bricks, 0.16 s", fall, 0.16, (4e-3, 2e-3, 1e-3, 5e-4), style.ORANGE)
         h = np.array([4e-3, 5e-4])
         axes.loglog(h, 2 * h, ":", color=style.QUIET, lw=1.0, label="slope 1")
         axes.set_xticks([5e-4, 1e-3, 2e-3, 4e-3], ["0.5", "1", "2", "4"])
@@ -137,7 +138,34 @@ def struck_block() -> None:
         style.save(fig, PICTURES / "struck_block.png")
 
 
-ALL = {f.__name__: f for f in (side_by_side, heavy_ball, struck_block)}
+def dominoes() -> None:
+    """Figure 14b of 1989: the front on its way."""
+    scene = ds.scene("dominoes", n=40)
+    sim = scene.simulation()
+    sim.run(240 * sim.method.dt)
+    view = {"camera": (1.0, -3.2, 2.0), "target": (3.6, 0.0, 0.1)}
+    save_picture(sim, PICTURES / "dominoes.png", view=view)
+
+
+def puzzles() -> None:
+    """Figures 11.3 and 12.4 of the thesis, with the ways on from where they stand."""
+    with style.figure(8.4, 3.2) as fig:
+        for k, name in enumerate(("subset-sum", "indeterminate-impulse")):
+            scene = ds.scene(name)
+            sim = scene.simulation()
+            axes = fig.add_axes((0.5 * k, 0.16, 0.49, 0.74))
+            draw_planar(axes, sim.model, sim.state, limits=scene.view["limits"])
+            axes.set_title(name, fontsize=9)
+            ways = [
+                f"{way.kind}: {', '.join(f'{f:.3g}' for f in way.f[:, 0])}"
+                for way in sim.solutions()
+            ]
+            text = "normal " + "\n".join(ways[:3])
+            fig.text(0.5 * k + 0.245, 0.08, text, ha="center", va="center", fontsize=7.5)
+        style.save(fig, PICTURES / "puzzles.png")
+
+
+ALL = {f.__name__: f for f in (side_by_side, heavy_ball, struck_block, dominoes, puzzles)}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

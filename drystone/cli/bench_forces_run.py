@@ -28,6 +28,7 @@ from drystone.steppers.event_driven.options import EventDriven
 from drystone.types import Bools, Floats
 
 TOL = 1e-9  # residual asked of every method
+SAME = 1e-8
 PATIENCE = 0.25  # seconds for those that may not converge (jacobi) or grow fast (qp-signs)
 METHODS: dict[str, Any] = {
     "lp": "lp",
@@ -46,7 +47,7 @@ class Tally:
 
     solved: with the residual asked for; compared: of them, those whose accelerations the law
     determines; worst: their greatest distance from Dantzig's, relative to the greatest
-    acceleration with or without forces; open: solved, but the law leaves the motion open, and
+    acceleration with or without forces, and beyond: how many are further than 1e-8; open: solved, but the law leaves the motion open, and
     other: of them, those that move another way; declined: the method does not take them; failed.
     lp: in which step of the heuristic the islands ended.
     """
@@ -54,6 +55,7 @@ class Tally:
     solved: int = 0
     compared: int = 0
     worst: float = 0.0
+    beyond: int = 0
     open: int = 0
     other: int = 0
     declined: int = 0
@@ -81,9 +83,14 @@ class Comparison:
 
     @property
     def hit_rate(self) -> float:
-        """Share of islands that the index set of the problem before answered (F6)."""
+        """Share of islands with the contacts of the problem before that its index set answered."""
+        return self.coherent.statistics.hit_rate
+
+    @property
+    def stayed(self) -> float:
+        """Share of islands with the contacts of the problem before."""
         count = self.coherent.statistics
-        return count.reused / count.solves if count.solves else 1.0
+        return count.tried / count.solves if count.solves else 1.0
 
     def __call__(self, state: ContactState, acceleration: Floats) -> None:
         self.heard += 1
@@ -135,9 +142,10 @@ class Comparison:
             tally.solved += 1
         if free:
             tally.open += 1
-            tally.other += away > 1e-8
+            tally.other += away > SAME
         else:
             tally.compared += 1
+            tally.beyond += away > SAME
             tally.worst = max(tally.worst, away)
 
 

@@ -316,6 +316,8 @@ def _refined_solve(block: Floats, rhs: Floats) -> Floats:
     """LAPACK in place of the kernel where the block may be large; one step of refinement."""
     if block.shape[0] != block.shape[1]:
         return _least_squares(block, rhs)
+    if block.size == 0:
+        return np.zeros(0)
     factors, order, info = dgetrf(block)
     if info != 0:
         return _least_squares(block, rhs)

@@ -139,10 +139,20 @@ def routh_by_hand(W, u, mu, eps):
     raise AssertionError(work)
 
 
-@pytest.mark.parametrize("along", [-3.0, -0.3, 0.4, 2.0])
-def test_a_rod_hits_with_its_tip_by_the_exact_law(along):
+@pytest.mark.parametrize(
+    ("mu", "along", "regime"),
+    [
+        (0.6, -3.0, "slip"),
+        (0.6, -0.3, "stick"),
+        (0.6, 0.4, "stick"),
+        (0.6, 2.0, "slip"),
+        (0.2, 0.4, "reversal"),
+        (0.2, 2.0, "slip"),
+    ],
+)
+def test_a_rod_hits_with_its_tip_by_the_exact_law(mu, along, regime):
     """Slip, stick and reversed slip, against an impact followed by hand."""
-    mu, eps, turn, radius = 0.6, 0.4, 1.0, 0.01
+    eps, turn, radius = 0.4, 1.0, 0.01
     inertia = 1 / 12
     world = ds.World(planar=True, gravity=(0, 0))
     world.add_ground(friction=mu)
@@ -158,6 +168,8 @@ def test_a_rod_hits_with_its_tip_by_the_exact_law(along):
     W = J @ np.diag([1, 1, 1 / inertia]) @ J.T
     before = J @ [along, -1.0, 0.0]
     after = J @ [*sim.body("rod").velocity, sim.body("rod").angular_velocity]
+    ends = {0.0: "stick", 1.0: "slip", -1.0: "reversal"}
+    assert ends[np.sign(before[1]) * np.sign(np.round(after[1], 9))] == regime
     # the tip has turned on since: its velocity at the instant of impact
     assert after == pytest.approx(routh_by_hand(W, before, mu, eps), abs=1e-9)
 
