@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from drystone.cli.bench_forces_run import RunOfForces, Tally
 
 COLUMNS = (
-    "run", "method", "problems", "solved", "compared", "worst", "beyond", "open", "other", "declined",
-    "failed", "median_us", "a", "c", "d",
+    "run", "method", "problems", "solved", "compared", "worst", "beyond", "open", "other",
+    "declined", "failed", "median_us", "a", "c", "d",
 )  # fmt: skip
 
 
@@ -103,16 +103,16 @@ def section(case: Case, run: RunOfForces, seconds: float) -> str:
         f"{heard.stayed:.1%} of the islands had the contacts of the step before, whose index set "
         f"answered {heard.hit_rate:.1%} of them (F6). {seconds:.0f} s with all comparisons.",
         "",
-        "| method | solved | compared | worst difference (beyond 1e-8) | motion open (other) | declined | failed"
-        " | median | lp: a, c, d |",
+        "| method | solved | compared | worst difference (beyond 1e-8) | motion open (other) "
+        "| declined | failed | median | lp: a, c, d |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, tally in heard.tallies.items():
         time = f"{1e3 * median(tally.seconds):.2f} ms" if tally.seconds else ""
         steps = ", ".join(str(tally.lp[k]) for k in "acd") if name == "lp" else ""
         lines.append(
-            f"| {name} | {tally.solved} | {tally.compared} | {tally.worst:.1e} ({tally.beyond}) | {tally.open} "
-            f"({tally.other}) | {tally.declined} | {tally.failed} | {time} | {steps} |"
+            f"| {name} | {tally.solved} | {tally.compared} | {tally.worst:.1e} ({tally.beyond}) "
+            f"| {tally.open} ({tally.other}) | {tally.declined} | {tally.failed} | {time} | {steps} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -151,6 +151,6 @@ def _row(title: str, name: str, problems: int, tally: Tally) -> tuple[Any, ...]:
     time = round(1e6 * median(tally.seconds), 1) if tally.seconds else ""
     steps = [tally.lp[k] if name == "lp" else "" for k in "acd"]
     return (
-        title, name, problems, tally.solved, tally.compared, f"{tally.worst:.1e}", tally.beyond, tally.open,
-        tally.other, tally.declined, tally.failed, time, *steps,
+        title, name, problems, tally.solved, tally.compared, f"{tally.worst:.1e}", tally.beyond,
+        tally.open, tally.other, tally.declined, tally.failed, time, *steps,
     )  # fmt: skip

@@ -47,8 +47,9 @@ class Tally:
 
     solved: with the residual asked for; compared: of them, those whose accelerations the law
     determines; worst: their greatest distance from Dantzig's, relative to the greatest
-    acceleration with or without forces, and beyond: how many are further than 1e-8; open: solved, but the law leaves the motion open, and
-    other: of them, those that move another way; declined: the method does not take them; failed.
+    acceleration with or without forces; beyond: how many are further than 1e-8. open: solved, but
+    the law leaves the motion open, and other: of them, those that move another way. declined:
+    the method does not take them; failed.
     lp: in which step of the heuristic the islands ended.
     """
 
