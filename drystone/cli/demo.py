@@ -1,8 +1,7 @@
-"""``drystone demo``: the shaken box of Hart and Anitescu, from its first step to a picture."""
+"""``drystone demo``: the shaken box of Hart and Anitescu, from its first step to a replay."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,13 +19,14 @@ from drystone.plots.series import save_series
 from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
 from drystone.simulation import Simulation
+from drystone.trajectory import Trajectory
+from drystone.view.export_html import write_html
 
 
 def demo(output: Path = Path("demo"), **settings: Any) -> None:
     """Shake, say what happened, draw it, and say where; settings: of the scene."""
     console = Console(highlight=False)
-    if find_spec("matplotlib") is not None:
-        make_folder("--output", output)
+    make_folder("--output", output)
     scene = build("brazil-nut", **settings)
     console.print(
         f"\n{len(scene.world) - 2} disks and a large one below them, in a box that is shaken up "
@@ -44,21 +44,27 @@ def demo(output: Path = Path("demo"), **settings: Any) -> None:
     done.tally, done.reports = _with_first(opening, done)
     done.simulated = simulation.time
     tell(console, scene, simulation, done, diary.rise, first)
+    page = write_html(
+        diary.kept, output / "brazil_nut.html", title="The Brazil nut", colours={"nut": "#b3592c"}
+    )
+    console.print("\nTo watch it, in any browser:")
+    console.print(f"  {page}", style="bold", soft_wrap=True)
     try:
         written = draw(simulation, diary, done, output, scene)
     except MissingExtraError as error:
-        console.print(f"\nNo pictures: {error}")
-        return
-    console.print("\nPictures, worth a look:")
-    for path in written:
-        console.print(f"  {path}", style="bold", soft_wrap=True)
+        console.print(f"No pictures: {error}")
+    else:
+        console.print("Pictures, worth a look:")
+        for path in written:
+            console.print(f"  {path}", style="bold", soft_wrap=True)
     if done.stopped:
         complain(f"stopped at {done.simulated:g} s of {scene.duration:g} s")
         raise typer.Exit(FAILED)
 
 
 class Diary:
-    """Heights of every step, the start, and the most loaded moment after the time `late` [s].
+    """All frames with their contacts, the heights of every step, the start, and the most loaded
+    moment after the time `late` [s].
 
     Thrown grains hardly touch: force chains show when the box catches them.
     """
@@ -67,13 +73,14 @@ class Diary:
         self.late, self.load = late, -1.0
         self.start = Moment(simulation.model, simulation.state.copy())
         self.end = self.start
+        self.kept = Trajectory(simulation.model, simulation.state, simulation.origin)
         self.track = [(0.0, *heights(simulation.state, simulation.bodies))]
 
     def note(self, simulation: Simulation) -> None:
-        state = simulation.state
+        state, contacts = simulation.state, simulation.contacts
+        self.kept.add(simulation.model, state, simulation.report, contacts)
         self.track.append((state.time, *heights(state, simulation.model.names)))
         if state.time > self.late:
-            contacts = simulation.contacts
             load = float(np.abs(contacts["force"]).sum())
             if load > self.load:
                 self.load = load

@@ -20,7 +20,7 @@ def test_demo_says_what_it_shows_and_where(tmp_path, capsys):
     for words in ("20 disks", "20 steps", "The large disk", "real time", "Residual", "penetration"):
         assert words in text, words
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert names == ["brazil_nut.png", "energy.png", "steps.png"]
+    assert names == ["brazil_nut.html", "brazil_nut.png", "energy.png", "steps.png"]
     for name in names:
         assert name in text
 
@@ -31,7 +31,7 @@ def test_demo_without_matplotlib_still_runs(tmp_path, capsys, monkeypatch):
     text = capsys.readouterr().out
     assert "real time" in text
     assert "pip install" in text
-    assert not (tmp_path / "new").exists()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["brazil_nut.html"]
 
 
 def test_heights_are_above_the_moving_floor():
