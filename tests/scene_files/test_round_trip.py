@@ -37,7 +37,10 @@ def test_scenes_of_the_gallery(name, tmp_path):
     assert found.method == scene.method
     assert (found.name, found.duration, found.summary) == (name, scene.duration, scene.summary)
     assert found.paper == scene.paper
-    assert json.dumps(dict(found.view)) == json.dumps(dict(scene.view))
+    view = dict(scene.view)
+    if "settings" in view.get("play", {}):  # a file has none
+        del view["play"]
+    assert json.dumps(dict(found.view)) == json.dumps(view)
 
 
 RUNS = ["disks-21", "gripper", "double-action-jack", "vehicle", "chain-drop", "newton-cradle"]
