@@ -17,9 +17,9 @@ STILL = 1e-6  # [rad/s]: turning that counts
 
 
 def rolling(kin: ContactKinematics, velocity: Floats) -> tuple[Floats, Floats]:
-    """(nc,) how fast one body turns against the other about axes in the contact plane [rad/s], at
-    least STILL, and how fast that moves the contact point along its way [m/s]: its ratio is the
-    relative radius of curvature. Slip does not count. velocity (nb, dof) of the bodies."""
+    """(nc,) how fast the normal turns in the bodies [rad/s], at least STILL, and how fast that
+    moves the contact point over them, along the same way [m/s]: their ratio is a mean of the
+    bodies' radii of curvature. velocity (nb, dof) of the bodies."""
     turning, power = np.empty(len(kin)), np.empty(len(kin))
     normal = np.ascontiguousarray(kin.frame[:, 0])
     rolling_rates(kin.body, velocity, normal, kin.normal_rate, kin.slide, turning, power)

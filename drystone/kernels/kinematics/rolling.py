@@ -7,8 +7,9 @@ from drystone.kernels._jit import kernel
 
 @kernel
 def rolling_rates(body, velocity, normal, normal_rate, slide, turning, power):
-    """Fill turning (nc,) = |w_A - w_B| [rad/s], w = omega x n, and power (nc,) [m/s^2]: what
-    turning contributes to C'', (w_A - n').s_A + (n' - w_B).s_B: w K^-1 w on a plane.
+    """Fill turning (nc,) [rad/s]: how fast the normal turns in both bodies, |n' - w_A| and
+    |n' - w_B| as one length, w = omega x n; and power (nc,) [m/s^2]: what that contributes to C'',
+    (w_A - n').s_A + (n' - w_B).s_B. On a plane they are |w| and w.K^-1.w.
 
     body (nc, 2); velocity (nb, dof); normal, normal_rate (nc, dim); slide (nc, 2, dim).
     """
@@ -28,5 +29,5 @@ def rolling_rates(body, velocity, normal, normal_rate, slide, turning, power):
         for k in range(dim):
             total += (w[0, k] - normal_rate[i, k]) * slide[i, 0, k]
             total += (normal_rate[i, k] - w[1, k]) * slide[i, 1, k]
-            size += (w[0, k] - w[1, k]) ** 2
+            size += (w[0, k] - normal_rate[i, k]) ** 2 + (w[1, k] - normal_rate[i, k]) ** 2
         turning[i], power[i] = np.sqrt(size), total
