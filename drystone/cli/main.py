@@ -15,6 +15,7 @@ from drystone.cli.check import check
 from drystone.cli.compare import compare
 from drystone.cli.export import export
 from drystone.cli.plot import plot
+from drystone.cli.resume import resume
 from drystone.cli.run import run
 from drystone.cli.scenes import scenes
 from drystone.cli.schema import schema
@@ -55,6 +56,7 @@ def options(
 
 app.command()(scenes)
 app.command()(run)
+app.command()(resume)
 app.command()(view)
 app.command()(plot)
 app.command()(export)

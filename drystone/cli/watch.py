@@ -56,7 +56,8 @@ def watch(
 ) -> Watched:
     """Run for `duration` [s]; Ctrl-C ends it after the step, a second one at once. each: called
     after every step; without it steps that need no Python run many at a time. record: to this
-    file, which can be read whenever and however the run ends."""
+    file, which can be read whenever and however the run ends; a recorder that the simulation has
+    already goes on."""
     out = Watched()
     begin_time, begin = simulation.time, perf_counter()
     compiled = compile_seconds()
@@ -135,9 +136,9 @@ def _loop(simulation: Simulation, count: int, recorder: Any) -> list[StepReport]
 
 
 def _recorded(simulation: Simulation, path: Path | None, duration: float) -> Any:
-    """The recorder of a run, or None."""
+    """The recorder of a run, or None, as a context."""
     if path is None:
-        return nullcontext()
+        return nullcontext(simulation._recorder)
     return simulation.record(path, until=simulation.time + duration)
 
 

@@ -1,6 +1,7 @@
 """``drystone check``, ``drystone schema``, ``drystone scenes --write``, and files for ``run``."""
 
 import json
+import signal
 
 import pytest
 from typer.testing import CliRunner
@@ -146,8 +147,32 @@ def test_a_run_is_recorded(tmp_path):
         path.unlink()
 
 
+def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    path, run = tmp_path / "run.h5", ds.Simulation.run
+
+    def interrupted(self, duration, **options):
+        out = run(self, duration, **options)
+        if self.time > 0.4:
+            signal.raise_signal(signal.SIGINT)
+        return out
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ds.Simulation, "run", interrupted)
+        done = invoke("run", "disks-21", "--duration", 1, "--record", path, "--json")
+    assert done.exit_code == 1
+    assert not ds.read_recording(path).complete
+    done = invoke("resume", path, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["until"] == pytest.approx(1.0)
+    record, plain = ds.read_recording(path), ds.scene("disks-21").simulation()
+    plain.run(1.0)
+    assert record.complete
+    assert len(record) == 21
+    assert record.position[-1].tobytes() == plain.state.position.tobytes()
+
+
 def test_help_teaches():
-    for command in ("scenes", "run", "check", "schema"):
+    for command in ("scenes", "run", "resume", "check", "schema"):
         text = invoke(command, "--help").output
         assert f"drystone {command}" in text, command
 

@@ -1,0 +1,62 @@
+"""``drystone resume``: go on with a recorded run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drystone.cli.words import FAILED, complain, mistakes
+
+
+def resume(
+    recording: Annotated[Path, typer.Argument(help="A recording (.h5).", show_default=False)],
+    until: Annotated[
+        float | None,
+        typer.Option(help="Simulated time to end at [s]; by default what the run was asked for."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+) -> None:
+    """Go on where a stopped or killed run ended, to the bits of one that was not interrupted.
+
+    What is recorded stays; steps after the last checkpoint are made again and compared. Worlds
+    that hold Python functions go on in Python: `ds.resume(file, world=...)`.
+
+    Examples:
+
+      drystone resume stack.h5
+
+      drystone resume stack.h5 --until 20
+    """
+    with mistakes(debug):
+        from drystone.cli.watch import watch
+        from drystone.resuming import reopen
+
+        simulation, recorder, end = reopen(recording, until)
+        start, left = simulation.time, max(end - simulation.time, 0.0)
+        title = recording.name
+        with recorder:
+            done = watch(simulation, left, title=title, bar=not as_json)
+        told = {
+            "recording": str(recording),
+            "from": start,
+            "until": simulation.time,
+            "wanted": end,
+            "seconds": done.seconds,
+            "stopped": done.stopped,
+        }
+        if as_json:
+            typer.echo(json.dumps(told | done.tally.as_json(), allow_nan=False))
+        else:
+            typer.echo(
+                f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
+                f"{done.seconds:.3g} s"
+            )
+        if done.stopped:
+            complain(f"stopped at {simulation.time:g} s of {end:g} s")
+            raise typer.Exit(FAILED)
