@@ -24,7 +24,7 @@ from drystone.view.overlays import Overlays
 from drystone.view.panel import SPEEDS, Panel
 from drystone.view.play import Sliders
 from drystone.view.sources import Frames, Live
-from drystone.view.stage import Stage, frame
+from drystone.view.stage import Frame, Stage, frame
 from drystone.world import World
 
 RATE = 30.0  # pictures a second
@@ -134,14 +134,17 @@ class Viewer:
             nonlocal fitted
             if time.perf_counter() - began < SETTLING and abs(camera.aspect - fitted) > 0.01:
                 fitted = camera.aspect
-                stage = self.stage
-                wanted = frame(stage.model, self._first, self.view, camera.aspect)
+                wanted = self.fitted(camera.aspect)
                 camera.position, camera.look_at = wanted.eye, wanted.target
                 self.server.initial_camera.position = wanted.eye
 
         fit(client.camera)
         client.camera.on_update(fit)
         self._dirty = True
+
+    def fitted(self, aspect: float) -> Frame:
+        """The camera that sees the start of the scene in a page of this width over height."""
+        return frame(self.stage.model, self._first, self.view, aspect)
 
     # what pages and programs ask for -----------------------------------------------------------
 

@@ -18,7 +18,7 @@ FLAGS = (
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: only one may run in a process at a time
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     pytest.importorskip("viser", reason="viser is not installed: drystone[view]")
@@ -40,6 +40,7 @@ class Seen:
         page.goto(viewer.url)
         self.until(lambda: len(viewer.server.get_clients()) > 0, 30)
         self.canvas = page.locator("canvas[data-engine]")
+        self.until(self.settled, 30)
         self.until(lambda: self.coloured() > 0.02, 30)
 
     def until(self, true: Any, seconds: float = 15.0) -> None:
@@ -48,6 +49,18 @@ class Seen:
         while not true():
             assert time.perf_counter() < end, "the page did not get there in time"
             self.page.wait_for_timeout(60)
+
+    def settled(self) -> bool:
+        """Whether panels have found their places and the camera has followed."""
+        box, camera = self.canvas.bounding_box(), self.camera
+        before = np.array(camera.position)
+        self.page.wait_for_timeout(400)
+        size = abs(camera.image_width - box["width"]) + abs(camera.image_height - box["height"])
+        wanted = self.viewer.fitted(camera.aspect).eye
+        still = np.allclose(before, camera.position) and np.allclose(
+            camera.position, wanted, rtol=1e-3, atol=1e-3
+        )
+        return box == self.canvas.bounding_box() and size < 3 and still
 
     @property
     def camera(self) -> Any:

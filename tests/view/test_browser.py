@@ -95,10 +95,10 @@ def test_a_click_tells_a_bodys_numbers(look):
     text = seen.viewer.panel.picked.content
     assert "**block**" in text
     assert f"{weight:.4g} N" in text  # the ground's push, from the contacts
+    before = seen.picture()
     for kind in ("points", "normals", "forces", "cones", "joints", "boxes"):
         seen.viewer.do("switch", kind, True)
     seen.viewer.do("switch", "islands", True)
-    before = seen.picture()
     seen.until(lambda: (np.abs(seen.picture() - before).sum(axis=2) > 40).mean() > 0.003)
     assert seen.viewer.error is None
 

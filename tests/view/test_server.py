@@ -1,6 +1,5 @@
 """Who may talk to the viewer."""
 
-import asyncio
 import socket
 
 import pytest
@@ -23,22 +22,17 @@ def viewer():
 def shake_hands(viewer, **headers) -> int:
     """Status of an upgrade to a WebSocket, as a browser would ask for it."""
     import viser
-    import websockets
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
 
-    port = viewer.server.get_port()
-
-    async def ask() -> int:
-        origin = headers.pop("Origin", None)
-        try:
-            async with websockets.connect(
-                f"ws://127.0.0.1:{port}", origin=origin, additional_headers=headers or None,
-                subprotocols=[f"viser-v{viser.__version__}"],
-            ):  # fmt: skip
-                return 101
-        except websockets.InvalidStatus as refused:
-            return refused.response.status_code
-
-    return asyncio.run(ask())
+    try:
+        with connect(
+            f"ws://127.0.0.1:{viewer.server.get_port()}", origin=headers.get("Origin"),
+            subprotocols=[f"viser-v{viser.__version__}"], max_size=None,
+        ):  # fmt: skip
+            return 101
+    except InvalidStatus as refused:
+        return refused.response.status_code
 
 
 def test_its_own_page_may_connect(viewer):
