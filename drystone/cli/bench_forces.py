@@ -112,7 +112,8 @@ def section(case: Case, run: RunOfForces, seconds: float) -> str:
         steps = ", ".join(str(tally.lp[k]) for k in "acd") if name == "lp" else ""
         lines.append(
             f"| {name} | {tally.solved} | {tally.compared} | {tally.worst:.1e} ({tally.beyond}) "
-            f"| {tally.open} ({tally.other}) | {tally.declined} | {tally.failed} | {time} | {steps} |"
+            f"| {tally.open} ({tally.other}) | {tally.declined} | {tally.failed} | {time} "
+            f"| {steps} |"
         )
     return "\n".join(lines) + "\n"
 
