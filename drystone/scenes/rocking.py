@@ -13,7 +13,6 @@ from drystone.geometry.shapes import Ellipsoid, Superquadric
 from drystone.geometry.shapes.spatial import SpatialShape
 from drystone.scenes.base import Plan, positive, within
 from drystone.steppers.event_driven.options import EventDriven
-from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.world import World
 
 
@@ -50,7 +49,7 @@ def superquadric_rock(*, size: float = 1.0, tilt: float = 30.0, mass: float = 1.
     s, c = abs(math.sin(math.radians(tilt))), abs(math.cos(math.radians(tilt)))
     height = size * (s ** (4 / 3) + c ** (4 / 3)) ** 0.75
     shape = Superquadric(size, size, size, 0.5, 0.5)
-    return _rock(shape, height, tilt, mass, TimeStepping(dt=1e-3))
+    return _rock(shape, height, tilt, mass, EventDriven())
 
 
 def _rock(shape: SpatialShape, height: float, tilt: float, mass: float, method: Any) -> Plan:

@@ -43,7 +43,7 @@ def end(shape, method, duration):
 def test_formulas_move_as_the_shape_they_describe_by_events(name):
     """Impacts, slip and rolling on the ground and on the ball: the same to the tolerance."""
     method = ds.EventDriven(dt=0.05)
-    plain, given = (end(SHAPES[key](), method, 0.4) for key in ("built-in", name))
+    plain, given = (end(SHAPES[key](), method, 0.3) for key in ("built-in", name))
     assert len(plain.contacts) == len(given.contacts) > 0
     for what in ("position", "orientation", "velocity", "angular_velocity"):
         a, b = (getattr(sim.body("body"), what) for sim in (plain, given))
