@@ -142,25 +142,97 @@ def _pressed(name: str, k: float, dt: float, steps: int, **settings: float) -> t
 
 
 def rocking() -> None:
-    """Figures 6.6 to 6.8 of the thesis: the reaction R(t) over the weight."""
+    """Figures 6.6 to 6.8 of the thesis: the reaction R(t) over the weight, and how it diverges."""
     from drystone.plots import style
 
     names = ("ellipsoid-rock", "eccentric-ellipsoid-rock", "superquadric-rock")
-    with style.figure(8.0, 2.6) as fig:
+    with style.figure(8.0, 4.9) as fig:
         for k, name in enumerate(names):
-            axes = fig.add_axes((0.06 + 0.32 * k, 0.2, 0.27, 0.66))
-            sim = ds.scene(name).simulation(method=ds.TimeStepping(dt=2.5e-4))
-            kept = []
-            for _ in range(10000):
-                sim.step()
-                kept.append((sim.time, sim.contacts["force"][:, 2].sum() / 9.81))
-            axes.plot(*np.array(kept).T, color=style.BLUE, lw=1.0)
+            axes = fig.add_axes((0.08 + 0.315 * k, 0.6, 0.255, 0.33))
+            times = np.arange(1, 401) / 160
+            crossings = _crossings(name) if k == 2 else []
+            for t0 in crossings:
+                times = np.append(times, t0 + np.outer((-1, 1), np.geomspace(1e-7, 3e-2, 40)))
+            t, R, _ = _reactions(name, np.unique(times))
+            axes.plot(t, R, color=style.BLUE, lw=1.0)
             axes.set_title(name)
             axes.set_xlabel("time [s]")
-            axes.set_ylim(0, None)
+            axes.set_yscale("log" if k == 2 else "linear")
+            axes.set_ylim(None if k == 2 else 0, None)
+            axes.set_xlim(0, 2.5)
             if k == 0:
                 axes.set_ylabel("$R / (m g)$")
+        _divergence(fig, crossings[0])
         style.save(fig, PICTURES / "rocking.png")
+
+
+def _divergence(fig, t0: float) -> None:
+    """Force before a flat spot, and impulse across it, over the distance in time."""
+    from drystone.plots import style
+
+    distance = np.geomspace(1e-8, 1e-2, 25)
+    _, R, speed = _reactions(
+        "superquadric-rock", np.concatenate([t0 - distance[::-1], t0 + distance])
+    )
+    n = distance.size
+    impulse = (speed[n:] - speed[:n][::-1]) + 9.81 * 2 * distance
+    for k, (values, power, title) in enumerate(
+        (
+            (R[:n][::-1], -2 / 3, "force at $t_0 - \\delta$, over the weight"),
+            (
+                impulse,
+                1 / 3,
+                "impulse within $\\delta$ of $t_0$, over the mass [m/s]",
+            ),
+        )
+    ):
+        axes = fig.add_axes((0.08 + 0.48 * k, 0.1, 0.4, 0.35))
+        line = values[0] * (distance / distance[0]) ** power
+        axes.loglog(distance, line, color=style.QUIET, lw=2.5, alpha=0.5)
+        axes.loglog(distance, values, "o", color=style.BLUE, ms=3)
+        axes.annotate(
+            f"$\\delta^{{{'-2/3' if k == 0 else '1/3'}}}$", (distance[12], line[12]),
+            textcoords="offset points", xytext=(6, 6 if k == 0 else -12),
+        )  # fmt: skip
+        axes.set_title(title)
+        axes.set_xlabel("$\\delta$ [s]")
+
+
+def _crossings(name: str) -> list[float]:
+    """Instants within 2.5 s at which a rocking body is upright, to rounding: by Newton's method, as
+    its angle is nearly linear there."""
+    method = ds.EventDriven(dt=5e-3, rtol=1e-10, atol=1e-12)
+    sim = ds.scene(name).simulation(method=method)
+    out, before = [], 1.0
+    while sim.time < 2.5:
+        start = sim.state
+        sim.step()
+        angle, speed = _turned(sim.state)
+        if angle * before < 0:
+            t = sim.time - angle / speed
+            for _ in range(5):
+                near, speed = _turned(sim.stepper.step(start, t - start.time)[0])
+                t -= near / speed
+            out.append(t)
+        before = angle
+    return out
+
+
+def _turned(state) -> tuple[float, float]:
+    """Angle and speed of the rocking body."""
+    w, _, y, _ = state.orientation[1]
+    return 2 * np.arctan2(y, w), state.velocity[1, 4]
+
+
+def _reactions(name: str, times: np.ndarray) -> tuple:
+    """Times, R / (m g) and the body's vertical velocity, by events."""
+    sim = ds.scene(name).simulation(method=ds.EventDriven(rtol=1e-10, atol=1e-12))
+    state, out = sim.state, []
+    for t in times:
+        state, _ = sim.stepper.step(state, t - state.time)
+        force = sim.stepper.contact_table()["force"][:, 2].sum()
+        out.append((state.time, force / 9.81, state.velocity[1, 2]))
+    return tuple(np.array(out).T)
 
 
 def chains_1989() -> None:
