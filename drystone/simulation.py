@@ -124,11 +124,12 @@ class Simulation:
         """
         self.sync()
         now = self.state.copy()
-        kept = getattr(self._stepper, "snapshot", None)
+        keep = getattr(self._stepper, "snapshot", None)
         return {
             "steps": self._count, "start": self._start, "time": now.time,
             "position": now.position, "orientation": now.orientation, "velocity": now.velocity,
-            "stepper": None if kept is None else kept(), "kept": states(self.world, self.rng, callback),
+            "stepper": None if keep is None else keep(),
+            "kept": states(self.world, self.rng, callback),
         }  # fmt: skip
 
     def restore(self, snapshot: dict[str, Any], callback: Any = None) -> None:
@@ -274,7 +275,8 @@ class Simulation:
             if recorder is not None:
                 recorder.before()
                 piece, since = min(steps, recorder.pace), recorder.since
-            frames = Frames(stepper.method_names, self.method.dt, since, contacts)
+            spare = None if recorder is None else recorder.spare
+            frames = Frames(stepper.method_names, self.method.dt, since, contacts, spare)
             watched = every if kept is not None or recorder is not None else 0
             dt, start, count, clock = self.method.dt, self._start, self._count, perf_counter()
             try:

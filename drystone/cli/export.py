@@ -11,7 +11,7 @@ from drystone.cli.subjects import read_recording
 from drystone.cli.words import mistakes
 
 FILMS = ("mp4", "gif", "webp")
-TABLES = ("bodies", "contacts", "reports")
+TABLES = ("bodies", "contacts", "joints", "reports")
 
 
 def export(
@@ -24,7 +24,9 @@ def export(
         Path | None,
         typer.Option("--output", "-o", help="The file; by default beside the recording."),
     ] = None,
-    table: Annotated[str, typer.Option(help="Of csv: bodies, contacts or reports.")] = "bodies",
+    table: Annotated[
+        str, typer.Option(help="Of csv: bodies, contacts, joints or reports.")
+    ] = "bodies",
     fps: Annotated[float | None, typer.Option(help="Frames in a second, of all but csv.")] = None,
     size: Annotated[
         str | None, typer.Option(help="Columns x rows of a video, such as 1280x800.")
@@ -42,8 +44,8 @@ def export(
     """Write a recording as a file for other programs.
 
     html: one page that plays anywhere without a network. glb: a glTF animation, for Blender and
-    slides. mp4: a video (needs ffmpeg). gif, webp: a picture that moves. csv: numbers (needs
-    pandas).
+    slides. mp4: a video (needs ffmpeg). gif, webp: a picture that moves. csv: numbers, to
+    the last bit.
 
     Examples:
 
@@ -105,10 +107,11 @@ def _check(kind: str, options: dict[str, Any]) -> None:
 
 def _write_csv(replay: Any, place: Path, table: str) -> None:
     from drystone.errors import OptionError
+    from drystone.recording.tables import write_csv
 
     if table not in TABLES:
         raise OptionError(f"--table {table}: expected {', '.join(TABLES)}")
     try:
-        replay.to_pandas(table).to_csv(place, index=False)
+        write_csv(replay, place, table)
     except OSError as error:
         raise OptionError(f"{place}: {error.strerror or error}") from None

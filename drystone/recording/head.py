@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import zlib
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -14,27 +15,43 @@ import numpy as np
 import scipy
 
 from drystone.errors import DescriptionError, OptionError
+from drystone.model import Model
 from drystone.recording.layout import FORMAT, VERSION
 from drystone.recording.models import model_arrays
+from drystone.recording.packing import pack
 from drystone.scene_files import document, method_document
+from drystone.world import World
+
+FIXED = ("about", "document", "model")
 
 
-def fixed_parts(sim: Any, every: int, contacts: bool, forces: bool) -> dict[str, np.ndarray]:
-    """Datasets that never change, by name. sim: the simulation that is recorded."""
-    origin, arrays = dict(sim.origin), model_arrays(sim.model)
-    out: dict[str, np.ndarray] = {}
-    words: dict[str, Any] = {}
-    for name, value in arrays.items():
-        if isinstance(value, np.ndarray):
-            out[f"model/{name}"] = value
-        else:
-            words[name] = value
-    out["model/words"] = text_array(json.dumps(words))
-    described, why = _described(sim)
+@dataclass(frozen=True)
+class Head:
+    """What there is to say of a simulation, taken while it stands still: to be written down later,
+    beside its first steps."""
+
+    world: World
+    model: Model
+    method: Any
+    origin: dict[str, Any]
+    every: int
+    contacts: bool
+    forces: bool
+
+    def parts(self) -> dict[str, np.ndarray]:
+        """Datasets that never change, by name."""
+        return _fixed_parts(self)
+
+
+def _fixed_parts(head: Head) -> dict[str, np.ndarray]:
+    origin, model, method = head.origin, head.model, head.method
+    out = {"model": np.frombuffer(pack(model_arrays(model)), np.uint8)}
+    described, why = _described(head.world)
     out["document"] = text_array("" if described is None else json.dumps(described))
     about = {
-        "format": FORMAT, "version": VERSION, "dim": sim.model.dim, "dt": sim.method.dt,
-        "every": every, "contacts": contacts, "forces": forces, "method": _method(sim.method),
+        "format": FORMAT, "version": VERSION, "dim": model.dim, "dt": method.dt,
+        "every": head.every, "contacts": head.contacts, "forces": head.forces,
+        "method": _method(method),
         "scene": origin.get("scene"), "settings": origin.get("settings", {}),
         "view": origin.get("view", {}), "title": origin.get("title", ""), "undescribed": why,
         "info": {
@@ -69,9 +86,9 @@ def _method(method: Any) -> dict[str, Any] | None:
         return None
 
 
-def _described(sim: Any) -> tuple[dict[str, Any] | None, str]:
+def _described(world: World) -> tuple[dict[str, Any] | None, str]:
     """The scene document; or why there is none."""
     try:
-        return document(sim.world), ""
+        return document(world), ""
     except DescriptionError as error:
         return None, str(error)

@@ -4,7 +4,7 @@
 |---|---|---|
 | `about` | | JSON: format, method, scene, settings, view, versions |
 | `document` | | JSON: the scene document, where the world can be described |
-| `model/...` | | the arrays of the model, by name |
+| `model` | | the arrays of the model (``recording.packing``) |
 | `frames/...` | one a frame | time, position, orientation, velocity, report, kick, ends |
 | `contacts` | all frames' | those of frame k end at `frames/ends[k, 0]` |
 | `joints`, `islands`, `seconds` | all frames' | `ends[k, 1]`, `ends[k, 2]`, `ends[k, 3]` |

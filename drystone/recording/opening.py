@@ -1,8 +1,8 @@
 """Opening the file of a recording: one that was closed, is being written, or was left behind.
 
 A writer marks the file as its own, and HDF5 opens it then only in a mode that waits, if need be
-for ever, for bytes that a killed writer will never mend. So such files are read through a view in
-which the mark is cleared: whatever is not whole there is an error at once.
+for ever, for bytes that a killed writer will never mend. So files are read through a view in which
+the mark is cleared: whatever is not whole there is an error at once.
 """
 
 from __future__ import annotations
@@ -42,23 +42,24 @@ def open_file(path: Path) -> tuple[h5py.File, bool]:
     if mine and lookup3(head[:SUM]) != int.from_bytes(head[SUM:], "little"):
         raise RecordingError(f"{path}: is damaged: its first bytes are not what was written")
     try:
-        if not live:
+        if not mine:
             return h5py.File(path, "r", locking="best-effort"), False
-        return h5py.File(View(path, head), "r"), True
+        return h5py.File(View(path, head, live), "r"), live
     except Exception as error:  # whatever HDF5 says of a file that it cannot make out
         said = str(error).split("\n")[0]
         raise RecordingError(f"{path}: cannot be opened: {said}") from None
 
 
 class View(io.RawIOBase):
-    """A file to read, as if its writer had closed it."""
+    """A file to read, as if its writer had closed it; this process may write to it meanwhile."""
 
-    def __init__(self, path: Path, head: bytes) -> None:
+    def __init__(self, path: Path, head: bytes, live: bool) -> None:
         self._file = path.open("rb", buffering=0)
         self._size = path.stat().st_size
         clean = bytearray(head[:SUM])
-        clean[FLAGS] = 0
-        clean[END : END + 8] = self._size.to_bytes(8, "little")
+        if live:
+            clean[FLAGS] = 0
+            clean[END : END + 8] = self._size.to_bytes(8, "little")
         self._head = bytes(clean) + lookup3(bytes(clean)).to_bytes(4, "little")
 
     def readable(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from drystone.errors import DrystoneError, RecordingError
 from drystone.model import Model, State
 from drystone.recording import layout, reports
-from drystone.recording.head import checksum
+from drystone.recording.head import FIXED, checksum
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from drystone.world import World
 
 T = TypeVar("T")
+OPENED = ("file", "live", "ends", "_about", "_n")
 TRIALS, AGAIN = 5, 0.05  # looks at a file that is being written, and seconds between them
 
 
 def read_recording(path: str | os.PathLike[str]) -> Recording:
     """Open a recording; RecordingError says what is wrong with a file that is none."""
-    return Recording(path)
+    out = Recording(path)
+    out._open()
+    return out
 
 
 class Recording:
@@ -46,7 +49,13 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+
+    def __getattr__(self, name: str) -> Any:
+        """The file is opened when it is first asked for."""
+        if name not in OPENED:
+            raise AttributeError(f"a Recording has no {name!r}")
         self._open()
+        return self.__dict__[name]
 
     def _open(self) -> None:
         """Open and check; a file that is being written may have to be looked at again."""
@@ -57,9 +66,9 @@ class Recording:
                 self._n = self._guard(self._count)
                 return
             except RecordingError:
-                if hasattr(self, "file"):
-                    self.file.close()
-                if trial == TRIALS - 1 or not getattr(self, "live", False):
+                if "file" in self.__dict__:
+                    self.__dict__.pop("file").close()
+                if trial == TRIALS - 1 or not self.__dict__.get("live"):
                     raise
                 sleep(AGAIN)
 
@@ -86,8 +95,7 @@ class Recording:
         return dict(about)
 
     def _fixed(self) -> dict[str, np.ndarray]:
-        parts = {f"model/{name}": item[()] for name, item in self.file["model"].items()}
-        return parts | {name: self.file[name][()] for name in ("about", "document")}
+        return {name: self.file[name][()] for name in FIXED}
 
     def _count(self) -> int:
         """Frames of which all parts are there."""
@@ -130,7 +138,8 @@ class Recording:
         return self._guard(lambda: np.asarray(self.file[name][first:last]))
 
     def close(self) -> None:
-        self.file.close()
+        if "file" in self.__dict__:
+            self.file.close()
 
     def __enter__(self) -> Recording:
         return self
@@ -236,6 +245,11 @@ class Recording:
         parts = self._part("islands", k), self._part("seconds", k)
         return reports.report_from(self._reports[k - 1], text, *parts)
 
+    def frame_numbers(self, k: int) -> Floats:
+        """The numbers of the report that led to frame k, k > 0, in the order of
+        ``recording.reports.COLUMNS``."""
+        return self._reports[self._index(k) - 1]
+
     def series(self, name: str) -> Floats:
         """One number of every report, (n - 1,): a field of it ("residual", "contacts"), of its
         energy ledger ("friction", "total") or of its conditions ("dissipation")."""
@@ -246,18 +260,16 @@ class Recording:
         """The model as arrays, for drawing: without motions and forces."""
 
         def read() -> Model:
-            arrays = {name: item[()] for name, item in self.file["model"].items()}
-            words = json.loads(arrays.pop("words").tobytes())
-            tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in words.items()}
-            return model_from(arrays | tuples)
+            arrays = unpack(self.file["model"][()].tobytes())
+            tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in arrays.items()}
+            return model_from(tuples)
 
         return self._guard(read)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the bodies."""
-        words = self._guard(lambda: json.loads(self._text("model/words")))
-        return tuple(words["names"])
+        return self.model.names
 
     @property
     def document(self) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -14,12 +15,12 @@ import numpy as np
 from drystone.errors import RecordingError
 from drystone.model import Model
 from drystone.recording import layout, reports
-from drystone.recording.head import fixed_parts
+from drystone.recording.head import Head
 from drystone.recording.packing import pack
 from drystone.recording.reader import Recording
-from drystone.recording.writer import Rows, Writer, create
+from drystone.recording.writer import Rows, Writer, check_place, create
 from drystone.steppers.base import StepReport
-from drystone.steppers.time_stepping.reading import Frames
+from drystone.steppers.time_stepping.reading import Frames, Spare
 
 RATE = 60.0  # [1/s] frames of a simulated second
 AGAIN = 1.0  # [s] of wall time between two checkpoints, at least
@@ -42,6 +43,7 @@ class Recorder:
         self.every, self.contacts = every, contacts
         self.kind = layout.contact_kind(model.dim, forces)
         self.since = 0  # steps since the last frame
+        self.spare: Spare = []  # arrays of contacts that were written
         self.pace = every  # steps of a piece
         self.callback: Any = None
         self.on_end: Callable[[], None] = lambda: None
@@ -64,14 +66,21 @@ class Recorder:
     ) -> Recorder:
         """A new file, beginning with the simulation's present state."""
         out = Recorder(sim, path, every, contacts, forces)
-        kinds = layout.datasets(sim.model, forces)
         out._frames = 1
-        snapshot = sim.snapshot()
-        rows = out._state_rows(sim.state) | out._checkpoint_rows(int(snapshot["steps"]), snapshot)
-        rows["runs"] = np.array([[sim.time, until]])
-        chunks = {name: layout.chunk_rows(name, kind, sim.model) for name, kind in kinds.items()}
-        create(path, kinds, chunks, fixed_parts(sim, every, contacts, forces), rows)
-        out._writer = Writer(path, tuple(kinds))
+        snapshot, first = sim.snapshot(), sim.state.copy()
+        origin, begin = dict(sim.origin), float(sim.time)
+        head = Head(sim.world.copy(), sim.model, sim.method, origin, every, contacts, forces)
+        kinds = layout.datasets(sim.model, forces)
+
+        def make() -> None:
+            steps = int(snapshot["steps"])
+            rows = out._state_rows(first) | out._checkpoint_rows(steps, snapshot)
+            rows["runs"] = np.array([[begin, until]])
+            chunks = {n: layout.chunk_rows(n, kind, head.model) for n, kind in kinds.items()}
+            create(path, kinds, chunks, head.parts(), rows)
+
+        check_place(path)
+        out._writer = Writer(path, tuple(kinds), make)
         return out
 
     def go_on(self, known: Recording, checkpoint: int, until: float) -> None:
@@ -123,7 +132,7 @@ class Recorder:
         self.since = frames.since
         self.on_frames(frames)
         for chunk in frames.chunks:
-            self._put(lambda chunk=chunk: self._loop_rows(chunk, frames))  # type: ignore[misc]
+            self._put(partial(self._loop_rows, chunk, frames))
 
     def paced(self, steps: int, seconds: float) -> None:
         """A piece of so many steps took so long."""
@@ -215,7 +224,9 @@ class Recorder:
         rows = {f"frames/{x}": chunk[x] for x in ("time", "position", "orientation", "velocity")}
         rows["frames/report"] = reports.loop_numbers(chunk["report"], frames.h)
         rows["frames/kick"], rows["islands"] = np.full(n, frames.h), chunk["islands"]
-        rows["contacts"] = layout.loop_contacts(chunk["whole"], chunk["real"], self.kind)
+        if frames.watched:
+            rows["contacts"] = layout.loop_contacts(chunk["whole"], chunk["real"], self.kind)
+            frames.give_back(chunk)
         counts = np.zeros((n, 4), np.int64)
         counts[:, layout.CONTACTS] = np.diff(chunk["noted"], prepend=0)
         counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)

@@ -41,7 +41,7 @@ def create(
 
     It appears under its name when it is complete.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _part(path)
     try:
         with h5py.File(part, "w", libver="latest") as file:
             for name, array in fixed.items():
@@ -59,6 +59,22 @@ def create(
     except OSError as error:
         part.unlink(missing_ok=True)
         raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+def check_place(path: Path) -> None:
+    """RecordingError if no file can be made there; said before the run begins."""
+    part = _part(path)
+    try:
+        part.touch()
+        if path.is_dir():
+            part.unlink()
+            raise IsADirectoryError("it is a folder")
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 def reason(error: Exception) -> str:
@@ -83,17 +99,17 @@ def open_to_append(path: Path) -> h5py.File:
 
 
 class Writer:
-    """Appends to the datasets of an open file, in the order of `names`, in the background.
+    """Appends to the datasets of a file, in the order of `names`, in the background; make: makes
+    the file first, also there.
 
     Batches are functions that make rows, so that also this is done by the thread. What goes wrong
     is raised as RecordingError by the next ``put`` or by ``close``.
     """
 
-    def __init__(self, path: Path, names: tuple[str, ...]) -> None:
-        self.path, self._names = path, names
-        self._file = open_to_append(path)
-        self._sets = {name: self._file[name] for name in names}
-        self._room = Room(path, self._sets)
+    def __init__(
+        self, path: Path, names: tuple[str, ...], make: Callable[[], None] | None = None
+    ) -> None:
+        self.path, self._names, self._make = path, names, make
         self._queue: Queue[Callable[[], Rows] | None] = Queue(WAITING)
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="drystone-recording", daemon=True)
@@ -127,17 +143,30 @@ class Writer:
 
     def _work(self) -> None:
         try:
-            self._append()
+            if self._make is not None:
+                self._make()
+            self._file = open_to_append(self.path)
         except Exception as error:  # told to whoever records, at their next call
-            self._error = error
-            while self._queue.get() is not None:
-                pass
+            self._fail(error)
+            return
+        self._sets = {name: self._file[name] for name in self._names}
+        self._room = Room(self.path, self._sets)
+        try:
+            self._append()
+        except Exception as error:
+            self._fail(error)
         finally:
             try:
                 self._file.close()
             except (OSError, RuntimeError) as error:
                 self._error = self._error or OSError(str(error))
             self._room.close(self._error is None)
+
+    def _fail(self, error: Exception) -> None:
+        """Keep what went wrong, and let nobody wait for what will not be written."""
+        self._error = error
+        while self._queue.get() is not None:
+            pass
 
     def _append(self) -> None:
         waiting: dict[str, list[np.ndarray]] = {}

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from drystone.errors import OptionError
 from drystone.simulation import Simulation
+from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.world import World
 
@@ -121,6 +122,16 @@ class Entry:
             self.name, plan.world, plan.method, plan.duration, self.summary, self.paper,
             MappingProxyType(values), MappingProxyType(dict(plan.view)),
         )  # fmt: skip
+
+
+def rough(**options: Any) -> EventDriven:
+    """The event-driven method for pictures of many bodies: five digits, and contacts that part or
+    meet by less than a millimetre a second rest. options: others than these."""
+    loose = {
+        "integrator": "rk45", "rtol": 1e-5, "atol": 1e-7,
+        "rest_speed": 1e-3, "slip_speed": 1e-5, "turning_speed": 1e-3,
+    }  # fmt: skip
+    return EventDriven(**{**loose, **options})
 
 
 def unknown(what: str, name: str, known: Mapping[str, Any]) -> str:

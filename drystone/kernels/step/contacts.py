@@ -10,7 +10,7 @@ def note_contacts(s, at, whole, real):
 
     Velocities are those of the step's end with the points of its start; columns are in ``names``.
     """
-    dim, k = s.point.shape[1], 0
+    dim, k, stretched = s.point.shape[1], 0, s.anisotropic[0]
     for i in range(s.count[the.ROWS]):
         while i >= s.start[k + 1]:
             k += 1
@@ -25,10 +25,12 @@ def note_contacts(s, at, whole, real):
             out[3 * dim + 1 + c] = 0.0
         out[2 * dim], out[4 * dim + 1], out[4 * dim + 2] = s.gap[i], s.mu[i], s.old_spin[i]
         for a in range(dim):
-            square = 0.0
-            for c in range(dim):
-                square += s.frame[i, a, c] ** 2
-            speed = (s.u[i, a] - s.bias[i, a]) / square  # rows of elliptic cones are stretched
+            speed = s.u[i, a] - s.bias[i, a]
+            if stretched:  # rows of elliptic cones are
+                square = 0.0
+                for c in range(dim):
+                    square += s.frame[i, a, c] ** 2
+                speed /= square
             for c in range(dim):
                 out[3 * dim + 1 + c] += speed * s.frame[i, a, c]
     return s.count[the.ROWS]

@@ -51,19 +51,28 @@ def make_report(
     )
 
 
+Spare = list[tuple[np.ndarray, np.ndarray]]
+
+
 class Frames:
     """What a run recorded, as arrays by chunks; how far it came: steps since the start of the
     simulation, state, and report of the last step.
 
     since: steps that were made since the last frame, before the run and after it; watched: frames
-    keep their contacts.
+    keep their contacts; spare: arrays for contacts that nobody uses any more.
     """
 
     def __init__(
-        self, names: tuple[str, ...], h: float, since: int = 0, watched: bool = False
+        self,
+        names: tuple[str, ...],
+        h: float,
+        since: int = 0,
+        watched: bool = False,
+        spare: Spare | None = None,
     ) -> None:
         self.names, self.h = names, h
         self.since, self.watched = since, watched
+        self.spare: Spare = [] if spare is None else spare
         self.chunks: list[dict[str, np.ndarray]] = []
         self.count = 0
         self.state: State | None = None
@@ -76,10 +85,26 @@ class Frames:
             parts = ("time", "position", "orientation", "velocity", "report", "log", "noted")
             chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
             chunk["islands"] = s.log[:m].copy()
-            many = int(s.count[the.NOTED])
-            chunk["whole"], chunk["real"] = s.noted_whole[:many].copy(), s.noted_real[:many].copy()
+            if self.watched:
+                self._take_contacts(s, chunk)
             self.chunks.append(chunk)
         s.count[the.RECORDED] = s.count[the.LOGGED] = s.count[the.NOTED] = 0
+
+    def _take_contacts(self, s: Any, chunk: dict[str, np.ndarray]) -> None:
+        """They are many: their arrays change hands instead of being copied."""
+        many, room = int(s.count[the.NOTED]), s.noted_whole.shape[0]
+        whole, real = s.noted_whole, s.noted_real
+        fresh = self.spare.pop() if self.spare else (whole[:0], real[:0])
+        if fresh[0].shape[0] < room:
+            fresh = np.empty((room, whole.shape[1]), np.int64), np.empty((room, real.shape[1]))
+        s.put(noted_whole=fresh[0], noted_real=fresh[1])
+        chunk["whole"], chunk["real"] = whole[:many], real[:many]
+
+    def give_back(self, chunk: dict[str, np.ndarray]) -> None:
+        """The contacts of a chunk are not needed any more: their arrays may be used again."""
+        parts = [chunk.pop(name).base for name in ("whole", "real") if name in chunk]
+        if len(parts) == 2 and parts[0] is not None and parts[1] is not None:
+            self.spare.append((parts[0], parts[1]))
 
     def states(self) -> list[State]:
         return [
