@@ -131,8 +131,8 @@ friction of unknown direction: where contacts stick they are given Dantzig's fri
 and must find the same normal forces. Where a contact at rest gives way, the static law leaves the
 motion open in space, and the polyhedral cone of `lemke` gives way elsewhere: "motion open", of
 which so many move another way. `jacobi` and `qp-signs` have a quarter of a second each. Steps of
-`lp`, by islands: (a) V = {} holds, (c) the second guess holds, (d) none holds and the forces add
-energy; those of (d) count as failed.
+`lp`, by islands: (a) V = {} holds, (c) the second guess holds, (d) none was found to hold; its
+forces count as failed unless they obey the law all the same.
 
 """
 
