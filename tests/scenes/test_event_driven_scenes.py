@@ -146,3 +146,19 @@ def test_the_jack_falls_down_the_stairs_by_events():
         energy = now
     assert sim.body("jack").position[0] > 2.0
     assert sim.body("jack").position[2] < 0.25
+
+
+def test_the_dice_fall_through_the_lattice_by_events():
+    """D.2, its first part: impacts on bars, no die in anything, energy explained and never gained."""
+    sim = scene("dice-lattice").simulation()
+    energy, seen, unexplained = sum(sim.energy), set(), 0.0
+    for _ in range(48):
+        report = sim.step()
+        seen |= {event.kind for event in report.events}
+        unexplained += report.energy.unexplained
+        assert report.infeasibility < 1e-9
+        now = sum(sim.energy)
+        assert now < energy + 1e-3
+        energy = now
+    assert {"impact", "touch"} <= seen
+    assert abs(unexplained) < 1e-3
