@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test check format lint types layers pytest pytest-bounds pytest-nojit bench clean
+.PHONY: demo test check format lint types layers pytest pytest-bounds pytest-nojit bench docs clean
 
 demo: $(STAMP)
 	@$(BIN)/drystone demo --output demo
@@ -40,6 +40,12 @@ pytest-nojit: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/drystone bench solvers
 
+# The site in site/, with a replay of every scene (minutes the first time); needs no network.
+docs: $(STAMP)
+	$(BIN)/python docs/make_gallery.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
@@ -47,4 +53,4 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo site docs/gallery/replays
