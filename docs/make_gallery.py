@@ -79,7 +79,8 @@ def replay(name: str, entry: dict[str, Any], until: float) -> Any:
     """The scene, run in memory until a time [s]; at most so many frames as the page can show."""
     import drystone as ds
 
-    sim = ds.scene(name, **entry.get("set", {})).simulation()
+    method = ds.TimeStepping(restitution="newton") if entry.get("stepped") else None
+    sim = ds.scene(name, **entry.get("set", {})).simulation(method)
     apart = FRAMES / entry.get("speed", 1.0) * sim.method.dt
     every = max(1, int(1 / apart))
     return sim.run(max(until, sim.method.dt), record=True, contacts=True, every=every)
