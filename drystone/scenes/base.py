@@ -129,7 +129,7 @@ def rough(**options: Any) -> EventDriven:
     meet by less than a millimetre a second rest. options: others than these."""
     loose = {
         "integrator": "rk45", "rtol": 1e-5, "atol": 1e-7,
-        "rest_speed": 1e-3, "slip_speed": 1e-5, "turning_speed": 1e-3,
+        "rest_speed": 1e-3, "slip_speed": 1e-4, "turning_speed": 1e-4,
     }  # fmt: skip
     return EventDriven(**{**loose, **options})
 

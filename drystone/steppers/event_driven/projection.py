@@ -8,8 +8,10 @@ correction is of the size of the error, so a one-step method keeps its order.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.lapack import dgelsy
 
 from drystone.constraints.joints.assembly import moved
+from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.event_driven.mode import Mode
@@ -100,4 +102,9 @@ def _solved(system: System, mine: Ints, goal: Floats) -> tuple[Floats, Floats]:
     scaled = W / unit[:, None] / unit
     scaled[flat], scaled[:, flat] = 0.0, 0.0
     rhs = np.where(flat, 0.0, goal / unit)
-    return np.linalg.lstsq(scaled, rhs, rcond=1e-11)[0] / unit, P
+    n = rhs.size
+    pivots = np.zeros(n, np.int32)
+    _, y, _, _, info = dgelsy(scaled, rhs, pivots, 1e-11, 4 * n + 64)
+    if info != 0:
+        raise SimulationError("the projection onto closed contacts and joints failed")
+    return np.asarray(y[:n, 0] if y.ndim == 2 else y[:n]) / unit, P

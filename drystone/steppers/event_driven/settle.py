@@ -30,6 +30,8 @@ ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
 SAME = 1e-10
 CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
+LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
+TURNED = 0.1  # of the slip speed: slip that has a direction
 MANY = 4  # events in a frame after which forces are taken from inside their bounds
 
 
@@ -79,8 +81,10 @@ class Settler:
     def loosen(self, factor: float) -> None:
         """Speeds at which contacts rest, stick and keep their direction, times a factor."""
         fine, slow = self._fine
-        self.tolerances = Tolerances(normal=factor * fine.normal, slip=factor * fine.slip)
-        self.slow = factor * slow
+        normal = max(fine.normal, min(factor * fine.normal, LOOSEST))
+        slip = max(fine.slip, min(factor * fine.slip, 0.01 * LOOSEST))
+        self.tolerances = Tolerances(normal=normal, slip=slip)
+        self.slow = max(slow, min(factor * slow, LOOSEST))
 
     def settle(self, state: State, books: Books) -> Mode:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
@@ -222,7 +226,12 @@ class Settler:
         if forces.ray is not None and fresh.any():
             # what has no slip cannot jam: static friction gives way, and how is seen later
             return plain
+        fresh &= ~np.array([self._runs(slip) for slip in rows.state.u[:, 1:]], bool)
         return forces, sliding, rows, fresh
+
+    def _runs(self, slip: Floats) -> bool:
+        """Whether a contact that gives way moves already, however slowly."""
+        return float(slip @ slip) > (TURNED * self.tolerances.slip) ** 2
 
     def _sliding(self, rows: Rows) -> Sliding:
         """Who slides by its velocity; slow slip keeps its direction (always, in the plane)."""
@@ -262,6 +271,9 @@ class Settler:
             new = kappa * forces.f[i, 0] * rows.state.mu[i, 1] * old + a[i]
             if rows.state.d == 2 or not new.any():
                 new = a[i]
+            slip = rows.state.u[i, 1:]
+            if self._runs(slip) and float(slip @ new) < 0.0:
+                new = slip  # it moves the other way still: friction slows it down first
             new = new / np.linalg.norm(new)
             turned |= bool(np.abs(new - old).max() > SAME) and rows.state.d == 3
             sliding.direction[i] = frame.T @ new

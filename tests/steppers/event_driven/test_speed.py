@@ -1,0 +1,161 @@
+"""What makes the event-driven method fast changes nothing: compiled rates, islands that sleep."""
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.kernels import event_forces, event_state
+from drystone.scenes.base import rough
+from drystone.steppers.event_driven.loop import Loop
+from drystone.steppers.event_driven.sleep import Sleepers
+
+
+def compared(scene: ds.Scene, duration: float, monkeypatch) -> tuple[int, float]:
+    """(number, worst difference) of compiled rates against those of ``Mode.evaluate``."""
+    count, worst = 0, 0.0
+    plain = Loop._rate
+
+    def both(self, t, y):
+        nonlocal count, worst
+        fast, self._fast = self._fast, None
+        reference = plain(self, t, y)
+        self._fast = fast
+        if fast is not None and np.isfinite(reference).all():
+            rate = fast(t, y)
+            if rate is not None:
+                count += 1
+                worst = max(worst, np.abs(rate - reference).max() / np.abs(reference).max())
+        return reference
+
+    monkeypatch.setattr(Loop, "_rate", both)
+    sim = scene.simulation(ds.EventDriven())
+    while sim.time < duration - 1e-9:
+        sim.step()
+    return count, worst
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "duration"),
+    [
+        ("bricks", {"planar": True, "mu": 0.3}, 0.1),
+        ("collapse", {"storeys": 1}, 0.1),
+        ("double-action-jack", {}, 0.1),
+        ("blocks-chain", {"links": 6}, 0.4),
+        ("jack-stairs", {}, 0.5),
+    ],
+)
+def test_compiled_rates_are_those_of_the_phase(name, settings, duration, monkeypatch):
+    count, worst = compared(ds.scene(name, **settings), duration, monkeypatch)
+    assert count > 20
+    assert worst < 1e-10
+
+
+def knocked() -> ds.World:
+    world = ds.World(planar=True)
+    world.add_ground(friction=0.5)
+    for k in range(3):
+        world.add_body(
+            ds.Rectangle(0.2, 0.2), name=f"box{k}", density=500, friction=0.5,
+            position=(0.0, 0.1 + 0.2 * k),
+        )  # fmt: skip
+    world.add_body(
+        ds.Disk(0.1), name="ball", density=500, friction=0.5, position=(-1.0, 0.3),
+        velocity=(3.0, 1.2),
+    )  # fmt: skip
+    return world
+
+
+def test_islands_at_rest_sleep_until_they_are_hit():
+    sim = ds.Simulation(knocked(), method=ds.EventDriven())
+    sim.step()
+    sim.step()
+    sleepers = sim.stepper.scene.sleepers
+    assert len(sleepers) == 1
+    assert sleepers.awake.sum() == 2  # the ball and the ground
+    weight = 500 * 0.2 * 0.2 * 9.81
+    table = sim.contacts
+    floor = np.isin(table["bodies"], "ground").any(axis=1)
+    # the ground has the higher kind: forces are those on the box
+    assert table["force"][floor][:, 1].sum() == pytest.approx(3 * weight)
+    assert sim.report.contacts == 6
+    assert sim.report.islands == 1
+    assert sim.body("box1").position.tolist() == [0.0, 0.1 + 0.2]  # to the bit
+    sim.run(duration=0.4)
+    assert len(sleepers) == 0
+    assert sim.body("box1").position[0] > 1e-3
+
+
+def test_sleep_changes_no_motion(monkeypatch):
+    def run() -> np.ndarray:
+        sim = ds.Simulation(knocked(), method=ds.EventDriven())
+        sim.run(duration=0.5)
+        return sim.state.position.copy()
+
+    with_sleep = run()
+    monkeypatch.setattr(Sleepers, "add", lambda self, *_: None)
+    assert np.abs(run() - with_sleep).max() < 1e-7
+
+
+def test_who_moves_a_body_that_sleeps_wakes_it():
+    sim = ds.Simulation(knocked(), method=ds.EventDriven())
+    sim.step()
+    sim.step()
+    sim.body("box2").velocity = (0.5, 0.0)
+    sim.step()
+    assert sim.body("box2").position[0] > 0.005
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "duration", "depth"),
+    [
+        ("dominoes", {"n": 4}, 0.5, 1e-8),
+        ("destructive-chain", {"rows": 2}, 0.8, 1e-8),
+        ("many-blocks-chain", {"n": 3, "links": 8}, 0.7, 1e-8),
+        ("block-feeder", {"n": 3}, 0.8, 1e-8),
+        ("collapse", {"storeys": 1}, 0.6, 1e-8),
+    ],
+)
+def test_scenes_of_the_papers_go_on(name, settings, duration, depth):
+    sim = ds.scene(name, **settings).simulation(rough())
+    unexplained, kinetic, deepest = 0.0, 0.0, 0.0
+    while sim.time < duration - 1e-9:
+        report = sim.step()
+        unexplained += report.energy.unexplained
+        kinetic = max(kinetic, report.energy.kinetic)
+        deepest = max(deepest, report.infeasibility)
+    assert deepest < depth
+    assert abs(unexplained) < 1e-3 * kinetic
+
+
+@pytest.mark.kernels
+def test_contacts_are_found_again_in_any_order():
+    key = np.array([[0, 1, 5], [0, 1, 6], [2, 1, 5]])
+    order = np.array([2, 0, 1])
+    place = np.empty(4, np.int64)
+    a, b, f = (np.append(key[order, k], 9) for k in range(3))
+    event_state.match(a, b, f, key, place)
+    assert place.tolist() == [2, 0, 1, -1]
+    point, normal, gap = np.arange(8.0).reshape(4, 2), np.ones((4, 2)), np.arange(4.0)
+    index, p, n, C = np.empty(3, np.int64), np.zeros((3, 2, 2)), np.zeros((3, 2)), np.zeros(3)
+    found = np.int64(3)
+    assert event_state.follow(a, b, f, found, key, point, normal, gap, index, p, n, C) == 0
+    assert index.tolist() == [1, 2, 0]
+    assert np.allclose(p[:, 0] - p[:, 1], C[:, None] * n)
+
+
+@pytest.mark.kernels
+def test_forces_leave_their_rows_without_acceleration():
+    rng = np.random.default_rng(3)
+    body = np.array([[0, 1], [0, 1], [1, 2], [-1, 2]])
+    J = rng.normal(size=(4, 2, 3))
+    J[3, 0] = 0.0
+    mass, inertia = np.array([0.5, 2.0, 1.0]), np.array([1.0, 0.3, 2.0]).reshape(3, 1, 1)
+    S = np.empty_like(J)
+    event_forces.responses(body, J, mass, inertia, S)
+    a, bias = rng.normal(size=(3, 3)), rng.normal(size=4)
+    rows, B, load = np.arange(4), np.empty((4, 4)), np.empty(4)
+    event_forces.equations(rows, body, mass > 0, J, S, bias, np.zeros(4), a, B, load)
+    r = np.linalg.solve(B.T, load)
+    event_forces.add_rows(rows, r, body, S, a)
+    left = [sum(J[k, s] @ a[body[k, s]] for s in (0, 1) if body[k, s] >= 0) for k in range(4)]
+    assert np.abs(left + bias).max() < 1e-12
