@@ -149,7 +149,7 @@ def test_the_jack_falls_down_the_stairs_by_events():
 
 
 def test_the_dice_fall_through_the_lattice_by_events():
-    """D.2, its first part: impacts on bars, no die in anything, energy explained and never gained."""
+    """D.2, its first part: impacts on bars, no die in anything, energy explained, never gained."""
     sim = scene("dice-lattice").simulation()
     energy, seen, unexplained = sum(sim.energy), set(), 0.0
     for _ in range(48):
