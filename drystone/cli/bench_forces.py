@@ -38,9 +38,9 @@ CASES = (
     Case("bricks", "bricks", 1.0, {}, 2),
     Case("bricks in the plane", "bricks", 1.0, {"planar": True}),
     Case("dominoes without friction", "dominoes", 1.0, {"n": 8, "mu": 0.0}),
-    Case("dominoes", "dominoes", 1.0, {"n": 8}, 2),
+    Case("dominoes", "dominoes", 0.4, {"n": 8}),
     Case("collapse without friction", "collapse", 1.0, {"mu": 0.0, "lean": 0.1}),
-    Case("collapse", "collapse", 2.0, {}, 20),
+    Case("collapse", "collapse", 0.4, {}, 5),
 )
 
 
