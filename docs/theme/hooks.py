@@ -7,6 +7,7 @@ gets its replays, where they have been made.
 
 from __future__ import annotations
 
+import ast
 import html
 import logging
 import posixpath
@@ -20,11 +21,20 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
 LOG = logging.getLogger("mkdocs.hooks.drystone")
-LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
+LINK = re.compile(r"""(\]\(|\b(?:src|href)=")([^)"#\s]+)((?:#[^)"\s]*)?[)"])""")
 FENCE = re.compile(r"^(```\w+) [\w -]+$", re.MULTILINE)  # "```python no-run": words for the tests
-INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
-DISPLAY = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
-OUTSIDE = {"README.md": "index.md", "CHANGELOG.md": "changes.md"}
+# code is left alone; formulas may go over lines, stand in lists, and hold bars within tables
+TEX = re.compile(
+    r"(?P<code>^ *```.*?^ *```|`+[^`]+`+)|^(?P<heading>#+ [^\n]*)$"
+    r"|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^\s$](?:[^$]*[^\s$])?)\$(?!\d)",
+    re.DOTALL | re.MULTILINE,
+)
+TOKEN = re.compile(r"zqm(\d+)zqm")
+OUTSIDE = {
+    "README.md": "readme.md", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md",
+    "benchmarks": "benchmarks/index.md", "benchmarks/README.md": "benchmarks/index.md",
+    "benchmarks/results": "benchmarks/index.md", "examples": "examples.md",
+}  # fmt: skip
 BAR = '<mo stretchy="false">&#x0007C;</mo>'  # of a norm: not a relation with space about it
 NARROW = '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;</mo>'
 NAME = re.compile(r"`(\w+)((?:\([^`]*\))?)`")
@@ -52,30 +62,43 @@ def on_page_markdown(text: str, page: Any, config: Any, files: Any) -> str:
     """Links that leave ``docs``, words after the language of a block, replays."""
     place = page.file.src_uri
     text = FENCE.sub(r"\1", text)
-    text = re.sub(r"\$\$\n(?=\$\$)", "$$\n\n", text)  # one formula under the other
     text = LINK.sub(lambda m: m[1] + _target(m[2], place) + m[3], text)
     if place == "gallery/index.md":
         text = _with_replays(text, Path(config.docs_dir) / "gallery" / "replays")
     if place == "api.md":
         text = _with_references(text)
-    return text
+    page.formulas = []
+    return TEX.sub(lambda m: _token(m, page.formulas), text)
 
 
 def on_page_content(text: str, page: Any, config: Any, files: Any) -> str:
-    """Formulas as MathML."""
-    text = INLINE.sub(lambda m: mathml(m[1], "inline"), text)
-    return DISPLAY.sub(lambda m: f'<div class="formula">{mathml(m[1], "block")}</div>', text)
+    """Formulas as MathML, in the places that were kept for them."""
+    return TOKEN.sub(lambda m: page.formulas[int(m[1])], text)
+
+
+def _token(match: re.Match[str], formulas: list[str]) -> str:
+    """A word in the place of a formula, which Markdown does not touch."""
+    if match["code"]:
+        return match[0]
+    if match["heading"]:  # these are also anchors and entries of contents: letters only
+        return re.sub(r"\$([^$]+)\$", r"*\1*", match["heading"])
+    if match["block"]:
+        found = f'<span class="formula">{mathml(match["block"], "block")}</span>'
+    else:
+        found = mathml(match["inline"], "inline")
+    formulas.append(found)
+    return f"zqm{len(formulas) - 1}zqm"
 
 
 @lru_cache(maxsize=4096)
 def mathml(tex: str, display: str) -> str:
-    """A formula of the pages, TeX with HTML's escapes, as MathML."""
-    source = html.unescape(tex).strip()
+    """A formula in TeX as MathML."""
+    source = " ".join(tex.split())
     try:
         return convert(source, display=display).replace(BAR, NARROW)
     except Exception as error:  # whatever is wrong with it, strict builds end here
         LOG.warning("formula %r: %s", source, error or type(error).__name__)
-        return f"<code>{tex}</code>"
+        return f"<code>{html.escape(tex)}</code>"
 
 
 def reference() -> dict[str, str]:
@@ -137,11 +160,25 @@ def _with_replays(text: str, folder: Path) -> str:
 
 def _taken_in() -> dict[str, str]:
     """Pages of the site by place, from files that lie elsewhere in the repository."""
-    out = {"changes.md": _changes()}
-    out["benchmarks/index.md"] = (ROOT / "benchmarks" / "README.md").read_text()
+    out = {"changes.md": _changes(), "examples.md": _examples()}
+    for file in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"):
+        out[OUTSIDE[file]] = (ROOT / file).read_text()
     for path in sorted((ROOT / "benchmarks" / "results").glob("*.md")):
         out[f"benchmarks/results/{path.name}"] = path.read_text()
     return out
+
+
+def _examples() -> str:
+    """The examples, each with what it says of itself."""
+    out = ["# Examples\n\nScripts that check themselves, in the folder `examples`.\n"]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        module = ast.parse(path.read_text())
+        said = ast.get_docstring(module) or ""
+        body = path.read_text().split('"""', 2)[2].strip()
+        title = path.stem[3:].replace("_", " ").capitalize()
+        out.append(f"## {title}\n\n{said}\n\n`python examples/{path.name}`\n")
+        out.append(f"```python\n{body}\n```\n")
+    return "\n".join(out)
 
 
 def _changes() -> str:
@@ -159,17 +196,16 @@ def _target(link: str, place: str) -> str:
     """Where a link of the page at `place` leads on the site."""
     if ":" in link or link.startswith("/"):
         return link
-    inside = place.startswith("benchmarks/") or place == "changes.md"
-    home = place if inside else f"docs/{place}"  # where the text lies in the repository
+    homes = {site: file for file, site in OUTSIDE.items() if file.endswith(".md")}
+    inside = place.startswith("benchmarks/results/")
+    home = place if inside else homes.get(place, f"docs/{place}")  # where the text lies
     goal = posixpath.normpath(posixpath.join(posixpath.dirname(home), link))
-    if goal.startswith("docs/"):
+    if goal in OUTSIDE or goal.startswith("examples/"):
+        goal = OUTSIDE.get(goal, "examples.md")
+    elif goal.startswith("docs/"):
         goal = goal.removeprefix("docs/")
-    elif goal in ("benchmarks", "benchmarks/results", "benchmarks/README.md"):
-        goal = "benchmarks/index.md"
     elif not goal.startswith("benchmarks/results/"):
-        if goal not in OUTSIDE:
-            LOG.warning("%s: %s is not part of the site", place, link)
-        goal = OUTSIDE.get(goal, link)
+        LOG.warning("%s: %s is not part of the site", place, link)
     return posixpath.relpath(goal, posixpath.dirname(place) or ".")
 
 
