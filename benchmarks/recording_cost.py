@@ -17,7 +17,7 @@ from drystone.recording.reader import read_recording
 from drystone.scenes import scene
 
 CASES = (("brazil-nut", {}, 75.0), ("spheres", {"n": 1000}, 2.0))
-REPEATS = 5
+REPEATS = 8
 RESULTS = Path(__file__).parent / "results" / "recording.md"
 
 

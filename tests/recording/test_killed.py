@@ -25,12 +25,15 @@ def uninterrupted(name):
     return sim.state
 
 
-def killed_after(path, name, seconds):
-    """Start a run and kill it; whether it was still running."""
+def killed_after(path, name, seconds, there=True):
+    """Start a run and kill it so many seconds after its file is there, or after its first step;
+    whether it was still running."""
     args = [sys.executable, str(WORKER), str(path), name, str(STEPS[name])]
     worker = subprocess.Popen(args, stdout=subprocess.PIPE)
     try:
         assert worker.stdout.readline() == b"ready\n"
+        while there and not path.exists() and worker.poll() is None:
+            time.sleep(0.001)
         try:
             worker.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -72,7 +75,7 @@ def kill(tmp_path, moments, seed):
     for k in range(moments):
         name = list(STEPS)[k % len(STEPS)]
         path = tmp_path / f"{k}.h5"
-        alive = killed_after(path, name, rng.uniform(0.0, 0.6))
+        alive = killed_after(path, name, rng.uniform(0.0, 0.8), there=k % 5 < 4)
         if not path.exists():  # before the file had its first frame
             assert alive
             continue
@@ -90,14 +93,13 @@ def test_killed_at_five_moments(tmp_path):
 @pytest.mark.kills
 def test_killed_at_fifty_moments(tmp_path):
     frames = kill(tmp_path, 50, 2)
-    assert len(frames) > 40
+    assert len(frames) >= 40
     assert len(set(frames)) > 10
 
 
 def test_a_resumed_run_is_killed_too(tmp_path):
     path = tmp_path / "a.h5"
-    while not path.exists():
-        killed_after(path, "spheres", 0.5)
+    killed_after(path, "spheres", 0.5)
     code = f"import drystone as ds; print('ready', flush=True); ds.resume({str(path)!r})"
     for seconds in (0.05, 0.6):
         worker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)

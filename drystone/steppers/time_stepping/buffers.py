@@ -23,7 +23,7 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
-NOTED, FEW = 16, 1024  # frames of contacts, and contacts, that there is room for at least
+NOTED, FEW = 64, 1024  # frames of contacts, and contacts, that there is room for at least
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
