@@ -44,7 +44,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/make_gallery.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "open site/index.html"
+	@echo "open site/index.html; with search: python -m http.server -d site"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
