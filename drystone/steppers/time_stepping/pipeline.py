@@ -113,8 +113,10 @@ class Stepper(Readout):
         tied = (rows.joint >= 0) & (rows.blocks.action[rows.joint] < 0)
         mean = rows.velocities(0.5 * (work.v0 + solved.v))[tied]
         made = float((solved.r[tied] * mean).sum())
-        gravity = float((self.model.gravity**2).sum())
-        still = 0.5 * float(self.model.mass.sum()) * work.h**2 * gravity  # what a step of it gives
+        model = self.model
+        weight = float(model.mass.sum()) * float((model.gravity**2).sum())
+        pushed = (work.force[:, : model.dim] ** 2).sum(axis=1) @ model.inverse_mass
+        still = 0.5 * work.h**2 * (weight + float(pushed))  # what a step of gravity and loads gives
         return abs(made) > GAIN * max(report.energy.kinetic, work.energy[0], still)
 
     def _memory(self) -> Any:
