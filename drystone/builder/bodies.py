@@ -18,6 +18,7 @@ from drystone.geometry.shapes import Compound, Shape
 from drystone.problems import CircularCone, EllipticCone
 
 DENSITY = 1000.0  # [kg/m^3], in the plane [kg/m^2]
+HEAVIEST = 1e100  # [kg], and one over it the lightest: products of masses stay numbers
 LAYERS = 63  # bits of an int64 but its sign, which None sets too
 Pair = tuple[float, float]
 
@@ -199,6 +200,8 @@ def matter_of(
         rho = DENSITY if density is None else check.positive(owner, "density", density)
         return _shape_matter(owner, template, rho)
     total = check.positive(owner, "mass", mass)
+    if not 1.0 / HEAVIEST <= total <= HEAVIEST:
+        raise ModelError(f"{owner}: mass = {mass!r}: expected {1 / HEAVIEST:g} to {HEAVIEST:g} kg")
     of_shape = None if template is None else _shape_matter(owner, template, 1.0)
     if inertia is None:
         if of_shape is None:

@@ -53,9 +53,10 @@ class Scene:
     def __init__(self, model: Model, detector: Detector) -> None:
         self.model, self.detector = model, detector
         self.sizes = bodies.radii(model)
-        finite = self.sizes[np.isfinite(self.sizes)]
+        solid = np.isfinite(self.sizes) & (self.sizes > 0)  # a body may have no shape
+        finite = self.sizes[solid]
         self.size = float(np.median(finite)) if finite.size else 1.0
-        moving = self.sizes[(model.inverse_mass > 0) & np.isfinite(self.sizes)]
+        moving = self.sizes[(model.inverse_mass > 0) & solid]
         self.least = float(moving.min(initial=np.inf))
         radius = model.geoms.radius
         self.near = NEAR * np.where(np.isfinite(radius), radius, 0.0)

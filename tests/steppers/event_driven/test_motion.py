@@ -199,3 +199,12 @@ def test_a_prescribed_body_drives_what_lies_on_it():
     assert sum(r.energy.driving for r in reports) == pytest.approx(
         sum(r.energy.change for r in reports), abs=1e-8
     )
+
+
+def test_a_body_without_shape_falls():
+    world = ds.World()
+    world.add_ground()
+    world.add_body(None, name="point", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 1))
+    sim = ds.Simulation(world, "event-driven")
+    sim.run(0.1)
+    assert sim.body("point").position[2] == pytest.approx(1 - 9.81 * sim.time**2 / 2, abs=1e-9)
