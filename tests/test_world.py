@@ -209,6 +209,8 @@ SPATIAL = [
     ({"mass": 0}, "mass = 0: expected more than 0"),
     ({"mass": -2}, "mass = -2"),
     ({"mass": NAN}, "mass = nan"),
+    ({"mass": 1e308}, "mass = 1e+308: expected 1e-100 to 1e+100 kg"),
+    ({"mass": 1e-308}, "mass = 1e-308: expected 1e-100 to 1e+100 kg"),
     ({"mass": True}, "mass = True: expected a number"),
     ({"mass": "heavy"}, "mass = 'heavy': expected a number"),
     ({"density": 0}, "density = 0"),
@@ -352,10 +354,3 @@ def test_fixed_bodies_may_be_unbounded_or_meshes():
 def test_built_times_are_checked():
     with pytest.raises(ModelError, match="time = nan"):
         World().build(time=NAN)
-
-
-@pytest.mark.parametrize("mass", [1e308, 1e-308])
-def test_masses_whose_products_are_no_numbers_are_refused(mass):
-    world = ds.World()
-    with pytest.raises(ds.ModelError, match=r"body 'p': mass = 1e[+-]308: expected 1e-100 to"):
-        world.add_body(ds.Sphere(0.1), name="p", mass=mass)
