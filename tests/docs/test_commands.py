@@ -104,7 +104,8 @@ def shortened(words):
     verb = words[0]
     takes = verb in ("run", "plot", "compare", "sweep") or (verb == "view" and "--html" in words)
     if takes and not words[1].endswith(".h5"):
-        words = [*words, "--duration", str(two_steps(words))]
+        steps = 5 if "--record" in words else 1  # a recording has frames, for plots, every 1/60 s
+        words = [*words, "--duration", str(steps * two_steps(words))]
     more = {"sweep": ["--jobs", "1"], "export": ["--size", "160x100"] if "--size" in words else []}
     return [*words, *more.get(verb, [])]
 

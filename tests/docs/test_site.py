@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -152,6 +153,30 @@ def test_the_reference_has_every_public_name(pages):
         assert f"drystone.{name}" in anchors
     assert "drystone.World.add_body" in anchors
     assert any(f"#drystone.{'World'}" in link for link in pages["api.html"].links)
+
+
+def test_a_browser_needs_nothing_else(site):
+    """Opened from the folder: formulas have a size, and no request leaves it."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    driver = pytest.importorskip("playwright.sync_api")
+    asked = []
+    with driver.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        for name in ("index", "theory/time_stepping", "gallery/index", "reference/worlds"):
+            page.goto((site / f"{name}.html").as_uri())
+            page.wait_for_load_state("networkidle")
+            assert "drystone" in page.title().lower()
+            boxes = page.locator("math").evaluate_all("all => all.map(m => m.clientWidth)")
+            assert all(width > 0 for width in boxes)
+            assert len(boxes) > 50 or "theory" not in name
+            blank = "all => all.filter(i => !i.naturalWidth).map(i => i.src)"
+            assert page.locator("img").evaluate_all(blank) == []
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 @pytest.fixture(scope="module")
