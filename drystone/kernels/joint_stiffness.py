@@ -23,6 +23,7 @@ from drystone.kernels.joints import LENGTH, POINT
 THRESHOLD = 0.0625  # (w h)^2 of the motions that are left alone; from 4 on they would be unstable
 BEND = 0.0625  # of M: where the positive part of S is rounded off, for Newton's method
 SWEEPS = 12  # of Jacobi's method for eigenvectors of 3 x 3
+LEAST = 1e-15  # of a diagonal, what must be left of it
 SMALL = 1e-30  # (relative)^2 of what is left off the diagonal
 
 
@@ -158,15 +159,17 @@ def _eigen(A, U):
 
 @kernel
 def _inverse(A, out):
-    """Of a symmetric (3, 3), by its cofactors."""
-    c0 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
-    c1 = A[1, 2] * A[2, 0] - A[1, 0] * A[2, 2]
-    c2 = A[1, 0] * A[2, 1] - A[1, 1] * A[2, 0]
-    k = 1.0 / (A[0, 0] * c0 + A[0, 1] * c1 + A[0, 2] * c2)
-    out[0, 0], out[0, 1], out[0, 2] = k * c0, k * c1, k * c2
-    out[1, 1] = k * (A[0, 0] * A[2, 2] - A[0, 2] * A[2, 0])
-    out[1, 2] = k * (A[0, 2] * A[1, 0] - A[0, 0] * A[1, 2])
-    out[2, 2] = k * (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0])
+    """Of a symmetric positive definite A (3, 3), as L^-T L^-1: that is positive definite too
+    whatever rounding does, where stiffness is 10^16 times the mass."""
+    a = 1.0 / np.sqrt(A[0, 0])
+    b, c = A[1, 0] * a, A[2, 0] * a
+    d = 1.0 / np.sqrt(max(A[1, 1] - b * b, LEAST * A[1, 1]))
+    e = (A[2, 1] - b * c) * d
+    f = 1.0 / np.sqrt(max(A[2, 2] - c * c - e * e, LEAST * A[2, 2]))
+    c = -(c * a - e * b * a * d) * f
+    b, e = -b * a * d, -e * d * f
+    out[0, 0], out[0, 1], out[0, 2] = a * a + b * b + c * c, b * d + c * e, c * f
+    out[1, 1], out[1, 2], out[2, 2] = d * d + e * e, e * f, f * f
     out[1, 0], out[2, 0], out[2, 1] = out[0, 1], out[0, 2], out[1, 2]
 
 

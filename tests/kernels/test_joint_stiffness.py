@@ -160,3 +160,16 @@ def test_softening_work_closes_the_books():
     pushed = 0.5 * ((v + v0) * p).sum()
     added = kernels.softening_work(np.int64(3), S, stiff, v0, v)
     np.testing.assert_allclose(gained, pushed + added, rtol=1e-12)
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 1.0, 1e8, 1e14, 1e20])
+def test_the_inverse_of_any_stiffness_is_positive(stiffness):
+    """NumPy's inverse where that means something; never a negative response."""
+    for _ in range(20):
+        n, A = RNG.normal(size=3), np.diag(RNG.uniform(0.5, 2.0, 3))
+        A += stiffness * np.outer(n, n)
+        out = np.empty((3, 3))
+        kernels._inverse(A, out)
+        assert np.linalg.eigvalsh(out).min() > -1e-14 * np.abs(out).max()
+        if stiffness <= 1e8:
+            np.testing.assert_allclose(out, np.linalg.solve(A, np.eye(3)), rtol=1e-6, atol=1e-8)

@@ -23,6 +23,7 @@ from drystone.types import Bools, Floats
 
 ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
+LOST = 1e-5  # [m or rad] opening of a step that is tried without closing joints
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
 
@@ -60,9 +61,31 @@ def close(
         solved = once(bias, at.r.copy())
         at = _arrive(soft, end, solved.r)
         iterations += solved.iterations
+    if not best <= LOST:
+        plain = _without_closing(soft, bias, once)
+        iterations += plain.iterations
+        if not best <= float(np.abs(end(plain.v).error).max(initial=0.0)):
+            plain.iterations = iterations
+            return plain
     kept.iterations = iterations
+    soft.load(kept.r)
     _settle(soft, bias, kept)
     return kept
+
+
+def _without_closing(
+    soft: Softened, bias: Floats, once: Callable[[Floats, Floats | None], Solved]
+) -> Solved:
+    """The step whose joints keep their velocities only, J v = 0, which never contradict each other:
+    a chain that is taut between two posts cannot be closed, to first order, once it is open."""
+    block, place, _, _ = soft.places
+    soft.load(None)
+    soft.start_rows()
+    soft.work.v_free = soft.velocity(None)
+    bias[block, place] = 0.0
+    solved = once(bias, None)
+    _settle(soft, bias, solved)
+    return solved
 
 
 @dataclass(slots=True)
@@ -94,9 +117,8 @@ def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:
 
 
 def _settle(soft: Softened, bias: Floats, solved: Solved) -> None:
-    """Leave the rows of the start, and the problem that r solves with them."""
+    """Leave the rows of the start, and the problem that r solves with them and the loaded S."""
     work, rows = soft.work, soft.rows
-    soft.load(solved.r)
     soft.start_rows()
     solved.v = soft.velocity(solved.r)
     work.v_free = soft.velocity(None)

@@ -238,3 +238,20 @@ def test_a_long_chain_takes_newton_two_steps():
     found = Newton(tol=1e-10, sweeps=0, homotopy=0).solve(sim.problem())
     assert found.ok
     assert found.iterations <= 3
+
+
+def test_a_chain_taut_between_two_posts_stays():
+    """Its joints contradict each other to first order as soon as it sags: nothing runs away."""
+    world = ds.World(planar=True)
+    before, length = "world", 0.2
+    for k in range(4):
+        world.add_body(
+            ds.Rectangle(length, 0.05), name=f"link{k}", position=(length * (k + 0.5), 1), layer=k
+        )
+        world.add_joint(ds.Pin(f"link{k}", before, anchor=(length * k, 1)))
+        before = f"link{k}"
+    world.add_joint(ds.Pin(before, "world", anchor=(4 * length, 1)))
+    sim = ds.Simulation(world)
+    sim.run(0.22)
+    assert abs(sim.body("link1").position[1] - 1) < 1e-4
+    assert sim.report.joint_error < 1e-6
