@@ -15,6 +15,7 @@ from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
+from drystone.dynamics.energy import kinetic
 from drystone.errors import ModelError, SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
@@ -117,7 +118,11 @@ class Stepper(Readout):
         weight = float(model.mass.sum()) * float((model.gravity**2).sum())
         pushed = (work.force[:, : model.dim] ** 2).sum(axis=1) @ model.inverse_mass
         still = 0.5 * work.h**2 * (weight + float(pushed))  # what a step of gravity and loads gives
-        return abs(made) > GAIN * max(report.energy.kinetic, work.energy[0], still)
+        if abs(made) <= GAIN * max(report.energy.kinetic, work.energy[0], still):
+            return False
+        kick = np.zeros_like(work.v0)  # and what motors and contacts give, that joints answer
+        rows.push(np.where(tied[:, None], 0.0, solved.r), kick)
+        return abs(made) > GAIN * (still + kinetic(model, work.inertia, kick))
 
     def _memory(self) -> Any:
         """What a step leaves for the next one."""
