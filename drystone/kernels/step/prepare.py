@@ -4,7 +4,8 @@ from drystone.kernels import contact_frames as frames
 from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 
-SOME = 16  # of a large island at rest, in each step
+SOME, MORE = 16, 64  # of a large island at rest, in each step, and where it is not yet calm:
+CALM = 0.05  # of the loose tolerance; what is let pass keeps a high heap moving, and forces jump
 FEW = 4  # before Newton, where it has just been needed
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
 
@@ -82,7 +83,7 @@ def _islands(s):
         s.enough[k], s.least[k] = s.limit[k], s.most[k]
         if size > the.SMALL and s.limit[k] < s.real[the.LOOSE]:
             # the warm start carries on: what is left of the tolerance is swept in later steps
-            s.enough[k], s.least[k] = s.real[the.LOOSE], SOME
+            s.enough[k], s.least[k], s.most[k] = max(tol, CALM * s.real[the.LOOSE]), SOME, MORE
         s.residual[k, 0] = s.residual[k, 1] = 0.0
     return the.GO_ON
 
