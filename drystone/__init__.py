@@ -130,10 +130,10 @@ if TYPE_CHECKING:
     from drystone.trajectory import Trajectory as Trajectory
     from drystone.types import Solution as Solution
     from drystone.types import Status as Status
-    from drystone.world import BodyHandle as BodyHandle
-    from drystone.world import ForceHandle as ForceHandle
     from drystone.view.export import export as export
     from drystone.view.export_html import embed as embed
+    from drystone.world import BodyHandle as BodyHandle
+    from drystone.world import ForceHandle as ForceHandle
     from drystone.world import World as World
 
 __version__ = "0.1.0"
