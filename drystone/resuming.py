@@ -112,13 +112,16 @@ def _world(known: Recording, world: World | None) -> World:
 
 
 def _checkpoint(known: Recording) -> tuple[int, dict[str, Any]]:
-    """The last one; the first where the method keeps no snapshots, and its steps are made again."""
+    """The last one."""
     if not len(known.checkpoints):
         raise RecordingError(f"{known.path}: it has no checkpoint to go on from")
     last = len(known.checkpoints) - 1
     snapshot = known.snapshot(last)
-    if snapshot["stepper"] is None and last:
-        return 0, known.snapshot(0)
+    if snapshot["stepper"] is None:
+        raise RecordingError(
+            f"{known.path}: it was recorded by a version that kept no checkpoints of this method: "
+            "run it again"
+        )
     return last, snapshot
 
 

@@ -124,11 +124,10 @@ class Simulation:
         """
         self.sync()
         now = self.state.copy()
-        keep = getattr(self._stepper, "snapshot", None)
         return {
             "steps": self._count, "start": self._start, "time": now.time,
             "position": now.position, "orientation": now.orientation, "velocity": now.velocity,
-            "stepper": None if keep is None else keep(),
+            "stepper": self._stepper.snapshot(),
             "kept": states(self.world, self.rng, callback),
         }  # fmt: skip
 
@@ -140,10 +139,7 @@ class Simulation:
         parts = ("position", "orientation", "velocity")
         self.state = State(float(snapshot["time"]), *(snapshot[name].copy() for name in parts))
         self._start, self._count = float(snapshot["start"]), int(snapshot["steps"])
-        if snapshot["stepper"] is not None:
-            self._stepper.restore(snapshot["stepper"])
-        elif self._count:
-            raise OptionError(f"restore: {self.method.name} goes on from the start of a run only")
+        self._stepper.restore(snapshot["stepper"])
         self.rng = give_back(self.world, callback, snapshot["kept"])
 
     def step(self) -> StepReport:

@@ -10,11 +10,13 @@ polynomials over nodes wherever they lie, by Gauss' rule, exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.integrate import DenseOutput, OdeSolver
 
+from drystone.steppers.snapshot import Snapshot
 from drystone.types import Floats
 
 Past = list[tuple[float, Floats]]
@@ -34,6 +36,36 @@ def weights(nodes: Floats, end: float) -> Floats:
     part = (at[:, None, None] - nodes) / away  # (point, i, j): factor j of polynomial i
     part[:, np.arange(n), np.arange(n)] = 1.0
     return np.asarray(0.5 * end * (w @ part.prod(axis=2)))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Where a phase ended with a frame, to go on in the next one: its signature (keys of contacts,
+    then bytes), time, y, and what ``Adams`` starts from."""
+
+    signature: tuple[Any, ...]
+    t: float
+    y: Floats
+    past: Past
+    order: int
+
+    def snapshot(self) -> Snapshot:
+        keys, *marks = self.signature
+        out: Snapshot = {f"mark{k}": np.frombuffer(m, np.uint8) for k, m in enumerate(marks)}
+        return out | {
+            "keys": np.array(keys, np.int64).reshape(-1, 3), "t": self.t, "y": self.y,
+            "times": np.array([t for t, _ in self.past]), "order": self.order,
+            "rates": np.array([f for _, f in self.past]).reshape(len(self.past), -1),
+        }  # fmt: skip
+
+    @classmethod
+    def restored(cls, known: Snapshot) -> History:
+        """What ``snapshot`` was taken of."""
+        marks = sorted(name for name in known if name.startswith("mark"))
+        keys = tuple(tuple(key) for key in known["keys"].tolist())
+        past = list(zip(known["times"].tolist(), known["rates"], strict=True))
+        signature = (keys, *(known[name].tobytes() for name in marks))
+        return cls(signature, float(known["t"]), known["y"], past, int(known["order"]))
 
 
 class Adams(OdeSolver):

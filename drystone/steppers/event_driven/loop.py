@@ -13,16 +13,18 @@ from drystone.dynamics.energy import energy
 from drystone.errors import DrystoneError, SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
-from drystone.steppers.event_driven.adams import Adams, Past
+from drystone.steppers.event_driven.adams import Adams, History
 from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.projection import close, stop
 from drystone.steppers.event_driven.rate import Rate
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
+from drystone.steppers.event_driven.sleep import Island, islands_from, snapshot_of
 from drystone.steppers.event_driven.stretched import Paths, Running, Stretched
-from drystone.steppers.event_driven.tables import contacts_of
+from drystone.steppers.event_driven.tables import islands_at_rest
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
+from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats
 
 INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": Adams}
@@ -54,16 +56,17 @@ class Loop:
         self._coarse = False
         self._trouble = ""
         self._known: tuple[float, Floats, Evaluation] | None = None
-        self._history: tuple[Any, float, Floats, Past, int] | None = None
+        self._history: History | None = None
         self._paths: Paths | None = None
-        self._flat: set[str] = set()
+        self._flat: tuple[str, ...] = ()
         self._running: Running | None = None
         self._fast: Rate | None = None
         self._resting: Evaluation | None = None
+        self._waiting: list[Island] = []
 
     def advance(self, state: State, until: float, books: Books) -> State:
         """The state at time `until`; books take what happens."""
-        self.books, self.work = books, np.zeros(4)
+        self.books, self.work, self.last = books, np.zeros(4), None
         now = state.copy()
         stuck, begin = 0, state.time
         self.scene.sleepers.begin(state)
@@ -93,14 +96,38 @@ class Loop:
 
     def _lay_to_rest(self, state: State) -> None:
         """Islands that were in equilibrium in the last phase sleep from now on."""
-        mode, sleepers, last = self._mode, self.scene.sleepers, self._resting
-        if mode is not None and last is not None and mode.resting:
-            table = contacts_of(self.scene.model, mode, last, self.books)
-            for system, _, _ in mode.resting.values():
-                own = system.bodies[self.scene.model.inverse_mass[system.bodies] > 0]
-                real = system.contacts[system.contacts < table.size]
-                sleepers.add(own, state, table[real])
-            mode.resting = {}
+        for own, table in self._tired(self.books):
+            self.scene.sleepers.add(own, state, table)
+        self._waiting = []
+        if self._mode is not None:
+            self._mode.resting = {}
+
+    def _tired(self, books: Books) -> list[Island]:
+        """Islands that were in equilibrium in the last phase; books: impulses to note."""
+        mode, last = self._mode, self._resting
+        if mode is None or last is None or not mode.resting:
+            return self._waiting
+        return islands_at_rest(self.scene.model, mode, last, books)
+
+    def snapshot(self) -> Snapshot:
+        """What the next frame depends on, beside the state."""
+        flat = np.array(self._flat, np.str_)
+        parts = {
+            "own": {"hint": self.hint, "turns": self.scene.turns, "flat": flat},
+            "history": {} if self._history is None else self._history.snapshot(),
+            "waiting": snapshot_of(self.scene.model, self._tired(Books())),
+            "sleepers": self.scene.sleepers.snapshot(),
+        }  # fmt: skip
+        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
+
+    def restore(self, known: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, before the first frame."""
+        own, history = part_of(known, "own"), part_of(known, "history")
+        self.hint, self.scene.turns = own.get("hint"), own.get("turns")
+        self._flat = tuple(own["flat"].tolist())
+        self._history = History.restored(history) if history else None
+        self.scene.sleepers.restore(part_of(known, "sleepers"))
+        self._waiting = islands_from(self.scene.model, part_of(known, "waiting"))
 
     def _hold(self, mode: Mode, state: State) -> None:
         """What presses is at rest from here on: closed, without speed across the contact."""
@@ -120,7 +147,7 @@ class Loop:
         loose = max(
             100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(self.books.restarts // STORM, 2)
         )
-        start = self._resting = mode.evaluate(state)
+        start = self._resting = self.last = mode.evaluate(state)
         self._known = (state.time, y.copy(), start)
         self._tell(mode, start)
         settler = self.settler
@@ -137,13 +164,14 @@ class Loop:
             self._step(solver)
             longest = max(longest, solver.t - t)
             after = self._accept(mode, solver)
-            self.hint = max(longest, solver.h_abs)
+            self.hint = float(max(longest, solver.h_abs))
             margin = self._travel(state, after)
             if prior is None:
                 prior = watch.probe(state.time, state, margin)
             event, probe = self._look(watch, solver, state, after, prior, margin, stuck)
             if event is not None:
                 return self._end(mode, event)
+            self.last = self.last if probe is None else probe.now
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
@@ -153,9 +181,9 @@ class Loop:
             self._tell(mode, probe.now)
             solver.f = self._rate(solver.t, solver.y)
             state, prior = after, probe
-        self.last = self._known[2] if self._known is not None else None
         if isinstance(solver, Adams):
-            self._history = (mode.signature, solver.t, solver.y.copy(), solver.past, solver.order)
+            y = solver.y.copy()
+            self._history = History(mode.signature, solver.t, y, solver.past, solver.order)
         return self._keep(state, solver.y)
 
     def _tell(self, mode: Mode, now: Evaluation) -> None:
@@ -181,7 +209,7 @@ class Loop:
         new = tuple(name for name in names if name not in self._flat)
         if new:
             self.books.events.append(Event(now.state.time, "curvature", new))
-        self._flat = set(names)
+        self._flat = tuple(names)
         return bool(names)
 
     def _pace(self) -> float:
@@ -205,10 +233,11 @@ class Loop:
     def _recall(self, t: float, y: Floats) -> dict[str, Any]:
         """History that Adams' methods go on with: that of the same phase in the last frame."""
         known, mode = self._history, self._mode
-        if known is None or mode is None or known[0] != mode.signature or known[1] != t:
+        if known is None or mode is None or known.signature != mode.signature or known.t != t:
             return {}
-        same = np.array_equal(known[2][: self.layout.work.start], y[: self.layout.work.start])
-        return {"past": known[3], "order": known[4]} if same else {}
+        end = self.layout.work.start
+        same = np.array_equal(known.y[:end], y[:end])
+        return {"past": known.past, "order": known.order} if same else {}
 
     def _rate(self, t: float, y: Floats) -> Floats:
         """dY/dt of the phase (N1)."""

@@ -10,7 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.model import Contacts, Model, State
+from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.tables import contact_table
 from drystone.types import Bools, Ints
+
+Island = tuple[Ints, np.ndarray]  # bodies, contacts as ``Simulation.contacts`` shows them
 
 
 class Sleepers:
@@ -22,11 +26,12 @@ class Sleepers:
         self._fixed: Bools = np.asarray(model.inverse_mass <= 0)
         self._fixed[driven] = False
         self._body = model.geoms.body
+        self._none = contact_table(model.names, model.dim, 0)
         self.label: Ints = np.full(model.nb, -1)
         self.tables: dict[int, np.ndarray] = {}
         self.contacts = 0
         self._next = 0
-        self._fresh: list[np.ndarray] = []
+        self._fresh: list[int] = []
         self._there: State | None = None
 
     def __len__(self) -> int:
@@ -37,14 +42,14 @@ class Sleepers:
         """(nb,) bodies that do not sleep."""
         return self.label < 0
 
-    def add(self, bodies: Ints, state: State, table: np.ndarray) -> None:
+    def add(self, bodies: Ints, state: State | None, table: np.ndarray) -> None:
         """Lay an island to rest as it is in a state."""
         self.label[bodies] = self._next
         self.tables[self._next] = table
-        self._fresh.append(table)
+        self._fresh.append(self._next)
         self.contacts += table.size
         self._next += 1
-        self._there = state
+        self._there = None if state is None else state.copy()
 
     def clear(self) -> None:
         """Wake everything."""
@@ -52,10 +57,39 @@ class Sleepers:
         self.tables.clear()
         self.contacts = 0
 
+    def snapshot(self) -> Snapshot:
+        """Contacts of all islands one after the other, field by field."""
+        tables, there = list(self.tables.values()), self._there
+        whole = np.concatenate([self._none, *tables])
+        out: Snapshot = {
+            "label": self.label.copy(), "next": self._next,
+            "numbers": np.array(list(self.tables), np.int64),
+            "sizes": np.array([table.size for table in tables], np.int64),
+            "fresh": np.array(self._fresh, np.int64),
+        }  # fmt: skip
+        if there is not None:
+            names = ("time", "position", "orientation", "velocity")
+            out |= within("there", {name: getattr(there, name) for name in names})
+        return out | within("table", {name: whole[name] for name in whole.dtype.names or ()})
+
+    def restore(self, known: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, of the same model."""
+        self.label, self._next = known["label"].copy(), int(known["next"])
+        whole = np.zeros(int(known["sizes"].sum()), self._none.dtype)
+        for name, values in part_of(known, "table").items():
+            whole[name] = values
+        parts = np.split(whole, np.cumsum(known["sizes"])[:-1])
+        self.tables = dict(zip(known["numbers"].tolist(), parts, strict=False))
+        self._fresh = known["fresh"].tolist()
+        self.contacts = whole.size
+        there = part_of(known, "there")
+        self._there = State(**there) if there else None
+
     def begin(self, state: State) -> None:
         """A frame begins: impacts are those of another one; what somebody moved does not sleep."""
-        for table in self._fresh:
-            table["impulse"] = 0.0
+        for k in self._fresh:
+            if k in self.tables:
+                self.tables[k]["impulse"] = 0.0
         self._fresh = []
         there, asleep = self._there, self.label >= 0
         if there is None or not self.tables:
@@ -82,3 +116,18 @@ class Sleepers:
             self.label[self.label == k] = -1
             self.contacts -= self.tables.pop(k).size
         return bool((hit >= 0).any())
+
+
+def snapshot_of(model: Model, islands: list[Island]) -> Snapshot:
+    """Islands that do not sleep yet, the same way."""
+    out = Sleepers(model)
+    for bodies, table in islands:
+        out.add(bodies, None, table)
+    return out.snapshot()
+
+
+def islands_from(model: Model, known: Snapshot) -> list[Island]:
+    """What ``snapshot_of`` was given."""
+    out = Sleepers(model)
+    out.restore(known)
+    return [(np.flatnonzero(out.label == k), table) for k, table in out.tables.items()]

@@ -32,6 +32,7 @@ from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Sleepers
 from drystone.steppers.event_driven.tables import contacts_of
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
+from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.tables import contact_table, joint_table
 from drystone.types import Floats, Ints
 
@@ -84,6 +85,23 @@ class EventStepper:
         self._loop = Loop(scene, settler, o.integrator, o.rtol, o.atol)
         self._loop.hint = hint
         self.method.forget()
+
+    def snapshot(self) -> Snapshot:
+        """What the next frame depends on, beside the state."""
+        parts = {
+            "own": {"lost": self.lost}, "loop": self.loop.snapshot(),
+            "forces": self.method.snapshot(), "detector": self.detector.state(),
+        }  # fmt: skip
+        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
+        self.lost = part_of(snapshot, "own")["lost"]
+        if self.lost.size:
+            self.adopt(self.model)
+        self.loop.restore(part_of(snapshot, "loop"))
+        self.method.restore(part_of(snapshot, "forces"))
+        self.detector.restore(part_of(snapshot, "detector"))
 
     @property
     def loop(self) -> Loop:

@@ -7,6 +7,7 @@ import numpy as np
 from drystone.model import Model
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.settle import Books
+from drystone.steppers.event_driven.sleep import Island
 from drystone.steppers.tables import contact_table
 
 
@@ -31,3 +32,13 @@ def contacts_of(model: Model, mode: Mode, now: Evaluation, books: Books) -> np.n
     word = np.where(slides, "slip", "stick")
     table["state"] = np.where(mode.closed[:nr], word, "open")
     return table
+
+
+def islands_at_rest(model: Model, mode: Mode, start: Evaluation, books: Books) -> list[Island]:
+    """Bodies and contacts of a phase's islands that are in equilibrium; start: of the phase."""
+    table = contacts_of(model, mode, start, books)
+    out = []
+    for system, _, _ in mode.resting.values():
+        own = system.bodies[model.inverse_mass[system.bodies] > 0]
+        out.append((own, table[system.contacts[system.contacts < table.size]]))
+    return out

@@ -8,9 +8,9 @@ holds (13.3); when it does not, the method itself runs and may choose another so
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from drystone.solvers.base import Solver
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
 from drystone.steppers.event_driven.forces.index_set import index_set
+from drystone.steppers.event_driven.forces.known import Key, Known, known_from, snapshot_of
 from drystone.steppers.event_driven.forces.results import Forces, Island, Statistics
 from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System, islands
+from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats, Solution, Status
 
 Explain = Literal["suspicious", "never", "always"]
@@ -77,7 +79,7 @@ class ContactForces:
         self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
         self.statistics = Statistics()
         self.listener: Listener | None = None
-        self._memory: dict[tuple[Any, ...], Island] = {}
+        self._memory: dict[Key, Known] = {}
 
     def solve(self, state: ContactState) -> Forces:
         """Forces of an instant; the index sets at hand stay as they are until ``commit``."""
@@ -90,11 +92,21 @@ class ContactForces:
 
     def commit(self, forces: Forces) -> None:
         """Take over the index sets of these forces: what the next instants try first."""
-        self._memory = {part.key: part for part in forces.islands}
+        self._memory = {part.key: Known.of(part) for part in forces.islands}
 
     def forget(self) -> None:
         """Drop all index sets, as after an impulse: continuity ends there anyway."""
         self._memory = {}
+
+    def snapshot(self) -> Snapshot:
+        """Index sets at hand, and counts."""
+        counts = within("statistics", asdict(self.statistics))
+        return counts | within("memory", snapshot_of(self._memory))
+
+    def restore(self, known: Snapshot) -> None:
+        """Take over what ``snapshot`` gave."""
+        self.statistics = Statistics(**part_of(known, "statistics"))
+        self._memory = known_from(part_of(known, "memory"))
 
     def _island(self, system: System, log: list[str]) -> Island:
         count = self.statistics
@@ -103,7 +115,7 @@ class ContactForces:
         key = (names, tuple(moving.tolist()), tuple(system.joints.tolist()))
         known = self._memory.get(key)
         count.solves += 1
-        again = self._again(system, known)
+        again = self._again(system, key, known)
         if again is not None:
             return again
         problem = self._stated(self.solver, system)
@@ -121,7 +133,7 @@ class ContactForces:
         changed = known is None or known.words != words
         return Island(key, system, solution, words, False, changed, L)
 
-    def _again(self, system: System, known: Island | None) -> Island | None:
+    def _again(self, system: System, key: Key, known: Known | None) -> Island | None:
         """The forces by the committed index set, or None where it does not hold."""
         if known is None or known.index_set is None or not self.reuse:
             return None
@@ -144,7 +156,7 @@ class ContactForces:
             iterations=0,
             seconds=perf_counter() - begin,
         )
-        return Island(known.key, system, solution, known.words, True, False, known.index_set)
+        return Island(key, system, solution, known.words, True, False, known.index_set)
 
     def _stated(self, solver: Solver, system: System) -> FrictionProblem:
         polyhedral = solver.name in methods.POLYHEDRAL
@@ -154,7 +166,7 @@ class ContactForces:
         return methods.friction_problem(system, self.directions if polyhedral else 0)
 
     def _solve(
-        self, problem: FrictionProblem, system: System, known: Island | None, log: list[str]
+        self, problem: FrictionProblem, system: System, known: Known | None, log: list[str]
     ) -> Solution:
         """By the chosen method, else by the first fallback that arrives."""
         guess = None if known is None else known.solution
