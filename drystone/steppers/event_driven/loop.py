@@ -16,7 +16,7 @@ from drystone.steppers.base import Event
 from drystone.steppers.event_driven.adams import Adams, History
 from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
 from drystone.steppers.event_driven.mode import Evaluation, Mode
-from drystone.steppers.event_driven.projection import close, stop
+from drystone.steppers.event_driven.projection import check_closed, close, stop
 from drystone.steppers.event_driven.rate import Rate
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
@@ -33,7 +33,6 @@ TRAVEL = 0.5  # of the smallest body's size between two looks
 PATIENCE = 12  # events without progress before conditions are looked at less closely
 STORM = 40  # events in a frame after which contacts rest, stick and stop turning ten times earlier;
 COARSE = 16  # after twice as many forces follow the laws only at so many instants of a frame
-TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
 PROGRESS = 1e-11  # [s]
 FAR = 1e12  # [m], [m/s]: no state is there
 DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
@@ -69,9 +68,10 @@ class Loop:
         self.books, self.work, self.last = books, np.zeros(4), None
         now = state.copy()
         stuck, begin = 0, state.time
-        self.scene.sleepers.begin(state)
+        moved = self.scene.sleepers.begin(state)
         while True:
-            self._lay_to_rest(now)
+            self._lay_to_rest(now, moved)
+            moved = False
             storm = min(books.restarts // STORM, 2)
             power = storm + min(books.restarts // (4 * STORM), 2)
             self.settler.loosen(10.0**power)
@@ -85,6 +85,7 @@ class Loop:
             pause = now.time + (until - begin) / COARSE if self._coarse else until
             now = self._phase(mode, now, min(until, pause), stuck)
             if now.time >= until:
+                self.scene.sleepers.end(now)
                 return now
             books.restarts += 1
             stuck = stuck + 1 if now.time - before <= PROGRESS else 0
@@ -94,9 +95,10 @@ class Loop:
                     f"were {', '.join(e.kind for e in books.events[-4:])}"
                 )
 
-    def _lay_to_rest(self, state: State) -> None:
-        """Islands that were in equilibrium in the last phase sleep from now on."""
-        for own, table in self._tired(self.books):
+    def _lay_to_rest(self, state: State, moved: bool) -> None:
+        """Islands that were in equilibrium in the last phase sleep from now on; moved: somebody
+        moved bodies since, and nothing is known of them."""
+        for own, table in [] if moved else self._tired(self.books):
             self.scene.sleepers.add(own, state, table)
         self._waiting = []
         if self._mode is not None:
@@ -280,27 +282,12 @@ class Loop:
         state = self.layout.state(solver.t, solver.y)
         self._advance_turns(state)
         before = self._energy(state)
-        self._check_closed(close(mode, state, self._targets), state)
+        check_closed(self.scene, close(mode, state, self._targets), state)
         stop(mode, state)
         work = solver.y[self.layout.work].copy()
         work[CONSTRAINT] += self._energy(state) - before
         solver.y = self.layout.pack(state, work)
         return state
-
-    def _check_closed(self, error: Floats, state: State) -> None:
-        """Joints that cannot be closed end the run."""
-        joints = self.scene.model.joints
-        worst = float(np.abs(error).max(initial=0.0))
-        if joints is None or worst <= TORN * min(1.0, self.scene.size):
-            return
-        row = int(np.abs(error).argmax())
-        place = joints.row_joint[row] if row < joints.nr else int(joints.body.shape[0]) - 1
-        names = self.scene.model.names
-        a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[place])
-        raise SimulationError(
-            f"joint {joints.names[place]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
-            f"t = {state.time:.6g} s: no motion closes it, prescribed ones drive them apart"
-        )
 
     def _look(
         self,

@@ -15,10 +15,12 @@ from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.event_driven.mode import Mode
+from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.touch import Rows
 from drystone.types import Floats, Ints
 
 ROUNDS = 5
+TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
 EXACT = 1e-13  # of the bodies' size: gaps and openings that need no correction
 STILL = 1e-12  # [m/s] of a body's size of 1 m: the same of speeds
 
@@ -69,6 +71,22 @@ def stop(mode: Mode, state: State, start: bool = False) -> float:
     if worst > STILL * max(scene.size, 1.0):
         state.velocity += _least(rows, pressed, rough, -speed)
     return worst
+
+
+def check_closed(scene: Scene, error: Floats, state: State) -> None:
+    """Joints that cannot be closed end the run."""
+    joints = scene.model.joints
+    worst = float(np.abs(error).max(initial=0.0))
+    if joints is None or worst <= TORN * min(1.0, scene.size):
+        return
+    row = int(np.abs(error).argmax())
+    place = joints.row_joint[row] if row < joints.nr else int(joints.body.shape[0]) - 1
+    names = scene.model.names
+    a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[place])
+    raise SimulationError(
+        f"joint {joints.names[place]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
+        f"t = {state.time:.6g} s: no motion closes it, prescribed ones drive them apart"
+    )
 
 
 def _least(rows: Rows, pressed: Ints, rough: Ints, wanted: Floats) -> Floats:

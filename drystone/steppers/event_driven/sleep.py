@@ -14,6 +14,7 @@ from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.tables import contact_table
 from drystone.types import Bools, Ints
 
+PARTS = ("position", "orientation", "velocity")
 Island = tuple[Ints, np.ndarray]  # bodies, contacts as ``Simulation.contacts`` shows them
 
 
@@ -32,7 +33,8 @@ class Sleepers:
         self.contacts = 0
         self._next = 0
         self._fresh: list[int] = []
-        self._there: State | None = None
+        self._there: State | None = None  # where islands sleep
+        self._ended: State | None = None  # the last frame
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -56,10 +58,11 @@ class Sleepers:
         self.label[:] = -1
         self.tables.clear()
         self.contacts = 0
+        self._ended = None
 
     def snapshot(self) -> Snapshot:
         """Contacts of all islands one after the other, field by field."""
-        tables, there = list(self.tables.values()), self._there
+        tables = list(self.tables.values())
         whole = np.concatenate([self._none, *tables])
         out: Snapshot = {
             "label": self.label.copy(), "next": self._next,
@@ -67,9 +70,10 @@ class Sleepers:
             "sizes": np.array([table.size for table in tables], np.int64),
             "fresh": np.array(self._fresh, np.int64),
         }  # fmt: skip
-        if there is not None:
-            names = ("time", "position", "orientation", "velocity")
-            out |= within("there", {name: getattr(there, name) for name in names})
+        for name, state in (("there", self._there), ("ended", self._ended)):
+            if state is not None:
+                own = {part: getattr(state, part) for part in ("time", *PARTS)}
+                out |= within(name, own)
         return out | within("table", {name: whole[name] for name in whole.dtype.names or ()})
 
     def restore(self, known: Snapshot) -> None:
@@ -82,23 +86,33 @@ class Sleepers:
         self.tables = dict(zip(known["numbers"].tolist(), parts, strict=False))
         self._fresh = known["fresh"].tolist()
         self.contacts = whole.size
-        there = part_of(known, "there")
+        there, ended = part_of(known, "there"), part_of(known, "ended")
         self._there = State(**there) if there else None
+        self._ended = State(**ended) if ended else None
 
-    def begin(self, state: State) -> None:
-        """A frame begins: impacts are those of another one; what somebody moved does not sleep."""
+    def end(self, state: State) -> None:
+        """A frame ends."""
+        self._ended = state.copy()
+
+    def begin(self, state: State) -> bool:
+        """A frame begins: impacts are those of another one; what somebody moved does not sleep.
+        Returns whether anything was moved, or woken, since the last frame ended."""
         for k in self._fresh:
             if k in self.tables:
                 self.tables[k]["impulse"] = 0.0
         self._fresh = []
         there, asleep = self._there, self.label >= 0
-        if there is None or not self.tables:
-            return
-        moved = state.velocity[asleep].any()
-        for name in ("position", "orientation"):
-            moved |= not np.array_equal(getattr(state, name)[asleep], getattr(there, name)[asleep])
-        if moved:
-            self.clear()
+        if there is not None and self.tables:
+            moved = state.velocity[asleep].any()
+            for name in ("position", "orientation"):
+                here, was = getattr(state, name)[asleep], getattr(there, name)[asleep]
+                moved |= not np.array_equal(here, was)
+            if moved:
+                self.clear()
+        ended, self._ended = self._ended, None
+        return ended is None or not all(
+            np.array_equal(getattr(state, name), getattr(ended, name)) for name in PARTS
+        )
 
     def apart(self, contacts: Contacts) -> Bools:
         """(nc,) contacts that something awake takes part in."""

@@ -221,3 +221,30 @@ def test_stacked_bricks_reuse_their_index_set():
     sim, reports = run(world, 0.3)
     assert all(r.reuse == 1.0 for r in reports)
     assert np.abs(sim.state.velocity).max() < 1e-9
+
+
+@pytest.mark.parametrize("frames", [0, 1, 2, 3])
+def test_bodies_at_rest_that_somebody_moves(frames):
+    """Whether they sleep, are about to, or were not looked at yet: by Coulomb's and Galilei's
+    laws from the frame on in which they were moved."""
+    h, g, mu = 1 / 60, 9.81, 0.4
+
+    def rested():
+        world = ds.World(planar=True, gravity=(0, -g))
+        world.add_ground(friction=mu)
+        world.add_body(ds.Rectangle(0.2, 0.1), name="brick", position=(0, 0.05), friction=mu)
+        sim = ds.Simulation(world, ds.EventDriven(dt=h))
+        for _ in range(frames):
+            sim.step()
+        return sim, sim.body("brick")
+
+    sim, brick = rested()
+    brick.velocity = (1.0, 0.0)
+    sim.step()
+    assert brick.velocity == pytest.approx([1.0 - mu * g * h, 0.0], abs=1e-8)
+    assert brick.position == pytest.approx([h - 0.5 * mu * g * h**2, 0.05], abs=1e-8)
+    sim, brick = rested()
+    brick.position = (0.0, 1.0)
+    sim.step()
+    sim.step()
+    assert brick.position == pytest.approx([0.0, 1.0 - 2 * g * h**2], abs=1e-8)
