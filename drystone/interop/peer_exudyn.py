@@ -9,6 +9,7 @@ import numpy as np
 from exudyn.utilities import RigidBodyInertia
 
 from drystone.dynamics.frames import rotations
+from drystone.errors import SimulationError
 from drystone.geometry import kinds
 from drystone.interop.engine_peers import Engine, ball_joints, check_kinds, quaternions
 from drystone.model import Model, State
@@ -58,7 +59,10 @@ class Exudyn(Engine):
         self._settings.timeIntegration.numberOfSteps = steps
         self._settings.timeIntegration.startTime = begin
         self._settings.timeIntegration.endTime = end
-        self._system.SolveDynamic(self._settings, updateInitialValues=True)
+        try:
+            self._system.SolveDynamic(self._settings, updateInitialValues=True)
+        except Exception as error:  # Exudyn's own kind, which its modules do not export
+            raise SimulationError(f"{self.name} gives up after t = {begin:.3g} s") from error
         self._steps += steps
 
     def state(self) -> State:
