@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import complete_scene
+from drystone.cli.run import SCENE, SETTINGS
 from drystone.cli.words import FAILED, PIPED_WIDTH, make_folder, mistakes
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from drystone.comparison.measures import Row
 
 
-SCENE = Annotated[
-    str,
-    typer.Argument(
-        help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
-        metavar="SCENE|FILE",
-        autocompletion=complete_scene,
-    ),
-]
 METHODS = Annotated[
     list[str] | None,
     typer.Option(
@@ -37,10 +29,6 @@ METHODS = Annotated[
     ),
 ]
 DURATION = Annotated[float | None, typer.Option(help="Simulated seconds.")]
-SETTINGS = Annotated[
-    list[str] | None,
-    typer.Option("--set", "-s", help="A setting of the scene.", metavar="KEY=VALUE"),
-]
 REFERENCE = Annotated[
     str | None,
     typer.Option(help="Method to measure errors against; the finest by default.", metavar="METHOD"),

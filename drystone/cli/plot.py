@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from drystone.cli.run import SETTINGS
 from drystone.cli.subjects import complete_scene
 from drystone.cli.words import complain, make_folder, mistakes
 from drystone.errors import OptionError
@@ -59,10 +60,6 @@ METHOD = Annotated[
     typer.Option(help="Of a scene: as in `drystone compare --with`.", metavar="METHOD"),
 ]
 DURATION = Annotated[float | None, typer.Option(help="Of a scene: simulated seconds.")]
-SETTINGS = Annotated[
-    list[str] | None,
-    typer.Option("--set", "-s", help="Of a scene: a setting.", metavar="KEY=VALUE"),
-]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object: the files written.")]
 DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone.dynamics import check
 from drystone.dynamics.frames import conjugate, exponential, logarithm, product
-from drystone.dynamics.motions import BoundMotion, Pose
+from drystone.dynamics.motions import BoundMotion, Pose, mean_rate
 from drystone.errors import ModelError
 from drystone.types import Floats
 
@@ -121,9 +121,7 @@ class _Rocking:
         return self.position.copy(), product(exponential(angle), self.orientation)
 
     def velocity(self, t: float, h: float) -> Floats:
-        half = 0.5 * self.omega * h
-        # sin a - sin b = 2 cos((a + b) / 2) sin((a - b) / 2): no cancellation for small h
-        rate = self.omega * math.cos(self.omega * t + self.phase + half) * np.sinc(half / np.pi)
+        rate = mean_rate(self.omega, self.phase, t, h)
         return np.concatenate([np.zeros(self.position.size), rate * self.swing])
 
 

@@ -124,6 +124,13 @@ class _Uniform:
         return np.concatenate([self.linear, self.angular])
 
 
+def mean_rate(omega: float, phase: float, t: float, h: float) -> float:
+    """Average rate of sin(omega t + phase) over [t, t + h]."""
+    half = 0.5 * omega * h
+    # sin a - sin b = 2 cos((a + b) / 2) sin((a - b) / 2): no cancellation for small h
+    return omega * math.cos(omega * t + phase + half) * float(np.sinc(half / np.pi))
+
+
 @dataclass(frozen=True, slots=True)
 class _Swinging:
     position: Floats
@@ -137,9 +144,7 @@ class _Swinging:
         return position, _value(self.orientation)
 
     def velocity(self, t: float, h: float) -> Floats:
-        half = 0.5 * self.omega * h
-        # sin a - sin b = 2 cos((a + b) / 2) sin((a - b) / 2): no cancellation for small h
-        rate = self.omega * math.cos(self.omega * t + self.phase + half) * np.sinc(half / np.pi)
+        rate = mean_rate(self.omega, self.phase, t, h)
         out = np.zeros(3 * (self.swing.size - 1))
         out[: self.swing.size] = rate * self.swing
         return out

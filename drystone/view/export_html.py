@@ -21,26 +21,9 @@ from drystone.errors import OptionError
 SCRIPTS = ("decode", "algebra", "camera", "shaders", "spatial", "planar", "series", "main")
 
 
-def write_html(
-    replays: Any,
-    path: str | Path,
-    *,
-    title: str | None = None,
-    about: str | None = None,
-    labels: Sequence[str] | None = None,
-    fps: float = 60.0,
-    forces: bool = True,
-    view: Mapping[str, Any] | None = None,
-    colours: Mapping[str, str] | None = None,
-    play: bool = True,
-    speed: float = 1.0,
-) -> Path:
-    """Write the page; returns its path. See ``page`` for the arguments."""
-    text = page(
-        replays, title=title, about=about, labels=labels, fps=fps, forces=forces, view=view,
-        colours=colours, play=play, speed=speed,
-    )  # fmt: skip
-    return _write(text, path)
+def write_html(replays: Any, path: str | Path, **options: Any) -> Path:
+    """Write the page of one or several replays; returns its path. Options are those of ``page``."""
+    return _write(page(replays, **options), path)
 
 
 def _write(text: str, path: str | Path) -> Path:
