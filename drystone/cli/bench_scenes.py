@@ -32,7 +32,8 @@ def scenes(
         ),
     ] = False,
     grow: Annotated[
-        bool, typer.Option("--growth", help="Also measure 10^3, 10^4 and 10^5 settled spheres.")
+        bool,
+        typer.Option("--growth", help="Also measure settled spheres, as many as --sizes says."),
     ] = False,
     no_cases: Annotated[
         bool, typer.Option("--no-cases", help="Run no case: only what --growth asks for.")
@@ -47,7 +48,9 @@ def scenes(
     limit: Annotated[float, typer.Option(help="Seconds after which a peer is stopped.")] = 120.0,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder for scenes.csv, scenes.md and plots."),
+        typer.Option(
+            "--output", "-o", help="Folder for scenes.csv, .md and .png; growth.csv, .md and .png."
+        ),
     ] = None,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
@@ -104,41 +107,59 @@ def _measure(cases: list[Case], ask: Wishes, output: Path | None) -> Results:
     out = report.Results(shorter=ask.shorter)
     console = Console(stderr=True)
 
-    def write() -> None:
-        if output is not None:
-            report.write_csv(out.rows, output / "scenes.csv")
-            text = report.markdown(out, _plots(out, output))
-            (output / "scenes.md").write_text(text, encoding="utf-8")
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     with one_thread(), console.status("") as status:
         for case in cases:
             pace = ask.repeats, ask.shorter, ask.limit
             for row in runs.compare(case, engines, *pace, status.update):
                 out.rows.append(row)
+                say(report.line(row))
             if ask.profile and out.rows[-1].wall is not None:
                 status.update(f"{case.name}: profile")
                 out.profiles.append(profile(case, shorter=ask.shorter))
-            write()
+            _write(out, output)
         for one in growth(ask.sizes, tell=status.update) if ask.sizes else ():
             out.grown.append(one)
-            write()
+            say(report.growth_line(one, out.grown))
+            _write(out, output)
     return out
 
 
-def _plots(found: Results, output: Path) -> str | None:
-    """Draw what there is; the name of the comparison's picture, if it has anybody to compare."""
+def _write(found: Results, output: Path | None) -> None:
+    """What there is of each kind: files of cases only if cases ran, of growth only if it did."""
+    from drystone.cli import bench_scenes_report as report
+    from drystone.cli.bench_scenes_growth import write_csv as write_growth
+
+    if output is None:
+        return
+    plots = _plots(found, output)
+    if found.rows:
+        report.write_csv(found.rows, output / "scenes.csv")
+        text = report.markdown(found, plots.get("scenes"))
+        (output / "scenes.md").write_text(text, encoding="utf-8")
+    if found.grown:
+        write_growth(found.grown, output / "growth.csv")
+        text = report.growth_markdown(found.grown, plots.get("growth"))
+        (output / "growth.md").write_text(text, encoding="utf-8")
+
+
+def _plots(found: Results, output: Path) -> dict[str, str]:
+    """Draw what there is: names of the pictures; none of the scenes without peers beside ours."""
     from drystone.cli.bench_scenes_run import OURS
     from drystone.plots import engine_comparison as plots
 
+    drawn = {}
     try:
         if found.grown:
-            plots.save_growth(found.grown, output / "growth.png")
+            drawn["growth"] = plots.save_growth(found.grown, output / "growth.png").name
         if any(row.engine != OURS and row.wall is not None for row in found.rows):
-            plots.save_comparison(found.rows, output / "scenes.png", ours=OURS)
-            return "scenes.png"
+            path = output / "scenes.png"
+            drawn["scenes"] = plots.save_comparison(found.rows, path, ours=OURS).name
     except MissingExtraError as error:
         complain(f"no plots: {error}")
-    return None
+    return drawn
 
 
 def _engines() -> list[Any]:

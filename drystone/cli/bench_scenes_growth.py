@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import resource
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -94,3 +96,21 @@ def exponent(rows: list[Growth]) -> float:
         return math.nan
     slope, _ = np.polyfit(np.log([r.n for r in rows]), np.log([r.step for r in rows]), 1)
     return float(slope)
+
+
+def write_csv(rows: list[Growth], path: Path) -> None:
+    """One line for each number of spheres, with the seconds of a step by stage."""
+    parts = tuple(dict.fromkeys(name for row in rows for name in row.stages))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        stages = (f"{name}_s" for name in parts)
+        writer.writerow(
+            ("spheres", "deep", "contacts", "step_s", "per_body_s", "iterations", "before_bytes",
+             "peak_bytes", *stages)
+        )  # fmt: skip
+        for row in rows:
+            times = (f"{row.stages.get(name, 0.0):.6g}" for name in parts)
+            writer.writerow(
+                (row.n, int(row.deep), row.contacts, f"{row.step:.6g}", f"{row.per_body:.6g}",
+                 f"{row.iterations:.6g}", row.before, row.peak, *times)
+            )  # fmt: skip

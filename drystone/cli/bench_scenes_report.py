@@ -133,23 +133,72 @@ def _stage_cells(rows: list[Row]) -> list[tuple[str, ...]]:
     return out
 
 
+def line(row: Row) -> str:
+    """A row as it is told while the benchmark goes on."""
+    what = row.note or "no result"
+    if row.wall is not None:
+        what = f"{number(row.wall)} s for a simulated one, {figure(row)}"
+        what += f" ({row.note})" if row.note else ""
+    return f"{row.case} ({row.world}), {row.engine}, dt 1/{1 / row.dt:.0f}: {what}"
+
+
+def growth_line(one: Growth, grown: list[Growth]) -> str:
+    """One number of spheres, beside the smallest or that of 1000."""
+    base = next((other for other in grown if other.n == 1000), grown[0])
+    kind = " deep" if one.deep else ""
+    return (
+        f"{one.n:>7} spheres{kind}, {one.contacts:>7} contacts: {duration(one.step):>8}, "
+        f"{duration(one.per_body):>8} ({one.per_body / base.per_body:.2f} of {base.n}), "
+        f"{one.iterations:.0f} iterations; {one.peak / 2**20:.0f} MiB"
+    )
+
+
 def growth_words(grown: list[Growth]) -> str:
     lines = [
         "settled spheres in ten layers (deep: as high as wide): time of a step, of a step for each "
-        "body, and memory so far"
+        "body, and memory so far",
+        *(f"  {growth_line(one, grown)}" for one in grown),
     ]
-    base = next((one for one in grown if one.n == 1000), grown[0])
-    for one in grown:
-        kind = "deep" if one.deep else ""
-        lines.append(
-            f"  {one.n:>7} spheres {kind:>4}, {one.contacts:>7} contacts: {duration(one.step):>8}, "
-            f"{duration(one.per_body):>8} ({one.per_body / base.per_body:.2f} of {base.n}), "
-            f"{one.iterations:.0f} iterations; {one.peak / 2**20:.0f} MiB"
-        )
     wide = [one for one in grown if not one.deep]
     if len(wide) > 1:
         lines.append(f"  grows as n^{exponent(wide):.2f} ({almost(wide):.2f} for n log n)")
     return "\n".join(lines)
+
+
+GROWTH_HEADS = (
+    "spheres", "heap", "contacts", "a step", "for each sphere", "of the first", "iterations",
+    "memory so far",
+)  # fmt: skip
+
+
+def growth_markdown(grown: list[Growth], plot: str | None = None) -> str:
+    """The page of --growth. plot: name of the picture, if there is one."""
+    base = next((one for one in grown if one.n == 1000), grown[0])
+    rows = [
+        (
+            f"{one.n:,}", "as high as wide" if one.deep else "ten layers", f"{one.contacts:,}",
+            duration(one.step), duration(one.per_body), f"{one.per_body / base.per_body:.2f}",
+            f"{one.iterations:.0f}", f"{one.peak / 2**20:,.0f} MiB",
+        )
+        for one in grown
+    ]  # fmt: skip
+    heads = tuple(f"of {base.n:,}" if head == "of the first" else head for head in GROWTH_HEADS)
+    lines = [
+        "# Growth",
+        "",
+        "Spheres that have come to rest in a box: the median time of a step (kernels warm, one",
+        "thread), the same for each sphere and beside the first, iterations of the solver in a",
+        "step, and the greatest memory of the process until then.",
+        "",
+        *_lines(heads, rows),
+    ]
+    wide = [one for one in grown if not one.deep]
+    if len(wide) > 1:
+        fit = f"n^{exponent(wide):.2f}; n log n would be n^{almost(wide):.2f}"
+        lines += ["", f"In ten layers a step grows as {fit}."]
+    if plot is not None:
+        lines += ["", f"![Time of a step for each sphere, and memory]({plot})"]
+    return "\n".join(lines) + "\n"
 
 
 def almost(grown: list[Growth]) -> float:

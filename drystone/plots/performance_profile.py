@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from drystone.errors import MissingExtraError
+from drystone.plots import style
 from drystone.types import Floats
 
 Times = Mapping[str, Mapping[str, float]]  # seconds by solver and problem; absent: not solved
-SHOWN = 12  # curves in a panel; more cannot be told apart
+SHOWN = 8  # curves in a panel; more cannot be told apart
+TINTS = tuple(tint for tint in style.CYCLE if tint != style.INK)  # ink is for the automatic choice
 
 
 def ratios(times: Times, problems: list[str]) -> dict[str, Floats]:
@@ -41,35 +43,63 @@ def fractions(times: Times, problems: list[str], taus: Floats) -> dict[str, Floa
 def plot_profiles(
     panels: Mapping[str, tuple[Times, list[str]]], path: str | Path, *, title: str = ""
 ) -> None:
-    """One panel for each group of problems, written to an image file."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingExtraError("plots need matplotlib: pip install 'drystone[plot]'") from None
-    figure, axes = pyplot.subplots(
-        1, max(len(panels), 1), figsize=(5.2 * max(len(panels), 1), 5.6), squeeze=False
-    )
+    """One panel for each group of problems, written to an image file. Solvers are listed in the
+    order of their curves, with how many problems each solves at all."""
+    count = max(len(panels), 1)
     taus = np.logspace(0, 4, 400)
-    for axis, (name, (times, problems)) in zip(axes[0], panels.items(), strict=False):
-        curves = fractions(times, problems, taus)
-        order = sorted(curves, key=lambda s: (-curves[s].mean(), s))[:SHOWN]
-        for k, solver in enumerate(order):
-            style = ("-", "--", ":", "-.")[(k // 10) % 4]
-            width = 2.6 if solver.startswith("auto") else 1.3
-            axis.step(taus, curves[solver], style, where="post", lw=width, label=solver)
-        best = f", best {SHOWN} of {len(curves)} solvers" if len(curves) > SHOWN else ""
-        heading = f"{name}: {len(problems)} problems{best}"
-        axis.set(xscale="log", xlim=(1, 1e4), ylim=(0, 1.02))
-        axis.set_title(heading, fontsize=10)
-        axis.set_xlabel("time / time of the fastest solver on that problem")
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
-    axes[0][0].set_ylabel("fraction of problems solved")
-    if title:
-        figure.suptitle(title)
-    figure.tight_layout()
-    figure.savefig(path, dpi=130)
-    pyplot.close(figure)
+    curves = {name: fractions(times, problems, taus) for name, (times, problems) in panels.items()}
+    order = {
+        name: sorted(some, key=lambda s: (-some[s].mean(), s)) for name, some in curves.items()
+    }
+    known: dict[str, int] = {}
+    with style.figure(4.1 * count, 4.9, layout="constrained") as figure:
+        axes = figure.subplots(1, count, squeeze=False)[0]
+        for axis, (name, (times, problems)) in zip(axes, panels.items(), strict=False):
+            looks = _looks(order[name][:SHOWN], known)
+            for solver in order[name][:SHOWN]:
+                solved = len(times[solver].keys() & set(problems))
+                label = f"{solver} ({solved})"
+                axis.step(taus, curves[name][solver], where="post", label=label, **looks[solver])
+            more = f", best {SHOWN} of {len(order[name])}" if len(order[name]) > SHOWN else ""
+            axis.set_title(f"{name}: {len(problems)} problems{more}")
+            _dress(axis)
+        axes[0].set_ylabel("share of the problems solved")
+        if title:
+            figure.suptitle(f"{title}; up and left is better")
+        style.save(figure, Path(path), dpi=130)
+
+
+def _looks(solvers: list[str], known: dict[str, int]) -> dict[str, dict[str, Any]]:
+    """A look for each solver of a panel, no two alike; that of earlier panels where it is free."""
+    plain = [solver for solver in solvers if not solver.startswith("auto")]
+    taken: dict[int, str] = {}
+    for solver in plain:
+        if solver in known:
+            taken.setdefault(known[solver], solver)
+    free = iter([k for k in range(len(TINTS) + len(plain)) if k not in taken])
+    for solver in plain:
+        if taken.get(known.get(solver, -1)) != solver:
+            taken[next(free)] = solver
+    known |= {solver: k for k, solver in taken.items()}
+    out: dict[str, dict[str, Any]] = {
+        solver: {"color": style.INK, "lw": 2.4, "zorder": 3} for solver in solvers
+    }
+    for solver in plain:
+        k = known[solver]
+        dashes = style.DASHES[(k + 2 * (k // len(TINTS))) % len(style.DASHES)]
+        out[solver] = {"color": TINTS[k % len(TINTS)], "ls": dashes, "lw": 1.3, "zorder": 2}
+    return out
+
+
+def _dress(axis: Any) -> None:
+    from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+    axis.set(xscale="log", xlim=(1, 1e4), ylim=(0, 1.02))
+    axis.set_xlabel("time, over that of the fastest on a problem")
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}x"))
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axis.grid(alpha=0.25, lw=0.5)
+    axis.legend(
+        fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False,
+        handlelength=2.6,
+    )  # fmt: skip

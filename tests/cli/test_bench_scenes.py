@@ -148,6 +148,32 @@ def test_the_command_prints_and_writes(tmp_path):
     text = (tmp_path / "scenes.md").read_text()
     assert "| roll | drystone |" in text
     assert "## Growth" in text
+    assert "(growth.png)" in (tmp_path / "growth.md").read_text()
+    with (tmp_path / "growth.csv").open() as file:
+        assert [row["spheres"] for row in csv.DictReader(file)] == ["5", "10"]
+    # told on the way, also where no terminal shows progress
+    told = done.stderr.splitlines()
+    assert any(line.startswith("slope-hold (3D), drystone, dt 1/240: ") for line in told)
+    assert any("roll (3D)" in line and "v/v0 - 5/7" in line for line in told)
+    assert any("10 spheres" in line for line in told)
+
+
+def test_growth_alone_writes_no_page_of_scenes(tmp_path):
+    wanted = ["--no-cases", "--growth", "--sizes", "5,10", "-o", str(tmp_path)]
+    done = runner.invoke(app, ["bench", "scenes", *wanted])
+    assert done.exit_code == 0, done.output
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"growth.csv", "growth.md"} <= names <= {"growth.csv", "growth.md", "growth.png"}
+    text = (tmp_path / "growth.md").read_text()
+    assert "| 10 | ten layers |" in text
+    with (tmp_path / "growth.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[0]["per_body_s"]) == pytest.approx(float(rows[0]["step_s"]) / 5, rel=1e-4)
+
+
+def test_a_run_that_ended_early_is_told_with_its_reason():
+    row = runs.Row("stop", "PyBullet", "3D", 2, 1 / 240, None, math.nan, "distance", "%")
+    assert report.line(row) == "stop (3D), PyBullet, dt 1/240: no result"
 
 
 @pytest.mark.parametrize(
