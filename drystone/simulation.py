@@ -271,8 +271,8 @@ class Simulation:
             if recorder is not None:
                 recorder.before()
                 piece, since = min(steps, recorder.pace), recorder.since
-            spare = None if recorder is None else recorder.spare
-            frames = Frames(stepper.method_names, self.method.dt, since, contacts, spare)
+            given = () if recorder is None else (recorder.spare, recorder.note)
+            frames = Frames(stepper.method_names, self.method.dt, since, contacts, *given)
             watched = every if kept is not None or recorder is not None else 0
             dt, start, count, clock = self.method.dt, self._start, self._count, perf_counter()
             try:

@@ -15,13 +15,13 @@ import numpy as np
 
 from drystone.errors import DrystoneError, RecordingError
 from drystone.model import Model, State
-from drystone.recording import layout, reports
+from drystone.recording import contacts as columns
+from drystone.recording import joint_rows, layout, reports, version_1
 from drystone.recording.head import FIXED, checksum
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
 from drystone.steppers.base import StepReport
-from drystone.steppers.tables import joint_table
 from drystone.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -103,17 +103,27 @@ class Recording:
         self.ends = self.file["frames/ends"][()]
         n = min(len(self.ends), *(item.shape[0] for item in sets))
         ends = self.ends[:n]
-        sizes = [self.file[name].shape[0] for name in layout.RAGGED]
-        notes = self.file["note_sizes"].shape[0]
-        whole = (ends[:, : layout.NOTE] <= sizes).all(axis=1) & (ends[:, layout.NOTE] < notes)
+        whole = ends[:, layout.NOTE] < self.file["note_sizes"].shape[0]
+        for name, column in self.ragged.items():
+            whole &= ends[:, column] <= self.file[name].shape[0]
         n = n if whole.all() else int(np.argmin(whole))
         self.ends = ends[:n]
-        steps = np.diff(self.ends[:, : layout.NOTE], axis=0)
-        if n == 0 or (steps < 0).any() or (self.ends[0] != (0, 0, 0, 0, -1)).any():
+        order = np.delete(self.ends, layout.NOTE, axis=1)
+        if n == 0 or order[0].any() or (np.diff(order, axis=0) < 0).any():
             raise self._bad("is damaged: its frames are not in order")
         if (self.ends[1:, layout.NOTE] < 0).any():
             raise self._bad("is damaged: frames without reports")
         return n
+
+    @property
+    def version(self) -> int:
+        """Of the format."""
+        return int(self._about["version"])
+
+    @property
+    def ragged(self) -> dict[str, int]:
+        """Datasets with rows of all frames, and the columns of `frames/ends` that say whose."""
+        return version_1.RAGGED if self.version == 1 else layout.RAGGED
 
     def refresh(self) -> int:
         """Frames there are now, if the file is still being written."""
@@ -188,9 +198,19 @@ class Recording:
 
     def _part(self, name: str, k: int) -> np.ndarray:
         """Rows of a ragged dataset that belong to frame k."""
-        column, k = layout.RAGGED.index(name), self._index(k)
+        column, k = self.ragged[name], self._index(k)
         first = int(self.ends[k - 1, column]) if k else 0
         return self.rows(name, first, int(self.ends[k, column]))
+
+    def _shared(self, name: str, k: int, n: int) -> np.ndarray:
+        """The same of rows that contacts share, one for each of the n of frame k."""
+        rows = self._part(name, k)
+        if len(rows) == n:
+            return rows
+        end = int(self.ends[self._index(k), self.ragged[name]])
+        if end == 0:
+            raise self._bad(f"is damaged: there are contacts, but no {name}")
+        return np.repeat(self.rows(name, end - 1, end), n, axis=0)
 
     @cached_property
     def _names(self) -> np.ndarray:
@@ -198,28 +218,21 @@ class Recording:
 
     def contacts(self, k: int) -> np.ndarray:
         """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start."""
-        rows = self._part("contacts", k)
         kick = float(self.rows("frames/kick", self._index(k), self._index(k) + 1)[0])
         dim = int(self._about["dim"])
-        return self._guard(lambda: layout.read_contacts(rows, self._names, dim, kick))
+        if self.version == 1:
+            old = self._part("contacts", k)
+            return self._guard(lambda: version_1.read_contacts(old, self._names, dim, kick))
+        parts = {name: self._part(name, k) for name in (columns.NUMBERS, columns.BODIES)}
+        n = len(parts[columns.NUMBERS])
+        parts |= {name: self._shared(name, k, n) for name in (columns.LAWS, columns.FEATURES)}
+        forces = self.keeps_forces
+        return self._guard(lambda: columns.read(parts, self._names, dim, forces, kick))
 
     def joints(self, k: int) -> np.ndarray:
         """Forces of the joints in the step that led to frame k, as ``Simulation.joints``."""
-        rows, joints, dim = self._part("joints", k), self.model.joints, self.model.dim
-        empty = joint_table(self.names, None, None)
-        if joints is None or not len(rows):
-            return empty
-        own, text = np.array(joints.names, np.str_), np.array([*self.names, "world"], np.str_)
-        turns = rows.shape[1] - 1 - dim
-        kinds = [("name", own.dtype), ("bodies", text.dtype, (2,))]
-        table = np.zeros(
-            len(rows), dtype=[*kinds, ("force", float, (dim,)), ("torque", float, (turns,))]
-        )
-        number = rows[:, 0].astype(np.int64)
-        table["name"] = self._guard(lambda: own[number])
-        table["bodies"] = text[joints.body[number]]
-        table["force"], table["torque"] = rows[:, 1 : 1 + dim], rows[:, 1 + dim :]
-        return table
+        rows, joints, names = self._part("joints", k), self.model.joints, self.names
+        return self._guard(lambda: joint_rows.read(rows, joints, names, self.model.dim))
 
     @cached_property
     def notes(self) -> list[str]:

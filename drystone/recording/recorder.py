@@ -14,7 +14,8 @@ import numpy as np
 
 from drystone.errors import RecordingError
 from drystone.model import Model
-from drystone.recording import layout, reports
+from drystone.recording import contacts as columns
+from drystone.recording import joint_rows, layout, reports
 from drystone.recording.head import Head
 from drystone.recording.packing import pack
 from drystone.recording.reader import Recording
@@ -26,7 +27,7 @@ RATE = 60.0  # [1/s] frames of a simulated second
 AGAIN = 1.0  # [s] of wall time between two checkpoints, at least
 SHARE = 0.25  # of the bytes of frames, that checkpoints may take
 SAME = ("position", "orientation", "velocity")
-PIECE = 0.08  # [s] of wall time that a compiled loop runs before it is asked for its frames
+PIECE = 0.15  # [s] of wall time that a compiled loop runs before it is asked for its frames
 
 
 class Recorder:
@@ -41,7 +42,7 @@ class Recorder:
         model: Model = sim.model
         self.sim, self.path, self.model = sim, path, model
         self.every, self.contacts = every, contacts
-        self.kind = layout.contact_kind(model.dim, forces)
+        self._encoder = columns.Encoder(model.dim, model.nb, forces)
         self.since = 0  # steps since the last frame
         self.spare: Spare = []  # arrays of contacts that were written
         self.pace = every  # steps of a piece
@@ -91,6 +92,10 @@ class Recorder:
         self._notes = {text: i for i, text in enumerate(known.notes)}
         self._ends = known.ends[-1].copy()
         self._there = len(known)
+        for name in (columns.LAWS, columns.FEATURES):
+            end = int(self._ends[layout.RAGGED[name]])
+            if end:
+                self._encoder.last[name] = known.rows(name, end - 1, end)
         for name in SAME:
             self._tail[name] = known.rows(f"frames/{name}", frames, self._there)
         known.close()
@@ -127,12 +132,16 @@ class Recorder:
         joints = stepper.joint_table()
         self._put(lambda: self._step_rows(state, report, kick, table, joints))
 
+    def note(self, frames: Frames, chunk: dict[str, np.ndarray]) -> None:
+        """Frames of a compiled run that goes on; what goes wrong is told when it comes back."""
+        if self._writer is not None:
+            self._writer.pass_on(partial(self._loop_rows, chunk, frames))
+
     def take(self, frames: Frames) -> None:
-        """Frames of a compiled run."""
+        """A piece of a compiled run is over, and its frames were noted."""
         self.since = frames.since
         self.on_frames(frames)
-        for chunk in frames.chunks:
-            self._put(partial(self._loop_rows, chunk, frames))
+        self._put(dict)
 
     def paced(self, steps: int, seconds: float) -> None:
         """A piece of so many steps took so long."""
@@ -212,11 +221,14 @@ class Recorder:
         rows = self._state_rows(state) | {
             "frames/report": reports.numbers(report)[None], "frames/kick": np.array([kick]),
             "islands": np.stack([worst, sizes], axis=1) if len(sizes) else np.empty((0, 2)),
-            "seconds": np.array(list(report.seconds.values())), "joints": self._joint_rows(joints),
+            "seconds": np.array(list(report.seconds.values())),
+            "joints": joint_rows.rows(joints, self._joints),
         }  # fmt: skip
         if table is not None:
-            rows["contacts"] = layout.table_contacts(table, self._places, self.kind)
-        counts = np.array([[len(rows.get(name, ())) for name in layout.RAGGED]])
+            rows |= self._encoder.of_table(table, self._places)[0]
+        counts = np.zeros((1, layout.ENDS), np.int64)
+        for name, column in layout.RAGGED.items():
+            counts[0, column] = len(rows.get(name, ()))
         return self._counted(rows, counts, [reports.words(report)])
 
     def _loop_rows(self, chunk: dict[str, np.ndarray], frames: Frames) -> Rows:
@@ -224,12 +236,17 @@ class Recorder:
         rows = {f"frames/{x}": chunk[x] for x in ("time", "position", "orientation", "velocity")}
         rows["frames/report"] = reports.loop_numbers(chunk["report"], frames.h)
         rows["frames/kick"], rows["islands"] = np.full(n, frames.h), chunk["islands"]
-        if frames.watched:
-            rows["contacts"] = layout.loop_contacts(chunk["whole"], chunk["real"], self.kind)
-            frames.give_back(chunk)
-        counts = np.zeros((n, 4), np.int64)
-        counts[:, layout.CONTACTS] = np.diff(chunk["noted"], prepend=0)
+        counts = np.zeros((n, layout.ENDS), np.int64)
         counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)
+        if frames.watched:
+            counts[:, layout.CONTACTS] = np.diff(chunk["noted"], prepend=0)
+            touching = chunk["whole"], chunk["real"], chunk["noted"]
+            more, shared = self._encoder.of_loop(*touching)
+            rows |= more
+            for name, each in shared.items():
+                counts[:, layout.RAGGED[name]] = each
+            del touching
+            frames.give_back(chunk)
         return self._counted(rows, counts, reports.loop_words(chunk["report"], frames.names))
 
     def _counted(self, rows: Rows, counts: np.ndarray, texts: list[str]) -> Rows:
@@ -239,13 +256,12 @@ class Recorder:
         if there:
             self._agree(rows, there)
             gone = counts[:there].sum(axis=0)
-            for name, drop in zip(layout.RAGGED, gone.tolist(), strict=True):
+            for name, column in layout.RAGGED.items():
                 if name in rows:
-                    rows[name] = rows[name][drop:]
+                    rows[name] = rows[name][gone[column] :]
             frames = {k: v[there:] for k, v in rows.items() if k.startswith("frames/")}
             rows, counts, texts = rows | frames, counts[there:], texts[there:]
-        ends = np.zeros((len(texts), layout.ENDS), np.int64)
-        ends[:, : layout.NOTE] = self._ends[: layout.NOTE] + np.cumsum(counts, axis=0)
+        ends = self._ends + np.cumsum(counts, axis=0)
         new = []
         for k, text in enumerate(texts):
             if text not in self._notes:
@@ -274,12 +290,6 @@ class Recorder:
                     f"{json.dumps(self._info)}, on another kind of processor, or by a callback "
                     "that does not restore its state"
                 )
-
-    def _joint_rows(self, table: np.ndarray) -> np.ndarray:
-        if not len(table):
-            return np.empty((0, 1))
-        number = [[self._joints[name]] for name in table["name"].tolist()]
-        return np.concatenate([np.array(number, float), table["force"], table["torque"]], axis=1)
 
 
 def _numbered(names: tuple[str, ...]) -> dict[str, int]:

@@ -1,4 +1,5 @@
-"""Files of killed runs made fit to be appended to: what is whole is copied to a new file."""
+"""Files of killed runs, and of earlier formats, made fit to be appended to: what is whole is
+copied to a new file."""
 
 from __future__ import annotations
 
@@ -10,39 +11,47 @@ import h5py
 import numpy as np
 
 from drystone.errors import RecordingError
-from drystone.recording import layout
+from drystone.recording import layout, version_1
 from drystone.recording.reader import Recording, read_recording
 from drystone.recording.writer import reason
 
 ROWS = 1 << 24  # bytes that are copied at a time
+PIECE = 64  # frames whose contacts are written anew at a time
 
 
 def repair(path: Path) -> bool:
-    """Make a file that was not closed whole again; whether it was necessary.
+    """Make a file that was not closed whole again, and one of an earlier format one of the
+    present; whether it was necessary.
 
     The new file takes the old one's place when it is complete, so that this, too, may be killed.
     """
     with read_recording(path) as known:
-        if not known.live:
+        old = known.version < layout.VERSION
+        if not known.live and not old:
             return False
         part = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             with h5py.File(part, "w", libver="latest") as file:
-                _copy(known, file)
+                _copy(known, file, ("contacts", "frames/ends") if old else ())
+                if old:
+                    version_1.upgrade(known, file, PIECE)
             os.replace(part, path)
         except OSError as error:
             part.unlink(missing_ok=True)
             raise RecordingError(
-                f"{path}: was not closed, and cannot be repaired: {reason(error)}"
+                f"{path}: {'is of an earlier format' if old else 'was not closed'}, and cannot be "
+                f"written anew: {reason(error)}"
             ) from None
     return True
 
 
-def _copy(known: Recording, file: h5py.File) -> None:
+def _copy(known: Recording, file: h5py.File, without: tuple[str, ...]) -> None:
     lengths = _lengths(known)
     names: list[str] = []
     known.file.visititems(lambda name, item: names.append(name) if hasattr(item, "shape") else None)
     for name in names:
+        if name in without:
+            continue
         old: Any = known.file[name]
         if old.maxshape == old.shape and name not in lengths:
             file.create_dataset(name, data=old[()])
@@ -63,7 +72,7 @@ def _lengths(known: Recording) -> dict[str, int]:
     """Rows of every dataset that belong to whole frames and whole checkpoints."""
     n, last = len(known), known.ends[-1]
     out = {f"frames/{name}": n for name in known.file["frames"]}
-    out |= {name: int(last[k]) for k, name in enumerate(layout.RAGGED)}
+    out |= {name: int(last[column]) for name, column in known.ragged.items()}
     sizes = known.file["note_sizes"][()]
     kept = int(known.ends[:, layout.NOTE].max()) + 1
     out |= {"note_sizes": kept, "notes": int(sizes[:kept].sum())}

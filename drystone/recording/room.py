@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from drystone.recording.opening import END
 
 AHEAD = 1 << 23  # bytes that are asked for at a time
@@ -22,7 +20,6 @@ class Room:
 
     def __init__(self, path: Path, sets: Mapping[str, Any]) -> None:
         self.path, self._sets = path, sets
-        self._chunks = {name: _chunk_bytes(item) for name, item in sets.items()}
         begin = path.stat().st_size
         self._base = begin - self._taken({})
         self._ready = begin
@@ -52,8 +49,8 @@ class Room:
         """Bytes of all datasets with these rows more: chunks are written whole."""
         total = 0
         for name, item in self._sets.items():
-            chunks = -(-(item.shape[0] + more.get(name, 0)) // item.chunks[0])
-            total += chunks * (self._chunks[name] + EACH)
+            chunks = -(-(item.rows + more.get(name, 0)) // item.chunk)
+            total += chunks * (item.chunk * item.row_bytes + EACH)
         return total
 
     def _reserve(self, end: int) -> None:
@@ -61,11 +58,9 @@ class Room:
             os.posix_fallocate(self._file, 0, end)
         elif shutil.disk_usage(self.path.parent).free < end - self._ready:
             raise OSError("No space left on device")
+        else:  # readers take chunks whole, also those that are written in part
+            os.ftruncate(self._file, end)
         self._ready = end
-
-
-def _chunk_bytes(item: Any) -> int:
-    return int(item.dtype.itemsize * np.prod(item.chunks))
 
 
 def _at(file: int, place: int) -> bytes:

@@ -19,11 +19,11 @@ import h5py
 import numpy as np
 
 from drystone.errors import RecordingError
+from drystone.recording.contacts import LARGE
 from drystone.recording.layout import Kind
 from drystone.recording.room import Room
 
 FLUSH = 0.2  # [s] of wall time between two flushes
-LARGE = 1 << 23  # bytes that are not kept waiting
 WAITING = 8  # batches in the queue: a run that is faster than the disk waits
 
 Rows = dict[str, np.ndarray]
@@ -91,6 +91,8 @@ def open_to_append(path: Path) -> h5py.File:
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
     access.set_file_locking(True, True)  # where there are no locks, without
+    entries, slots, _, keep = access.get_cache()
+    access.set_cache(entries, slots, 0, keep)  # rows go to the file as they are, without a copy
     flags = h5py.h5f.ACC_RDWR | h5py.h5f.ACC_SWMR_WRITE
     try:
         return h5py.File(h5py.h5f.open(os.fsencode(path), flags, access))
@@ -112,6 +114,7 @@ class Writer:
         self.path, self._names, self._make = path, names, make
         self._queue: Queue[Callable[[], Rows] | None] = Queue(WAITING)
         self._error: Exception | None = None
+        self._grown: set[str] = set()  # datasets with rows that were not flushed yet
         self._thread = threading.Thread(target=self._work, name="drystone-recording", daemon=True)
         self._thread.start()
         atexit.register(self._end)
@@ -120,6 +123,11 @@ class Writer:
         """Have rows appended; waits where too many batches do."""
         self._check()
         self._queue.put(make)
+
+    def pass_on(self, make: Callable[[], Rows]) -> None:
+        """The same where nothing may be raised: a later call tells what went wrong."""
+        if self._error is None:
+            self._queue.put(make)
 
     def close(self) -> None:
         """Write what is left and close the file."""
@@ -149,7 +157,7 @@ class Writer:
         except Exception as error:  # told to whoever records, at their next call
             self._fail(error)
             return
-        self._sets = {name: self._file[name] for name in self._names}
+        self._sets = {name: Growing(self._file[name].id) for name in self._names}
         self._room = Room(self.path, self._sets)
         try:
             self._append()
@@ -170,32 +178,52 @@ class Writer:
 
     def _append(self) -> None:
         waiting: dict[str, list[np.ndarray]] = {}
-        size, flushed = 0, perf_counter()
+        flushed = perf_counter()
         while True:
             try:
-                make = self._queue.get(timeout=FLUSH if waiting else None)
+                make = self._queue.get(timeout=FLUSH if self._grown or waiting else None)
             except Empty:
                 make = dict
-            if make is None:
-                self._write(waiting)
-                return
-            for name, rows in make().items():
+            for name, rows in ({} if make is None else make()).items():
                 if len(rows):
                     waiting.setdefault(name, []).append(rows)
-                    size += rows.nbytes
-            if size > LARGE or perf_counter() - flushed > FLUSH:
+                    if rows.nbytes >= LARGE:
+                        self._write({name: waiting.pop(name)})
+            if make is None or perf_counter() - flushed > FLUSH:
                 self._write(waiting)
-                waiting, size, flushed = {}, 0, perf_counter()
+                self._flush()
+                waiting, flushed = {}, perf_counter()
+            if make is None:
+                return
 
     def _write(self, waiting: Mapping[str, list[np.ndarray]]) -> None:
         self._room.ask({name: sum(map(len, rows)) for name, rows in waiting.items()})
+        for name, rows in waiting.items():
+            self._sets[name].append(rows)
+            self._grown.add(name)
+
+    def _flush(self) -> None:
+        """Let others see the rows, in the order in which datasets depend on each other."""
         for name in self._names:
-            if name not in waiting:
-                continue
-            rows = waiting[name]
-            data: Any = rows[0] if len(rows) == 1 else np.concatenate(rows)
-            target = self._sets[name]
-            n = target.shape[0]
-            target.resize(n + len(data), axis=0)
-            target[n:] = data
-            target.flush()
+            if name in self._grown:
+                self._sets[name].id.flush()
+        self._grown.clear()
+
+
+class Growing:
+    """A dataset that rows are appended to; rows: how many it has, chunk: how many lie together."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.id = dataset
+        self.rows, *self._row = dataset.shape
+        self.chunk = dataset.get_create_plist().get_chunk()[0]
+        self.row_bytes = int(dataset.get_type().get_size() * np.prod(self._row))
+
+    def append(self, parts: list[np.ndarray]) -> None:
+        self.id.set_extent((self.rows + sum(map(len, parts)), *self._row))
+        space = self.id.get_space()
+        for part in parts:
+            shape = (len(part), *self._row)
+            space.select_hyperslab((self.rows, *(0 for _ in self._row)), shape)
+            self.id.write(h5py.h5s.create_simple(shape), space, np.ascontiguousarray(part))
+            self.rows += len(part)

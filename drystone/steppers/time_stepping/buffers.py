@@ -224,7 +224,8 @@ class Buffers:
         if not self.model.motions:
             return
         driven = self._driven(steps)
-        if steps <= s.driven_velocity.shape[0]:
+        there = steps <= s.driven_velocity.shape[0]
+        if there:
             driven = {name: getattr(s, name) for name in driven}
         for k, (_, motion) in enumerate(self.model.motions):
             for i in range(steps):
@@ -233,7 +234,8 @@ class Buffers:
                 position, orientation = motion.pose(t + h)
                 driven["driven_position"][i, k] = position
                 driven["driven_orientation"][i, k] = orientation
-        s.put(**driven)
+        if not there:
+            s.put(**driven)
 
     def set_collisions(self, gravity: float) -> None:
         """What counts as a collision in steps of this length; see ``impact``."""

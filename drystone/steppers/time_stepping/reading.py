@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class Frames:
     simulation, state, and report of the last step.
 
     since: steps that were made since the last frame, before the run and after it; watched: frames
-    keep their contacts; spare: arrays for contacts that nobody uses any more.
+    keep their contacts; spare: arrays for contacts that nobody uses any more; told: called with
+    each chunk as soon as it is there, and must not raise.
     """
 
     def __init__(
@@ -69,10 +71,12 @@ class Frames:
         since: int = 0,
         watched: bool = False,
         spare: Spare | None = None,
+        told: Callable[[Frames, dict[str, np.ndarray]], None] | None = None,
     ) -> None:
         self.names, self.h = names, h
         self.since, self.watched = since, watched
         self.spare: Spare = [] if spare is None else spare
+        self.told = told
         self.chunks: list[dict[str, np.ndarray]] = []
         self.count = 0
         self.state: State | None = None
@@ -88,6 +92,8 @@ class Frames:
             if self.watched:
                 self._take_contacts(s, chunk)
             self.chunks.append(chunk)
+            if self.told is not None:
+                self.told(self, chunk)
         s.count[the.RECORDED] = s.count[the.LOGGED] = s.count[the.NOTED] = 0
 
     def _take_contacts(self, s: Any, chunk: dict[str, np.ndarray]) -> None:

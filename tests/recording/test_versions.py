@@ -1,0 +1,64 @@
+"""Recordings of earlier formats open, and are written anew when a run goes on with them."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.recording import layout
+from drystone.recording.repair import repair
+
+DATA = Path(__file__).parent / "data"  # made by the code of that format: file, and what was seen
+
+
+@pytest.fixture(params=["planar", "spatial"])
+def old(request, tmp_path):
+    path = tmp_path / "old.h5"
+    path.write_bytes(gzip.decompress((DATA / f"version_1_{request.param}.h5.gz").read_bytes()))
+    return path, np.load(DATA / f"version_1_{request.param}.npz")
+
+
+def check(rec, seen):
+    assert len(rec) == 1 + len(seen["counts"])
+    assert np.array_equal(rec.position[1:], seen["position"])
+    assert np.array_equal(rec.velocity[1:], seen["velocity"])
+    assert np.array_equal(rec.series("total"), seen["total"])
+    assert len(rec.contacts(0)) == 0
+    assert [len(rec.contacts(k)) for k in range(1, len(rec))] == seen["counts"].tolist()
+    for name in rec.contacts(1).dtype.names:
+        column = np.concatenate([rec.contacts(k)[name] for k in range(1, len(rec))])
+        assert np.array_equal(column, seen[f"contact_{name}"]), name
+    assert rec.complete
+    assert all(rec.reports(k).ok for k in range(1, len(rec)))
+    assert rec.snapshot(-1)["steps"] == len(rec) - 1
+    assert rec.world is not None
+
+
+def test_a_file_of_format_1_is_read_as_it_is(old):
+    path, seen = old
+    before = path.read_bytes()
+    with ds.read_recording(path) as rec:
+        assert rec.version == 1
+        check(rec, seen)
+        assert len(rec.to_pandas("contacts")) == seen["counts"].sum()
+    assert path.read_bytes() == before
+
+
+def test_it_is_written_anew_to_be_gone_on_with(old):
+    path, seen = old
+    assert repair(path)
+    assert not repair(path)
+    with ds.read_recording(path) as rec:
+        assert rec.version == layout.VERSION
+        check(rec, seen)
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+def test_in_pieces_of_any_size(old, frames, monkeypatch):
+    path, seen = old
+    monkeypatch.setattr("drystone.recording.repair.PIECE", frames)
+    assert repair(path)
+    with ds.read_recording(path) as rec:
+        check(rec, seen)
