@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Simulation:
         self.origin: dict[str, Any] = {}  # scene, settings, view, title, where they are known
         self.rng: np.random.Generator | None = None
         self._recorder: Recorder | None = None
+
+    def __repr__(self) -> str:
+        method = f"{self.method.name}, dt = {self.method.dt:.4g} s"
+        return f"Simulation({len(self.world)} bodies, {method}, t = {self.time:.6g} s)"
 
     @property
     def time(self) -> float:
@@ -212,7 +217,7 @@ class Simulation:
         step, stops the run by returning False. rng: random numbers for callbacks, kept as
         ``sim.rng`` and in recordings.
         """
-        if not (np.isfinite(duration) and duration >= 0):
+        if not (isinstance(duration, SupportsFloat) and 0 <= float(duration) < np.inf):
             raise OptionError(f"run: duration = {duration!r}: expected seconds >= 0")
         if not isinstance(record, bool | str | PathLike):
             raise OptionError(f"run: record = {record!r}: expected a file's name, True or False")
@@ -265,7 +270,7 @@ class Simulation:
         if recorder is not None and kept is not None:
             raise OptionError("run: record = True, but this simulation is recorded to a file")
         if recorder is not None:
-            every, contacts = recorder.every, recorder.contacts
+            every, contacts = recorder.frame_every, recorder.contacts
         while steps > 0:
             piece = steps
             if recorder is not None:
@@ -273,6 +278,8 @@ class Simulation:
                 piece, since = min(steps, recorder.pace), recorder.since
             given = () if recorder is None else (recorder.spare, recorder.note)
             frames = Frames(stepper.method_names, self.method.dt, since, contacts, *given)
+            if recorder is not None:
+                recorder.space(frames)
             watched = every if kept is not None or recorder is not None else 0
             dt, start, count, clock = self.method.dt, self._start, self._count, perf_counter()
             try:
@@ -291,7 +298,9 @@ class Simulation:
     def index(self, body: Any) -> int:
         name = getattr(body, "name", body)
         if name not in self._places:
-            raise ModelError(f"no body {name!r} in this simulation")
+            near = get_close_matches(str(name), self._places, n=1)
+            hint = f": did you mean {near[0]!r}?" if near else ""
+            raise ModelError(f"no body {name!r} in this simulation{hint}")
         return self._places[name]
 
     def body(self, body: Any) -> BodyView:

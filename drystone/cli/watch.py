@@ -105,8 +105,7 @@ def _parts(
     while steps > 0:
         began, count = perf_counter(), 1
         if each is None and getattr(simulation._stepper, "in_one", False):
-            if recorder is None or recorder.every == 1:  # otherwise steps between go untold
-                count = min(many, steps)
+            count = min(many, steps)
             reports = _loop(simulation, count, recorder)
         else:
             reports = [simulation.step()]
@@ -127,11 +126,8 @@ def _loop(simulation: Simulation, count: int, recorder: Any) -> list[StepReport]
     if recorder is None:
         return list(getattr(simulation.run(duration, record=True), "reports", ()))
     told: list[StepReport] = []
-    if recorder.every == 1:
-        recorder.on_frames = lambda frames: told.extend(frames.reports())
+    recorder.all_steps, recorder.on_frames = True, lambda frames: told.extend(frames.reports())
     simulation.run(duration)
-    if recorder.every > 1 and simulation.report is not None:
-        told.append(simulation.report)
     return told
 
 

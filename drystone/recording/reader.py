@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,7 @@ from drystone.errors import DrystoneError, RecordingError
 from drystone.model import Model, State
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports, version_1
+from drystone.recording.facts import Facts
 from drystone.recording.head import FIXED, checksum
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
@@ -39,7 +40,7 @@ def read_recording(path: str | os.PathLike[str]) -> Recording:
     return out
 
 
-class Recording:
+class Recording(Facts):
     """A run in a file: n frames of nb bodies; frame 0 is the start.
 
     dt [s]: of a step; every: steps from frame to frame; complete: the run came to its end;
@@ -116,14 +117,11 @@ class Recording:
         return n
 
     @property
-    def version(self) -> int:
-        """Of the format."""
-        return int(self._about["version"])
-
-    @property
-    def ragged(self) -> dict[str, int]:
-        """Datasets with rows of all frames, and the columns of `frames/ends` that say whose."""
-        return version_1.RAGGED if self.version == 1 else layout.RAGGED
+    def odd(self) -> bool:
+        """Whether the last frame is the end of a run that fell between two frames."""
+        if self._n < 2:
+            return False
+        return round(float(self.time[-1] - self.time[-2]) / self.dt) < self.every
 
     def refresh(self) -> int:
         """Frames there are now, if the file is still being written."""
@@ -337,52 +335,6 @@ class Recording:
     def duration(self) -> float:
         """What was asked for, from the start of the recording [s]; nan if it was left open."""
         return float(self.runs[-1, 1] - self.time[0])
-
-    @property
-    def dt(self) -> float:
-        return float(self._about["dt"])
-
-    @property
-    def every(self) -> int:
-        return int(self._about["every"])
-
-    @property
-    def keeps_contacts(self) -> bool:
-        return bool(self._about["contacts"])
-
-    @property
-    def keeps_forces(self) -> bool:
-        """Whether forces are kept beside impulses."""
-        return bool(self._about["forces"])
-
-    @property
-    def method(self) -> dict[str, Any] | None:
-        return self._about.get("method")
-
-    @property
-    def scene(self) -> str | None:
-        return self._about.get("scene")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return dict(self._about.get("settings") or {})
-
-    @property
-    def view(self) -> Mapping[str, Any]:
-        return dict(self._about.get("view") or {})
-
-    @property
-    def title(self) -> str:
-        return str(self._about.get("title") or self.scene or self.path.stem)
-
-    @property
-    def info(self) -> dict[str, str]:
-        return dict(self._about.get("info") or {})
-
-    @property
-    def undescribed(self) -> str:
-        """Why there is no document, empty if there is one."""
-        return str(self._about.get("undescribed") or "")
 
     def show(self, **options: Any) -> Any:
         """Replay in a browser; in a notebook the result is shown in the cell. Options are those of

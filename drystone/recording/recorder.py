@@ -35,7 +35,8 @@ class Recorder:
 
     every: steps from frame to frame; contacts: whether frames keep them; forces: contacts have
     forces of their own beside impulses. on_end: called when the recording ends; on_frames: with
-    those of each piece of a compiled run.
+    those of each piece of a compiled run; all_steps: these have the reports of all its steps, not
+    of those alone that become frames of the recording.
     """
 
     def __init__(self, sim: Any, path: Path, every: int, contacts: bool, forces: bool) -> None:
@@ -49,7 +50,7 @@ class Recorder:
         self.callback: Any = None
         self.on_end: Callable[[], None] = lambda: None
         self.on_frames: Callable[[Frames], None] = lambda frames: None
-        self.stopped = False
+        self.stopped = self.all_steps = False
         self._places = {name: i for i, name in enumerate(model.names)}
         self._joints = {} if model.joints is None else _numbered(model.joints.names)
         self._notes: dict[str, int] = {}
@@ -57,7 +58,7 @@ class Recorder:
         self._there = 0  # frames that the file has already, and the versions that made them
         self._info: dict[str, str] = {}
         self._tail: Rows = {}
-        self._frames = self._run = self._bytes = self._spent = 0
+        self._frames = self._run = self._bytes = self._spent = self._gone = 0
         self._last = perf_counter()
         self._writer: Writer | None = None
 
@@ -125,6 +126,10 @@ class Recorder:
         if self.since < self.every:
             return
         self.since = 0
+        self._note_now()
+
+    def _note_now(self) -> None:
+        """The present state as a frame, with what led to it."""
         sim = self.sim
         state, report, stepper = sim.state.copy(), sim.report, sim.stepper
         kick = getattr(getattr(stepper, "work", None), "kick", report.dt)
@@ -132,14 +137,31 @@ class Recorder:
         joints = stepper.joint_table()
         self._put(lambda: self._step_rows(state, report, kick, table, joints))
 
+    @property
+    def frame_every(self) -> int:
+        """Steps between frames that a compiled run is to make."""
+        return 1 if self.all_steps else self.every
+
+    def space(self, frames: Frames) -> None:
+        """Say which frames of a compiled run become frames of the recording."""
+        if self.all_steps and self.every > 1:
+            frames.spaced, frames.gone = self.every, self.since
+        self._gone = frames.gone
+
     def note(self, frames: Frames, chunk: dict[str, np.ndarray]) -> None:
         """Frames of a compiled run that goes on; what goes wrong is told when it comes back."""
+        if frames.spaced > 1:
+            first, n = frames.spaced - 1 - self._gone, chunk["time"].size
+            self._gone = (self._gone + n) % frames.spaced
+            if first >= n:
+                return
+            chunk = _thinned(chunk, slice(first, None, frames.spaced))
         if self._writer is not None:
             self._writer.pass_on(partial(self._loop_rows, chunk, frames))
 
     def take(self, frames: Frames) -> None:
         """A piece of a compiled run is over, and its frames were noted."""
-        self.since = frames.since
+        self.since = frames.gone if frames.spaced > 1 else frames.since
         self.on_frames(frames)
         self._put(dict)
 
@@ -155,6 +177,8 @@ class Recorder:
         try:
             if self.sim.model is self.model:
                 self._keep()
+                if self.since and how != layout.FAILED:
+                    self._note_now()  # after the checkpoint: a run that goes on leaves it out
             writer.put(lambda: {"ended": np.array([[run, how]])})
         finally:
             self._writer = None
@@ -290,6 +314,19 @@ class Recorder:
                     f"{json.dumps(self._info)}, on another kind of processor, or by a callback "
                     "that does not restore its state"
                 )
+
+
+def _thinned(chunk: dict[str, np.ndarray], kept: slice) -> dict[str, np.ndarray]:
+    """Some frames of a chunk; of the others no contacts were noted."""
+    out = dict(chunk)
+    for name in ("time", "position", "orientation", "velocity", "report", "noted"):
+        out[name] = chunk[name][kept].copy()
+    each = np.diff(chunk["log"], prepend=0)
+    mine = np.zeros(each.size, bool)
+    mine[kept] = True
+    out["islands"] = chunk["islands"][np.repeat(mine, each)]
+    out["log"] = np.cumsum(each[kept])
+    return out
 
 
 def _numbered(names: tuple[str, ...]) -> dict[str, int]:

@@ -20,14 +20,14 @@ PIECE = 64  # frames whose contacts are written anew at a time
 
 
 def repair(path: Path) -> bool:
-    """Make a file that was not closed whole again, and one of an earlier format one of the
-    present; whether it was necessary.
+    """Make a file that was not closed whole again, one of an earlier format one of the present,
+    and take an end away that is no regular frame; whether anything was necessary.
 
     The new file takes the old one's place when it is complete, so that this, too, may be killed.
     """
     with read_recording(path) as known:
         old = known.version < layout.VERSION
-        if not known.live and not old:
+        if not (known.live or old or known.odd):
             return False
         part = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
@@ -39,8 +39,7 @@ def repair(path: Path) -> bool:
         except OSError as error:
             part.unlink(missing_ok=True)
             raise RecordingError(
-                f"{path}: {'is of an earlier format' if old else 'was not closed'}, and cannot be "
-                f"written anew: {reason(error)}"
+                f"{path}: has to be written anew to go on with it, and cannot be: {reason(error)}"
             ) from None
     return True
 
@@ -70,11 +69,12 @@ def _copy(known: Recording, file: h5py.File, without: tuple[str, ...]) -> None:
 
 def _lengths(known: Recording) -> dict[str, int]:
     """Rows of every dataset that belong to whole frames and whole checkpoints."""
-    n, last = len(known), known.ends[-1]
+    n = len(known) - known.odd
+    last = known.ends[n - 1]
     out = {f"frames/{name}": n for name in known.file["frames"]}
     out |= {name: int(last[column]) for name, column in known.ragged.items()}
     sizes = known.file["note_sizes"][()]
-    kept = int(known.ends[:, layout.NOTE].max()) + 1
+    kept = int(known.ends[:n, layout.NOTE].max()) + 1
     out |= {"note_sizes": kept, "notes": int(sizes[:kept].sum())}
     marks = known.checkpoints
     out |= {"checkpoints/index": len(marks), "checkpoints/data": int(marks[:, 2].sum())}

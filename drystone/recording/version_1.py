@@ -35,7 +35,7 @@ def read_contacts(rows: np.ndarray, names: np.ndarray, dim: int, kick: float) ->
 def upgrade(known: Any, file: Any, piece: int) -> None:
     """Give a file that was copied from a recording of format 1 what it lacks of the present one:
     contacts by columns, `piece` frames at a time, where they end, and the number of the format."""
-    model, ends = known.model, known.ends
+    model, ends = known.model, known.ends[: file["frames/time"].shape[0]]
     encoder = contacts.Encoder(model.dim, model.nb, known.keeps_forces)
     sets = {}
     for name, kind in contacts.kinds(model.dim, model.nb, known.keeps_forces).items():

@@ -140,20 +140,22 @@ class Compiled(Aid, Stepper):
     ) -> None:
         """Many steps, the first of them number `done` after `start` [s]; out: gets a frame of
         every `every`-th of them, of none if it is 0, and where the run ended, also if it fails.
-        ``out.since``: steps that were made since the last frame; ``out.watched``: with contacts."""
+        ``out.since``: steps that were made since the last frame; ``out.watched``: with contacts,
+        ``out.spaced``: of every so many frames."""
         buffers, s = self.buffers, self.buffers.s
         self._frames, out.count = out, done
         buffers.set_state(state, start, done)
         s.count[the.EVERY], s.count[the.TAKEN] = every, out.since
-        s.count[the.WATCHED] = out.watched
         try:
             while steps > 0:
                 chunk = 1 if self.model.forces else min(steps, CHUNK)
                 buffers.make_room_for_frames(1 + chunk // every if every else 0)
-                self._steps(h, chunk)
+                for part, watched in out.parts(chunk):
+                    s.count[the.WATCHED] = watched
+                    self._steps(h, part)
+                    s.origin[1] += part
+                    s.count[the.CURSOR] = 0
                 out.take(s)
-                s.origin[1] += chunk
-                s.count[the.CURSOR] = 0
                 steps -= chunk
             out.state, out.report = buffers.state(), read_report(s, h, METHODS, {})
         except SimulationError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,9 @@ class Frames:
     simulation, state, and report of the last step.
 
     since: steps that were made since the last frame, before the run and after it; watched: frames
-    keep their contacts; spare: arrays for contacts that nobody uses any more; told: called with
-    each chunk as soon as it is there, and must not raise.
+    keep their contacts; spaced: only of every so many frames, for whoever wants the reports of
+    all steps, and gone: frames since the last of those; spare: arrays for contacts that nobody
+    uses any more; told: called with each chunk as soon as it is there, and must not raise.
     """
 
     def __init__(
@@ -77,10 +78,22 @@ class Frames:
         self.since, self.watched = since, watched
         self.spare: Spare = [] if spare is None else spare
         self.told = told
+        self.spaced, self.gone = 1, 0
         self.chunks: list[dict[str, np.ndarray]] = []
         self.count = 0
         self.state: State | None = None
         self.report: StepReport | None = None
+
+    def parts(self, steps: int) -> Iterator[tuple[int, bool]]:
+        """So many steps in pieces, and whether contacts are kept of a piece's frames."""
+        while self.spaced > 1 and steps > 0:
+            due = self.gone + 1 >= self.spaced
+            part = 1 if due else min(steps, self.spaced - 1 - self.gone)
+            yield part, self.watched and due
+            self.gone = 0 if due else self.gone + part
+            steps -= part
+        if steps > 0:
+            yield steps, self.watched
 
     def take(self, s: Any) -> None:
         """Copy the frames that lie in the buffers, and empty them."""
