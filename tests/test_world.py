@@ -201,7 +201,7 @@ SPATIAL = [
     ({"position": 5}, "position = 5"),
     ({"orientation": (0, 0, 0, 0)}, "zero quaternion"),
     ({"orientation": (1, 0, INF, 0)}, "orientation = .*inf"),
-    ({"orientation": 0.5}, "orientation = 0.5: expected 4 numbers"),
+    ({"orientation": 0.5}, "orientation = 0.5: expected a quaternion"),
     ({"orientation": (1e-200, 0, 0, 0)}, "unit quaternion"),
     ({"velocity": (INF, 0, 0)}, "velocity = .*inf"),
     ({"angular_velocity": (0, 0, NAN)}, "angular_velocity = .*nan"),

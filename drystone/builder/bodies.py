@@ -162,7 +162,8 @@ def find_template(
         except ModelError as error:
             raise ModelError(f"{owner}: {error}") from None
     if not isinstance(shape, Shape):
-        raise ModelError(f"{owner}: {shape!r} is no shape")
+        made = f"ds.{getattr(shape, '__name__', 'Box')}(...)"
+        raise ModelError(f"{owner}: {shape!r} is no shape: expected one such as {made}")
     if shape.dim != dim:
         words = {2: "planar", 3: "spatial"}
         kind = type(shape).__name__

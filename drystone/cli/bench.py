@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drystone.cli.words import PIPED_WIDTH, complain, duration, mistakes
+from drystone.cli.words import NUMBER, PIPED_WIDTH, complain, duration, mistakes
 from drystone.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def solvers(
         Path | None,
         typer.Option(help="Compare with Siconos' times in this CSV of an earlier run."),
     ] = None,
-    tol: Annotated[float, typer.Option(help="Largest residual, in both forms.")] = 1e-8,
-    time_limit: Annotated[float, typer.Option(help="Seconds for one solve.")] = 30.0,
+    tol: Annotated[float, typer.Option(**NUMBER, help="Largest residual, in both forms.")] = 1e-8,
+    time_limit: Annotated[float, typer.Option(**NUMBER, help="Seconds for one solve.")] = 30.0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for CSV, Markdown and PNG.")
     ] = None,

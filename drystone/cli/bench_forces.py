@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import complain, make_folder, mistakes
+from drystone.cli.words import COUNT, NUMBER, complain, make_folder, mistakes
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def forces(
         list[str] | None,
         typer.Option("--only", help="Only runs whose title begins so; may be given several times."),
     ] = None,
-    every: Annotated[int, typer.Option(min=1, help="Compare so many times fewer problems.")] = 1,
+    every: Annotated[int, typer.Option(**COUNT, help="Compare so many times fewer problems.")] = 1,
     shorter: Annotated[
-        float, typer.Option(help="Factor on all durations, for a quick look.")
+        float, typer.Option(**NUMBER, help="Factor on all durations, for a quick look.")
     ] = 1.0,
     output: Annotated[
         Path | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import PIPED_WIDTH, complain, make_folder, mistakes
+from drystone.cli.words import COUNT, NUMBER, PIPED_WIDTH, complain, make_folder, mistakes
 from drystone.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -41,11 +41,15 @@ def scenes(
     sizes: Annotated[
         str, typer.Option(help="Numbers of spheres for --growth, with commas.")
     ] = "100,1000,10000",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of each case; the fastest counts.")] = 3,
+    repeats: Annotated[
+        int, typer.Option(**COUNT, help="Runs of each case; the fastest counts.")
+    ] = 3,
     shorter: Annotated[
-        float, typer.Option(help="Factor on all durations, for a quick look.")
+        float, typer.Option(**NUMBER, help="Factor on all durations, for a quick look.")
     ] = 1.0,
-    limit: Annotated[float, typer.Option(help="Seconds after which a peer is stopped.")] = 120.0,
+    limit: Annotated[
+        float, typer.Option(**NUMBER, help="Seconds after which a peer is stopped.")
+    ] = 120.0,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,8 @@ from drystone.errors import DrystoneError, OptionError, SceneFileError
 SCENES = (".yaml", ".yml", ".json")
 TABLES = (".hdf5", ".h5")  # problems of FCLIB, or recordings
 PROBLEMS = (".dat", ".npz")
+TURNING = ("hinge", "pin")  # joints whose limits are angles
+TURNS = 2  # beyond them an angle is pointed out
 
 
 def check(
@@ -56,6 +59,8 @@ def check(
                 typer.echo(json.dumps({"file": str(path), "ok": True} | found, allow_nan=False))
             else:
                 typer.echo(f"{path}: {found['words']}")
+                for hint in found.get("hints", ()):
+                    complain(hint)
         if wrong:
             raise typer.Exit(WRONG)
 
@@ -110,7 +115,29 @@ def _scene(path: Path) -> dict[str, Any]:
         "mass": world.total_mass,
         "method": method_object(scene.method),
         "duration": scene.duration,
+        "hints": _degrees(path),
     }
+
+
+def _degrees(path: Path) -> list[str]:
+    """Angles of several turns: they may be right, but were probably meant in degrees."""
+    from drystone.scene_files.complaints import where
+    from drystone.scene_files.text import parse, read_text
+
+    data, place = parse(read_text(path), path.name)
+    angles: list[tuple[tuple[Any, ...], Any]] = []
+    for k, body in enumerate(data.get("bodies") or ()):
+        angles.append((("bodies", k, "orientation"), body.get("orientation")))
+    for k, joint in enumerate(data.get("joints") or ()):
+        if joint.get("kind") in TURNING and isinstance(joint.get("limits"), list):
+            angles += [(("joints", k, "limits"), value) for value in joint["limits"]]
+    out = []
+    for at, value in angles:
+        if isinstance(value, int | float) and abs(value) > TURNS * math.tau:
+            turns = f"{value:g} rad are {value / math.tau:.3g} turns"
+            out.append(f"{where(str(path), place, at)}: {turns}: {math.radians(value):.4g} if "
+                       f"{value:g} degrees are meant")  # fmt: skip
+    return out
 
 
 def _problem(path: Path) -> dict[str, Any]:

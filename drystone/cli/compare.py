@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.run import SCENE, SETTINGS
-from drystone.cli.words import FAILED, PIPED_WIDTH, make_folder, mistakes
+from drystone.cli.words import FAILED, NUMBER, PIPED_WIDTH, make_folder, mistakes
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
 
@@ -28,12 +28,14 @@ METHODS = Annotated[
         metavar="METHOD",
     ),
 ]
-DURATION = Annotated[float | None, typer.Option(help="Simulated seconds.")]
+DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 REFERENCE = Annotated[
     str | None,
     typer.Option(help="Method to measure errors against; the finest by default.", metavar="METHOD"),
 ]
-LIMIT = Annotated[float, typer.Option(help="Wall time for each method [s]; it is stopped there.")]
+LIMIT = Annotated[
+    float, typer.Option(**NUMBER, help="Wall time for each method [s]; it is stopped there.")
+]
 OUTPUT = Annotated[
     Path | None,
     typer.Option(

@@ -8,10 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import read_recording
-from drystone.cli.words import mistakes
+from drystone.cli.words import NUMBER, mistakes
 
 FILMS = ("mp4", "gif", "webp")
 TABLES = ("bodies", "contacts", "joints", "reports")
+
+
+FPS = Annotated[float | None, typer.Option(**NUMBER, help="Frames in a second, of all but csv.")]
+SIZE = Annotated[str | None, typer.Option(help="Columns x rows of a video, such as 1280x800.")]
+SPEED = Annotated[
+    float | None,
+    typer.Option(**NUMBER, help="Simulated seconds in one second of a video or page."),
+]
+START = Annotated[float | None, typer.Option(**NUMBER, help="Begin of a video or table [s].")]
+END = Annotated[float | None, typer.Option(**NUMBER, help="End of a video or table [s].")]
 
 
 def export(
@@ -27,15 +37,11 @@ def export(
     table: Annotated[
         str, typer.Option(help="Of csv: bodies, contacts, joints or reports.")
     ] = "bodies",
-    fps: Annotated[float | None, typer.Option(help="Frames in a second, of all but csv.")] = None,
-    size: Annotated[
-        str | None, typer.Option(help="Columns x rows of a video, such as 1280x800.")
-    ] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Simulated seconds in one second of a video or page.")
-    ] = None,
-    start: Annotated[float | None, typer.Option(help="Begin of a video [s].")] = None,
-    end: Annotated[float | None, typer.Option(help="End of a video [s].")] = None,
+    fps: FPS = None,
+    size: SIZE = None,
+    speed: SPEED = None,
+    start: START = None,
+    end: END = None,
     forces: Annotated[
         bool, typer.Option("--forces", help="Draw the contact forces in a video.")
     ] = False,
@@ -53,7 +59,7 @@ def export(
 
       drystone export stack.h5 -o stack.mp4 --size 1280x800 --speed 0.5 --forces
 
-      drystone export stack.h5 --to csv --table contacts
+      drystone export stack.h5 --to csv --table contacts --start 2.99
     """
     with mistakes(debug):
         kind, place = _target(recording, to, output)
@@ -64,7 +70,7 @@ def export(
         _check(kind, options)
         replay = read_recording(str(recording))
         if kind == "csv":
-            _write_csv(replay, place, table)
+            _write_csv(replay, place, table, start, end)
         else:
             from drystone.view.export import export as write
 
@@ -99,19 +105,38 @@ def _check(kind: str, options: dict[str, Any]) -> None:
     """Options that a kind of file does not have are refused, not ignored."""
     from drystone.errors import OptionError
 
-    known = {"csv": (), "html": ("fps", "speed"), "glb": ("fps",)}
+    known = {"csv": ("start", "end"), "html": ("fps", "speed"), "glb": ("fps",)}
     for name in options:
         if kind not in FILMS and name not in known[kind]:
             raise OptionError(f"--{name}: {kind} has no such option")
 
 
-def _write_csv(replay: Any, place: Path, table: str) -> None:
+def _frames(time: Any, start: float | None, end: float | None) -> slice:
+    """Frames from one time to another [s]."""
+    import numpy as np
+
+    from drystone.errors import OptionError
+
+    near = 1e-9 * max(1.0, abs(float(time[-1])))
+    first = 0 if start is None else int(np.searchsorted(time, start - near))
+    last = len(time) if end is None else int(np.searchsorted(time, end + near, side="right"))
+    if first >= last:
+        asked = " ".join(
+            f"--{k} {v:g}" for k, v in (("start", start), ("end", end)) if v is not None
+        )
+        raise OptionError(f"{asked}: no frame: they go from {time[0]:g} s to {time[-1]:g} s")
+    return slice(first, last)
+
+
+def _write_csv(
+    replay: Any, place: Path, table: str, start: float | None, end: float | None
+) -> None:
     from drystone.errors import OptionError
     from drystone.recording.tables import write_csv
 
     if table not in TABLES:
         raise OptionError(f"--table {table}: expected {', '.join(TABLES)}")
     try:
-        write_csv(replay, place, table)
+        write_csv(replay, place, table, _frames(replay.time, start, end))
     except OSError as error:
         raise OptionError(f"{place}: {error.strerror or error}") from None

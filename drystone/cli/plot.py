@@ -11,7 +11,7 @@ import typer
 
 from drystone.cli.run import SETTINGS
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import complain, make_folder, mistakes
+from drystone.cli.words import NUMBER, complain, make_folder, mistakes
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -48,18 +48,19 @@ BODY = Annotated[
     typer.Option("--body", "-b", help="A body to show; may be given several times."),
 ]
 TIME = Annotated[
-    float | None, typer.Option(help="Moment of chains and picture [s]; the end by default.")
+    float | None,
+    typer.Option(**NUMBER, help="Moment of chains and picture [s]; the end by default."),
 ]
 COORDINATE = Annotated[str | None, typer.Option(help="Of phase plots: x, y, z or angle.")]
 PLANE = Annotated[str | None, typer.Option(help="Of trajectories: xy, xz or yz.")]
 WIDTH = Annotated[
-    float | None, typer.Option(help="Of the figure [inches]; 3.5 is a printed column.")
+    float | None, typer.Option(**NUMBER, help="Of the figure [inches]; 3.5 is a printed column.")
 ]
 METHOD = Annotated[
     str | None,
     typer.Option(help="Of a scene: as in `drystone compare --with`.", metavar="METHOD"),
 ]
-DURATION = Annotated[float | None, typer.Option(help="Of a scene: simulated seconds.")]
+DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Of a scene: simulated seconds.")]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object: the files written.")]
 DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 

@@ -8,14 +8,16 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import FAILED, complain, mistakes
+from drystone.cli.words import FAILED, NUMBER, complain, mistakes
 
 
 def resume(
     recording: Annotated[Path, typer.Argument(help="A recording (.h5).", show_default=False)],
     until: Annotated[
         float | None,
-        typer.Option(help="Simulated time to end at [s]; by default what the run was asked for."),
+        typer.Option(
+            **NUMBER, help="Simulated time to end at [s]; by default what the run was asked for."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")
@@ -39,6 +41,10 @@ def resume(
 
         simulation, recorder, end = reopen(recording, until)
         start, left = simulation.time, max(end - simulation.time, 0.0)
+        if left == 0.0 and not as_json:
+            recorder.close()
+            typer.echo(f"{recording}: is at {start:g} s already; --until {start + 1:g} goes on")
+            return
         title = recording.name
         with recorder:
             done = watch(simulation, left, title=title, bar=not as_json)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import FAILED, complain, make_folder, mistakes, tolerances
+from drystone.cli.words import FAILED, NUMBER, complain, make_folder, mistakes, tolerances
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SCENE = Annotated[
         autocompletion=complete_scene,
     ),
 ]
-DT = Annotated[float | None, typer.Option("--dt", help="Step [s].")]
+DT = Annotated[float | None, typer.Option("--dt", **NUMBER, help="Step [s].")]
 METHOD = Annotated[
     str | None,
     typer.Option(help="time-stepping, event-driven or penalty, with its defaults."),
@@ -50,7 +50,7 @@ SOLVER = Annotated[
     typer.Option(help="Of the friction problems: auto, nsgs, newton, lemke, dantzig, ..."),
 ]
 RESTITUTION = Annotated[str | None, typer.Option(help="none, newton, poisson or poisson-shortcut.")]
-TOL = Annotated[float | None, typer.Option(help="Residual that a solve must reach.")]
+TOL = Annotated[float | None, typer.Option(**NUMBER, help="Residual that a solve must reach.")]
 STABILIZE = Annotated[
     bool | None, typer.Option(help="Gaps in the contact rows, or the bare velocity scheme.")
 ]
@@ -71,7 +71,7 @@ def run(
     scene: SCENE,
     method: METHOD = None,
     dt: DT = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated seconds.")] = None,
+    duration: Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")] = None,
     formulation: FORMULATION = None,
     cone: CONE = None,
     solver: SOLVER = None,
@@ -228,6 +228,7 @@ def _run(
 
     record, picture, plots = places
     keep = plots is not None
+    start = simulation.state.copy()
     done = watch(simulation, seconds, title=scene.name, bar=not as_json, keep=keep, record=record)
     written = [] if record is None else [record]
     written += _draw(scene, simulation, done, picture, plots)
@@ -236,9 +237,9 @@ def _run(
         if record is not None:
             complain(f"drystone resume {record} goes on from there")
     if as_json:
-        typer.echo(json.dumps(as_object(scene, simulation, done, written), allow_nan=False))
+        typer.echo(json.dumps(as_object(scene, simulation, done, written, start), allow_nan=False))
     else:
-        print_summary(scene, simulation, done, written)
+        print_summary(scene, simulation, done, written, start)
     if done.stopped:
         raise typer.Exit(FAILED)
 

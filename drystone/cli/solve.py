@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.words import (
+    COUNT,
     FAILED,
+    NUMBER,
     PIPED_WIDTH,
     WRONG,
     complain,
@@ -42,10 +44,11 @@ def solve(
     ],
     solver: Annotated[str, typer.Option("--solver", "-s", help=METHODS_HELP)] = "auto",
     tol: Annotated[
-        float, typer.Option(help="Largest residual, in the scaled and the unit-free form.")
+        float,
+        typer.Option(**NUMBER, help="Largest residual, in the scaled and the unit-free form."),
     ] = 1e-8,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds after which a solve returns what it has.")
+        float, typer.Option(**NUMBER, help="Seconds after which a solve returns what it has.")
     ] = 60.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object for each file, one a line.")
@@ -61,7 +64,7 @@ def solve(
         ),
     ] = None,
     repeat: Annotated[
-        int, typer.Option(min=1, help="Solve this often and report the fastest.")
+        int, typer.Option(**COUNT, help="Solve this often and report the fastest.")
     ] = 1,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:

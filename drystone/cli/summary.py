@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import math
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from drystone.cli.words import duration, tolerance
 
 if TYPE_CHECKING:
     from drystone.cli.watch import Watched
+    from drystone.model import State
     from drystone.scenes.base import Scene
     from drystone.simulation import Simulation
 
 
+@dataclass(frozen=True)
+class Moved:
+    """Which body is farthest from where it began [m]; the greatest speed of any now [m/s]."""
+
+    body: str
+    distance: float
+    speed: float
+
+    @property
+    def words(self) -> str:
+        if self.distance == 0.0:
+            return "nothing has moved"
+        return f"{self.body} by {self.distance:.3g} m; {self.speed:.3g} m/s at most at the end"
+
+
+def moved(simulation: Simulation, start: State) -> Moved | None:
+    """What became of the bodies that are free to move; None if there are none."""
+    free = np.flatnonzero(simulation.model.inverse_mass > 0)
+    if not free.size:
+        return None
+    dim, now = simulation.model.dim, simulation.state
+    way = np.linalg.norm(now.position[free] - start.position[free], axis=1)
+    speed = np.linalg.norm(now.velocity[free, :dim], axis=1).max()
+    k = int(way.argmax())
+    return Moved(simulation.model.names[free[k]], float(way[k]), float(speed))
+
+
 def as_object(
-    scene: Scene, simulation: Simulation, done: Watched, written: list[Path]
+    scene: Scene, simulation: Simulation, done: Watched, written: list[Path], start: State
 ) -> dict[str, Any]:
     """The summary for programs."""
+    gone = moved(simulation, start)
     return {
         "scene": scene.name,
         "settings": dict(scene.settings),
@@ -29,6 +61,7 @@ def as_object(
         "speed": done.speed,
         "stopped": done.stopped,
         **done.tally.as_json(),
+        "moved": None if gone is None or not gone.distance < math.inf else asdict(gone),
         "files": [str(path) for path in written],
     }
 
@@ -45,8 +78,10 @@ def method_object(method: Any) -> dict[str, Any]:
     return out
 
 
-def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: list[Path]) -> None:
-    """The summary for people."""
+def print_summary(
+    scene: Scene, simulation: Simulation, done: Watched, written: list[Path], start: State
+) -> None:
+    """The summary for people. start: where the bodies began."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -74,6 +109,9 @@ def print_summary(scene: Scene, simulation: Simulation, done: Watched, written: 
         "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
         "energy": energy_words(tally.ledger()),
     }
+    gone = moved(simulation, start)
+    if gone is not None:
+        rows["moved"] = escape(gone.words)
     for name, text in rows.items():
         table.add_row(name, text)
     console.print(table)

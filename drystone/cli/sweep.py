@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import PIPED_WIDTH, make_folder, mistakes
+from drystone.cli.words import COUNT, NUMBER, PIPED_WIDTH, make_folder, mistakes
 from drystone.errors import OptionError
 
 SHOWN = 40  # rows printed; a longer table is for its file
@@ -48,9 +48,10 @@ MEASURES = Annotated[
         metavar="MEASURE",
     ),
 ]
-DURATION = Annotated[float | None, typer.Option(help="Simulated seconds.")]
+DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 JOBS = Annotated[
-    int | None, typer.Option("--jobs", "-j", help="Processes; one for each core by default.")
+    int | None,
+    typer.Option("--jobs", "-j", **COUNT, help="Processes; one for each core by default."),
 ]
 SCHEDULER = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to use instead.")]
 OUTPUT = Annotated[

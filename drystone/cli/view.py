@@ -9,7 +9,7 @@ import typer
 
 from drystone.cli.run import METHOD, SETTINGS, named_method, read_settings
 from drystone.cli.subjects import complete_scene, is_recording, read_recording, read_scene, stem
-from drystone.cli.words import mistakes
+from drystone.cli.words import NUMBER, WHOLE, mistakes
 
 
 def view(
@@ -26,17 +26,19 @@ def view(
         typer.Option(help="Write one offline HTML page instead, which plays anywhere."),
     ] = None,
     method: METHOD = None,
-    dt: Annotated[float | None, typer.Option(help="Step [s].")] = None,
+    dt: Annotated[float | None, typer.Option(**NUMBER, help="Step [s].")] = None,
     settings: SETTINGS = None,
     duration: Annotated[
-        float | None, typer.Option(help="Simulated seconds of a page (--html) of a scene.")
+        float | None,
+        typer.Option(**NUMBER, help="Simulated seconds of a page (--html) of a scene."),
     ] = None,
     speed: Annotated[
-        float, typer.Option(help="Seconds of the scene in one of yours: 0.05, 0.1, ... 4.")
+        float,
+        typer.Option(**NUMBER, help="Seconds of the scene in one of yours: 0.05, 0.1, ... 4."),
     ] = 1.0,
     paused: Annotated[bool, typer.Option("--paused", help="Wait for Play.")] = False,
     browser: Annotated[bool, typer.Option(help="Open the page, or only print its address.")] = True,
-    port: Annotated[int, typer.Option(help="The first port to try; 0 for any.")] = 8080,
+    port: Annotated[int, typer.Option(**WHOLE, help="The first port to try; 0 for any.")] = 8080,
     host: Annotated[
         str, typer.Option(help="Who may look in: 0.0.0.0 lets other machines.")
     ] = "127.0.0.1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,34 @@ KINDS = {
     "friction": "fc",
     "global-friction": "gfc",
 }
+
+
+def number(text: Any) -> float:
+    """A number as people write it: 0.004, 4e-3 or 1/240."""
+    above, slash, below = str(text).partition("/")
+    try:
+        return float(above) / (float(below) if slash else 1.0)
+    except (ValueError, ZeroDivisionError):
+        raise typer.BadParameter(f"{text!r}: expected a number, such as 0.5 or 1/240") from None
+
+
+def _whole(least: int) -> Callable[[Any], int]:
+    def whole(text: Any) -> int:
+        try:
+            value = int(str(text))
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise typer.BadParameter(f"{text!r}: expected a whole number, {least} or more")
+        return value
+
+    return whole
+
+
+# what options that are numbers have in common: their value is named when it is none
+NUMBER: dict[str, Any] = {"parser": number, "metavar": "NUMBER"}
+WHOLE: dict[str, Any] = {"parser": _whole(0), "metavar": "NUMBER"}
+COUNT: dict[str, Any] = {"parser": _whole(1), "metavar": "NUMBER"}
 
 
 def kind_of(problem: Problem) -> str:

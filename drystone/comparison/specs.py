@@ -55,7 +55,7 @@ def read_method(text: str, own: Any = None) -> Any:
     elif name in METHODS:
         base = own if getattr(own, "name", None) == name else METHODS[name]()
     else:
-        raise OptionError(f"{text!r}: {unknown('method', name, METHODS | {OWN: None})}")
+        raise OptionError(_no_method(text, name))
     parts = [part.strip() for part in rest.split(",")] if colon else []
     if any(not part for part in parts):
         raise OptionError(f"{text!r}: expected METHOD:WORD,KEY=VALUE,...")
@@ -69,6 +69,15 @@ def read_method(text: str, own: Any = None) -> Any:
         return replace(base, **options) if options else base
     except OptionError as error:
         raise OptionError(f"{text!r}: {error}") from None
+
+
+def _no_method(text: str, name: str) -> str:
+    """That no method has the name; a choice of one of them is taken for what it may be short of."""
+    for method, words in WORDS.items():
+        if any(name in choices for choices in words.values()):
+            return f"{text!r} is no method: did you mean '{method}:{text.strip()}'?"
+    said = unknown("method", name, METHODS | {OWN: None})
+    return said if text.strip() == name else f"{text!r}: {said}"
 
 
 def _option(text: str, base: Any, part: str) -> tuple[str, Any]:

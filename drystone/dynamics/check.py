@@ -87,6 +87,11 @@ def orientation(owner: str, field: str, value: Any, dim: int) -> Orientation:
     """An angle [rad] in the plane, a quaternion (w, x, y, z) in space: normalised, never zero."""
     if dim == 2:
         return number(owner, field, value)
+    if np.shape(value) in ((), (1,), (2,), (3,)):
+        raise ModelError(
+            f"{owner}: {field} = {_short(value)}: expected a quaternion (w, x, y, z); a turn by "
+            "angle t [rad] about a unit axis u is (cos(t/2), *(sin(t/2) * u))"
+        )
     q = vector(owner, field, value, 4)
     norm = math.hypot(*q)
     if norm == 0:

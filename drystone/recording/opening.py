@@ -47,6 +47,9 @@ def open_file(path: Path) -> tuple[h5py.File, bool]:
         return h5py.File(View(path, head, live), "r"), live
     except Exception as error:  # whatever HDF5 says of a file that it cannot make out
         said = str(error).split("\n")[0]
+        if "truncated" in said:
+            there, whole = path.stat().st_size, int.from_bytes(head[END : END + 8], "little")
+            raise RecordingError(f"{path}: is cut off: {there} of {whole} bytes") from None
         raise RecordingError(f"{path}: cannot be opened: {said}") from None
 
 

@@ -11,6 +11,11 @@ from drystone.errors import SceneFileError
 from drystone.scene_files.text import Place
 
 MOST = 20  # complaints that are listed
+TURNS = ("orientation", "inertia_frame")
+TURN = (
+    "expected an angle [rad] in the plane, a quaternion [w, x, y, z] in space, or {degrees: 90, "
+    "axis: [0, 0, 1]}"
+)
 
 
 def where(name: str, place: Place, path: tuple[Any, ...]) -> str:
@@ -39,7 +44,8 @@ def complaint(error: ValidationError, data: Any, name: str, place: Place) -> Sce
             path = (*path, context["key"])
         elif item["type"] in ("union_tag_invalid", "union_tag_not_found"):
             path = (*path, context["discriminator"].strip("'"))
-        text = f"{where(name, place, path)}{_value(path, data)}: {_words(item)}"
+        words = TURN if path and path[-1] in TURNS else _words(item)
+        text = f"{where(name, place, path)}{_value(path, data)}: {words}"
         # of the branches of a union the one that got deepest knows best
         if path not in found or len(item["loc"]) > found[path][0]:
             found[path] = len(item["loc"]), text, item["type"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.errors import MissingExtraError, SceneFileError
+from drystone.errors import MissingExtraError, SceneFileError, ShapeError
 from drystone.geometry.decomposition import decompose
 from drystone.geometry.shapes import ConvexPolyhedron, Shape, TriangleMesh
 
@@ -27,7 +27,14 @@ def mesh_shape(entry: Any, folder: Path | None) -> Shape:
     if entry.use == "hull":
         return ConvexPolyhedron.hull(np.unique(vertices, axis=0))
     if entry.use == "convex":
-        return ConvexPolyhedron(np.unique(vertices, axis=0))
+        try:
+            return ConvexPolyhedron(np.unique(vertices, axis=0))
+        except ShapeError as error:
+            why = str(error).partition(";")[0]
+            raise SceneFileError(
+                f"file = {entry.file!r}: {why}; 'use: hull' takes its convex hull, 'use: parts' "
+                "several convex parts"
+            ) from None
     return decompose(vertices, faces)
 
 

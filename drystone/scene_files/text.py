@@ -94,11 +94,24 @@ def parse_json(text: str, name: str) -> Any:
     try:
         data = json.loads(text, parse_constant=constant, object_pairs_hook=pairs, parse_int=integer)
     except json.JSONDecodeError as error:
-        raise SceneFileError(f"{name}:{error.lineno}: {error.msg}") from None
+        raise SceneFileError(f"{name}:{error.lineno}: not JSON: {_broken(error)}") from None
     except RecursionError:
         raise SceneFileError(f"{name}: nested more than {MAX_DEPTH} deep") from None
     _check(data, name)
     return data
+
+
+def _broken(error: json.JSONDecodeError) -> str:
+    """What is wrong with a JSON text, and after which of its characters."""
+    before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
+    if before.endswith(
+        ","
+    ):  # some versions of Python complain of the comma, others of what follows
+        before, after = before[:-1], f",{after}"
+    comma, closing = after[:1], after[1:].lstrip()[:1]
+    if comma == "," and closing in ("}", "]"):
+        return f"a comma before {closing!r}"
+    return f"{error.msg[:1].lower()}{error.msg[1:]} (column {error.colno})"
 
 
 def _check(data: Any, name: str) -> None:
@@ -132,6 +145,11 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Place]:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark is not None else ""
         why = " ".join(str(part) for part in (error.context, error.problem) if part)
+        if (
+            mark is not None
+            and "\t" in "".join(text.split("\n")[mark.line :][:1])[: mark.column + 1]
+        ):
+            why = "a tab: YAML is indented with spaces"
         raise SceneFileError(f"{name}{line}: not YAML: {why}") from None
     except yaml.YAMLError as error:
         raise SceneFileError(f"{name}: not YAML: {' '.join(str(error).split())}") from None

@@ -140,6 +140,20 @@ class StepReport:
     def ok(self) -> bool:
         return self.status.ok
 
+    def __str__(self) -> str:
+        """What a person asks first; ``repr`` has everything."""
+        parts = [
+            f"t = {self.time:.6g} s: {self.status.name.lower()}, residual {self.residual:.1e}",
+            f"{self.contacts} contacts in {self.islands} islands",
+            f"depth {self.infeasibility:.1e} m",
+            f"energy {self.energy.total:.6g} J, unexplained {self.energy.unexplained:.0e} J",
+        ]
+        parts += [f"joints open by {self.joint_error:.1e}"] if self.joint_error else []
+        parts += [f"{self.asleep} asleep"] if self.asleep else []
+        parts += [f"halved {self.retries} times"] if self.retries else []
+        parts += [f"broke {', '.join(self.broken)}"] if self.broken else []
+        return "; ".join(parts)
+
 
 class Stepper(Protocol):
     """What ``Simulation`` asks of the object that steps a model."""

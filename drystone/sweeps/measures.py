@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone.errors import OptionError
 from drystone.plots.reading import series
+from drystone.recording.reports import COLUMNS, DERIVED
 from drystone.scenes.base import unknown
 from drystone.types import Floats
 
@@ -22,6 +23,7 @@ REDUCTIONS: dict[str, Callable[[Floats], float]] = {
     "sum": lambda v: float(v.sum()),
 }
 COORDINATES = ("x", "y", "z", "vx", "vy", "vz", "speed", "angle", "path")
+NUMBERS = (*COLUMNS, *sorted(DERIVED))  # of the report of a step
 DEFAULT = ("max:infeasibility", "max:residual", "end:kinetic", "end:total")
 
 
@@ -33,6 +35,15 @@ class Measure:
     reduction: str
     name: str
     body: str | None = None
+
+    def check(self, bodies: Iterable[str], others: Iterable[Iterable[str]] = ()) -> None:
+        """Raise OptionError if there is nothing to read: no such number, no such body in the first
+        world, nor in the others."""
+        what, name = ("number", self.name) if self.body is None else ("body", self.body)
+        known = dict.fromkeys(NUMBERS if self.body is None else bodies)
+        if name in known or (self.body is not None and any(name in other for other in others)):
+            return
+        raise OptionError(f"measure {self.text!r}: {unknown(what, name, known)}")
 
     def read(self, run: Any) -> float:
         if self.body is None:

@@ -145,13 +145,24 @@ def _asked(
     for text in methods:
         read_method(text, first.method)
     for text in measures:
-        read_measure(text)
+        read_measure(text).check(first.world.bodies, _bodies(scene, values))
     texts = tuple(measures)
     return [
         (scene, point, method.strip(), duration, texts)
         for point in points(values)
         for method in methods
     ]
+
+
+def _bodies(scene: str, values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Names of the bodies at each point of the grid that can be built."""
+    from drystone.scenes.registry import scene as build
+
+    for point in points(values):
+        try:
+            yield build(scene, **point).world.bodies
+        except DrystoneError:
+            continue
 
 
 def _results(

@@ -85,8 +85,9 @@ def page(
     shown = list(replays) if isinstance(replays, list | tuple) else [replays]
     if not shown:
         raise OptionError("write_html: no replays given")
-    if not fps > 0:
-        raise OptionError(f"write_html: fps = {fps!r}: expected a positive number")
+    for name, value in (("fps", fps), ("speed", speed)):
+        if not 0 < value < float("inf"):
+            raise OptionError(f"write_html: {name} = {value!r}: expected a positive number")
     tags = list(labels) if labels is not None else [label_of(r) for r in shown]
     if len(tags) != len(shown):
         raise OptionError(f"write_html: {len(tags)} labels for {len(shown)} replays")

@@ -143,9 +143,23 @@ def test_mistakes_are_named(call, words):
         call()
 
 
-def test_a_wrong_measure_is_said_in_the_row():
-    found = ds.sweep("incline", {}, measures=["end:blok.x"], duration=0.02, jobs=1)
-    assert "did you mean 'block'" in found.rows[0][-1]
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("end:blok.x", "'end:blok.x'.*did you mean 'block'"),
+        ("max:kinetc", "did you mean 'kinetic'"),
+    ],
+)
+def test_a_measure_of_nothing_is_refused_before_any_run(measure, words):
+    with pytest.raises(ds.OptionError, match=words):
+        ds.sweep("incline", {}, measures=[measure], duration=0.02, jobs=1)
+
+
+def test_a_body_of_some_points_only_is_said_in_the_rows_without_it():
+    grid = {"rows": "1,2", "planar": "true"}
+    found = ds.sweep("pyramid", grid, measures=["end:cube1-0.x"], duration=0.01, jobs=1)
+    assert "unknown body 'cube1-0'" in found.rows[0][-1]
+    assert not found.rows[1][-1]
 
 
 def test_the_command_prints_writes_and_refuses(tmp_path):

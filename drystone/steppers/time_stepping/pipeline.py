@@ -332,7 +332,8 @@ class Stepper(Readout):
             a, b = (self.model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
             raise ModelError(
                 f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
-                'apart, or accept it with TimeStepping(overlap="allow")'
+                'apart, or accept it with TimeStepping(overlap="allow") (in a file: method: '
+                "{overlap: allow})"
             )
 
     def problem(self) -> FrictionProblem | None:
