@@ -8,7 +8,7 @@ from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from PIL import Image
+from PIL import Image, ImageChops, ImageOps
 
 HERE = Path(__file__).parent
 DRAWN = {
@@ -17,6 +17,7 @@ DRAWN = {
     "granular_pile": "silo.png",
     "your_own_surface": "egg.png",
     "contact_forces": "ladder.png",
+    "arch": "thrust.png",
 }
 LARGEST = (900, 640)  # columns and rows of pixels
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -31,6 +32,10 @@ def draw(page: str) -> Path:
         for block in BLOCK.finditer(text):
             exec(compile(block.group(1), page, "exec"), names)  # noqa: S102 - our own pages
         picture = Image.open(DRAWN[page]).convert("RGB")
+        paper = Image.new("RGB", picture.size, "white")
+        ink = ImageChops.difference(picture, paper).getbbox()
+        if ink is not None:
+            picture = ImageOps.expand(picture.crop(ink), 16, "white")
         picture.thumbnail(LARGEST)
         picture.save(place, optimize=True)
     return place
