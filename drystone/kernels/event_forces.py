@@ -81,9 +81,9 @@ def add_rows(rows, r, body, S, a):
 
 
 @kernel
-def equations(rows, body, moves, J, S, bias, soft, a, B, load):
-    """B (m, m) transposed, for LAPACK, and load (m,) of one island's rows (m,): the forces that
-    leave them without acceleration; a (nb, dof): accelerations without these forces."""
+def equations(rows, bears, body, moves, J, S, bias, soft, a, B, load):
+    """B (n, m) transposed, for LAPACK, and load (m,) of one island's rows (m,): forces on the rows
+    `bears` (n,) that leave them without acceleration; a (nb, dof): accelerations without."""
     m = rows.size
     for k in range(m):
         r = rows[k]
@@ -94,8 +94,8 @@ def equations(rows, body, moves, J, S, bias, soft, a, B, load):
                 for e in range(a.shape[1]):
                     total += J[r, s, e] * a[b, e]
         load[k] = -total
-        for n in range(m):
-            q, total = rows[n], 0.0
+        for n in range(bears.size):
+            q, total = bears[n], 0.0
             for s in range(2):
                 b = body[r, s]
                 if b < 0 or not moves[b]:
@@ -104,8 +104,7 @@ def equations(rows, body, moves, J, S, bias, soft, a, B, load):
                     if body[q, o] == b:
                         for e in range(a.shape[1]):
                             total += J[r, s, e] * S[q, o, e]
-            B[n, k] = total
-        B[k, k] += soft[r]
+            B[n, k] = total + (soft[r] if q == r else 0.0)
 
 
 @kernel

@@ -89,6 +89,29 @@ def follow(geom_a, geom_b, feature, found, key, point, normal, gap, index, p, n,
 
 
 @kernel
+def corners(geom, side, local, m, x, R, p, n, C):
+    """Contacts of a corner of one geom, the one on `side` (nc,), with a face of the other: surface
+    points p (nc, 2, dim), normals n (nc, dim), gaps C (nc,). geom (nc, 2); local (nc, 2, dim): the
+    corner, and a point of the face; m (nc, dim): the normal, in the frame of the face's geom."""
+    dim = m.shape[1]
+    for i in range(side.size):
+        c, f = side[i], 1 - side[i]
+        g, h = geom[i, f], geom[i, c]
+        away = 0.0
+        for e in range(dim):
+            n[i, e], here, there = 0.0, x[h, e], x[g, e]
+            for k in range(dim):
+                n[i, e] += R[g, e, k] * m[i, k]
+                here += R[h, e, k] * local[i, c, k]
+                there += R[g, e, k] * local[i, f, k]
+            p[i, c, e] = here
+            away += (here - there) * n[i, e]
+        C[i] = away if c == 0 else -away
+        for e in range(dim):
+            p[i, f, e] = p[i, c, e] - away * n[i, e]
+
+
+@kernel
 def match(geom_a, geom_b, feature, key, place):
     """place (nf,): which of the contacts `key` (nc, 3), geoms and feature, each one is, or -1."""
     j, nc = 0, key.shape[0]

@@ -8,11 +8,12 @@ side of the bracket is always legal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from drystone.constraints.kinematics import ContactKinematics
 from drystone.constraints.rows import select
 from drystone.geometry import kinds
 from drystone.model import Contacts, State
@@ -23,9 +24,17 @@ from drystone.types import Bools, Floats
 
 HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
+OFTEN = 3  # phases of a frame that a contact ends in this way; after them it may be violated by
+AGAIN = 100.0  # times as much, after one more by as much again, and no more: what is at its bound
+# by the nature of things would end phase after phase
 TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
-TINY = {"gap": 1e-14, "limit": 1e-14, "slip": 1e-12, "pull": 1e-8, "press": 1e-8, "cone": 1e-8}
+NONE = 1e-13  # of a body's size: a gap that is none
+PART = 0.3  # of what conditions of L may be violated by, and
+FINE = 1e-3  # of the slip speed: how well their ends are located
+INSTANT = 1e-10  # [s]: the same of what is there or not: contacts, pieces of surfaces
+LAW = ("pull", "press", "cone")
+LIGHT = ("gap", "slip", "grow", "set")  # what needs no forces to be looked at
 ENDS = {
     "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
     "slip": "stick", "grow": "slip", "set": "contacts", "piece": "border",
@@ -59,15 +68,32 @@ class Watch:
     """Looks at the conditions of a phase.
 
     start: its rows at the beginning; touch [m], slow [m/s]: as in the options; loose: factor of
-    the tolerance of L, raised where events follow each other without progress.
+    the tolerance of L, raised where events follow each other without progress; ended: by name,
+    how many phases of the frame contacts have ended that left L.
     """
 
-    def __init__(self, mode: Mode, start: Rows, touch: float, slow: float, loose: float) -> None:
+    def __init__(
+        self,
+        mode: Mode,
+        start: Rows,
+        touch: float,
+        slow: float,
+        loose: float,
+        ended: Mapping[str, int],
+    ) -> None:
         self.mode, self.touch, self.slow, self.loose = mode, touch, slow, loose
+        times = np.zeros(mode.closed.size, np.int64)
+        times[: len(mode.held.names)] = [ended.get(name, 0) for name in mode.held.names]
+        self.slack = loose * HOLDS * AGAIN ** np.clip(times - OFTEN + 1, 0, 2)
         low = np.minimum(start.gap, 0.0)
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
         self.piece = start.kin.piece
+        slides, word = mode.sliding.slides, np.array(mode.forces.word, "<U9")
+        gives = (word == "onset") & ~slides & (start.state.mu[:, 0] > 0.0)
+        self.gives: list[int] = np.flatnonzero(gives).tolist()
+        self.slides: list[int] = np.flatnonzero(slides & mode.closed).tolist()
+        self.slips = bool(self.gives or self.slides)
         kind = mode.held.scene.model.geoms.kind
         geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
         self.pieced: Bools = np.isin(kind[geom], IN_PIECES) & mode.closed[: start.nr, None]
@@ -80,25 +106,35 @@ class Watch:
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for name, margin_ in self.mode.margins(now).items():
-            out.values[name] = margin_ + self.loose * HOLDS
-        self._slips(now, out)
-        self._lost(found, now, out)
+            out.values[name] = margin_ + float(self.slack[name[1]])
+        self._slips(now.rows.kin, now.rows.state.u[:, 1:], out)
+        self._lost(found, now.rows.contacts, now.rows.lost, out)
         self._borders(now, out)
         return out
 
-    def gaps(self, t: float, state: State, margin: Floats) -> Probe | None:
-        """A probe of gaps alone, without forces; None where that is not enough: contacts that are
-        not found, joints with limits."""
+    def light(self, t: float, state: State, margin: Floats) -> Probe | None:
+        """A probe without forces: gaps, slips, contacts that are lost; None with joints whose
+        limits have to be looked at too."""
         mode, scene = self.mode, self.mode.held.scene
         if scene.joints is not None and scene.joints.acting.size:
             return None
         found = scene.contacts(state, np.maximum(margin, scene.near))
         own, lost = mode.held.contacts(state, found)
-        if (lost & mode.closed[: lost.size]).any():
-            return None
         out = Probe(t, None, {}, {})
         self._gaps(state, found, own, out)
+        self._lost(found, own, lost, out)
+        if self.slips:
+            self._slips(scene.kinematics(state, own, mode.held.shapes), None, out)
         return out
+
+    def tiny(self, name: Name) -> float:
+        """A violation of this condition that is none."""
+        kind, who = name
+        if kind in ("gap", "limit"):
+            return NONE * self.mode.held.scene.size
+        if kind in ("slip", "grow"):
+            return FINE * self.mode.tolerances.slip
+        return PART * float(self.slack[who]) if isinstance(who, int) and kind in LAW else 0.0
 
     def _gaps(self, state: State, found: Contacts, own: Contacts, out: Probe) -> None:
         """Gaps of contacts that are not closed; own: those of the phase, where they are now."""
@@ -150,33 +186,30 @@ class Watch:
                     out.values["limit", action] = float(acts.gap[k]) - float(self.floor[i])
                     out.rates["limit", action] = float(acts.u[k])
 
-    def _slips(self, now: Evaluation, out: Probe) -> None:
+    def _slips(self, kin: ContactKinematics, u: Floats | None, out: Probe) -> None:
         """Sliding contacts: those with a direction of their own stop when they turn back; the
-        others when they are slow. Closed ones alone have friction."""
-        sliding, u = self.mode.sliding, now.rows.state.u[:, 1:]
-        kin, nr = now.rows.kin, now.rows.nr
-        gives = [i for i, w in enumerate(self.mode.forces.word) if w == "onset"]
-        for i in gives:
-            if not sliding.slides[i] and now.rows.state.mu[i, 0] > 0.0:
-                speed = float(np.sqrt((u[i] ** 2).sum()))
-                out.values["grow", i] = 10.0 * self.mode.tolerances.slip - speed
-        for i in np.flatnonzero(sliding.slides & self.mode.closed).tolist():
-            speed = float(np.sqrt((u[i] ** 2).sum()))
+        others when they are slow. Closed ones alone have friction. u (nc, d - 1): slip, those of
+        actions of joints after those of contacts."""
+        sliding, nr, tol = self.mode.sliding, len(kin), self.mode.tolerances
+        u = kin.velocity[:, 1:] if u is None else u
+        speed = np.sqrt((u**2).sum(axis=1)).tolist()
+        for i in self.gives:
+            out.values["grow", i] = 10.0 * tol.slip - speed[i]
+        for i in self.slides:
             if not sliding.frozen[i]:
-                out.values["slip", i] = speed - self.slow
+                out.values["slip", i] = speed[i] - self.slow
                 continue
             way = sliding.way[i - nr] * u[i, 0] if i >= nr else 0.0
             if i < nr:
                 way = float((kin.frame[i, 1:] @ sliding.direction[i]) @ u[i])
                 if u.shape[1] == 2:
-                    out.values["grow", i] = 4.0 * self.slow - speed
-            out.values["slip", i] = float(way) + TURNED * self.mode.tolerances.slip
+                    out.values["grow", i] = 4.0 * self.slow - speed[i]
+            out.values["slip", i] = float(way) + TURNED * tol.slip
 
-    def _lost(self, found: Contacts, now: Evaluation, out: Probe) -> None:
+    def _lost(self, found: Contacts, own: Contacts, lost: Bools, out: Probe) -> None:
         """Closed contacts that are not found, unless they only changed their name."""
         mode = self.mode
-        for i in np.flatnonzero(now.rows.lost & mode.closed[: now.rows.nr]).tolist():
-            own = now.rows.contacts
+        for i in np.flatnonzero(lost & mode.closed[: lost.size]).tolist():
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
             if away.size and away.min() <= SAME * mode.held.scene.size:
@@ -194,7 +227,7 @@ class Watch:
             out.values["piece", i] = -1.0
 
 
-Look = Callable[[float, bool], Probe]  # at a time; whether gaps are enough
+Look = Callable[[float, bool], Probe]  # at a time; whether gaps and slips are enough
 
 
 def dips(a: Probe, b: Probe) -> list[float]:
@@ -229,21 +262,23 @@ def _lowest(c0: float, r0: float, c1: float, r1: float) -> tuple[float, float]:
     return best
 
 
-def first_event(look: Look, a: Probe, b: Probe, quiet: bool, scale: float) -> tuple[Probe, Probe]:
+def first_event(watch: Watch, look: Look, a: Probe, b: Probe, quiet: bool) -> tuple[Probe, Probe]:
     """(last legal, first illegal) probe between a, legal, and b, illegal."""
     run, last = 0, 0
     tiny = 4.0 * np.spacing(max(abs(a.t), abs(b.t)))
     for _ in range(120):
         width = b.t - a.t
         names = b.violated(quiet)
-        if width <= tiny or all(b.values[n] >= -_tiny(n, scale) for n in names):
+        if width <= tiny or all(b.values[n] >= -watch.tiny(n) for n in names):
             break
-        part = 0.5 if run >= 2 else min(_estimate(n, a, b) for n in names)
+        if width <= INSTANT and all(n[0] in ("set", "piece") for n in names):
+            break
+        part = 0.5 if run >= 3 else min(_estimate(n, watch.tiny(n), a, b) for n in names)
         edge = min(0.25, 2.0 * tiny / width)
-        only_gaps = all(n[0] == "gap" for n in names)
-        c = look(a.t + width * min(max(part, edge), 1.0 - edge), only_gaps)
+        light = all(n[0] in LIGHT for n in names)
+        c = look(a.t + width * min(max(part, edge), 1.0 - edge), light)
         side = 1 if c.violated(quiet) else -1
-        run, last = (run + 1 if side == last and run < 2 else 1), side
+        run, last = (run + 1 if side == last and run < 3 else 1), side
         if side > 0:
             b = c
         else:
@@ -251,17 +286,14 @@ def first_event(look: Look, a: Probe, b: Probe, quiet: bool, scale: float) -> tu
     return a, b
 
 
-def _tiny(name: Name, scale: float) -> float:
-    """A violation that is none."""
-    return TINY.get(name[0], 0.0) * (scale if name[0] == "gap" else 1.0)
-
-
-def _estimate(name: Name, a: Probe, b: Probe) -> float:
-    """Part of the way from a to b at which a condition fails, by the quadratic model."""
+def _estimate(name: Name, tiny: float, a: Probe, b: Probe) -> float:
+    """Part of the way from a to b at which a condition has just failed, by half of what is
+    tolerated: by the quadratic model, else by a straight line."""
     h = b.t - a.t
-    c0, c1 = a.values.get(name), b.values[name]
+    c0, c1 = a.values.get(name), b.values[name] + 0.5 * tiny
     if c0 is None:
         return 0.5
+    c0 += 0.5 * tiny
     rate = a.rates.get(name)
     if rate is not None:
         curve = 2.0 * (c1 - c0 - rate * h)  # C'' h^2
@@ -272,6 +304,6 @@ def _estimate(name: Name, a: Probe, b: Probe) -> float:
             found = [s for s in (q / curve, 2.0 * c0 / q if q != 0.0 else -1.0) if 0 < s < 1]
             if found:
                 return float(max(found) if c0 <= 0.0 or slope > 0.0 else min(found))
-    if c0 <= 0.0:
+    if c0 <= 0.0 or c1 >= 0.0:
         return 0.5
     return c0 / (c0 - c1)

@@ -153,7 +153,7 @@ class Loop:
         self._known = (state.time, y.copy(), start)
         self._tell(mode, start)
         settler = self.settler
-        watch = Watch(mode, start.rows, settler.touch, settler.slow, loose)
+        watch = Watch(mode, start.rows, settler.touch, settler.slow, loose, self.books.left)
         self._paths = Paths(mode, start)
         flat = self._flattened(start)
         plain = mode.smooth and mode.held.acts.size == 0
@@ -303,13 +303,13 @@ class Loop:
         quiet = self._coarse or stuck > 4 * PATIENCE
         dense: list[Any] = []
 
-        def look(t: float, gaps: bool = False) -> Probe:
+        def look(t: float, light: bool = False) -> Probe:
             if not dense:
                 dense.append(solver.dense_output())
             there = self.layout.state(t, dense[0](t))
-            light = watch.gaps(t, there, margin) if gaps else None
-            if light is not None:
-                return light
+            found = watch.light(t, there, margin) if light else None
+            if found is not None:
+                return found
             self.books.evaluations += 1
             return watch.probe(t, there, margin)
 
@@ -323,11 +323,11 @@ class Loop:
         for t in sorted(set(inside)):
             middle = look(t)
             if middle.violated(quiet):
-                a, b = first_event(look, left, middle, quiet, self.scene.size)
+                a, b = first_event(watch, look, left, middle, quiet)
                 return (dense, a, b), None
             left = middle
         if end.violated(quiet):
-            a, b = first_event(look, left, end, quiet, self.scene.size)
+            a, b = first_event(watch, look, left, end, quiet)
             if not dense:
                 dense.append(solver.dense_output())
             return (dense, a, b), None
@@ -350,12 +350,13 @@ class Loop:
         y[self.layout.work][CONSTRAINT] += self._energy(state) - before
         held = mode.held.names
         for kind in kinds:
-            if kind in ("pull", "press", "cone"):
-                self.settler.method.forget()
             who = tuple(
                 held[n[1]] if isinstance(n[1], int) and n[1] < len(held) else str(n[1])
                 for n in names if n[0] == kind
             )  # fmt: skip
+            if kind in ("pull", "press", "cone"):
+                self.settler.method.forget()
+                self.books.leave(who)
             self.books.events.append(Event(float(t), ENDS[kind], who))
         return self._keep(state, y)
 

@@ -15,11 +15,13 @@ from drystone.constraints.kinematics.local import LocalShapes, shapes_of
 from drystone.kernels import detect as stage
 from drystone.kernels import event_forces as forces
 from drystone.kernels import event_state, rows
+from drystone.kernels.kinematics import codes
 from drystone.kernels.kinematics.planar import rates_planar
 from drystone.kernels.kinematics.resolve import resolve
 from drystone.kernels.kinematics.spatial import rates_spatial
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import State
+from drystone.steppers.event_driven.forces.index_set import solved
 from drystone.steppers.event_driven.vector import LOADS, Layout
 from drystone.types import Floats, Ints
 
@@ -54,9 +56,35 @@ class Rate:
         self._geom = np.ascontiguousarray(self._key[:, :2])
         self._size = model.geoms.radius[self._geom].min(axis=1)
         self._shapes = shapes_of(model.geoms, self._geom)
+        self._corner = self._corners(mode, template) if n else None
         self._driven = np.zeros(model.nb, bool)
         self._driven[[i for i, _ in model.motions]] = True
         self._moves = np.asarray(model.inverse_mass > 0)
+
+    def _corners(self, mode: Mode, state: State) -> tuple[Ints, Floats, Floats] | None:
+        """(side, points, normals) where every contact is a corner on a face: these are followed
+        without looking for them, smoothly also where the corner leaves the face; else None."""
+        rows = mode.held.rows(state, mode.sliding, mode.tolerances)
+        if rows.lost[self.contacts].any():
+            return None
+        chosen, d, marks, geom = self.contacts, self.model.dim, self._marks, self._geom
+        point, C = rows.contacts.point[chosen], rows.contacts.gap[chosen]
+        normal = rows.contacts.normal[chosen]
+        half = 0.5 * C[:, None] * normal
+        p = np.stack([point + half, point - half], axis=1)
+        x, R = self.scene.poses(state)
+        marks.clear()
+        self._shapes(x, R, p, rows.kin.frame[chosen], marks)
+        corner = marks.feature == codes.VERTEX
+        flag = np.zeros(C.size, np.int64)
+        resolve(d, C, self._size, marks.feature, marks.bits, marks.E, marks.D, flag)
+        corner &= marks.feature == codes.VERTEX
+        if not ((corner.sum(axis=1) == 1) & (marks.feature == codes.FACE).any(axis=1)).all():
+            return None
+        side = np.where(corner[:, 0], 0, 1)
+        local = np.einsum("isek,ise->isk", R[geom], p - x[geom])
+        face = geom[np.arange(side.size), 1 - side]
+        return side, local, np.einsum("iek,ie->ik", R[face], normal)
 
     def _chosen(self, mode: Mode) -> None:
         """Contacts that press, in islands that move, and what they are made of."""
@@ -86,7 +114,7 @@ class Rate:
         place[self.contacts] = np.arange(n)
         self._tied, self._direction = np.zeros(n, bool), np.zeros((n, d - 1))
         held = np.zeros(n * d + self.nj)
-        self._unknown: list[Ints] = []
+        self._parts: list[tuple[Ints, Ints, Floats]] = []  # equations, unknown rows, their shares
         for i, part in enumerate(mode.forces.islands):
             L, system = part.index_set, part.system
             if i in mode.resting or L is None:
@@ -95,7 +123,8 @@ class Rate:
             rows_of = np.concatenate([
                 (d * at[:, None] + np.arange(d)).ravel(), n * d + system.joints,
             ])  # fmt: skip
-            self._unknown.append(rows_of[L.rows])
+            bears = np.flatnonzero(L.share) if L.share.any() else L.rows
+            self._parts.append((rows_of[L.rows], rows_of[bears], L.share[bears]))
             mine = at >= 0
             self._tied[at[mine]] = (L.closed & ~L.stick)[mine]
             self._direction[at[mine]] = L.direction[mine]
@@ -135,19 +164,13 @@ class Rate:
 
     def _contacts(self, state: State) -> bool:
         """Rows of the contacts; whether all are found."""
-        scene, geoms, d = self.scene, self.model.geoms, self.model.dim
-        x, R, detector = self._x, self._R, scene.detector
+        geoms, d = self.model.geoms, self.model.dim
+        x, R = self._x, self._R
         fill = geom_poses_planar if d == 2 else geom_poses_spatial
         fill(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
-        detector.scan.count[stage.STAGE] = stage.BOXES
-        while code := stage.detect(detector.scan, x, R, scene.near):
-            detector.help(code)
-        s = detector.scan
-        lost = event_state.follow(
-            s.geom_a, s.geom_b, s.feature, s.count[stage.CONTACTS], self._key, s.point, s.normal,
-            s.gap, self._index, self._p, self._n, self._C,
-        )  # fmt: skip
-        if lost:
+        if self._corner is not None:
+            event_state.corners(self._geom, *self._corner, x, R, self._p, self._n, self._C)
+        elif not self._found(x, R):
             return False
         n, C, frame = self._C.size, self._C, self._frame
         point = 0.5 * (self._p[:, 0] + self._p[:, 1])
@@ -155,11 +178,11 @@ class Rate:
             rows.frames_planar(self._n, frame)
         else:
             rows.frames_spatial(self._n, self._zero, self._ones, 1.0, frame)
-        marks = self._marks
-        marks.clear()
-        self._shapes(x, R, self._p, frame, marks)
-        flag = np.zeros(n, np.int64)
-        resolve(d, C, self._size, marks.feature, marks.bits, marks.E, marks.D, flag)
+        marks, flag = self._marks, np.zeros(n, np.int64)
+        if self._corner is None:
+            marks.clear()
+            self._shapes(x, R, self._p, frame, marks)
+            resolve(d, C, self._size, marks.feature, marks.bits, marks.E, marks.D, flag)
         bias = self._bias[: n * d].reshape(n, d)
         rates = rates_planar if d == 2 else rates_spatial
         rates(
@@ -168,6 +191,20 @@ class Rate:
         )  # fmt: skip
         self._jacobians(state, point, frame)
         return True
+
+    def _found(self, x: Floats, R: Floats) -> bool:
+        """Look for the contacts at poses x, R of the geoms; whether all are there."""
+        detector = self.scene.detector
+        s = detector.scan
+        s.count[stage.STAGE] = stage.BOXES
+        while code := stage.detect(s, x, R, self.scene.near):
+            detector.help(code)
+        s = detector.scan
+        lost = event_state.follow(
+            s.geom_a, s.geom_b, s.feature, s.count[stage.CONTACTS], self._key, s.point, s.normal,
+            s.gap, self._index, self._p, self._n, self._C,
+        )  # fmt: skip
+        return not lost
 
     def _jacobians(self, state: State, point: Floats, frame: Floats) -> None:
         n, d, dof = point.shape[0], self.model.dim, self.model.dof
@@ -204,10 +241,10 @@ class Rate:
         r = np.zeros(body.shape[0])
         r[self._given] = self._force
         forces.add_rows(self._given, self._force, body, S, a)
-        for unknown in self._unknown:
+        for equations, unknown, share in self._parts:
             if unknown.size == 0:
                 continue
-            f = self._solved(unknown, a)
+            f = self._solved(equations, unknown, share, a)
             r[unknown] = f
             forces.add_rows(unknown, f, body, S, a)
         a[self._still] = 0.0
@@ -218,13 +255,15 @@ class Rate:
         power[LOADS] += float((loads.force * state.velocity)[self._moves].sum())
         return a, power
 
-    def _solved(self, unknown: Ints, a: Floats) -> Floats:
-        """Forces on the rows of one island."""
-        B, load = np.empty((unknown.size, unknown.size)), np.empty(unknown.size)
+    def _solved(self, equations: Ints, unknown: Ints, share: Floats, a: Floats) -> Floats:
+        """Forces on the unknown rows of one island."""
+        B, load = np.empty((unknown.size, equations.size)), np.empty(equations.size)
         forces.equations(
-            unknown, self._rows_body, self._moves, self._J, self._P, self._bias, self._soft, a,
-            B, load,
+            equations, unknown, self._rows_body, self._moves, self._J, self._P, self._bias,
+            self._soft, a, B, load,
         )  # fmt: skip
+        if equations.size < unknown.size:
+            return solved(B.T, load, share)
         _, _, f, info = dgesv(B.T, load)
         if info != 0 or not np.isfinite(f).all():
             f = np.linalg.lstsq(B.T, load, rcond=1e-12)[0]

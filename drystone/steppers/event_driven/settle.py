@@ -19,6 +19,7 @@ from drystone.steppers.base import Event
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
+from drystone.steppers.event_driven.forces.sharing import shared_forces
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.mode import Mode, Sliding
@@ -32,6 +33,7 @@ SAME = 1e-10
 CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
 LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
 TURNED = 0.1  # of the slip speed: slip that has a direction
+OFTEN = 3  # events of one contact at the bounds of its force in a frame; more are reported
 MANY = 4  # events in a frame after which forces are taken from inside their bounds
 
 
@@ -42,6 +44,7 @@ class Books:
     events: list[Event] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     impacts: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)  # contacts whose conditions of L failed
     impulse: dict[str, Floats] = field(default_factory=dict)
     impact_energy: float = 0.0
     driving: float = 0.0
@@ -52,6 +55,13 @@ class Books:
     ended: int = 0
     status: Status = Status.SOLVED
     residual: float = 0.0
+
+    def leave(self, names: tuple[str, ...]) -> None:
+        """Note contacts that ended a phase because they left L."""
+        self.left.update(names)
+        for name in names:
+            if self.left[name] > OFTEN:
+                self.say(f"contact {name}: at its bound time and again; held within 3e-4 of it")
 
     def say(self, sentence: str) -> None:
         if sentence not in self.log:
@@ -105,6 +115,7 @@ class Settler:
                 self._collide(state, replace(rows, state=whole), books, plastic=True)
                 continue
             if forces.ray is None:
+                forces = shared_forces(rows.state, forces)
                 return self._phase(held, forces, sliding, fresh, books)
             self._jam(state, rows, forces, books)
         names = ", ".join(sorted({name.split(" ")[0] for name in held.names}))

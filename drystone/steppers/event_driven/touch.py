@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.constraints.kinematics import ContactKinematics, Feature
-from drystone.constraints.kinematics.local import shapes_of
+from drystone.constraints.kinematics.local import Fill, LocalShapes, shapes_of
 from drystone.constraints.rows import select
 from drystone.dynamics.frames import rotations, turned
 from drystone.kernels.event_state import match
+from drystone.kernels.kinematics import codes
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
 from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene
@@ -29,11 +30,13 @@ Slip = Callable[[ContactKinematics, Floats], Floats]
 @dataclass(slots=True)
 class Continued:
     """Where held contacts lie on their bodies: local points (nc, dim) on A and B, local normal
-    on the body `owner` (nc,) 0 or 1, the one whose plane it is."""
+    on the body `owner` (nc,) 0 or 1, the one whose plane it is; corner (nc,): whether that plane
+    is a face, and the point on the other body a corner."""
 
     point: Floats
     normal: Floats
     owner: Ints
+    corner: Bools
 
 
 @dataclass(slots=True)
@@ -142,7 +145,7 @@ class Held:
     ) -> Rows:
         scene, model = self.scene, self.scene.model
         contacts, lost = self.contacts(state, found)
-        kin = scene.kinematics(state, contacts, self.shapes)
+        kin = scene.kinematics(state, contacts, self._shapes(lost) if lost.any() else self.shapes)
         jointed = scene.jointed(state)
         loads = scene.loads(state, jointed.q)
         acts = self._acts(jointed.acts, impulse)
@@ -212,7 +215,30 @@ class Held:
         owner = np.where(first, 0, 1)
         own = self.body[np.arange(owner.size), owner]
         normal = turned(R[own].transpose(0, 2, 1), contacts.normal)
-        return Continued(local, normal, owner)
+        other = kin.feature[np.arange(owner.size), 1 - owner]
+        corner = (kin.feature[np.arange(owner.size), owner] == Feature.FACE) & (
+            other == Feature.VERTEX
+        )
+        return Continued(local, normal, owner, corner)
+
+    def _shapes(self, lost: Bools) -> Fill:
+        """Shapes of the contacts, of which lost ones that were corners on faces stay so."""
+
+        def fill(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
+            self.shapes(x, R, p, frame, out)
+            fixed = self._continued
+            if fixed is None:
+                return
+            size = self.scene.model.geoms.radius[self._key[:, :2]].min(axis=1)
+            ends = [0, -1] if p.shape[2] == 3 else [0]  # xx and yy of (xx, xy, yy)
+            for i in np.flatnonzero(lost & fixed.corner).tolist():
+                face, corner = int(fixed.owner[i]), 1 - int(fixed.owner[i])
+                out.feature[i, face], out.bits[i, face] = codes.FACE, codes.ON_FACE
+                out.feature[i, corner], out.bits[i, corner] = codes.VERTEX, 0
+                out.E[i], out.D[i] = 0.0, 0.0
+                out.E[i, face, ends], out.D[i, corner, ends] = 1.0, 1.0 / size[i]
+
+        return fill
 
     def _continue(self, state: State) -> Contacts:
         start = self.start

@@ -154,7 +154,7 @@ def test_forces_leave_their_rows_without_acceleration():
     event_forces.responses(body, J, mass, inertia, S)
     a, bias = rng.normal(size=(3, 3)), rng.normal(size=4)
     rows, B, load = np.arange(4), np.empty((4, 4)), np.empty(4)
-    event_forces.equations(rows, body, mass > 0, J, S, bias, np.zeros(4), a, B, load)
+    event_forces.equations(rows, rows, body, mass > 0, J, S, bias, np.zeros(4), a, B, load)
     r = np.linalg.solve(B.T, load)
     event_forces.add_rows(rows, r, body, S, a)
     left = [sum(J[k, s] @ a[body[k, s]] for s in (0, 1) if body[k, s] >= 0) for k in range(4)]

@@ -4,8 +4,8 @@ L names the rows whose acceleration vanishes and whose forces are unknown: norma
 tangents that stick, joints. Friction of sliding contacts, and of contacts at rest whose friction
 gives way, is tied to the normal. Bodies on more points than they need make these rows
 dependent; L is then an independent part of them with B = A_LL invertible. The others have no
-force, or keep what they have where the solution is not basic. As long as L holds forces are
-continuous functions of the state.
+force, or keep what they have where the solution is not basic, or all share the load (``sharing``).
+As long as L holds forces are continuous functions of the state.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dgels
 
 from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces.system import System
@@ -32,13 +33,16 @@ WEIGHT = 1e-3  # of rows without force when independent ones are chosen: those w
 class IndexSet:
     """rows (k,): L, in the order of the problem; closed, stick (nc,): states of contacts;
     direction (nc, d - 1): unit friction of contacts at rest whose friction gives way;
-    held (m,): constant forces of rows that follow from others, zero in a basic solution."""
+    held (m,): constant forces of rows that follow from others, zero in a basic solution;
+    share (m,): of rows that bear the load together, dependent ones too: the forces with the least
+    sum of r^2 / share; all zero where only `rows` have forces."""
 
     rows: Ints
     closed: Bools
     stick: Bools
     direction: Floats
     held: Floats
+    share: Floats
 
     def forces(
         self, system: System, mu: Floats, slip: Floats
@@ -62,20 +66,18 @@ class IndexSet:
         W, q, rows, d = system.W, system.q, self.rows, system.state.d
         tied, friction = self._ties(mu, slip)
         r = self.held.copy()
-        B = W[rows[:, None], rows]
+        bears = np.flatnonzero(self.share) if self.share.any() else rows
+        B = W[rows[:, None], bears]
         if tied.size:
-            place = np.searchsorted(rows, d * tied)
-            basic = rows.take(place, mode="clip") == d * tied if rows.size else place < 0
+            place = np.searchsorted(bears, d * tied)
+            basic = bears.take(place, mode="clip") == d * tied if bears.size else place < 0
             place = place[basic]
             for t in range(1, d):
                 r[d * tied + t] = friction[:, t - 1] * r[d * tied]
                 more = W[rows[:, None], d * tied[basic] + t]
                 B[:, place] += more * friction[basic, t - 1]
         load = -(W[rows] @ r + q[rows]) if r.any() else -q[rows]
-        try:
-            r[rows] = np.linalg.solve(B, load)
-        except np.linalg.LinAlgError:
-            r[rows] = np.linalg.lstsq(B, load, rcond=1e-12)[0]
+        r[bears] = solved(B, load, self.share[bears])
         for t in range(1, d):
             r[d * tied + t] = friction[:, t - 1] * r[d * tied]
         return (r, W @ r + q) if np.isfinite(r).all() else None
@@ -109,6 +111,21 @@ class IndexSet:
             np.einsum("ij,ij->i", self.direction, b[:, 1:]).max(initial=0.0),
         ]
         return float(max(worst)) / size
+
+
+def solved(B: Floats, load: Floats, share: Floats) -> Floats:
+    """Forces with B r = load, the least where B is singular; where B has more columns than rows
+    those with the least sum of r^2 / share."""
+    if B.shape[0] < B.shape[1]:
+        root = np.sqrt(share)
+        _, y, info = dgels(B * root, np.append(load, np.zeros(root.size - load.size)))
+        if info == 0:
+            return np.asarray(root * y)
+        return root * np.linalg.lstsq(B * root, load, rcond=1e-12)[0]
+    try:
+        return np.asarray(np.linalg.solve(B, load))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(B, load, rcond=1e-12)[0])
 
 
 def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words) -> IndexSet | None:
@@ -147,7 +164,8 @@ def _candidates(
     is at its bound and held by others alone tied there; with constant forces on those rows."""
     d, nc = problem.d, problem.nc
     every, rows = _chosen(problem, closed, stick, r)
-    yield IndexSet(rows, closed, stick, direction, np.zeros(r.size))
+    none = np.zeros(r.size)
+    yield IndexSet(rows, closed, stick, direction, none, none)
     f = r[: d * nc].reshape(nc, d)
     size = np.linalg.norm(f[:, 1:], axis=1)
     full = stick & (f[:, 0] > SAME * np.abs(f).max(initial=0.0))
@@ -157,11 +175,11 @@ def _candidates(
         tied = direction.copy()
         tied[full] = f[full, 1:] / size[full, None]
         fewer = _chosen(problem, closed, stick & ~full, r)[1]
-        yield IndexSet(fewer, closed, stick & ~full, tied, np.zeros(r.size))
+        yield IndexSet(fewer, closed, stick & ~full, tied, none, none)
     rest = np.setdiff1d(every, rows)
     held = np.zeros(r.size)
     held[rest] = r[rest]
-    yield IndexSet(rows, closed, stick, direction, held)
+    yield IndexSet(rows, closed, stick, direction, held, none)
 
 
 def _chosen(problem: FrictionProblem, closed: Bools, stick: Bools, r: Floats) -> tuple[Ints, Ints]:

@@ -1,0 +1,128 @@
+"""Forces that contacts share where they are more than bodies need, so that their index set lasts.
+
+A basic solution leaves some of these contacts without force and drives others to the bounds of
+their friction; as soon as one is there the index set ends, although the others could have helped:
+a block on two corners would give way at one of them, then at the other, thousands of times. Shared
+in proportion to what each can bear, forces reach the bounds only where friction gives way indeed.
+Accelerations are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.steppers.event_driven.forces import methods
+from drystone.steppers.event_driven.forces.compute import assembled
+from drystone.steppers.event_driven.forces.index_set import SAME, IndexSet, index_sets
+from drystone.steppers.event_driven.forces.results import Forces, Island
+from drystone.steppers.event_driven.forces.state import ContactState
+from drystone.steppers.event_driven.forces.system import System
+from drystone.types import Bools, Floats
+
+ROUNDS = 8  # of shares from the forces of the round before
+FULL = 0.95  # of what friction can bear: contacts with more get a smaller share
+FEWER = 0.3  # of its share has a contact that would pull
+STILL = 1e-9  # of the island's accelerations: none
+LEAST = 1e-3  # of the mean force: that is next to none
+
+
+def shared_forces(state: ContactState, forces: Forces) -> Forces:
+    """The same accelerations by forces that dependent rows share, where such forces exist."""
+    parts = tuple(_shared(part) for part in forces.islands)
+    if all(a is b for a, b in zip(parts, forces.islands, strict=True)):
+        return forces
+    return assembled(state, parts, forces.changed, list(forces.log))
+
+
+def _shared(part: Island) -> Island:
+    if part.index_set is None or part.index_set.share.any():
+        return part
+    words = np.array(part.words, "<U9")
+    helped = np.where(_idle(part), np.where(methods.sliding(part.system), "slide", "stick"), words)
+    for word in (helped, words) if (helped != words).any() else (words,):
+        found = _by_words(part, tuple(word.tolist()))
+        if found is not None:
+            return found
+    return part
+
+
+def _idle(part: Island) -> Bools:
+    """(nc,) contacts that touch without force or acceleration: they can help."""
+    system, solution = part.system, part.solution
+    d, nc = system.state.d, system.contacts.size
+    a = np.abs(solution.dual[: d * nc].reshape(nc, d))
+    size = max(float(a.max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
+    still = a[:, 0] <= STILL * size
+    still &= methods.sliding(system) | (a <= STILL * size).all(axis=1)
+    return still & (np.array(part.words, "<U9") == "open")
+
+
+def _by_words(part: Island, words: tuple[str, ...]) -> Island | None:
+    """The island with forces shared by contacts in these states, None if there are none such."""
+    system = part.system
+    word = np.array(words, "<U9")
+    closed = np.isin(word, ("stick", "onset", "slide"))
+    slip, mu = methods.acting(system)
+    rough = (word == "stick") & (mu > 0.0) & ~slip.any(axis=1)
+    every = int(closed.sum() + (system.state.d - 1) * rough.sum()) + system.joints.size
+    if part.index_set is None or every == part.index_set.rows.size or not closed.any():
+        return None  # nothing depends on anything
+    r, a = part.solution.value, part.solution.dual
+    first = next(index_sets(methods.friction_problem(system), r, words))
+    found = _found(system, first, r, a)
+    if found is None:
+        return None
+    L, r, a, violation = found
+    solution = replace(part.solution, value=r, dual=a, residual=violation, residual_unit=violation)
+    return replace(part, solution=solution, words=words, index_set=L)
+
+
+def _found(
+    system: System, first: IndexSet, r: Floats, a: Floats
+) -> tuple[IndexSet, Floats, Floats, float] | None:
+    """L with shares, its forces, accelerations and violation; the last of some rounds that holds."""
+    d, nc = system.state.d, system.contacts.size
+    slip, mu = methods.acting(system)
+    f = r[: d * nc].reshape(nc, d)
+    mean = float(f[first.closed, 0].mean())
+    if not mean > 0.0:
+        return None
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
+    normal, part = np.full(nc, mean), np.ones(nc)
+    best = None
+    for _ in range(ROUNDS):
+        bound = mu * np.maximum(f[:, 0], LEAST * mean)
+        L = replace(first, share=_shares(system, first, normal, part * bound))
+        near = L.values(system, mu, slip)
+        if near is None:
+            break
+        exact = L.forces(system, mu, slip)
+        if exact is not None and np.abs(exact[1] - a).max(initial=0.0) <= SAME * size:
+            best = (L, *exact)
+        f = near[0][: d * nc].reshape(nc, d)
+        # what bears too much gets a smaller share
+        bound = mu * np.maximum(f[:, 0], LEAST * mean)
+        used = np.linalg.norm(f[:, 1:], axis=1) / np.where(bound > 0.0, bound, 1.0)
+        over = first.stick & (used > FULL)
+        pulls = first.closed & (f[:, 0] < LEAST * mean)
+        if best is not None and not (over.any() or pulls.any()):
+            break
+        part = np.where(over, part * FULL * FULL / np.where(over, used, 1.0), part)
+        normal = np.where(pulls, FEWER * normal, normal)
+    return best
+
+
+def _shares(system: System, L: IndexSet, normal: Floats, friction: Floats) -> Floats:
+    """(m,) shares of closed contacts and of joints, by what normals and friction can bear."""
+    d, nc = system.state.d, system.contacts.size
+    out = np.zeros(system.m)
+    f = out[: d * nc].reshape(nc, d)
+    f[:, 0] = np.where(L.closed, normal, 0.0)
+    f[:, 1:] = np.where(L.stick, friction, 0.0)[:, None]
+    mobility = np.abs(system.W.diagonal())
+    mean = float(mobility[: d * nc].mean())
+    own = mobility[d * nc :]
+    out[d * nc :] = normal.mean() * mean / np.where(own > 0.0, own, mean)
+    return out
