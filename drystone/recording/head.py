@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import zlib
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -19,10 +18,9 @@ from drystone.model import Model
 from drystone.recording.layout import FORMAT, VERSION
 from drystone.recording.models import model_arrays
 from drystone.recording.packing import pack
+from drystone.recording.sums import checksum, text_array
 from drystone.scene_files import document, method_document
 from drystone.world import World
-
-FIXED = ("about", "document", "model")
 
 
 @dataclass(frozen=True)
@@ -63,20 +61,6 @@ def _fixed_parts(head: Head) -> dict[str, np.ndarray]:
     out["about"] = text_array(json.dumps(about))
     out["sum"] = np.array([checksum(out)], np.int64)
     return out
-
-
-def checksum(parts: dict[str, np.ndarray]) -> int:
-    """Of everything that never changes, by which damage is found."""
-    total = 0
-    for name in sorted(parts):
-        total = zlib.crc32(name.encode(), total)
-        total = zlib.crc32(np.ascontiguousarray(parts[name]).tobytes(), total)
-    return total
-
-
-def text_array(text: str) -> np.ndarray:
-    """A text as bytes: HDF5 has no checksums for its own kind of texts."""
-    return np.frombuffer(text.encode(), np.uint8)
 
 
 def _method(method: Any) -> dict[str, Any] | None:

@@ -18,10 +18,10 @@ from drystone.model import Model, State
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports, version_1
 from drystone.recording.facts import Facts
-from drystone.recording.head import FIXED, checksum
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
+from drystone.recording.sums import FIXED, checksum
 from drystone.steppers.base import StepReport
 from drystone.types import Floats, Ints
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from drystone.recording import contacts, layout
-from drystone.recording.head import FIXED, checksum, text_array
+from drystone.recording.sums import FIXED, checksum, text_array
 from drystone.steppers.tables import STATES, contact_table
 
 RAGGED = {"contacts": 0, "joints": 1, "islands": 2, "seconds": 3}

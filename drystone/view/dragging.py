@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.dynamics.drag import Drag, grip
 from drystone.dynamics.frames import rotation
 from drystone.model import State
-from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Ints
 from drystone.view import look
 
 if TYPE_CHECKING:
+    from drystone.dynamics.drag import Drag
     from drystone.view.viewer import Viewer
 
 
@@ -57,6 +56,9 @@ class Dragging:
                 return
             strength = float(self.strength.value)
             place = start[:dim]
+            from drystone.dynamics.drag import grip
+            from drystone.steppers.time_stepping.options import TimeStepping
+
             dt = sim.method.dt if isinstance(sim.method, TimeStepping) else 0.0
             self.force = grip(sim.model, sim.state, body, place, dt, strength)
             self._handle = sim.world.add_force(self.force)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.dynamics.energy import energy
 from drystone.model import Model, State
-from drystone.simulation import Simulation
 from drystone.steppers.base import StepReport
 from drystone.types import Floats
+
+if TYPE_CHECKING:  # a replay does without it
+    from drystone.simulation import Simulation
 
 COARSE = 1 / 45  # [s] steps longer than this are drawn smoothly, from the last to the present one
 KEPT = 1500  # moments of a live simulation to scrub through; beyond, every second one goes
@@ -143,6 +144,8 @@ class Live:
         return tuple(np.array(rows)[_thinned(len(rows))].T)
 
     def _start(self) -> tuple[float, ...]:
+        from drystone.dynamics.energy import energy
+
         kinetic, height, stored = energy(self.model, self.simulation.state)
         potential = height + stored
         return (self.simulation.time, kinetic, potential, kinetic + potential, 0.0, 0.0)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import DrystoneError, OptionError
-from drystone.simulation import Simulation
 from drystone.view import look, picking, server
 from drystone.view.curves import Curves
 from drystone.view.dragging import Dragging, panning
@@ -25,11 +24,11 @@ from drystone.view.panel import SPEEDS, Panel
 from drystone.view.play import Sliders
 from drystone.view.sources import Frames, Live
 from drystone.view.stage import Frame, Stage, frame
-from drystone.world import World
 
 RATE = 30.0  # pictures a second
 SETTLING = 4.0  # [s] that a new page takes to lay itself out
 SLOWLY = 0.25  # [s] between two writings of curves and texts
+SIMULATION = "simulation"  # what one that was given is called
 
 
 def show(
@@ -63,7 +62,7 @@ def show(
     origin = getattr(subject, "origin", None) or {}
     hints = dict(getattr(subject, "view", None) or origin.get("view") or {}) | dict(view or {})
     words = title or origin.get("scene") or getattr(subject, "scene", None) or known
-    runs = not isinstance(subject, Simulation) if playing is None else playing
+    runs = known != SIMULATION if playing is None else playing
     opened = server.serve(words, host, port, origins)
     try:
         viewer = Viewer(opened, source, hints, words, runs, speed, host)
@@ -79,16 +78,19 @@ def show(
 
 def _source(subject: Any, method: Any) -> tuple[Any, str]:
     """What the moments come from, and what to call it."""
-    if isinstance(subject, World):
-        return Live(Simulation(subject, method or "time-stepping")), "world"
-    if isinstance(subject, Simulation):
-        return Live(subject), "simulation"
-    if hasattr(subject, "simulation"):
-        return Live(subject.simulation(method)), str(getattr(subject, "name", "scene"))
     if all(hasattr(subject, name) for name in ("model", "time", "state", "series")):
         if len(subject.time) == 0:
             raise OptionError("the recording has no frames to show")
         return Frames(subject), "replay"
+    from drystone.simulation import Simulation  # not before: a replay is there sooner without it
+    from drystone.world import World
+
+    if isinstance(subject, World):
+        return Live(Simulation(subject, method or "time-stepping")), "world"
+    if isinstance(subject, Simulation):
+        return Live(subject), SIMULATION
+    if hasattr(subject, "simulation"):
+        return Live(subject.simulation(method)), str(getattr(subject, "name", "scene"))
     raise OptionError(
         f"nothing to view: {subject!r} is no Simulation, World, Scene, Trajectory or recording"
     )

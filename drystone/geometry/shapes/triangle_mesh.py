@@ -14,7 +14,6 @@ from drystone.geometry.shapes.base import AXES, FixedOnly, Piece, SpatialShape, 
 from drystone.geometry.shapes.mesh_edges import mesh_arrays, neighbours, unit_normals, welded
 from drystone.geometry.shapes.prisms import corner_lean, drifts, edge_leans
 from drystone.geometry.shapes.topology import layout, plane_of
-from drystone.kernels.mesh_rays import first_hits
 from drystone.types import Bools, Floats, Ints
 
 # Corners 0, 1, 2 are the triangle's and 3, 4, 5 lie below them; face 0 is the triangle, face 1
@@ -110,6 +109,8 @@ class TriangleMesh(FixedOnly, SpatialShape):
         path = np.concatenate((path, path.mean(axis=1, keepdims=True)), axis=1)
         hits = np.empty(4 * len(corners))
         least = 1e-9 * float(np.ptp(self.vertices, axis=0).max())  # not where the ray starts
+        from drystone.kernels.mesh_rays import first_hits  # not before: drawing needs no compiler
+
         first_hits(start.reshape(-1, 3), path.reshape(-1, 3), corners.reshape(-1, 9), least, hits)
         return np.min(hits.reshape(-1, 4), axis=1)
 
