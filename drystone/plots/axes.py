@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.plots.style import QUIET
+from drystone.recording.thinning import peaks
 from drystone.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FLOOR = 1e-16  # logarithms end here: rounding
+COLUMNS = 2400  # of a picture, in which a line is told by its least and greatest value
 PREFIXES = ("G", "M", "k", "", "m", "µ", "n", "p", "f")
 
 
@@ -42,6 +44,12 @@ def over_time(axes: Axes, t: Floats) -> None:
         axes.set_xlim(start, t[-1])
 
 
+def line(axes: Axes, t: Floats, values: Floats, **options: Any) -> None:
+    """A line over time, of no more points than can be told apart: peaks are among them."""
+    kept = peaks(values, COLUMNS)
+    axes.plot(t[kept], values[kept], **options)
+
+
 def legend_above(axes: Axes, columns: int = 4, **options: Any) -> None:
     """A legend that no line can cross."""
     axes.legend(
@@ -61,7 +69,7 @@ def legend_beside(axes: Axes, **options: Any) -> None:
 def logarithmic(axes: Axes, t: Floats, values: Floats, colour: str, **options: Any) -> None:
     """Zeros are breaks of the line, not a drop to the bottom of the picture."""
     shown = np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
-    axes.plot(t, shown, color=colour, **{"lw": 1.0, **options})
+    line(axes, t, shown, color=colour, **{"lw": 1.0, **options})
     log_scale(axes, 2.0)
     over_time(axes, t)
 

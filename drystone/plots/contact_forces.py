@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.plots import style
-from drystone.plots.axes import legend_above, over_time, unit
+from drystone.plots.axes import legend_above, line, over_time, unit
 from drystone.plots.reading import chosen, contacts
 from drystone.types import Floats
 
@@ -51,11 +51,11 @@ def draw_forces_over_time(axes: Axes, run: Any, bodies: Sequence[str] | None = N
     factor, name = unit(float(max(on.max(initial=0.0), total.max(initial=0.0) * (not names))), "N")
     if names:
         for k, body in enumerate(names):
-            axes.plot(t, factor * on[:, k], **style.line(k), lw=1.0, label=body)
+            line(axes, t, factor * on[:, k], **style.line(k), lw=1.0, label=body)
         label = f"contact force on a body [{name}]"
     else:
-        axes.plot(t, factor * total, color=style.BLUE, lw=1.0, label="sum of normal forces")
-        axes.plot(t, factor * most, color=style.ORANGE, lw=1.0, label="greatest")
+        line(axes, t, factor * total, color=style.BLUE, lw=1.0, label="sum of normal forces")
+        line(axes, t, factor * most, color=style.ORANGE, lw=1.0, label="greatest")
         label = f"contact force [{name}]"
     axes.set(xlabel="time [s]", ylabel=label, ylim=(0, None))
     over_time(axes, t)

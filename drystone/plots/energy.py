@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.plots.axes import legend_above, legend_beside, note, over_time, unit
+from drystone.plots.axes import COLUMNS, legend_above, legend_beside, line, note, over_time, unit
 from drystone.plots.reading import series, skipped
 from drystone.plots.style import BLUE, INK, ORANGE, QUIET, RED
+from drystone.recording.thinning import peaks
 from drystone.types import Floats
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def draw_energy(axes: Axes, run: Any) -> None:
     factor, name = unit(max(float(np.abs(v).max()) for v in lines.values()))
     for kind, values in lines.items():
         width = 1.6 if kind == "total" else 1.1
-        axes.plot(t, factor * values, color=ENERGIES[kind], lw=width, label=kind)
+        line(axes, t, factor * values, color=ENERGIES[kind], lw=width, label=kind)
     axes.set(xlabel="time [s]", ylabel=f"energy [{name}]")
     over_time(axes, t)
     legend_above(axes, 3)
@@ -53,8 +54,8 @@ def draw_ledger(axes: Axes, run: Any) -> None:
     factor, name = unit(most)
     for part, values in parts.items():
         if np.abs(values).max() > SHOWN * most:
-            axes.plot(t, factor * values, color=PARTS[part], lw=1.3, label=part)
-    axes.plot(t, factor * change, color=INK, lw=1.6, label="sum: change")
+            line(axes, t, factor * values, color=PARTS[part], lw=1.3, label=part)
+    line(axes, t, factor * change, color=INK, lw=1.6, label="sum: change")
     worst = float(np.abs(change - sum(parts.values())).max())
     axes.set(xlabel="time [s]", ylabel=f"[{name}]")
     axes.set_title("where it came from and went", loc="left")
@@ -75,6 +76,9 @@ def draw_stack(axes: Axes, run: Any) -> None:
         note(axes, f"one step in {skipped(run)} was recorded:\nits parts do not make the sum")
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)
+    kept = peaks(change, COLUMNS)
+    t, change = t[np.concatenate([[0], 1 + kept])], change[kept]
+    parts = {part: values[kept] for part, values in parts.items()}
     above, below = np.zeros(t.size), np.zeros(t.size)
     for part, values in parts.items():
         if not np.abs(values).max() > SHOWN * most:
@@ -86,7 +90,7 @@ def draw_stack(axes: Axes, run: Any) -> None:
                 floor += piece
         axes.fill_between([], [], color=PARTS[part], lw=0, alpha=0.75, label=part)
     total = np.concatenate([[0.0], factor * change])
-    axes.plot(t, total, color=INK, lw=1.2, label="change")
+    line(axes, t, total, color=INK, lw=1.2, label="change")
     axes.axhline(0.0, color=INK, lw=0.5)
     axes.set(xlabel="time [s]", ylabel=f"work done [{name}]")
     over_time(axes, t)

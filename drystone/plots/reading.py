@@ -54,7 +54,8 @@ def stages(run: Any) -> dict[str, Floats]:
     """Seconds of every stage, for every step; empty where no step was timed."""
     known = reports(run)
     if known is None:
-        known = [run.reports(k) for k in range(1, len(run.time))]
+        found: dict[str, Floats] = run.stage_seconds()
+        return found
     names = dict.fromkeys(name for report in known for name in report.seconds)
     return {name: np.array([r.seconds.get(name, 0.0) for r in known]) for name in names}
 
@@ -63,7 +64,7 @@ def unsolved(run: Any) -> Any:
     """(n,) which steps missed their tolerance."""
     known = reports(run)
     if known is None:
-        return np.array([not run.reports(k).ok for k in range(1, len(run.time))])
+        return ~run.solved()
     return np.array([not report.ok for report in known])
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.errors import OptionError
-from drystone.plots.axes import FLOOR, legend_above, legend_beside, logarithmic, over_time, power
+from drystone.plots.axes import (
+    FLOOR,
+    legend_above,
+    legend_beside,
+    line,
+    logarithmic,
+    over_time,
+    power,
+)
 from drystone.plots.reading import series, stages, unsolved
 from drystone.plots.style import BLUE, CYCLE, ORANGE, QUIET, RED
 from drystone.types import Floats
@@ -21,9 +29,9 @@ BINS, LEAST = 120, 4  # columns of a plot of times at most, and steps that each 
 def draw_contacts(axes: Axes, run: Any) -> None:
     """Contacts and islands of every step."""
     t, contacts, islands = (series(run, name) for name in ("time", "contacts", "islands"))
-    axes.plot(t, contacts, color=BLUE, lw=1.1, label="contacts")
+    line(axes, t, contacts, color=BLUE, lw=1.1, label="contacts")
     if islands.max() > 0.02 * contacts.max():
-        axes.plot(t, islands, color=QUIET, lw=1.0, label="islands")
+        line(axes, t, islands, color=QUIET, lw=1.0, label="islands")
         legend_above(axes)
     axes.set(xlabel="time [s]", ylabel="contacts", ylim=(0, 1.08 * max(1.0, float(contacts.max()))))
     over_time(axes, t)
@@ -66,7 +74,7 @@ def draw_residual(
 def draw_iterations(axes: Axes, run: Any) -> None:
     """Iterations of all islands of a step together."""
     t, count = series(run, "time"), series(run, "iterations")
-    axes.plot(t, count, color=BLUE, lw=0.8)
+    line(axes, t, count, color=BLUE, lw=0.8)
     axes.set(xlabel="time [s]", ylabel="iterations", ylim=(0, 1.08 * max(1.0, float(count.max()))))
     over_time(axes, t)
 

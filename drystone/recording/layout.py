@@ -68,7 +68,7 @@ def datasets(model: Model, forces: bool) -> dict[str, Kind]:
 def chunk_rows(name: str, kind: Kind, model: Model) -> int:
     """Rows of a dataset that lie together in the file."""
     shape, each = kind[0], np.dtype(kind[1]).itemsize
-    many = {"islands": model.nb // 4, "checkpoints/data": 100 * model.nb}
+    many = {"islands": model.nb // 4, "checkpoints/data": 100 * model.nb, "frames/report": 4}
     rows = 2 * model.nb if RAGGED.get(name) == CONTACTS else many.get(name, 1)
     size = max(each * int(np.prod(shape)), 1)
     return max(int(np.clip(FRAMES * size * rows, LEAST, MOST)) // size, 1)

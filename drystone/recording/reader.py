@@ -23,7 +23,7 @@ from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
 from drystone.recording.sums import FIXED, checksum
 from drystone.steppers.base import StepReport
-from drystone.types import Floats, Ints
+from drystone.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from drystone.world import World
@@ -50,6 +50,7 @@ class Recording(Facts):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._columns: dict[str, Floats] = {}  # of reports, that were read
 
     def __getattr__(self, name: str) -> Any:
         """The file is opened when it is first asked for."""
@@ -127,7 +128,8 @@ class Recording(Facts):
         """Frames there are now, if the file is still being written."""
         if self.live:
             self.file.close()
-            for name in ("time", "position", "orientation", "velocity", "notes", "_reports"):
+            self._columns.clear()
+            for name in ("time", "position", "orientation", "velocity", "notes"):
                 self.__dict__.pop(name, None)
             self._open()
         return self._n
@@ -243,9 +245,13 @@ class Recording(Facts):
 
         return self._guard(read)
 
-    @cached_property
-    def _reports(self) -> Floats:
-        return self.rows("frames/report", 1, self._n)
+    def _column(self, name: str) -> Floats:
+        """One number of all reports, without the others."""
+        if name not in self._columns:
+            place, n = reports.PLACE[name], self._n
+            read = self._guard(lambda: np.asarray(self.file["frames/report"][1:n, place]))
+            self._columns[name] = read
+        return self._columns[name]
 
     def reports(self, k: int) -> StepReport:
         """The report of the step that led to frame k, k > 0."""
@@ -254,17 +260,36 @@ class Recording(Facts):
             raise IndexError("frame 0 is the start: no step led to it")
         text = self._guard(lambda: self.notes[int(self.ends[k, layout.NOTE])])
         parts = self._part("islands", k), self._part("seconds", k)
-        return reports.report_from(self._reports[k - 1], text, *parts)
+        return reports.report_from(self.frame_numbers(k), text, *parts)
 
     def frame_numbers(self, k: int) -> Floats:
         """The numbers of the report that led to frame k, k > 0, in the order of
         ``recording.reports.COLUMNS``."""
-        return self._reports[self._index(k) - 1]
+        k = self._index(k)
+        return self.rows("frames/report", k, k + 1)[0]
 
     def series(self, name: str) -> Floats:
         """One number of every report, (n - 1,): a field of it ("residual", "contacts"), of its
         energy ledger ("friction", "total") or of its conditions ("dissipation")."""
-        return reports.series(self._reports, name)
+        return reports.series(self._column, name)
+
+    def solved(self) -> Bools:
+        """(n - 1,) whether the steps that led to frames met their tolerance."""
+        ok = np.array([reports.solved(text) for text in self.notes], bool)
+        return self._guard(lambda: ok[self.ends[1:, layout.NOTE]])
+
+    def stage_seconds(self) -> dict[str, Floats]:
+        """Seconds of every stage that was timed, (n - 1,) each."""
+        ends, values = self.ends[:, layout.SECONDS], self.rows("seconds")
+        out: dict[str, Floats] = {}
+        for number, text in enumerate(self.notes):
+            names = reports.stages(text)
+            mine = np.flatnonzero(self.ends[1:, layout.NOTE] == number) if names else ()
+            for place, name in enumerate(names if len(mine) else ()):
+                column = out.setdefault(name, np.zeros(self._n - 1))
+                at = ends[mine] + place
+                column[mine] = self._guard(lambda at=at: values[at])  # type: ignore[misc]
+        return out
 
     @cached_property
     def model(self) -> Model:

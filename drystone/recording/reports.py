@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,8 @@ REAL = (
 )  # fmt: skip
 COLUMNS = (*REAL, *WHOLE, *ENERGY, *CONDITIONS)
 PLACE = {name: i for i, name in enumerate(COLUMNS)}
-DERIVED = {"total", "unexplained"}  # of the ledger
+DERIVED = {"total": ("kinetic", "potential"), "unexplained": ENERGY}  # of the ledger
+T = TypeVar("T")
 
 # where the compiled loop keeps the same numbers
 LOOP = {
@@ -111,12 +112,30 @@ def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> Ste
         raise RecordingError(f"a step's report cannot be read ({error})") from None
 
 
-def series(rows: Floats, name: str) -> Floats:
-    """One number of every report; rows (n, len(COLUMNS))."""
+def series(column: Callable[[str], Floats], name: str) -> Floats:
+    """One number of every report; column: gives those of COLUMNS by name, (n,)."""
     if name in PLACE:
-        column = rows[:, PLACE[name]]
-        return column.astype(np.int64) if name in WHOLE else column.copy()
-    ledger = {key: rows[:, PLACE[key]] for key in ENERGY}
-    if name in DERIVED:
-        return np.asarray(getattr(EnergyLedger(**ledger), name))  # type: ignore[arg-type]
-    raise AttributeError(f"a step's report has no number {name!r}")
+        values = column(name)
+        return values.astype(np.int64) if name in WHOLE else values.copy()
+    if name not in DERIVED:
+        raise AttributeError(f"a step's report has no number {name!r}")
+    ledger: dict[str, Any] = dict.fromkeys(ENERGY, 0.0)
+    ledger |= {key: column(key) for key in DERIVED[name]}
+    return np.asarray(getattr(EnergyLedger(**ledger), name))
+
+
+def solved(text: str) -> bool:
+    """Whether the words of a report say that its step was solved."""
+    return _said(text, lambda said: Status(said["status"]).ok)
+
+
+def stages(text: str) -> tuple[str, ...]:
+    """The stages that were timed."""
+    return _said(text, lambda said: tuple(said.get("stages", ())))
+
+
+def _said(text: str, read: Callable[[dict[str, Any]], T]) -> T:
+    try:
+        return read(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RecordingError(f"a step's report cannot be read ({error})") from None

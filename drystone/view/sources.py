@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.model import Model, State
+from drystone.recording.thinning import peaks
 from drystone.steppers.base import StepReport
 from drystone.types import Floats
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # a replay does without it
 COARSE = 1 / 45  # [s] steps longer than this are drawn smoothly, from the last to the present one
 KEPT = 1500  # moments of a live simulation to scrub through; beyond, every second one goes
 CURVES = ("kinetic", "potential", "total", "residual", "infeasibility")
-POINTS = 500  # of a curve that is plotted
+COLUMNS = 100  # of curves that are plotted: in each the least and the greatest of every curve
 
 
 def between(a: State, b: State, part: float) -> State:
@@ -141,7 +142,8 @@ class Live:
     def curves(self) -> tuple[Floats, ...]:
         """Time, and the numbers of CURVES."""
         rows = self._curves or [self._start()]
-        return tuple(np.array(rows)[_thinned(len(rows))].T)
+        table = np.array(rows).T
+        return tuple(table[:, peaks(table[1:], COLUMNS)])
 
     def _start(self) -> tuple[float, ...]:
         from drystone.dynamics.energy import energy
@@ -161,6 +163,7 @@ class Frames:
         self.times = np.asarray(frames.time)
         self.now = float(self.times[0])
         self._read: dict[int, State] = {}
+        self._curves: tuple[Floats, ...] | None = None
         self.pace = 1.0
 
     @property
@@ -234,14 +237,12 @@ class Frames:
         self.now = self.span[0]
 
     def curves(self) -> tuple[Floats, ...]:
-        values = [np.asarray(self.frames.series(name), float) for name in CURVES]
-        n = min(map(len, values))
-        if n == 0:
-            return (self.times[:1], *(np.zeros(1) for _ in CURVES))
-        keep = _thinned(n)
-        return (self.times[1 : n + 1][keep], *(v[:n][keep] for v in values))
-
-
-def _thinned(n: int) -> Any:
-    """Places of at most POINTS of n rows, the last among them."""
-    return np.unique(np.linspace(0, n - 1, min(n, POINTS)).astype(int))
+        if self._curves is None:
+            values = [np.asarray(self.frames.series(name), float) for name in CURVES]
+            n = min(map(len, values))
+            if n == 0:
+                return (self.times[:1], *(np.zeros(1) for _ in CURVES))
+            lines = np.array([v[:n] for v in values])
+            keep = peaks(lines, COLUMNS)
+            self._curves = (self.times[1 : n + 1][keep], *lines[:, keep])
+        return self._curves
