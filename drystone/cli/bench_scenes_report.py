@@ -237,17 +237,16 @@ def markdown(found: Results, plot: str | None = None) -> str:
         "depth, computed for all engines from the poses of their bodies, by one judge. Residual:",
         "the worst of any step of ours. Depth: at the end; at any time for scenes judged by it.",
         "Peers: dt 1/240 s, their defaults, the same bodies, damping and sleeping off.",
-        "",
-        *_lines(HEADS, [cells(row) for row in _default(rows)]),
     ]
     if found.shorter < 1.0:
         lines += ["", f"**{shortened(found.shorter)}**"]
+    if plot is not None:
+        lines += ["", f"![Wall time against error, scene by scene]({plot})"]
     judged = verdicts.judge(rows)
     if judged:
         lines += ["", "## Beside the others", "", *EQUAL, "", *_beside(judged)]
         lines += ["", *(f"- {line}" for line in verdicts.words(judged))]
-    if plot is not None:
-        lines += ["", f"![Wall time against error, scene by scene]({plot})"]
+    lines += ["", "## Every scene", "", *_told([cells(row) for row in _default(rows)])]
     lines += ["", "## Where a step spends its time", "", *_stage_lines(rows)]
     if found.profiles:
         lines += ["", "Time in a kernel's own code, without what it calls:"]
@@ -255,6 +254,13 @@ def markdown(found: Results, plot: str | None = None) -> str:
     if grown:
         lines += ["", "## Growth", "", "```text", growth_words(grown), "```"]
     return "\n".join(lines) + "\n"
+
+
+def _told(rows: list[tuple[str, ...]]) -> list[str]:
+    """All rows as a table, without columns that have nothing to say."""
+    kept = [k for k in range(len(HEADS)) if HEADS[k] == "case" or any(row[k] for row in rows)]
+    chosen = [tuple(row[k] for k in kept) for row in rows]
+    return _lines(tuple(HEADS[k] for k in kept), chosen)
 
 
 def _stage_lines(rows: list[Row]) -> list[str]:
