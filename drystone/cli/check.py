@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.words import WRONG, complain, kind_of, mistakes, size_of
+from drystone.cli.words import WRONG, complain, kind_of, mistakes, size_of, unheeded
 from drystone.errors import DrystoneError, OptionError, SceneFileError
 
 SCENES = (".yaml", ".yml", ".json")
@@ -94,9 +94,8 @@ def _scene(path: Path) -> dict[str, Any]:
     from drystone.simulation import Simulation
 
     scene = read_scene(path)
-    Simulation(
-        scene.world, scene.method
-    )  # overlaps, pairs without a kernel, joints that do not fit
+    # overlaps, pairs without a kernel, joints that do not fit
+    hint = unheeded(Simulation(scene.world, scene.method))
     world = scene.world
     parts = [f"{len(world)} {'body' if len(world) == 1 else 'bodies'}"]
     for count, word in ((len(world.joints), "joint"), (len(world.forces), "force")):
@@ -115,7 +114,7 @@ def _scene(path: Path) -> dict[str, Any]:
         "mass": world.total_mass,
         "method": method_object(scene.method),
         "duration": scene.duration,
-        "hints": _degrees(path),
+        "hints": _degrees(path) + ([f"{path}: {hint}"] if hint else []),
     }
 
 

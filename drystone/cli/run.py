@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import FAILED, NUMBER, complain, make_folder, mistakes, tolerances
+from drystone.cli.words import FAILED, NUMBER, complain, make_folder, mistakes, tolerances, unheeded
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -116,6 +116,9 @@ def run(
         seconds = _seconds(chosen.duration if duration is None else duration)
         _check_places(picture, plots, record)
         simulation = begin(chosen, method, given)
+        hint = unheeded(simulation)
+        if hint and restitution is None and not as_json:
+            complain(hint)
         if view:
             _show(chosen, simulation)
             return

@@ -102,6 +102,19 @@ def tolerance(method: Any, residual: float) -> str:
     return text
 
 
+def unheeded(simulation: Any) -> str:
+    """What a world says and its method leaves out; empty if nothing."""
+    if getattr(simulation.method, "restitution", "") != "none":
+        return ""
+    model = simulation.model
+    if not (model.restitution > 0).any() and not (model.rules.restitution > 0).any():
+        return ""
+    return (
+        "bodies have a restitution, but this method stops what collides: --restitution newton (in "
+        "a file: method: {restitution: newton}) lets them bounce"
+    )
+
+
 def make_folder(option: str, place: Path) -> None:
     """Create a folder, or say why not before anything is computed."""
     try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from drystone.comparison.measures import errors
 from drystone.plots import style
 from drystone.plots.axes import FLOOR, log_scale, unit
 from drystone.plots.figures import DPI, check_path
+from drystone.plots.planar_picture import planar_limits
 from drystone.plots.reading import frame, series
 from drystone.plots.states import draw_chains, draw_picture, picture_ratio
 from drystone.types import Floats
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from drystone.comparison.compare import Comparison
 
+FAR = 4.0  # sizes of a usual picture that all of them together may have
 LEGEND = 0.6  # height of the legend of a picture with forces [inches]
 
 
@@ -130,7 +133,7 @@ def draw_states(
 ) -> Figure:
     """A picture for each run at a time [s], the end by default, with the forces if planar."""
     place = None if path is None else check_path(path)
-    runs = comparison.runs
+    runs = _alike(comparison.runs, time)
     first = next(iter(runs.values()))
     planar = first.model.dim == 2
     ratio = picture_ratio(first)
@@ -149,6 +152,21 @@ def draw_states(
         if place is not None:
             style.save(fig, place, DPI)
     return fig
+
+
+def _alike(runs: Mapping[str, Kept], time: float | None) -> dict[str, Kept]:
+    """Planar runs of scenes that say nothing about it, with one part of the plane to show: what all
+    need, or, if somebody went far, what most do."""
+    first = next(iter(runs.values()))
+    if first.model.dim == 3 or "limits" in first.view:
+        return dict(runs)
+    boxes = np.array([planar_limits(r.model, r.state(_frame(r, time))) for r in runs.values()])
+    low, high = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
+    usual = np.median(boxes, axis=0)
+    if (high - low > FAR * (usual[:, 1] - usual[:, 0]).max()).any():
+        low, high = usual.T
+    limits = tuple(zip(low.tolist(), high.tolist(), strict=True))
+    return {name: replace(run, view={**run.view, "limits": limits}) for name, run in runs.items()}
 
 
 def _frame(run: Kept, time: float | None) -> int:

@@ -185,6 +185,22 @@ def test_what_is_printed_of_a_simulation_and_a_report_fits_on_a_line():
     assert len(text) < 200
 
 
+@pytest.mark.parametrize("said", ["restitution: 0.5}", "friction: 0.5}\npairs: [{between: [ball, "
+                                  "ground], restitution: 0.5}]"])  # fmt: skip
+def test_a_restitution_that_the_method_leaves_out_is_pointed_out(said, tmp_path):
+    """Time stepping stops what collides unless it is told a law of restitution."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"{GROUND}{BALL}, {said}\n")
+    words = "bodies have a restitution, but this method stops what collides"
+    assert words in runner.invoke(app, ["check", str(path)]).stderr
+    run = ["run", str(path), "--duration", "0.01"]
+    assert words in runner.invoke(app, run).stderr
+    for more in (["--restitution", "newton"], ["--restitution", "none"], ["--json"]):
+        assert words not in runner.invoke(app, [*run, *more]).stderr
+    path.write_text(f"{GROUND}{BALL}}}\n")
+    assert words not in runner.invoke(app, run).stderr
+
+
 def test_slips_in_python():
     sim = ds.scene("arch", n=3).simulation()
     with pytest.raises(ds.ModelError, match=r"'vousoir1'.*did you mean 'voussoir1'"):

@@ -222,3 +222,21 @@ def test_defaults_suit_a_world_without_a_method(monkeypatch):
 )
 def test_frames_that_stay_are_those_of_the_slowest_beat(least, beat, every):
     assert interval(least, beat) == every
+
+
+def test_states_beside_each_other_show_the_same_part_of_the_plane():
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="ball", position=(0, 0.1), velocity=(1, 0))
+    texts = ["time-stepping", "time-stepping:dt=1/60", "time-stepping:dt=1/120"]
+    found = ds.compare(world, texts, duration=0.2)
+    ends = found.runs["time-stepping"].states[-1], found.runs["time-stepping:dt=1/60"].states[-1]
+    assert ends[0].position[1, 0] != ends[1].position[1, 0]
+    figure = found.plot_states()
+    shown = [axes for axes in figure.axes if axes.get_title(loc="left")]
+    assert len(shown) == 3
+    assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in shown}) == 1
+    far = found.runs["time-stepping"].states[-1]
+    far.position[1, 0] += 100.0  # one that went far does not make the others dots
+    wide = [axes.get_xlim() for axes in found.plot_states().axes if axes.get_title(loc="left")]
+    assert np.ptp(wide[1]) < 1.0
