@@ -17,6 +17,7 @@ from drystone.types import Floats, Ints
 ROUND = (kinds.DISK, kinds.ELLIPSE, kinds.SPHERE, kinds.ELLIPSOID)
 BALLS = (kinds.DISK, kinds.SPHERE)
 MARKED = 400  # balls up to which each carries a band
+TRIANGLES = 150_000  # of all balls together: a processor draws a third of a million in a second
 SHARP = 0.8  # cosine between faces below which their edge is drawn
 MITRE = 1.5  # how far an outline's corner may stick out, about, in widths
 
@@ -49,7 +50,7 @@ class Template:
 def templates(model: Model, line: float) -> list[Template]:
     """All bodies with bounded shapes; line: width of edges [m]."""
     geoms = model.geoms
-    n = 48 if model.nb < 100 else 28 if model.nb < 1000 else 16
+    n = sides(model)
     found: dict[tuple[object, ...], list[tuple[int, Floats]]] = {}
     order = np.argsort(geoms.body, kind="stable")
     order = order[np.isfinite(geoms.radius[order])]
@@ -58,6 +59,13 @@ def templates(model: Model, line: float) -> list[Template]:
             key, scale = _key(geoms, part)
             found.setdefault(key, []).append((int(part[0]), scale))
     return [_template(model, entries, n, line) for entries in found.values()]
+
+
+def sides(model: Model) -> int:
+    """Of round shapes: as many as so many bodies can be drawn with, without a graphics card too."""
+    if model.dim == 2:
+        return 48 if model.nb < 100 else 28 if model.nb < 1000 else 16
+    return next((n for n in (48, 28, 20, 16, 12) if model.nb * n * (n - 2) <= TRIANGLES), 10)
 
 
 def _key(geoms: Geoms, part: Ints) -> tuple[tuple[object, ...], Floats]:
