@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.run import SCENE, SETTINGS
-from drystone.cli.words import FAILED, NUMBER, PIPED_WIDTH, make_folder, mistakes
+from drystone.cli.words import FAILED, NUMBER, PIPED_WIDTH, busy, make_folder, mistakes
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
 
@@ -88,7 +88,8 @@ def compare(
             chosen, methods or None, duration=duration, reference=reference, limit=limit,
             contacts=output is not None, progress=None if as_json else _progress(),
         )  # fmt: skip
-        written = [] if output is None else write(found, output)
+        with busy("drawing"):
+            written = [] if output is None else write(found, output)
         if as_json:
             out = found.as_json() | {"files": [str(path) for path in written]}
             typer.echo(json.dumps(out, allow_nan=False))
@@ -148,13 +149,17 @@ def print_table(found: Comparison) -> None:
     if not console.is_terminal:
         console.width = PIPED_WIDTH
     console.print(f"[bold]{found.title}[/], {found.duration:g} s")
+    rows = [[row.method, *_cells(row)] for row in found.rows]
+    shown, left = _fitting(rows, console.width)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("method", no_wrap=True)
-    for name in HEADS:
-        table.add_column(escape(name), justify="right")
-    for row in found.rows:
-        table.add_row(escape(row.method), *_cells(row))
+    for k in shown:
+        name = ("method", *HEADS)[k]
+        table.add_column(escape(name), justify="right" if k else "left", no_wrap=True)
+    for cells in rows:
+        table.add_row(*(escape(cells[k]) for k in shown))
     console.print(table)
+    if left:
+        console.print(f"no room for {', '.join(left)}: see --json or -o", style="dim")
     for row in found.rows:
         if row.failed:
             console.print(f"[yellow]{escape(row.method)}[/]: {escape(row.failed)}")
@@ -171,6 +176,22 @@ HEADS = (
     "residual",
     "unsolved",
 )
+
+
+FIRST_TO_GO = ("gain", "unsolved", "energy [J]", "steps", "off by", "residual", "depth [m]")
+
+
+def _fitting(rows: list[list[str]], width: int) -> tuple[list[int], list[str]]:
+    """Numbers of the columns that fit into a terminal, and names of those that had to go."""
+    heads = ("method", *HEADS)
+    wide = [max(len(cells[k]) for cells in [list(heads), *rows]) + 2 for k in range(len(heads))]
+    shown, left = list(range(len(heads))), []
+    for name in FIRST_TO_GO:
+        if sum(wide[k] for k in shown) - 2 <= width:
+            break
+        shown.remove(heads.index(name))
+        left.append(name)
+    return shown, [name for name in heads if name in left]
 
 
 def _cells(row: Row) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import read_recording
-from drystone.cli.words import NUMBER, mistakes
+from drystone.cli.words import NUMBER, busy, mistakes
 
 FILMS = ("mp4", "gif", "webp")
 TABLES = ("bodies", "contacts", "joints", "reports")
@@ -74,7 +74,8 @@ def export(
         else:
             from drystone.view.export import export as write
 
-            write(replay, place, kind, **options)
+            with busy(f"writing {place}"):
+                write(replay, place, kind, **options)
         typer.echo(f"wrote {place} ({place.stat().st_size / 1e6:.2f} MB)")
 
 

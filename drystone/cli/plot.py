@@ -11,7 +11,7 @@ import typer
 
 from drystone.cli.run import SETTINGS
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import NUMBER, complain, make_folder, mistakes
+from drystone.cli.words import NUMBER, busy, complain, make_folder, mistakes
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -105,10 +105,11 @@ def plot(
         tolerances = _tolerances(run)
         written = []
         for group, place in places.items():
-            draw(
-                run, group, path=place, bodies=body, time=time, coordinate=coordinate, plane=plane,
-                width=width, **tolerances,
-            )  # fmt: skip
+            with busy(f"drawing {place}"):
+                draw(
+                    run, group, path=place, bodies=body, time=time, coordinate=coordinate,
+                    plane=plane, width=width, **tolerances,
+                )  # fmt: skip
             written.append(str(place))
         if as_json:
             typer.echo(json.dumps({"subject": subject, "what": list(names), "files": written}))
@@ -169,7 +170,8 @@ def _simulate(
     simulation = Simulation(scene.world, chosen) if chosen is not None else Simulation(scene.world)
     simulation.profile = any(QUANTITIES[name].profile for name in names)
     contacts = any(QUANTITIES[name].contacts for name in names)
-    run = keep(simulation, seconds, view=scene.view, contacts=contacts)
+    with busy(f"{scene.name}: simulating {seconds:g} s"):
+        run = keep(simulation, seconds, view=scene.view, contacts=contacts)
     if run.stopped:
         if not run.reports:
             from drystone.errors import SimulationError

@@ -9,7 +9,7 @@ import typer
 
 from drystone.cli.run import METHOD, SETTINGS, named_method, read_settings
 from drystone.cli.subjects import complete_scene, is_recording, read_recording, read_scene, stem
-from drystone.cli.words import NUMBER, WHOLE, mistakes
+from drystone.cli.words import NUMBER, WHOLE, busy, mistakes
 
 
 def view(
@@ -115,6 +115,8 @@ def _page(
         simulation = scene.simulation(named_method(method), **options)
         every = max(1, round(1 / 60 / simulation.method.dt))
         seconds = scene.duration if duration is None else duration
-        replay = simulation.run(seconds, record=True, every=every, contacts=True)
-    write_html(replay, html)
+        with busy(f"{scene.name}: simulating {seconds:g} s"):
+            replay = simulation.run(seconds, record=True, every=every, contacts=True)
+    with busy(f"writing {html}"):
+        write_html(replay, html)
     typer.echo(f"wrote {html} ({html.stat().st_size / 1e6:.2f} MB)")

@@ -133,6 +133,19 @@ def complain(message: str) -> None:
 
 
 @contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """Says on a terminal what takes so long, while it does."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(f"{escape(doing)} ..."):
+        yield
+
+
+@contextmanager
 def mistakes(debug: bool) -> Iterator[None]:
     """A mistake ends the command with one line and exit code 2, a run that fails with 1, and so
     does a failure of ours, which is called so.

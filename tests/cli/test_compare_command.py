@@ -78,3 +78,19 @@ def test_mistakes_end_with_one_line_and_code_2(arguments, words):
     assert done.exit_code == 2, done.output
     assert words in done.output
     assert len(done.output.strip().splitlines()) == 1
+
+
+def test_a_narrow_terminal_shows_fewer_columns_and_says_so():
+    from drystone.cli.compare import HEADS, _fitting
+
+    rows = [["time-stepping:dt=1/960", *["0.000123"] * len(HEADS)]]
+    heads = ("method", *HEADS)
+    everything, left = _fitting(rows, 160)
+    assert everything == list(range(len(heads)))
+    assert not left
+    shown, left = _fitting(rows, 80)
+    assert {heads[k] for k in shown} | set(left) == set(heads)
+    assert {"method", "wall", "error [m]"} <= {heads[k] for k in shown}
+    wide = sum(max(len(heads[k]), len(rows[0][k])) + 2 for k in shown) - 2
+    assert wide <= 80
+    assert "gain" in left
