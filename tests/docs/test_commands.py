@@ -106,7 +106,9 @@ def shortened(words):
     if takes and not words[1].endswith(".h5"):
         steps = 5 if "--record" in words else 1  # a recording has frames, for plots, every 1/60 s
         words = [*words, "--duration", str(steps * two_steps(words))]
-    more = {"sweep": ["--jobs", "1"], "export": ["--size", "160x100"] if "--size" in words else []}
+    small = {"--size": "160x100", "--start": "0"}  # of recordings that are as short as the runs
+    given = [part for name, value in small.items() if name in words for part in (name, value)]
+    more = {"sweep": ["--jobs", "1"], "export": given}
     return [*words, *more.get(verb, [])]
 
 
