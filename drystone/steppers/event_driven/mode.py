@@ -25,7 +25,7 @@ from drystone.types import Bools, Floats
 STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Sliding:
     """Who slides, and in which direction friction is taken to act.
 
@@ -138,7 +138,7 @@ class Mode:
             if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
                 self.resting[k] = (system, r, a)
                 state.velocity[system.bodies] = 0.0
-        self._last = None
+                self._last = None
 
     def _parts(self, rows: Rows) -> list[tuple[System, Floats, Floats]]:
         out = []

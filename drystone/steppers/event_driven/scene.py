@@ -63,6 +63,8 @@ class Scene:
         joints = model.joints
         self.joints = None if joints is None or not len(joints) else JointRates(model, joints)
         self.turns: Floats | None = None
+        self._free = _no_joints(model.dof)
+        self._jointed: tuple[State, Floats | None, Jointed] | None = None
         self.sleepers = Sleepers(model)
 
     def poses(self, state: State) -> tuple[Floats, Floats]:
@@ -128,9 +130,12 @@ class Scene:
     def jointed(self, state: State) -> Jointed:
         """Joints at a state; angles are counted on from ``turns``."""
         if self.joints is None:
-            return _no_joints(self.model.dof)
-        ties, acts, q, _ = self.joints.at(state, self.turns)
-        return Jointed(ties, acts, q)
+            return self._free
+        known = self._jointed
+        if known is None or known[1] is not self.turns or not same_state(known[0], state):
+            ties, acts, q, _ = self.joints.at(state, self.turns)
+            known = self._jointed = state.copy(), self.turns, Jointed(ties, acts, q)
+        return known[2]
 
     def materials(self, body: Ints) -> tuple[Floats, Floats]:
         """Friction (nc, 2) static and dynamic, restitution (nc, 2), of contacts between bodies."""
@@ -148,6 +153,14 @@ class Scene:
         uid = self.model.geoms.uid
         columns = uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature
         return list(zip(*(c.tolist() for c in columns), strict=True))
+
+
+def same_state(a: State, b: State) -> bool:
+    """The same bits; a model's forces may look at the time too."""
+    if a.time != b.time or not np.array_equal(a.velocity, b.velocity):
+        return False
+    same = np.array_equal(a.position, b.position)
+    return same and np.array_equal(a.orientation, b.orientation)
 
 
 def _no_joints(dof: int) -> Jointed:

@@ -165,10 +165,12 @@ class JointRates:
         turn, to = state.orientation.reshape(-1, k), there.orientation.reshape(-1, k)
         for n, weight in WEIGHTS:
             move_on(state.position, turn, v, n * step, there.position, to)
-            at, tie = self._evaluate(there, q.value)
-            add_along(tie.body, tie.J, v, weight / step, rows)
-            if self._needs_rates:
+            if not (self._needs_rates or joints.coupled_row.size):
+                tie = joint_rows(joints, there, self._none)
+            else:
+                at, tie = self._evaluate(there, q.value)
                 add_along(joints.coordinate_body, at.J, v, weight / step, coordinates)
+            add_along(tie.body, tie.J, v, weight / step, rows)
         return rows, coordinates
 
     def _swing(self, state: State) -> float:

@@ -8,7 +8,7 @@ fixed in B, or the other way round. Such states are never accepted: the loss is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from drystone.kernels.event_state import match
 from drystone.kernels.kinematics import codes
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
-from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene
+from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene, same_state
 from drystone.steppers.event_driven.ties import Acts
 from drystone.types import Bools, Floats, Ints
 
@@ -78,7 +78,7 @@ class Held:
         self._key = np.stack([contacts.geom_a, contacts.geom_b, contacts.feature], axis=1)
         self._continued: Continued | None = None
         self._began = state.copy()
-        self._known: tuple[State, Slip | None, bool, Rows] | None = None
+        self._known: tuple[State, bool, Rows, dict[Slip | None, Rows]] | None = None
 
     def contacts(self, state: State, found: Contacts | None = None) -> tuple[Contacts, Bools]:
         """The contacts of this set at a state, in order, and which had to be continued.
@@ -124,21 +124,18 @@ class Held:
         impulse: leave out given loads, which are nothing at the instant of a collision.
         """
         known = self._known
-        if (
-            known is not None
-            and known[1] is slip
-            and known[2] == impulse
-            and _same(known[0], state)
-        ):
-            return known[3]
-        rows = self._rows(state, slip, tolerances, impulse, found)
-        self._known = (state.copy(), slip, impulse, rows)
-        return rows
+        if known is None or known[1] != impulse or not same_state(known[0], state):
+            rows = self._rows(state, tolerances, impulse, found)
+            known = self._known = (state.copy(), impulse, rows, {})
+        _, _, rows, by_slip = known
+        if slip not in by_slip:
+            way = None if slip is None else slip(rows.kin, rows.state.u)
+            by_slip[slip] = replace(rows, state=rows.state.sliding_along(way, tolerances))
+        return by_slip[slip]
 
     def _rows(
         self,
         state: State,
-        slip: Slip | None,
         tolerances: Tolerances,
         impulse: bool,
         found: Contacts | None,
@@ -168,7 +165,7 @@ class Held:
         ties = jointed.ties
         whole = ContactState.trusted(
             body=body, J=J, u=u, mu=mu, restitution=eps, bias=bias, soft=soft,
-            slip=None if slip is None else slip(kin, u),
+            slip=None,
             inverse_mass=model.inverse_mass, inverse_inertia=loads.inverse_inertia,
             acceleration=loads.acceleration, joint_body=ties.body, joint_J=ties.J,
             joint_bias=ties.bias, joint_u=ties.u, key=names, tolerances=tolerances,
@@ -256,14 +253,6 @@ class Held:
         shift = np.where(fixed.owner == 1, -0.5, 0.5) * gap
         point = other + shift[:, None] * normal
         return Contacts(start.geom_a, start.geom_b, point, normal, gap, start.feature)
-
-
-def _same(a: State, b: State) -> bool:
-    """The same bits; a model's forces may look at the time too."""
-    if a.time != b.time or not np.array_equal(a.velocity, b.velocity):
-        return False
-    same = np.array_equal(a.position, b.position)
-    return same and np.array_equal(a.orientation, b.orientation)
 
 
 def mobility(J: Floats, body: Ints, inverse_mass: Floats, inverse_inertia: Floats) -> Floats:

@@ -54,7 +54,7 @@ class IndexSet:
         found = self.values(system, mu, slip)
         if found is None:
             return None
-        violation = self._violation(system, *found, mu)
+        violation = self.violation(system, *found, mu)
         return (*found, violation) if violation <= TOL else None
 
     def values(self, system: System, mu: Floats, slip: Floats) -> tuple[Floats, Floats] | None:
@@ -87,7 +87,7 @@ class IndexSet:
         tied = np.flatnonzero(self.closed & ~self.stick & (mu > 0.0))
         return tied, (mu[:, None] * (self.direction - slip))[tied]
 
-    def _violation(self, system: System, r: Floats, a: Floats, mu: Floats) -> float:
+    def violation(self, system: System, r: Floats, a: Floats, mu: Floats) -> float:
         """How far the conditions of contact are missed, relative to the largest force and
         acceleration, units scaled out by the diagonal of W."""
         d, nc = system.state.d, self.closed.size

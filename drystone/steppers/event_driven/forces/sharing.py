@@ -15,13 +15,13 @@ import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.compute import assembled
-from drystone.steppers.event_driven.forces.index_set import SAME, IndexSet, index_sets
+from drystone.steppers.event_driven.forces.index_set import SAME, TOL, IndexSet, index_sets
 from drystone.steppers.event_driven.forces.results import Forces, Island
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats
 
-ROUNDS = 8  # of shares from the forces of the round before
+ROUNDS = 5  # of shares from the forces of the round before
 FULL = 0.95  # of what friction can bear: contacts with more get a smaller share
 FEWER = 0.3  # of its share has a contact that would pull
 STILL = 1e-9  # of the island's accelerations: none
@@ -82,7 +82,7 @@ def _by_words(part: Island, words: tuple[str, ...]) -> Island | None:
 def _found(
     system: System, first: IndexSet, r: Floats, a: Floats
 ) -> tuple[IndexSet, Floats, Floats, float] | None:
-    """L with shares, its forces, accelerations and violation; the last of some rounds that holds."""
+    """L with shares, its forces, accelerations, violation: of the last round that holds."""
     d, nc = system.state.d, system.contacts.size
     slip, mu = methods.acting(system)
     f = r[: d * nc].reshape(nc, d)
@@ -98,9 +98,9 @@ def _found(
         near = L.values(system, mu, slip)
         if near is None:
             break
-        exact = L.forces(system, mu, slip)
-        if exact is not None and np.abs(exact[1] - a).max(initial=0.0) <= SAME * size:
-            best = (L, *exact)
+        violation = L.violation(system, *near, mu)
+        if violation <= TOL and np.abs(near[1] - a).max(initial=0.0) <= SAME * size:
+            best = (L, *near, violation)
         f = near[0][: d * nc].reshape(nc, d)
         # what bears too much gets a smaller share
         bound = mu * np.maximum(f[:, 0], LEAST * mean)

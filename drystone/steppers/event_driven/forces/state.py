@@ -123,6 +123,11 @@ class ContactState:
         out.__dict__.update(fields)
         return out
 
+    def sliding_along(self, slip: Floats | None, tolerances: Tolerances) -> ContactState:
+        """The same instant with other contacts taken to slide; see `slip`."""
+        known = {name: self.__dict__[name] for name in self.__dataclass_fields__}
+        return self.trusted(**{**known, "slip": slip, "tolerances": tolerances})
+
     @property
     def nc(self) -> int:
         return int(self.J.shape[0])
