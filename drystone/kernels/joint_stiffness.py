@@ -193,7 +193,7 @@ def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, bend, sti
                     continue
                 if not _unit(j, n, s, arms, gap, code[n, 0], J, r[n] < 0.0, unit):
                     continue
-                for k in range(2):
+                for k in range(0 if code[n, 0] == LENGTH else 1, 2):  # of a point unit[0] is zero
                     _lift(dim, k, change[b], w)
                     _slope(unit[k], axes[b, k], values[b, k], bend[b, k], w, y)
                     if k == 0:
@@ -223,9 +223,12 @@ def _slope(K, U, values, bend, w, y):
     """y = (derivative of the positive part along K) w."""
     for e in range(3):
         y[e] = 0.0
-    for p in range(3):
-        total = 0.0
-        for q in range(3):
+    for q in range(3):
+        k0 = K[0, 0] * U[0, q] + K[0, 1] * U[1, q] + K[0, 2] * U[2, q]
+        k1 = K[1, 0] * U[0, q] + K[1, 1] * U[1, q] + K[1, 2] * U[2, q]
+        k2 = K[2, 0] * U[0, q] + K[2, 1] * U[1, q] + K[2, 2] * U[2, q]
+        along = U[0, q] * w[0] + U[1, q] * w[1] + U[2, q] * w[2]
+        for p in range(3):
             a, b = values[p], values[q]
             if a <= 0.0 and b <= 0.0:
                 continue
@@ -233,14 +236,9 @@ def _slope(K, U, values, bend, w, y):
                 part = (_part(a, bend[p]) - _part(b, bend[q])) / (a - b)
             else:
                 part = min(1.0, 0.5 * (a + b) / bend[p])
-            entry, along = 0.0, 0.0
-            for c in range(3):
-                along += U[c, q] * w[c]
-                for e in range(3):
-                    entry += U[c, p] * K[c, e] * U[e, q]
-            total += part * entry * along
-        for e in range(3):
-            y[e] += U[e, p] * total
+            part *= (U[0, p] * k0 + U[1, p] * k1 + U[2, p] * k2) * along
+            for e in range(3):
+                y[e] += U[e, p] * part
 
 
 @kernel

@@ -55,6 +55,17 @@ SCRATCH = {
     "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
 }  # fmt: skip
 SCRATCH["SecondOrder"] = SCRATCH["Stepper"]
+# the pipeline in Python shares what is kept; arrays of joints are this step's
+SCRATCH["CompiledJoints"] = [
+    *SCRATCH["Compiled"], *SCRATCH["Stepper"], "_python*", "_fell*", "_read",
+    *(f"buffers.j.{name}*" for name in (
+        "place", "at_*", "change", "push", "free", "tie", "mean", "impulse", "value",
+        "last", "act_*", "S", "axes", "inverse", "bend", "arms", "gap", "stiff", "inertia",
+        "J0", "P0", "right", "D0", "soft", "unit", "joint", "x", "real", "count", "order", "node",
+        "first", "below", "lower", "upper", "offset", "stride", "panels", "indptr", "indices",
+        "rows", "buffer",
+    )),
+]  # fmt: skip
 # of a detector: all but its cache, which ``state`` exports by pairs
 CASES = [
     ("spheres", {"n": 30}, None),

@@ -67,10 +67,16 @@ class LeastNorm:
         ]
         self._joints = joints
 
+    def look(self, model: Model, state: State) -> bool:
+        """Find the redundant joints of a model, unless they are known; whether they were not."""
+        new = model.joints is not self._joints
+        if new:
+            self._joints, self._parts = model.joints, excess(model, state)
+        return new
+
     def __call__(self, model: Model, state: State, rows: Rows, r: Floats) -> None:
         """Take from impulses r (nc, d) of the rows what does nothing, in place."""
-        if model.joints is not self._joints:
-            self._joints, self._parts = model.joints, excess(model, state)
+        self.look(model, state)
         if not self._parts or rows.blocks is None:
             return
         row = np.where(rows.joint[:, None] >= 0, rows.blocks.row[rows.joint], -1)

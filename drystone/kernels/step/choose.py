@@ -13,13 +13,26 @@ ROUNDS = 4  # of adding such contacts
 def choose(s, scan):
     """Numbers of the contacts that are kept into s.pick, by islands: island k owns
     start[k]:start[k + 1], in the order in which contacts were found."""
-    n = s.count[the.FOUND]
+    s.count[the.ROWS] = collect(s, scan)
+    s.count[the.ISLANDS] = by_islands(s, s.count[the.ROWS])
+
+
+@stage
+def collect(s, scan):
+    """s.found, s.body: numbers and bodies of the contacts that are kept; returns how many."""
+    n, m = s.count[the.FOUND], 0
     _pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
     if s.count[the.REACH] == the.BY_TRAVEL:
         activate(s.pair[:n], scan.gap[:n], s.reach, s.moves, s.root, s.fast, s.keep[:n])
     else:
         _by_gap(n, s, scan)
-    s.count[the.ISLANDS] = _sort(s, n)
+    for i in range(n):
+        s.keep[i] = s.keep[i] or s.forced[i]
+        if s.keep[i]:
+            s.body[m, 0], s.body[m, 1] = s.pair[i, 0], s.pair[i, 1]
+            s.found[m] = i
+            m += 1
+    return m
 
 
 @stage
@@ -61,16 +74,9 @@ def normal_speed(i, b, velocity, point, position, normal):
 
 
 @stage
-def _sort(s, n):
-    """Fill s.pick and s.start; returns the number of islands. Uses s.body, label and place."""
-    m = 0
-    for i in range(n):
-        s.keep[i] = s.keep[i] or s.forced[i]
-        if s.keep[i]:
-            s.body[m, 0], s.body[m, 1] = s.pair[i, 0], s.pair[i, 1]
-            s.found[m] = i
-            m += 1
-    s.count[the.ROWS] = m
+def by_islands(s, m):
+    """Fill s.pick and s.start from the m in s.found and s.body; returns the number of islands.
+    Uses label and place."""
     islands = label_contacts(s.body[:m], s.moves, s.root, s.label[:m])
     for k in range(islands + 1):
         s.start[k] = 0

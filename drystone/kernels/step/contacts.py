@@ -6,15 +6,19 @@ from drystone.kernels.step import names as the
 
 @stage
 def note_contacts(s, at, whole, real):
-    """The contacts of the last step into rows at:at + n of whole (m, 5) and real (m, 4 dim + 3).
+    """The contacts of the last step into rows at:at + n of whole (m, 5) and real (m, 4 dim + 3);
+    returns n. Blocks of joints, which have no geoms, are left out.
 
     Velocities are those of the step's end with the points of its start; columns are in ``names``.
     """
-    dim, k, stretched = s.point.shape[1], 0, s.anisotropic[0]
+    dim, k, stretched, n = s.point.shape[1], 0, s.anisotropic[0], 0
     for i in range(s.count[the.ROWS]):
         while i >= s.start[k + 1]:
             k += 1
-        row, out = whole[at + i], real[at + i]
+        if s.geom_a[i] < 0:
+            continue
+        row, out = whole[at + n], real[at + n]
+        n += 1
         row[the.BODY_A], row[the.BODY_B] = s.body[i, 0], s.body[i, 1]
         row[the.ISLAND], row[the.FEATURE], row[the.STATE] = k, s.feature[i], the.OPEN
         if s.r[i, 0] > 0.0:
@@ -33,4 +37,4 @@ def note_contacts(s, at, whole, real):
                 speed /= square
             for c in range(dim):
                 out[3 * dim + 1 + c] += speed * s.frame[i, a, c]
-    return s.count[the.ROWS]
+    return n

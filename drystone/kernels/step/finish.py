@@ -58,7 +58,7 @@ def _work(n, r, u, bias, before, sums):
 def _slip(s, n):
     """A contact with its static coefficient that slides gets the dynamic one, and the step is
     solved again: the set of sliding contacts only grows."""
-    _sliding(s.count[the.ISLANDS], s.start, s.r, s.u, s.q, s.slid)
+    sliding(s.count[the.ISLANDS], s.start, s.r, s.u, s.q, s.slid)
     broke = False
     for i in range(n):
         if s.slid[i] and not s.loose[i] and s.both[i, 0] > s.both[i, 1]:
@@ -71,7 +71,7 @@ def _slip(s, n):
 
 
 @stage
-def _sliding(islands, start, r, u, q, slid):
+def sliding(islands, start, r, u, q, slid):
     """slid: contacts that carry load and slip.
 
     Slow is meant against what the island's contacts would do without impulses (q): bodies at rest
@@ -93,19 +93,19 @@ def _sliding(islands, start, r, u, q, slid):
 def drift_planar(s, scan):
     """The state after the step, and what is left for the next."""
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
-    _move(s)
+    move(s)
     rigid.drift_planar(s.velocity, s.real[the.H], s.position, s.orientation)
     for k in range(s.driven.size):
         b = s.driven[k]
         s.orientation[b] = s.driven_orientation[s.count[the.CURSOR], k]
         for a in range(2):
             s.position[b, a] = s.driven_position[s.count[the.CURSOR], k, a]
-    good = _finite(s.velocity, s.position)
+    good = finite(s.velocity, s.position)
     for b in range(s.orientation.size):
         good = good and np.isfinite(s.orientation[b])
     if not good:
         return the.NOT_FINITE
-    _book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity))
+    book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity))
     return the.GO_ON
 
 
@@ -113,7 +113,7 @@ def drift_planar(s, scan):
 def drift_spatial(s, scan):
     """The same in space."""
     kicked = kinetic_spatial(s.mass, s.inertia, s.v)
-    _move(s)
+    move(s)
     flow = s.count[the.FLOW] != 0
     rigid.drift_spatial(
         s.own_inertia, s.own_inverse, flow, s.velocity, s.real[the.H], s.position, s.orientation
@@ -124,15 +124,15 @@ def drift_spatial(s, scan):
             s.position[b, a] = s.driven_position[s.count[the.CURSOR], k, a]
         for a in range(4):
             s.orientation[b, a] = s.driven_orientation[s.count[the.CURSOR], k, a]
-    if not (_finite(s.velocity, s.position) and _finite(s.velocity, s.orientation)):
+    if not (finite(s.velocity, s.position) and finite(s.velocity, s.orientation)):
         return the.NOT_FINITE
     rigid.to_world(s.own_inertia, s.orientation, s.end_inertia)
-    _book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
+    book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
     return the.GO_ON
 
 
 @stage
-def _move(s):
+def move(s):
     """velocity = v, and impulses kept for the next step's first guess."""
     n = s.count[the.ROWS]
     for b in range(s.v.shape[0]):
@@ -146,7 +146,7 @@ def _move(s):
 
 
 @stage
-def _finite(velocity, other):
+def finite(velocity, other):
     total = 0.0
     for b in range(velocity.shape[0]):
         for a in range(velocity.shape[1]):
@@ -158,7 +158,7 @@ def _finite(velocity, other):
 
 
 @stage
-def _book(s, kicked, kinetic):
+def book(s, kicked, kinetic):
     """The report of the step: energy explained (see ``EnergyLedger``), conditions measured."""
     n, begun, out, work = s.count[the.ROWS], s.begun, s.report, s.sums
     pushed, fell, turned = _load_work(s)
@@ -214,8 +214,11 @@ def _judge(s, n):
         plain, free = max(plain, s.residual[k, 0]), max(free, s.residual[k, 1])
     out[the.RESIDUAL], out[the.RESIDUAL_UNIT] = plain, free
     least, slowest, cone = np.inf, np.inf, -np.inf
-    together, driving, lacking = 0.0, 0.0, 0.0
+    together, driving, lacking, contacts = 0.0, 0.0, 0.0, 0
     for i in range(n):
+        if s.geom_a[i] < 0:  # a joint's
+            continue
+        contacts += 1
         force, speed, power, mu = 0.0, 0.0, 0.0, s.mu[i]
         for a in range(1, s.r.shape[1]):
             force += s.r[i, a] ** 2
@@ -228,8 +231,8 @@ def _judge(s, n):
         together += s.r[i, 0] * normal
         driving += power
         lacking += mu * s.r[i, 0] * speed + power
-    if n == 0:
+    if contacts == 0:
         least = slowest = cone = 0.0
-    out[the.CONTACTS] = n
+    out[the.CONTACTS] = contacts
     out[the.LEAST_IMPULSE], out[the.LEAST_VELOCITY], out[the.CONE] = least, slowest, cone
     out[the.COMPLEMENTARITY], out[the.POWER], out[the.DISSIPATION] = together, driving, lacking

@@ -57,8 +57,8 @@ def record(s, scan):
         s.log[logged + j, 1] = s.start[j + 1] - s.start[j]
     s.count[the.LOGGED] = s.frame_log[k] = logged + islands
     if touching > 0:
-        note_contacts(s, noted, s.noted_whole, s.noted_real)
-    s.count[the.NOTED] = s.frame_noted[k] = noted + touching
+        noted += note_contacts(s, noted, s.noted_whole, s.noted_real)
+    s.count[the.NOTED] = s.frame_noted[k] = noted
     s.frame_time[k] = s.real[the.TIME]
     _copy(s.position, s.frame_position[k])
     _copy(s.velocity, s.frame_velocity[k])

@@ -65,6 +65,10 @@ AGAIN = 5  # go on from stage s.count[BACK]: contacts broke loose, or were misse
 NOT_FINITE = 6
 FULL = 7  # no room to record
 THREADS = 8  # sweeps on several threads are due
+PYTHON = 9  # the whole step is to be done in Python
+SOLVE = 10  # rows with laws are to be solved
+LEAST = 11  # forces of redundant joints are to be made the least
+PATTERN = 12  # of W is to be found
 DETECTION = 100
 
 # numbers of stages
@@ -78,6 +82,6 @@ DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
     KINETIC, POTENTIAL, CHANGE, LOADS, DRIVING, FRICTION, IMPACT, CONSTRAINT, INTEGRATION,
     INFEASIBILITY, RESIDUAL, RESIDUAL_UNIT, LEAST_IMPULSE, LEAST_VELOCITY, COMPLEMENTARITY, CONE,
     POWER, DISSIPATION, CONTACTS, R_ISLANDS, R_ITERATIONS, R_METHODS, R_TIME, R_FAILED,
-    HEIGHT, R_COLLISIONS, IMPACT_ENERGY,
-) = range(27)  # fmt: skip
-REPORT = 27
+    HEIGHT, R_COLLISIONS, IMPACT_ENERGY, JOINT_ERROR, REDUNDANT, RETRIES,
+) = range(30)  # fmt: skip
+REPORT = 30

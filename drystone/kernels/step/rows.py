@@ -111,13 +111,13 @@ def _complete(s, n):
         s.body[:n], s.friction, s.restitution, s.rule_key, s.rule_friction, s.rule_restitution,
         s.both[:n], s.eps[:n],
     )  # fmt: skip
-    _bias(s, n)
-    _guess(s, n)
+    give_bias(s, n)
+    guess(s, n)
     return the.GO_ON
 
 
 @stage
-def _bias(s, n):
+def give_bias(s, n):
     """gap / h, beyond what counts as touching."""
     d, h, slop = s.bias.shape[1], s.real[the.H], s.real[the.SLOP]
     for i in range(n):
@@ -131,7 +131,7 @@ def _bias(s, n):
 
 
 @stage
-def _guess(s, n):
+def guess(s, n):
     """r: last step's impulses of the same contacts, turned into the new frames; and whether each
     contact starts with its static or its dynamic coefficient."""
     old = s.count[the.OLD]
@@ -153,6 +153,6 @@ def _guess(s, n):
         s.spin[i] = scale * s.old_spin[at] if known else 0.0
     kernels.project_impulses(s.frame[:n], s.impulse[:n], s.spin[:n], s.r[:n])
     for i in range(n):
-        if s.r[i, 0] <= 0.0:
+        if s.r[i, 0] <= 0.0 and s.both[i, 0] >= 0.0:  # joints pull, too
             for a in range(s.r.shape[1]):
                 s.r[i, a] = 0.0

@@ -93,7 +93,7 @@ class Compiled(Aid, Stepper):
         """Go on with an edited model; contacts that stay keep their impulses."""
         before: Buffers | None = getattr(self, "buffers", None)
         super().adopt(model)
-        self.buffers = Buffers(self.options, self.model)
+        self.buffers = self._make_buffers()
         if before is not None:
             self.buffers.remember(before)
         self.stages = stages(model.dim)
@@ -105,6 +105,9 @@ class Compiled(Aid, Stepper):
         self._frames: Frames | None = None
         self._scan: Any = self.detector.scan
         self.found = Packed(**{name: getattr(self._scan, name) for name in FOUND})
+
+    def _make_buffers(self) -> Buffers:
+        return Buffers(self.options, self.model)
 
     def _current(self) -> Any:
         """The arrays of detection, which are replaced when they grow; `found` follows them."""
@@ -134,6 +137,8 @@ class Compiled(Aid, Stepper):
     def in_one(self) -> bool:
         """Whether many steps may be run at once: nothing is to be done after each."""
         return self.options.on_failure == "report" and not self.profile
+
+    records = True  # whether frames of `run` hold all that recordings keep
 
     def run(
         self, state: State, h: float, start: float, done: int, steps: int, every: int, out: Frames
@@ -218,10 +223,13 @@ class Compiled(Aid, Stepper):
             code = detect(scan, scan.x, scan.R, scan.margin)
             code = code and the.DETECTION + code
         else:
-            code = self.stages[stage][1](self.buffers.s, self.found)
+            code = self._run_stage(stage)
         if code == the.AGAIN:
             return int(self.buffers.s.count[the.BACK])
         return stage + 1 if code == the.GO_ON else self._help(int(code), stage)
+
+    def _run_stage(self, stage: int) -> int:
+        return int(self.stages[stage][1](self.buffers.s, self.found))
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""

@@ -162,11 +162,14 @@ class TimeStepping:
 
     def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
         """The object that steps a model; `before`: the one that stepped it until it was edited."""
+        from drystone.steppers.time_stepping import compiled_joints
         from drystone.steppers.time_stepping.compiled import Compiled, applies
         from drystone.steppers.time_stepping.pipeline import Stepper
         from drystone.steppers.time_stepping.second_order import SecondOrder
 
-        kind = Compiled if applies(self, model) else Stepper
+        kind: type[Stepper] = Compiled if applies(self, model) else Stepper
+        if compiled_joints.applies(self, model):
+            kind = compiled_joints.CompiledJoints
         if self.order == 2:
             kind = SecondOrder
         if type(before) is kind:

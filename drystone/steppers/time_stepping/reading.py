@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,27 @@ def make_report(
         conditions=Conditions(*values[CONDITIONS]),
         collisions=int(values[the.R_COLLISIONS]),
         impact_energy=values[the.IMPACT_ENERGY],
+        retries=int(values[the.RETRIES]),
+        joint_error=values[the.JOINT_ERROR],
+        redundant=int(values[the.REDUNDANT]),
         seconds=seconds,
         island_residuals=islands[:, 0] if len(islands) else None,
         island_sizes=islands[:, 1].astype(np.int64),
     )
+
+
+def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> None:
+    """The numbers of a report into `row`: the inverse of ``make_report``."""
+    row[ENERGY] = [getattr(report.energy, f.name) for f in fields(EnergyLedger)]
+    row[CONDITIONS] = [getattr(report.conditions, f.name) for f in fields(Conditions)]
+    row[the.R_TIME], row[the.R_FAILED] = report.time, -1 if report.ok else 0
+    row[the.RESIDUAL], row[the.RESIDUAL_UNIT] = report.residual, report.residual_unit
+    row[the.R_ITERATIONS], row[the.CONTACTS] = report.iterations, report.contacts
+    row[the.R_METHODS] = sum(1 << names.index(name) for name in report.methods)
+    row[the.R_ISLANDS], row[the.INFEASIBILITY] = report.islands, report.infeasibility
+    row[the.R_COLLISIONS], row[the.IMPACT_ENERGY] = report.collisions, report.impact_energy
+    row[the.RETRIES], row[the.JOINT_ERROR] = report.retries, report.joint_error
+    row[the.REDUNDANT] = report.redundant
 
 
 Spare = list[tuple[np.ndarray, np.ndarray]]

@@ -1,0 +1,99 @@
+"""Where a solve leads, and whether its joints are closed there."""
+
+from drystone.kernels import joint_stiffness as kernels
+from drystone.kernels import rigid
+from drystone.kernels._jit import kernel, stage
+from drystone.kernels.rows import add_impulses
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
+from drystone.kernels.step.finish import finite
+from drystone.kernels.step.joint_places import copy_all
+
+ROUNDS = 20  # solves of a step until its joints are closed
+CLOSED = 1e-10  # [m or rad]
+PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
+
+
+@kernel
+def arrive(s, scan, j):
+    """Velocities at_v of the impulses s.r."""
+    n = s.count[the.ROWS]
+    copy_all(j.free, j.at_v)
+    add_impulses(s.body[:n], j.P0[:n], s.r[:n], j.at_v)
+    if j.count[its.STIFF]:
+        for b in range(j.push.shape[0]):
+            for e in range(j.push.shape[1]):
+                j.push[b, e] = 0.0
+        add_impulses(s.body[:n], j.J0[:n], s.r[:n], j.push)
+        kernels.soft_kick(
+            s.position.shape[1], s.mass, j.inertia, j.inverse, j.stiff, s.v0, j.free, j.push,
+            j.at_v,
+        )  # fmt: skip
+    copy_all(j.at_v, j.at_velocity)
+    copy_all(s.position, j.at_position)
+    copy_all(s.orientation, j.at_orientation)
+    j.count[its.STAGE] = its.END
+    return the.GO_ON
+
+
+@stage
+def drift_planar(s, scan, j):
+    """The poses to which at_v leads."""
+    rigid.drift_planar(j.at_velocity, s.real[the.H], j.at_position, j.at_orientation)
+    at = s.count[the.CURSOR]
+    for k in range(s.driven.size):
+        j.at_orientation[s.driven[k]] = s.driven_orientation[at, k]
+    return _driven(s, j, at)
+
+
+@kernel
+def drift_spatial(s, scan, j):
+    """The same in space."""
+    rigid.drift_spatial(
+        s.own_inertia, s.own_inverse, s.count[the.FLOW] != 0, j.at_velocity, s.real[the.H],
+        j.at_position, j.at_orientation,
+    )  # fmt: skip
+    at = s.count[the.CURSOR]
+    for k in range(s.driven.size):
+        for a in range(4):
+            j.at_orientation[s.driven[k], a] = s.driven_orientation[at, k, a]
+    return _driven(s, j, at)
+
+
+@stage
+def _driven(s, j, at):
+    for k in range(s.driven.size):
+        for a in range(s.position.shape[1]):
+            j.at_position[s.driven[k], a] = s.driven_position[at, k, a]
+    if not finite(j.at_velocity, j.at_position):
+        return the.PYTHON
+    return the.GO_ON
+
+
+@stage
+def judge(s, scan, j):
+    """AGAIN, with rows of this end, until the joints are closed; PYTHON if they do not close."""
+    opening, off = 0.0, 0.0
+    for r in range(j.at_error.size):
+        if not abs(j.at_error[r]) <= opening:
+            opening = abs(j.at_error[r])
+    for b in range(s.v.shape[0]):
+        for e in range(s.v.shape[1]):
+            off = max(off, abs(j.at_v[b, e] - s.v[b, e]))
+    error = max(opening, s.real[the.H] * off)
+    j.real[its.OPENING] = opening
+    s.count[the.BACK] = its.AIM
+    if error <= CLOSED:
+        j.count[its.STAGE] = its.SETTLE
+        return the.AGAIN
+    if j.count[its.ROUND] == 0:
+        j.real[its.BEST] = 2.0 * error + 1.0
+    j.count[its.ROUND] += 1
+    if error < 0.5 * j.real[its.BEST]:
+        j.count[its.MISSES] = 0
+    else:
+        j.count[its.MISSES] += 1
+    j.real[its.BEST] = min(j.real[its.BEST], error)
+    if not error < 1e300 or j.count[its.MISSES] > PATIENCE or j.count[its.ROUND] >= ROUNDS:
+        return the.PYTHON
+    return the.AGAIN

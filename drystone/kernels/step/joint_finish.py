@@ -1,0 +1,140 @@
+"""Last stages of a step with joints: what they bore, energy they made, the state and the books."""
+
+from drystone.kernels import rigid
+from drystone.kernels._jit import kernel, stage
+from drystone.kernels.joints_coupled import SPRING
+from drystone.kernels.ledger import contact_work, kinetic_planar, kinetic_spatial
+from drystone.kernels.rows import add_impulses
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
+from drystone.kernels.step.finish import book, finite, move, sliding
+from drystone.kernels.step.joint_places import copy_all
+
+# of the kinetic energy, that joints may make or lose in a step
+GAIN = 0.001
+
+
+@stage
+def least(s, scan, j):
+    """LEAST where forces of redundant joints are to be made the least, or joints may break."""
+    return the.LEAST if j.count[its.EXCESS] > 0 or j.count[its.BREAKS] > 0 else the.GO_ON
+
+
+@kernel
+def finish_planar(s, scan, j):
+    """The state after the step, and what is left for the next."""
+    kinetic = kinetic_planar(s.mass, s.inertia, j.at_velocity)
+    made, still = _made(s, j)
+    answered = still + kinetic_planar(s.mass, s.inertia, j.push)
+    if abs(made) > GAIN * max(kinetic, s.begun[the.KINETIC], answered):
+        return the.PYTHON
+    kicked = kinetic_planar(s.mass, s.inertia, s.v)
+    _commit(s, j)
+    return _book(s, j, kicked, kinetic)
+
+
+@kernel
+def finish_spatial(s, scan, j):
+    """The same in space."""
+    rigid.to_world(s.own_inertia, j.at_orientation, s.end_inertia)
+    kinetic = kinetic_spatial(s.mass, s.end_inertia, j.at_velocity)
+    made, still = _made(s, j)
+    answered = still + kinetic_spatial(s.mass, s.inertia, j.push)
+    if abs(made) > GAIN * max(kinetic, s.begun[the.KINETIC], answered):
+        return the.PYTHON
+    if not finite(j.at_velocity, j.at_orientation):
+        return the.PYTHON
+    kicked = kinetic_spatial(s.mass, s.inertia, s.v)
+    _commit(s, j)
+    return _book(s, j, kicked, kinetic)
+
+
+@stage
+def _made(s, j):
+    """Work of the rows C = 0 over mean velocities, and the energy [J] that a step of gravity and
+    loads gives; j.push: velocities that motors and contacts give, which joints answer."""
+    if not j.count[its.HALVES]:
+        return 0.0, 0.0
+    made, still = 0.0, 0.0
+    dim, h = s.position.shape[1], s.real[the.H]
+    for b in range(s.v.shape[0]):
+        for e in range(s.v.shape[1]):
+            j.push[b, e] = 0.0
+        for a in range(dim):
+            still += s.mass[b] * s.gravity[a] ** 2 + s.force[b, a] ** 2 * s.inverse_mass[b]
+    for i in range(s.count[the.ROWS]):
+        block = j.joint[i]
+        tied = block >= 0 and j.block_action[block] < 0
+        if not tied:
+            k = i + 1
+            add_impulses(s.body[i:k], s.P[i:k], s.r[i:k], j.push)
+            continue
+        for a in range(s.r.shape[1]):
+            for side in range(2):
+                b = s.body[i, side]
+                for e in range(s.v.shape[1]):
+                    mean = 0.5 * (s.v0[b, e] + s.v[b, e])
+                    made += s.r[i, a] * s.J[i, a, side, e] * mean
+    return made, 0.5 * h * h * still
+
+
+@stage
+def _commit(s, j):
+    """The step is done: its end becomes the state."""
+    n = s.count[the.ROWS]
+    sliding(s.count[the.ISLANDS], s.start, s.r, s.u, s.q, s.slid)
+    move(s)
+    copy_all(j.at_velocity, s.velocity)
+    copy_all(j.at_position, s.position)
+    copy_all(j.at_orientation, s.orientation)
+    copy_all(j.value, j.turns)
+    for k in range(4):
+        s.sums[k] = 0.0
+    contact_work(s.body[:n], s.moves, s.J[:n], s.r[:n], s.v0, s.v, s.sums)
+
+
+@stage
+def _book(s, j, kicked, kinetic):
+    """The books of contacts, and what joints change in them."""
+    tie, act, act_first = 0.0, 0.0, 0.0
+    for i in range(s.count[the.ROWS]):
+        block = j.joint[i]
+        if block < 0:
+            continue
+        for a in range(s.r.shape[1]):
+            power = 0.0
+            for side in range(2):
+                b = s.body[i, side]
+                for e in range(s.v.shape[1]):
+                    power += s.J[i, a, side, e] * s.v[b, e]
+            power *= s.r[i, a]
+            if j.block_action[block] < 0:
+                tie += power if a > 0 else 0.0
+            elif a > 0:
+                act += power
+            else:
+                act_first += power
+    s.sums[0] -= tie + act
+    s.sums[2] += tie - act_first
+    book(s, kicked, kinetic)
+    before, after = _stored(j, j.value), _stored(j, j.at_value)
+    out = s.report
+    out[the.POTENTIAL] += after
+    out[the.HEIGHT] += after  # what `forces` store comes on top
+    out[the.CHANGE] += after - before
+    out[the.LOADS] += after - before + act + act_first
+    out[the.INTEGRATION] += j.real[its.SOFTENING]
+    out[the.JOINT_ERROR], out[the.REDUNDANT] = j.real[its.OPENING], j.count[its.EXCESS]
+    out[the.RETRIES] = 0.0
+    return the.GO_ON
+
+
+@stage
+def _stored(j, value):
+    """Energy [J] in the springs of joints."""
+    total = 0.0
+    for i in range(j.action_kind.size):
+        if j.action_kind[i] == SPRING:
+            x = value[j.action_coordinate[i]] - j.action_numbers[i, 2]
+            total += 0.5 * j.action_numbers[i, 0] * x * x
+    return total

@@ -1,0 +1,30 @@
+"""Places in the numbers that the stages of a step with joints share."""
+
+# j.count
+ROUND = 0  # solves of this step
+MISSES = 1  # of them in a row that did not close joints much better
+TREE = 2  # whether joints close no loops
+LATER = 3  # whether coordinates are needed at the end of the step, too
+EXCESS = 4  # rows of joints beyond their rank
+HALVES = 5  # whether a step may be tried again in halves
+LAWFUL = 6  # whether any block has a law: contacts, limits, motors with a greatest force
+STAGE = 7  # what the stage `aim` is for
+STIFF = 8  # whether any body is stiff
+PATTERN = 9  # whether the pattern of W is known
+WARY = 10  # whether joints hold something twice, for all that is known: a step in Python tells
+BREAKS = 11  # whether any joint can break
+REFINED, EXTRA = 12, 13  # refinements of this solve; of them beyond the tolerance
+COUNTS = 14
+
+# j.real
+BEST = 0  # [m or rad] least opening of a round
+OPENING = 1  # [m or rad] of joints at the end of the step
+SOFTENING = 2  # [J] that M + S in the place of M added
+BEFORE = 3  # residual before the last refinement
+REALS = 4
+
+# values of j.count[STAGE]
+START, END, SETTLE = 0, 1, 2
+
+# numbers of stages
+FIRST, AIM, REFINE, LOAD, LEAST = 4, 11, 15, 17, 22

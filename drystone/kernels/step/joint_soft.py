@@ -1,0 +1,32 @@
+"""S of a step's impulses: joints under load turn with their bodies; see
+``kernels.joint_stiffness`` and ``steppers.time_stepping.stiffness``."""
+
+from drystone.kernels import joint_stiffness as kernels
+from drystone.kernels._jit import kernel
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
+
+
+@kernel
+def load(s, scan, j):
+    """S of the impulses s.r."""
+    n, d, dim = s.count[the.ROWS], s.J.shape[1], s.position.shape[1]
+    for i in range(n):
+        if j.joint[i] >= 0:
+            for a in range(d):
+                row = j.block_row[j.joint[i], a]
+                if row >= 0:
+                    j.impulse[row] = s.r[i, a]
+    flat = j.S.reshape(j.S.size)
+    for k in range(flat.size):
+        flat[k] = 0.0
+    scale = 0.25 * s.real[the.H]
+    kernels.stiffness(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie, j.impulse, scale, j.S)
+    kernels.soften(
+        dim, s.inverse_mass, s.mass, j.inertia, j.S, j.axes, j.values, j.bend, j.inverse, j.stiff
+    )
+    j.count[its.STIFF] = 0
+    for b in range(j.stiff.size):
+        if j.stiff[b]:
+            j.count[its.STIFF] = 1
+    return the.GO_ON

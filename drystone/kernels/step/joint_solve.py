@@ -1,0 +1,167 @@
+"""Blocks without a law: W r = -q, by sparse factors of W in an order that was found once.
+
+Where joints close loops W may be singular: the factors are those of W with a little added to its
+diagonal, and what that adds is taken back by refinement, as in ``kernels.newton``.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel, stage
+from drystone.kernels.block_lu import factorise, substitute
+from drystone.kernels.rows import add_impulses, row_velocities
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
+from drystone.kernels.step.joint_places import copy_all
+
+SHIFT = 1e-9  # of a block's own response
+MOST = 12  # refinements
+POLISH, POLISHING = 1e-4, 3  # part of the tolerance, and refinements that try to reach it
+SLOW = 1e-3  # of a residual, that a refinement may leave: else loops are at a dead point, or taut
+LIMIT = 1e12  # impulses that are so many times the velocities prove nothing
+
+
+@stage
+def assemble(s, scan, j):
+    """q; W with a little on its diagonal into the panels, if nothing has a law."""
+    n = s.count[the.ROWS]
+    row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v_free, s.q[:n])
+    if j.count[its.LAWFUL]:
+        return the.SOLVE
+    if not j.count[its.PATTERN]:
+        return the.PATTERN
+    for k in range(j.buffer.size):
+        j.buffer[k] = 0.0
+    _fill(
+        n, s.body, s.moves, s.J, s.P, j.soft, j.unit, j.indptr, j.indices, j.offset, j.stride,
+        j.buffer,
+    )  # fmt: skip
+    return the.GO_ON
+
+
+@stage
+def _fill(n, body, moves, J, P, soft, unit, indptr, indices, offset, stride, buffer):
+    d, dof = J.shape[1], J.shape[3]
+    for i in range(n):
+        for k in range(indptr[i], indptr[i + 1]):
+            m, at, step = indices[k], offset[k], stride[k]
+            for x in range(2):
+                b = body[i, x]
+                for y in range(2):
+                    if body[m, y] != b or not moves[b]:
+                        continue
+                    for a in range(d):
+                        for c in range(d):
+                            total = 0.0
+                            for e in range(dof):
+                                total += J[i, a, x, e] * P[m, c, y, e]
+                            buffer[at + a * step + c] += total
+            if m == i:
+                for a in range(d):
+                    buffer[at + a * step + a] += soft[i, a] + SHIFT * unit[i] ** 2
+
+
+@kernel
+def factor_planar(s, scan, j):
+    """The factors; PYTHON if there are none."""
+    fine = factorise(
+        (0, 0), j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
+    )
+    return the.GO_ON if fine else the.PYTHON
+
+
+@kernel
+def factor_spatial(s, scan, j):
+    """The same in space."""
+    fine = factorise(
+        (0, 0, 0), j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
+    )
+    return the.GO_ON if fine else the.PYTHON
+
+
+@kernel
+def back_planar(s, scan, j):
+    """x = W^-1 x by the factors."""
+    n = s.count[the.ROWS]
+    substitute((0, 0), j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n])
+    s.count[the.BACK] = its.REFINE
+    return the.AGAIN
+
+
+@kernel
+def back_spatial(s, scan, j):
+    """The same in space."""
+    n = s.count[the.ROWS]
+    substitute(
+        (0, 0, 0), j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n]
+    )
+    s.count[the.BACK] = its.REFINE
+    return the.AGAIN
+
+
+@stage
+def refine(s, scan, j):
+    """Residuals of r; AGAIN by way of the factors, until they are small; PYTHON if they are not."""
+    n, d, k = s.count[the.ROWS], s.r.shape[1], j.count[its.REFINED]
+    if k > 0:
+        for i in range(n):
+            for a in range(d):
+                s.r[i, a] += j.x[j.order[i], a]
+    tol, before = the.CLOSER * s.real[the.TOL], j.real[its.BEFORE]
+    worst = _judge(s, j, n)
+    s.count[the.ITERATIONS] += 1
+    done = worst <= tol and (j.count[its.EXTRA] == POLISHING or worst > 0.5 * before)
+    if done or worst <= POLISH * tol:
+        s.count[the.METHODS] |= 2
+        j.count[its.REFINED] = j.count[its.EXTRA] = 0
+        j.real[its.BEFORE] = np.inf
+        s.count[the.BACK] = its.LOAD
+        return the.AGAIN
+    slow = k > 1 and worst > max(SLOW * before, tol) and not j.count[its.TREE]
+    if slow or not worst < np.inf or k == MOST:
+        j.count[its.REFINED] = j.count[its.EXTRA] = 0
+        j.real[its.BEFORE] = np.inf
+        return the.PYTHON
+    j.count[its.EXTRA] += worst <= tol
+    j.count[its.REFINED] += 1
+    j.real[its.BEFORE] = worst
+    for i in range(n):
+        for a in range(d):
+            j.x[j.order[i], a] = -s.u[i, a]
+    return the.GO_ON
+
+
+@stage
+def _judge(s, j, n):
+    """v and u of the impulses; residuals of islands, and the worst of them."""
+    copy_all(s.v_free, s.v)
+    add_impulses(s.body[:n], s.P[:n], s.r[:n], s.v)
+    row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v, s.u[:n])
+    worst = 0.0
+    for k in range(s.count[the.ISLANDS]):
+        one, other = _residuals(
+            s.start[k], s.start[k + 1], s.u, s.q, s.r, j.soft, j.unit, s.residual[k]
+        )
+        worst = max(worst, one, other)
+    return worst
+
+
+@stage
+def _residuals(lo, hi, u, q, r, soft, unit, out):
+    """As measured, and unit-free; inf where impulses prove nothing. Completes u by soft r."""
+    uu, qq, rr, vv, pp, ss = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(lo, hi):
+        t = unit[i] ** 2
+        for a in range(u.shape[1]):
+            u[i, a] += soft[i, a] * r[i, a]
+            x, y, z = u[i, a] ** 2, q[i, a] ** 2, r[i, a] ** 2
+            uu, qq, rr = uu + x, qq + y, rr + z
+            vv, pp, ss = vv + x / t, pp + y / t, ss + z * t
+    out[0], out[1] = _ratio(uu, max(uu, qq, rr)), _ratio(vv, max(vv, pp, ss))
+    if not np.isfinite(vv + ss) or (pp > 0.0 and ss > LIMIT**2 * pp):
+        return np.inf, np.inf
+    return out[0], out[1]
+
+
+@stage
+def _ratio(error, scale):
+    return np.sqrt(error) if scale < 2.220446049250313e-16**2 else np.sqrt(error / scale)

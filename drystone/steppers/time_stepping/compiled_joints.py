@@ -1,0 +1,334 @@
+"""Steps of worlds with joints, in a compiled loop.
+
+It does what the pipeline in Python does, for the usual case: joints that are closed in a few
+rounds. A step that needs more (joints that do not close, that break, that made energy; a friction
+problem that is not solved) is begun anew in Python: the loop comes back with its start untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from drystone.constraints.joints.forces import broken
+from drystone.constraints.joints.rows import free_coordinates
+from drystone.constraints.rows import Rows
+from drystone.dynamics.energy import stored
+from drystone.kernels._calls import address
+from drystone.kernels.detect import detect
+from drystone.kernels.step import begin, find
+from drystone.kernels.step import joint_aim as aim
+from drystone.kernels.step import joint_close as closing
+from drystone.kernels.step import joint_finish as finish
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import joint_places as places
+from drystone.kernels.step import joint_rows as rows
+from drystone.kernels.step import joint_soft as soft
+from drystone.kernels.step import joint_solve as solving
+from drystone.kernels.step import names as the
+from drystone.kernels.step.joint_loop import loop_joints
+from drystone.kernels.step.loop import record
+from drystone.model import Model, State
+from drystone.problems.cones import CircularCone
+from drystone.steppers.base import StepReport
+from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.time_stepping.aid import METHODS
+from drystone.steppers.time_stepping.compiled import Compiled, Stage
+from drystone.steppers.time_stepping.friction import solve_friction
+from drystone.steppers.time_stepping.joint_buffers import JointBuffers
+from drystone.steppers.time_stepping.joint_readout import joint_wrenches
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.pipeline import Stepper
+from drystone.steppers.time_stepping.reading import read_report, write_report
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.types import Status
+
+
+def applies(options: TimeStepping, model: Model) -> bool:
+    """Whether this loop does what is asked for."""
+    if model.joints is None or len(model.joints) == 0 or model.axis.any():
+        return False
+    plain = options.direct and isinstance(options.shape, CircularCone)
+    plain = plain and options.formulation == "coulomb" and options.restitution == "none"
+    usual = options.sleeping is None and options.mass == "start" and options.joints == "exact"
+    return plain and usual and options.stabilize and options.warm_start
+
+
+def joint_stages(dim: int) -> list[Stage]:
+    """The stages of a step, with the names under which their time is reported."""
+    way = "planar" if dim == 2 else "spatial"
+
+    def of(module: Any, name: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(module, f"{name}_{way}")
+        return function
+
+    return [
+        ("forces", of(begin, "begin")),
+        ("contacts", of(find, "reach")),
+        ("contacts", find.admit),  # its place is taken by detection
+        ("contacts", find.admit),
+        ("rows", of(places, "enter")),
+        ("rows", of(places, "places")),
+        ("rows", rows.order),
+        ("rows", of(rows, "touch")),
+        ("rows", rows.tie),
+        ("rows", of(rows, "respond")),
+        ("solve", soft.load),
+        ("solve", aim.rows),
+        ("solve", aim.aim),
+        ("solve", solving.assemble),
+        ("solve", of(solving, "factor")),
+        ("solve", solving.refine),
+        ("solve", of(solving, "back")),
+        ("solve", soft.load),
+        ("solve", closing.arrive),
+        ("solve", of(closing, "drift")),
+        ("solve", of(places, "places")),
+        ("solve", closing.judge),
+        ("solve", finish.least),
+        ("drift", of(finish, "finish")),
+        ("report", record),
+    ]
+
+
+class CompiledJoints(Compiled):
+    """A stepper of worlds with joints whose stages run in ``kernels.step.joint_loop``."""
+
+    buffers: JointBuffers
+
+    def adopt(self, model: Model) -> None:
+        """Go on with an edited model; joints and contacts that stay keep their impulses."""
+        super().adopt(model)
+        self.stages = joint_stages(model.dim)
+        self._python: Stepper | None = None
+        self._fell: StepReport | None = None
+        self._read = False
+
+    @property
+    def python(self) -> Stepper:
+        """The stepper that does what the loop leaves; it shares detector, solver and joints."""
+        if self._python is None:
+            self._python = Stepper(self.options, self.model)
+            for name in ("jointed", "solver", "bouncer", "least", "detector", "_detector"):
+                setattr(self._python, name, getattr(self, name))
+        return self._python
+
+    def _make_buffers(self) -> JointBuffers:
+        joints = self.jointed.joints
+        if joints is None:
+            raise ValueError("a model without joints")
+        out = JointBuffers(self.options, self.model, joints)
+        self._hold(out)
+        return out
+
+    def _hold(self, buffers: JointBuffers) -> None:
+        """Have one array of coordinates, which the loop and Python change."""
+        if self.jointed.turns is not None:
+            buffers.j.turns[:] = self.jointed.turns
+        self.jointed.turns = buffers.j.turns
+
+    @property
+    def program(self) -> np.ndarray:
+        """Addresses of the stages; making it compiles them."""
+        if self._program is None:
+            scan, args = self.detector.scan, (self.buffers.s, self.found)
+            self._program = np.array([
+                address(stage, *args, *self._more(k)) for k, (_, stage) in enumerate(self.stages)
+            ])  # fmt: skip
+            self._program[the.DETECT] = address(detect, scan, scan.x, scan.R, scan.margin)
+        return self._program
+
+    def _more(self, stage: int) -> tuple[Any, ...]:
+        """What a stage gets beside the arrays of contacts."""
+        own = its.FIRST <= stage < len(self.stages) - 1
+        return (self.buffers.j,) if own else ()
+
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state after h."""
+        self.buffers.set_state(state, state.time, 0)
+        seconds = self._steps(h, 1)
+        s = self.buffers.s
+        s.real[the.TIME] = state.time + h
+        after = self.buffers.state()
+        report = self._fell or read_report(s, h, METHODS, seconds)
+        if report.broken:
+            python = self.python
+            self.adopt(python.model)
+            self._fell, self._stepped, self._python = report, True, python
+        return after, report
+
+    @property
+    def in_one(self) -> bool:
+        """Whether many steps may be run at once: nothing is to be done after each."""
+        return not (self.profile or self.buffers.j.count[its.BREAKS])
+
+    records = False  # frames do not hold the forces of joints
+
+    def _steps(self, h: float, steps: int) -> dict[str, float]:
+        self._fell, self._read = None, False
+        count, new = self.buffers.j.count, self.least.look(self.model, self.buffers.state())
+        count[its.EXCESS] = self.least.count
+        count[its.WARY] = new and self.least.count > 0
+        return super()._steps(h, steps)
+
+    def _looped(self, steps: int) -> None:
+        program, buffers, stage = self.program, self.buffers, 0
+        while True:
+            scan = self._current()
+            args = (buffers.s, self.found, scan, buffers.j)
+            code = loop_joints(program, stage, steps, *args, self._where)
+            done = int(self._where[0])
+            if done > (code == the.GO_ON):  # the step that was done in Python is not the last
+                self._fell = None
+            if code == the.GO_ON:
+                return
+            steps -= done
+            stage = self._help(int(code), int(self._where[1]))
+
+    def _run_stage(self, stage: int) -> int:
+        return int(self.stages[stage][1](self.buffers.s, self.found, *self._more(stage)))
+
+    def _help(self, code: int, stage: int) -> int:
+        """Do what a stage asked for; returns the stage to go on with."""
+        buffers = self.buffers
+        if code == the.PATTERN:
+            buffers.find_pattern()
+            return stage
+        if code == the.SOLVE and self._solve_laws():
+            return its.LOAD
+        if code == the.LEAST and self._bears():
+            return stage + 1
+        if code in (the.SOLVE, the.LEAST, the.PYTHON):
+            self._in_python()
+            return len(self.stages) - 1
+        return super()._help(code, stage)
+
+    def _solve_laws(self) -> bool:
+        """The friction problem of one round; False if it is not solved."""
+        buffers, s = self.buffers, self.buffers.s
+        n, ni = int(s.count[the.ROWS]), int(s.count[the.ISLANDS])
+        solved = solve_friction(
+            buffers.rows(), s.bias[:n], s.v_free, s.r[:n].copy(), s.source[:n], buffers.warm(),
+            self.solver, float(s.real[the.REST]),
+        )  # fmt: skip
+        s.r[:n], s.u[:n], s.q[:n], s.mu[:n], s.v[:] = (
+            solved.r, solved.u, solved.q, solved.mu, solved.v,
+        )  # fmt: skip
+        s.residual[:ni] = solved.residual
+        s.count[the.ITERATIONS] += solved.iterations
+        for name in solved.methods:
+            s.count[the.METHODS] |= 1 << METHODS.index(name)
+        return solved.status is Status.SOLVED
+
+    def _bears(self) -> bool:
+        """Forces of redundant joints made the least; False if a joint breaks."""
+        buffers, s = self.buffers, self.buffers.s
+        made, view = buffers.rows(), self._view()
+        self.least(self.model, buffers.state(), made, view.r)
+        buffers.j.count[its.EXCESS] = self.least.count
+        joints = self.jointed.joints
+        if joints is None or not buffers.j.count[its.BREAKS]:
+            return True
+        h, state = float(s.real[the.H]), buffers.state()
+        work: Any = SimpleNamespace(model=self.model, state=state, h=h, kick=h)
+        q = free_coordinates(joints, state, buffers.j.value)
+        return not broken(joints, *joint_wrenches(work, joints, made, view, q)).any()
+
+    def _in_python(self) -> None:
+        """The whole step, begun anew."""
+        buffers, s, python = self.buffers, self.buffers.s, self.python
+        h, before = float(s.real[the.H]), buffers.state()
+        python.warm = buffers.warm()
+        after, report = python.step(before, h)
+        s.position[:], s.orientation[:], s.velocity[:] = (
+            after.position, after.orientation, after.velocity,
+        )  # fmt: skip
+        if not report.broken:
+            buffers.take_over(python.warm)
+            self._hold(buffers)
+        self._show(python)
+        write_report(report, METHODS, s.report)
+        kept = stored(self.model, after)
+        s.report[the.HEIGHT] = s.report[the.POTENTIAL] - kept
+        change = kept - float(s.real[the.STORED]) if self.model.forces else 0.0
+        s.report[the.CHANGE] -= change
+        s.report[the.LOADS] -= change
+        self._fell = report
+
+    def _show(self, python: Stepper) -> None:
+        """Contacts and islands of a step in Python, for its frame."""
+        s, made, solved = self.buffers.s, python.rows, python.solved
+        if made is None or solved is None:
+            return
+        n, ni = made.nc, made.islands
+        if n > self.buffers.room:
+            self.buffers.grow(n)
+        s.count[the.ROWS], s.count[the.ISLANDS] = n, ni
+        s.start[: ni + 1], s.residual[:ni] = made.start, solved.residual
+        c = made.contacts
+        for name in ("geom_a", "geom_b", "point", "normal", "gap", "feature"):
+            getattr(s, name)[:n] = getattr(c, name)
+        s.body[:n], s.frame[:n], s.r[:n], s.u[:n] = made.body, made.frame, solved.r, solved.u
+        s.mu[:n], s.bias[:n] = solved.mu, solved.u - made.velocities(solved.v)
+
+    def _look(self) -> tuple[Rows, Solved] | None:
+        """Rows and impulses of the last step, if there was one."""
+        if self._fell is not None and self.python.rows is not None:
+            return self.python.rows, self.python.solved  # type: ignore[return-value]
+        return super()._look()
+
+    @property
+    def work(self) -> Any:
+        """Velocities and forces of the last step."""
+        if self._fell is not None:
+            return self.python.work
+        s = self.buffers.s
+        h, state = float(s.real[the.H]), self.buffers.state_before()
+        state.time -= h
+        return SimpleNamespace(
+            model=self.model, state=state, h=h, kick=h, v0=s.v0, v_free=s.v_free, force=s.force,
+            inertia=s.inertia, inverse_inertia=s.inverse,
+        )  # fmt: skip
+
+    @work.setter
+    def work(self, value: Any) -> None:
+        """Nothing to keep."""
+
+    def joint_table(self) -> np.ndarray:
+        """Structured array, one entry a joint; see ``Simulation.joints``."""
+        if self._stepped and self._fell is None and not self._read:
+            self._bear()
+        return super().joint_table()
+
+    def _bear(self) -> None:
+        """What joints bore in the last step."""
+        joints, work, look = self.jointed.joints, self.work, self._look()
+        if joints is None or look is None:
+            return
+        q = free_coordinates(joints, work.state, self.buffers.j.turns)
+        self.jointed.held = joints
+        self.jointed.wrench = joint_wrenches(work, joints, *look, q)
+        self._read = True
+
+    def contact_table(self) -> np.ndarray:
+        """Structured array, one entry a contact; see ``Simulation.contacts``."""
+        return self.python.contact_table() if self._fell is not None else super().contact_table()
+
+    def snapshot(self) -> Snapshot:
+        """What the next step depends on, beside the state."""
+        known = within("jointed", self.jointed.snapshot() | {"turns": self.buffers.j.turns.copy()})
+        return super().snapshot() | known | within("least", self.least.snapshot(self.model.joints))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
+        known = part_of(snapshot, "jointed")
+        self.jointed.lost = known["lost"]
+        if self.jointed.lost.size:
+            self.adopt(self.model)
+        super().restore(snapshot)
+        self.jointed.restore(known)
+        self._hold(self.buffers)
+        self.least.restore(part_of(snapshot, "least"), self.model.joints)

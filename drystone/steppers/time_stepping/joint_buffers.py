@@ -1,0 +1,184 @@
+"""The arrays of a step with joints: those of contacts, and of joints beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
+from drystone.constraints.joints.rows import free_coordinates
+from drystone.constraints.rows import Rows
+from drystone.geometry.matching import Tags
+from drystone.kernels._packed import Packed
+from drystone.kernels.block_lu import supernodes
+from drystone.kernels.block_system import locate
+from drystone.kernels.joints_coupled import SPRING
+from drystone.kernels.ordering import minimum_degree
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
+from drystone.model import Joints, Model, State
+from drystone.steppers.time_stepping.buffers import FIRST, Buffers
+from drystone.steppers.time_stepping.closing import is_forest
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.solve import ROOM
+from drystone.steppers.time_stepping.warm import WarmStart
+
+N, F, B = np.int64, np.float64, np.bool_
+GIVEN = (
+    "body", "anchor_a", "anchor_b", "frame_a", "frame_b", "first_row", "row_code", "row_target",
+    "row_body", "first_coordinate", "coordinate_code", "coordinate_target", "coordinate_body",
+    "coupled_row", "coupled_coordinate", "coupled_factor", "action_kind", "action_coordinate",
+    "action_numbers",
+)  # fmt: skip
+
+
+class JointBuffers(Buffers):
+    """`s` as of contacts, whose rows hold joints too; `j`: the arrays of joints.
+
+    blocks: which blocks joints have, in the order of ``constraints.joints.blocks``; their rows are
+    in the buffers.
+    """
+
+    def __init__(self, options: TimeStepping, model: Model, joints: Joints) -> None:
+        super().__init__(options, model)
+        self.joints = joints
+        self.blocks = _blocks(model, joints)
+        arrays = self._model() | self._numbers() | self._work() | self._per_row(self.room)
+        self.j = Packed(**arrays | _no_pattern(model.dim))
+        shape = (self.room, *self.s.J.shape[1:])
+        self.s.put(J=np.zeros(shape), P=np.zeros(shape))
+        self.grow(self.blocks.mu.size + FIRST)
+
+    def grow(self, needed: int) -> None:
+        """Room for more rows; what is in them stays."""
+        super().grow(needed)
+        self.j.put(**self._per_row(self.room))
+
+    def _model(self) -> dict[str, np.ndarray]:
+        joints, blocks = self.joints, self.blocks
+        out = {name: np.array(getattr(joints, name), order="C") for name in GIVEN}
+        row, act = blocks.row.max(axis=1, initial=-1), blocks.action
+        flip = np.zeros(act.size, N)
+        flip[row >= 0] = joints.row_body[row[row >= 0], 0] < 0
+        on = joints.action_coordinate[act[act >= 0]]
+        flip[act >= 0] = joints.coordinate_body[on, 0] < 0
+        return out | {
+            "block_body": blocks.body, "block_row": blocks.row, "block_action": act,
+            "block_mu": blocks.mu, "block_uid": blocks.uid, "block_part": blocks.part,
+            "block_sign": blocks.sign, "block_flip": flip, "turns": joints.start.copy(),
+            "place": np.zeros(act.size, N),
+        }  # fmt: skip
+
+    def _numbers(self) -> dict[str, np.ndarray]:
+        count, joints = np.zeros(its.COUNTS, N), self.joints
+        count[its.TREE] = is_forest(joints, self.model.inverse_mass > 0)
+        springs = bool((joints.action_kind == SPRING).any())
+        count[its.LATER] = springs or joints.coupled_row.size > 0
+        count[its.HALVES] = self.options.retries > 0
+        count[its.BREAKS] = bool(np.isfinite(joints.breaks_at).any())
+        real = np.zeros(its.REALS)
+        real[its.BEFORE] = np.inf
+        return {"count": count, "real": real}
+
+    def _work(self) -> dict[str, np.ndarray]:
+        """What stages hand to each other, of bodies, rows of joints, coordinates, actions."""
+        model, joints = self.model, self.joints
+        nb, dof, nj, nr, nq = model.nb, model.dof, len(joints), joints.nr, joints.nq
+        ne = joints.action_kind.size
+        sizes: dict[str, tuple[int, ...]] = dict.fromkeys(
+            ("at_v", "at_velocity", "change", "push", "free"), (nb, dof)
+        )
+        sizes |= dict.fromkeys(("at_J", "tie", "mean"), (nr, 2, dof))
+        sizes |= dict.fromkeys(("at_error", "impulse"), (nr,))
+        sizes |= dict.fromkeys(("at_value", "value", "last"), (nq,))
+        sizes |= dict.fromkeys(("act_bias", "act_soft", "act_lower", "act_upper"), (ne,))
+        sizes |= dict.fromkeys(("S", "axes", "inverse"), (nb, 2, 3, 3))
+        sizes |= {"values": (nb, 2, 3), "bend": (nb, 2, 3), "at_G": (nq, 2, dof)}
+        sizes |= {"act_J": (ne, 2, dof), "arms": (nj, 2, 3), "gap": (nj, 3)}
+        angles = (nb,) if model.dim == 2 else (nb, 4)
+        sizes |= {"at_position": (nb, model.dim), "at_orientation": angles}
+        out = {name: np.zeros(shape) for name, shape in sizes.items()}
+        inertia = np.zeros((nb, 3, 3))
+        if model.dim == 2:  # about z, and something about the others
+            inertia = np.ascontiguousarray(model.inertia[:, None, None] * np.eye(3))
+        return out | {"stiff": np.zeros(nb, B), "inertia": inertia}
+
+    def _per_row(self, room: int) -> dict[str, np.ndarray]:
+        d, dof = self.model.dim, self.model.dof
+        out = {name: np.zeros((room, d, 2, dof)) for name in ("J0", "P0", "right")}
+        return out | {
+            "D0": np.zeros((room, d, d)), "soft": np.zeros((room, d)), "unit": np.zeros(room),
+            "joint": np.zeros(room, N), "x": np.zeros((room, d)),
+        }  # fmt: skip
+
+    def find_pattern(self) -> None:
+        """Order of elimination and panels of W, of joints alone."""
+        rows, d = self.rows(), self.model.dim
+        W, n = rows.W(0, rows.nc), rows.nc
+        order = np.zeros((7, n + 1), N)
+        start = np.zeros(n + 1, N)
+        _, below = minimum_degree(W.indptr, W.indices, np.ones(n, B), order[0], start, ROOM)
+        count, below, size = supernodes(
+            d, n, start, below, order[2], order[3], order[4], order[5], order[6]
+        )
+        order[1, order[0, :n]] = np.arange(n)
+        offset, stride = np.zeros((2, W.indices.size), N)
+        locate(
+            d, W.indptr, W.indices, order[1], order[2], order[3], order[4], below, order[5],
+            order[6], offset, stride,
+        )  # fmt: skip
+        names = ("order", "node", "first", "below", "lower", "upper")
+        self.j.put(
+            **{name: order[k + 1].copy() for k, name in enumerate(names)},
+            indptr=W.indptr, indices=W.indices, rows=np.ascontiguousarray(below), offset=offset,
+            stride=stride, panels=np.array([count], N), buffer=np.zeros(size),
+        )  # fmt: skip
+        self.j.count[its.PATTERN] = 1
+
+    def rows(self) -> Rows:
+        """The step's rows as they lie in the buffers."""
+        rows, n = super().rows(), int(self.s.count[the.ROWS])
+        j = self.j
+        return replace(
+            rows, unit=j.unit[:n], soft=j.soft[:n], joint=j.joint[:n], blocks=self.blocks
+        )
+
+    def store(self, lo: int, hi: int) -> None:
+        """Nothing to do: J and P are there."""
+
+    def warm(self) -> WarmStart:
+        """The warm start as the Python pipeline has it."""
+        s, n = self.s, int(self.s.count[the.OLD])
+        tags = Tags(s.old_a[:n].copy(), s.old_b[:n].copy(), s.old_feature[:n].copy())
+        parts = (s.old_impulse[:n].copy(), s.old_spin[:n].copy(), s.old_slid[:n].copy())
+        return WarmStart(tags if n else None, *parts, float(s.real[the.OLD_H]))
+
+    def take_over(self, warm: WarmStart) -> None:
+        """The warm start that a step in Python left."""
+        s, n = self.s, 0
+        if warm.tags is not None:
+            n = warm.tags.a.size
+            if n > self.room:
+                self.grow(n)
+            s.old_a[:n], s.old_b[:n] = warm.tags.a, warm.tags.b
+            s.old_feature[:n] = warm.tags.feature
+            s.old_impulse[:n], s.old_spin[:n], s.old_slid[:n] = warm.impulse, warm.spin, warm.slid
+        s.count[the.OLD], s.real[the.OLD_H] = n, warm.h
+
+
+def _no_pattern(dim: int) -> dict[str, np.ndarray]:
+    whole = ("order", "node", "first", "below", "lower", "upper", "offset", "stride", "panels")
+    out = {name: np.zeros(1, N) for name in whole}
+    small = {name: np.zeros(1, np.int32) for name in ("indptr", "indices", "rows")}
+    return out | small | {"buffer": np.zeros(1)}
+
+
+def _blocks(model: Model, joints: Joints) -> JointBlocks:
+    """Which blocks joints have, found at some state."""
+    angles = np.zeros(model.nb) if model.dim == 2 else np.tile([1.0, 0, 0, 0], (model.nb, 1))
+    place = np.zeros((model.nb, model.dim))
+    state = State(0.0, place, angles, np.zeros((model.nb, model.dof)))
+    model = replace(model, joints=joints)
+    q = free_coordinates(joints, state)
+    return joint_blocks(model, state, 1.0, model.dim, q, False)
