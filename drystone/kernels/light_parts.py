@@ -118,12 +118,12 @@ def solve_parts(
     """
     parts = first_body.size - 1
     done, upto, last, before, flip = 0, 1, 0, np.inf, 0
-    old, new, goal, t = np.inf, np.inf, -1.0, 1.0
+    old, new, low, goal, t = np.inf, np.inf, np.inf, -1.0, 1.0
     while True:
         while done < min(upto, most):
             beta = 0.0
             if done > 0:
-                beta, t = momentum(new, old, t)
+                beta, t, low = momentum(new, old, low, t)
                 old = new
             # sums of two kinds of phases by turns: a thread may be one ahead of another
             flip = 1 - flip

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.kernels import blocks, light_planar, light_spatial, status
 from drystone.kernels.island_sweeps import solve_islands
-from drystone.kernels.light_islands import solve_light_islands
+from drystone.kernels.light_islands import momentum, solve_light_islands
 from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
 
 pytestmark = pytest.mark.kernels
@@ -192,3 +192,18 @@ def test_one_contact_by_cases(seed, mu, lam):
     if slip > 1e-5 and r[0] > 0:
         assert friction == pytest.approx(mu * r[0], abs=eps)
         np.testing.assert_allclose(r[1:] * slip, -mu * r[0] * u[1:], atol=10 * eps)
+
+
+def test_momentum_starts_again_where_changes_grow_little_by_little():
+    """Each by less than RESTART: in large heaps |g| grew so for hundreds of sweeps."""
+    old, low, t, betas = np.inf, np.inf, 1.0, []
+    for k in range(60):
+        new = 0.9**k if k < 20 else 0.9**20 * 1.03 ** (k - 20)
+        beta, t, low = momentum(new, old, low, t)
+        old = new
+        betas.append(beta)
+    again = [k for k in range(1, 60) if betas[k] < betas[k - 1]]
+    assert again
+    assert 1.03 ** (again[0] - 20) == pytest.approx(1.5, rel=0.05)
+    falling = np.array(betas[:20])
+    assert (np.diff(falling) > 0).all(), "it goes on while changes shrink"
