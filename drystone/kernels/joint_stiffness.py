@@ -40,39 +40,51 @@ def stiffness(body, arms, gap, first, code, J, r, scale, S):
             for s in range(2):
                 b = body[j, s]
                 if b >= 0 and _unit(j, n, s, arms, gap, code[n, 0], J, r[n] < 0.0, unit):
-                    for k in range(2):
+                    load = scale * r[n]
+                    for k in range(0 if code[n, 0] == LENGTH else 1, 2):
                         for p in range(3):
                             for q in range(3):
-                                S[b, k, p, q] += scale * r[n] * unit[k, p, q]
+                                S[b, k, p, q] += load * unit[k, p, q]
 
 
 @kernel
 def _unit(j, n, s, arms, gap, kind, J, tense, out):
-    """out (2, 3, 3): K of the unit impulse of row n on its body s; False if it has none."""
+    """out (2, 3, 3): K of the unit impulse of row n on its body s; False if it has none. Of a point
+    out[0] is zero, and left alone."""
     if kind not in (POINT, LENGTH):
         return False
     dim = 2 if J.shape[2] == 3 else 3
     x0, x1, x2 = arms[j, s, 0], arms[j, s, 1], arms[j, s, 2]
     if kind == POINT and s == 1:  # b's material point is where a's anchor is
         x0, x1, x2 = x0 + gap[j, 0], x1 + gap[j, 1], x2 + gap[j, 2]
-    f = (J[n, s, 0], J[n, s, 1], J[n, s, 2] if dim == 3 else 0.0)
-    x = (x0, x1, x2)
-    dot = x0 * f[0] + x1 * f[1] + x2 * f[2]
+    f0, f1, f2 = J[n, s, 0], J[n, s, 1], J[n, s, 2] if dim == 3 else 0.0
+    dot = x0 * f0 + x1 * f1 + x2 * f2
+    turn = out[1]
+    turn[0, 0], turn[1, 1], turn[2, 2] = dot - x0 * f0, dot - x1 * f1, dot - x2 * f2
+    turn[0, 1] = turn[1, 0] = -0.5 * (x0 * f1 + f0 * x1)
+    turn[0, 2] = turn[2, 0] = -0.5 * (x0 * f2 + f0 * x2)
+    turn[1, 2] = turn[2, 1] = -0.5 * (x1 * f2 + f1 * x2)
+    if kind == LENGTH:
+        _sideways(j, gap, tense, x0 * x0 + x1 * x1 + x2 * x2, J[n, s], dim, out)
+    return True
+
+
+@kernel
+def _sideways(j, gap, tense, square, f, dim, out):
+    """What a distance under tension adds; square: of its arm, f: its direction."""
+    length = np.sqrt(gap[j, 0] ** 2 + gap[j, 1] ** 2 + gap[j, 2] ** 2)
     for p in range(3):
         for q in range(3):
             out[0, p, q] = 0.0
-            out[1, p, q] = -0.5 * (x[p] * f[q] + f[p] * x[q])
-        out[1, p, p] += dot
-    length = np.sqrt(gap[j, 0] ** 2 + gap[j, 1] ** 2 + gap[j, 2] ** 2)
-    if kind == LENGTH and tense and length > 0.0:
-        square = x0 * x0 + x1 * x1 + x2 * x2
-        k = -2.0 / length if square == 0.0 else -4.0 / length
-        for p in range(3):
-            for q in range(3):
+    if not (tense and length > 0.0):
+        return
+    k = -2.0 / length if square == 0.0 else -4.0 / length
+    for p in range(3):
+        for q in range(3):
+            if p < dim and q < dim:
                 out[0, p, q] -= k * f[p] * f[q]
-            out[0, p, p] += k
-            out[1, p, p] += k * square
-    return True
+        out[0, p, p] += k
+        out[1, p, p] += k * square
 
 
 @kernel
@@ -91,6 +103,12 @@ def soften(dim, inverse_mass, mass, inertia, S, axes, values, bend, inverse, sti
         if inverse_mass[b] == 0.0:
             continue
         for k in range(2):
+            if k == 0 and _nothing(S[b, 0]):  # none but distances pull sideways
+                for p in range(3):
+                    values[b, 0, p], bend[b, 0, p] = -0.25 * THRESHOLD * mass[b], BEND * mass[b]
+                    for q in range(3):
+                        axes[b, 0, p, q] = 1.0 if p == q else 0.0
+                continue
             for p in range(3):
                 for q in range(3):
                     m = inertia[b, p, q] if k == 1 else (mass[b] if p == q else 0.0)
@@ -111,16 +129,35 @@ def soften(dim, inverse_mass, mass, inertia, S, axes, values, bend, inverse, sti
             continue
         stiff[b] = True
         for k in range(2):
+            _rebuild(values[b, k], bend[b, k], axes[b, k], S[b, k])
             for p in range(3):
                 for q in range(3):
-                    total = 0.0
-                    for c in range(3):
-                        add = _part(values[b, k, c], bend[b, k, c])
-                        total += add * axes[b, k, p, c] * axes[b, k, q, c]
-                    S[b, k, p, q] = total
                     m = inertia[b, p, q] if k == 1 else (mass[b] if p == q else 0.0)
-                    A[p, q] = m + total
+                    A[p, q] = m + S[b, k, p, q]
             _inverse(A, inverse[b, k])
+
+
+@kernel
+def _rebuild(values, bend, U, S):
+    """S of the positive parts of its eigenvalues."""
+    for p in range(3):
+        for q in range(3):
+            S[p, q] = 0.0
+    for c in range(3):
+        add = _part(values[c], bend[c])
+        if add > 0.0:
+            for p in range(3):
+                for q in range(3):
+                    S[p, q] += add * U[p, c] * U[q, c]
+
+
+@kernel
+def _nothing(S):
+    for p in range(3):
+        for q in range(3):
+            if S[p, q] != 0.0:
+                return False
+    return True
 
 
 @kernel
@@ -181,21 +218,24 @@ def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, bend, sti
     of a symmetric matrix, in its own axes: each entry times the slope of the function from one
     eigenvalue to the other.
     """
-    unit, w, y = np.empty((2, 3, 3)), np.empty(3), np.empty(3)
+    unit, H = np.empty((2, 3, 3)), np.empty((2, 3, 3))
+    w, y = np.empty(3), np.empty(3)
     dim = 2 if J.shape[2] == 3 else 3
     for j in range(body.shape[0]):
-        for n in range(first[j], first[j + 1]):
-            for s in range(2):
-                b = body[j, s]
+        for s in range(2):
+            b = body[j, s]
+            held = b >= 0 and stiff[b]
+            if held:
+                for k in range(2):
+                    _lift(dim, k, change[b], w)
+                    _slopes(axes[b, k], values[b, k], bend[b, k], w, H[k])
+            for n in range(first[j], first[j + 1]):
                 for e in range(J.shape[2]):
                     out[n, s, e] = J[n, s, e]
-                if b < 0 or not stiff[b]:
-                    continue
-                if not _unit(j, n, s, arms, gap, code[n, 0], J, r[n] < 0.0, unit):
+                if not (held and _unit(j, n, s, arms, gap, code[n, 0], J, r[n] < 0.0, unit)):
                     continue
                 for k in range(0 if code[n, 0] == LENGTH else 1, 2):  # of a point unit[0] is zero
-                    _lift(dim, k, change[b], w)
-                    _slope(unit[k], axes[b, k], values[b, k], bend[b, k], w, y)
+                    _change(unit[k], axes[b, k], H[k], y)
                     if k == 0:
                         for e in range(dim):
                             out[n, s, e] -= scale * y[e]
@@ -219,26 +259,34 @@ def _lift(dim, k, v, w):
 
 
 @kernel
-def _slope(K, U, values, bend, w, y):
-    """y = (derivative of the positive part along K) w."""
-    for e in range(3):
-        y[e] = 0.0
+def _slopes(U, values, bend, w, H):
+    """H[p, q]: slope of the positive part from eigenvalue p to q, times the part of w along q."""
     for q in range(3):
-        k0 = K[0, 0] * U[0, q] + K[0, 1] * U[1, q] + K[0, 2] * U[2, q]
-        k1 = K[1, 0] * U[0, q] + K[1, 1] * U[1, q] + K[1, 2] * U[2, q]
-        k2 = K[2, 0] * U[0, q] + K[2, 1] * U[1, q] + K[2, 2] * U[2, q]
         along = U[0, q] * w[0] + U[1, q] * w[1] + U[2, q] * w[2]
         for p in range(3):
             a, b = values[p], values[q]
             if a <= 0.0 and b <= 0.0:
-                continue
-            if abs(a - b) > 1e-6 * (abs(a) + abs(b)):
-                part = (_part(a, bend[p]) - _part(b, bend[q])) / (a - b)
+                H[p, q] = 0.0
+            elif abs(a - b) > 1e-6 * (abs(a) + abs(b)):
+                H[p, q] = (_part(a, bend[p]) - _part(b, bend[q])) / (a - b) * along
             else:
-                part = min(1.0, 0.5 * (a + b) / bend[p])
-            part *= (U[0, p] * k0 + U[1, p] * k1 + U[2, p] * k2) * along
-            for e in range(3):
-                y[e] += U[e, p] * part
+                H[p, q] = min(1.0, 0.5 * (a + b) / bend[p]) * along
+
+
+@kernel
+def _change(K, U, H, y):
+    """y = (derivative of the positive part along K) w, with the slopes H."""
+    t0, t1, t2 = 0.0, 0.0, 0.0
+    for q in range(3):
+        u0, u1, u2 = U[0, q], U[1, q], U[2, q]
+        k0 = K[0, 0] * u0 + K[0, 1] * u1 + K[0, 2] * u2
+        k1 = K[1, 0] * u0 + K[1, 1] * u1 + K[1, 2] * u2
+        k2 = K[2, 0] * u0 + K[2, 1] * u1 + K[2, 2] * u2
+        t0 += H[0, q] * (U[0, 0] * k0 + U[1, 0] * k1 + U[2, 0] * k2)
+        t1 += H[1, q] * (U[0, 1] * k0 + U[1, 1] * k1 + U[2, 1] * k2)
+        t2 += H[2, q] * (U[0, 2] * k0 + U[1, 2] * k1 + U[2, 2] * k2)
+    for e in range(3):
+        y[e] = U[e, 0] * t0 + U[e, 1] * t1 + U[e, 2] * t2
 
 
 @kernel
@@ -255,6 +303,9 @@ def soft_responses(dim, body, J, soft, inverse, stiff, right, P, D):
             if not stiff[b]:
                 continue
             for a in range(J.shape[1]):
+                if dim == 3:
+                    _respond(inverse[b], right[i, a, s], P[i, a, s])
+                    continue
                 for k in range(2):
                     _lift(dim, k, right[i, a, s], w)
                     for e in range(3):
@@ -269,6 +320,15 @@ def soft_responses(dim, body, J, soft, inverse, stiff, right, P, D):
                     for e in range(J.shape[3]):
                         total += J[i, a, s, e] * P[i, c, s, e]
                 D[i, a, c] = total
+
+
+@kernel
+def _respond(inverse, f, P):
+    """P = (M + S)^-1 f in space."""
+    for k in range(2):
+        f0, f1, f2 = f[3 * k], f[3 * k + 1], f[3 * k + 2]
+        for e in range(3):
+            P[3 * k + e] = inverse[k, e, 0] * f0 + inverse[k, e, 1] * f1 + inverse[k, e, 2] * f2
 
 
 @kernel

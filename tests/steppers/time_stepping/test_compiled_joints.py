@@ -83,6 +83,13 @@ def test_the_loop_and_the_stages_in_python_agree(name):
     agree(scene.simulation(), in_python(scene.simulation()), 25, unique)
 
 
+@pytest.mark.kernels
+def test_a_few_steps_with_all_that_acts_on_joints():
+    agree(ds.Simulation(sprung()), in_python(ds.Simulation(sprung())), 3, True)
+    scene = ds.scene("four-bar")
+    agree(scene.simulation(), in_python(scene.simulation()), 3, True)
+
+
 def test_what_acts_on_joints_is_the_same_in_the_loop():
     agree(ds.Simulation(sprung()), in_python(ds.Simulation(sprung())), 60, True)
 
