@@ -230,14 +230,14 @@ class Simulation:
         if isinstance(record, bool):
             kept = Trajectory(self.model, self.state, self.origin) if record else None
             return self._run(steps, every or 1, bool(contacts), kept, callback)
-        from drystone.recording.reader import read_recording
+        from drystone.recording.reader import Recording
 
         until = self._start + (self._count + steps) * self.method.dt
         wanted = contacts is None or contacts
         with self.record(record, every=every, contacts=wanted, until=until) as recorder:
             recorder.callback = callback
             self._run(steps, 1, False, None, callback)
-        return read_recording(record)
+        return Recording(record)
 
     def _run(
         self,

@@ -76,7 +76,7 @@ class Encoder:
         if kind.itemsize * int(np.prod(shape)) < LARGE:
             return np.empty(shape, kind)
         if name not in self._used or len(self._used[name]) < shape[0]:
-            self._used[name] = np.empty(shape, kind)
+            self._used[name] = np.empty((2 * shape[0], *shape[1:]), kind)
         return self._used[name][: shape[0]]
 
     def of_table(self, table: np.ndarray, places: dict[str, int]) -> tuple[Rows, Rows]:

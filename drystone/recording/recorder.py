@@ -45,7 +45,7 @@ class Recorder:
         self.every, self.contacts = every, contacts
         self._encoder = columns.Encoder(model.dim, model.nb, forces)
         self.since = 0  # steps since the last frame
-        self.spare: Spare = []  # arrays of contacts that were written
+        self.spare = Spare()  # arrays of contacts that were written
         self.pace = every  # steps of a piece
         self.callback: Any = None
         self.on_end: Callable[[], None] = lambda: None

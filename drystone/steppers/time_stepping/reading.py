@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,30 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> Non
     row[the.REDUNDANT] = report.redundant
 
 
-Spare = list[tuple[np.ndarray, np.ndarray]]
+Pair = tuple[np.ndarray, np.ndarray]
+GOING, PATIENCE = 3, 0.1  # arrays that go round; seconds to wait for one before there are more
+
+
+class Spare:
+    """Arrays for contacts, that a run fills and whoever writes them down gives back.
+
+    A run waits for one rather than to have many: memory that was never touched is slow.
+    """
+
+    def __init__(self) -> None:
+        self._back: SimpleQueue[Pair] = SimpleQueue()
+        self._going = 0
+
+    def get(self) -> Pair | None:
+        """One that was given back, None if a new one is to be made."""
+        try:
+            return self._back.get(self._going >= GOING, PATIENCE)
+        except Empty:
+            self._going += 1
+            return None
+
+    def put(self, pair: Pair) -> None:
+        self._back.put(pair)
 
 
 class Frames:
@@ -94,7 +118,7 @@ class Frames:
     ) -> None:
         self.names, self.h = names, h
         self.since, self.watched = since, watched
-        self.spare: Spare = [] if spare is None else spare
+        self.spare = spare
         self.told = told
         self.spaced, self.gone = 1, 0
         self.chunks: list[dict[str, np.ndarray]] = []
@@ -131,17 +155,19 @@ class Frames:
         """They are many: their arrays change hands instead of being copied."""
         many, room = int(s.count[the.NOTED]), s.noted_whole.shape[0]
         whole, real = s.noted_whole, s.noted_real
-        fresh = self.spare.pop() if self.spare else (whole[:0], real[:0])
-        if fresh[0].shape[0] < room:
+        fresh = None if self.spare is None else self.spare.get()
+        if fresh is None or fresh[0].shape[0] < room:
             fresh = np.empty((room, whole.shape[1]), np.int64), np.empty((room, real.shape[1]))
         s.put(noted_whole=fresh[0], noted_real=fresh[1])
         chunk["whole"], chunk["real"] = whole[:many], real[:many]
 
     def give_back(self, chunk: dict[str, np.ndarray]) -> None:
         """The contacts of a chunk are not needed any more: their arrays may be used again."""
-        parts = [chunk.pop(name).base for name in ("whole", "real") if name in chunk]
-        if len(parts) == 2 and parts[0] is not None and parts[1] is not None:
-            self.spare.append((parts[0], parts[1]))
+        whole, real = (
+            chunk.pop(name).base if name in chunk else None for name in ("whole", "real")
+        )
+        if self.spare is not None and whole is not None and real is not None:
+            self.spare.put((whole, real))
 
     def states(self) -> list[State]:
         return [
