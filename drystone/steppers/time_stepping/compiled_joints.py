@@ -165,6 +165,11 @@ class CompiledJoints(Compiled):
         """Whether many steps may be run at once: nothing is to be done after each."""
         return not (self.profile or self.buffers.j.count[its.BREAKS])
 
+    @property
+    def left(self) -> bool:
+        """Whether the last step was left to Python."""
+        return self._fell is not None
+
     records = False  # frames do not hold the forces of joints
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
