@@ -281,9 +281,10 @@ class CompiledJoints(Compiled):
 
     def _look(self) -> tuple[Rows, Solved] | None:
         """Rows and impulses of the last step, if there was one."""
-        if self._fell is not None and self.python.rows is not None:
-            return self.python.rows, self.python.solved  # type: ignore[return-value]
-        return super()._look()
+        if self._fell is None:
+            return super()._look()
+        made, solved = self.python.rows, self.python.solved
+        return None if made is None or solved is None else (made, solved)
 
     @property
     def work(self) -> Any:
