@@ -106,7 +106,7 @@ class Watch:
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for name, margin_ in self.mode.margins(now).items():
-            out.values[name] = margin_ + float(self.slack[name[1]])
+            out.values[name] = margin_ + self._slack(name)
         self._slips(now.rows.kin, now.rows.state.u[:, 1:], out)
         self._lost(found, now.rows.contacts, now.rows.lost, out)
         self._borders(now, out)
@@ -127,14 +127,20 @@ class Watch:
             self._slips(scene.kinematics(state, own, mode.held.shapes), None, out)
         return out
 
+    def _slack(self, name: Name) -> float:
+        """By how much a condition of L may be violated; what is let press would sink."""
+        kind, who = name
+        held = isinstance(who, int) and kind != "press"
+        return float(self.slack[who]) if held else self.loose * HOLDS
+
     def tiny(self, name: Name) -> float:
         """A violation of this condition that is none."""
-        kind, who = name
+        kind = name[0]
         if kind in ("gap", "limit"):
             return NONE * self.mode.held.scene.size
         if kind in ("slip", "grow"):
             return FINE * self.mode.tolerances.slip
-        return PART * float(self.slack[who]) if isinstance(who, int) and kind in LAW else 0.0
+        return PART * self._slack(name) if kind in LAW else 0.0
 
     def _gaps(self, state: State, found: Contacts, own: Contacts, out: Probe) -> None:
         """Gaps of contacts that are not closed; own: those of the phase, where they are now."""

@@ -31,6 +31,7 @@ ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
 SAME = 1e-10
 CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
+SINKS = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
 LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
 TURNED = 0.1  # of the slip speed: slip that has a direction
 OFTEN = 3  # events of one contact at the bounds of its force in a frame; more are reported
@@ -110,7 +111,8 @@ class Settler:
             forces, sliding, rows, fresh = self._forces(state, held)
             creeps = self._creeping(rows, forces)
             if forces.ray is None and creeps.any():
-                slow = Tolerances(normal=CREEP * self.tolerances.normal, slip=self.tolerances.slip)
+                least = 0.5 * float(-rows.state.u[creeps, 0].max())
+                slow = Tolerances(normal=least, slip=self.tolerances.slip)
                 whole = replace(rows.state, tolerances=slow, slip=None)
                 self._collide(state, replace(rows, state=whole), books, plastic=True)
                 continue
@@ -137,9 +139,12 @@ class Settler:
         return held
 
     def _creeping(self, rows: Rows, forces: Forces) -> Bools:
-        """(nc,) contacts that approach, however slowly, and that no force stops."""
+        """(nc,) contacts that approach, however slowly, and that no force stops, or not before
+        they are deeper than touching ones may be: they would end phase after phase."""
         open_ = np.array([word == "open" for word in forces.word], bool) & ~rows.loaded
-        return np.asarray(open_ & (rows.state.u[:, 0] < -2.0 * CREEP * self.tolerances.normal))
+        u, a = rows.state.u[:, 0], np.maximum(forces.contact_acceleration[:, 0], 0.0)
+        sinks = (u < -SINKS * self.touch) & (u * u > self.touch * a)
+        return np.asarray(open_ & (sinks | (u < -2.0 * CREEP * self.tolerances.normal)))
 
     def _phase(
         self, held: Held, forces: Forces, sliding: Sliding, fresh: Bools, books: Books

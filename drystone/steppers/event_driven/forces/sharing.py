@@ -24,7 +24,7 @@ from drystone.types import Bools, Floats
 ROUNDS = 5  # of shares from the forces of the round before
 FULL = 0.95  # of what friction can bear: contacts with more get a smaller share
 FEWER = 0.3  # of its share has a contact that would pull
-STILL = 1e-9  # of the island's accelerations: none
+STILL = 1e-7  # of the island's accelerations: none
 LEAST = 1e-3  # of the mean force: that is next to none
 
 
