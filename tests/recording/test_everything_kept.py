@@ -48,7 +48,7 @@ SCRATCH = {
         *(f"_loop.{name}*" for name in (
             "_fast", "_known", "_mode", "_paths", "_resting", "_running", "_targets", "_waiting",
             "_coarse", "_trouble", "books", "last", "layout", "work", "settler.restarts",
-            "settler.tolerances", "settler.slow",
+            "settler.tolerances", "settler.slow", "scene._jointed", "settler.scene._jointed",
         )),
         "books.*", "held*", "wrench*",
     ],
