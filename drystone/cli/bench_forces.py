@@ -25,13 +25,15 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A run to listen to: a scene with some settings, for a time [s]; of `every` problems one."""
+    """A run to listen to: a scene with some settings, for a time [s]; of `every` problems one;
+    rough: by the method for pictures of many bodies, whose runs with friction come to their end."""
 
     title: str
     scene: str
     duration: float
     settings: dict[str, Any] = field(default_factory=dict)
     every: int = 1
+    rough: bool = False
 
 
 CASES = (
@@ -39,8 +41,10 @@ CASES = (
     Case("bricks in the plane", "bricks", 1.0, {"planar": True}),
     Case("dominoes without friction", "dominoes", 1.0, {"n": 8, "mu": 0.0}),
     Case("dominoes", "dominoes", 0.4, {"n": 8}),
+    Case("three dominoes to the end", "dominoes", 1.27, {"n": 3}, 1, True),
     Case("collapse without friction", "collapse", 1.0, {"mu": 0.0, "lean": 0.1}),
     Case("collapse", "collapse", 0.4, {}, 5),
+    Case("collapse to the end", "collapse", 2.0, {}, 10, True),
 )
 
 
@@ -83,10 +87,16 @@ def forces(
 def _run(case: Case, every: int, shorter: float) -> tuple[RunOfForces, float]:
     from drystone.cli.bench_forces_run import listen
     from drystone.scenes import scene
+    from drystone.scenes.base import rough
 
     complain(f"{case.title} ...")
     begin = perf_counter()
-    run = listen(scene(case.scene, **case.settings), shorter * case.duration, every * case.every)
+    run = listen(
+        scene(case.scene, **case.settings),
+        shorter * case.duration,
+        every * case.every,
+        method=rough() if case.rough else None,
+    )
     return run, perf_counter() - begin
 
 

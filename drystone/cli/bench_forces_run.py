@@ -161,12 +161,13 @@ def with_loads(state: ContactState, f: Floats, chosen: Bools) -> ContactState:
     return replace(state, mu=mu, acceleration=acceleration)
 
 
-def listen(scene: Scene, duration: float, every: int = 1, **options: Any) -> RunOfForces:
+def listen(
+    scene: Scene, duration: float, every: int = 1, method: EventDriven | None = None
+) -> RunOfForces:
     """Run a scene by events and compare the methods on its force problems."""
-    sim = scene.simulation(method=EventDriven(**options))
+    sim = scene.simulation(method=EventDriven() if method is None else method)
     heard = Comparison(every=every)
-    method = force_method(sim)
-    method.listener = heard
+    force_method(sim).listener = heard
     evaluations = 0
     while sim.time < duration * (1 - 1e-9):
         evaluations += sim.step().evaluations

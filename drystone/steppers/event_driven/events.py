@@ -130,8 +130,9 @@ class Watch:
     def _slack(self, name: Name) -> float:
         """By how much a condition of L may be violated; what is let press would sink."""
         kind, who = name
-        held = isinstance(who, int) and kind != "press"
-        return float(self.slack[who]) if held else self.loose * HOLDS
+        if kind == "press" or not isinstance(who, int):
+            return self.loose * HOLDS
+        return float(self.slack[who])
 
     def tiny(self, name: Name) -> float:
         """A violation of this condition that is none."""
