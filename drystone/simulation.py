@@ -19,6 +19,7 @@ from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics.energy import energy
 from drystone.errors import ModelError, OptionError, SimulationError
+from drystone.joint_view import JointView
 from drystone.model import State
 from drystone.problems.files import write_problem
 from drystone.recording.keepers import checked, give_back, states
@@ -308,6 +309,10 @@ class Simulation:
         """View of a body by name or handle."""
         self.sync()
         return BodyView(self, self.model.names[self.index(body)])
+
+    def joint(self, name: str) -> JointView:
+        """View of a joint by name: its angles or lengths, their speeds, force and torque."""
+        return JointView(self, name)
 
     @property
     def bodies(self) -> tuple[str, ...]:

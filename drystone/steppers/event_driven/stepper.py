@@ -113,6 +113,11 @@ class EventStepper:
     def scene(self) -> Scene:
         return self.loop.scene
 
+    @property
+    def turns(self) -> Floats | None:
+        """(nq,) coordinates of the joints lately, from which their angles are counted."""
+        return self.scene.turns
+
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h, and what happened."""
         begin = perf_counter()

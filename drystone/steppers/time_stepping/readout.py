@@ -11,6 +11,7 @@ from drystone.constraints.rows import Rows
 from drystone.model import Model, State
 from drystone.steppers.tables import contact_table, joint_table
 from drystone.steppers.time_stepping.warm import sliding
+from drystone.types import Floats
 
 if TYPE_CHECKING:
     from drystone.steppers.time_stepping.jointed import Jointed
@@ -28,6 +29,11 @@ class Readout:
     work: Work | None
     jointed: Jointed
     sleepers: Sleepers
+
+    @property
+    def turns(self) -> Floats | None:
+        """(nq,) coordinates of the joints lately, from which their angles are counted."""
+        return self.jointed.turns
 
     def wake(self) -> None:
         """Wake all sleeping bodies."""
