@@ -45,7 +45,7 @@ class Recorder:
         self.every, self.contacts = every, contacts
         self._encoder = columns.Encoder(model.dim, model.nb, forces)
         self.since = 0  # steps since the last frame
-        self.spare = Spare()  # arrays of contacts that were written
+        self.spare: Spare = []  # arrays of contacts that were written
         self.pace = every  # steps of a piece
         self.callback: Any = None
         self.on_end: Callable[[], None] = lambda: None
@@ -154,6 +154,7 @@ class Recorder:
             first, n = frames.spaced - 1 - self._gone, chunk["time"].size
             self._gone = (self._gone + n) % frames.spaced
             if first >= n:
+                frames.give_back(chunk)
                 return
             chunk = _thinned(chunk, slice(first, None, frames.spaced))
         if self._writer is not None:

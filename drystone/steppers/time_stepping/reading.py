@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -71,30 +70,7 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> Non
     row[the.REDUNDANT] = report.redundant
 
 
-Pair = tuple[np.ndarray, np.ndarray]
-GOING, PATIENCE = 3, 0.1  # arrays that go round; seconds to wait for one before there are more
-
-
-class Spare:
-    """Arrays for contacts, that a run fills and whoever writes them down gives back.
-
-    A run waits for one rather than to have many: memory that was never touched is slow.
-    """
-
-    def __init__(self) -> None:
-        self._back: SimpleQueue[Pair] = SimpleQueue()
-        self._going = 0
-
-    def get(self) -> Pair | None:
-        """One that was given back, None if a new one is to be made."""
-        try:
-            return self._back.get(self._going >= GOING, PATIENCE)
-        except Empty:
-            self._going += 1
-            return None
-
-    def put(self, pair: Pair) -> None:
-        self._back.put(pair)
+Spare = list[tuple[np.ndarray, np.ndarray]]
 
 
 class Frames:
@@ -155,7 +131,7 @@ class Frames:
         """They are many: their arrays change hands instead of being copied."""
         many, room = int(s.count[the.NOTED]), s.noted_whole.shape[0]
         whole, real = s.noted_whole, s.noted_real
-        fresh = None if self.spare is None else self.spare.get()
+        fresh = self.spare.pop() if self.spare else None
         if fresh is None or fresh[0].shape[0] < room:
             fresh = np.empty((room, whole.shape[1]), np.int64), np.empty((room, real.shape[1]))
         s.put(noted_whole=fresh[0], noted_real=fresh[1])
@@ -167,7 +143,7 @@ class Frames:
             chunk.pop(name).base if name in chunk else None for name in ("whole", "real")
         )
         if self.spare is not None and whole is not None and real is not None:
-            self.spare.put((whole, real))
+            self.spare.append((whole, real))
 
     def states(self) -> list[State]:
         return [
