@@ -158,7 +158,8 @@ class Watch:
             gap = float(found.gap[j])
             if i < 0:
                 if abs(gap) <= near and self._alias(own, found, j):
-                    out.joins.append(str(key))
+                    if not self._deeper(own, found, j):
+                        out.joins.append(str(key))
                     continue
                 if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
                     out.joins.append(str(key))
@@ -170,13 +171,20 @@ class Watch:
 
     def _alias(self, own: Contacts, found: Contacts, j: int) -> bool:
         """Whether contact j is a closed one under another name."""
+        return bool((self._beside(own, found, j)).any())
+
+    def _deeper(self, own: Contacts, found: Contacts, j: int) -> bool:
+        """Whether it lies deeper than that one: where a corner passes a corner bodies are apart
+        along the shallower way, and the other means nothing."""
+        return bool((found.gap[j] < own.gap[self._beside(own, found, j)] - self.touch).any())
+
+    def _beside(self, own: Contacts, found: Contacts, j: int) -> Bools:
+        """Closed contacts of the phase at the place of contact j, between the same geoms."""
         mode = self.mode
         pair = (own.geom_a == found.geom_a[j]) & (own.geom_b == found.geom_b[j])
         pair &= mode.closed[: len(own)]
-        if not pair.any():
-            return False
-        away = np.abs(own.point[pair] - found.point[j]).max(axis=1)
-        return bool(away.min() <= SAME * mode.held.scene.size)
+        away = np.abs(own.point - found.point[j]).max(axis=1)
+        return np.asarray(pair & (away <= SAME * mode.held.scene.size))
 
     def _limits(self, now: Evaluation, out: Probe) -> None:
         acts = now.rows.jointed.acts

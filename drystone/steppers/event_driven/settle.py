@@ -14,7 +14,7 @@ import numpy as np
 
 from drystone.constraints.rows import select
 from drystone.errors import SimulationError
-from drystone.model import State
+from drystone.model import Contacts, State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
@@ -31,6 +31,7 @@ ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
 SAME = 1e-10
 CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
+PLACE = 1e-6  # of a body's size: contacts this near to each other are at one place
 SINKS = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
 LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
 TURNED = 0.1  # of the slip speed: slip that has a direction
@@ -99,22 +100,26 @@ class Settler:
 
     def settle(self, state: State, books: Books) -> Mode:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
+        tolerances = self.tolerances
         for k in range(ROUNDS):
             held = self.touching(state)
             bare = bool(held.loaded)  # given loads are nothing beside impulses
-            rows = held.rows(state, None, self.tolerances, impulse=bare)
+            rows = held.rows(state, None, tolerances, impulse=bare)
             if (rows.state.kind == Kind.COLLIDING).any():
                 if k == ROUNDS // 2:
                     books.say("impacts at one instant went on; ended without rebound")
                 self._collide(state, rows, books, plastic=k >= ROUNDS // 2)
                 continue
-            forces, sliding, rows, fresh = self._forces(state, held)
+            forces, sliding, rows, fresh = self._forces(state, held, tolerances)
             creeps = self._creeping(rows, forces)
             if forces.ray is None and creeps.any():
-                least = 0.5 * float(-rows.state.u[creeps, 0].max())
-                slow = Tolerances(normal=least, slip=self.tolerances.slip)
+                least = min(CREEP * self.tolerances.normal, 0.5 * -rows.state.u[creeps, 0].max())
+                slow = Tolerances(normal=float(least), slip=self.tolerances.slip)
                 whole = replace(rows.state, tolerances=slow, slip=None)
                 self._collide(state, replace(rows, state=whole), books, plastic=True)
+                # what parts from now on as slowly as the others came does not rest: taken to rest
+                # it would bring them back
+                tolerances = slow
                 continue
             if forces.ray is None:
                 forces = shared_forces(rows.state, forces)
@@ -131,12 +136,24 @@ class Settler:
         on = acts.loaded | (acts.gap <= self.touch)
         while True:
             found = self.scene.contacts(state)
-            touching = select(found, found.gap <= self.touch)
+            near = found.gap <= self.touch
+            touching = select(found, near & ~self._beyond(found, near))
             if not self.scene.sleepers.wake(touching):
                 break
         held = Held(self.scene, state, touching, acts.action[on])
         held.loaded = int(acts.loaded.sum())
         return held
+
+    def _beyond(self, found: Contacts, near: Bools) -> Bools:
+        """Contacts deeper than another one of the same geoms at the same place: where a corner
+        passes a corner bodies are apart along the shallower way, and the other means nothing."""
+        out = np.zeros(len(found), bool)
+        for j in np.flatnonzero(found.gap < -self.touch).tolist():
+            same = near & (found.geom_a == found.geom_a[j]) & (found.geom_b == found.geom_b[j])
+            same &= found.gap > found.gap[j] + self.touch
+            away = np.abs(found.point[same] - found.point[j]).max(axis=1)
+            out[j] = bool((away <= PLACE * self.scene.size).any())
+        return out
 
     def _creeping(self, rows: Rows, forces: Forces) -> Bools:
         """(nc,) contacts that approach, however slowly, and that no force stops, or not before
@@ -213,9 +230,11 @@ class Settler:
                 books.impulse[name] = books.impulse.get(name, 0.0) + vector
         books.events.append(Event(state.time, kind, names, hit.energy))
 
-    def _forces(self, state: State, held: Held) -> tuple[Forces, Sliding, Rows, Bools]:
+    def _forces(
+        self, state: State, held: Held, tolerances: Tolerances
+    ) -> tuple[Forces, Sliding, Rows, Bools]:
         """Forces, with the dynamic coefficient where static friction gives way; who that is."""
-        rows = held.rows(state, None, self.tolerances)
+        rows = held.rows(state, None, tolerances)
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
