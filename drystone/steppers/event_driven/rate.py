@@ -195,10 +195,9 @@ class Rate:
     def _found(self, x: Floats, R: Floats) -> bool:
         """Look for the contacts at poses x, R of the geoms; whether all are there."""
         detector = self.scene.detector
-        s = detector.scan
-        s.count[stage.STAGE] = stage.BOXES
-        while code := stage.detect(s, x, R, self.scene.near):
-            detector.help(code)
+        detector.scan.count[stage.STAGE] = stage.BOXES
+        while code := stage.detect(detector.scan, x, R, self.scene.near):
+            detector.help(code)  # a longer scan, if it has to be
         s = detector.scan
         lost = event_state.follow(
             s.geom_a, s.geom_b, s.feature, s.count[stage.CONTACTS], self._key, s.point, s.normal,
