@@ -5,6 +5,7 @@ import pytest
 
 import drystone as ds
 from drystone.errors import OptionError
+from drystone.scenes.base import rough
 
 G = 9.81
 
@@ -248,3 +249,27 @@ def test_bodies_at_rest_that_somebody_moves(frames):
     sim.step()
     sim.step()
     assert brick.position == pytest.approx([0.0, 1.0 - 2 * g * h**2], abs=1e-8)
+
+
+def test_blocks_on_two_corners_do_not_give_way_corner_by_corner():
+    """The lowest block of a magazine is pushed out under seven others, which stick to each other
+    on two corners each; corner by corner there were sixty slips in one frame."""
+    scene = ds.scene("block-feeder")
+    sim = scene.simulation(rough())
+    reports = []
+    while sim.time < 0.75:
+        reports.append(sim.step())
+    assert len(events(reports, "slip")) < 40
+    assert max(r.infeasibility for r in reports) <= 1e-9
+    assert max(abs(r.energy.unexplained) for r in reports) < 1e-3
+
+
+def test_what_parts_slowly_is_not_brought_back_onto_what_comes_slowly():
+    """A brick turns into its neighbour on an overlap of a tenth of a millimetre: one end of it
+    presses while the other comes at 0.3 mm/s, below the speed of rest, three thousand times."""
+    sim = ds.scene("destructive-chain").simulation(rough())
+    reports = []
+    while sim.time < 0.68:
+        reports.append(sim.step())
+    assert len(events(reports, "impact")) < 200
+    assert max(r.infeasibility for r in reports) <= 1e-9

@@ -1,9 +1,12 @@
 """What makes the event-driven method fast changes nothing: compiled rates, islands that sleep."""
 
+import copy
+
 import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.kernels import detect as stage
 from drystone.kernels import event_forces, event_state
 from drystone.scenes.base import rough
 from drystone.steppers.event_driven.loop import Loop
@@ -159,3 +162,27 @@ def test_forces_leave_their_rows_without_acceleration():
     event_forces.add_rows(rows, r, body, S, a)
     left = [sum(J[k, s] @ a[body[k, s]] for s in (0, 1) if body[k, s] >= 0) for k in range(4)]
     assert np.abs(left + bias).max() < 1e-12
+
+
+def test_rates_go_on_with_a_scan_that_had_to_grow(monkeypatch):
+    world = ds.World(planar=True)
+    world.add_ground(friction=0.5)
+    world.add_body(ds.Disk(0.1), name="d", mass=1.0, position=(0, 0.1), velocity=(1, 0))
+    sim = ds.Simulation(world, method=ds.EventDriven())
+    sim.step()
+    rate, detector = sim.stepper.loop._fast, sim.stepper.detector
+    y = sim.stepper.loop.layout.pack(sim.state, np.zeros(4))
+    expected = rate(sim.time, y)
+    plain, asked = stage.detect, []
+
+    def detect(scan, *args):
+        asked.append(scan)
+        return 1 if len(asked) == 1 else plain(scan, *args)
+
+    monkeypatch.setattr(stage, "detect", detect)
+    grown = lambda code: setattr(detector, "scan", copy.copy(detector.scan))  # noqa: E731
+    monkeypatch.setattr(detector, "help", grown)
+    assert rate(sim.time, y) == pytest.approx(expected)
+    assert len(asked) == 2
+    assert asked[1] is detector.scan
+    assert asked[0] is not detector.scan
