@@ -56,4 +56,4 @@ def test_an_unknown_joint_is_named_with_those_there_are():
     with pytest.raises(ModelError, match=r"joint 'axel'.*axle"):
         sim.joint("axel")
     with pytest.raises(ModelError, match="no step"):
-        sim.joint("axle").force  # noqa: B018
+        _ = sim.joint("axle").force

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from time import sleep
@@ -288,7 +288,7 @@ class Recording(Facts):
             for place, name in enumerate(names if len(mine) else ()):
                 column = out.setdefault(name, np.zeros(self._n - 1))
                 at = ends[mine] + place
-                column[mine] = self._guard(lambda at=at: values[at])  # type: ignore[misc]
+                column[mine] = self._guard(partial(values.__getitem__, at))
         return out
 
     @cached_property

@@ -19,14 +19,16 @@ from drystone.geometry import kinds
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.settle import OFTEN
 from drystone.steppers.event_driven.touch import Rows
 from drystone.types import Bools, Floats
 
 HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
-OFTEN = 3  # phases of a frame that a contact ends in this way; after them it may be violated by
-AGAIN = 100.0  # times as much, after one more by as much again, and no more: what is at its bound
-# by the nature of things would end phase after phase
+AGAIN = (
+    100.0  # times as much after OFTEN phases of a frame that a contact ends in this way, after one
+)
+# more as much again, and no more: what is at its bound by its nature would end phase after phase
 TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
 NONE = 1e-13  # of a body's size: a gap that is none
@@ -158,8 +160,7 @@ class Watch:
             gap = float(found.gap[j])
             if i < 0:
                 if abs(gap) <= near and self._alias(own, found, j):
-                    if not self._deeper(own, found, j):
-                        out.joins.append(str(key))
+                    out.joins.append(str(key))
                     continue
                 if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
                     out.joins.append(str(key))
@@ -171,20 +172,13 @@ class Watch:
 
     def _alias(self, own: Contacts, found: Contacts, j: int) -> bool:
         """Whether contact j is a closed one under another name."""
-        return bool((self._beside(own, found, j)).any())
-
-    def _deeper(self, own: Contacts, found: Contacts, j: int) -> bool:
-        """Whether it lies deeper than that one: where a corner passes a corner bodies are apart
-        along the shallower way, and the other means nothing."""
-        return bool((found.gap[j] < own.gap[self._beside(own, found, j)] - self.touch).any())
-
-    def _beside(self, own: Contacts, found: Contacts, j: int) -> Bools:
-        """Closed contacts of the phase at the place of contact j, between the same geoms."""
         mode = self.mode
         pair = (own.geom_a == found.geom_a[j]) & (own.geom_b == found.geom_b[j])
         pair &= mode.closed[: len(own)]
-        away = np.abs(own.point - found.point[j]).max(axis=1)
-        return np.asarray(pair & (away <= SAME * mode.held.scene.size))
+        if not pair.any():
+            return False
+        away = np.abs(own.point[pair] - found.point[j]).max(axis=1)
+        return bool(away.min() <= SAME * mode.held.scene.size)
 
     def _limits(self, now: Evaluation, out: Probe) -> None:
         acts = now.rows.jointed.acts

@@ -14,7 +14,7 @@ import numpy as np
 
 from drystone.constraints.rows import select
 from drystone.errors import SimulationError
-from drystone.model import Contacts, State
+from drystone.model import State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
@@ -31,7 +31,6 @@ ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
 SAME = 1e-10
 CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
-PLACE = 1e-6  # of a body's size: contacts this near to each other are at one place
 SINKS = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
 LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
 TURNED = 0.1  # of the slip speed: slip that has a direction
@@ -136,24 +135,12 @@ class Settler:
         on = acts.loaded | (acts.gap <= self.touch)
         while True:
             found = self.scene.contacts(state)
-            near = found.gap <= self.touch
-            touching = select(found, near & ~self._beyond(found, near))
+            touching = select(found, found.gap <= self.touch)
             if not self.scene.sleepers.wake(touching):
                 break
         held = Held(self.scene, state, touching, acts.action[on])
         held.loaded = int(acts.loaded.sum())
         return held
-
-    def _beyond(self, found: Contacts, near: Bools) -> Bools:
-        """Contacts deeper than another one of the same geoms at the same place: where a corner
-        passes a corner bodies are apart along the shallower way, and the other means nothing."""
-        out = np.zeros(len(found), bool)
-        for j in np.flatnonzero(found.gap < -self.touch).tolist():
-            same = near & (found.geom_a == found.geom_a[j]) & (found.geom_b == found.geom_b[j])
-            same &= found.gap > found.gap[j] + self.touch
-            away = np.abs(found.point[same] - found.point[j]).max(axis=1)
-            out[j] = bool((away <= PLACE * self.scene.size).any())
-        return out
 
     def _creeping(self, rows: Rows, forces: Forces) -> Bools:
         """(nc,) contacts that approach, however slowly, and that no force stops, or not before

@@ -8,6 +8,7 @@ and the loop goes on from the stage where it stopped. One step or a thousand, it
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
@@ -52,14 +53,15 @@ def applies(options: TimeStepping, model: Model) -> bool:
     return plain and lawful and options.mass == "start"
 
 
+def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
+    """The stage of this name for worlds in the plane or in space."""
+    found: Callable[..., Any] = getattr(module, f"{name}_{'planar' if dim == 2 else 'spatial'}")
+    return found
+
+
 def stages(dim: int) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported."""
-    way = "planar" if dim == 2 else "spatial"
-
-    def of(module: Any, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(module, f"{name}_{way}")
-        return function
-
+    of = partial(stage_of, dim)
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),

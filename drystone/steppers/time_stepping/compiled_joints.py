@@ -7,7 +7,7 @@ problem that is not solved) is begun anew in Python: the loop comes back with it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,7 +36,7 @@ from drystone.problems.cones import CircularCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.time_stepping.aid import METHODS
-from drystone.steppers.time_stepping.compiled import Compiled, Stage
+from drystone.steppers.time_stepping.compiled import Compiled, Stage, stage_of
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.joint_buffers import JointBuffers
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
@@ -59,12 +59,7 @@ def applies(options: TimeStepping, model: Model) -> bool:
 
 def joint_stages(dim: int) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported."""
-    way = "planar" if dim == 2 else "spatial"
-
-    def of(module: Any, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = getattr(module, f"{name}_{way}")
-        return function
-
+    of = partial(stage_of, dim)
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),

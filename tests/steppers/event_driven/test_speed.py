@@ -180,8 +180,11 @@ def test_rates_go_on_with_a_scan_that_had_to_grow(monkeypatch):
         return 1 if len(asked) == 1 else plain(scan, *args)
 
     monkeypatch.setattr(stage, "detect", detect)
-    grown = lambda code: setattr(detector, "scan", copy.copy(detector.scan))  # noqa: E731
-    monkeypatch.setattr(detector, "help", grown)
+
+    def grow(code):
+        detector.scan = copy.copy(detector.scan)
+
+    monkeypatch.setattr(detector, "help", grow)
     assert rate(sim.time, y) == pytest.approx(expected)
     assert len(asked) == 2
     assert asked[1] is detector.scan
