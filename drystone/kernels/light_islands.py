@@ -27,6 +27,7 @@ from drystone.kernels.light_spatial import sweep_spatial
 
 MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
 EVERY = 8  # sweeps between judgings, once the first few are done
+SOON = 3  # sweeps until an island is judged that was left for a looser tolerance
 RESTART = 1.1  # of |g|^2, from one sweep to the next
 GROWN = 1.5  # of |g|^2, from its least on: in large heaps it may grow slowly, and for ever
 GO_ON = -1  # no status: the island is swept on
@@ -34,11 +35,12 @@ GO_ON = -1  # no status: the island is swept on
 
 @stage
 def solve_light_islands(
-    chosen, start, body, bias, mu, law, tol, enough, least, most, leave, q, v, r, u, ended, sweeps,
-    residual, contact, motion, seen, mine,
+    chosen, start, body, bias, mu, law, tol, enough, resort, least, most, leave, q, v, r, u, ended,
+    sweeps, residual, contact, motion, seen, mine,
 ):  # fmt: skip
     """Sweep the chosen islands until both residuals are <= tol (ni,), or <= enough (ni,) after
-    least (ni,) sweeps, or most (ni,) sweeps.
+    least (ni,) sweeps, or most (ni,) sweeps; where that is out of reach, until they are <= resort
+    (ni,), if that is more than enough.
 
     For contacts alone, of Coulomb's law in space or of either law in the plane. chosen (n,):
     numbers of islands; body (nc, 2); v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
@@ -55,8 +57,8 @@ def solve_light_islands(
         members = _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion)
         plain_q, free_q = free_scales(lo, hi, q, contact, 13 if d == 2 else 27)
         ended[k], count, residual[k, 0], residual[k, 1] = _solve(
-            lo, hi, body, mine[:members], law, tol[k], enough[k], least[k], most[k], leave, plain_q,
-            free_q, u, contact, motion,
+            lo, hi, body, mine[:members], law, tol[k], enough[k], resort[k], least[k], most[k],
+            leave, plain_q, free_q, u, contact, motion,
         )  # fmt: skip
         sweeps[k] += count
         for i in range(lo, hi):
@@ -96,7 +98,8 @@ def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
 
 @stage
 def _solve(
-    lo, hi, body, mine, law, tol, enough, least, most, leave, plain_q, free_q, u, contact, motion
+    lo, hi, body, mine, law, tol, enough, resort, least, most, leave, plain_q, free_q, u, contact,
+    motion,
 ):  # fmt: skip
     """Status, sweeps and both residuals of one island."""
     planar = u.shape[1] == 2
@@ -124,6 +127,9 @@ def _solve(
         worst = max(plain, free)
         size = hi - lo
         code = verdict(size, done, upto, last, before, worst, tol, enough, least, most, leave)
+        if worth_resort(code, done, most, worst, enough, resort):
+            tol, enough, leave, code = 0.0, resort, False, GO_ON
+            least, upto = done, done + SOON
         if code != GO_ON:
             return code, done, plain, free
         goal = new * ((tol if done < least else enough) / worst) ** 2
@@ -159,6 +165,13 @@ def verdict(nc, done, upto, last, before, worst, tol, enough, least, most, leave
         if left and _hopeless(rate, tol / worst, least - done):
             return status.RUNNING
     return GO_ON
+
+
+@stage
+def worth_resort(code, done, most, worst, enough, resort):
+    """Whether an island that is left is swept on, to what it is to reach at the least: another
+    solve for that would begin again with loading it, and without momentum."""
+    return code == status.RUNNING and done < most and enough < resort < worst < np.inf
 
 
 @stage

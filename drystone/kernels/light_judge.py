@@ -6,7 +6,9 @@ s^2 the mean diagonal of D): what is said of the free velocity q never changes d
 
 import numpy as np
 
+from drystone.kernels._ahead import AHEAD, fetch_line
 from drystone.kernels._jit import stage
+from drystone.kernels.light_spatial import CONTACT, MOTION
 
 SMALLEST = 2.220446049250313e-16**2
 
@@ -64,6 +66,7 @@ def judge_spatial(lo, hi, body, contact, motion, u):
     u (nc, 3) gets their velocities."""
     plain_f, plain_r, plain_u, free_f, free_r, free_u = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(lo, hi):
+        fetch_line(min(i + AHEAD, hi - 1), body, contact, CONTACT, motion, MOTION)
         a, b = body[i, 0], body[i, 1]
         x, y, z = contact[i, 9], contact[i, 10], contact[i, 11]
         k0, k1, k2 = motion[a, 3], motion[a, 4], motion[a, 5]

@@ -12,9 +12,10 @@ then streams through memory, which in large worlds is worth more than the second
 
 import numpy as np
 
+from drystone.kernels._ahead import AHEAD, fetch
 from drystone.kernels._jit import kernel
 from drystone.kernels._threads import meet
-from drystone.kernels.light_islands import EVERY, GO_ON, momentum, verdict
+from drystone.kernels.light_islands import EVERY, GO_ON, SOON, momentum, verdict, worth_resort
 from drystone.kernels.light_judge import judge_spatial, ratios
 from drystone.kernels.light_planar import judge_planar, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
@@ -69,7 +70,10 @@ def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, nea
     members (n,): bodies in their new order; near (nc, 2), line (nc, .), state (n, .): out.
     """
     at_bias, at_mu, at, before = (6, 12, 14, 6) if d == 2 else (15, 26, 29, 14)
+    last = order.size - 1
     for j in range(order.size):
+        for e in range(0, contact.shape[1], 8):
+            fetch(contact, order[min(j + AHEAD, last)], e)
         i = order[j]
         near[j, 0], near[j, 1] = number[body[i, 0]], number[body[i, 1]]
         for e in range(contact.shape[1]):
@@ -107,8 +111,8 @@ def scatter(order, members, line, state, speed, r, u, v):
 
 @kernel
 def solve_parts(
-    rank, threads, gate, first, first_body, near, law, tol, enough, least, most, leave, plain_q,
-    free_q, u, line, state, sums, result,
+    rank, threads, gate, first, first_body, near, law, tol, enough, resort, least, most, leave,
+    plain_q, free_q, u, line, state, sums, result,
 ):  # fmt: skip
     """What thread `rank` of `threads` does of a solve; all are called with the same arguments.
 
@@ -150,6 +154,9 @@ def solve_parts(
         worst = max(plain, free)
         size = first[parts + 1]
         code = verdict(size, done, upto, last, before, worst, tol, enough, least, most, leave)
+        if worth_resort(code, done, most, worst, enough, resort):
+            tol, enough, leave, code = 0.0, resort, False, GO_ON
+            least, upto = done, done + SOON
         if code != GO_ON:
             if rank == 0:
                 result[0], result[1], result[2], result[3] = code, done, plain, free

@@ -10,6 +10,7 @@ One line of ``contact`` (nc, CONTACT): 0 n, 2 levers of n and t about a, 4 about
 
 import numpy as np
 
+from drystone.kernels._ahead import AHEAD, FAR, fetch_line
 from drystone.kernels._jit import stage
 
 CONTACT, MOTION = 18, 9
@@ -56,6 +57,8 @@ def sweep_planar(lo, hi, body, contact, motion, law, beta):
     """
     total = 0.0
     for i in range(lo, hi):
+        if hi - lo > FAR:
+            fetch_line(min(i + AHEAD, hi - 1), body, contact, CONTACT, motion, MOTION)
         a, b = body[i, 0], body[i, 1]
         n0, n1 = contact[i, 0], contact[i, 1]
         an, at, bn, bt = contact[i, 2], contact[i, 3], contact[i, 4], contact[i, 5]
@@ -153,6 +156,8 @@ def judge_planar(lo, hi, body, contact, motion, law, u):
     u (nc, 2) gets their velocities."""
     plain_f, plain_r, plain_u, free_f, free_r, free_u = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(lo, hi):
+        if hi - lo > FAR:
+            fetch_line(min(i + AHEAD, hi - 1), body, contact, CONTACT, motion, MOTION)
         a, b = body[i, 0], body[i, 1]
         n0, n1, wa, wb = contact[i, 0], contact[i, 1], motion[a, 2], motion[b, 2]
         x, y = motion[a, 0] - motion[b, 0], motion[a, 1] - motion[b, 1]

@@ -19,6 +19,7 @@ before. One line of ``motion`` (nb, MOTION): 0 v, 6 1/m, 7 the inverse inertia i
 
 import numpy as np
 
+from drystone.kernels._ahead import AHEAD, fetch_line
 from drystone.kernels._jit import stage
 from drystone.kernels.light_slip import slip
 
@@ -96,6 +97,7 @@ def sweep_spatial(lo, hi, body, contact, motion, beta):
     """
     total = 0.0
     for i in range(lo, hi):
+        fetch_line(min(i + AHEAD, hi - 1), body, contact, CONTACT, motion, MOTION)
         a, b = body[i, 0], body[i, 1]
         ax, ay, az = contact[i, 9], contact[i, 10], contact[i, 11]
         bx, by, bz = contact[i, 12], contact[i, 13], contact[i, 14]

@@ -49,7 +49,7 @@ class Solve:
         if light:
             contact, motion, _ = packed(a)
             work = np.empty(a["nb"], np.int64), np.empty(a["nb"], np.int64)
-            args = (chosen, start, a["body"], bias, mu, law, tol, tol, most, most, False)
+            args = (chosen, start, a["body"], bias, mu, law, tol, tol, tol, most, most, False)
             assert solve_light_islands(*args, *end, *out, contact, motion, *work) == 0
             return
         unit = np.sqrt(np.einsum("iaa->i", a["D"]) / d)

@@ -72,7 +72,8 @@ def choose_rest(s, scan):
         if size > the.SMALL and worst <= s.limit[k]:
             s.plan[k] = the.DONE
             continue
-        s.enough[k], s.least[k], s.most[k] = s.limit[k], the.MANY, the.MANY
+        s.enough[k] = s.resort[k] = s.limit[k]
+        s.least[k] = s.most[k] = the.MANY
         s.chosen[s.chosen_count[0]] = k
         s.chosen_count[0] += 1
     total = 0.0

@@ -80,13 +80,16 @@ def _islands(s):
             s.most[k] = max(the.MANY, the.PLENTY // size)
             if not settled(s, k):
                 s.limit[k] = s.real[the.LOOSE]
-        s.enough[k], s.least[k] = s.limit[k], s.most[k]
+        s.enough[k] = s.resort[k] = s.limit[k]
+        s.least[k] = s.most[k]
         if size > the.SMALL and s.limit[k] < s.real[the.LOOSE]:
             # the warm start carries on: what is left of the tolerance is swept in later steps. If
             # Newton's turn comes next, it is not to begin where sweeps have done the easy part
             s.enough[k], s.least[k], s.most[k] = max(tol, CALM * s.real[the.LOOSE]), SOME, MORE
             if s.count[the.WAIT] == 0:
                 s.enough[k], s.most[k] = tol, SOME
+            else:
+                s.resort[k] = s.real[the.LOOSE]
         s.residual[k, 0] = s.residual[k, 1] = 0.0
     return the.GO_ON
 

@@ -64,9 +64,9 @@ class Aid:
         n, ni, m = int(s.count[the.ROWS]), int(s.count[the.ISLANDS]), int(s.chosen_count[0])
         task = Task(
             s.start[: ni + 1], s.body[:n], s.bias[:n], s.mu[:n], int(s.count[the.LAW]),
-            s.limit[:ni], s.enough[:ni], s.least[:ni], s.most[:ni], bool(s.leave[0]), s.q[:n],
-            s.v, s.r[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni], s.contact[:n],
-            s.motion,
+            s.limit[:ni], s.enough[:ni], s.resort[:ni], s.least[:ni], s.most[:ni],
+            bool(s.leave[0]), s.q[:n], s.v, s.r[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni],
+            s.residual[:ni], s.contact[:n], s.motion,
         )  # fmt: skip
         self.sweeper.solve(s.chosen[:m].copy(), task, s.position)
         sweeps.counted(s, ni)

@@ -140,7 +140,9 @@ class Buffers:
              "place", "source", "old_a", "old_b", "old_feature", "chosen", "most", "least", "ended",
              "sweeps", "plan"), ((), N),
         )  # fmt: skip
-        kinds |= dict.fromkeys(("gap", "mu", "spin", "old_spin", "limit", "enough"), ((), F))
+        kinds |= dict.fromkeys(
+            ("gap", "mu", "spin", "old_spin", "limit", "enough", "resort"), ((), F)
+        )
         kinds |= dict.fromkeys(("keep", "forced", "loose", "slid", "old_slid"), ((), B))
         kinds |= dict.fromkeys(("bias", "zero", "r", "u", "q", "w"), ((d,), F))
         kinds |= dict.fromkeys(("point", "normal", "impulse", "old_impulse"), ((dim,), F))

@@ -108,8 +108,10 @@ class Stepper(Readout):
     def _gained(self, report: StepReport, level: int) -> bool:
         """Whether joints made or lost energy in this step: links that turn far in it, as in a
         whip's crack, meet conditions at its end that its middle would not."""
+        if level >= GAINING or self.jointed.joints is None:  # asking for rows may store them
+            return False
         rows, solved, work = self.rows, self.solved, self.work
-        if level >= GAINING or rows is None or rows.blocks is None or solved is None or not work:
+        if rows is None or rows.blocks is None or solved is None or not work:
             return False
         tied = (rows.joint >= 0) & (rows.blocks.action[rows.joint] < 0)
         mean = rows.velocities(0.5 * (work.v0 + solved.v))[tied]

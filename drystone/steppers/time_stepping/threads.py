@@ -61,6 +61,7 @@ class Task(NamedTuple):
     law: int
     tol: Floats
     enough: Floats
+    resort: Floats
     least: Ints
     most: Ints
     leave: bool
@@ -144,8 +145,8 @@ class Sweeper:
         def one(rank: int) -> None:
             solve_parts(
                 rank, threads, gate, first, first_body, near, task.law, task.tol[k],
-                task.enough[k], task.least[k], task.most[k], task.leave, plain_q, free_q, speed,
-                line, state, sums, result,
+                task.enough[k], task.resort[k], task.least[k], task.most[k], task.leave, plain_q,
+                free_q, speed, line, state, sums, result,
             )  # fmt: skip
 
         self._run(one, threads)

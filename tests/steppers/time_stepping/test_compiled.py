@@ -172,3 +172,16 @@ def test_threads_do_not_change_the_bits(monkeypatch) -> None:
         assert sim.report.contacts > 150
         ends.append(sim)
     same(*ends)
+
+
+def test_a_step_without_joints_stores_no_rows() -> None:
+    """J and P are a third of all memory of a large heap; only who asks for rows pays for them."""
+    simulation = ds.scene("spheres", n=27).simulation()
+    for _ in range(3):
+        simulation.step()
+    stepper = simulation.stepper
+    assert isinstance(stepper, Compiled)
+    assert stepper.buffers.s.J.shape[0] == 1
+    rows = stepper.rows
+    assert rows is not None
+    assert rows.J.shape[0] == rows.nc

@@ -58,8 +58,8 @@ def heap(dim, side, seed=0):
     return a
 
 
-def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None):
-    """All results of a solve, as arrays."""
+def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None, resort=None):
+    """All results of a solve, as arrays; with `resort` islands are left where it goes slowly."""
     nc, dim = a["nc"], a["dim"]
     start = np.array([0, nc]) if start is None else start
     ni = start.size - 1
@@ -68,8 +68,9 @@ def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None):
     ended, sweeps, residual = np.zeros(ni, np.int64), np.zeros(ni, np.int64), np.zeros((ni, 2))
     args = (
         start, a["body"], np.zeros((nc, dim)), np.full(nc, 0.4), 0,
-        np.full(ni, tol), np.full(ni, enough or tol), np.full(ni, least or most),
-        np.full(ni, most), False, q, v, r, u, ended, sweeps, residual, a["contact"], a["motion"],
+        np.full(ni, tol), np.full(ni, enough or tol), np.full(ni, resort or enough or tol),
+        np.full(ni, least or most), np.full(ni, most), resort is not None, q, v, r, u, ended,
+        sweeps, residual, a["contact"], a["motion"],
     )  # fmt: skip
     if sweeper is None:
         Task(*args).solve(np.arange(ni))
@@ -102,6 +103,21 @@ def test_enough_ends_a_solve_after_the_least_number_of_sweeps(small, dim, side, 
     soon = solved(a, sweeper, tol=1e-2, enough=1e-1, least=12)
     assert soon["ended"][0] == status.SOLVED
     assert soon["sweeps"][0] <= 12
+
+
+@pytest.mark.parametrize("sweeper", [None, Sweeper(1)])
+@pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
+def test_an_island_that_promises_no_end_goes_on_to_its_last_resort(small, dim, side, sweeper):
+    a = heap(dim, side)
+    ask = {"tol": 1e-15, "enough": 1e-14, "least": 30, "most": 60}
+    left = solved(a, sweeper, resort=1e-14, **ask)
+    assert left["ended"][0] == status.RUNNING
+    assert left["sweeps"][0] < 60, "it is left"
+    wanted = 0.3 * left["residual"].max()
+    done = solved(a, sweeper, resort=wanted, **ask)
+    assert done["ended"][0] == status.RUNNING, "what was asked for is not reached"
+    assert done["residual"].max() <= wanted
+    assert left["sweeps"][0] < done["sweeps"][0] <= 60
 
 
 @pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
