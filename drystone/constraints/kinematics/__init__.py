@@ -5,6 +5,7 @@ from drystone.constraints.kinematics.contact import (
     Feature,
     Flag,
     contact_kinematics,
+    jacobians,
     pieces_changed,
 )
 from drystone.constraints.kinematics.rolling import rolling
@@ -16,6 +17,7 @@ __all__ = [
     "Flag",
     "contact_kinematics",
     "contact_system",
+    "jacobians",
     "pieces_changed",
     "rolling",
 ]

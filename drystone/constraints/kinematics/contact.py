@@ -175,6 +175,11 @@ def _frames(normal: Floats) -> Floats:
     return frame
 
 
+def jacobians(body: Ints, position: Floats, contacts: Contacts) -> Floats:
+    """J (nc, d, 2, dof) of contacts between bodies (nc, 2) at their positions (nb, dim)."""
+    return _rows(body, position, contacts.point, _frames(contacts.normal))
+
+
 def _rows(body: Ints, position: Floats, point: Floats, frame: Floats) -> Floats:
     nc, dim = point.shape
     nb, dof = position.shape[0], 3 * (dim - 1)

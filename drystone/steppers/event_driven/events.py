@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 
@@ -107,8 +108,11 @@ class Watch:
         out = Probe(t, now, {}, {})
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
-        for name, margin_ in self.mode.margins(now).items():
-            out.values[name] = margin_ + self._slack(name)
+        for kind, margins in zip(LAW, self.mode.margins(now), strict=True):
+            slack = self.loose * HOLDS if kind == "press" else self.slack
+            there = np.flatnonzero(margins < np.inf)
+            values = (margins + slack)[there].tolist()
+            out.values.update(zip(zip(repeat(kind), there.tolist()), values, strict=True))
         self._slips(now.rows.kin, now.rows.state.u[:, 1:], out)
         self._lost(found, now.rows.contacts, now.rows.lost, out)
         self._borders(now, out)
@@ -128,6 +132,21 @@ class Watch:
         if self.slips:
             self._slips(scene.kinematics(state, own, mode.held.shapes), None, out)
         return out
+
+    def late(self, there: State, state: State, margin: Floats) -> float:
+        """How long ago [s] contacts met that are deeper than touching ones may be, in a state that
+        closing moved from `there`; 0: none is."""
+        scene = self.mode.held.scene
+        away = np.abs(state.position - there.position).max(initial=0.0)
+        turn = np.abs(state.orientation - there.orientation).max(initial=0.0)
+        if away + scene.size * turn <= self.touch:
+            return 0.0
+        found = scene.contacts(state, np.maximum(margin, scene.near))
+        own, _ = self.mode.held.contacts(state, found)
+        out = Probe(state.time, None, {}, {})
+        self._gaps(state, found, own, out)
+        deep = [(-out.values[name], -rate) for name, rate in out.rates.items()]
+        return max((c / v for c, v in deep if c > self.touch and v > 0.0), default=0.0)
 
     def _slack(self, name: Name) -> float:
         """By how much a condition of L may be violated; what is let press would sink."""

@@ -35,6 +35,7 @@ STORM = 40  # events in a frame after which contacts rest, stick and stop turnin
 COARSE = 16  # after twice as many forces follow the laws only at so many instants of a frame
 PROGRESS = 1e-11  # [s]
 FAR = 1e12  # [m], [m/s]: no state is there
+EARLIER = 4  # rounds of an event's time
 DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
 
 
@@ -134,9 +135,9 @@ class Loop:
     def _hold(self, mode: Mode, state: State) -> None:
         """What presses is at rest from here on: closed, without speed across the contact."""
         before = self._energy(state)
-        rows = mode.held.rows(state, mode.sliding, mode.tolerances)
-        deep = np.abs(rows.gap) > DEEP * self.settler.touch
-        self._targets = np.where(deep & np.isfinite(rows.gap), rows.gap, 0.0)
+        gap = mode.held.closing(state).gap
+        deep = np.abs(gap) > DEEP * self.settler.touch
+        self._targets = np.where(deep & np.isfinite(gap), gap, 0.0)
         close(mode, state, self._targets)
         stop(mode, state, start=True)
         mode.rest(state)
@@ -172,7 +173,7 @@ class Loop:
                 prior = watch.probe(state.time, state, margin)
             event, probe = self._look(watch, solver, state, after, prior, margin, stuck)
             if event is not None:
-                return self._end(mode, event)
+                return self._end(watch, event, state.time, margin)
             self.last = self.last if probe is None else probe.now
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
@@ -333,20 +334,31 @@ class Loop:
             return (dense, a, b), None
         return None, end
 
-    def _end(self, mode: Mode, event: tuple[Any, Probe, Probe]) -> State:
-        """The state at an event: the legal side, but where the next phase must see the change."""
+    def _end(
+        self, watch: Watch, event: tuple[Any, Probe, Probe], since: float, margin: Floats
+    ) -> State:
+        """The state at an event, the legal side, but where the next phase must see the change;
+        since: when the step began."""
         dense, legal, illegal = event
+        mode = watch.mode
         names = illegal.violated()
         kinds = sorted({name[0] for name in names})
         t = illegal.t
         if set(kinds) <= {"gap", "limit"} and illegal.t - legal.t <= 1e-12 * max(1.0, abs(t)):
             t = legal.t
-        y = dense[0](t)
-        state = self.layout.state(t, y)
-        self._advance_turns(state)
-        before = self._energy(state)
-        close(mode, state, self._targets)
-        stop(mode, state)  # the polynomial of a step is less exact than its end
+        for _ in range(EARLIER):
+            y = dense[0](t)
+            state = self.layout.state(t, y)
+            there = state.copy()
+            self._advance_turns(state)
+            before = self._energy(state)
+            close(mode, state, self._targets)
+            stop(mode, state)  # the polynomial of a step is less exact than its end
+            # what closing moves it may move into others, that meet a little earlier then
+            late = watch.late(there, state, margin)
+            if late == 0.0 or t - late <= since:
+                break
+            t -= late
         y[self.layout.work][CONSTRAINT] += self._energy(state) - before
         held = mode.held.names
         for kind in kinds:

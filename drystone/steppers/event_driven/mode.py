@@ -13,13 +13,14 @@ import numpy as np
 
 from drystone.constraints.kinematics import ContactKinematics
 from drystone.errors import SimulationError
+from drystone.kernels.event_forces import powers
+from drystone.kernels.event_margins import margins, row_accelerations
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Tolerances
-from drystone.steppers.event_driven.forces.compute import contact_motion, scatter
-from drystone.steppers.event_driven.forces.methods import acting
-from drystone.steppers.event_driven.forces.system import System
+from drystone.steppers.event_driven.forces.compute import contact_motion
+from drystone.steppers.event_driven.law import Law
 from drystone.steppers.event_driven.touch import Held, Rows
-from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
+from drystone.steppers.event_driven.vector import FRICTION, LOADS
 from drystone.types import Bools, Floats
 
 STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
@@ -52,7 +53,7 @@ class Sliding:
 
 @dataclass(slots=True)
 class Evaluation:
-    """Forces f (nc, d), joint (nj,), accelerations (nb, dof) at a state; contact accelerations."""
+    """Forces f (nc, d), joint (nj,), accelerations (nb, dof) at a state."""
 
     state: State
     rows: Rows
@@ -60,7 +61,6 @@ class Evaluation:
     joint: Floats
     acceleration: Floats
     power: Floats
-    parts: list[tuple[System, Floats, Floats]]
 
 
 class Mode:
@@ -83,13 +83,21 @@ class Mode:
         self.held, self.forces, self.sliding = held, forces, sliding
         self.tolerances, self.method, self.fresh = tolerances, method, fresh
         self._last: Evaluation | None = None
-        self.resting: dict[int, tuple[System, Floats, Floats]] = {}
+        self.resting: dict[int, tuple[Floats, Floats]] = {}  # forces of islands in equilibrium
+        self._law: Law | None = None
         word = np.array(forces.word, dtype="<U9")
         self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
         a = np.abs(forces.contact_acceleration)
         self.idle: Bools = (word == "open") & (a[:, 0] <= STILL * a.max(initial=1.0))
         self.smooth = all(part.index_set is not None for part in forces.islands)
+        self._island = np.full(word.size, -1)
+        self._pressing, self._sticking = np.zeros((2, word.size), bool)
+        for k, part in enumerate(forces.islands):
+            L, own = part.index_set, part.system.contacts
+            self._island[own] = k
+            if L is not None:
+                self._pressing[own], self._sticking[own] = L.closed, L.stick
 
     @property
     def signature(self) -> tuple[object, ...]:
@@ -101,21 +109,36 @@ class Mode:
         rows = self.held.rows(state, self.sliding, self.tolerances, found=found)
         if self._last is not None and self._last.rows is rows:
             return self._last
-        now = rows.state
-        if not self.smooth:
-            result = self.method.solve(now)
-            f, joint, acceleration, parts = result.f, result.joint, result.acceleration, []
+        if self.smooth:
+            f, joint, acceleration = self._by_law(rows)
         else:
-            f, joint = np.zeros((now.nc, now.d)), np.zeros(now.nj)
-            acceleration, parts = now.acceleration.copy(), self._parts(rows)
-            for system, r, _ in parts:
-                scatter(system, r, f, joint)
-                system.add_motion(r, acceleration)
-            for system, _, _ in self.resting.values():
-                acceleration[system.bodies] = 0.0
+            result = self.method.solve(rows.state)
+            f, joint, acceleration = result.f, result.joint, result.acceleration
         power = self._power(rows, f, joint, state.velocity)
-        self._last = Evaluation(state, rows, f, joint, acceleration, power, parts)
+        self._last = Evaluation(state, rows, f, joint, acceleration, power)
         return self._last
+
+    def _by_law(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Forces of contacts and joints, and accelerations, by the index sets of the phase."""
+        state = rows.state
+        law = self._law
+        if law is None:
+            model = self.held.scene.model
+            every = np.arange(state.nc)
+            law = self._law = Law(model, self.forces, every, rows.body, self.resting)
+        slip, mu = state.slip_directions, state.acting
+        friction = np.where(law.tied[:, None], mu[:, None] * (law.direction - slip), 0.0)
+        acceleration = state.acceleration.copy()
+        r = law.forces(rows.J, rows.bias, rows.soft, friction, state.inverse_inertia, acceleration)
+        nd = state.nc * state.d
+        f, joint = r[:nd].reshape(state.nc, state.d), r[nd:]
+        if not np.isfinite(r).all():
+            raise SimulationError("the index set of a phase became singular")
+        for k, (mine, ties) in self.resting.items():
+            system = self.forces.islands[k].system
+            f[system.contacts], joint[system.joints] = mine, ties
+            acceleration[system.bodies] = 0.0
+        return f, joint, acceleration
 
     def rest(self, state: State) -> None:
         """Islands that are in equilibrium stay so for the phase; their velocities become zero, in
@@ -130,89 +153,55 @@ class Mode:
             busy[model.joints.body[model.joints.body >= 0]] = True
         now = self.evaluate(state)
         size = float(np.abs(model.gravity).max(initial=0.0))
-        for k, (system, r, a) in enumerate(now.parts):
+        for k, part in enumerate(self.forces.islands):
+            system = part.system
             v, rate = state.velocity[system.bodies], now.acceleration[system.bodies]
             if busy[system.bodies].any():
                 continue
             quiet = np.abs(v).max(initial=0.0) <= STILL * scene.size
             if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
-                self.resting[k] = (system, r, a)
+                self.resting[k] = now.f[system.contacts], now.joint[system.joints]
                 state.velocity[system.bodies] = 0.0
-                self._last = None
-
-    def _parts(self, rows: Rows) -> list[tuple[System, Floats, Floats]]:
-        out = []
-        for k, part in enumerate(self.forces.islands):
-            if k in self.resting:
-                out.append(self.resting[k])
-                continue
-            system = System(rows.state, part.system.contacts, part.system.joints)
-            slip, mu = acting(system)
-            L = part.index_set
-            found = None if L is None else L.values(system, mu, slip)
-            if found is None:
-                raise SimulationError("the index set of a phase became singular")
-            out.append((system, *found))
-        return out
+                self._last = self._law = None
 
     def _power(self, rows: Rows, f: Floats, joint: Floats, v: Floats) -> Floats:
         """Rates of the energies of ``vector`` [W]."""
-        state, out, nr = rows.state, np.zeros(4), rows.nr
+        state, out, d = rows.state, np.zeros(4), rows.state.d
         model = self.held.scene.model
-        moving = model.inverse_mass > 0
-        out[LOADS] = float((rows.loads.force[moving] * v[moving]).sum())
-        out[FRICTION] = float((f[:nr, 1:] * state.u[:nr, 1:]).sum())
-        if rows.loaded.any():
+        driven = np.zeros(model.nb, bool)
+        driven[[i for i, _ in model.motions]] = True
+        r, u = np.concatenate([f.ravel(), joint]), np.concatenate([state.u.ravel(), state.joint_u])
+        powers(state.nc, d, rows.body, driven, rows.J, r, u, v, out)
+        out[LOADS] = float((rows.loads.force * v)[model.inverse_mass > 0].sum())
+        if rows.loaded.any():  # their motion is the coordinate's own, their slip is not
             own = contact_motion(state, v)[rows.loaded, 1]
             out[LOADS] += float((f[rows.loaded, 1] * own).sum())
-        out[CONSTRAINT] = float((f[~rows.loaded, 0] * state.u[~rows.loaded, 0]).sum())
-        out[CONSTRAINT] += float(joint @ state.joint_u)
-        for i, _ in model.motions:
-            out[DRIVING] -= float(_on_body(rows, f, joint, i) @ v[i])
+            out[FRICTION] -= float((f[rows.loaded, 1] * state.u[rows.loaded, 1]).sum())
         return out
 
-    def margins(self, now: Evaluation) -> dict[tuple[str, int], float]:
+    def margins(self, now: Evaluation) -> tuple[Floats, Floats, Floats]:
         """By how much the conditions of L hold, relative to the island's largest force or
-        acceleration: pressing contacts pull (f_n), sticking ones give way (cone), open ones that
-        still touch would penetrate (a_n). Negative: violated."""
-        out: dict[tuple[str, int], float] = {}
-        if not self.smooth:
-            return out
-        rows, tol = now.rows, self.tolerances
-        for n, (system, r, a) in enumerate(now.parts):
-            L = self.forces.islands[n].index_set
-            if L is None or system.contacts.size == 0 or n in self.resting:
-                continue
-            d, nc = system.state.d, system.contacts.size
-            _, mu = acting(system)
-            own = np.abs(system.W.diagonal())[: d * nc].reshape(nc, d).mean(axis=1)
-            unit = np.sqrt(np.where(own > 0, own, 1.0))
-            force = r[: d * nc].reshape(nc, d) * unit[:, None]
-            pull = a[: d * nc].reshape(nc, d)[:, 0] / unit
-            free = system.q[: d * nc].reshape(nc, d) / unit[:, None]
-            size = max(float(np.abs(force).max()), float(np.abs(free).max()), 1e-300)
-            friction = np.sqrt((force[:, 1:] ** 2).sum(axis=1))
-            own_u = np.abs(rows.state.u[system.contacts, 0])
-            free_load = ~rows.loaded[system.contacts]
-            for name, where, value in (
-                ("pull", free_load & L.closed, force[:, 0]),
-                ("press", free_load & ~L.closed & (own_u <= tol.normal), pull),
-                ("cone", L.stick, mu * force[:, 0] - friction),
-            ):
-                at = np.flatnonzero(where)
-                numbers = (value[at] / size).tolist()
-                for i, number in zip(system.contacts[at].tolist(), numbers, strict=True):
-                    out[name, i] = number
-        return out
-
-
-def _on_body(rows: Rows, f: Floats, joint: Floats, i: int) -> Floats:
-    """(dof,) force of contacts and joints on body i."""
-    state = rows.state
-    out = np.zeros(state.dof)
-    for side in (0, 1):
-        mine = state.body[:, side] == i
-        out += np.einsum("cd,cdk->k", f[mine], state.J[mine, :, side])
-        ties = state.joint_body[:, side] == i
-        out += joint[ties] @ state.joint_J[ties, side]
-    return out
+        acceleration: pressing contacts pull (f_n), open ones that still touch would penetrate
+        (a_n), sticking ones give way (cone); (nc,) each. Negative: violated; inf: no condition."""
+        rows, state = now.rows, now.rows.state
+        nc, d = state.nc, state.d
+        pull, press, cone = np.full((3, nc), np.inf)
+        if not self.smooth or nc == 0:
+            return pull, press, cone
+        nd, k = nc * d, 1 if d == 2 else 3
+        own, a, free = np.empty((3, nd))
+        row_accelerations(
+            rows.body, state.inverse_mass, state.inverse_inertia.reshape(-1, k, k), rows.J,
+            rows.bias[:nd], rows.soft, now.acceleration, state.acceleration, now.f.ravel(), own,
+            a, free,
+        )  # fmt: skip
+        island = self._island.copy()
+        for i in self.resting:
+            island[island == i] = -1
+        margins(
+            d, island, self._pressing, self._sticking, state.acting, own.reshape(nc, d), now.f,
+            a.reshape(nc, d), free.reshape(nc, d), pull, press, cone,
+        )  # fmt: skip
+        pull[rows.loaded] = press[rows.loaded] = np.inf
+        press[np.abs(state.u[:, 0]) > self.tolerances.normal] = np.inf
+        return pull, press, cone

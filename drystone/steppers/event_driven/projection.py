@@ -12,12 +12,13 @@ from scipy.linalg.lapack import dgelsy
 
 from drystone.constraints.joints.assembly import moved
 from drystone.errors import SimulationError
+from drystone.kernels.event_forces import add_rows, equations, responses
+from drystone.kernels.island_sweeps import label_contacts
 from drystone.model import State
-from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.event_driven.mode import Mode
 from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.touch import Rows
-from drystone.types import Floats, Ints
+from drystone.steppers.event_driven.touch import Closing
+from drystone.types import Bools, Floats, Ints
 
 ROUNDS = 5
 TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
@@ -31,24 +32,24 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
 
     targets (nc,): gaps that closed contacts are to have.
     """
-    scene = mode.held.scene
+    scene, held = mode.held.scene, mode.held
+    nd = mode.closed.size * scene.model.dim
     best = np.inf
     for _ in range(ROUNDS):
-        rows = mode.held.rows(state, mode.sliding, mode.tolerances)
-        pressed = np.flatnonzero(mode.closed & ~rows.loaded)
-        lost = np.append(rows.lost, np.zeros(rows.gap.size - rows.nr, bool))
-        pressed = pressed[~lost[pressed]]
-        C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.jointed.ties.error])
+        rows = held.closing(state)
+        pressed = np.flatnonzero(mode.closed & np.isfinite(rows.gap) & ~rows.lost)
+        C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.error])
         worst = float(np.abs(C).max(initial=0.0))
         if worst <= EXACT * scene.size or worst > 0.5 * best:
             break
         best = worst
-        step = _least(rows, pressed, np.empty(0, np.int64), -C)
+        chosen = np.concatenate([scene.model.dim * pressed, np.arange(nd, rows.body.shape[0])])
+        step = _least(scene, state, rows, chosen, -C)
         own = np.flatnonzero(scene.model.inverse_mass > 0)
         state.position[own], state.orientation[own] = moved(
             state.position[own], state.orientation[own], step[own]
         )
-    return rows.jointed.ties.error
+    return rows.error
 
 
 def stop(mode: Mode, state: State, start: bool = False) -> float:
@@ -58,18 +59,20 @@ def stop(mode: Mode, state: State, start: bool = False) -> float:
     start: of a phase, where contacts that begin to slide have no slip yet, and those that touch
     without force, at rest and not accelerated, come to rest too.
     """
-    scene, model = mode.held.scene, mode.held.scene.model
-    rows = mode.held.rows(state, mode.sliding, mode.tolerances)
-    d = model.dim
+    scene, d = mode.held.scene, mode.held.scene.model.dim
+    rows = mode.held.closing(state)
     rests = mode.closed | mode.idle if start else mode.closed
-    pressed = np.flatnonzero(rests & ~rows.loaded)
     still = mode.sticks | mode.fresh if start else mode.sticks
-    rough = np.flatnonzero(still & (rows.state.mu[:, 0] > 0))
-    u = rows.state.u
-    speed = np.concatenate([u[pressed, 0], u[rough, 1:d].ravel(), rows.state.joint_u])
+    real = np.isfinite(rows.gap)
+    mu = np.append(mode.held.mu[:, 0], ~real[mode.held.mu.shape[0] :])  # loads have friction 1
+    wanted = np.repeat((still & (mu > 0))[:, None], d, axis=1)
+    wanted[:, 0] = rests & real
+    ties = np.arange(wanted.size, rows.u.size)
+    chosen = np.concatenate([np.flatnonzero(wanted), ties])
+    speed = rows.u[chosen]
     worst = float(np.abs(speed).max(initial=0.0))
     if worst > STILL * max(scene.size, 1.0):
-        state.velocity += _least(rows, pressed, rough, -speed)
+        state.velocity += _least(scene, state, rows, chosen, -speed)
     return worst
 
 
@@ -89,40 +92,38 @@ def check_closed(scene: Scene, error: Floats, state: State) -> None:
     )
 
 
-def _least(rows: Rows, pressed: Ints, rough: Ints, wanted: Floats) -> Floats:
-    """(nb, dof) least motion whose rows are `wanted`: normals of `pressed`, tangents of `rough`,
-    joints; island by island."""
-    state = rows.state
-    d, nc = state.d, state.nc
-    goal, chosen = np.zeros(nc * d + state.nj), np.zeros(nc * d + state.nj, bool)
-    tangents = (d * rough[:, None] + np.arange(1, d)).ravel()
-    at = np.concatenate([d * pressed, tangents, nc * d + np.arange(state.nj)])
-    goal[at], chosen[at] = wanted, True
-    active = np.asarray(chosen[: nc * d].reshape(nc, d).any(axis=1))
-    out = np.zeros((state.nb, state.dof))
-    for system in islands(state, active):
-        own = (d * system.contacts[:, None] + np.arange(d)).ravel()
-        own = np.concatenate([own, nc * d + system.joints])
-        mine = np.flatnonzero(chosen[own])
-        if not goal[own[mine]].any():
-            continue
-        y, P = _solved(system, mine, goal[own[mine]])
-        out[system.bodies] += (P.T @ y).reshape(-1, state.dof)
+def _least(scene: Scene, state: State, rows: Closing, chosen: Ints, wanted: Floats) -> Floats:
+    """(nb, dof) least motion by which the chosen rows move as wanted, island by island."""
+    model = scene.model
+    nb, dof, k = model.nb, model.dof, 1 if model.dim == 2 else 3
+    body, J = rows.body[chosen], rows.J[chosen]
+    P = np.empty_like(J)
+    inverse = scene.inverse_inertia(state).reshape(nb, k, k)
+    responses(body, J, model.inverse_mass, inverse, P)
+    moves = np.append(model.inverse_mass > 0, False)
+    label = np.empty(chosen.size, np.int64)
+    count = label_contacts(np.where(body < 0, nb, body), moves, np.empty(nb + 1, np.int64), label)
+    out = np.zeros((nb, dof))
+    for island in range(count):
+        mine = np.flatnonzero(label == island)
+        if wanted[mine].any():
+            add_rows(mine, _solved(body, J, P, moves, mine, wanted[mine]), body, P, out)
     return out
 
 
-def _solved(system: System, mine: Ints, goal: Floats) -> tuple[Floats, Floats]:
-    """Multipliers of the rows `mine` of a system, and these rows' responses J M^-1."""
-    J, P = system.rows[mine], system.P[mine]
-    W = J @ P.T
+def _solved(body: Ints, J: Floats, P: Floats, moves: Bools, mine: Ints, goal: Floats) -> Floats:
+    """Multipliers of the rows `mine` that move them by a goal."""
+    n = mine.size
+    W, _ = np.empty((n, n)), np.empty(n)
+    none = np.zeros(body.shape[0])
+    equations(mine, mine, body, moves, J, P, none, none, np.zeros((moves.size, J.shape[2])), W, _)
     unit = np.sqrt(np.maximum(np.abs(W.diagonal()), 1e-300))
     flat = W.diagonal() <= 0.0  # rows without bodies: nothing to move
     scaled = W / unit[:, None] / unit
     scaled[flat], scaled[:, flat] = 0.0, 0.0
     rhs = np.where(flat, 0.0, goal / unit)
-    n = rhs.size
     pivots = np.zeros(n, np.int32)
     _, y, _, _, info = dgelsy(scaled, rhs, pivots, 1e-11, 4 * n + 64)
     if info != 0:
         raise SimulationError("the projection onto closed contacts and joints failed")
-    return np.asarray(y[:n, 0] if y.ndim == 2 else y[:n]) / unit, P
+    return np.asarray(y[:n, 0] if y.ndim == 2 else y[:n]) / unit

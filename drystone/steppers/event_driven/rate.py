@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg.lapack import dgesv
 
 from drystone.constraints.kinematics.local import LocalShapes, shapes_of
 from drystone.kernels import detect as stage
@@ -21,7 +20,7 @@ from drystone.kernels.kinematics.resolve import resolve
 from drystone.kernels.kinematics.spatial import rates_spatial
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import State
-from drystone.steppers.event_driven.forces.index_set import solved
+from drystone.steppers.event_driven.law import Law
 from drystone.steppers.event_driven.vector import LOADS, Layout
 from drystone.types import Floats, Ints
 
@@ -36,7 +35,6 @@ class Rate:
         held, scene = mode.held, mode.held.scene
         self.scene, self.layout, self.model = scene, layout, scene.model
         self._chosen(mode)
-        self._islands(mode)
         model, n, d = self.model, self.contacts.size, self.model.dim
         dof, N = model.dof, n * d + self.nj
         k = d if d == 2 else 3
@@ -59,7 +57,6 @@ class Rate:
         self._corner = self._corners(mode, template) if n else None
         self._driven = np.zeros(model.nb, bool)
         self._driven[[i for i, _ in model.motions]] = True
-        self._moves = np.asarray(model.inverse_mass > 0)
 
     def _corners(self, mode: Mode, state: State) -> tuple[Ints, Floats, Floats] | None:
         """(side, points, normals) where every contact is a corner on a face: these are followed
@@ -105,35 +102,8 @@ class Rate:
         joint_body = np.empty((0, 2), np.int64)
         if mode.forces.islands:
             joint_body = mode.forces.islands[0].system.state.joint_body
-        self._rows_body = np.concatenate([np.repeat(self._body, model.dim, axis=0), joint_body])
-
-    def _islands(self, mode: Mode) -> None:
-        """Unknown rows of every island, constant forces, and whose friction is tied."""
-        n, d = self.contacts.size, self.model.dim
-        place = np.full(mode.closed.size, -1)
-        place[self.contacts] = np.arange(n)
-        self._tied, self._direction = np.zeros(n, bool), np.zeros((n, d - 1))
-        held = np.zeros(n * d + self.nj)
-        self._parts: list[tuple[Ints, Ints, Floats]] = []  # equations, unknown rows, their shares
-        for i, part in enumerate(mode.forces.islands):
-            L, system = part.index_set, part.system
-            if i in mode.resting or L is None:
-                continue
-            at = place[system.contacts]
-            rows_of = np.concatenate([
-                (d * at[:, None] + np.arange(d)).ravel(), n * d + system.joints,
-            ])  # fmt: skip
-            bears = np.flatnonzero(L.share) if L.share.any() else L.rows
-            self._parts.append((rows_of[L.rows], rows_of[bears], L.share[bears]))
-            mine = at >= 0
-            self._tied[at[mine]] = (L.closed & ~L.stick)[mine]
-            self._direction[at[mine]] = L.direction[mine]
-            given = np.flatnonzero(L.held)
-            held[rows_of[given]] = L.held[given]
-        tangents = held[: n * d].reshape(n, d)[:, 1:]
-        tangents[self._tied] = 0.0
-        self._given = np.flatnonzero(held)
-        self._force = held[self._given]
+        body = np.concatenate([np.repeat(self._body, model.dim, axis=0), joint_body])
+        self._law = Law(model, mode.forces, chosen, body, mode.resting)
 
     def __call__(self, t: float, y: Floats) -> Floats | None:
         """dY/dt, or None: contacts that are not found."""
@@ -218,7 +188,7 @@ class Rate:
         u = self._u[: n * d].reshape(n, d)
         rows.row_velocities(self._body, J, np.zeros((n, d)), state.velocity, u)
         forces.slip_friction(
-            frame, u, self._slides, self._frozen, self._way, self._direction, self._tied,
+            frame, u, self._slides, self._frozen, self._way, self._law.direction, self._law.tied,
             self._mu, self._friction,
         )  # fmt: skip
 
@@ -232,38 +202,10 @@ class Rate:
             self._J[n * d :], self._bias[n * d :], self._u[n * d :] = ties.J, ties.bias, ties.u
         loads = scene.loads(state, q)
         a = loads.acceleration
-        k = 1 if d == 2 else 3
-        inverse = loads.inverse_inertia.reshape(-1, k, k)
-        body, J, S = self._rows_body, self._J, self._P
-        forces.responses(body, J, model.inverse_mass, inverse, S)
-        forces.tie(self._friction, self._tied, S)
-        r = np.zeros(body.shape[0])
-        r[self._given] = self._force
-        forces.add_rows(self._given, self._force, body, S, a)
-        for equations, unknown, share in self._parts:
-            if unknown.size == 0:
-                continue
-            f = self._solved(equations, unknown, share, a)
-            r[unknown] = f
-            forces.add_rows(unknown, f, body, S, a)
+        J = self._J
+        r = self._law.forces(J, self._bias, self._soft, self._friction, loads.inverse_inertia, a)
         a[self._still] = 0.0
-        tangents = r[: n * d].reshape(n, d)
-        tied = self._tied
-        tangents[tied, 1:] = self._friction[tied] * tangents[tied, :1]
+        body = self._law.body
         forces.powers(n, d, body, self._driven, J, r, self._u, state.velocity, power)
-        power[LOADS] += float((loads.force * state.velocity)[self._moves].sum())
+        power[LOADS] += float((loads.force * state.velocity)[self._law.moves].sum())
         return a, power
-
-    def _solved(self, equations: Ints, unknown: Ints, share: Floats, a: Floats) -> Floats:
-        """Forces on the unknown rows of one island."""
-        B, load = np.empty((unknown.size, equations.size)), np.empty(equations.size)
-        forces.equations(
-            equations, unknown, self._rows_body, self._moves, self._J, self._P, self._bias,
-            self._soft, a, B, load,
-        )  # fmt: skip
-        if equations.size < unknown.size:
-            return solved(B.T, load, share)
-        _, _, f, info = dgesv(B.T, load)
-        if info != 0 or not np.isfinite(f).all():
-            f = np.linalg.lstsq(B.T, load, rcond=1e-12)[0]
-        return np.asarray(f)

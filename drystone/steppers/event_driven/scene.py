@@ -113,19 +113,26 @@ class Scene:
             )
         still = np.zeros_like(force)
         out = np.zeros_like(force)
+        inverse = self.inverse_inertia(state)
         if model.dim == 2:
-            inverse = model.inverse_inertia
             rigid.kick_planar(model.inverse_mass, inverse, model.gravity, force, still, 1.0, out)
         else:
             inertia = np.empty_like(model.inertia)
-            inverse = np.empty_like(model.inertia)
             rigid.to_world(model.inertia, state.orientation, inertia)
-            rigid.to_world(model.inverse_inertia, state.orientation, inverse)
             load = force.copy()
             rigid.gyroscopic(inertia, state.velocity, load)
             rigid.kick_spatial(model.inverse_mass, inverse, model.gravity, load, still, 1.0, out)
         prescribed_acceleration(model, state.time, out)
         return Loads(out, force, inverse)
+
+    def inverse_inertia(self, state: State) -> Floats:
+        """(nb,), or (nb, 3, 3) in world axes."""
+        model = self.model
+        if model.dim == 2:
+            return model.inverse_inertia
+        out = np.empty_like(model.inertia)
+        rigid.to_world(model.inverse_inertia, state.orientation, out)
+        return out
 
     def jointed(self, state: State) -> Jointed:
         """Joints at a state; angles are counted on from ``turns``."""
@@ -157,8 +164,11 @@ class Scene:
 
 def same_state(a: State, b: State) -> bool:
     """The same bits; a model's forces may look at the time too."""
-    if a.time != b.time or not np.array_equal(a.velocity, b.velocity):
-        return False
+    return a.time == b.time and np.array_equal(a.velocity, b.velocity) and same_pose(a, b)
+
+
+def same_pose(a: State, b: State) -> bool:
+    """Bodies in the same places, to the bit."""
     same = np.array_equal(a.position, b.position)
     return same and np.array_equal(a.orientation, b.orientation)
 

@@ -175,7 +175,7 @@ class EventStepper:
             iterations=0,
             methods=(self.options.integrator, self.method.solver.name),
             contacts=(0 if now is None else now.rows.nr) + sleepers.contacts,
-            islands=(0 if now is None else len(now.parts)) + len(sleepers),
+            islands=(0 if now is None else self._islands) + len(sleepers),
             infeasibility=self.infeasibility(after),
             energy=ledger,
             conditions=_conditions(now),
@@ -212,6 +212,12 @@ class EventStepper:
         turns = self.scene.turns
         self._set_up(replace(self.model, joints=left), None if turns is None else turns[kept])
         return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
+
+    @property
+    def _islands(self) -> int:
+        """Islands of the present phase."""
+        mode = self.loop._mode
+        return 0 if mode is None else len(mode.forces.islands)
 
     def _acting(self, now: Evaluation) -> Ints:
         mode = self.loop._mode
@@ -256,7 +262,7 @@ class EventStepper:
         if now is None or mode is None:
             return contact_table(self.model.names, self.model.dim, 0)
         table = contacts_of(self.model, mode, now, self.books)
-        parts, count = [table], len(now.parts)
+        parts, count = [table], self._islands
         for k, asleep in enumerate(self.scene.sleepers.tables.values()):
             asleep["island"] = count + k
             parts.append(asleep)

@@ -27,8 +27,9 @@ def contacts_of(model: Model, mode: Mode, now: Evaluation, books: Books) -> np.n
         table["impulse"][i] = books.impulse.get(name, 0.0)
     slides = mode.sliding.slides[:nr]
     table["friction"] = np.where(slides, rows.state.mu[:nr, 1], rows.state.mu[:nr, 0])
-    for k, (system, _, _) in enumerate(now.parts):
-        table["island"][system.contacts[system.contacts < nr]] = k
+    for k, part in enumerate(mode.forces.islands):
+        own = part.system.contacts
+        table["island"][own[own < nr]] = k
     word = np.where(slides, "slip", "stick")
     table["state"] = np.where(mode.closed[:nr], word, "open")
     return table
@@ -38,7 +39,8 @@ def islands_at_rest(model: Model, mode: Mode, start: Evaluation, books: Books) -
     """Bodies and contacts of a phase's islands that are in equilibrium; start: of the phase."""
     table = contacts_of(model, mode, start, books)
     out = []
-    for system, _, _ in mode.resting.values():
+    for k in mode.resting:
+        system = mode.forces.islands[k].system
         own = system.bodies[model.inverse_mass[system.bodies] > 0]
         out.append((own, table[system.contacts[system.contacts < table.size]]))
     return out

@@ -19,6 +19,7 @@ from drystone.constraints.joints.rows import (
     joint_rows,
 )
 from drystone.errors import ModelError
+from drystone.kernels.event_bias import bias_planar, bias_spatial
 from drystone.kernels.event_joints import add_along, move_on
 from drystone.kernels.joints import LENGTH
 from drystone.kernels.joints_coupled import (
@@ -113,21 +114,27 @@ class JointRates:
 
     def at(self, state: State, last: Floats | None) -> tuple[Ties, Acts, Coordinates, Floats]:
         """Rows, actions, coordinates, and the rate of change of the coordinates' J v (nq,)."""
+        q, body, J, error = self._rows(state, last)
+        bias, rate = self._bias(state, q)
+        if self.held.size:
+            bias = np.concatenate([bias, rate[self.joints.action_coordinate[self.held]]])
+        ties = Ties(body, J, bias, error, along(J, body, state.velocity))
+        return ties, self._acts(state, q, rate), q, rate
+
+    def rows(self, state: State, last: Floats | None) -> tuple[Ints, Floats, Floats]:
+        """Body (nj, 2), J (nj, 2, dof) and error (nj,) of the bilateral rows alone."""
+        return self._rows(state, last)[1:]
+
+    def _rows(self, state: State, last: Floats | None) -> tuple[Coordinates, Ints, Floats, Floats]:
         joints = self.joints
         q, rows = self._evaluate(state, last)
-        bias, rate = self._bias(state, q)
         if self.held.size == 0:
-            u = along(rows.J, rows.body, state.velocity)
-            return Ties(rows.body, rows.J, bias, rows.error, u), self._acts(state, q, rate), q, rate
+            return q, rows.body, rows.J, rows.error
         x = joints.action_coordinate[self.held]
         place = joints.action_numbers[self.held, 0]
         J = np.concatenate([rows.J, q.J[x]])
         body = np.concatenate([rows.body, joints.coordinate_body[x]])
-        ties = Ties(
-            body, J, np.concatenate([bias, rate[x]]),
-            np.concatenate([rows.error, q.value[x] - place]), along(J, body, state.velocity),
-        )  # fmt: skip
-        return ties, self._acts(state, q, rate), q, rate
+        return q, body, J, np.concatenate([rows.error, q.value[x] - place])
 
     def add_springs(self, state: State, q: Coordinates, out: Floats) -> None:
         """Add the forces of springs on coordinates to out (nb, dof)."""
@@ -158,18 +165,32 @@ class JointRates:
         if fast == 0.0:
             return rows, coordinates
         step = TURN / fast
+        k = state.orientation.size // max(state.position.shape[0], 1)
+        turn = state.orientation.reshape(-1, k)
+        if joints.coupled_row.size == 0:
+            where = (state.position, turn, v, step)
+            own = (
+                joints.body, joints.anchor_a, joints.anchor_b, joints.frame_a, joints.frame_b,
+            )  # fmt: skip
+            fill = bias_planar if dim == 2 else bias_spatial
+            fill(
+                *own, joints.first_row, joints.row_code, joints.row_target, joints.row_body,
+                *where, rows,
+            )  # fmt: skip
+            if self._needs_rates:
+                fill(
+                    *own, joints.first_coordinate, joints.coordinate_code,
+                    joints.coordinate_target, joints.coordinate_body, *where, coordinates,
+                )  # fmt: skip
+            return rows, coordinates
         there = State(
             state.time, np.empty_like(state.position), np.empty_like(state.orientation), v
         )
-        k = state.orientation.size // max(state.position.shape[0], 1)
-        turn, to = state.orientation.reshape(-1, k), there.orientation.reshape(-1, k)
-        for n, weight in WEIGHTS:
+        to = there.orientation.reshape(-1, k)
+        for n, weight in WEIGHTS:  # screws and gears tie rows to coordinates
             move_on(state.position, turn, v, n * step, there.position, to)
-            if not (self._needs_rates or joints.coupled_row.size):
-                tie = joint_rows(joints, there, self._none)
-            else:
-                at, tie = self._evaluate(there, q.value)
-                add_along(joints.coordinate_body, at.J, v, weight / step, coordinates)
+            at, tie = self._evaluate(there, q.value)
+            add_along(joints.coordinate_body, at.J, v, weight / step, coordinates)
             add_along(tie.body, tie.J, v, weight / step, rows)
         return rows, coordinates
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drystone.constraints.kinematics import ContactKinematics, Feature
+from drystone.constraints.kinematics import ContactKinematics, Feature, jacobians
 from drystone.constraints.kinematics.local import Fill, LocalShapes, shapes_of
 from drystone.constraints.rows import select
 from drystone.dynamics.frames import rotations, turned
@@ -20,8 +20,8 @@ from drystone.kernels.event_state import match
 from drystone.kernels.kinematics import codes
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
-from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene, same_state
-from drystone.steppers.event_driven.ties import Acts
+from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene, same_pose, same_state
+from drystone.steppers.event_driven.ties import Acts, along
 from drystone.types import Bools, Floats, Ints
 
 Slip = Callable[[ContactKinematics, Floats], Floats]
@@ -45,6 +45,7 @@ class Rows:
 
     contacts, kin: the real ones, nr of them; gap (nc,): inf for given loads; state: what the
     laws of contact are applied to. loaded (nc,): given loads. lost (nr,): continued contacts.
+    body (N, 2), J (N, 2, dof), bias, soft (N,): of all N rows, d a contact, then joints.
     """
 
     contacts: Contacts
@@ -55,10 +56,27 @@ class Rows:
     gap: Floats
     loaded: Bools
     lost: Bools
+    body: Ints
+    J: Floats
+    bias: Floats
+    soft: Floats
 
     @property
     def nr(self) -> int:
         return len(self.contacts)
+
+
+@dataclass(slots=True)
+class Closing:
+    """What closes contacts and joints at a state, rows as in ``Rows``: gap (nc,), inf for given
+    loads; error (nj,) of joints; lost (nc,); body (N, 2), J (N, 2, dof), speeds u (N,)."""
+
+    gap: Floats
+    error: Floats
+    lost: Bools
+    body: Ints
+    J: Floats
+    u: Floats
 
 
 class Held:
@@ -79,6 +97,7 @@ class Held:
         self._continued: Continued | None = None
         self._began = state.copy()
         self._known: tuple[State, bool, Rows, dict[Slip | None, Rows]] | None = None
+        self._there = self._began, contacts, np.zeros(len(contacts), bool)
 
     def contacts(self, state: State, found: Contacts | None = None) -> tuple[Contacts, Bools]:
         """The contacts of this set at a state, in order, and which had to be continued.
@@ -88,6 +107,12 @@ class Held:
         n = len(self.keys)
         if n == 0:
             return self.start, np.zeros(0, bool)
+        if not same_pose(self._there[0], state):
+            self._there = state.copy(), *self._located(state, found)
+        return self._there[1:]
+
+    def _located(self, state: State, found: Contacts | None) -> tuple[Contacts, Bools]:
+        n = len(self.keys)
         if found is None:
             found = self.scene.contacts(state)
         place = self.places(found)
@@ -123,15 +148,38 @@ class Held:
         slip(kin, u): (nc, d - 1) who slides and where, None: by velocities and tolerances.
         impulse: leave out given loads, which are nothing at the instant of a collision.
         """
-        known = self._known
-        if known is None or known[1] != impulse or not same_state(known[0], state):
-            rows = self._rows(state, tolerances, impulse, found)
-            known = self._known = (state.copy(), impulse, rows, {})
-        _, _, rows, by_slip = known
+        _, _, rows, by_slip = self._at(state, tolerances, impulse, found)
         if slip not in by_slip:
             way = None if slip is None else slip(rows.kin, rows.state.u)
             by_slip[slip] = replace(rows, state=rows.state.sliding_along(way, tolerances))
         return by_slip[slip]
+
+    def _at(
+        self, state: State, tolerances: Tolerances, impulse: bool, found: Contacts | None
+    ) -> tuple[State, bool, Rows, dict[Slip | None, Rows]]:
+        """Rows of the state that was asked for last, and those with slips."""
+        known = self._known
+        if known is None or known[1] != impulse or not same_state(known[0], state):
+            rows = self._rows(state, tolerances, impulse, found)
+            known = self._known = (state.copy(), impulse, rows, {})
+        return known
+
+    def closing(self, state: State) -> Closing:
+        """What closes this set at a state: without accelerations."""
+        if self.acts.size:
+            rows = self._at(state, Tolerances(), False, None)[2]
+            lost = np.append(rows.lost, np.zeros(rows.gap.size - rows.nr, bool))
+            u = np.concatenate([rows.state.u.ravel(), rows.state.joint_u])
+            return Closing(rows.gap, rows.jointed.ties.error, lost, rows.body, rows.J, u)
+        contacts, lost = self.contacts(state)
+        J = jacobians(self.body, state.position, contacts)
+        d, dof = J.shape[1], J.shape[3]
+        body, J = np.repeat(self.body, d, axis=0), J.reshape(-1, 2, dof)
+        error = np.empty(0)
+        if self.scene.joints is not None:
+            own, ties, error = self.scene.joints.rows(state, self.scene.turns)
+            body, J = np.concatenate([body, own]), np.concatenate([J, ties])
+        return Closing(contacts.gap, error, lost, body, J, along(J, body, state.velocity))
 
     def _rows(
         self,
@@ -170,7 +218,13 @@ class Held:
             acceleration=loads.acceleration, joint_body=ties.body, joint_J=ties.J,
             joint_bias=ties.bias, joint_u=ties.u, key=names, tolerances=tolerances,
         )  # fmt: skip
-        return Rows(contacts, kin, jointed, loads, whole, gap, loaded, lost)
+        return Rows(
+            contacts, kin, jointed, loads, whole, gap, loaded, lost,
+            np.concatenate([np.repeat(body, d, axis=0), ties.body]),
+            np.concatenate([J.reshape(-1, 2, model.dof), ties.J]),
+            np.concatenate([bias.ravel(), ties.bias]),
+            np.concatenate([soft.ravel(), np.zeros(ties.bias.size)]),
+        )  # fmt: skip
 
     def _acts(self, acts: Acts, impulse: bool) -> Ints:
         """Numbers of the actions of this set among all."""

@@ -129,7 +129,7 @@ class ContactForces:
         words = contact_words(problem, solution)
         L = None
         if solution.ok and self.solver.name not in methods.APPROXIMATE:
-            L = index_set(problem, system, solution.value, words)
+            L = index_set(system, solution.value, words)
         changed = known is None or known.words != words
         return Island(key, system, solution, words, False, changed, L)
 

@@ -79,7 +79,7 @@ def _confirmed(
     for _ in range(ROUNDS):
         words = contact_words(stated, replace(found, value=r, dual=stated.dual(r)))
         following = None
-        for L in index_sets(stated, r, words):
+        for L in index_sets(system, r, words):
             exact = L.forces(system, stated.mu, slip)
             if exact is not None:
                 value, dual, violation = exact

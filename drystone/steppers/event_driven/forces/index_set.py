@@ -14,10 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg.lapack import dgels
+from scipy.linalg.lapack import dgels, dgeqp3
 
-from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Ints
 
@@ -128,53 +126,52 @@ def solved(B: Floats, load: Floats, share: Floats) -> Floats:
         return np.asarray(np.linalg.lstsq(B, load, rcond=1e-12)[0])
 
 
-def index_set(problem: FrictionProblem, system: System, r: Floats, words: Words) -> IndexSet | None:
+def index_set(system: System, r: Floats, words: Words) -> IndexSet | None:
     """L of a solution r whose contacts are in these states, with independent rows.
 
     None where L does not give that solution again: polyhedral cones, degenerate states.
     """
-    slip = np.zeros((problem.nc, problem.d - 1)) if problem.slip is None else problem.slip
-    a = problem.dual(r)
-    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
-    for L in index_sets(problem, r, words):
-        found = L.forces(system, problem.mu, slip)
+    state, chosen = system.state, system.contacts
+    slip, mu = state.slip_directions[chosen], state.acting[chosen]
+    a = system.W @ r + system.q
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
+    for L in index_sets(system, r, words):
+        found = L.forces(system, mu, slip)
         if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
             return L
     return None
 
 
-def index_sets(problem: FrictionProblem, r: Floats, words: Words) -> Iterator[IndexSet]:
-    """Index sets that forces r may belong to, with contacts in these states."""
-    d, nc = problem.d, problem.nc
+def states_of(system: System, words: Words) -> tuple[Bools, Bools, Bools]:
+    """(closed, stick, onset), (nc,) each: contacts that press, and those at rest with friction
+    that hold or give way."""
     word = np.array(words, dtype="<U9")
-    closed = np.isin(word, ("stick", "onset", "slide"))
-    rough = ~problem.sliding & (problem.mu > 0)
-    stick = rough & (word == "stick")
+    closed = (word == "stick") | (word == "onset") | (word == "slide")
+    state, chosen = system.state, system.contacts
+    rough = ~state.slip_directions[chosen].any(axis=1) & (state.acting[chosen] > 0)
+    return closed, rough & (word == "stick"), rough & (word == "onset")
+
+
+def index_sets(system: System, r: Floats, words: Words) -> Iterator[IndexSet]:
+    """Index sets that forces r may belong to, with contacts in these states: without forces on
+    dependent rows; with friction that is at its bound and held by others alone tied there; with
+    constant forces on those rows."""
+    d, nc = system.state.d, system.contacts.size
+    closed, stick, onset = states_of(system, words)
+    f = r[: d * nc].reshape(nc, d)
+    size = np.sqrt((f[:, 1:] ** 2).sum(axis=1))
     direction = np.zeros((nc, d - 1))
-    onset = np.flatnonzero(rough & (word == "onset"))
-    friction = r[: d * nc].reshape(nc, d)[onset, 1:]
-    direction[onset] = friction / np.maximum(np.linalg.norm(friction, axis=1), 1e-300)[:, None]
-    return _candidates(problem, closed, stick, direction, r)
-
-
-def _candidates(
-    problem: FrictionProblem, closed: Bools, stick: Bools, direction: Floats, r: Floats
-) -> Iterator[IndexSet]:
-    """Index sets that may give the solution: without forces on dependent rows; with friction that
-    is at its bound and held by others alone tied there; with constant forces on those rows."""
-    d, nc = problem.d, problem.nc
-    every, rows = _chosen(problem, closed, stick, r)
+    direction[onset] = f[onset, 1:] / np.maximum(size[onset], 1e-300)[:, None]
+    every, rows = _chosen(system, closed, stick, r)
     none = np.zeros(r.size)
     yield IndexSet(rows, closed, stick, direction, none, none)
-    f = r[: d * nc].reshape(nc, d)
-    size = np.linalg.norm(f[:, 1:], axis=1)
     full = stick & (f[:, 0] > SAME * np.abs(f).max(initial=0.0))
-    full &= size >= problem.mu * f[:, 0] * (1.0 - EDGE)
+    full &= size >= system.state.acting[system.contacts] * f[:, 0] * (1.0 - EDGE)
     full &= ~np.isin(d * np.arange(nc)[:, None] + np.arange(1, d), rows).all(axis=1)
     if full.any():
         tied = direction.copy()
         tied[full] = f[full, 1:] / size[full, None]
-        fewer = _chosen(problem, closed, stick & ~full, r)[1]
+        fewer = _chosen(system, closed, stick & ~full, r)[1]
         yield IndexSet(fewer, closed, stick & ~full, tied, none, none)
     rest = np.setdiff1d(every, rows)
     held = np.zeros(r.size)
@@ -182,24 +179,26 @@ def _candidates(
     yield IndexSet(rows, closed, stick, direction, held, none)
 
 
-def _chosen(problem: FrictionProblem, closed: Bools, stick: Bools, r: Floats) -> tuple[Ints, Ints]:
+def _chosen(system: System, closed: Bools, stick: Bools, r: Floats) -> tuple[Ints, Ints]:
     """All rows without acceleration, and independent ones of them."""
-    d, nc = problem.d, problem.nc
-    tangents = (d * np.flatnonzero(stick)[:, None] + np.arange(1, d)).ravel()
-    every = np.concatenate([d * np.flatnonzero(closed), tangents, np.arange(d * nc, r.size)])
-    return every, _independent(problem, np.sort(every), r)
+    d, nc = system.state.d, system.contacts.size
+    mark = np.ones(r.size, bool)
+    own = mark[: d * nc].reshape(nc, d)
+    own[:, 0], own[:, 1:] = closed, stick[:, None]
+    every = np.flatnonzero(mark)
+    return every, _independent(system.W, every, r)
 
 
-def _independent(problem: FrictionProblem, rows: Ints, r: Floats) -> Ints:
+def _independent(W: Floats, rows: Ints, r: Floats) -> Ints:
     """Rows of which none follows from the others; those with force are chosen first."""
     if rows.size == 0:
         return rows
-    W = problem.dense[np.ix_(rows, rows)]
-    unit = np.sqrt(np.maximum(np.abs(W.diagonal()), 1e-300))
-    scaled = W / unit[:, None] / unit
+    part = W[rows[:, None], rows]
+    unit = np.sqrt(np.maximum(np.abs(part.diagonal()), 1e-300))
     force = np.abs(r[rows]) * unit
     heavy = force > 1e-12 * float(force.max(initial=0.0))
     weight = np.where(heavy, 1.0, WEIGHT)
-    R, order = scipy.linalg.qr(scaled * weight, mode="r", pivoting=True)
-    size = np.abs(np.diag(R)) / weight[order]
-    return np.sort(rows[order[size > 1e-10]])
+    scaled = part / unit[:, None] * (weight / unit)
+    R, order, _, _, _ = dgeqp3(scaled)
+    size = np.abs(R.diagonal()) / weight[order - 1]
+    return np.sort(rows[order[size > 1e-10] - 1])

@@ -39,9 +39,7 @@ def sliding(system: System) -> Bools:
 def acting(system: System) -> tuple[Floats, Floats]:
     """(slip (nc, d - 1), mu (nc,)) of a system: dynamic friction where a contact slides."""
     state, chosen = system.state, system.contacts
-    slip = state.slip_directions[chosen]
-    mu = np.where(slip.any(axis=1), state.mu[chosen, 1], state.mu[chosen, 0])
-    return slip, mu
+    return state.slip_directions[chosen], state.acting[chosen]
 
 
 def friction_problem(system: System, directions: int = 0) -> FrictionProblem:

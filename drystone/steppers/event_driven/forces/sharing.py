@@ -15,7 +15,13 @@ import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.compute import assembled
-from drystone.steppers.event_driven.forces.index_set import SAME, TOL, IndexSet, index_sets
+from drystone.steppers.event_driven.forces.index_set import (
+    SAME,
+    TOL,
+    IndexSet,
+    index_sets,
+    states_of,
+)
 from drystone.steppers.event_driven.forces.results import Forces, Island
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.steppers.event_driven.forces.system import System
@@ -61,17 +67,14 @@ def _idle(part: Island) -> Bools:
 
 def _by_words(part: Island, words: tuple[str, ...]) -> Island | None:
     """The island with forces shared by contacts in these states, None if there are none such."""
-    system = part.system
-    word = np.array(words, "<U9")
-    closed = np.isin(word, ("stick", "onset", "slide"))
-    slip, mu = methods.acting(system)
-    rough = (word == "stick") & (mu > 0.0) & ~slip.any(axis=1)
-    every = int(closed.sum() + (system.state.d - 1) * rough.sum()) + system.joints.size
-    if part.index_set is None or every == part.index_set.rows.size or not closed.any():
+    system, L = part.system, part.index_set
+    closed, stick, _ = states_of(system, words)
+    every = int(closed.sum() + (system.state.d - 1) * stick.sum()) + system.joints.size
+    if L is None or every == L.rows.size or not closed.any():
         return None  # nothing depends on anything
     r, a = part.solution.value, part.solution.dual
-    first = next(index_sets(methods.friction_problem(system), r, words))
-    found = _found(system, first, r, a)
+    same = words == part.words and np.array_equal(stick, L.stick) and not L.held.any()
+    found = _found(system, L if same else next(index_sets(system, r, words)), r, a)
     if found is None:
         return None
     L, r, a, violation = found

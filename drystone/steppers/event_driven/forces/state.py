@@ -171,6 +171,12 @@ class ContactState:
         least = self.tolerances.slip if self.slip is None else 0.0
         return np.divide(given, speed, out=np.zeros_like(given), where=speed > least)
 
+    @cached_property
+    def acting(self) -> Floats:
+        """(nc,) the coefficient of friction that acts: dynamic where a contact slides."""
+        slides = self.slip_directions.any(axis=1)
+        return np.where(slides, self.mu[:, 1], self.mu[:, 0])
+
     def take(self, chosen: Ints) -> ContactState:
         """The same instant with some of its contacts; joints and bodies stay."""
         names = ("body", "J", "u", "mu", "restitution", "bias", "soft")

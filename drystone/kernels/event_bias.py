@@ -1,0 +1,60 @@
+"""What joints add to accelerations by velocities alone: d(J v)/dt with v held, by differences.
+
+A central difference of fourth order over poses moved on by +- step, +- 2 step seconds.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import kernel
+from drystone.kernels.event_joints import add_along, move_on
+from drystone.kernels.joints import joint_rows_spatial
+from drystone.kernels.joints_planar import joint_rows_planar
+
+
+@kernel
+def bias_planar(
+    body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, rows_body, position,
+    orientation, velocity, step, out,
+):  # fmt: skip
+    """out (n,) += d(J v)/dt of the functions of joints; rows_body (n, 2): whose they are."""
+    n, nb = target.size, position.shape[0]
+    value, J = np.empty(n), np.empty((n, 2, 3))
+    x, turn = np.empty((nb, 2)), np.empty((nb, 1))
+    for k in range(4):
+        ahead, weight = _term(k)
+        move_on(position, orientation, velocity, ahead * step, x, turn)
+        joint_rows_planar(
+            body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn[:, 0],
+            value, J,
+        )  # fmt: skip
+        add_along(rows_body, J, velocity, weight / step, out)
+
+
+@kernel
+def bias_spatial(
+    body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, rows_body, position,
+    orientation, velocity, step, out,
+):  # fmt: skip
+    """The same in space."""
+    n, nb = target.size, position.shape[0]
+    value, J = np.empty(n), np.empty((n, 2, 6))
+    x, turn = np.empty((nb, 3)), np.empty((nb, 4))
+    for k in range(4):
+        ahead, weight = _term(k)
+        move_on(position, orientation, velocity, ahead * step, x, turn)
+        joint_rows_spatial(
+            body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn, value, J
+        )
+        add_along(rows_body, J, velocity, weight / step, out)
+
+
+@kernel
+def _term(k):
+    """(how many steps ahead, weight) of the difference's terms."""
+    if k == 0:
+        return -2.0, 1.0 / 12.0
+    if k == 1:
+        return -1.0, -2.0 / 3.0
+    if k == 2:
+        return 1.0, 2.0 / 3.0
+    return 2.0, -1.0 / 12.0
