@@ -42,7 +42,7 @@ class Packed:
         fields = self.kind.places
         for name, array in arrays.items():
             at, kind = fields[name]
-            if _kind(name, array) != kind:
+            if not _alike(array, self.__dict__.get(name)) and _kind(name, array) != kind:
                 raise TypeError(f"{name}: {_kind(name, array)}, expected {kind}")
             n = array.ndim
             head = (0, 0, array.size, array.itemsize, array.ctypes.data)
@@ -51,6 +51,14 @@ class Packed:
 
     def __getattr__(self, name: str) -> Any:  # for type checkers: arrays are set by put
         raise AttributeError(f"no array {name!r} is packed here")
+
+
+def _alike(array: Any, old: np.ndarray | None) -> bool:
+    """Whether an array is of the kind of the one that it replaces; to ask Numba takes longer."""
+    if old is None or not isinstance(array, np.ndarray):
+        return False
+    same = array.dtype == old.dtype and array.ndim == old.ndim
+    return same and array.flags.c_contiguous and array.flags.writeable
 
 
 def _kind(name: str, array: Any) -> Any:

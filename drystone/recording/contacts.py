@@ -13,33 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from drystone.kernels.step import names as the
-from drystone.steppers.tables import STATES, contact_table
+from drystone.steppers.tables import STATES, bodies_kind, fields, table_of
 from drystone.types import Floats, Ints
 
 Rows = dict[str, np.ndarray]
-LARGE = 1 << 16  # bytes of rows that are written at once: their array is used again for the next
 NUMBERS, BODIES, LAWS, FEATURES = (
     f"contacts/{name}" for name in ("numbers", "bodies", "laws", "features")
 )
-
-
-def fields(dim: int, forces: bool) -> dict[str, slice]:
-    """Columns of `contacts/numbers`."""
-    widths = {"point": dim, "normal": dim, "gap": 1, "impulse": dim, "velocity": dim}
-    if forces:
-        widths["force"] = dim
-    out, at = {}, 0
-    for name, width in widths.items():
-        out[name] = slice(at, at + width)
-        at += width
-    return out
-
-
-def bodies_kind(nb: int) -> np.dtype[Any]:
-    """A row of `contacts/bodies`; there are at most as many islands as bodies."""
-    narrow = "u1" if nb < 1 << 8 else "<u2" if nb < 1 << 16 else "<i4"
-    return np.dtype([("bodies", narrow, (2,)), ("island", narrow), ("state", "u1")])
 
 
 def kinds(dim: int, nb: int, forces: bool) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -57,27 +37,28 @@ class Encoder:
     def __init__(self, dim: int, nb: int, forces: bool) -> None:
         self.dim, self.kind, self.fields = dim, bodies_kind(nb), fields(dim, forces)
         self.last: dict[str, np.ndarray] = {}
-        self._used: dict[str, np.ndarray] = {}  # memory that was never touched is slow
 
-    def of_loop(self, whole: Ints, real: Floats, ends: Ints) -> tuple[Rows, Rows]:
-        """Contacts of the compiled loop (columns of ``kernels.step.names``), those of frame k up
-        to ends[k]; rows, and how many of the shared ones belong to each frame."""
-        n, width = len(whole), 4 * self.dim + 1
-        numbers = self._array(NUMBERS, np.dtype(float), (n, width))
-        bodies = self._array(BODIES, self.kind, (n,))
-        numbers[:] = real[:, :width]
-        bodies["bodies"], bodies["island"] = whole[:, : the.ISLAND], whole[:, the.ISLAND]
-        bodies["state"] = whole[:, the.STATE]
-        rows = {NUMBERS: numbers, BODIES: bodies}
-        return self._shared(rows, real[:, width:], whole[:, the.FEATURE], ends)
+    def of_loop(self, chunk: Rows) -> tuple[Rows, Rows]:
+        """Contacts that the compiled loop noted (``Frames``), which are rows of the file already;
+        rows, and how many of the shared ones belong to each frame."""
+        bodies = chunk["bodies"].reshape(-1).view(self.kind)
+        rows, counts = {NUMBERS: chunk["numbers"], BODIES: bodies}, {}
+        for name, part, column in ((LAWS, "laws", 1), (FEATURES, "features", 2)):
+            each = np.diff(chunk["noted"][:, column], prepend=0)
+            rows[name], counts[name] = self._after(name, chunk[part], each)
+        return rows, counts
 
-    def _array(self, name: str, kind: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-        """An array to fill; a large one is what was given out before under this name."""
-        if kind.itemsize * int(np.prod(shape)) < LARGE:
-            return np.empty(shape, kind)
-        if name not in self._used or len(self._used[name]) < shape[0]:
-            self._used[name] = np.empty((2 * shape[0], *shape[1:]), kind)
-        return self._used[name][: shape[0]]
+    def _after(self, name: str, values: np.ndarray, each: Ints) -> tuple[np.ndarray, Ints]:
+        """The same rows, without the first if it says for all of a frame what was said last."""
+        if not len(values):
+            return values, each
+        last = self.last.get(name)
+        self.last[name] = values[-1:].copy()
+        k = np.argmax(each > 0)
+        if each[k] > 1 or last is None or last.tobytes() != values[:1].tobytes():
+            return values, each
+        each[k] = 0
+        return values[1:], each
 
     def of_table(self, table: np.ndarray, places: dict[str, int]) -> tuple[Rows, Rows]:
         """Contacts of one frame as ``Simulation.contacts`` has them; places: of bodies by name."""
@@ -126,16 +107,5 @@ class Encoder:
 def read(parts: Rows, names: np.ndarray, dim: int, forces: bool, kick: float) -> np.ndarray:
     """The table that ``Simulation.contacts`` gave; parts: rows of the four datasets, one a contact
     each; names (nb,) of bodies; kick [s]: for how long impulses acted."""
-    numbers, bodies = parts[NUMBERS], parts[BODIES]
-    table = contact_table(tuple(names.tolist()), dim, len(numbers))
-    if not len(numbers):
-        return table
-    for name, place in fields(dim, forces).items():
-        table[name] = numbers[:, place] if table[name].ndim == 2 else numbers[:, place.start]
-    table["bodies"], table["island"] = names[bodies["bodies"]], bodies["island"]
-    table["state"] = STATES[bodies["state"]]
-    table["friction"], table["spin"] = parts[LAWS].T
-    table["feature"] = parts[FEATURES]
-    if not forces:
-        table["force"] = table["impulse"] / kick
-    return table
+    own, shared = (parts[NUMBERS], parts[BODIES]), (parts[LAWS], parts[FEATURES])
+    return table_of(names, dim, *own, *shared, kick, forces)

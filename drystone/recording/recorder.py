@@ -150,15 +150,16 @@ class Recorder:
 
     def note(self, frames: Frames, chunk: dict[str, np.ndarray]) -> None:
         """Frames of a compiled run that goes on; what goes wrong is told when it comes back."""
+        done = partial(frames.give_back, chunk)
         if frames.spaced > 1:
             first, n = frames.spaced - 1 - self._gone, chunk["time"].size
             self._gone = (self._gone + n) % frames.spaced
             if first >= n:
-                frames.give_back(chunk)
+                done()
                 return
             chunk = _thinned(chunk, slice(first, None, frames.spaced))
         if self._writer is not None:
-            self._writer.pass_on(partial(self._loop_rows, chunk, frames))
+            self._writer.pass_on(partial(self._loop_rows, chunk, frames), done)
 
     def take(self, frames: Frames) -> None:
         """A piece of a compiled run is over, and its frames were noted."""
@@ -264,14 +265,11 @@ class Recorder:
         counts = np.zeros((n, layout.ENDS), np.int64)
         counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)
         if frames.watched:
-            counts[:, layout.CONTACTS] = np.diff(chunk["noted"], prepend=0)
-            touching = chunk["whole"], chunk["real"], chunk["noted"]
-            more, shared = self._encoder.of_loop(*touching)
+            counts[:, layout.CONTACTS] = np.diff(chunk["noted"][:, 0], prepend=0)
+            more, shared = self._encoder.of_loop(chunk)
             rows |= more
             for name, each in shared.items():
                 counts[:, layout.RAGGED[name]] = each
-            del touching
-            frames.give_back(chunk)
         return self._counted(rows, counts, reports.loop_words(chunk["report"], frames.names))
 
     def _counted(self, rows: Rows, counts: np.ndarray, texts: list[str]) -> Rows:

@@ -12,6 +12,7 @@ import numpy as np
 
 from drystone.errors import RecordingError
 from drystone.recording import layout, version_1
+from drystone.recording.growing import make_growing
 from drystone.recording.reader import Recording, read_recording
 from drystone.recording.writer import reason
 
@@ -56,10 +57,8 @@ def _copy(known: Recording, file: h5py.File, without: tuple[str, ...]) -> None:
             file.create_dataset(name, data=old[()])
             continue
         n = lengths.get(name, old.shape[0])
-        shape = (n, *old.shape[1:])
-        new = file.create_dataset(
-            name, shape=shape, dtype=old.dtype, maxshape=old.maxshape, chunks=old.chunks
-        )
+        empty = np.empty((0, *old.shape[1:]), old.dtype)
+        new = make_growing(file, name, empty, old.chunks[0], n)
         each = max(old.dtype.itemsize * int(np.prod(old.shape[1:])), 1)
         step = max(ROWS // each, 1)
         for first in range(0, n, step):

@@ -38,6 +38,7 @@ LOOP = {
 }  # fmt: skip
 LOOP |= {name: the.KINETIC + i for i, name in enumerate(ENERGY)}
 LOOP |= {name: the.LEAST_IMPULSE + i for i, name in enumerate(CONDITIONS)}
+LOOP_TO, LOOP_FROM = [PLACE[name] for name in LOOP], list(LOOP.values())
 
 
 def numbers(report: StepReport) -> Floats:
@@ -65,21 +66,19 @@ def words(report: StepReport) -> str:
 def loop_numbers(rows: Floats, h: float) -> Floats:
     """(n, len(COLUMNS)) from the rows (n, REPORT) of the compiled loop."""
     out = np.zeros((rows.shape[0], len(COLUMNS)))
-    for name, place in LOOP.items():
-        out[:, PLACE[name]] = rows[:, place]
+    out[:, LOOP_TO] = rows[:, LOOP_FROM]
     out[:, PLACE["dt"]], out[:, PLACE["reuse"]], out[:, PLACE["outer"]] = h, 1.0, 1.0
     return out
 
 
 def loop_words(rows: Floats, names: Sequence[str]) -> list[str]:
     """The words of each row of the compiled loop; names: of methods by their bits."""
-    known: dict[tuple[int, bool], str] = {}
+    known: dict[tuple[float, float], str] = {}
     out = []
-    for bits, failed in zip(rows[:, the.R_METHODS], rows[:, the.R_FAILED], strict=True):
-        key = int(bits), bool(failed >= 0)
+    for key in zip(*rows[:, [the.R_METHODS, the.R_FAILED]].T.tolist(), strict=True):
         if key not in known:
-            status = Status.MAX_ITERATIONS if key[1] else Status.SOLVED
-            used = [name for k, name in enumerate(names) if key[0] >> k & 1]
+            status = Status.MAX_ITERATIONS if key[1] >= 0 else Status.SOLVED
+            used = [name for k, name in enumerate(names) if int(key[0]) >> k & 1]
             known[key] = json.dumps({"status": status.value, "methods": used})
         out.append(known[key])
     return out

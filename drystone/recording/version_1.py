@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from drystone.recording import contacts, layout
+from drystone.recording.growing import make_growing
 from drystone.recording.sums import FIXED, checksum, text_array
 from drystone.steppers.tables import STATES, contact_table
 
@@ -39,10 +40,8 @@ def upgrade(known: Any, file: Any, piece: int) -> None:
     encoder = contacts.Encoder(model.dim, model.nb, known.keeps_forces)
     sets = {}
     for name, kind in contacts.kinds(model.dim, model.nb, known.keeps_forces).items():
-        chunks = (layout.chunk_rows(name, kind, model), *kind[0])
-        sets[name] = file.create_dataset(
-            name, shape=(0, *kind[0]), dtype=kind[1], maxshape=(None, *kind[0]), chunks=chunks
-        )
+        empty = np.empty((0, *kind[0]), kind[1])
+        sets[name] = make_growing(file, name, empty, layout.chunk_rows(name, kind, model))
     more = np.zeros((len(ends), layout.ENDS), np.int64)
     more[:, : ends.shape[1]] = ends
     for first in range(1, len(ends), piece):
@@ -56,8 +55,7 @@ def upgrade(known: Any, file: Any, piece: int) -> None:
             n = sets[name].shape[0]
             sets[name].resize(n + len(part), axis=0)
             sets[name][n:] = part
-    chunks = (layout.LEAST // (8 * layout.ENDS), layout.ENDS)
-    file.create_dataset("frames/ends", data=more, maxshape=(None, layout.ENDS), chunks=chunks)
+    make_growing(file, "frames/ends", more, layout.LEAST // (8 * layout.ENDS))
     _renumber(file)
 
 

@@ -13,20 +13,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import Empty, Queue
 from time import perf_counter
-from typing import Any
 
 import h5py
 import numpy as np
 
 from drystone.errors import RecordingError
-from drystone.recording.contacts import LARGE
+from drystone.recording.growing import Growing, make_growing
 from drystone.recording.layout import Kind
 from drystone.recording.room import Room
 
 FLUSH = 0.2  # [s] of wall time between two flushes
 WAITING = 8  # batches in the queue: a run that is faster than the disk waits
+LARGE = 1 << 18  # bytes of rows that are written at once; fewer wait for more
 
 Rows = dict[str, np.ndarray]
+Batch = tuple[Callable[[], Rows], Callable[[], None] | None]
 
 
 def create(
@@ -48,13 +49,7 @@ def create(
                 file.create_dataset(name, data=array)
             for name, (shape, kind) in growing.items():
                 data = np.asarray(rows.get(name, np.empty((0, *shape))), kind)
-                file.create_dataset(
-                    name,
-                    data=data,
-                    dtype=kind,
-                    maxshape=(None, *shape),
-                    chunks=(chunks[name], *shape),
-                )
+                make_growing(file, name, data, chunks[name])
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -112,7 +107,7 @@ class Writer:
         self, path: Path, names: tuple[str, ...], make: Callable[[], None] | None = None
     ) -> None:
         self.path, self._names, self._make = path, names, make
-        self._queue: Queue[Callable[[], Rows] | None] = Queue(WAITING)
+        self._queue: Queue[Batch | None] = Queue(WAITING)
         self._error: Exception | None = None
         self._grown: set[str] = set()  # datasets with rows that were not flushed yet
         self._thread = threading.Thread(target=self._work, name="drystone-recording", daemon=True)
@@ -122,12 +117,13 @@ class Writer:
     def put(self, make: Callable[[], Rows]) -> None:
         """Have rows appended; waits where too many batches do."""
         self._check()
-        self._queue.put(make)
+        self._queue.put((make, None))
 
-    def pass_on(self, make: Callable[[], Rows]) -> None:
-        """The same where nothing may be raised: a later call tells what went wrong."""
+    def pass_on(self, make: Callable[[], Rows], done: Callable[[], None]) -> None:
+        """The same where nothing may be raised: a later call tells what went wrong. done: called
+        when the arrays of the rows are not needed any more."""
         if self._error is None:
-            self._queue.put(make)
+            self._queue.put((make, done))
 
     def close(self) -> None:
         """Write what is left and close the file."""
@@ -157,8 +153,11 @@ class Writer:
         except Exception as error:  # told to whoever records, at their next call
             self._fail(error)
             return
-        self._sets = {name: Growing(self._file[name].id) for name in self._names}
-        self._room = Room(self.path, self._sets)
+        own = os.open(self.path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        self._sets = {
+            name: Growing(h5py.h5d.open(self._file.id, name.encode()), own) for name in self._names
+        }
+        self._room = Room(self.path, self._sets, own)
         try:
             self._append()
         except Exception as error:
@@ -181,26 +180,40 @@ class Writer:
         flushed = perf_counter()
         while True:
             try:
-                make = self._queue.get(timeout=FLUSH if self._grown or waiting else None)
+                batch = self._queue.get(timeout=FLUSH if self._grown or waiting else None)
             except Empty:
-                make = dict
-            for name, rows in ({} if make is None else make()).items():
-                if len(rows):
-                    waiting.setdefault(name, []).append(rows)
-                    if rows.nbytes >= LARGE:
-                        self._write({name: waiting.pop(name)})
-            if make is None or perf_counter() - flushed > FLUSH:
+                batch = dict, None
+            if batch is not None:
+                make, done = batch
+                self._take(make(), done, waiting)
+            if batch is None or perf_counter() - flushed > FLUSH:
                 self._write(waiting)
                 self._flush()
                 waiting, flushed = {}, perf_counter()
-            if make is None:
+            if batch is None:
                 return
+
+    def _take(
+        self, rows: Rows, done: Callable[[], None] | None, waiting: dict[str, list[np.ndarray]]
+    ) -> None:
+        """Write what is large, with what waits of the same dataset, and have the rest wait."""
+        large = {}
+        for name, part in rows.items():
+            if part.nbytes >= LARGE:
+                large[name] = [*waiting.pop(name, ()), part]
+            elif len(part):
+                waiting.setdefault(name, []).append(part if done is None else part.copy())
+        if large:
+            self._write(large)
+        if done is not None:
+            done()
 
     def _write(self, waiting: Mapping[str, list[np.ndarray]]) -> None:
         self._room.ask({name: sum(map(len, rows)) for name, rows in waiting.items()})
-        for name, rows in waiting.items():
-            self._sets[name].append(rows)
-            self._grown.add(name)
+        for name in self._names:
+            if name in waiting:
+                self._sets[name].append(waiting[name])
+                self._grown.add(name)
 
     def _flush(self) -> None:
         """Let others see the rows, in the order in which datasets depend on each other."""
@@ -208,22 +221,3 @@ class Writer:
             if name in self._grown:
                 self._sets[name].id.flush()
         self._grown.clear()
-
-
-class Growing:
-    """A dataset that rows are appended to; rows: how many it has, chunk: how many lie together."""
-
-    def __init__(self, dataset: Any) -> None:
-        self.id = dataset
-        self.rows, *self._row = dataset.shape
-        self.chunk = dataset.get_create_plist().get_chunk()[0]
-        self.row_bytes = int(dataset.get_type().get_size() * np.prod(self._row))
-
-    def append(self, parts: list[np.ndarray]) -> None:
-        self.id.set_extent((self.rows + sum(map(len, parts)), *self._row))
-        space = self.id.get_space()
-        for part in parts:
-            shape = (len(part), *self._row)
-            space.select_hyperslab((self.rows, *(0 for _ in self._row)), shape)
-            self.id.write(h5py.h5s.create_simple(shape), space, np.ascontiguousarray(part))
-            self.rows += len(part)

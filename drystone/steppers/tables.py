@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from drystone.kernels.step import names as the
 from drystone.model import Joints
 from drystone.types import Floats, Ints
 
@@ -34,22 +35,60 @@ def contact_table(names: tuple[str, ...], dim: int, count: int) -> np.ndarray:
 STATES = np.array(["open", "stick", "slip"])  # by the codes of ``kernels.step.names``
 
 
+def fields(dim: int, forces: bool) -> dict[str, slice]:
+    """Columns of the numbers of a contact, as they are noted; forces: those are among them."""
+    widths = {"point": dim, "normal": dim, "gap": 1, "impulse": dim, "velocity": dim}
+    if forces:
+        widths["force"] = dim
+    out, at = {}, 0
+    for name, width in widths.items():
+        out[name] = slice(at, at + width)
+        at += width
+    return out
+
+
+def bodies_kind(nb: int) -> np.dtype[Any]:
+    """Both bodies of a contact, its island and state; there are at most as many islands as
+    bodies."""
+    narrow = "u1" if nb < 1 << 8 else "<u2" if nb < 1 << 16 else "<i4"
+    return np.dtype([("bodies", narrow, (2,)), ("island", narrow), ("state", "u1")])
+
+
+def as_bodies(noted: np.ndarray, nb: int) -> np.ndarray:
+    """The bytes (n, ...) that a kernel noted as rows (n,) of `bodies_kind`, without a copy."""
+    return noted.reshape(-1).view(bodies_kind(nb))
+
+
+def spread(rows: np.ndarray, first: int, end: int, n: int) -> np.ndarray:
+    """What n contacts share, one row for each: rows[first:end] if these are so many, else the
+    last row before the end."""
+    return rows[first:end] if end - first == n else np.repeat(rows[end - 1 : end], n, axis=0)
+
+
 def table_of(
-    names: tuple[str, ...], dim: int, whole: Ints, real: Floats, kick: float
+    names: np.ndarray,
+    dim: int,
+    numbers: Floats,
+    bodies: np.ndarray,
+    laws: Floats,
+    features: Ints,
+    kick: float,
+    forces: bool = False,
 ) -> np.ndarray:
-    """The table of contacts whose numbers lie in whole (n, 5) and real (n, 4 dim + 3), columns as
-    in ``kernels.step.names``; kick [s]: for how long their forces acted."""
-    table = contact_table(names, dim, whole.shape[0])
-    if not whole.shape[0]:
+    """The table of n contacts; names (nb,) of bodies, numbers (n, ...) as in `fields`, bodies (n,)
+    of `bodies_kind`, laws (n, 2): friction and spin, features (n,); kick [s]: for how long impulses
+    acted, forces: they are among the numbers."""
+    table = contact_table(tuple(names.tolist()), dim, len(numbers))
+    if not len(numbers):
         return table
-    table["bodies"] = np.array(names, dtype=np.str_)[whole[:, :2]]
-    table["island"], table["feature"] = whole[:, the.ISLAND], whole[:, the.FEATURE]
-    table["state"] = STATES[whole[:, the.STATE]]
-    ends = np.cumsum([dim, dim, 1, dim, dim, 1])
-    fields = ("point", "normal", "gap", "impulse", "velocity", "friction", "spin")
-    for name, part in zip(fields, np.split(real, ends, axis=1), strict=True):
-        table[name] = part if table[name].ndim == 2 else part[:, 0]
-    table["force"] = table["impulse"] / kick
+    for name, place in fields(dim, forces).items():
+        table[name] = numbers[:, place] if table[name].ndim == 2 else numbers[:, place.start]
+    table["bodies"], table["island"] = names[bodies["bodies"]], bodies["island"]
+    table["state"] = STATES[bodies["state"]]
+    table["friction"], table["spin"] = laws.T
+    table["feature"] = features
+    if not forces:
+        table["force"] = table["impulse"] / kick
     return table
 
 

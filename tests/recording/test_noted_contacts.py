@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.kernels.step.contacts import note_contacts
+from drystone.steppers.tables import as_bodies, bodies_kind, spread
 from drystone.steppers.time_stepping.readout import Readout
 
 
@@ -28,3 +30,34 @@ def test_noted_contacts_are_those_of_the_rows(planar):
             assert np.allclose(fast[name], slow[name], rtol=0, atol=1e-14), name
         else:
             assert np.array_equal(fast[name], slow[name]), name
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("many", [3, 300, 70_000])
+@pytest.mark.parametrize("rough", [(0.3, 0.3, 0.3), (0.3, 0.3, 0.7)])
+def test_what_contacts_share_is_noted_once(many, rough):
+    """Two frames, against the table; numbers of bodies in one, two and four bytes."""
+    world = ds.World(planar=True)
+    world.add_ground(friction=0.9)
+    for k, friction in enumerate(rough):
+        world.add_body(
+            ds.Disk(0.1), position=(0.25 * k, 0.1), velocity=(0.3, 0.0), friction=friction
+        )
+    sim = ds.Simulation(world)
+    sim.step()
+    table, kind = sim.contacts, bodies_kind(many)
+    shared = len(set(rough)) == 1
+    assert len(set(table["friction"])) == (1 if shared else 2)
+    laws, features, ends = np.full((9, 2), np.nan), np.zeros(9, np.int64), np.zeros(3, np.int64)
+    numbers, bodies = np.zeros((9, 9)), np.zeros((9, kind.itemsize), np.uint8)
+    before = [0, 0, 0]
+    for said in ([3, 1 if shared else 3], [6, 1 if shared else 6]):
+        note_contacts(sim.stepper.buffers.s, numbers, bodies, laws, features, ends)
+        assert ends[:2].tolist() == said
+        pairs = as_bodies(bodies, many)[before[0] : ends[0]]
+        assert np.array_equal(np.array(sim.bodies)[pairs["bodies"]], table["bodies"])
+        assert np.array_equal(pairs["island"], table["island"])
+        assert np.array_equal(numbers[before[0] : ends[0], :2], table["point"])
+        assert np.array_equal(spread(laws, before[1], ends[1], 3)[:, 0], table["friction"])
+        assert np.array_equal(spread(features, before[2], ends[2], 3), table["feature"])
+        before = ends.tolist()

@@ -1,40 +1,147 @@
-"""The contacts of a step as people read them: in world axes, what holds and what slides."""
+"""The contacts of a step as people read them, in world axes, laid out as recordings keep them."""
+
+import numpy as np
 
 from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 
 
 @stage
-def note_contacts(s, at, whole, real):
-    """The contacts of the last step into rows at:at + n of whole (m, 5) and real (m, 4 dim + 3);
-    returns n. Blocks of joints, which have no geoms, are left out.
+def note_contacts(s, numbers, bodies, laws, features, ends):
+    """Append the contacts of the last step; ends (3,): rows of numbers and bodies, of laws and of
+    features that are taken, in and out. Blocks of joints, which have no geoms, are left out.
 
-    Velocities are those of the step's end with the points of its start; columns are in ``names``.
+    numbers (m, 4 dim + 1): point, normal, gap, impulse on the first body, velocity (of the step's
+    end with the points of its start); bodies (m, 3 w + 1) bytes: both bodies and the island in w
+    bytes each, then the state, see ``names``. laws (m, 2): friction and spin, features (m,): one
+    row for each contact, or, if the step's contacts share them, one for all, or none where that is
+    the row before.
     """
-    dim, k, stretched, n = s.point.shape[1], 0, s.anisotropic[0], 0
+    n = _note_bodies(s, bodies, ends[0])
+    if s.point.shape[1] == 2:
+        _note_planar(s, numbers, ends[0])
+    else:
+        _note_spatial(s, numbers, ends[0])
+    ends[0] += n
+    _note_laws(s, n, laws, ends)
+    _note_features(s, n, features, ends)
+
+
+@stage
+def _note_bodies(s, bodies, at):
+    """Bodies, island and state of each contact from row `at` on; returns how many there are."""
+    wide, k, n = (bodies.shape[1] - 1) // 3, 0, 0
+    # what is looked up in s once is not looked up again after every number that is written
+    start, geom, body, slid, r = s.start, s.geom_a, s.body, s.slid, s.r
     for i in range(s.count[the.ROWS]):
-        while i >= s.start[k + 1]:
+        while i >= start[k + 1]:
             k += 1
-        if s.geom_a[i] < 0:
+        if geom[i] < 0:
             continue
-        row, out = whole[at + n], real[at + n]
+        row = bodies[at + n]
         n += 1
-        row[the.BODY_A], row[the.BODY_B] = s.body[i, 0], s.body[i, 1]
-        row[the.ISLAND], row[the.FEATURE], row[the.STATE] = k, s.feature[i], the.OPEN
-        if s.r[i, 0] > 0.0:
-            row[the.STATE] = the.SLIPS if s.slid[i] else the.STICKS
-        for c in range(dim):
-            out[c], out[dim + c] = s.point[i, c], s.normal[i, c]
-            out[2 * dim + 1 + c] = s.old_impulse[i, c]
-            out[3 * dim + 1 + c] = 0.0
-        out[2 * dim], out[4 * dim + 1], out[4 * dim + 2] = s.gap[i], s.mu[i], s.old_spin[i]
-        for a in range(dim):
-            speed = s.u[i, a] - s.bias[i, a]
-            if stretched:  # rows of elliptic cones are
-                square = 0.0
-                for c in range(dim):
-                    square += s.frame[i, a, c] ** 2
-                speed /= square
-            for c in range(dim):
-                out[3 * dim + 1 + c] += speed * s.frame[i, a, c]
+        for b in range(wide):
+            row[b] = (body[i, 0] >> 8 * b) & 255
+            row[wide + b] = (body[i, 1] >> 8 * b) & 255
+            row[2 * wide + b] = (k >> 8 * b) & 255
+        row[3 * wide] = the.OPEN
+        if r[i, 0] > 0.0:
+            row[3 * wide] = the.SLIPS if slid[i] else the.STICKS
     return n
+
+
+@stage
+def _note_planar(s, numbers, at):
+    """The numbers of each contact in the plane; rows of elliptic cones are stretched."""
+    stretched, geom, point, normal = s.anisotropic[0], s.geom_a, s.point, s.normal
+    gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
+    for i in range(s.count[the.ROWS]):
+        if geom[i] < 0:
+            continue
+        out = numbers[at]
+        at += 1
+        out[4] = gap[i]
+        out[7] = out[8] = 0.0
+        for c in range(2):
+            out[c], out[2 + c], out[5 + c] = point[i, c], normal[i, c], impulse[i, c]
+        for a in range(2):
+            speed = u[i, a] - bias[i, a]
+            if stretched:
+                speed /= frame[i, a, 0] ** 2 + frame[i, a, 1] ** 2
+            out[7] += speed * frame[i, a, 0]
+            out[8] += speed * frame[i, a, 1]
+
+
+@stage
+def _note_spatial(s, numbers, at):
+    """The same in space."""
+    stretched, geom, point, normal = s.anisotropic[0], s.geom_a, s.point, s.normal
+    gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
+    for i in range(s.count[the.ROWS]):
+        if geom[i] < 0:
+            continue
+        out = numbers[at]
+        at += 1
+        out[6] = gap[i]
+        out[10] = out[11] = out[12] = 0.0
+        for c in range(3):
+            out[c], out[3 + c], out[7 + c] = point[i, c], normal[i, c], impulse[i, c]
+        for a in range(3):
+            speed = u[i, a] - bias[i, a]
+            if stretched:
+                speed /= frame[i, a, 0] ** 2 + frame[i, a, 1] ** 2 + frame[i, a, 2] ** 2
+            for c in range(3):
+                out[10 + c] += speed * frame[i, a, c]
+
+
+@stage
+def _note_laws(s, n, laws, ends):
+    """Friction and spin of the step's n contacts: as few rows as say them."""
+    at, done, shared = ends[1], 0, True
+    geom, friction, turning = s.geom_a, s.mu, s.old_spin
+    for i in range(s.count[the.ROWS]):
+        if geom[i] < 0:
+            continue
+        mu, spin = friction[i], turning[i]
+        if done == 0:
+            laws[at, 0], laws[at, 1] = mu, spin
+        elif shared and not (_same(mu, laws[at, 0]) and _same(spin, laws[at, 1])):
+            shared = False
+            for j in range(at + 1, at + done):
+                laws[j, 0], laws[j, 1] = laws[at, 0], laws[at, 1]
+        if not shared:
+            laws[at + done, 0], laws[at + done, 1] = mu, spin
+        done += 1
+    if n == 0:
+        return
+    known = shared and at > 0
+    known = known and _same(laws[at, 0], laws[at - 1, 0]) and _same(laws[at, 1], laws[at - 1, 1])
+    ends[1] += 0 if known else 1 if shared else n
+
+
+@stage
+def _note_features(s, n, features, ends):
+    """The same of features."""
+    at, done, shared = ends[2], 0, True
+    geom, feature = s.geom_a, s.feature
+    for i in range(s.count[the.ROWS]):
+        if geom[i] < 0:
+            continue
+        if done == 0:
+            features[at] = feature[i]
+        elif shared and feature[i] != features[at]:
+            shared = False
+            for j in range(at + 1, at + done):
+                features[j] = features[at]
+        if not shared:
+            features[at + done] = feature[i]
+        done += 1
+    if n > 0:
+        known = shared and at > 0 and features[at] == features[at - 1]
+        ends[2] += 0 if known else 1 if shared else n
+
+
+@stage
+def _same(a, b):
+    """Whether two numbers have the same bits; not if they are none."""
+    return a == b and np.copysign(1.0, a) == np.copysign(1.0, b)

@@ -40,10 +40,10 @@ def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
     due = s.count[the.EVERY] > 0 and s.count[the.TAKEN] + 1 >= s.count[the.EVERY]
     k, islands, logged = s.count[the.RECORDED], s.count[the.ISLANDS], s.count[the.LOGGED]
-    noted, touching = s.count[the.NOTED], s.count[the.ROWS] * s.count[the.WATCHED]
+    noted, touching = s.noted_ends[0], s.count[the.ROWS] * s.count[the.WATCHED]
     if due and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
         return the.FULL
-    if due and noted + touching > s.noted_whole.shape[0]:
+    if due and noted + touching > s.noted_numbers.shape[0]:
         return the.FULL
     s.count[the.CURSOR] += 1
     s.real[the.TIME] = s.origin[0] + (s.origin[1] + s.count[the.CURSOR]) * s.real[the.H]
@@ -57,8 +57,10 @@ def record(s, scan):
         s.log[logged + j, 1] = s.start[j + 1] - s.start[j]
     s.count[the.LOGGED] = s.frame_log[k] = logged + islands
     if touching > 0:
-        noted += note_contacts(s, noted, s.noted_whole, s.noted_real)
-    s.count[the.NOTED] = s.frame_noted[k] = noted
+        numbers, bodies, laws = s.noted_numbers, s.noted_bodies, s.noted_laws
+        note_contacts(s, numbers, bodies, laws, s.noted_features, s.noted_ends)
+    for a in range(3):
+        s.frame_noted[k, a] = s.noted_ends[a]
     s.frame_time[k] = s.real[the.TIME]
     _copy(s.position, s.frame_position[k])
     _copy(s.velocity, s.frame_velocity[k])

@@ -35,12 +35,10 @@ MISSED = 29  # times that contacts were added after a solve
 TIGHT = 30  # steps after Newton in which islands at rest are solved as well as it goes
 HUGE = 31  # contacts that are worth threads: of one island, of all together
 WAS_TIGHT = 33  # whether this is such a step
-WATCHED, NOTED = 34, 35  # whether frames keep their contacts; contacts that are kept
-COUNTS = 36
+WATCHED = 34  # whether frames keep their contacts
+COUNTS = 36  # 35 is free: checkpoints in files have so many
 
-# columns of s.noted_whole: bodies, island, feature, and one of the states below; s.noted_real has
-# point, normal, gap, impulse on the first body, velocity, friction, spin
-BODY_A, BODY_B, ISLAND, FEATURE, STATE, NOTED_WHOLE = 0, 1, 2, 3, 4, 5
+# states of a contact that is noted
 OPEN, STICKS, SLIPS = 0, 1, 2
 
 # values of s.count[REACH]

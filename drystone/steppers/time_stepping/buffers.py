@@ -18,12 +18,13 @@ from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
 from drystone.problems.friction import LAWS
 from drystone.steppers.snapshot import Snapshot
+from drystone.steppers.tables import as_bodies, bodies_kind, spread
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
-NOTED, FEW = 64, 1024  # frames of contacts, and contacts, that there is room for at least
+NOTED = 3 << 20  # bytes of noted contacts that are handed on at a time
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
@@ -125,6 +126,7 @@ class Buffers:
             ratios[:] = cone.ratios
         return {
             "real": real, "count": count, "origin": np.zeros(2), "begun": np.zeros(the.REPORT),
+            "noted_ends": np.zeros(3, N),
             "report": np.zeros(the.REPORT), "sums": np.zeros(4), "turn": np.zeros((3, 3)),
             "cone_axis": axis,
             "cone_ratios": ratios, "chosen_count": np.zeros(1, N), "leave": np.zeros(1, B),
@@ -185,16 +187,16 @@ class Buffers:
             "frame_time": np.zeros(m), "frame_position": np.zeros((m, nb, model.dim)),
             "frame_orientation": np.zeros(angles), "frame_velocity": np.zeros((m, nb, model.dof)),
             "frame_report": np.zeros((m, the.REPORT)), "frame_log": np.zeros(m, N),
-            "log": np.zeros((max(islands, 1), 2)), "frame_noted": np.zeros(m, N),
+            "log": np.zeros((max(islands, 1), 2)), "frame_noted": np.zeros((m, 3), N),
         }  # fmt: skip
 
     def _noted(self, room: int) -> dict[str, np.ndarray]:
         """Room for the contacts of frames."""
-        width = 4 * self.model.dim + 3
         return {
-            "noted_whole": np.zeros((room, the.NOTED_WHOLE), N),
-            "noted_real": np.zeros((room, width)),
-        }
+            "noted_numbers": np.zeros((room, 4 * self.model.dim + 1)),
+            "noted_bodies": np.zeros((room, bodies_kind(self.model.nb).itemsize), np.uint8),
+            "noted_laws": np.zeros((room, 2)), "noted_features": np.zeros(room, N),
+        }  # fmt: skip
 
     def set_state(self, state: State, start: float, steps: int) -> None:
         """Begin with a state, `steps` steps after `start` [s]."""
@@ -247,7 +249,7 @@ class Buffers:
 
     def make_room_for_frames(self, frames: int) -> None:
         s = self.s
-        s.count[the.RECORDED] = s.count[the.LOGGED] = s.count[the.NOTED] = 0
+        s.count[the.RECORDED] = s.count[the.LOGGED] = s.noted_ends[:] = 0
         if frames > s.frame_time.size:
             s.put(**self._frames(frames, max(frames, s.log.shape[0])))
 
@@ -257,16 +259,20 @@ class Buffers:
             self.s.put(log=np.zeros((2 * islands, 2)))
 
     def make_room_for_contacts(self) -> None:
-        """Room for several frames of contacts like those of this step; what is there was taken."""
+        """Room for the contacts of this step and of more; what is there was taken."""
         n = int(self.s.count[the.ROWS] * self.s.count[the.WATCHED])
-        if n > self.s.noted_whole.shape[0]:
-            self.s.put(**self._noted(max(NOTED * n, FEW)))
+        if n > self.s.noted_numbers.shape[0]:
+            self.s.put(**self._noted(max(2 * n, NOTED // self.s.noted_numbers[0].nbytes)))
 
-    def contacts(self) -> tuple[Ints, Floats]:
-        """The contacts of the last step, columns as in ``kernels.step.names``."""
+    def contacts(self) -> tuple[Floats, np.ndarray, Floats, Ints]:
+        """The contacts of the last step, as ``tables.table_of`` takes them."""
         made = self._noted(max(int(self.s.count[the.ROWS]), 1))
-        n = note_contacts(self.s, 0, made["noted_whole"], made["noted_real"])
-        return made["noted_whole"][:n], made["noted_real"][:n]
+        numbers, bodies, laws, features = made.values()
+        ends = np.zeros(3, N)
+        note_contacts(self.s, numbers, bodies, laws, features, ends)
+        n, *last = ends.tolist()
+        shared = spread(laws, 0, last[0], n), spread(features, 0, last[1], n)
+        return numbers[:n], as_bodies(bodies[:n], self.model.nb), *shared
 
     def memory(self) -> dict[str, np.ndarray]:
         """What a step leaves for the next one."""

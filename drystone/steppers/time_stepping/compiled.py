@@ -330,8 +330,8 @@ class Compiled(Aid, Stepper):
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
         if not self._stepped:
             return contact_table(self.model.names, self.model.dim, 0)
-        whole, real = self.buffers.contacts()
-        return table_of(self.model.names, self.model.dim, whole, real, self.work.kick)
+        names = np.array(self.model.names, dtype=np.str_)
+        return table_of(names, self.model.dim, *self.buffers.contacts(), self.work.kick)
 
     def _memory(self) -> Any:
         return self.buffers.memory()

@@ -11,7 +11,7 @@ import numpy as np
 from drystone.kernels.step import names as the
 from drystone.model import State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
-from drystone.steppers.tables import table_of
+from drystone.steppers.tables import as_bodies, spread, table_of
 from drystone.types import Floats, Status
 
 ENERGY = slice(the.KINETIC, the.INTEGRATION + 1)
@@ -70,7 +70,9 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> Non
     row[the.REDUNDANT] = report.redundant
 
 
-Spare = list[tuple[np.ndarray, np.ndarray]]
+MANY = ("numbers", "bodies")  # arrays of contacts, and of bodies, that are used again
+MOVING = ("position", "orientation", "velocity")
+Spare = list[dict[str, np.ndarray]]
 
 
 class Frames:
@@ -79,8 +81,9 @@ class Frames:
 
     since: steps that were made since the last frame, before the run and after it; watched: frames
     keep their contacts; spaced: only of every so many frames, for whoever wants the reports of
-    all steps, and gone: frames since the last of those; spare: arrays for contacts that nobody
-    uses any more; told: called with each chunk as soon as it is there, and must not raise.
+    all steps, and gone: frames since the last of those; spare: arrays that nobody uses any more
+    (memory that is new costs more than all that is written to it); told: called with each chunk as
+    soon as it is there, and must not raise.
     """
 
     def __init__(
@@ -117,33 +120,43 @@ class Frames:
         """Copy the frames that lie in the buffers, and empty them."""
         n, m = int(s.count[the.RECORDED]), int(s.count[the.LOGGED])
         if n:
-            parts = ("time", "position", "orientation", "velocity", "report", "log", "noted")
+            parts = ("time", "report", "log", "noted")
             chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
             chunk["islands"] = s.log[:m].copy()
+            spare = self.spare.pop() if self.spare else {}
+            for name in MOVING:
+                array = getattr(s, f"frame_{name}")
+                into = spare.get(name)
+                if into is None or len(into) < n:
+                    into = np.empty((n + n // 4, *array.shape[1:]))
+                into[:n] = array[:n]
+                chunk[name] = into[:n]
             if self.watched:
-                self._take_contacts(s, chunk)
+                self._take_contacts(s, chunk, spare)
             self.chunks.append(chunk)
             if self.told is not None:
                 self.told(self, chunk)
-        s.count[the.RECORDED] = s.count[the.LOGGED] = s.count[the.NOTED] = 0
+        s.count[the.RECORDED] = s.count[the.LOGGED] = s.noted_ends[:] = 0
 
-    def _take_contacts(self, s: Any, chunk: dict[str, np.ndarray]) -> None:
+    def _take_contacts(
+        self, s: Any, chunk: dict[str, np.ndarray], spare: dict[str, np.ndarray]
+    ) -> None:
         """They are many: their arrays change hands instead of being copied."""
-        many, room = int(s.count[the.NOTED]), s.noted_whole.shape[0]
-        whole, real = s.noted_whole, s.noted_real
-        fresh = self.spare.pop() if self.spare else None
-        if fresh is None or fresh[0].shape[0] < room:
-            fresh = np.empty((room, whole.shape[1]), np.int64), np.empty((room, real.shape[1]))
-        s.put(noted_whole=fresh[0], noted_real=fresh[1])
-        chunk["whole"], chunk["real"] = whole[:many], real[:many]
+        many, laws, features = s.noted_ends.tolist()
+        for name in MANY:
+            array, fresh = getattr(s, f"noted_{name}"), spare.get(name)
+            if fresh is None or len(fresh) != len(array):
+                fresh = np.empty_like(array)
+            s.put(**{f"noted_{name}": fresh})
+            chunk[name] = array[:many]
+        chunk["laws"] = s.noted_laws[:laws].copy()
+        chunk["features"] = s.noted_features[:features].copy()
 
     def give_back(self, chunk: dict[str, np.ndarray]) -> None:
-        """The contacts of a chunk are not needed any more: their arrays may be used again."""
-        whole, real = (
-            chunk.pop(name).base if name in chunk else None for name in ("whole", "real")
-        )
-        if self.spare is not None and whole is not None and real is not None:
-            self.spare.append((whole, real))
+        """States and contacts of a chunk are not needed any more: arrays may be used again."""
+        whole = {name: chunk.pop(name).base for name in (*MOVING, *MANY) if name in chunk}
+        if self.spare is not None:
+            self.spare.append({name: array for name, array in whole.items() if array is not None})
 
     def states(self) -> list[State]:
         return [
@@ -154,13 +167,17 @@ class Frames:
 
     def contacts(self, names: tuple[str, ...], dim: int) -> list[np.ndarray]:
         """Tables of contacts, if they were kept; names: of bodies."""
-        return [
-            table_of(names, dim, whole, real, self.h)
-            for c in self.chunks
-            for whole, real in zip(
-                *(np.split(c[part], c["noted"][:-1]) for part in ("whole", "real")), strict=True
-            )
-        ]
+        text, out = np.array(names, dtype=np.str_), []
+        for c in self.chunks:
+            bodies, before = as_bodies(c["bodies"], len(names)), [0, 0, 0]
+            for ends in c["noted"].tolist():
+                a, b = before[0], ends[0]
+                laws = spread(c["laws"], before[1], ends[1], b - a)
+                features = spread(c["features"], before[2], ends[2], b - a)
+                own = c["numbers"][a:b], bodies[a:b]
+                out.append(table_of(text, dim, *own, laws, features, self.h))
+                before = ends
+        return out
 
     def reports(self) -> list[StepReport]:
         out = []
