@@ -244,3 +244,21 @@ def test_nothing_and_all_fixed():
 def test_time_limit():
     problem = rough_system(1, 40, 0.5, cone=8)
     assert ds.solve(problem, "qp", time_limit=1e-6).status is not ds.Status.SOLVED
+
+
+@pytest.mark.parametrize("form", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_at_the_edge_of_their_bounds_are_exact(form, seed):
+    """Rows that depend on each other, all at rest, and only few forces within the bounds: those of
+    the rows in the plane z = 0. The nearest of all forces at rest lies outside."""
+    rng = np.random.default_rng(seed)
+    J = rng.normal(size=(28, 12))
+    J[:, -1] = np.where(np.arange(28) < 16, 0.0, np.abs(J[:, -1]) + 0.1)
+    f = np.where(np.arange(28) < 10, rng.uniform(1.0, 2.0, 28), 0.0)
+    M = J @ J.T
+    found = ds.solve(ds.LCP(M, -M @ f), ds.QP(form=form, tol=1e-9))
+    assert found.ok
+    assert found.residual < 1e-12
+    assert found.value.min() >= 0.0
+    assert np.abs(found.value[16:]).max() < 1e-9
+    assert np.abs(M @ (found.value - f)).max() < 1e-10 * np.abs(M @ f).max()
