@@ -19,7 +19,7 @@ from drystone.types import Bools, Floats
 DENSE = 1200  # rows: beyond it a regularised sparse factorisation takes over
 INSIDE = 400  # rows up to which a degenerate answer is looked for within its bounds
 DEGENERATE = 1e-12  # residual: refined answers that have more are degenerate
-CUT = 1e-11  # of the largest pivot: below it a direction counts as undetermined
+CUT = 1e-13  # of the largest pivot: below it a direction counts as undetermined
 
 
 def interior(problem: BoxedLCP, z: Floats) -> Bools:
