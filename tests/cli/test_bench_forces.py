@@ -17,7 +17,7 @@ def test_a_short_run_is_compared_and_written(tmp_path):
         rows = {row["method"]: row for row in csv.DictReader(file)}
     assert {"dantzig", "lp", "lemke", "qp (8-10)", "index set"} <= rows.keys()
     assert float(rows["lemke"]["worst"]) < 1e-8
-    assert int(rows["lemke"]["compared"]) == int(rows["dantzig"]["problems"]) > 0
+    assert int(rows["lemke"]["agree"]) == int(rows["dantzig"]["problems"]) > 0
 
 
 def test_unknown_runs_are_refused():

@@ -23,6 +23,7 @@ from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Island, islands_from, snapshot_of
 from drystone.steppers.event_driven.stretched import Paths, Running, Stretched
 from drystone.steppers.event_driven.tables import islands_at_rest
+from drystone.steppers.event_driven.told import over, told
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats
@@ -190,13 +191,12 @@ class Loop:
         return self._keep(state, solver.y)
 
     def _tell(self, mode: Mode, now: Evaluation) -> None:
-        """The force problem of an accepted state: what touches, not what is apart by now."""
-        method, gap = mode.method, now.rows.gap
-        method.statistics.steps += 1
-        if method.listener is not None:
-            rests = now.rows.state.u[:, 0] >= -mode.tolerances.normal  # the others will collide
-            near = mode.closed | ((gap <= self.settler.touch) & rests) | ~np.isfinite(gap)
-            method.listener(now.rows.state.take(np.flatnonzero(near)), now.acceleration)
+        """The force problem of an accepted state, unless it is that of the phase to come."""
+        if over(mode, now):
+            return
+        mode.method.statistics.steps += 1
+        if mode.method.listener is not None:
+            mode.method.listener(told(mode, now, self.settler.touch))
 
     def _renamed(self, probe: Probe, stuck: int) -> bool:
         if not probe.joins or self._coarse or stuck > PATIENCE:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from time import perf_counter
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from drystone.types import Floats, Solution, Status
 
 Explain = Literal["suspicious", "never", "always"]
 Prefer = Literal["method", "force"]
-Listener = Callable[[ContactState, Floats], None]
+Listener = Callable[[Any], None]
 DONE = (Status.SOLVED, Status.APPROXIMATE)
 FALLBACK = ("dantzig", "lemke")
 EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
@@ -51,8 +51,8 @@ class ContactForces:
     reuse: try the committed index sets first; without it every evaluation runs the method.
     fallback: methods to try, in order, when the chosen one ends without an answer.
 
-    ``listener``, None at first, is called as listener(state, acceleration) at every accepted step
-    of a run: the instant, and the accelerations (nb, dof) that the run goes on with.
+    ``listener``, None at first, is called at every accepted step of a run with what it tells
+    (``event_driven.told.Told``): the instant, the forces and accelerations it goes on with.
     """
 
     def __init__(
