@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "run", "method", "problems", "solved", "agree", "worst", "other", "given", "apart", "farthest",
-    "residual", "loads", "declined", "failed", "median_us", "a", "c", "d",
+    "residual", "loads", "declined", "failed", "a", "c", "d",
 )  # fmt: skip
 
 
@@ -69,8 +67,7 @@ def forces(
 ) -> None:
     """Solve every force problem of event-driven runs by every method, and compare accelerations.
 
-    Each method starts from nothing; times are medians of a whole instant, all its islands. The
-    last columns say in which step the islands of lp ended.
+    Each method starts from nothing. The last columns say in which step the islands of lp ended.
     """
     with mistakes(debug):
         chosen = [c for c in CASES if not only or any(c.title.startswith(name) for name in only)]
@@ -80,31 +77,29 @@ def forces(
             raise OptionError(f"--shorter {shorter:g}: expected a number above 0, up to 1")
         if output is not None:
             make_folder("--output", output)
-        done: list[tuple[Case, RunOfForces, float]] = []
+        done: list[tuple[Case, RunOfForces]] = []
         for case in chosen:
-            done.append((case, *_run(case, every, shorter)))
+            done.append((case, _run(case, every, shorter)))
             typer.echo(section(*done[-1]))
             if output is not None:
                 _write(done, output)
 
 
-def _run(case: Case, every: int, shorter: float) -> tuple[RunOfForces, float]:
+def _run(case: Case, every: int, shorter: float) -> RunOfForces:
     from drystone.cli.bench_forces_run import listen
     from drystone.scenes import scene
     from drystone.scenes.base import rough
 
     complain(f"{case.title} ...")
-    begin = perf_counter()
-    run = listen(
+    return listen(
         scene(case.scene, **case.settings),
         shorter * case.duration,
         every * case.every,
         method=rough() if case.rough else None,
     )
-    return run, perf_counter() - begin
 
 
-def section(case: Case, run: RunOfForces, seconds: float) -> str:
+def section(case: Case, run: RunOfForces) -> str:
     """A run as Markdown: a heading, a line of counts, a table."""
     heard = run.heard
     settings = ", ".join(f"{key}={value}" for key, value in case.settings.items())
@@ -115,20 +110,19 @@ def section(case: Case, run: RunOfForces, seconds: float) -> str:
         f"{heard.problems} force problems, up to {max(heard.contacts, default=0)} contacts, "
         f"{heard.rubs} with static friction{_open(heard)}. "
         f"{heard.stayed:.1%} of the islands had the contacts of the step before, whose index set "
-        f"answered {heard.hit_rate:.1%} of them (F6). {seconds:.0f} s with all comparisons.",
+        f"answered {heard.hit_rate:.1%} of them (F6).",
         "",
         "| method | solved | agree (worst) | other answers (same with friction given) "
-        "| against the law | residual | loads | declined | failed | median | lp: a, c, d |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| against the law | residual | loads | declined | failed | lp: a, c, d |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, tally in heard.tallies.items():
-        time = f"{1e3 * median(tally.seconds):.2f} ms" if tally.seconds else ""
         steps = ", ".join(str(tally.lp[k]) for k in "acd") if name == "lp" else ""
         again = "" if name == "index set" or not tally.other else f" ({tally.given})"
         lines.append(
             f"| {name} | {tally.solved} | {tally.agree} ({tally.worst:.1e}) | {tally.other}{again} "
             f"| {tally.apart} | {tally.residual:.1e} | {tally.loads} | {tally.declined} "
-            f"| {tally.failed} | {time} | {steps} |"
+            f"| {tally.failed} | {steps} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -177,22 +171,21 @@ found to hold; its forces count as failed unless they obey the law all the same.
 """
 
 
-def _write(done: list[tuple[Case, RunOfForces, float]], output: Path) -> None:
+def _write(done: list[tuple[Case, RunOfForces]], output: Path) -> None:
     text = HEAD + "\n".join(section(*item) for item in done)
     (output / "force_methods.md").write_text(text, encoding="utf-8")
     with (output / "force_methods.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for case, run, _ in done:
+        for case, run in done:
             for name, tally in run.heard.tallies.items():
                 writer.writerow(_row(case.title, name, run.heard.problems, tally))
 
 
 def _row(title: str, name: str, problems: int, tally: Tally) -> tuple[Any, ...]:
-    time = round(1e6 * median(tally.seconds), 1) if tally.seconds else ""
     steps = [tally.lp[k] if name == "lp" else "" for k in "acd"]
     return (
         title, name, problems, tally.solved, tally.agree, f"{tally.worst:.1e}", tally.other,
         tally.given, tally.apart, f"{tally.farthest:.1e}", f"{tally.residual:.1e}", tally.loads,
-        tally.declined, tally.failed, time, *steps,
+        tally.declined, tally.failed, *steps,
     )  # fmt: skip

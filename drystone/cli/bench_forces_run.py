@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,6 @@ class Tally:
     loads: int = 0
     declined: int = 0
     failed: int = 0
-    seconds: list[float] = field(default_factory=list)
     lp: Counter[str] = field(default_factory=Counter)
 
     def judge(self, away: float, residual: float) -> None:
@@ -137,7 +135,8 @@ class Comparison:
         law = Law(stated)
         self.tallies[REFERENCE].judge(0.0, law.residual(truth.f, truth.joint))
         away = _away(told.acceleration, truth, stated)
-        self.tallies[RUN].judge(away, law.residual(told.f, told.joint))
+        own = law if stated is state else Law(state)  # Dantzig's directions are not the run's
+        self.tallies[RUN].judge(away, own.residual(told.f, told.joint))
         for name, method in self.methods.items():
             if name not in self.rare or (self.heard - 1) % self.every == 0:
                 self._ask(name, method, stated, truth, law)
@@ -209,7 +208,6 @@ class Comparison:
         """Forces with the residual asked for; `refused` says whether the method took the problem,
         which counts as declined if there is no other way to state it."""
         tally = self.tallies[name]
-        begin = perf_counter()
         before = Counter(method.statistics.lp)
         self.refused = False
         try:
@@ -218,7 +216,6 @@ class Comparison:
             self.refused = True
             tally.declined += last
             return None
-        tally.seconds.append(perf_counter() - begin)
         tally.lp += Counter(method.statistics.lp) - before
         if not (found.ok and found.exact) and not _near(found):
             tally.failed += 1
