@@ -153,12 +153,17 @@ Without friction accelerations are unique, and all methods must agree. With fric
 contacts that bodies do not need can be wedged or not, and how they share the load changes friction.
 *Other answers* have other accelerations and obey the law as well: their residual says so, and with
 the friction of Dantzig's answer given as a load, which makes accelerations unique, the method finds
-Dantzig's (in brackets, how often). Answers *against the law* are neither: those of `lemke` obey its
-polyhedral cone and give way where the round one would hold; those of the run let contacts pass
-their bound by a little before a phase ends, as its tolerances allow. In space the static law
-(14-1) also leaves the direction open in which a contact gives way: it is given, that of the run or
-of Coulomb's law for accelerations. The polyhedral cone of `lemke` and the square of `qp-signs` have
-a corner, or an axis, along the friction of Dantzig's answer.
+Dantzig's (in brackets, how often, with those of the next column). Answers *against the law* are
+neither: those of `lemke` obey its polyhedral cone and give way where the round one would hold; in
+those of the run a contact is past its bound, before the event that ends the phase. In space the
+static law (14-1) also leaves the direction open in which a contact gives way: it is given, that of
+the run or of Coulomb's law for accelerations. The polyhedral cone of `lemke` and the square of
+`qp-signs` have a corner, or an axis, along the friction of Dantzig's answer.
+
+Where contacts are nearly parallel (`collapse` at 0.75 s) the matrix has eigenvalues of 1e-12 to
+1e-16 of the largest: a residual of rounding leaves accelerations open by up to 1e-5, the few other
+answers of `qp`, and `lemke` ends there in a ray or at its limit. `qp` fails where contacts open
+with 1e-8 of the greatest acceleration, which is beyond the digits of its library.
 
 `lp` and `qp` take no friction of unknown direction, `qp` no matrix that sliding makes indefinite,
 and (8-11) none that it makes unsymmetric: there Dantzig's friction is a load (*loads*), and they
