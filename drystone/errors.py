@@ -12,6 +12,10 @@ class DrystoneError(Exception):
     """Base of every error this package raises on purpose."""
 
 
+class IgnoredWarning(UserWarning):
+    """A method leaves out what a world says; the message says what, and which option would not."""
+
+
 class ArrayError(DrystoneError, ValueError):
     """An array has the wrong shape or a forbidden entry; the message names it."""
 

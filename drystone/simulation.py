@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, SupportsFloat
+from warnings import warn
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics.energy import energy
-from drystone.errors import ModelError, OptionError, SimulationError
+from drystone.errors import IgnoredWarning, ModelError, OptionError, SimulationError
 from drystone.joint_view import JointView
 from drystone.model import State
 from drystone.problems.files import write_problem
@@ -66,6 +67,9 @@ class Simulation:
         self._version = world.version
         self._stepper, self._profiled = method.stepper(self.model), False
         self._stepper.check_start(self.state)
+        if self.stops_bouncing:
+            text = "bodies have a restitution, but this method stops what collides: "
+            warn(f'{text}restitution="newton" lets them bounce', IgnoredWarning, stacklevel=2)
         self._places = {name: i for i, name in enumerate(self.model.names)}
         self._start, self._count = self.state.time, 0
         self.report: StepReport | None = None
@@ -80,6 +84,13 @@ class Simulation:
     @property
     def time(self) -> float:
         return self.state.time
+
+    @property
+    def stops_bouncing(self) -> bool:
+        """Whether bodies have a restitution that the method leaves out."""
+        if getattr(self.method, "restitution", "") != "none":
+            return False
+        return bool((self.model.restitution > 0).any() or (self.model.rules.restitution > 0).any())
 
     @property
     def profile(self) -> bool:

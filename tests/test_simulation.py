@@ -1,11 +1,13 @@
 """Simulation: what a user does with a running world."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.errors import IgnoredWarning
 
 
 def world(planar=False):
@@ -211,3 +213,15 @@ def test_prescribed_bodies_are_where_their_motion_says():
     sim = ds.Simulation(out, ds.TimeStepping(dt=0.01))
     sim.run(1.3)
     assert np.isclose(sim.body("k").position[2], 1 + 0.2 * math.sin(2 * math.pi * 1.3), atol=1e-12)
+
+
+def test_a_restitution_that_is_left_out_is_said():
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), position=(0, 1), restitution=0.5)
+    with pytest.warns(IgnoredWarning, match="restitution"):
+        ds.Simulation(world)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ds.Simulation(world, ds.TimeStepping(restitution="newton"))
+        ds.Simulation(world, ds.EventDriven())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from drystone.cli.solve import solve
 from drystone.cli.sweep import sweep
 from drystone.cli.view import view
 from drystone.cli.words import mistakes
+from drystone.errors import IgnoredWarning
 
 app = typer.Typer(
     name="drystone",
@@ -98,4 +100,5 @@ def demo(
 
 
 def main() -> None:
+    warnings.simplefilter("ignore", IgnoredWarning)  # commands say it in their own words
     app()

@@ -98,7 +98,11 @@ def print_summary(
     unsolved = "all solved" if not tally.unsolved else f"[yellow]{tally.unsolved} unsolved[/]"
     if tally.first_unsolved is not None:
         unsolved += f", the first at {tally.first_unsolved:.4g} s"
-    compiling = f", and {done.compiling:.1f} s compiling" if done.compiling > 0.05 else ""
+    compiling = (
+        f", and {done.compiling:.1f} s compiling or loading kernels"
+        if done.compiling > 0.05
+        else ""
+    )
     rows = {
         "simulated": f"{done.simulated:g} s in {tally.steps} steps of {method.dt:.4g} s, "
         f"{len(simulation.bodies)} bodies, {getattr(method, 'formulation', method.name)}",

@@ -28,7 +28,8 @@ MOST = 1024  # steps at a time
 
 @dataclass
 class Watched:
-    """How a run went. seconds: wall time of the steps, without what compiling took; compiling [s];
+    """How a run went. seconds: wall time of the steps, without what it took to compile kernels or
+    to load those that are; compiling [s]: that;
     simulated [s]; stopped: by the user, before its end; reports: of every step if kept."""
 
     tally: Tally = field(default_factory=Tally)
@@ -63,13 +64,14 @@ def watch(
     compiled = compile_seconds()
     steps = round(duration / simulation.method.dt)
     with (
+        _loading() as loaded,
         _recorded(simulation, record, duration) as recorder,
         _bar(title, duration, bar) as update,
         _interrupts() as stopped,
     ):
 
         def show() -> None:
-            busy = perf_counter() - begin - (compile_seconds() - compiled)
+            busy = perf_counter() - begin - (compile_seconds() - compiled) - loaded()
             if out.tally.last is not None:
                 update(simulation.time - begin_time, busy, out.tally.last)
 
@@ -88,7 +90,7 @@ def watch(
             if recorder is not None:
                 recorder.stopped = out.stopped
             out.simulated = simulation.time - begin_time
-            out.compiling = compile_seconds() - compiled
+            out.compiling = compile_seconds() - compiled + loaded()
             out.seconds = perf_counter() - begin - out.compiling
     return out
 
@@ -138,6 +140,31 @@ def _recorded(simulation: Simulation, path: Path | None, duration: float) -> Any
     if path is None:
         return nullcontext(simulation._recorder)
     return simulation.record(path, until=simulation.time + duration)
+
+
+@contextmanager
+def _loading() -> Iterator[Callable[[], float]]:
+    """Seconds that were spent on loading compiled kernels from disk since it was entered; what is
+    loaded while something compiles counts as that."""
+    from numba.core.caching import Cache
+
+    files: Any = Cache
+    load, spent = files.load_overload, 0.0
+
+    def timed(self: Any, *args: Any) -> Any:
+        nonlocal spent
+        began = perf_counter()
+        try:
+            return load(self, *args)
+        finally:
+            if not _jit._progress.depth:
+                spent += perf_counter() - began
+
+    files.load_overload = timed
+    try:
+        yield lambda: spent
+    finally:
+        files.load_overload = load
 
 
 @contextmanager

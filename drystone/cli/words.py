@@ -104,10 +104,7 @@ def tolerance(method: Any, residual: float) -> str:
 
 def unheeded(simulation: Any) -> str:
     """What a world says and its method leaves out; empty if nothing."""
-    if getattr(simulation.method, "restitution", "") != "none":
-        return ""
-    model = simulation.model
-    if not (model.restitution > 0).any() and not (model.rules.restitution > 0).any():
+    if not simulation.stops_bouncing:
         return ""
     return (
         "bodies have a restitution, but this method stops what collides: --restitution newton (in "

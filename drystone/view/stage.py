@@ -20,6 +20,7 @@ FLOOR = 0.35  # half-spaces steeper than this cosine are walls: drawn they would
 DEPTH = 0.04  # thickness of a planar scene, of its height: later bodies lie over earlier ones
 NARROW = 0.14  # [rad] field of view of planar scenes: nearly parallel rays
 WIDE = 0.8  # [rad] of spatial ones
+MANY = 500  # bodies whose shadows take too long while they move
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Stage:
 
     def __init__(self, server: Any, model: Model, state: State, camera: Frame) -> None:
         self.server, self.model, self.camera = server, model, camera
-        self.planar = model.dim == 2
+        self.planar, self.many = model.dim == 2, model.nb > MANY
         self.colours = look.body_colours(model)
         line = (0.003 if self.planar else 0.0028) * camera.size
         self.templates = templates(model, line)
@@ -119,7 +120,9 @@ class Stage:
             "/light/sky", sky_color=(255, 255, 255), ground_color=(196, 184, 160), intensity=1.5
         )
         place = tuple(camera.target + camera.size * np.array([-0.6, -0.9, 1.6]))
-        scene.add_light_directional("/light/sun", position=place, intensity=2.0, cast_shadow=True)
+        self._sun = scene.add_light_directional(
+            "/light/sun", position=place, intensity=2.0, cast_shadow=not self.many
+        )
 
     def _ground(self, state: State) -> None:
         geoms = self.model.geoms
@@ -174,6 +177,13 @@ class Stage:
             fade_from="origin", shadow_opacity=0.35,
         )  # fmt: skip
         self._grids.append((g, at.axes[g], grid))
+
+    def cast_shadows(self, still: bool) -> None:
+        """Of few bodies always, of many while the picture stands still: a processor that draws
+        needs as long for their shadows as for the bodies."""
+        wanted = still or not self.many
+        if not self.planar and self._sun.cast_shadow != wanted:
+            self._sun.cast_shadow = wanted
 
     def show_grid(self, shown: bool) -> None:
         """Lines on the floor, or a plain one."""

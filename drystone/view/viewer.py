@@ -27,6 +27,7 @@ from drystone.view.stage import Frame, Stage, frame
 
 RATE = 30.0  # pictures a second
 SETTLING = 4.0  # [s] that a new page takes to lay itself out
+STILL = 1.5  # [s] without a change after which the shadows of many bodies are drawn
 SLOWLY = 0.25  # [s] between two writings of curves and texts
 SIMULATION = "simulation"  # what one that was given is called
 
@@ -114,6 +115,7 @@ class Viewer:
         self._followed: Any = None  # where what the camera follows was last
         self._closed = threading.Event()
         self._dirty, self._wrote = True, 0.0
+        self._still_from = 0.0  # when the picture changed last, or a page opened
         self._shown = False  # drawn once before the first step, which may wait for a compiler
         self.panel = Panel(opened, source.model.dim == 2, self.do)
         self.curves = Curves(opened.gui)
@@ -142,7 +144,7 @@ class Viewer:
 
         fit(client.camera)
         client.camera.on_update(fit)
-        self._dirty = True
+        self._dirty, self._still_from = True, began + SETTLING
 
     def fitted(self, aspect: float) -> Frame:
         """The camera that sees the start of the scene in a page of this width over height."""
@@ -217,6 +219,8 @@ class Viewer:
         if self._dirty and watched:
             self.draw()
             self._dirty, self._shown = False, True
+            self._still_from = max(self._still_from, time.perf_counter())
+        self.stage.cast_shadows(watched and time.perf_counter() - self._still_from > STILL)
 
     def _failed(self, error: Exception) -> None:
         """A step or a draw went wrong: say so in the page, and wait."""

@@ -241,6 +241,16 @@ def viser():
     return pytest.importorskip("viser", reason="viser is not installed: drystone[view]")
 
 
+def test_many_bodies_have_shadows_while_they_stand_still(viser):
+    for n, at_once in ((20, True), (600, False)):
+        with show(ds.scene("spheres", n=n), port=0, playing=False) as viewer:
+            stage = viewer.stage
+            assert stage._sun.cast_shadow == at_once
+            for still in (True, False):
+                stage.cast_shadows(still)
+                assert stage._sun.cast_shadow == (still or at_once)
+
+
 def test_sliders_of_the_brazil_nut(viser):
     scene = ds.scene("brazil-nut", n=30)
     with show(scene, port=0) as shown:
