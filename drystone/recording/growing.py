@@ -8,6 +8,7 @@ writing keeps them out of it until the system has taken the rows.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import Any
 
 import h5py
@@ -45,7 +46,6 @@ class Growing:
     def __init__(self, dataset: Any, file: int) -> None:
         self.id, self._file = dataset, file
         self.rows, *self._row = dataset.shape
-        self._kind = dataset.dtype
         made = dataset.get_create_plist()
         self.chunk = made.get_chunk()[0]
         self.row_bytes = int(dataset.get_type().get_size() * np.prod(self._row))
@@ -53,6 +53,10 @@ class Growing:
         # files of earlier versions allocate chunks late, and not every system has pwrite
         early = made.get_alloc_time() == h5py.h5d.ALLOC_TIME_EARLY
         self._put = self._direct if early and hasattr(os, "pwrite") else self._through
+
+    @cached_property
+    def _kind(self) -> np.dtype[Any]:
+        return np.dtype(self.id.dtype)
 
     def append(self, parts: list[np.ndarray]) -> None:
         self.id.set_extent((self.rows + sum(map(len, parts)), *self._row))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -53,7 +54,7 @@ def _fixed_parts(head: Head) -> dict[str, np.ndarray]:
         "scene": origin.get("scene"), "settings": origin.get("settings", {}),
         "view": origin.get("view", {}), "title": origin.get("title", ""), "undescribed": why,
         "info": {
-            "drystone": version("drystone"), "python": platform.python_version(),
+            "drystone": _installed("drystone"), "python": platform.python_version(),
             "numpy": np.__version__, "numba": numba.__version__, "scipy": scipy.__version__,
             "hdf5": h5py.version.hdf5_version,
         },
@@ -61,6 +62,9 @@ def _fixed_parts(head: Head) -> dict[str, np.ndarray]:
     out["about"] = text_array(json.dumps(about))
     out["sum"] = np.array([checksum(out)], np.int64)
     return out
+
+
+_installed = cache(version)  # reads a file
 
 
 def _method(method: Any) -> dict[str, Any] | None:
