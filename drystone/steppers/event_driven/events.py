@@ -133,9 +133,9 @@ class Watch:
             self._slips(scene.kinematics(state, own, mode.held.shapes), None, out)
         return out
 
-    def late(self, there: State, state: State, margin: Floats) -> float:
+    def late(self, there: State, state: State, margin: Floats, legal: Probe) -> float:
         """How long ago [s] contacts met that are deeper than touching ones may be, in a state that
-        closing moved from `there`; 0: none is."""
+        closing moved from `there`, and that were apart at a legal probe; 0: none is."""
         scene = self.mode.held.scene
         away = np.abs(state.position - there.position).max(initial=0.0)
         turn = np.abs(state.orientation - there.orientation).max(initial=0.0)
@@ -145,7 +145,8 @@ class Watch:
         own, _ = self.mode.held.contacts(state, found)
         out = Probe(state.time, None, {}, {})
         self._gaps(state, found, own, out)
-        deep = [(-out.values[name], -rate) for name, rate in out.rates.items()]
+        known = out.rates.keys() & legal.values.keys()
+        deep = [(-out.values[name], -out.rates[name]) for name in known]
         return max((c / v for c, v in deep if c > self.touch and v > 0.0), default=0.0)
 
     def _slack(self, name: Name) -> float:

@@ -344,18 +344,18 @@ class Loop:
         names = illegal.violated()
         kinds = sorted({name[0] for name in names})
         t = illegal.t
-        if set(kinds) <= {"gap", "limit"} and illegal.t - legal.t <= 1e-12 * max(1.0, abs(t)):
-            t = legal.t
+        near = illegal.t - legal.t <= 1e-12 * max(1.0, abs(t))
+        if near and set(kinds) <= {"gap", "limit"} and legal.values.keys() >= set(names):
+            t = legal.t  # what appears from nowhere is seen on the other side only
         for _ in range(EARLIER):
             y = dense[0](t)
             state = self.layout.state(t, y)
-            there = state.copy()
             self._advance_turns(state)
-            before = self._energy(state)
+            there, before = state.copy(), self._energy(state)
             close(mode, state, self._targets)
             stop(mode, state)  # the polynomial of a step is less exact than its end
             # what closing moves it may move into others, that meet a little earlier then
-            late = watch.late(there, state, margin)
+            late = watch.late(there, state, margin, legal)
             if late == 0.0 or t - late <= since:
                 break
             t -= late

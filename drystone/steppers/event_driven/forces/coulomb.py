@@ -25,6 +25,8 @@ from drystone.types import Solution
 LARGE = 1e3  # times the accelerations of an island: that of what slides already
 SOLVERS = ("newton", "nsgs")
 CENTRAL = ("interior-point", "newton", "nsgs")
+SURE = 1e-8  # relative: contacts that stick by more rows than they need are at rest to within a
+# speed, and so are their accelerations: taken for slip these would end phase after phase
 ROUNDS = 4  # of an index set from the forces of the one before
 
 
@@ -61,8 +63,9 @@ def _solved(part: Island, solvers: tuple[str, ...]) -> Island | None:
     )
     for name in solvers:
         found = methods.named(name, 1e-10).solve(problem)  # from nothing: what can stick sticks
-        if found.ok:
-            return _confirmed(part, system, stated, found)
+        sure = _confirmed(part, system, stated, found) if found.ok else None
+        if sure is not None:
+            return sure
     return None
 
 
@@ -80,16 +83,18 @@ def _confirmed(
         words = contact_words(stated, replace(found, value=r, dual=stated.dual(r)))
         following = None
         for L in index_sets(system, r, words):
-            exact = L.forces(system, stated.mu, slip)
-            if exact is not None:
-                value, dual, violation = exact
+            near = L.values(system, stated.mu, slip)
+            if near is None:
+                continue
+            value, dual = near
+            violation = L.violation(system, value, dual, stated.mu)
+            if violation <= SURE:
                 solution = replace(
                     part.solution, value=value, dual=dual, residual=violation,
                     residual_unit=violation, methods=found.methods,
                 )  # fmt: skip
                 return Island(part.key, system, solution, words, False, True, L)
-            near = L.values(system, stated.mu, slip)
-            following = following if near is None else near[0]
+            following = value
         if following is None:
             break
         r = following

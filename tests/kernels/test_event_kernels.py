@@ -1,0 +1,88 @@
+"""Kernels of the event-driven method against closed forms and plain sums."""
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.kernels.event_margins import margins, row_accelerations
+from drystone.steppers.event_driven.ties import JointRates
+
+
+@pytest.mark.kernels
+def test_margins_are_relative_to_the_islands_largest_force():
+    rng = np.random.default_rng(5)
+    nc, d = 7, 3
+    island = np.array([0, 0, 0, 1, 1, -1, 1])
+    closed = np.array([True, True, False, True, False, True, True])
+    stick = np.array([True, False, False, True, False, True, False])
+    mu, own = rng.uniform(0.2, 0.8, nc), rng.uniform(0.5, 2.0, (nc, d))
+    f, a, free = rng.normal(size=(3, nc, d))
+    pull, press, cone = np.empty((3, nc))
+    margins(d, island, closed, stick, mu, own, f, a, free, pull, press, cone)
+    unit = np.sqrt(own.mean(axis=1))
+    for i in range(nc):
+        mates = island == island[i]
+        size = max(
+            np.abs(f[mates] * unit[mates, None]).max(),
+            np.abs(free[mates] / unit[mates, None]).max(),
+        )
+        force = f[i] * unit[i] / size
+        slack = mu[i] * force[0] - np.linalg.norm(force[1:])
+        real = island[i] >= 0
+        expected = (
+            force[0] if real and closed[i] else np.inf,
+            a[i, 0] / unit[i] / size if real and not closed[i] else np.inf,
+            slack if real and stick[i] else np.inf,
+        )
+        np.testing.assert_allclose((pull[i], press[i], cone[i]), expected, rtol=1e-13)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("dim", [2, 3])
+def test_row_accelerations_are_those_of_dense_rows(dim):
+    rng = np.random.default_rng(dim)
+    nb, n, dof = 4, 6, 3 * (dim - 1)
+    k = dof - dim
+    body = np.array([[0, 1], [1, 2], [2, -1], [-1, 3], [3, 0], [1, 3]])
+    J = rng.normal(size=(n, 2, dof))
+    inverse_mass = rng.uniform(0.0, 1.0, nb)
+    root = rng.normal(size=(nb, k, k))
+    inverse_inertia = np.einsum("bij,bkj->bik", root, root)
+    bias, soft, r = rng.normal(size=(3, n))
+    a, free = rng.normal(size=(2, nb, dof))
+    own, out, out_free = np.empty((3, n))
+    row_accelerations(
+        body, inverse_mass, inverse_inertia, J, bias, soft, a, free, r, own, out, out_free
+    )
+    dense, M = np.zeros((n, nb * dof)), np.zeros((nb * dof, nb * dof))
+    for i in range(n):
+        for s in range(2):
+            if body[i, s] >= 0:
+                at = body[i, s] * dof
+                dense[i, at : at + dof] += J[i, s]
+    for b in range(nb):
+        at = b * dof
+        M[at : at + dim, at : at + dim] = inverse_mass[b] * np.eye(dim)
+        M[at + dim : at + dof, at + dim : at + dof] = inverse_inertia[b]
+    np.testing.assert_allclose(out, dense @ a.ravel() + bias + soft * r, rtol=1e-12)
+    np.testing.assert_allclose(out_free, dense @ free.ravel() + bias, rtol=1e-12)
+    np.testing.assert_allclose(own, np.abs((dense @ M @ dense.T).diagonal() + soft), rtol=1e-12)
+
+
+@pytest.mark.kernels
+def test_bias_of_a_pin_is_the_centripetal_acceleration():
+    """Two bars on a pin, both turning: along the axes of B the anchors part by w^2 r, and by the
+    Coriolis and centrifugal terms of axes that turn with B; at a closed pin only w^2 r is left."""
+    world = ds.World(planar=True)
+    for name, x in (("a", 0.5), ("b", -0.5)):
+        world.add_body(ds.Rectangle(1.0, 0.1), name=name, position=(x, 0.0), density=1.0)
+    world.add_joint(ds.Pin("a", "b", anchor=(0.0, 0.0)))
+    sim = ds.Simulation(world, method=ds.EventDriven())
+    model, state = sim.model, sim.state.copy()
+    wa, wb = 3.0, -2.0
+    # anchors at -0.5 of a's centre and +0.5 of b's: without speed themselves
+    state.velocity[:] = [[0.0, 0.5 * wa, wa], [0.0, -0.5 * wb, wb]]
+    ties, *_ = JointRates(model, model.joints).at(state, None)
+    np.testing.assert_allclose(np.abs(ties.u), 0.0, atol=1e-13)
+    expected = 0.5 * wa**2 + 0.5 * wb**2  # a's anchor is drawn to +x, b's to -x
+    np.testing.assert_allclose(np.sort(np.abs(ties.bias)), [0.0, expected], atol=1e-9)
