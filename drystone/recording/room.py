@@ -16,16 +16,14 @@ EACH = 64  # bytes in the index of a dataset for one of its chunks
 
 
 class Room:
-    """Makes sure of the bytes that datasets are about to take; OSError if there are none.
+    """Makes sure of the bytes that datasets are about to take; OSError if there are none."""
 
-    file: descriptor of the file, open for writing; closed at the end.
-    """
-
-    def __init__(self, path: Path, sets: Mapping[str, Any], file: int) -> None:
-        self.path, self._sets, self._file = path, sets, file
+    def __init__(self, path: Path, sets: Mapping[str, Any]) -> None:
+        self.path, self._sets = path, sets
         begin = path.stat().st_size
         self._base = begin - self._taken({})
         self._ready = begin
+        self._file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
 
     def ask(self, more: Mapping[str, int]) -> None:
         """Room for so many rows more of each dataset."""

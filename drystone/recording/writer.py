@@ -153,11 +153,10 @@ class Writer:
         except Exception as error:  # told to whoever records, at their next call
             self._fail(error)
             return
-        own = os.open(self.path, os.O_RDWR | getattr(os, "O_BINARY", 0))
         self._sets = {
-            name: Growing(h5py.h5d.open(self._file.id, name.encode()), own) for name in self._names
+            name: Growing(h5py.h5d.open(self._file.id, name.encode())) for name in self._names
         }
-        self._room = Room(self.path, self._sets, own)
+        self._room = Room(self.path, self._sets)
         try:
             self._append()
         except Exception as error:
