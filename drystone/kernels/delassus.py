@@ -85,12 +85,13 @@ def _merge(i, body, moves, first, lists, fill, out, write):
 def _couple(shape, i, j, body, moves, J, P, blocks, at):
     """Block (i, j): sum over the shared moving bodies of J_i M^-1 J_j'."""
     d = len(shape)
+    dof = 3 if d == 2 else J.shape[3] if d == 1 else 6  # a constant for the compiler, mostly
     for s in range(2):
         for t in range(2):
             if body[i, s] == body[j, t] and moves[body[i, s]]:
                 for a in range(d):
                     for b in range(d):
                         total = 0.0
-                        for e in range(J.shape[3]):
+                        for e in range(dof):
                             total += J[i, a, s, e] * P[j, b, t, e]
                         blocks[at, a, b] += total

@@ -23,6 +23,7 @@ from drystone.kernels import status
 from drystone.kernels._jit import kernel
 from drystone.kernels.block_lu import factorise, slot, substitute, supernodes
 from drystone.kernels.blocks import CONVEX, block_product, floored_residuals
+from drystone.kernels.newton_dense import coupled_size, direction_dense
 from drystone.kernels.ordering import minimum_degree
 
 OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3
@@ -30,19 +31,23 @@ OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3
 # regularisation of bilateral blocks, of that of contacts: equations need it only where they are
 # redundant, and a chain of n joints, whose least eigenvalue falls like 1 / n^2, must not feel it
 TIES = 1e-3
+ALPHA = 1e-6  # regularisation of the matrix of plain steps
+PLAIN = 40  # steps without regularisation, as long as they make progress
 STUCK = 5  # steps without a new least residual after which an attempt gives up
+GOING = -1  # no status yet
 
 
 @kernel
 def newton_steps(
-    shape, indptr, indices, W, q, mu, unit, law, floor, unit_floor, tol, alpha, plain, most, room,
-    r, best, history,
+    shape, indptr, indices, W, q, mu, unit, law, floor, unit_floor, tol, closer, extra, alpha,
+    plain, most, room, r, best, history,
 ):  # fmt: skip
     """Newton steps on the problem regularised around r: velocities u + alpha (r' - r).
 
     unit (nb,): sqrt of the mean diagonal; floor, unit_floor: least scales of the two residuals;
-    alpha: relative to unit^2; plain: regularise the matrix only; most: steps allowed; room: most
-    blocks in the factors. r becomes the last iterate, best (nb, d) the one of least residual.
+    closer: what `extra` steps may try to reach beyond tol; alpha: relative to unit^2; plain:
+    regularise the matrix only; most: steps until tol; room: most blocks in the factors. r becomes
+    the last iterate, best (nb, d) that of least residual; history (most + extra,): residuals.
     Returns (status, steps, true residual, least). Status SOLVED: the true residual is within tol;
     RUNNING: the regularised problem is solved; STALLED: it is not; SINGULAR: too much fill.
     """
@@ -56,44 +61,94 @@ def newton_steps(
     u, near, centre = np.empty((nb, d)), np.empty((nb, d)), r.copy()
     best[:] = r
     block_product(shape, indptr, indices, W, r, q, near)
-    initial = _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
-    true, least, ease = initial, initial, np.inf
-    if initial <= tol:
+    true, _ = _judge(shape, r, near, near, q, mu, unit, law, floor, unit_floor, True)
+    initial, least, ease = true, true, np.inf
+    if initial <= (tol if extra == 0 else closer):
         return status.SOLVED, 0, initial, initial
     n, count, idle, last = 0, 0, 0, np.full(nb, -1)
-    for step in range(most):
+    own, places = np.empty((nb, d), np.bool_), np.zeros((nb + 1, d + 1), np.int64)
+    M = np.empty(coupled_size(shape, indptr, indices, W, mu, own, places))
+    for step in range(most + extra):
         linearise(shape, r, near, mu, 1.0 / (unit * unit), law, state, phi, A, B)
-        if _changed(state, keep) or step == 0:
-            n, count, rows, size = _structure(d, indptr, indices, keep, order, room)
-            if n < 0:
-                return status.SINGULAR, step, true, least
-            buffer = np.empty(size)
-        fine = _same(state, mu, last) or factor(
-            shape, indptr, indices, W, shift, A, B, n, count, order, rows, buffer
-        )
-        if not fine or not direction(
-            shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr
-        ):
-            return status.STALLED, step, true, least
+        fresh = not _same(state, mu, last, least <= tol)
+        if M.shape[1] > 0:
+            good = direction_dense(
+                shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, dr
+            )
+        else:
+            good, n, count, rows, buffer = _sparse(
+                shape, indptr, indices, W, shift, state, phi, A, B, fresh, keep, room, n, count,
+                order, rows, buffer, x, dr,
+            )  # fmt: skip
+        if not good:
+            return _end(n, least, tol), step, true, least
         _advance(r, dr)
         block_product(shape, indptr, indices, W, r, q, u)
         _near(shape, u, shift, r, r if plain else centre, near)
-        true = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
-        regular = _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
-        history[step] = true
+        true, regular = _judge(shape, r, u, near, q, mu, unit, law, floor, unit_floor, plain)
+        history[step], before = true, least
         if true < least:
             least = true
             best[:] = r
-        idle += 1
-        if regular < ease:
-            ease, idle = regular, 0
-        if true <= tol:
-            return status.SOLVED, step + 1, true, least
-        if not plain and regular <= min(1e-2 * initial, 0.1 * true):
-            return status.RUNNING, step + 1, true, least
-        if idle > STUCK or not np.isfinite(true):
-            return status.STALLED, step + 1, true, least
-    return status.STALLED, most, true, least
+        idle, ease = 0 if regular < ease else idle + 1, min(ease, regular)
+        tries = extra if least <= tol else most - step - 1
+        code = _verdict(plain, true, regular, before, least, initial, tol, closer, tries, idle)
+        if code != GOING:
+            return code, step + 1, true, least
+        extra -= 1 if least <= tol else 0
+    return _end(n, least, tol), most, true, least
+
+
+@kernel
+def _judge(shape, r, u, near, q, mu, unit, law, floor, unit_floor, plain):
+    """The worse residual with velocities u, and with those of the regularised problem."""
+    true = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
+    if plain:
+        return true, true
+    return true, _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
+
+
+@kernel
+def _verdict(plain, true, regular, before, least, initial, tol, closer, tries, idle):
+    """Status after a step, GOING if another may follow; tries: how many may."""
+    if least <= tol:
+        # what a step leaves more than half of, rounding does not let fall
+        if least <= closer or tries == 0 or (before <= tol and not true <= 0.5 * before):
+            return status.SOLVED
+    elif not plain and regular <= min(1e-2 * initial, 0.1 * true):
+        return status.RUNNING
+    elif idle > STUCK or not np.isfinite(true) or tries == 0:
+        return status.STALLED
+    return GOING
+
+
+@kernel
+def _end(n, least, tol):
+    """Status where no step is left: all the same, if a point within tol was met."""
+    if least <= tol:
+        return status.SOLVED
+    return status.SINGULAR if n < 0 else status.STALLED
+
+
+@kernel
+def _sparse(
+    shape, indptr, indices, W, shift, state, phi, A, B, fresh, keep, room, n, count, order, rows,
+    buffer, x, dr,
+):  # fmt: skip
+    """dr by sparse factors, in an order that is found anew when contacts open or close; returns
+    whether there is one, and the factors; n < 0 if there is no room for them."""
+    if _changed(state, keep):
+        n, count, rows, size = _structure(len(shape), indptr, indices, keep, order, room)
+        if n < 0:
+            return False, n, count, rows, buffer
+        buffer = np.empty(size)
+    good = not fresh or factor(
+        shape, indptr, indices, W, shift, A, B, n, count, order, rows, buffer
+    )
+    good = good and direction(
+        shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr
+    )
+    return good, n, count, rows, buffer
 
 
 @kernel
@@ -108,12 +163,14 @@ def _changed(state, keep):
 
 
 @kernel
-def _same(state, mu, last):
+def _same(state, mu, last, near):
     """Whether the matrix is that of the step before: no state changed and none that slips, whose
-    linearisation turns with the slip. Brings `last` up to date."""
+    linearisation turns with the slip; near the solution it hardly does. Brings `last` up to
+    date."""
     same = True
     for i in range(state.size):
-        same = same and state[i] == last[i] and (state[i] != SLIP or mu[i] == 0.0)
+        turns = state[i] == SLIP and mu[i] != 0.0 and not near
+        same = same and state[i] == last[i] and not turns
         last[i] = state[i]
     return same
 

@@ -19,6 +19,7 @@ from drystone.kernels import newton as kernels
 from drystone.kernels import status as code
 from drystone.kernels.blocks import COULOMB, LINEAR, floored_residuals
 from drystone.kernels.islands import extract, label_islands
+from drystone.kernels.newton import ALPHA, PLAIN
 from drystone.kernels.nsgs import nsgs_sweeps
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.delassus import BlockMatrix
@@ -29,8 +30,6 @@ from drystone.types import STATUS_OF_CODE, Floats, Ints, Status
 
 ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
 LARGEST = 300_000  # blocks
-ALPHA = 1e-6  # regularisation of the matrix of plain steps
-PLAIN = 40  # steps without regularisation, as long as they make progress
 INNER = 15  # steps on one regularised problem before it counts as failed
 QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
 FIRST, RAISE, ALPHA_MIN, ALPHA_MAX = 1e-3, 30.0, 1e-13, 1e5
@@ -98,20 +97,23 @@ def plain_newton(
     unit: Floats,
     law: int,
     tol: float,
+    fine: float,
+    extra: int,
     most: int,
     room: int,
     r: Floats,
 ) -> tuple[Status, int, tuple[float, float]]:
     """Newton steps alone, without a problem around them: what most steps of a simulation need.
 
-    W in blocks, q and r (nb, d), mu (nb,) with -1 for bilateral blocks, which come last; r becomes
-    the best point met. Returns status (SINGULAR: no room), steps, both residuals.
+    W in blocks, q and r (nb, d), mu (nb,) with -1 for bilateral blocks, which come last; fine,
+    extra: once within tol, a residual that so many steps more may try to reach; r becomes the best
+    point met. Returns status (SINGULAR: no room), steps, both residuals.
     """
-    best, history = np.empty_like(r), np.empty(most)
+    best, history = np.empty_like(r), np.empty(most + extra)
     key = (0,) * r.shape[1]
     ended, steps, _, _ = kernels.newton_steps(
-        key, W.indptr, W.indices, W.blocks, q, mu, unit, law, 0.0, 0.0, tol, ALPHA, True, most,
-        room, r, best, history,
+        key, W.indptr, W.indices, W.blocks, q, mu, unit, law, 0.0, 0.0, tol, fine, extra, ALPHA,
+        True, most, room, r, best, history,
     )  # fmt: skip
     r[:] = best
     both = floored_residuals(key, r, W.product(r, q), q, mu, unit, law, 0.0, 0.0)
@@ -246,9 +248,8 @@ class _Run:
         x, best, history = r.copy(), np.empty_like(r), np.empty(most)
         ended, steps, _, _ = kernels.newton_steps(
             self.contacts.key, part.indptr, part.indices, part.blocks, part.q, mu, part.unit,
-            self.contacts.law, part.floor, part.unit_floor, tol, alpha, plain, most,
-            self.options.room,
-            x, best, history,
+            self.contacts.law, part.floor, part.unit_floor, tol, tol, 0, alpha, plain,
+            most, self.options.room, x, best, history,
         )  # fmt: skip
         self.steps += steps
         self.history.append(history[:steps])

@@ -14,7 +14,10 @@ PATTERN = 9  # whether the pattern of W is known
 WARY = 10  # whether joints hold something twice, for all that is known: a step in Python tells
 BREAKS = 11  # whether any joint can break
 REFINED, EXTRA = 12, 13  # refinements of this solve; of them beyond the tolerance
-COUNTS = 14
+SLIDES = 14  # solves of this round in which contacts broke loose
+TODO = 15  # islands that are left to Newton
+SPENT = 16  # sweeps and steps of Newton in this solve
+COUNTS = 17
 
 # j.real
 BEST = 0  # [m or rad] least opening of a round
@@ -27,4 +30,4 @@ REALS = 4
 START, END, SETTLE = 0, 1, 2
 
 # numbers of stages
-FIRST, AIM, REFINE, LOAD, LEAST = 4, 11, 15, 17, 22
+FIRST, AIM, REFINE, LAWS, LOAD, LEAST = 4, 11, 15, 17, 20, 25

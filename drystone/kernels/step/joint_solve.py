@@ -22,11 +22,12 @@ LIMIT = 1e12  # impulses that are so many times the velocities prove nothing
 
 @stage
 def assemble(s, scan, j):
-    """q; W with a little on its diagonal into the panels, if nothing has a law."""
+    """q; W with a little on its diagonal into the panels, or AGAIN with laws if there are any."""
     n = s.count[the.ROWS]
     row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v_free, s.q[:n])
     if j.count[its.LAWFUL]:
-        return the.SOLVE
+        s.count[the.BACK] = its.LAWS
+        return the.AGAIN
     if not j.count[its.PATTERN]:
         return the.PATTERN
     for k in range(j.buffer.size):

@@ -23,7 +23,9 @@ from drystone.kernels.step import begin, find
 from drystone.kernels.step import joint_aim as aim
 from drystone.kernels.step import joint_close as closing
 from drystone.kernels.step import joint_finish as finish
+from drystone.kernels.step import joint_laws as laws
 from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import joint_newton as newton
 from drystone.kernels.step import joint_places as places
 from drystone.kernels.step import joint_rows as rows
 from drystone.kernels.step import joint_soft as soft
@@ -78,6 +80,9 @@ def joint_stages(dim: int) -> list[Stage]:
         ("solve", of(solving, "factor")),
         ("solve", solving.refine),
         ("solve", of(solving, "back")),
+        ("solve", of(laws, "sweep")),
+        ("solve", of(newton, "newton")),
+        ("solve", laws.conclude),
         ("solve", soft.load),
         ("solve", closing.arrive),
         ("solve", of(closing, "drift")),

@@ -110,6 +110,7 @@ class JointBuffers(Buffers):
         return out | {
             "D0": np.zeros((room, d, d)), "soft": np.zeros((room, d)), "unit": np.zeros(room),
             "joint": np.zeros(room, N), "x": np.zeros((room, d)),
+            "best": np.zeros((room, d)), "guess": np.zeros((room, d)), "lam": np.zeros(room),
         }  # fmt: skip
 
     def find_pattern(self) -> None:

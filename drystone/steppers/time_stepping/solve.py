@@ -216,18 +216,17 @@ class IslandSolver:
         r = out.r[lo:hi].copy()
         law, tol = LAWS[self.options.formulation], CLOSER * self.options.tol
         given = (rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law)
+        # within the tolerance a few steps more, and the next step can rest on this one
+        given = (*given, tol, POLISH * tol, POLISHING)
         large = steps == LARGE_STEPS and not _jointed(rows, k)
         first = AT_A_TIME if large else PLAIN
-        ended, count, both = plain_newton(*given, tol, first, ROOM, r)
+        ended, count, both = plain_newton(*given, first, ROOM, r)
         if ended is Status.SINGULAR and count == 0:
             return False
         before = np.inf
         while large and ended is not Status.SOLVED and count < steps and max(both) < PAYS * before:
             before = max(both)
-            ended, more, both = plain_newton(*given, tol, AT_A_TIME, ROOM, r)
-            count += more
-        if ended is Status.SOLVED:  # a few steps more and the next step can rest on this one
-            _, more, both = plain_newton(*given, POLISH * tol, POLISHING, ROOM, r)
+            ended, more, both = plain_newton(*given, AT_A_TIME, ROOM, r)
             count += more
         out.iterations += count
         if "newton" not in out.methods:

@@ -1,0 +1,76 @@
+"""Newton's linear system as a full matrix, against NumPy's solution of the whole of it."""
+
+import numpy as np
+import pytest
+
+from drystone.kernels.newton import OPEN, linearise
+from drystone.kernels.newton_dense import LARGEST, coupled_size, direction_dense
+from drystone.problems.delassus import BlockMatrix
+from drystone.problems.friction import LAWS
+
+pytestmark = pytest.mark.kernels
+
+
+def problem(d, law, seed):
+    """W of contacts, limits, motors and joints with padding, at some impulses and velocities."""
+    rng = np.random.default_rng(seed)
+    nb = 7
+    J = rng.normal(size=(nb * d, 12)) * np.exp(rng.normal(size=(nb * d, 1)))
+    mu = np.array([0.5, 0.3, 0.0, 0.0, 1.0, -1.0, -1.0])
+    soft = np.zeros((nb, d))
+    for i, a in [(2, 1), (4, 0), (4, d - 1), (5, d - 1)]:  # padding, given loads
+        if a > 0 or i == 4:
+            J[i * d + a], soft[i, a] = 0.0, 0.7
+    full = J @ J.T + np.diag(soft.ravel())
+    W = BlockMatrix.of(full, d)
+    r, u = rng.normal(size=(2, nb, d))
+    r[4, d - 1] = u[4, d - 1] = 0.0
+    return W, full, mu, r, u, LAWS[law]
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+@pytest.mark.parametrize("d", [2, 3])
+def test_it_is_the_solution_of_the_whole_system(d, law):
+    alone = 0
+    for seed in range(12):
+        W, full, mu, r, u, code = problem(d, law, seed)
+        key, nb = (0,) * d, mu.size
+        unit = np.sqrt(np.einsum("ii->i", full).reshape(nb, d).mean(axis=1))
+        state = np.empty(nb, np.int64)
+        phi, dr = np.empty((2, nb, d))
+        A, B = np.empty((2, nb, d, d))
+        linearise(key, r, u, mu, 1.0 / unit**2, code, state, phi, A, B)
+        shift = 1e-6 * unit**2
+        own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
+        M = np.empty(coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places))
+        args = (key, W.indptr, W.indices, W.blocks, shift, phi, A, B)
+        assert direction_dense(*args, True, own, places, M, dr)
+        big = np.zeros((nb * d, nb * d))
+        for i in range(nb):
+            k = slice(i * d, i * d + d)
+            big[k] = B[i] @ (full[k] + shift[i] * np.eye(nb * d)[k])
+            big[k, k] += A[i]
+        expected = np.linalg.solve(big, -phi.ravel())
+        assert np.allclose(dr.ravel(), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+        again = np.empty_like(dr)
+        assert direction_dense(*args, False, own, places, M, again)
+        assert np.array_equal(dr, again)
+        assert (places[:nb, :d][state == OPEN] == -1).all()
+        alone += int((places[:nb, :d] < 0).sum())
+    assert alone > 12 * 4  # padding of joints at least, and something open
+
+
+def test_a_singular_matrix_has_no_direction_and_a_large_one_no_room():
+    d, nb = 2, 3
+    W = BlockMatrix.of(np.ones((nb * d, nb * d)), d)
+    key, mu = (0,) * d, np.full(nb, -1.0)
+    own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
+    M = np.empty(coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places))
+    A, B = np.zeros((nb, d, d)), np.tile(np.eye(d), (nb, 1, 1))
+    args = (key, W.indptr, W.indices, W.blocks, np.zeros(nb), np.ones((nb, d)), A, B)
+    assert not direction_dense(*args, True, own, places, M, np.empty((nb, d)))
+    nb = LARGEST // d + 1
+    W = BlockMatrix.of(np.ones((nb * d, nb * d)), d)
+    own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
+    mu = np.full(nb, -1.0)
+    assert coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places) == (0, 0)
