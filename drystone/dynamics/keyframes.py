@@ -151,6 +151,8 @@ class _Waypoints:
         position = self.points[k] + way * (self.points[k + 1] - self.points[k])
         if self.angles.ndim == 1:
             return position, float(self.angles[k] + way * self.turns[k])
+        if not self.turns[k].any():  # the same bits, and a run asks for three poses a step
+            return position, self.angles[k].copy()
         return position, product(exponential(way * self.turns[k]), self.angles[k])
 
     def velocity(self, t: float, h: float) -> Floats:
@@ -160,5 +162,6 @@ class _Waypoints:
             turn = np.atleast_1d(self.turns[k])
             return rate * np.concatenate([self.points[k + 1] - self.points[k], turn])
         (p, q), (p_next, q_next) = self.pose(t), self.pose(t + h)
-        turn = np.atleast_1d(_turn(q, q_next))
+        turned = np.ndim(q) == 0 or bool((q != q_next).any())
+        turn = np.atleast_1d(_turn(q, q_next)) if turned else np.zeros(3)
         return np.concatenate([p_next - p, turn]) / h

@@ -45,13 +45,17 @@ def delassus(shape, lo, hi, body, moves, J, P, first):
     indices = np.empty(indptr[n], np.int32)
     blocks = np.zeros((indptr[n], d, d))
     neighbours = np.empty(total + 1, np.int64)
+    left, right = np.empty((n, d), np.bool_), np.empty((n, d), np.bool_)
+    for i in range(lo, hi):
+        for a in range(d):
+            left[i - lo, a], right[i - lo, a] = _any(J, i, a), _any(P, i, a)
     for i in range(lo, hi):
         count = _merge(i, body, moves, first, lists, fill, neighbours, True)
         for k in range(count):
             j = neighbours[k]
             at = indptr[i - lo] + k
             indices[at] = j - lo
-            _couple(shape, i, j, body, moves, J, P, blocks, at)
+            _couple(shape, i, j, body, moves, J, P, left[i - lo], right[j - lo], blocks, at)
     return indptr, indices, blocks
 
 
@@ -82,8 +86,19 @@ def _merge(i, body, moves, first, lists, fill, out, write):
 
 
 @kernel
-def _couple(shape, i, j, body, moves, J, P, blocks, at):
-    """Block (i, j): sum over the shared moving bodies of J_i M^-1 J_j'."""
+def _any(rows, i, a):
+    """Whether row a of block i is more than padding."""
+    found = False
+    for s in range(2):
+        for e in range(rows.shape[3]):
+            found = found or rows[i, a, s, e] != 0.0
+    return found
+
+
+@kernel
+def _couple(shape, i, j, body, moves, J, P, left, right, blocks, at):
+    """Block (i, j): sum over the shared moving bodies of J_i M^-1 J_j'; left, right (d,): rows that
+    are not zero."""
     d = len(shape)
     dof = 3 if d == 2 else J.shape[3] if d == 1 else 6  # a constant for the compiler, mostly
     for s in range(2):
@@ -91,6 +106,8 @@ def _couple(shape, i, j, body, moves, J, P, blocks, at):
             if body[i, s] == body[j, t] and moves[body[i, s]]:
                 for a in range(d):
                     for b in range(d):
+                        if not (left[a] and right[b]):
+                            continue
                         total = 0.0
                         for e in range(dof):
                             total += J[i, a, s, e] * P[j, b, t, e]

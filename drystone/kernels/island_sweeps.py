@@ -144,11 +144,12 @@ def _go_on(lo, hi, mine, beta, r, v, before):
 @kernel
 def velocities(shape, lo, hi, body, J, soft, bias, v, r, u):
     """u (nc, d) = J v + bias + soft r for the rows lo:hi."""
+    dof = 3 if len(shape) == 2 else 6  # constants for the compiler
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
         for c in range(len(shape)):
             total = bias[i, c] + soft[i, c] * r[i, c]
-            for e in range(J.shape[3]):
+            for e in range(dof):
                 total += J[i, c, 0, e] * v[a, e] + J[i, c, 1, e] * v[b, e]
             u[i, c] = total
 
@@ -162,13 +163,13 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, wo
     d = len(shape)
     if d == 2:
         return sweep_planar(lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r)
-    local, old = work[d + 2], work[d + 3]
+    local, old, dof = work[d + 2], work[d + 3], 6
     size = 0.0
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
         for c in range(d):
             total = bias[i, c] + soft[i, c] * r[i, c]
-            for e in range(J.shape[3]):
+            for e in range(dof):
                 total += J[i, c, 0, e] * v[a, e] + J[i, c, 1, e] * v[b, e]
             for f in range(d):
                 total -= D[i, c, f] * r[i, f]
@@ -179,7 +180,7 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, wo
             step = r[i, c] - old[c]
             size += (step * unit[i]) ** 2
             if step != 0.0:
-                for e in range(J.shape[3]):
+                for e in range(dof):
                     v[a, e] += P[i, c, 0, e] * step
                     v[b, e] += P[i, c, 1, e] * step
     return size
