@@ -6,6 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
+from drystone.kernels.step import joint_laws as laws
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
 from drystone.steppers.time_stepping.compiled_joints import CompiledJoints, applies
 from drystone.steppers.time_stepping.pipeline import Stepper
 
@@ -95,9 +98,71 @@ def test_what_acts_on_joints_is_the_same_in_the_loop():
     agree(ds.Simulation(sprung()), in_python(ds.Simulation(sprung())), 60, True)
 
 
-@pytest.mark.parametrize("name", ["chain", "four-bar", "vehicle"])
+def towed(friction=0.5):
+    """Two blocks on the ground, hinged to each other and pulled by a spring until both slide."""
+    world = ds.World()
+    world.add_ground(friction=friction)
+    for k in range(2):
+        at = (0.25 * k, 0, 0.05)
+        world.add_body(
+            ds.Box(0.2, 0.1, 0.1), name=f"b{k}", mass=1.0, friction=friction, position=at
+        )
+    world.add_joint(ds.Hinge("b0", "b1", anchor=(0.125, 0, 0.05), axis=(0, 1, 0)))
+    world.add_force(ds.Spring("b1", anchor_b=(0.45, 0.1, 0.05), stiffness=150.0, rest_length=0.0))
+    return world
+
+
+def test_what_breaks_loose_gets_its_dynamic_friction_in_the_loop():
+    world, other = towed((0.8, 0.3)), towed((0.8, 0.3))
+    one, two = ds.Simulation(world), in_python(ds.Simulation(other))
+    agree(one, two, 12, False)
+    assert (one.contacts["state"] == "slip").any()
+    assert set(np.unique(one.contacts["friction"])) <= {0.3, 0.8}
+
+
+@pytest.mark.parametrize("name", ["vehicle", "gripper", "geneva"])
+def test_contacts_limits_and_motors_are_solved_without_a_return_to_python(name, monkeypatch):
+    sim, asked = ds.scene(name).simulation(), []
+    solve = CompiledJoints._solve_laws
+    monkeypatch.setattr(CompiledJoints, "_solve_laws", lambda self: asked.append(1) or solve(self))
+    report = [sim.step() for _ in range(10)][-1]
+    sim.run(20 * sim.method.dt)
+    assert len(asked) <= 1  # the fingers' first grip takes more than plain Newton
+    assert report.ok
+    assert report.residual <= sim.method.tol
+    assert report.methods[0] == "nsgs"
+
+
+def test_what_newton_does_not_solve_in_the_loop_is_solved_in_python_from_the_guess(monkeypatch):
+    """Stages that give up leave nothing behind: the solve in Python is the one of Python alone."""
+    one, two = (ds.scene("gripper").simulation() for _ in range(2))
+    one.run(10 * one.method.dt)
+    two.run(10 * two.method.dt)
+    stepper = one._stepper
+    held = []
+
+    def refuse(s, scan, j):
+        n = int(s.count[the.ROWS])
+        before = j.guess[:n].copy()
+        s.plan[: s.count[the.ISLANDS]] = the.SMALL_NEWTON
+        assert laws.give_up(s, j, n) == the.SOLVE
+        held.append(np.array_equal(s.r[:n], before))
+        return the.SOLVE
+
+    stepper.stages[its.LAWS + 1] = ("solve", refuse)
+    one.profile = True
+    one.step()
+    two.step()
+    assert held
+    assert all(held)
+    same(one, two)
+
+
+@pytest.mark.parametrize(
+    "name", ["chain", "four-bar", "vehicle", "gripper", "geneva", "ragdoll", "chain-drop"]
+)
 def test_steps_at_once_are_the_same_steps(name):
-    one, many = (ds.scene(name, **SCENES[name]).simulation() for _ in range(2))
+    one, many = (ds.scene(name, **SCENES.get(name, {})).simulation() for _ in range(2))
     reports = [one.step() for _ in range(30)]
     kept = many.run(30 * many.method.dt, record=True)
     same(one, many)
