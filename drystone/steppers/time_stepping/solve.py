@@ -215,9 +215,10 @@ class IslandSolver:
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         r = out.r[lo:hi].copy()
         law, tol = LAWS[self.options.formulation], CLOSER * self.options.tol
-        given = (rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law)
-        # within the tolerance a few steps more, and the next step can rest on this one
-        given = (*given, tol, POLISH * tol, POLISHING)
+        given = (
+            rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law,
+            tol, POLISH * tol, POLISHING,  # the next step can rest on this one
+        )  # fmt: skip
         large = steps == LARGE_STEPS and not _jointed(rows, k)
         first = AT_A_TIME if large else PLAIN
         ended, count, both = plain_newton(*given, first, ROOM, r)
