@@ -80,14 +80,14 @@ def _left(s, j, n, ni):
     for i in range(n):
         for a in range(s.r.shape[1]):
             total += s.r[i, a]
-    j.count[its.TODO] = 0
+    j.count[its.UNSOLVED] = 0
     fine = abs(total) < 1e300  # else there is nothing to go on from
     for k in range(ni):
         j.count[its.SPENT] += s.sweeps[k]
         s.plan[k] = the.DONE
         if s.ended[k] != status.SOLVED:
             s.plan[k] = the.SMALL_NEWTON
-            j.count[its.TODO] += 1
+            j.count[its.UNSOLVED] += 1
             size = s.start[k + 1] - s.start[k]
             fine = fine and (size <= the.SMALL or _jointed(s, j, k))
     return the.GO_ON if fine else give_up(s, j, n)
@@ -106,7 +106,7 @@ def conclude(s, scan, j):
     """Velocities; AGAIN if a contact with its static coefficient slides: it gets the dynamic one,
     and all is solved again. The set of sliding contacts only grows, so this ends."""
     n, count = s.count[the.ROWS], s.count
-    if j.count[its.TODO] > 0:
+    if j.count[its.UNSOLVED] > 0:
         copy_all(s.v_free, s.v)
         add_impulses(s.body[:n], s.P[:n], s.r[:n], s.v)
         count[the.METHODS] |= 2

@@ -15,7 +15,7 @@ WARY = 10  # whether joints hold something twice, for all that is known: a step 
 BREAKS = 11  # whether any joint can break
 REFINED, EXTRA = 12, 13  # refinements of this solve; of them beyond the tolerance
 SLIDES = 14  # solves of this round in which contacts broke loose
-TODO = 15  # islands that are left to Newton
+UNSOLVED = 15  # islands that are left to Newton
 SPENT = 16  # sweeps and steps of Newton in this solve
 COUNTS = 17
 
