@@ -10,10 +10,17 @@ import pytest
 COMMAND = [sys.executable, "-m", "drystone", "view"]
 
 
+def _heed():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_it_serves_until_it_is_interrupted():
     pytest.importorskip("viser", reason="viser is not installed: drystone[view]")
     asked = [*COMMAND, "double-action-jack", "--no-browser", "--port", "0"]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # tests that a script runs in the background inherit that Ctrl-C is ignored
+    run = subprocess.Popen(asked, **pipes, preexec_fn=_heed)
+    try:
         line = run.stdout.readline()
         assert "double-action-jack at http://127.0.0.1:" in line
         url = line.split(" at ")[1].split()[0]
@@ -21,6 +28,9 @@ def test_it_serves_until_it_is_interrupted():
             assert page.status == 200
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=20)
+    finally:
+        run.kill()
+        run.communicate()
     assert run.returncode == 0, err
     assert out == ""
     assert "Traceback" not in err
