@@ -67,13 +67,14 @@ def newton_steps(
         return status.SOLVED, 0, initial, initial
     n, count, idle, last = 0, 0, 0, np.full(nb, -1)
     own, places = np.empty((nb, d), np.bool_), np.zeros((nb + 1, d + 1), np.int64)
-    M = np.empty(coupled_size(shape, indptr, indices, W, mu, own, places))
+    size = coupled_size(shape, indptr, indices, W, mu, own, places)
+    M, pivots = np.empty((max(size, 0), max(size, 0))), np.empty(max(size, 0), np.int64)
     for step in range(most + extra):
         linearise(shape, r, near, mu, 1.0 / (unit * unit), law, state, phi, A, B)
         fresh = not _same(state, mu, last, least <= tol)
-        if M.shape[1] > 0:
+        if size >= 0:
             good = direction_dense(
-                shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, dr
+                shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, pivots, dr
             )
         else:
             good, n, count, rows, buffer = _sparse(

@@ -11,19 +11,21 @@ the last column the number of each block's diagonal block; in the last row how m
 
 import numpy as np
 
+from drystone.kernels import status
 from drystone.kernels._jit import kernel
+from drystone.kernels.dense_lu import back_substitute, factorise
 
 LARGEST = 64  # rows up to which this is cheaper than ``block_lu``
 
 
 @kernel
 def coupled_size(shape, indptr, indices, W, mu, own, places):
-    """Shape of M: a row for each that may not be alone, and a column for pivots; (0, 0) if they are
-    too many. Finds own (nb, d): rows of W that are zero but for their diagonal, and the diagonal
-    blocks. Friction couples the rows of a block."""
+    """How many rows may not be alone, which is the size of M; -1 if they are too many. Finds own
+    (nb, d): rows of W that are zero but for their diagonal, and the diagonal blocks. Friction
+    couples the rows of a block."""
     d, count, nb = len(shape), 0, own.shape[0]
     if nb > LARGEST:
-        return 0, 0
+        return -1
     for i in range(nb):
         for a in range(d):
             own[i, a] = True
@@ -37,11 +39,11 @@ def coupled_size(shape, indptr, indices, W, mu, own, places):
                         own[i, a] = False
         for a in range(d):
             count += 0 if own[i, a] and mu[i] <= 0.0 else 1
-    return (count, count + 1) if count <= LARGEST else (0, 0)
+    return count if count <= LARGEST else -1
 
 
 @kernel
-def direction_dense(shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, dr):
+def direction_dense(shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, pivots, dr):
     """dr with (A + B (W + shift)) dr = -phi; fresh: factorise, else by the factors in M. False if
     there is none."""
     d, nb, total = len(shape), shift.size, 0.0
@@ -52,10 +54,10 @@ def direction_dense(shape, indptr, indices, W, shift, phi, A, B, fresh, own, pla
             for a in range(d):
                 if places[i, a] >= 0:
                     _fill(shape, i, a, indptr, indices, W, shift, A, B, places, M, m)
-        if not _eliminate(M, m):
+        if factorise(M, m, pivots) != status.SOLVED:
             return False
     m = places[nb, d]
-    y = np.empty(m)
+    y, x = np.empty(m), np.empty(m)
     for i in range(nb):
         for a in range(d):
             dr[i, a] = 0.0
@@ -68,11 +70,11 @@ def direction_dense(shape, indptr, indices, W, shift, phi, A, B, fresh, own, pla
                 y[places[i, a]] = -phi[i, a] - _known(
                     shape, i, a, indptr, indices, W, shift, A, B, places, dr
                 )
-    _substitute(M, m, y)
+    back_substitute(M, m, pivots, y, x)
     for i in range(nb):
         for a in range(d):
             if places[i, a] >= 0:
-                dr[i, a] = y[places[i, a]]
+                dr[i, a] = x[places[i, a]]
             total += abs(dr[i, a])
     return total < np.inf
 
@@ -124,45 +126,3 @@ def _known(shape, i, a, indptr, indices, W, shift, A, B, places, dr):
                 if j == i:
                     total += (A[i, a, b] + shift[i] * B[i, a, b]) * dr[j, b]
     return total
-
-
-@kernel
-def _eliminate(M, m):
-    """M[:m, :m] = P L U in place; the last column holds which row was taken for each pivot."""
-    for c in range(m):
-        p = c
-        for i in range(c + 1, m):
-            if abs(M[i, c]) > abs(M[p, c]):
-                p = i
-        if not abs(M[p, c]) > 1e-300:
-            return False
-        if p != c:
-            for j in range(m):
-                M[c, j], M[p, j] = M[p, j], M[c, j]
-        M[c, M.shape[1] - 1] = p
-        f = 1.0 / M[c, c]
-        for i in range(c + 1, m):
-            if M[i, c] != 0.0:
-                g = f * M[i, c]
-                M[i, c] = g
-                for j in range(c + 1, m):
-                    M[i, j] -= g * M[c, j]
-    return True
-
-
-@kernel
-def _substitute(M, m, y):
-    """y = U^-1 L^-1 P y."""
-    for c in range(m):
-        p = int(M[c, M.shape[1] - 1])
-        y[c], y[p] = y[p], y[c]
-    for c in range(m):
-        total = y[c]
-        for j in range(c):
-            total -= M[c, j] * y[j]
-        y[c] = total
-    for c in range(m - 1, -1, -1):
-        total = y[c]
-        for j in range(c + 1, m):
-            total -= M[c, j] * y[j]
-        y[c] = total / M[c, c]

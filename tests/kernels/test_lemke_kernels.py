@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drystone.kernels import complementary, lemke, lemke_revised, status
+from drystone.kernels import complementary, dense_lu, lemke, lemke_revised, status
 from drystone.kernels.pyramid import planar_pyramid, planar_size, planar_value
 from drystone.problems import LCP, FrictionProblem, classic
 from drystone.problems.convert import to_lcp
@@ -32,10 +32,10 @@ def test_lu_against_lapack():
     rng = np.random.default_rng(1)
     A, b = rng.normal(size=(6, 6)), rng.normal(size=6)
     B, order, x = A.copy(), np.zeros(6, np.int64), np.zeros(6)
-    assert complementary.factorise(B, 6, order) == status.SOLVED
-    complementary.back_substitute(B, 6, order, b, x)
+    assert dense_lu.factorise(B, 6, order) == status.SOLVED
+    dense_lu.back_substitute(B, 6, order, b, x)
     np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-10)
-    assert complementary.factorise(np.zeros((2, 2)), 2, order) == status.SINGULAR
+    assert dense_lu.factorise(np.zeros((2, 2)), 2, order) == status.SINGULAR
 
 
 @pytest.mark.parametrize("singular", [False, True])

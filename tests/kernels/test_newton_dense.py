@@ -42,9 +42,10 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
         linearise(key, r, u, mu, 1.0 / unit**2, code, state, phi, A, B)
         shift = 1e-6 * unit**2
         own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
-        M = np.empty(coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places))
+        size = coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places)
+        M, pivots = np.empty((size, size)), np.empty(size, np.int64)
         args = (key, W.indptr, W.indices, W.blocks, shift, phi, A, B)
-        assert direction_dense(*args, True, own, places, M, dr)
+        assert direction_dense(*args, True, own, places, M, pivots, dr)
         big = np.zeros((nb * d, nb * d))
         for i in range(nb):
             k = slice(i * d, i * d + d)
@@ -53,7 +54,7 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
         expected = np.linalg.solve(big, -phi.ravel())
         assert np.allclose(dr.ravel(), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
         again = np.empty_like(dr)
-        assert direction_dense(*args, False, own, places, M, again)
+        assert direction_dense(*args, False, own, places, M, pivots, again)
         assert np.array_equal(dr, again)
         assert (places[:nb, :d][state == OPEN] == -1).all()
         alone += int((places[:nb, :d] < 0).sum())
@@ -65,12 +66,13 @@ def test_a_singular_matrix_has_no_direction_and_a_large_one_no_room():
     W = BlockMatrix.of(np.ones((nb * d, nb * d)), d)
     key, mu = (0,) * d, np.full(nb, -1.0)
     own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
-    M = np.empty(coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places))
+    size = coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places)
+    M, pivots = np.empty((size, size)), np.empty(size, np.int64)
     A, B = np.zeros((nb, d, d)), np.tile(np.eye(d), (nb, 1, 1))
     args = (key, W.indptr, W.indices, W.blocks, np.zeros(nb), np.ones((nb, d)), A, B)
-    assert not direction_dense(*args, True, own, places, M, np.empty((nb, d)))
+    assert not direction_dense(*args, True, own, places, M, pivots, np.empty((nb, d)))
     nb = LARGEST // d + 1
     W = BlockMatrix.of(np.ones((nb * d, nb * d)), d)
     own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
     mu = np.full(nb, -1.0)
-    assert coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places) == (0, 0)
+    assert coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places) == -1

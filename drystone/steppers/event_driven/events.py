@@ -26,10 +26,9 @@ from drystone.types import Bools, Floats
 
 HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
-AGAIN = (
-    100.0  # times as much after OFTEN phases of a frame that a contact ends in this way, after one
-)
-# more as much again, and no more: what is at its bound by its nature would end phase after phase
+# times as much after OFTEN phases of a frame that a contact ends in this way, after one more as
+# much again, and no more: what is at its bound by its nature would end phase after phase
+AGAIN = 100.0
 TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
 NONE = 1e-13  # of a body's size: a gap that is none
