@@ -14,7 +14,8 @@ import drystone as ds
 from tests.recording.killed import simulation
 
 WORKER = Path(__file__).parent / "killed.py"
-STEPS = {"spheres": 1000, "brazil-nut": 300, "four-bar": 100}
+# each a second and more, so that kills within 0.8 s find it running
+STEPS = {"spheres": 6000, "brazil-nut": 1500, "four-bar": 30000}
 
 
 @cache
