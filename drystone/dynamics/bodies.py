@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone.errors import SimulationError
-from drystone.model import Model, State
+from drystone.errors import ModelError, SimulationError
+from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
 RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
+OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
 def radii(model: Model) -> Floats:
@@ -68,3 +69,42 @@ def check_finite(model: Model, state: State, force: Floats | None = None, h: flo
         f"{state.velocity[i]}, position {state.position[i]}, orientation "
         f"{state.orientation[i]}{why}"
     )
+
+
+def loads(model: Model, state: State) -> Floats:
+    """(nb, dof) sum of the model's forces at this state, without gravity."""
+    force = np.zeros((model.nb, model.dof))
+    for item in model.forces:
+        item.add(model, state, force)
+    check_loads(model, state, force)
+    return force
+
+
+def check_loads(model: Model, state: State, force: Floats) -> None:
+    """Forces (nb, dof) that are no numbers are an error that names the body."""
+    if np.isfinite(force.sum()):
+        return
+    wrong = ~np.isfinite(force).all(axis=1)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise SimulationError(
+            f"the forces on body {model.names[i]!r} at t = {state.time:.6g} s are {force[i]}"
+        )
+
+
+def check_apart(model: Model, sizes: Floats, found: Contacts, method: str) -> None:
+    """Bodies that start inside each other are refused, by name and depth.
+
+    sizes (nb,): of bodies; found: all contacts at the start; method: what the user called.
+    """
+    body = model.geoms.body
+    size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
+    deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
+    if deep.any():
+        i = int(np.argmax(np.where(deep, -found.gap, 0.0)))
+        a, b = (model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
+        raise ModelError(
+            f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
+            f'apart, or accept it with {method}(overlap="allow") (in a file: method: '
+            "{overlap: allow})"
+        )

@@ -11,7 +11,6 @@ from drystone.constraints.kinematics import ContactKinematics, contact_kinematic
 from drystone.constraints.kinematics.local import Fill
 from drystone.constraints.rows import select
 from drystone.dynamics import bodies
-from drystone.errors import SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
@@ -101,16 +100,10 @@ class Scene:
 
     def loads(self, state: State, q: Coordinates | None) -> Loads:
         model = self.model
-        force = np.zeros((model.nb, model.dof))
-        for item in model.forces:
-            item.add(model, state, force)
+        force = bodies.loads(model, state)
         if self.joints is not None and q is not None:
             self.joints.add_springs(state, q, force)
-        if not np.isfinite(force.sum()):
-            i = int(np.argmax(~np.isfinite(force).all(axis=1)))
-            raise SimulationError(
-                f"the forces on body {model.names[i]!r} at t = {state.time:.6g} s are {force[i]}"
-            )
+            bodies.check_loads(model, state, force)
         still = np.zeros_like(force)
         out = np.zeros_like(force)
         inverse = self.inverse_inertia(state)

@@ -12,7 +12,6 @@ from drystone.constraints.joints.forces import broken, joint_forces, stored_by_j
 from drystone.constraints.joints.rows import joint_extra_rows, joint_rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
-from drystone.errors import ModelError
 from drystone.geometry.detector import Detector
 from drystone.model import Joints, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
@@ -35,8 +34,6 @@ from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION,
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.tables import contact_table, joint_table
 from drystone.types import Floats, Ints
-
-OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
 class EventStepper:
@@ -244,17 +241,7 @@ class EventStepper:
         if self.options.overlap == "allow":
             return
         found = self.scene.contacts(state, every=True)
-        body, sizes = self.model.geoms.body, self.scene.sizes
-        size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
-        deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
-        if deep.any():
-            i = int(np.argmax(np.where(deep, -found.gap, 0.0)))
-            a, b = (self.model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
-            raise ModelError(
-                f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
-                'apart, or accept it with EventDriven(overlap="allow") (in a file: method: '
-                "{overlap: allow})"
-            )
+        bodies.check_apart(self.model, self.scene.sizes, found, "EventDriven")
 
     def contact_table(self) -> np.ndarray:
         """Contacts at the end of the frame; impulse: of the collisions within it."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.constraints.joints.rows import free_coordinates, joint_rows
-from drystone.errors import ModelError, SimulationError
+from drystone.dynamics import bodies
+from drystone.errors import ModelError
 from drystone.geometry.detector import Detector
 from drystone.kernels import joints_coupled as acts
 from drystone.kernels import rigid
@@ -76,7 +77,7 @@ class Springs:
         model, options = self.model, self.options
         self.evaluations += 1
         power = np.zeros(WORKS)
-        force = self._loads(state)
+        force = bodies.loads(self.model, state)
         power[LOADS] = (force[self.moves] * state.velocity[self.moves]).sum()
         found = self.contacts(state)
         body = np.stack([model.geoms.body[found.geom_a], model.geoms.body[found.geom_b]], axis=1)
@@ -95,18 +96,6 @@ class Springs:
         tied, acting = self._joints(state, turns, force, power)
         a = self._acceleration(state, force)
         return Instant(a, power, found, body, f, mu[:, 1], tied, acting)
-
-    def _loads(self, state: State) -> Floats:
-        model = self.model
-        force = np.zeros((model.nb, model.dof))
-        for item in model.forces:
-            item.add(model, state, force)
-        if model.forces and not np.isfinite(force.sum()):
-            i = int(np.argmax(~np.isfinite(force).all(axis=1)))
-            raise SimulationError(
-                f"the forces on body {model.names[i]!r} at t = {state.time:.6g} s are {force[i]}"
-            )
-        return force
 
     def _acceleration(self, state: State, force: Floats) -> Floats:
         model, v = self.model, state.velocity

@@ -16,7 +16,7 @@ from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import kinetic
-from drystone.errors import ModelError, SimulationError
+from drystone.errors import SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
@@ -43,7 +43,6 @@ OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 # of the kinetic energy, that joints may make or lose in a step; halvings to avoid it
 GAIN, GAINING = 0.001, 5
-OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
 PARTS = ("warm", "solver", "bouncer", "sleepers", "jointed", "least", "detector")
@@ -324,19 +323,8 @@ class Stepper(Readout):
         bodies.check_finite(self.model, state)
         if self.options.overlap == "allow":
             return
-        work = Work(self.model, state, self.options.dt, False)
-        found = self._contacts(work)
-        body, sizes = self.model.geoms.body, self.sizes
-        size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
-        deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
-        if deep.any():
-            i = int(np.argmax(np.where(deep, -found.gap, 0.0)))
-            a, b = (self.model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
-            raise ModelError(
-                f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
-                'apart, or accept it with TimeStepping(overlap="allow") (in a file: method: '
-                "{overlap: allow})"
-            )
+        found = self._contacts(Work(self.model, state, self.options.dt, False))
+        bodies.check_apart(self.model, self.sizes, found, "TimeStepping")
 
     def problem(self) -> FrictionProblem | None:
         """The last step's friction problem (all islands), or None without contacts."""

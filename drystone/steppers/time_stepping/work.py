@@ -6,8 +6,8 @@ from time import perf_counter
 
 import numpy as np
 
+from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
-from drystone.errors import SimulationError
 from drystone.kernels import rigid
 from drystone.model import Model, State
 from drystone.types import Floats
@@ -40,7 +40,7 @@ class Work:
         self.model, self.state, self.h, self._explicit = model, state, h, explicit
         self.reach: Floats = np.zeros(model.nb)
         self.springs: tuple[float, ...] = (0.0, 0.0)
-        self.force = self._forces()
+        self.force = bodies.loads(model, state)
         self.inertia_at(state.orientation, first=True)
         self.kick, self.drifts = h if kick is None else kick, drifts
         along = h if drifts else 0.0
@@ -54,18 +54,6 @@ class Work:
         now = perf_counter()
         self.seconds[name] = now - self._clock
         self._clock = now
-
-    def _forces(self) -> Floats:
-        model, state = self.model, self.state
-        force = np.zeros((model.nb, model.dof))
-        for item in model.forces:
-            item.add(model, state, force)
-        if model.forces and not np.isfinite(force.sum()):
-            i = int(np.argmax(~np.isfinite(force).all(axis=1)))
-            raise SimulationError(
-                f"the forces on body {model.names[i]!r} at t = {state.time:.6g} s are {force[i]}"
-            )
-        return force
 
     def inertia_at(self, orientation: Floats, first: bool = False) -> None:
         """Inertia in world axes with bodies turned to `orientation`; v_free follows."""
