@@ -189,11 +189,10 @@ def _joint_values(
     """Frame, J, P, D, mu, eps, soft and number of joint blocks; frames are unit vectors."""
     n = blocks.mu.size
     P, D = np.empty_like(blocks.J), np.empty((n, d, d))
-    respond = kernels.responses_planar if model.dim == 2 else kernels.responses_spatial
     args = (inverse_mass, inverse_inertia, blocks.body, blocks.J)
-    respond(*args, np.zeros((n, d)), P, D)
+    kernels.responses(*args, np.zeros((n, d)), P, D)
     scaled(blocks, D)
-    respond(*args, blocks.soft, P, D)
+    kernels.responses(*args, blocks.soft, P, D)
     frame = np.zeros((n, d, model.dim))
     frame[:, np.arange(d), np.arange(d) % model.dim] = 1.0
     mu = np.repeat(blocks.mu[:, None], 2, axis=1)

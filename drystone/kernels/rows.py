@@ -168,6 +168,15 @@ def impulse_vectors(frame, r, vector, spin):
 
 
 @stage
+def responses(inverse_mass, inverse_inertia, body, J, soft, P, D):
+    """P and D of given rows J (n, d, 2, dof), in the plane or in space."""
+    if inverse_inertia.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        responses_planar(inverse_mass, inverse_inertia, body, J, soft, P, D)
+    else:
+        responses_spatial(inverse_mass, inverse_inertia, body, J, soft, P, D)
+
+
+@stage
 def responses_planar(inverse_mass, inverse_inertia, body, J, soft, P, D):
     """P and D of given rows J (n, d, 2, 3); D includes the compliances soft (n, d)."""
     for i in range(body.shape[0]):

@@ -18,10 +18,7 @@ def note_contacts(s, numbers, bodies, laws, features, ends):
     the row before.
     """
     n = _note_bodies(s, bodies, ends[0])
-    if s.point.shape[1] == 2:
-        _note_planar(s, numbers, ends[0])
-    else:
-        _note_spatial(s, numbers, ends[0])
+    _note_numbers(s, numbers, ends[0])
     ends[0] += n
     _note_laws(s, n, laws, ends)
     _note_features(s, n, features, ends)
@@ -51,47 +48,29 @@ def _note_bodies(s, bodies, at):
 
 
 @stage
-def _note_planar(s, numbers, at):
-    """The numbers of each contact in the plane; rows of elliptic cones are stretched."""
-    stretched, geom, point, normal = s.anisotropic[0], s.geom_a, s.point, s.normal
+def _note_numbers(s, numbers, at):
+    """The numbers of each contact; rows of elliptic cones are stretched."""
+    dim, stretched = s.point.shape[1], s.anisotropic[0]
+    geom, point, normal = s.geom_a, s.point, s.normal
     gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
     for i in range(s.count[the.ROWS]):
         if geom[i] < 0:
             continue
         out = numbers[at]
         at += 1
-        out[4] = gap[i]
-        out[7] = out[8] = 0.0
-        for c in range(2):
-            out[c], out[2 + c], out[5 + c] = point[i, c], normal[i, c], impulse[i, c]
-        for a in range(2):
+        out[2 * dim] = gap[i]
+        for c in range(dim):
+            out[c], out[dim + c] = point[i, c], normal[i, c]
+            out[2 * dim + 1 + c], out[3 * dim + 1 + c] = impulse[i, c], 0.0
+        for a in range(dim):
             speed = u[i, a] - bias[i, a]
             if stretched:
-                speed /= frame[i, a, 0] ** 2 + frame[i, a, 1] ** 2
-            out[7] += speed * frame[i, a, 0]
-            out[8] += speed * frame[i, a, 1]
-
-
-@stage
-def _note_spatial(s, numbers, at):
-    """The same in space."""
-    stretched, geom, point, normal = s.anisotropic[0], s.geom_a, s.point, s.normal
-    gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
-    for i in range(s.count[the.ROWS]):
-        if geom[i] < 0:
-            continue
-        out = numbers[at]
-        at += 1
-        out[6] = gap[i]
-        out[10] = out[11] = out[12] = 0.0
-        for c in range(3):
-            out[c], out[3 + c], out[7 + c] = point[i, c], normal[i, c], impulse[i, c]
-        for a in range(3):
-            speed = u[i, a] - bias[i, a]
-            if stretched:
-                speed /= frame[i, a, 0] ** 2 + frame[i, a, 1] ** 2 + frame[i, a, 2] ** 2
-            for c in range(3):
-                out[10 + c] += speed * frame[i, a, c]
+                square = 0.0
+                for c in range(dim):
+                    square += frame[i, a, c] ** 2
+                speed /= square
+            for c in range(dim):
+                out[3 * dim + 1 + c] += speed * frame[i, a, c]
 
 
 @stage

@@ -6,8 +6,8 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.rows import add_impulses
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
+from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import finite
-from drystone.kernels.step.joint_places import copy_all
 
 ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]

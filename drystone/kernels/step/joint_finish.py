@@ -7,8 +7,8 @@ from drystone.kernels.ledger import contact_work, kinetic_planar, kinetic_spatia
 from drystone.kernels.rows import add_impulses
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
+from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import book, finite, move, sliding
-from drystone.kernels.step.joint_places import copy_all
 
 # of the kinetic energy, that joints may make or lose in a step
 GAIN = 0.001

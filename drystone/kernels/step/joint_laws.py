@@ -11,8 +11,8 @@ from drystone.kernels.island_sweeps import solve_islands
 from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
+from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import ROUNDS, sliding
-from drystone.kernels.step.joint_places import copy_all
 from drystone.kernels.step.prepare import CHEAP, FEW, SWEEPS
 
 

@@ -8,6 +8,7 @@ from drystone.kernels.joints_coupled import count_turns, couple_rows
 from drystone.kernels.joints_planar import joint_rows_planar
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
+from drystone.kernels.step.copies import copy_all
 
 
 @stage
@@ -39,25 +40,19 @@ def _enter(s, j):
     return the.GO_ON
 
 
-@stage
-def copy_all(a, b):
-    """b = a, of any shape: they are contiguous."""
-    a, b = a.reshape(a.size), b.reshape(b.size)
-    for i in range(a.size):
-        b[i] = a[i]
-
-
 @kernel
-def places_planar(s, scan, j):
-    """at_error (nr,), at_J (nr, 2, 3) at at_position and at_orientation; at_value (nq,), at_G."""
-    first = j.count[its.STAGE] == its.START
-    if first or j.count[its.LATER]:
-        joint_rows_planar(
+def places(s, scan, j):
+    """at_error (nr,), at_J (nr, 2, dof) at at_position and at_orientation; at_value (nq,), at_G.
+    In space turns are counted."""
+    if j.count[its.STAGE] == its.START or j.count[its.LATER]:
+        _look(
             j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_coordinate,
             j.coordinate_code, j.coordinate_target, j.at_position, j.at_orientation, j.at_value,
             j.at_G,
         )  # fmt: skip
-    joint_rows_planar(
+        if s.position.shape[1] == 3:
+            count_turns(j.coordinate_code, j.last, j.at_value)
+    _look(
         j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_row, j.row_code,
         j.row_target, j.at_position, j.at_orientation, j.at_error, j.at_J,
     )  # fmt: skip
@@ -65,21 +60,15 @@ def places_planar(s, scan, j):
 
 
 @kernel
-def places_spatial(s, scan, j):
-    """The same in space, where turns are counted."""
-    first = j.count[its.STAGE] == its.START
-    if first or j.count[its.LATER]:
-        joint_rows_spatial(
-            j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_coordinate,
-            j.coordinate_code, j.coordinate_target, j.at_position, j.at_orientation, j.at_value,
-            j.at_G,
-        )  # fmt: skip
-        count_turns(j.coordinate_code, j.last, j.at_value)
-    joint_rows_spatial(
-        j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_row, j.row_code,
-        j.row_target, j.at_position, j.at_orientation, j.at_error, j.at_J,
-    )  # fmt: skip
-    return _coupled(j)
+def _look(
+    body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, position, orientation, value, J
+):  # fmt: skip
+    """Values and rows of the joints' equations or coordinates."""
+    args = (body, anchor_a, anchor_b, frame_a, frame_b, first, code, target)
+    if orientation.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        joint_rows_planar(*args, position, orientation, value, J)
+    else:
+        joint_rows_spatial(*args, position, orientation, value, J)
 
 
 @kernel

@@ -13,7 +13,7 @@ from drystone.kernels.joints_coupled import action_rows
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
 from drystone.kernels.step.choose import by_islands, collect
-from drystone.kernels.step.joint_places import copy_all
+from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.rows import give_bias, guess
 
 
@@ -156,26 +156,13 @@ def _row(i, a, values, row, flip, sign, J):
 
 
 @stage
-def respond_planar(s, scan, j):
+def respond(s, scan, j):
     """P and D of joints, compliances of their padding, and the first guess."""
     n = s.count[the.ROWS]
     for i in range(n):
         k = i + 1
         if j.joint[i] >= 0:
-            kernels.responses_planar(
-                s.inverse_mass, s.inverse, s.body[i:k], s.J[i:k], s.zero[i:k], s.P[i:k], s.D[i:k]
-            )
-    return _complete(s, j, n)
-
-
-@stage
-def respond_spatial(s, scan, j):
-    """The same in space."""
-    n = s.count[the.ROWS]
-    for i in range(n):
-        k = i + 1
-        if j.joint[i] >= 0:
-            kernels.responses_spatial(
+            kernels.responses(
                 s.inverse_mass, s.inverse, s.body[i:k], s.J[i:k], s.zero[i:k], s.P[i:k], s.D[i:k]
             )
     return _complete(s, j, n)

@@ -11,7 +11,7 @@ from drystone.kernels.block_lu import factorise, substitute
 from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
-from drystone.kernels.step.joint_places import copy_all
+from drystone.kernels.step.copies import copy_all
 
 SHIFT = 1e-9  # of a block's own response
 MOST = 12  # refinements

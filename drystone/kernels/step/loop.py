@@ -4,13 +4,15 @@ from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 from drystone.kernels.step.contacts import note_contacts
+from drystone.kernels.step.copies import copy_all
 
 
 @stage
-def loop(program, at, steps, s, found, scan, where):
+def loop(program, own, at, steps, s, found, scan, j, where):
     """Run `steps` steps, the first of them from stage `at` on; returns the code that stopped it.
 
     program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
+    own (2,): the stages own[0]:own[1] get the arrays j of joints, too;
     where (2,): out, steps that were finished and the stage that stopped.
     """
     done = 0
@@ -20,6 +22,8 @@ def loop(program, at, steps, s, found, scan, where):
                 code = call(program[at], (scan, scan.x, scan.R, scan.margin))
                 if code != the.GO_ON:
                     code += the.DETECTION
+            elif own[0] <= at < own[1]:
+                code = call(program[at], (s, found, j))
             else:
                 code = call(program[at], (s, found))
             if code == the.AGAIN:
@@ -62,17 +66,9 @@ def record(s, scan):
     for a in range(3):
         s.frame_noted[k, a] = s.noted_ends[a]
     s.frame_time[k] = s.real[the.TIME]
-    _copy(s.position, s.frame_position[k])
-    _copy(s.velocity, s.frame_velocity[k])
-    _copy(s.orientation, s.frame_orientation[k])
-    _copy(s.report, s.frame_report[k])
+    copy_all(s.position, s.frame_position[k])
+    copy_all(s.velocity, s.frame_velocity[k])
+    copy_all(s.orientation, s.frame_orientation[k])
+    copy_all(s.report, s.frame_report[k])
     s.count[the.RECORDED] = k + 1
     return the.GO_ON
-
-
-@stage
-def _copy(a, b):
-    """b = a, of any shape: they are contiguous."""
-    a, b = a.reshape(a.size), b.reshape(b.size)
-    for i in range(a.size):
-        b[i] = a[i]

@@ -3,6 +3,7 @@
 from drystone.kernels import contact_frames as frames
 from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
+from drystone.kernels.step.copies import copy_all
 
 SOME, MORE = 16, 64  # of a large island at rest, in each step, and where it is not yet calm:
 CALM = 0.05  # of the loose tolerance; what is let pass keeps a high heap moving, and forces jump
@@ -30,7 +31,7 @@ def prepare_spatial(s, scan):
 def push_planar(s, scan):
     """v = v_free + M^-1 J' r."""
     n = s.count[the.ROWS]
-    _copy(s.v_free, s.v)
+    copy_all(s.v_free, s.v)
     frames.push_planar(n, s.body, s.frame, s.point, s.position, s.inverse_mass, s.inverse, s.r, s.v)
     return the.GO_ON
 
@@ -38,18 +39,11 @@ def push_planar(s, scan):
 @stage
 def push_spatial(s, scan):
     n = s.count[the.ROWS]
-    _copy(s.v_free, s.v)
+    copy_all(s.v_free, s.v)
     frames.push_spatial(
         n, s.body, s.frame, s.point, s.position, s.inverse_mass, s.inverse, s.r, s.v
     )
     return the.GO_ON
-
-
-@stage
-def _copy(a, b):
-    for i in range(a.shape[0]):
-        for e in range(a.shape[1]):
-            b[i, e] = a[i, e]
 
 
 @stage

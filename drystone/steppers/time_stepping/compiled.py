@@ -107,6 +107,8 @@ class Compiled(Aid, Stepper):
         self._frames: Frames | None = None
         self._scan: Any = self.detector.scan
         self.found = Packed(**{name: getattr(self._scan, name) for name in FOUND})
+        # arrays of joints, and first and end of the stages that get them: there are none
+        self._own: tuple[Packed, np.ndarray] = self.found, np.zeros(2, np.int64)
 
     def _make_buffers(self) -> Buffers:
         return Buffers(self.options, self.model)
@@ -123,8 +125,10 @@ class Compiled(Aid, Stepper):
     def program(self) -> np.ndarray:
         """Addresses of the stages; making it compiles them."""
         if self._program is None:
-            scan, args = self.detector.scan, (self.buffers.s, self.found)
-            self._program = np.array([address(stage, *args) for _, stage in self.stages])
+            scan = self.detector.scan
+            self._program = np.array([
+                address(stage, *self._given(k)) for k, (_, stage) in enumerate(self.stages)
+            ])  # fmt: skip
             self._program[the.DETECT] = address(detect, scan, scan.x, scan.R, scan.margin)
         return self._program
 
@@ -196,12 +200,22 @@ class Compiled(Aid, Stepper):
     def _looped(self, steps: int) -> None:
         program, s, stage = self.program, self.buffers.s, 0
         while True:
-            scan = self._current()
-            code = loop(program, stage, steps, s, self.found, scan, self._where)
+            scan, (j, own) = self._current(), self._own
+            code = loop(program, own, stage, steps, s, self.found, scan, j, self._where)
+            done = int(self._where[0])
+            self._went(int(code), done)
             if code == the.GO_ON:
                 return
-            steps -= int(self._where[0])
+            steps -= done
             stage = self._help(int(code), int(self._where[1]))
+
+    def _given(self, stage: int) -> tuple[Any, ...]:
+        """What a stage gets."""
+        j, (first, end) = self._own
+        return (self.buffers.s, self.found, *((j,) if first <= stage < end else ()))
+
+    def _went(self, code: int, done: int) -> None:
+        """The loop came back with `code`, after `done` steps."""
 
     def _timed(self, seconds: dict[str, float]) -> None:
         stage = 0
@@ -231,7 +245,7 @@ class Compiled(Aid, Stepper):
         return stage + 1 if code == the.GO_ON else self._help(int(code), stage)
 
     def _run_stage(self, stage: int) -> int:
-        return int(self.stages[stage][1](self.buffers.s, self.found))
+        return int(self.stages[stage][1](*self._given(stage)))
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""

@@ -17,8 +17,6 @@ from drystone.constraints.joints.forces import broken
 from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import stored
-from drystone.kernels._calls import address
-from drystone.kernels.detect import detect
 from drystone.kernels.step import begin, find
 from drystone.kernels.step import joint_aim as aim
 from drystone.kernels.step import joint_close as closing
@@ -31,7 +29,6 @@ from drystone.kernels.step import joint_rows as rows
 from drystone.kernels.step import joint_soft as soft
 from drystone.kernels.step import joint_solve as solving
 from drystone.kernels.step import names as the
-from drystone.kernels.step.joint_loop import loop_joints
 from drystone.kernels.step.loop import record
 from drystone.model import Model, State
 from drystone.problems.cones import CircularCone
@@ -68,11 +65,11 @@ def joint_stages(dim: int) -> list[Stage]:
         ("contacts", find.admit),  # its place is taken by detection
         ("contacts", find.admit),
         ("rows", of(places, "enter")),
-        ("rows", of(places, "places")),
+        ("rows", places.places),
         ("rows", rows.order),
         ("rows", of(rows, "touch")),
         ("rows", rows.tie),
-        ("rows", of(rows, "respond")),
+        ("rows", rows.respond),
         ("solve", soft.load),
         ("solve", aim.rows),
         ("solve", aim.aim),
@@ -86,7 +83,7 @@ def joint_stages(dim: int) -> list[Stage]:
         ("solve", soft.load),
         ("solve", closing.arrive),
         ("solve", of(closing, "drift")),
-        ("solve", of(places, "places")),
+        ("solve", places.places),
         ("solve", closing.judge),
         ("solve", finish.least),
         ("drift", of(finish, "finish")),
@@ -95,7 +92,7 @@ def joint_stages(dim: int) -> list[Stage]:
 
 
 class CompiledJoints(Compiled):
-    """A stepper of worlds with joints whose stages run in ``kernels.step.joint_loop``."""
+    """A stepper of worlds with joints whose stages run in ``kernels.step.loop``."""
 
     buffers: JointBuffers
 
@@ -103,6 +100,7 @@ class CompiledJoints(Compiled):
         """Go on with an edited model; joints and contacts that stay keep their impulses."""
         super().adopt(model)
         self.stages = joint_stages(model.dim)
+        self._own = self.buffers.j, np.array([its.FIRST, len(self.stages) - 1])
         self._python: Stepper | None = None
         self._fell: StepReport | None = None
         self._read = False
@@ -129,22 +127,6 @@ class CompiledJoints(Compiled):
         if self.jointed.turns is not None:
             buffers.j.turns[:] = self.jointed.turns
         self.jointed.turns = buffers.j.turns
-
-    @property
-    def program(self) -> np.ndarray:
-        """Addresses of the stages; making it compiles them."""
-        if self._program is None:
-            scan, args = self.detector.scan, (self.buffers.s, self.found)
-            self._program = np.array([
-                address(stage, *args, *self._more(k)) for k, (_, stage) in enumerate(self.stages)
-            ])  # fmt: skip
-            self._program[the.DETECT] = address(detect, scan, scan.x, scan.R, scan.margin)
-        return self._program
-
-    def _more(self, stage: int) -> tuple[Any, ...]:
-        """What a stage gets beside the arrays of contacts."""
-        own = its.FIRST <= stage < len(self.stages) - 1
-        return (self.buffers.j,) if own else ()
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h."""
@@ -179,22 +161,9 @@ class CompiledJoints(Compiled):
         count[its.WARY] = new and self.least.count > 0
         return super()._steps(h, steps)
 
-    def _looped(self, steps: int) -> None:
-        program, buffers, stage = self.program, self.buffers, 0
-        while True:
-            scan = self._current()
-            args = (buffers.s, self.found, scan, buffers.j)
-            code = loop_joints(program, stage, steps, *args, self._where)
-            done = int(self._where[0])
-            if done > (code == the.GO_ON):  # the step that was done in Python is not the last
-                self._fell = None
-            if code == the.GO_ON:
-                return
-            steps -= done
-            stage = self._help(int(code), int(self._where[1]))
-
-    def _run_stage(self, stage: int) -> int:
-        return int(self.stages[stage][1](self.buffers.s, self.found, *self._more(stage)))
+    def _went(self, code: int, done: int) -> None:
+        if done > (code == the.GO_ON):  # the step that was done in Python is not the last
+            self._fell = None
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""
