@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from drystone.kernels._jit import MODE
 
 _FUNCTIONS: list[Callable[..., Any]] = []  # without a compiler, addresses are places in this list
+_KNOWN: dict[Any, int] = {}  # addresses by kernel and kinds of arguments: to ask Numba takes longer
 
 
 def address(function: Callable[..., Any], *args: Any) -> int:
@@ -28,12 +30,31 @@ def address(function: Callable[..., Any], *args: Any) -> int:
         if function not in _FUNCTIONS:
             _FUNCTIONS.append(function)
         return _FUNCTIONS.index(function)
-    dispatcher: Any = function
+    key = function, _kind(args)
+    if key not in _KNOWN:
+        _KNOWN[key] = _compiled_address(function, args)
+    return _KNOWN[key]
+
+
+def _kind(value: Any) -> Any:
+    """What Numba's type of a value depends on."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        order = flags.c_contiguous, flags.f_contiguous
+        return value.dtype, value.ndim, *order, flags.aligned, flags.writeable
+    if isinstance(value, tuple):
+        return type(value), *map(_kind, value)
+    return getattr(value, "kind", type(value))  # of arrays that are packed
+
+
+def _compiled_address(dispatcher: Any, args: tuple[Any, ...]) -> int:
     signature = tuple(numba.typeof(value) for value in args)
     dispatcher.compile(signature)
     made = dispatcher.overloads[signature]
     if types.unliteral(made.signature.return_type) != types.int64:
-        raise TypeError(f"{function.__name__} returns {made.signature.return_type}, expected int64")
+        raise TypeError(
+            f"{dispatcher.__name__} returns {made.signature.return_type}, expected int64"
+        )
     return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
 
 
