@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from drystone.kernels._calls import address, call
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import MODE, kernel
 
 Pair = namedtuple("Pair", "a b")
 
@@ -61,3 +61,17 @@ def test_only_integers_are_returned() -> None:
         pair = Pair(np.zeros(1), np.ones((3, 2)))
         with pytest.raises(TypeError, match="a_float"):
             address(a_float, pair, 4)
+
+
+@kernel
+def first_of(a):
+    return np.int64(a[0])
+
+
+@pytest.mark.kernels
+def test_addresses_are_told_apart_by_kinds_of_arguments():
+    """One kernel has an address for each kind of arguments, and keeps it for other arrays."""
+    kinds = np.arange(3), np.arange(3.0), np.arange(6)[::2], np.arange(4, dtype=np.uint8)
+    found = [address(first_of, a) for a in kinds]
+    assert found == [address(first_of, a.copy() if a.flags.c_contiguous else a) for a in kinds]
+    assert len(set(found)) == (1 if MODE == "off" else 4)
