@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300
+EDGE = 0.06  # [inches] around a picture
 
 
 @dataclass(frozen=True)
@@ -193,9 +194,18 @@ def plot(
         cells = fig.subfigures(len(tall), columns, squeeze=False, height_ratios=tall).ravel()
         for cell, name in zip(cells, names, strict=False):
             _fill(cell, run, QUANTITIES[name], look, titled=len(names) > 1)
+        if len(names) == 1 and not QUANTITIES[names[0]].timed:
+            _trim(fig)
         if place is not None:
             style.save(fig, place, DPI)
     return fig
+
+
+def _trim(fig: Figure) -> None:
+    """Take away the height that a picture with equal scales leaves empty."""
+    fig.draw_without_rendering()  # type: ignore[no-untyped-call]
+    wide, tall = fig.get_size_inches()
+    fig.set_size_inches(wide, min(tall, fig.get_tightbbox().height + 2 * EDGE))
 
 
 def check_path(path: str | Path) -> Path:

@@ -28,17 +28,27 @@ class Orbit { // in space
   // Distance from which the corners of the bounds fill a picture of this shape.
   fit(aspect) {
     if (this.fitted && Math.abs(this.fitted.aspect - aspect) < 0.01) return this.fitted.distance;
+    this.fitted = { aspect, distance: this.fitting(aspect) };
+    return this.fitted.distance;
+  }
+
+  fitting(aspect) {
     const { away, low, high } = this.home, target = low.map((x, i) => 0.5 * (x + high[i]));
     const right = unit(cross(this.up, away)), top = cross(away, right);
-    const tall = OPENING * Math.min(1, 1 / aspect) * 1, wide = tall * aspect;
+    const tall = OPENING * Math.min(1, 1 / aspect), wide = tall * aspect;
     let distance = 0;
     for (let k = 0; k < 8; k++) {
       const corner = [0, 1, 2].map((i) => ((k >> i) & 1 ? high[i] : low[i]) - target[i]);
       const out = Math.max(Math.abs(dot(corner, right)) / wide, Math.abs(dot(corner, top)) / tall);
       distance = Math.max(distance, dot(corner, away) + out / 0.88);
     }
-    this.fitted = { aspect, distance: Math.max(distance, 1e-6) };
-    return this.fitted.distance;
+    return Math.max(distance, 1e-6);
+  }
+
+  // How large things are in a picture of this size, for comparison with other sizes.
+  largeness(width, height) {
+    const aspect = width / height;
+    return height / (Math.min(1, 1 / aspect) * this.fitting(aspect));
   }
 
   // Matrices for a canvas of this shape.
@@ -79,8 +89,12 @@ class Sheet { // in the plane
 
   // Pixels per metre on a canvas of this size.
   metre(width, height) {
+    return (this.last = this.zoom * this.largeness(width, height) * 0.96);
+  }
+
+  largeness(width, height) {
     const [x, y] = [0, 1].map((i) => Math.max(this.high[i] - this.low[i], 1e-9));
-    return (this.last = this.zoom * Math.min(width / x, height / y) * 0.96);
+    return Math.min(width / x, height / y);
   }
 
   drag(dx, dy) {

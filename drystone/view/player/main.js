@@ -19,7 +19,8 @@ class Player {
     this.heading();
     this.controls();
     addEventListener("keydown", (event) => this.key(event));
-    addEventListener("resize", () => { this.dirty = true; });
+    this.arrange();
+    addEventListener("resize", () => this.arrange());
     requestAnimationFrame((now) => this.tick(now, now));
   }
 
@@ -39,6 +40,19 @@ class Player {
     handle(canvas, view, () => { this.dirty = true; }, (x, y) => this.choose(picture.pick(x, y)));
     canvas.addEventListener("dblclick", () => this.home());
     return { replay, picture, canvas };
+  }
+
+  // Side by side, one below the other, or both: however things are seen largest.
+  arrange() {
+    const { clientWidth: wide, clientHeight: tall } = find("stage"), n = this.panels.length;
+    const [view] = Object.values(this.views);
+    let best = 0, most = 0;
+    for (let columns = n; columns > 0; columns--) {
+      const rows = Math.ceil(n / columns), size = view.largeness(wide / columns, tall / rows);
+      if (size > 1.02 * most) [best, most] = [columns, size];
+    }
+    find("stage").style.setProperty("--columns", best || 1);
+    this.dirty = true;
   }
 
   heading() {

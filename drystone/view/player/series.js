@@ -30,7 +30,9 @@ class Plot {
       const item = document.createElement("span"), swatch = document.createElement("i");
       swatch.style.background = line.colour;
       line.text = document.createElement("b");
-      item.append(swatch, document.createTextNode(`${line.label} `), line.text);
+      const name = document.createElement("em");
+      name.textContent = name.title = line.label;
+      item.append(swatch, name, line.text);
       this.legend.append(item);
     }
     this.bounds();
