@@ -15,6 +15,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--enable-unsafe-swiftshader", "--use-gl=angle",
     "--use-angle=swiftshader", "--disable-background-networking",
 )  # fmt: skip
+LONG = 60.0  # [s] that a page may take where other programs use the machine
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -37,18 +38,26 @@ class Seen:
         self.viewer, self.page = viewer, page
         self.complaints: list[str] = []
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.set_default_timeout(1e3 * LONG)
         page.goto(viewer.url)
-        self.until(lambda: len(viewer.server.get_clients()) > 0, 30)
+        self.until(lambda: len(viewer.server.get_clients()) > 0)
         self.canvas = page.locator("canvas[data-engine]")
-        self.until(self.settled, 30)
-        self.until(lambda: self.coloured() > 0.02, 30)
+        self.until(self.settled)
+        self.until(lambda: self.coloured() > 0.02)
 
-    def until(self, true: Any, seconds: float = 15.0) -> None:
+    def until(self, true: Any, seconds: float = LONG) -> None:
         """Wait for something to come true."""
         end = time.perf_counter() + seconds
         while not true():
             assert time.perf_counter() < end, "the page did not get there in time"
             self.page.wait_for_timeout(60)
+
+    def comes(self, true: Any, seconds: float = 3.0) -> bool:
+        """Whether something comes true in this time."""
+        end = time.perf_counter() + seconds
+        while not true() and time.perf_counter() < end:
+            self.page.wait_for_timeout(60)
+        return bool(true())
 
     def settled(self) -> bool:
         """Whether panels have found their places and the camera has followed."""

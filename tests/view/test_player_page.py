@@ -45,8 +45,9 @@ class Seen:
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.set_default_timeout(60_000)  # other programs may use the machine
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("body.ready", timeout=30_000)
+        self.page.wait_for_selector("body.ready")
 
     def run(self, script):
         return self.page.evaluate(script)
@@ -58,7 +59,7 @@ class Seen:
 
     def wait(self, condition):
         """Until it holds; the page's policy forbids to wait by a script given as text."""
-        for _ in range(400):
+        for _ in range(1200):
             if self.run(condition):
                 return
             self.page.wait_for_timeout(50)
@@ -228,6 +229,17 @@ def test_several_replays_share_one_clock(opened):
     seen.quiet()
 
 
+@pytest.mark.parametrize(("limits", "below"), [((-9, 9, 0, 3), True), ((-1, 1, 0, 8), False)])
+def test_panels_lie_as_things_are_seen_largest(opened, limits, below):
+    """Wide ones one below the other, high ones side by side."""
+    x0, x1, y0, y1 = limits
+    seen = opened([pile(True, 0.4)] * 2, labels=["a", "b"], view={"limits": ((x0, x1), (y0, y1))})
+    first, second = (panel.bounding_box() for panel in seen.page.locator("section").all())
+    assert (second["y"] > first["y"]) is below
+    assert (second["x"] > first["x"]) is not below
+    seen.quiet()
+
+
 def test_hostile_names_are_only_text(opened):
     world = ds.World(planar=True)
     nasty = '</script><script>window.hit=1</script><img src=x onerror="window.hit=2">'
@@ -247,7 +259,7 @@ def test_a_page_that_was_cut_short_says_so(browser, tmp_path):
     path.write_text(text[:at] + text[text.index("</script>", at) :])
     page = browser.new_page(viewport=SIZE)
     page.goto(path.as_uri())
-    page.wait_for_selector("#trouble:not([hidden])", timeout=20_000)
+    page.wait_for_selector("#trouble:not([hidden])", timeout=60_000)
     assert "cannot be shown" in page.inner_text("#trouble")
     page.close()
 
@@ -261,7 +273,7 @@ def test_a_notebook_holds_the_page(browser, tmp_path):
     said = []
     page.on("console", lambda message: said.append(message.text))
     page.goto(path.as_uri())
-    page.frame_locator("iframe").locator("body.ready").wait_for(timeout=20_000)
+    page.frame_locator("iframe").locator("body.ready").wait_for(timeout=60_000)
     assert page.frames[1].evaluate("player.end") == pytest.approx(0.4)
     assert said == []
     page.close()
