@@ -256,10 +256,10 @@ def _measured(
 
 
 def _chunks(steps: int, limit: float) -> Iterator[int]:
-    """Steps in portions, with a look at the clock after each."""
+    """Steps in portions, with a look at the clock after each; all at once without a limit."""
     patience = perf_counter() + limit
     while steps > 0:
-        portion = min(steps, PATIENCE)
+        portion = steps if limit == math.inf else min(steps, PATIENCE)
         yield portion
         steps -= portion
         if steps > 0 and perf_counter() > patience:

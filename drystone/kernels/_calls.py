@@ -39,12 +39,10 @@ def address(function: Callable[..., Any], *args: Any) -> int:
 def _kind(value: Any) -> Any:
     """What Numba's type of a value depends on."""
     if isinstance(value, np.ndarray):
-        flags = value.flags
-        order = flags.c_contiguous, flags.f_contiguous
-        return value.dtype, value.ndim, *order, flags.aligned, flags.writeable
+        return value.dtype, value.ndim, value.flags.num
     if isinstance(value, tuple):
         return type(value), *map(_kind, value)
-    return getattr(value, "kind", type(value))  # of arrays that are packed
+    return getattr(value, "name", type(value))  # of the kinds of arrays that are packed
 
 
 def _compiled_address(dispatcher: Any, args: tuple[Any, ...]) -> int:

@@ -33,7 +33,8 @@ class Packed:
 
     def __init__(self, **arrays: np.ndarray) -> None:
         kinds = tuple((name, _kind(name, array)) for name, array in arrays.items())
-        self.kind = PackedType(kinds)
+        self.kind = self._numba_type_ = PackedType(kinds)  # Numba looks for the latter first
+        self.name = self.kind.name
         self.words = np.zeros(self.kind.size, np.int64)
         self.address = int(self.words.ctypes.data)
         self.put(**arrays)
@@ -42,7 +43,10 @@ class Packed:
         fields = self.kind.places
         for name, array in arrays.items():
             at, kind = fields[name]
-            if not _alike(array, self.__dict__.get(name)) and _kind(name, array) != kind:
+            held = self.__dict__.get(name)
+            if array is held:
+                continue
+            if not _alike(array, held) and _kind(name, array) != kind:
                 raise TypeError(f"{name}: {_kind(name, array)}, expected {kind}")
             n = array.ndim
             head = (0, 0, array.size, array.itemsize, array.ctypes.data)

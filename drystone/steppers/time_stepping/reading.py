@@ -22,7 +22,8 @@ def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, flo
     """The report of the last step; names: of methods, by their bits."""
     n = int(s.count[the.ISLANDS])
     log = np.empty((n, 2))
-    log[:, 0], log[:, 1] = s.residual[:n].max(axis=1, initial=0.0), np.diff(s.start[: n + 1])
+    np.maximum(s.residual[:n, 0], s.residual[:n, 1], out=log[:, 0])
+    np.subtract(s.start[1 : n + 1], s.start[:n], out=log[:, 1])
     return make_report(s.report, h, names, log, seconds)
 
 
