@@ -4,8 +4,9 @@
     python docs/make_gallery.py --pictures [NAME...]  the pictures, which are kept in the repository
     python docs/make_gallery.py --page                the page alone
 
-Replays are for the site only and are not kept: ``docs/gallery/replays`` is ignored. A replay is
-made again when its entry, its scene or the player has changed.
+Replays are for the site only and are not kept: ``docs/gallery/replays`` is ignored. A scene is run
+again when its entry, its source or what packs its data has changed; where the player alone has, its
+data get the new player, which takes no time.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ import numpy as np
 
 HERE = Path(__file__).parent / "gallery"
 ROOT = HERE.parents[1]
+PACKAGE = ROOT / "drystone"
+PLAYER = PACKAGE / "view" / "player"
 PAGE, PICTURES, REPLAYS = HERE / "index.md", HERE / "pictures", HERE / "replays"
 PIXELS = (640, 400)
 STONES = ("#c8b48e", "#b79c70", "#d9caa9", "#a88a5c")
@@ -123,13 +126,18 @@ def layered(pictures: list[Any]) -> Any:
 
 def write_replay(name: str) -> str:
     """One replay of the site, unless what is there is up to date."""
-    from drystone.view.export_html import write_html
+    from drystone.view.export_html import with_this_player, write_html
 
     start, entry = time.perf_counter(), claims()[name]
     place, stamp = REPLAYS / f"{name}.html", REPLAYS / f"{name}.stamp"
-    key = fingerprint(name, entry)
-    if place.exists() and stamp.exists() and stamp.read_text() == key:
+    key = " ".join((fingerprint(name, entry), player_fingerprint()))
+    known = stamp.read_text() if place.exists() and stamp.exists() else ""
+    if known == key:
         return f"{name}: up to date"
+    if known.split(" ")[0] == key.split(" ")[0]:
+        place.write_text(with_this_player(place.read_text(encoding="utf-8")), encoding="utf-8")
+        stamp.write_text(key)
+        return f"{name}: the same run in the new player"
     kept = replay(name, entry, entry["until"])
     speed = float(entry.get("speed", 1.0))
     write_html(kept, place, fps=FRAMES / speed, speed=speed, play=True)
@@ -139,15 +147,23 @@ def write_replay(name: str) -> str:
 
 
 def fingerprint(name: str, entry: dict[str, Any]) -> str:
-    """Of all that a replay is made of, but for the engine: a change of its last digits is no
-    reason to wait for all of them again; remove the folder to have that."""
+    """Of all that the data of a replay are made of, but for the engine: a change of its last digits
+    is no reason to wait for all of them again; remove the folder to have that."""
     from drystone.scenes import SCENES
 
-    package = ROOT / "drystone"
-    sources = [package / "scenes" / f"{SCENES[name].module}.py"]
-    sources += sorted(p for p in (package / "view" / "player").iterdir() if p.is_file())
-    digest = hashlib.sha256(repr(sorted(entry.items())).encode())
-    for source in [*sources, package / "view" / "export_html.py", Path(__file__)]:
+    sources = [PACKAGE / "scenes" / f"{SCENES[name].module}.py", *sorted(PLAYER.glob("*.py"))]
+    return _digest(repr(sorted(entry.items())), sources)
+
+
+def player_fingerprint() -> str:
+    """Of what shows the data."""
+    pages = sorted(p for p in PLAYER.iterdir() if p.suffix in (".js", ".css", ".html"))
+    return _digest("", [*pages, PACKAGE / "view" / "export_html.py"])
+
+
+def _digest(text: str, sources: list[Path]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for source in sources:
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

@@ -203,7 +203,7 @@ def plot(
 
 def _trim(fig: Figure) -> None:
     """Take away the height that a picture with equal scales leaves empty."""
-    fig.draw_without_rendering()  # type: ignore[no-untyped-call]
+    fig.draw_without_rendering()
     wide, tall = fig.get_size_inches()
     fig.set_size_inches(wide, min(tall, fig.get_tightbbox().height + 2 * EDGE))
 

@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 
 from drystone.errors import RecordingError
-from drystone.recording.growing import Growing, make_growing
+from drystone.recording.growing import Growing, make_fixed, make_growing
 from drystone.recording.layout import Kind
 from drystone.recording.room import Room
 
@@ -46,7 +46,7 @@ def create(
     try:
         with h5py.File(part, "w", libver="latest") as file:
             for name, array in fixed.items():
-                file.create_dataset(name, data=array)
+                make_fixed(file, name, array)
             for name, (shape, kind) in growing.items():
                 data = np.asarray(rows.get(name, np.empty((0, *shape))), kind)
                 make_growing(file, name, data, chunks[name])

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.resources import files
@@ -103,6 +104,20 @@ def page(
         "replays": [meta for meta, _ in packed],
     }  # fmt: skip
     return _assembled(heading, version, told, [text for _, text in packed])
+
+
+def with_this_player(text: str) -> str:
+    """A page that ``page`` made, also by an earlier version, with the player of this version."""
+    found = re.search(r'<script type="application/json" id="replays">(.*?)</script>', text, re.S)
+    data = re.findall(r'id="data-\d+">(.*?)</script>', text, re.S)
+    try:
+        told = json.loads(found[1] if found else "")
+        title, replays = str(told["title"]), len(told["replays"])
+    except (ValueError, KeyError, TypeError):
+        raise OptionError("with_this_player: not a page of replays") from None
+    if len(data) != replays:
+        raise OptionError(f"with_this_player: {len(data)} blocks of data for {replays} replays")
+    return _assembled(title, str(told.get("version", "")), told, data)
 
 
 def title_of(replay: Any) -> str:

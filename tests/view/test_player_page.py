@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import drystone as ds
 from drystone import drawing
 from drystone.model import State
-from drystone.view.export_html import write_html
+from drystone.view.export_html import page, with_this_player, write_html
 from tests.view.replays import moved, pile, world_of_shapes
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -250,6 +250,16 @@ def test_hostile_names_are_only_text(opened):
     assert seen.run("document.getElementById('name').textContent") == nasty
     assert seen.run("window.hit") is None
     seen.quiet()
+
+
+def test_an_earlier_page_gets_the_present_player():
+    text = page(pile(True, 0.4), title="<b> & 'c'")
+    start, end = text.rindex("<script>"), text.rindex("</script>")
+    earlier = text[:start] + '<script>"an earlier player";' + text[end:]
+    assert with_this_player(earlier) == with_this_player(text) == text
+    for wrong in ("", "<p>", text.replace('id="data-0"', 'id="other"')):
+        with pytest.raises(ds.OptionError, match="with_this_player"):
+            with_this_player(wrong)
 
 
 def test_a_page_that_was_cut_short_says_so(browser, tmp_path):
