@@ -31,11 +31,13 @@ HOLDS = 3e-8  # relative: by how much a condition of L is violated before its ph
 AGAIN = 100.0
 TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
+BEGUN = 1e-5  # [m/s]: slip that keeps the direction in which it began, at most
 NONE = 1e-13  # of a body's size: a gap that is none
 PART = 0.3  # of what conditions of L may be violated by, and
 FINE = 1e-3  # of the slip speed: how well their ends are located
 INSTANT = 1e-10  # [s]: the same of what is there or not: contacts, pieces of surfaces
 LAW = ("pull", "press", "cone")
+HEARD = ("gap", "limit", "slip"), ("gap", "limit")  # in storms; without progress
 LIGHT = ("gap", "slip", "grow", "set")  # what needs no forces to be looked at
 ENDS = {
     "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
@@ -58,11 +60,11 @@ class Probe:
     rates: dict[Name, float]
     joins: list[str] = field(default_factory=list)
 
-    def violated(self, quiet: bool = False) -> list[Name]:
-        """Names of violated conditions; quiet: of gaps and limits alone."""
+    def violated(self, quiet: int = 0) -> list[Name]:
+        """Names of violated conditions; quiet: 1, of gaps, limits and slips; 2, without slips."""
         return [
             name for name, value in self.values.items()
-            if value < 0.0 and (not quiet or name[0] in ("gap", "limit"))
+            if value < 0.0 and (not quiet or name[0] in HEARD[quiet - 1])
         ]  # fmt: skip
 
 
@@ -94,6 +96,12 @@ class Watch:
         slides, word = mode.sliding.slides, np.array(mode.forces.word, "<U9")
         gives = (word == "onset") & ~slides & (start.state.mu[:, 0] > 0.0)
         self.gives: list[int] = np.flatnonzero(gives).tolist()
+        mu = start.state.mu
+        same = (mu[:, 0] == mu[:, 1]) & (start.state.d == 3)
+        least = 10.0 * mode.tolerances.slip
+        # the direction is kept either way: with one coefficient the phase need not end before slip
+        # has a direction of its own
+        self.begun: Floats = np.where(same, max(least, min(4.0 * slow, BEGUN)), least)
         self.slides: list[int] = np.flatnonzero(slides & mode.closed).tolist()
         self.slips = bool(self.gives or self.slides)
         kind = mode.held.scene.model.geoms.kind
@@ -222,7 +230,7 @@ class Watch:
         u = kin.velocity[:, 1:] if u is None else u
         speed = np.sqrt((u**2).sum(axis=1)).tolist()
         for i in self.gives:
-            out.values["grow", i] = 10.0 * tol.slip - speed[i]
+            out.values["grow", i] = self.begun[i] - speed[i]
         for i in self.slides:
             if not sliding.frozen[i]:
                 out.values["slip", i] = speed[i] - self.slow
@@ -290,7 +298,7 @@ def _lowest(c0: float, r0: float, c1: float, r1: float) -> tuple[float, float]:
     return best
 
 
-def first_event(watch: Watch, look: Look, a: Probe, b: Probe, quiet: bool) -> tuple[Probe, Probe]:
+def first_event(watch: Watch, look: Look, a: Probe, b: Probe, quiet: int) -> tuple[Probe, Probe]:
     """(last legal, first illegal) probe between a, legal, and b, illegal."""
     run, last = 0, 0
     tiny = 4.0 * np.spacing(max(abs(a.t), abs(b.t)))

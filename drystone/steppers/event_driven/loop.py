@@ -69,7 +69,7 @@ class Loop:
         """The state at time `until`; books take what happens."""
         self.books, self.work, self.last = books, np.zeros(4), None
         now = state.copy()
-        stuck, begin = 0, state.time
+        stuck, begin, self.settler.stopped = 0, state.time, frozenset()
         moved = self.scene.sleepers.begin(state)
         while True:
             self._lay_to_rest(now, moved)
@@ -81,7 +81,7 @@ class Loop:
             if storm:
                 books.say(f"more than {storm * STORM} events: speeds of rest times {10**power}")
             self._coarse = storm == 2
-            mode = self.settler.settle(now, books)
+            mode, self.settler.stopped = self.settler.settle(now, books), frozenset()
             self._hold(mode, now)
             before = now.time
             pause = now.time + (until - begin) / COARSE if self._coarse else until
@@ -238,8 +238,7 @@ class Loop:
         known, mode = self._history, self._mode
         if known is None or mode is None or known.signature != mode.signature or known.t != t:
             return {}
-        end = self.layout.work.start
-        same = np.array_equal(known.y[:end], y[:end])
+        same = np.array_equal(*(x[: self.layout.work.start] for x in (known.y, y)))
         return {"past": known.past, "order": known.order} if same else {}
 
     def _rate(self, t: float, y: Floats) -> Floats:
@@ -301,7 +300,7 @@ class Loop:
         stuck: int,
     ) -> tuple[tuple[Any, Probe, Probe] | None, Probe | None]:
         """(event, probe at the end): the first violation within the step that was just done."""
-        quiet = self._coarse or stuck > 4 * PATIENCE
+        quiet = 2 if stuck > 4 * PATIENCE else int(self._coarse)
         dense: list[Any] = []
 
         def look(t: float, light: bool = False) -> Probe:
@@ -360,6 +359,7 @@ class Loop:
                 break
             t -= late
         y[self.layout.work][CONSTRAINT] += self._energy(state) - before
+        self.settler.stop(mode, [i for kind, i in names if kind == "slip"])
         held = mode.held.names
         for kind in kinds:
             who = tuple(

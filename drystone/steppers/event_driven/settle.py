@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from drystone.constraints.kinematics import ContactKinematics
 from drystone.constraints.rows import select
 from drystone.errors import SimulationError
 from drystone.model import State
@@ -24,7 +26,7 @@ from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.mode import Mode, Sliding
 from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.touch import Held, Rows
+from drystone.steppers.event_driven.touch import Held, Rows, Slip
 from drystone.types import Bools, Floats, Status
 
 ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
@@ -87,6 +89,7 @@ class Settler:
         self._fine = tolerances, slow
         self.max_impacts = max_impacts
         self.restarts = 0  # of the present frame
+        self.stopped: frozenset[str] = frozenset()  # contacts whose slip has just come to its end
         self.exact = method.solver.name not in APPROXIMATE
 
     def loosen(self, factor: float) -> None:
@@ -128,6 +131,14 @@ class Settler:
         raise SimulationError(
             f"at t = {state.time:.9g} s impulses follow each other without end at contacts {names}"
         )
+
+    def stop(self, mode: Mode, contacts: list[Any]) -> None:
+        """These contacts' slip has come to its end: in space, that of those whose direction was
+        kept; after some events in a frame also of those that are about to keep theirs."""
+        if self.scene.model.dim == 3:
+            own, frozen, many = mode.held.names, mode.sliding.frozen, self.restarts > MANY
+            ended = [i for i in contacts if i < len(own) and (many or frozen[i])]
+            self.stopped = frozenset(own[i] for i in ended)
 
     def touching(self, state: State) -> Held:
         """Contacts and limits that touch, motors and friction of joints."""
@@ -221,7 +232,7 @@ class Settler:
         self, state: State, held: Held, tolerances: Tolerances
     ) -> tuple[Forces, Sliding, Rows, Bools]:
         """Forces, with the dynamic coefficient where static friction gives way; who that is."""
-        rows = held.rows(state, None, tolerances)
+        rows = held.rows(state, self._slip(held, tolerances), tolerances)
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
@@ -251,9 +262,26 @@ class Settler:
         fresh &= ~np.array([self._runs(slip) for slip in rows.state.u[:, 1:]], bool)
         return forces, sliding, rows, fresh
 
+    def _slip(self, held: Held, tolerances: Tolerances) -> Slip | None:
+        """Who slides: by velocities, None; but where slip has just come to its end, what is left
+        of it across its direction is none. Followed, it would turn back in its turn, and so on:
+        infinitely many directions in a finite time."""
+        ended = np.array([name in self.stopped for name in held.names], bool)
+        if not ended.any():
+            return None
+
+        def slip(_: ContactKinematics, u: Floats) -> Floats:
+            speed = np.sqrt((u[:, 1:] ** 2).sum(axis=1))
+            still = speed <= tolerances.slip
+            still[: ended.size] |= ended & (speed[: ended.size] <= 2.0 * self.slow)
+            return np.where(still[:, None], 0.0, u[:, 1:])
+
+        return slip
+
     def _runs(self, slip: Floats) -> bool:
         """Whether a contact that gives way moves already, however slowly."""
-        return float(slip @ slip) > (TURNED * self.tolerances.slip) ** 2
+        least = self.tolerances.slip
+        return bool((TURNED * least) ** 2 < float(slip @ slip) <= least**2)
 
     def _sliding(self, rows: Rows) -> Sliding:
         """Who slides by its velocity; slow slip keeps its direction (always, in the plane)."""
