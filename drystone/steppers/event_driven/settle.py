@@ -19,7 +19,7 @@ from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
-from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
+from drystone.steppers.event_driven.forces.coulomb import coulomb_forces, picked
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
 from drystone.steppers.event_driven.forces.sharing import shared_forces
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
@@ -237,7 +237,8 @@ class Settler:
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
         many = self.restarts > MANY and "stick" in forces.word
-        if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any()):
+        alike = not (self.exact and any(picked(part) for part in forces.islands))
+        if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any() or not alike):
             strict = coulomb_forces(rows.state, forces, central=many)
             if strict is not None:  # slip begins as it says; once there is some it is followed
                 return strict, sliding, rows, np.asarray(strict.onset.any(axis=1))

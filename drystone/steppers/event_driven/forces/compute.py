@@ -19,6 +19,7 @@ from drystone.problems import FrictionProblem
 from drystone.solvers.base import Solver
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
+from drystone.steppers.event_driven.forces.guess import GUESS, held_together
 from drystone.steppers.event_driven.forces.index_set import index_set
 from drystone.steppers.event_driven.forces.known import Key, Known, known_from, snapshot_of
 from drystone.steppers.event_driven.forces.results import Forces, Island, Statistics
@@ -118,6 +119,9 @@ class ContactForces:
         again = self._again(system, key, known)
         if again is not None:
             return again
+        together = self._together(system, key, known)
+        if together is not None:
+            return together
         problem = self._stated(self.solver, system)
         solution = self._solve(problem, system, known, log)
         count.iterations += solution.iterations
@@ -157,6 +161,21 @@ class ContactForces:
             seconds=perf_counter() - begin,
         )
         return Island(key, system, solution, known.words, True, False, known.index_set)
+
+    def _together(self, system: System, key: Key, known: Known | None) -> Island | None:
+        """In space: forces that all contacts share, where such obey the laws."""
+        if self.solver.name != "dantzig" or self.explain == "always" or system.state.d == 2:
+            return None
+        begin = perf_counter()
+        found = held_together(system)
+        if found is None:
+            return None
+        words, L, r, a, violation = found
+        seconds = perf_counter() - begin
+        solution = Solution(
+            r, Status.SOLVED, violation, violation, 0, seconds, "dantzig", (GUESS,), a
+        )
+        return Island(key, system, solution, words, False, known is None or known.words != words, L)
 
     def _stated(self, solver: Solver, system: System) -> FrictionProblem:
         polyhedral = solver.name in methods.POLYHEDRAL

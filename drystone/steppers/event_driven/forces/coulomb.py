@@ -16,6 +16,7 @@ import numpy as np
 from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.compute import assembled, contact_words
+from drystone.steppers.event_driven.forces.guess import GUESS
 from drystone.steppers.event_driven.forces.index_set import index_sets
 from drystone.steppers.event_driven.forces.results import Forces, Island
 from drystone.steppers.event_driven.forces.state import ContactState
@@ -32,21 +33,34 @@ ROUNDS = 4  # of an index set from the forces of the one before
 
 def coulomb_forces(state: ContactState, forces: Forces, central: bool = False) -> Forces | None:
     """The same forces, with those islands solved anew whose contacts give way; None if one of
-    them has no such solution that an index set confirms.
+    them has no such solution that an index set confirms. So are those whose answer was picked.
 
     central: all islands where contacts stick, by a method that stays away from the bounds of
-    friction where forces are not unique, so that their index set lasts.
+    friction where forces are not unique, so that their index set lasts; where all contacts share
+    the load they are away from them already.
     """
     parts = []
     for part in forces.islands:
         again: Island | None = part
-        if "onset" in part.words or (central and "stick" in part.words):
+        bears = central and "stick" in part.words and GUESS not in part.solution.methods
+        if "onset" in part.words or bears or picked(part):
             again = _solved(part, CENTRAL if central else SOLVERS)
         if again is None and "onset" in part.words:
             return None
         again = part if again is None else again
         parts.append(again)
     return assembled(state, tuple(parts), True, list(forces.log))
+
+
+def picked(part: Island) -> bool:
+    """Whether contacts at rest are in states that a method picked by taking them one by one: it
+    may let one corner open and its mirror image hold where both would give way."""
+    if part.reused or part.index_set is None or GUESS in part.solution.methods:
+        return False
+    rough = methods.acting(part.system)[1] > 0.0
+    resting = rough & ~methods.sliding(part.system)
+    problem = methods.friction_problem(part.system)
+    return bool(resting.any()) and not methods.suspicious(problem).any()
 
 
 def _solved(part: Island, solvers: tuple[str, ...]) -> Island | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.compute import assembled
+from drystone.steppers.event_driven.forces.guess import shares
 from drystone.steppers.event_driven.forces.index_set import (
     SAME,
     TOL,
@@ -94,10 +95,10 @@ def _found(
         return None
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     normal, part = np.full(nc, mean), np.ones(nc)
+    bound = mu * normal  # not by r, which may prefer one of two corners: they would give way apart
     best = None
     for _ in range(ROUNDS):
-        bound = mu * np.maximum(f[:, 0], LEAST * mean)
-        L = replace(first, share=_shares(system, first, normal, part * bound))
+        L = replace(first, share=shares(system, first, normal, part * bound))
         near = L.values(system, mu, slip)
         if near is None:
             break
@@ -115,17 +116,3 @@ def _found(
         part = np.where(over, part * FULL * FULL / np.where(over, used, 1.0), part)
         normal = np.where(pulls, FEWER * normal, normal)
     return best
-
-
-def _shares(system: System, L: IndexSet, normal: Floats, friction: Floats) -> Floats:
-    """(m,) shares of closed contacts and of joints, by what normals and friction can bear."""
-    d, nc = system.state.d, system.contacts.size
-    out = np.zeros(system.m)
-    f = out[: d * nc].reshape(nc, d)
-    f[:, 0] = np.where(L.closed, normal, 0.0)
-    f[:, 1:] = np.where(L.stick, friction, 0.0)[:, None]
-    mobility = np.abs(system.W.diagonal())
-    mean = float(mobility[: d * nc].mean())
-    own = mobility[d * nc :]
-    out[d * nc :] = normal.mean() * mean / np.where(own > 0.0, own, mean)
-    return out
