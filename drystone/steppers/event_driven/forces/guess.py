@@ -20,6 +20,7 @@ from drystone.types import Floats
 
 GUESS = "all alike"  # name of the method
 ROUNDS = 4  # of contacts that open
+LEAST = 1e-3  # of the mean force: that is next to none
 
 
 def held_together(
@@ -45,12 +46,36 @@ def held_together(
             return None
         violation = L.violation(system, *near, mu)
         if violation <= TOL:
-            return tuple(str(word) for word in words), L, *near, violation
+            found = L, *near, violation
+            if more and L.stick.any():
+                found = _by_load(system, found)
+            return tuple(str(word) for word in words), *found
         pulls = L.closed & (near[0][: d * nc : d] < 0.0)
         if not pulls.any():
             return None
         words[pulls] = "open"
     return None
+
+
+Found = tuple[IndexSet, Floats, Floats, float]
+
+
+def _by_load(system: System, found: Found) -> Found:
+    """The same with friction shared in proportion to the normal forces, if that obeys the laws."""
+    L, r, _, _ = found
+    d, nc = system.state.d, system.contacts.size
+    slip, mu = methods.acting(system)
+    load = np.maximum(r[: d * nc : d], 0.0)
+    mean = float(load[L.closed].mean())
+    if not mean > 0.0:
+        return found
+    bound = mu * np.maximum(load / mean, LEAST)
+    other = replace(L, share=shares(system, L, np.ones(nc), bound))
+    near = other.values(system, mu, slip)
+    if near is None:
+        return found
+    violation = other.violation(system, *near, mu)
+    return (other, *near, violation) if violation <= TOL else found
 
 
 def shares(system: System, L: IndexSet, normal: Floats, friction: Floats) -> Floats:

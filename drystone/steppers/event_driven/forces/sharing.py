@@ -15,7 +15,7 @@ import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.compute import assembled
-from drystone.steppers.event_driven.forces.guess import shares
+from drystone.steppers.event_driven.forces.guess import LEAST, shares
 from drystone.steppers.event_driven.forces.index_set import (
     SAME,
     TOL,
@@ -32,7 +32,6 @@ ROUNDS = 5  # of shares from the forces of the round before
 FULL = 0.95  # of what friction can bear: contacts with more get a smaller share
 FEWER = 0.3  # of its share has a contact that would pull
 STILL = 1e-7  # of the island's accelerations: none
-LEAST = 1e-3  # of the mean force: that is next to none
 
 
 def shared_forces(state: ContactState, forces: Forces) -> Forces:
@@ -97,7 +96,7 @@ def _found(
     normal, part = np.full(nc, mean), np.ones(nc)
     bound = mu * normal  # not by r, which may prefer one of two corners: they would give way apart
     best = None
-    for _ in range(ROUNDS):
+    for k in range(ROUNDS):
         L = replace(first, share=shares(system, first, normal, part * bound))
         near = L.values(system, mu, slip)
         if near is None:
@@ -111,7 +110,7 @@ def _found(
         used = np.linalg.norm(f[:, 1:], axis=1) / np.where(bound > 0.0, bound, 1.0)
         over = first.stick & (used > FULL)
         pulls = first.closed & (f[:, 0] < LEAST * mean)
-        if best is not None and not (over.any() or pulls.any()):
+        if k and best is not None and not (over.any() or pulls.any()):
             break
         part = np.where(over, part * FULL * FULL / np.where(over, used, 1.0), part)
         normal = np.where(pulls, FEWER * normal, normal)
