@@ -94,9 +94,9 @@ def _found(
         return None
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     normal, part = np.full(nc, mean), np.ones(nc)
-    bound = mu * normal  # not by r, which may prefer one of two corners: they would give way apart
     best = None
-    for k in range(ROUNDS):
+    for _ in range(ROUNDS):
+        bound = mu * np.maximum(f[:, 0], LEAST * mean)
         L = replace(first, share=shares(system, first, normal, part * bound))
         near = L.values(system, mu, slip)
         if near is None:
@@ -110,7 +110,7 @@ def _found(
         used = np.linalg.norm(f[:, 1:], axis=1) / np.where(bound > 0.0, bound, 1.0)
         over = first.stick & (used > FULL)
         pulls = first.closed & (f[:, 0] < LEAST * mean)
-        if k and best is not None and not (over.any() or pulls.any()):
+        if best is not None and not (over.any() or pulls.any()):
             break
         part = np.where(over, part * FULL * FULL / np.where(over, used, 1.0), part)
         normal = np.where(pulls, FEWER * normal, normal)
