@@ -12,6 +12,9 @@ their nonlinear form, and two vectors less. v is linear in r, and a contact read
 its own: so its part of the step beyond waits for its turn in the sweep, and what is left of the
 acceleration is a pass over the bodies. What is judged and returned always comes from a sweep.
 
+Most contacts that are in reach are open (two thirds of shaken grains'). In the plane, one that
+stays so is left out, but for every WAKE-th sweep; judging sees them all.
+
 Judging costs two thirds of a sweep. |g|, which a sweep knows at no cost, follows the residual by a
 factor that changes slowly: so the residual is asked for where that promises the end, and else now
 and then.
@@ -22,7 +25,7 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import stage
 from drystone.kernels.light_judge import free_scales, judge_spatial, ratios
-from drystone.kernels.light_planar import judge_planar, sweep_planar
+from drystone.kernels.light_planar import judge_planar, set_friction, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
 
 MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
@@ -30,13 +33,15 @@ EVERY = 8  # sweeps between judgings, once the first few are done
 SOON = 3  # sweeps until an island is judged that was left for a looser tolerance
 RESTART = 1.1  # of |g|^2, from one sweep to the next
 GROWN = 1.5  # of |g|^2, from its least on: in large heaps it may grow slowly, and for ever
+SETTLE, WAKE = 3, 6  # sweeps over all contacts at the start, and how often later ones are
+TINY = 64  # contacts of an island all of which are always swept
 GO_ON = -1  # no status: the island is swept on
 
 
 @stage
 def solve_light_islands(
     chosen, start, body, bias, mu, law, tol, enough, resort, least, most, leave, q, v, r, u, ended,
-    sweeps, residual, contact, motion, seen, mine,
+    sweeps, residual, contact, motion, seen, mine, awake,
 ):  # fmt: skip
     """Sweep the chosen islands until both residuals are <= tol (ni,), or <= enough (ni,) after
     least (ni,) sweeps, or most (ni,) sweeps; where that is out of reach, until they are <= resort
@@ -46,7 +51,8 @@ def solve_light_islands(
     numbers of islands; body (nc, 2); v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
     q (nc, d): J v_free + bias; u (nc, d): velocities at the end; leave: stop early where the rate
     so far promises no end. ended (ni,): status codes; sweeps (ni,): added to; residual (ni, 2).
-    contact, motion: from ``pack_spatial`` or ``pack_planar``; seen, mine (nb,): work. Returns 0.
+    contact, motion: from ``pack_spatial`` or ``pack_planar``; seen, mine (nb,), awake (nc,): work.
+    Returns 0.
     """
     for b in range(seen.size):
         seen[b] = -1
@@ -58,7 +64,7 @@ def solve_light_islands(
         plain_q, free_q = free_scales(lo, hi, q, contact, 13 if d == 2 else 27)
         ended[k], count, residual[k, 0], residual[k, 1] = _solve(
             lo, hi, body, mine[:members], law, tol[k], enough[k], resort[k], least[k], most[k],
-            leave, plain_q, free_q, u, contact, motion,
+            leave, plain_q, free_q, u, contact, motion, awake,
         )  # fmt: skip
         sweeps[k] += count
         for i in range(lo, hi):
@@ -74,12 +80,15 @@ def solve_light_islands(
 def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
     """What a solve brings into the lines; bodies of the island into mine; returns how many."""
     d, dof = r.shape[1], v.shape[1]
-    at_bias, at_mu, at, before = (6, 12, 14, 6) if d == 2 else (15, 26, 29, 14)
+    at_bias, at, before = (6, 14, 6) if d == 2 else (15, 29, 14)
     count = 0
     for i in range(lo, hi):
         if d == 3:
             contact[i, 28] = 0.0
-        contact[i, at_mu] = mu[i]
+        if d == 2:
+            set_friction(i, mu[i], contact)
+        else:
+            contact[i, 26] = mu[i]
         for a in range(d):
             contact[i, at_bias + a] = bias[i, a]
             contact[i, at + a] = r[i, a]
@@ -99,10 +108,11 @@ def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
 @stage
 def _solve(
     lo, hi, body, mine, law, tol, enough, resort, least, most, leave, plain_q, free_q, u, contact,
-    motion,
+    motion, awake,
 ):  # fmt: skip
     """Status, sweeps and both residuals of one island."""
     planar = u.shape[1] == 2
+    m = 0
     done, upto, last, before = 0, 1, 0, np.inf
     old, new, low, goal, t = np.inf, np.inf, np.inf, -1.0, 1.0
     while True:
@@ -113,7 +123,9 @@ def _solve(
                 old = new
                 _go_on(mine, beta, motion, 3 if planar else 6)
             if planar:
-                new = sweep_planar(lo, hi, body, contact, motion, law, beta)
+                if wakes_all(done, hi - lo):
+                    m = wake(lo, hi, awake)
+                new, m = sweep_planar(awake[lo : lo + m], body, contact, motion, law, beta)
             else:
                 new = sweep_spatial(lo, hi, body, contact, motion, beta)
             done += 1
@@ -135,6 +147,20 @@ def _solve(
         goal = new * ((tol if done < least else enough) / worst) ** 2
         if done >= upto:
             before, last, upto = worst, done, done + min(EVERY, done + 2)
+
+
+@stage
+def wakes_all(done, size):
+    """Whether the next sweep is over all `size` contacts of an island, after `done` sweeps."""
+    return done < SETTLE or done % WAKE == 0 or size <= TINY
+
+
+@stage
+def wake(lo, hi, awake):
+    """awake[lo:hi]: all contacts lo:hi; returns how many."""
+    for i in range(lo, hi):
+        awake[i] = i
+    return hi - lo
 
 
 @stage

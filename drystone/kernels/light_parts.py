@@ -15,9 +15,18 @@ import numpy as np
 from drystone.kernels._ahead import AHEAD, fetch
 from drystone.kernels._jit import kernel
 from drystone.kernels._threads import meet
-from drystone.kernels.light_islands import EVERY, GO_ON, SOON, momentum, verdict, worth_resort
+from drystone.kernels.light_islands import (
+    EVERY,
+    GO_ON,
+    SOON,
+    momentum,
+    verdict,
+    wake,
+    wakes_all,
+    worth_resort,
+)
 from drystone.kernels.light_judge import judge_spatial, ratios
-from drystone.kernels.light_planar import judge_planar, sweep_planar
+from drystone.kernels.light_planar import judge_planar, set_friction, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
 
 
@@ -69,7 +78,7 @@ def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, nea
 
     members (n,): bodies in their new order; near (nc, 2), line (nc, .), state (n, .): out.
     """
-    at_bias, at_mu, at, before = (6, 12, 14, 6) if d == 2 else (15, 26, 29, 14)
+    at_bias, at, before = (6, 14, 6) if d == 2 else (15, 29, 14)
     last = order.size - 1
     for j in range(order.size):
         for e in range(0, contact.shape[1], 8):
@@ -80,7 +89,10 @@ def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, nea
             line[j, e] = contact[i, e]
         if d == 3:
             line[j, 28] = 0.0
-        line[j, at_mu] = mu[i]
+        if d == 2:
+            set_friction(j, mu[i], line)
+        else:
+            line[j, 26] = mu[i]
         for a in range(d):
             line[j, at_bias + a] = bias[i, a]
             line[j, at + a] = r[i, a]
@@ -112,12 +124,12 @@ def scatter(order, members, line, state, speed, r, u, v):
 @kernel
 def solve_parts(
     rank, threads, gate, first, first_body, near, law, tol, enough, resort, least, most, leave,
-    plain_q, free_q, u, line, state, sums, result,
+    plain_q, free_q, u, line, state, awake, up, sums, result,
 ):  # fmt: skip
     """What thread `rank` of `threads` does of a solve; all are called with the same arguments.
 
     gate: of ``meet``; first, first_body: see ``order_contacts``; near, line, state: see
-    ``gather``; u (nc, d); sums (2, parts + 1, 6): work; result (4,): status, sweeps, residuals.
+    ``gather``; u (nc, d); awake (nc,), up (parts + 1,), sums (2, parts + 1, 6): work; result (4,): status, sweeps, residuals.
     The rules are those of ``light_islands``. Returns 0.
     """
     parts = first_body.size - 1
@@ -130,15 +142,17 @@ def solve_parts(
                 beta, t, low = momentum(new, old, low, t)
                 old = new
             # sums of two kinds of phases by turns: a thread may be one ahead of another
-            flip = 1 - flip
+            flip, whole = 1 - flip, wakes_all(done, first[parts + 1])
             for p in range(rank, parts, threads):
                 if done > 0:
                     _go_on(first_body[p], first_body[p + 1], beta, state, u.shape[1])
-                sums[flip, p, 0] = _sweep(first, p, near, line, state, law, beta, u.shape[1])
+                args = (first, p, near, line, state, law, beta, u.shape[1], whole, awake, up)
+                sums[flip, p, 0] = _sweep(*args)
             meet(gate, threads)
             if rank == 0:
                 p = parts
-                sums[flip, p, 0] = _sweep(first, p, near, line, state, law, beta, u.shape[1])
+                args = (first, p, near, line, state, law, beta, u.shape[1], whole, awake, up)
+                sums[flip, p, 0] = _sweep(*args)
             meet(gate, threads)
             new = 0.0
             for p in range(parts + 1):
@@ -167,10 +181,15 @@ def solve_parts(
 
 
 @kernel
-def _sweep(first, p, near, line, state, law, beta, d):
-    if d == 2:
-        return sweep_planar(first[p], first[p + 1], near, line, state, law, beta)
-    return sweep_spatial(first[p], first[p + 1], near, line, state, beta)
+def _sweep(first, p, near, line, state, law, beta, d, whole, awake, up):
+    """up (parts + 1,): contacts of each part that are awake."""
+    lo, hi = first[p], first[p + 1]
+    if d == 3:
+        return sweep_spatial(lo, hi, near, line, state, beta)
+    if whole:
+        up[p] = wake(lo, hi, awake)
+    change, up[p] = sweep_planar(awake[lo : lo + up[p]], near, line, state, law, beta)
+    return change
 
 
 @kernel

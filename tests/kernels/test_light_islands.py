@@ -48,7 +48,7 @@ class Solve:
         out = (self.u, self.ended, self.sweeps, self.residual)
         if light:
             contact, motion, _ = packed(a)
-            work = np.empty(a["nb"], np.int64), np.empty(a["nb"], np.int64)
+            work = [np.empty(n, np.int64) for n in (a["nb"], a["nb"], nc)]
             args = (chosen, start, a["body"], bias, mu, law, tol, tol, tol, most, most, False)
             assert solve_light_islands(*args, *end, *out, contact, motion, *work) == 0
             return

@@ -18,7 +18,7 @@ def sweep(s, scan):
         s.chosen[:m], s.start[: ni + 1], s.body[:n], s.bias[:n], s.mu[:n], s.count[the.LAW],
         s.limit[:ni], s.enough[:ni], s.resort[:ni], s.least[:ni], s.most[:ni], s.leave[0],
         s.q[:n], s.v, s.r[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni],
-        s.contact[:n], s.motion, s.seen, s.mine,
+        s.contact[:n], s.motion, s.seen, s.mine, s.awake[:n],
     )  # fmt: skip
     return counted(s, ni)
 

@@ -140,7 +140,7 @@ class Buffers:
         kinds: dict[str, tuple[tuple[int, ...], Any]] = dict.fromkeys(
             ("geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label",
              "place", "source", "old_a", "old_b", "old_feature", "chosen", "most", "least", "ended",
-             "sweeps", "plan"), ((), N),
+             "sweeps", "plan", "awake"), ((), N),
         )  # fmt: skip
         kinds |= dict.fromkeys(
             ("gap", "mu", "spin", "old_spin", "limit", "enough", "resort"), ((), F)

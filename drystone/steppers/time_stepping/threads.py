@@ -78,7 +78,7 @@ class Task(NamedTuple):
     def solve(self, chosen: Ints) -> None:
         """Some islands one after the other, on the thread that asks."""
         work = np.empty((2, self.v.shape[0]), np.int64)
-        solve_light_islands(chosen, *self, work[0], work[1])
+        solve_light_islands(chosen, *self, work[0], work[1], np.empty(len(self.r), np.int64))
 
 
 @dataclass(slots=True)
@@ -140,13 +140,15 @@ class Sweeper:
         )  # fmt: skip
         plain_q, free_q = free_scales(lo, hi, task.q, contact, 13 if d == 2 else 27)
         gate, result = np.zeros(SIZE, np.int64), np.zeros(4)
+        awake = self._array("awake", hi - lo, dtype=np.int64)
+        up = np.zeros(parts + 1, np.int64)
         sums, threads = np.zeros((2, parts + 1, 6)), min(self.threads, parts)
 
         def one(rank: int) -> None:
             solve_parts(
                 rank, threads, gate, first, first_body, near, task.law, task.tol[k],
                 task.enough[k], task.resort[k], task.least[k], task.most[k], task.leave, plain_q,
-                free_q, speed, line, state, sums, result,
+                free_q, speed, line, state, awake, up, sums, result,
             )  # fmt: skip
 
         self._run(one, threads)
