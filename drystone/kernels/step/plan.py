@@ -73,7 +73,9 @@ def choose_rest(s, scan):
             s.plan[k] = the.DONE
             continue
         s.enough[k] = s.resort[k] = s.limit[k]
-        s.least[k] = s.most[k] = the.MANY
+        # where Coulomb's law is hard to meet, sweeps that crawl are cheaper than Newton's method
+        s.most[k] = the.MANY if size <= the.SMALL else max(the.MANY, the.PLENTY // size)
+        s.least[k] = s.most[k]
         s.chosen[s.chosen_count[0]] = k
         s.chosen_count[0] += 1
     total = 0.0
