@@ -36,7 +36,8 @@ TIGHT = 30  # steps after Newton in which islands at rest are solved as well as 
 HUGE = 31  # contacts that are worth threads: of one island, of all together
 WAS_TIGHT = 33  # whether this is such a step
 WATCHED = 34  # whether frames keep their contacts
-COUNTS = 36  # 35 is free: checkpoints in files have so many
+CARE = 35  # steps in which large islands were slow and did not come to rest
+COUNTS = 36
 
 # states of a contact that is noted
 OPEN, STICKS, SLIPS = 0, 1, 2

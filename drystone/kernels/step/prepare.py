@@ -8,6 +8,9 @@ from drystone.kernels.step.copies import copy_all
 SOME, MORE = 16, 64  # of a large island at rest, in each step, and where it is not yet calm:
 CALM = 0.05  # of the loose tolerance; what is let pass keeps a high heap moving, and forces jump
 FEW = 4  # before Newton, where it has just been needed
+SLOW, CLOSE = 8.0, 0.01  # of REST, of the loose tolerance: a high column that is left at the loose
+# tolerance trembles at several times REST for ever, solved a hundred times better it comes to rest
+CAREFUL, PATIENCE = 480, 7680  # steps that solve islands so which do not rest, of each so many
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
 
 
@@ -59,6 +62,7 @@ def _islands(s):
     if tight and s.count[the.ROUND] == 0:
         s.count[the.TIGHT] -= 1
     s.count[the.WAS_TIGHT] = tight
+    restless = rests = False
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
@@ -72,7 +76,7 @@ def _islands(s):
                 s.most[k] = FEW if tight else s.most[k]
         elif s.real[the.LOOSE] > tol:
             s.most[k] = max(the.MANY, the.PLENTY // size)
-            if not settled(s, k):
+            if not settled(s, k, 1.0):
                 s.limit[k] = s.real[the.LOOSE]
         s.enough[k] = s.resort[k] = s.limit[k]
         s.least[k] = s.most[k]
@@ -84,8 +88,42 @@ def _islands(s):
                 s.enough[k], s.most[k] = tol, SOME
             else:
                 s.resort[k] = s.real[the.LOOSE]
+            rests = True
+            if s.enough[k] > tol and slow(s, k):
+                _carefully(s, k, size)
+        elif size > the.SMALL and slow(s, k):
+            restless = True
+            if s.count[the.CARE] < CAREFUL:
+                _carefully(s, k, size)
         s.residual[k, 0] = s.residual[k, 1] = 0.0
+    if restless and s.count[the.ROUND] == 0:
+        s.count[the.CARE] = (s.count[the.CARE] + 1) % PATIENCE
+    elif rests:
+        s.count[the.CARE] = 0
     return the.GO_ON
+
+
+@stage
+def _carefully(s, k, size):
+    """Sweeps that also end errors which change slowly along a column, see ``plan``."""
+    s.limit[k] = s.enough[k] = s.resort[k] = CLOSE * s.real[the.LOOSE]
+    s.least[k] = s.most[k] = max(the.MANY, the.PLENTY // size)
+
+
+@stage
+def slow(s, k):
+    """Whether island k is worth care: no larger than MEDIUM, nothing drives it, and its bodies are
+    not much faster than errors of sweeps can make them."""
+    if s.start[k + 1] - s.start[k] > the.MEDIUM or CLOSE * s.real[the.LOOSE] <= s.real[the.TOL]:
+        return False
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if not s.moves[b]:
+                for a in range(s.v.shape[1]):
+                    if s.v[b, a] != 0.0:
+                        return False
+    return settled(s, k, SLOW)
 
 
 @stage
@@ -102,9 +140,10 @@ def at_rest(s, k):
 
 
 @stage
-def settled(s, k):
-    """Whether bodies in island k are as slow as REST, in the mean square over contacts: in a heap
-    of thousands there is always one that still moves. What is let go falls at REST at first."""
+def settled(s, k, times):
+    """Whether bodies in island k are as slow as REST, or so many times as fast, in the mean square
+    over contacts: in a heap of thousands there is always one that still moves. What is let go falls
+    at REST at first."""
     dim, total, count = s.point.shape[1], 0.0, 0
     for i in range(s.start[k], s.start[k + 1]):
         for side in range(2):
@@ -113,4 +152,4 @@ def settled(s, k):
                 count += 1
                 for a in range(dim):
                     total += s.v[b, a] ** 2
-    return total <= (1.0 + 1e-9) * count * s.real[the.REST] ** 2
+    return total <= (1.0 + 1e-9) * count * (times * s.real[the.REST]) ** 2
