@@ -129,8 +129,8 @@ def solve_parts(
     """What thread `rank` of `threads` does of a solve; all are called with the same arguments.
 
     gate: of ``meet``; first, first_body: see ``order_contacts``; near, line, state: see
-    ``gather``; u (nc, d); awake (nc,), up (parts + 1,), sums (2, parts + 1, 6): work; result (4,): status, sweeps, residuals.
-    The rules are those of ``light_islands``. Returns 0.
+    ``gather``; u (nc, d); awake (nc,), up (parts + 1,), sums (2, parts + 1, 6): work; result (4,):
+    status, sweeps, residuals. The rules are those of ``light_islands``. Returns 0.
     """
     parts = first_body.size - 1
     done, upto, last, before, flip = 0, 1, 0, np.inf, 0
