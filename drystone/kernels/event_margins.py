@@ -74,3 +74,38 @@ def row_accelerations(
                     turn = J[n, s, dim + e] * J[n, s, dim + f]
                     response += inverse_inertia[b, e, f] * turn
         out[n], out_free[n], own[n] = total, rest, abs(response)
+
+
+@kernel
+def violation(d, diagonal, r, a, q, mu, closed, stick, direction):
+    """How far forces r and accelerations a (m,) of an island miss the conditions of an index set,
+    relative to the largest force and acceleration, units scaled out by the diagonal of W (m,).
+
+    q (m,): accelerations without forces; d rows a contact, then those of joints; mu, closed, stick
+    (nc,); direction (nc, d - 1): of contacts that give way.
+    """
+    nc, m = closed.size, r.size
+    top, size, worst = 0.0, 0.0, 0.0
+    for i in range(nc):
+        mean = 0.0
+        for e in range(d):
+            mean += abs(diagonal[d * i + e]) / d
+        unit = np.sqrt(mean) if mean > 0.0 else 1.0
+        friction, along, slides = 0.0, 0.0, 0.0
+        for e in range(d):
+            force, motion = r[d * i + e] * unit, a[d * i + e] / unit
+            top, size = max(top, abs(force)), max(size, abs(q[d * i + e]) / unit)
+            if e > 0:
+                friction += force * force
+                along += direction[i, e - 1] * motion
+                slides = max(slides, abs(motion))
+        normal, opening = r[d * i] * unit, a[d * i] / unit
+        worst = max(worst, abs(opening) if closed[i] else -opening, -normal, along)
+        if stick[i]:
+            worst = max(worst, np.sqrt(friction) - mu[i] * normal, slides)
+    for k in range(d * nc, m):
+        unit = np.sqrt(abs(diagonal[k])) if diagonal[k] != 0.0 else 1.0
+        top, size = max(top, abs(r[k]) * unit), max(size, abs(q[k]) / unit)
+        worst = max(worst, abs(a[k]) / unit)
+    size = max(size, top)
+    return worst / size if size > 0.0 else 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.kernels.event_margins import margins, row_accelerations
+from drystone.kernels.event_margins import margins, row_accelerations, violation
 from drystone.steppers.event_driven.ties import JointRates
 
 
@@ -35,6 +35,44 @@ def test_margins_are_relative_to_the_islands_largest_force():
             slack if real and stick[i] else np.inf,
         )
         np.testing.assert_allclose((pull[i], press[i], cone[i]), expected, rtol=1e-13)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("d", [2, 3])
+def test_violation_is_the_worst_of_all_conditions(d):
+    """Each of them in turn is the only one that fails, by a known amount."""
+    nc, nj = 3, 2
+    m = d * nc + nj
+    closed, stick = np.array([True, True, False]), np.array([True, False, False])
+    direction = np.zeros((nc, d - 1))
+    direction[1, 0] = -1.0
+    diagonal = np.repeat([4.0, 9.0, 1.0, 16.0, 0.25], [d, d, d, 1, 1])
+    r, a, q = np.zeros(m), np.zeros(m), np.zeros(m)
+    r[[0, d]] = 10.0, 2.0  # scaled forces of 20 and 6
+    q[2 * d] = 50.0  # the largest acceleration
+    a[2 * d] = 3.0
+    mu = np.full(nc, 0.5)
+
+    def judged(array, i, value):
+        before, array[i] = array[i], value
+        found = violation(d, diagonal, r, a, q, mu, closed, stick, direction)
+        array[i] = before
+        return found
+
+    assert judged(r, 0, 10.0) == 0.0
+    assert judged(a, 0, -1.0) == pytest.approx(0.5 / 50)  # a pressing contact moves
+    assert judged(a, 0, 1.0) == pytest.approx(0.5 / 50)
+    assert judged(a, 1, 2.0) == pytest.approx(1.0 / 50)  # a sticking one slips
+    assert judged(r, 1, -7.0) == pytest.approx(4.0 / 50)  # beyond its cone: 14 > 10
+    assert judged(r, d, -2.0) == pytest.approx(6.0 / 50)  # pulls
+    assert judged(a, d + 1, -3.0) == pytest.approx(1.0 / 50)  # friction drives it on
+    assert judged(a, d + 1, 3.0) == 0.0
+    assert judged(a, 2 * d, -5.0) == pytest.approx(5.0 / 50)  # an open one approaches
+    assert judged(a, m - 2, -8.0) == pytest.approx(2.0 / 50)  # a joint gives
+    assert judged(r, m - 1, 200.0) == 0.0
+    assert judged(r, 0, 100.0) == 0.0
+    nothing = np.zeros(m)
+    assert violation(d, diagonal, nothing, nothing, nothing, mu, closed, stick, direction) == 0.0
 
 
 @pytest.mark.kernels

@@ -41,13 +41,13 @@ SCRATCH = {
         "jointed._before", "jointed.projection.error", "solver.rest", "bouncer.rest",
         "jointed.projection.solver.rest",
     ],
-    # the phase that ended with the frame, its books; islands that wait to be laid to rest are kept
-    # in another form
+    # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
+    # be laid to rest, are kept in another form
     "EventStepper": [
         "detector.*", "_detector.*", "_loop.scene.detector.*", "_loop.settler.scene.detector.*",
         *(f"_loop.{name}*" for name in (
-            "_fast", "_known", "_mode", "_paths", "_resting", "_running", "_targets", "_waiting",
-            "_coarse", "_trouble", "books", "last", "layout", "work", "settler.restarts",
+            "phase", "_lasts", "_stored", "_waiting",
+            "_coarse", "books", "last", "layout", "work", "settler.restarts",
             "settler.tolerances", "settler.slow", "scene._jointed", "settler.scene._jointed",
         )),
         "books.*", "held*", "wrench*",

@@ -51,13 +51,15 @@ Name = tuple[str, object]
 
 @dataclass(slots=True)
 class Probe:
-    """Conditions at time t: values, negative where violated; rates of gaps; joins: contacts that
-    touch at rest and are not in the phase, or are called otherwise in it."""
+    """Conditions at time t: values, negative where violated; rates of gaps; found: what the
+    detector says, now: forces, where these were looked at; joins: contacts that touch at rest and
+    are not in the phase, or are called otherwise in it."""
 
     t: float
-    now: Evaluation | None
-    values: dict[Name, float]
-    rates: dict[Name, float]
+    now: Evaluation | None = None
+    found: Contacts | None = None
+    values: dict[Name, float] = field(default_factory=dict)
+    rates: dict[Name, float] = field(default_factory=dict)
     joins: list[str] = field(default_factory=list)
 
     def violated(self, quiet: int = 0) -> list[Name]:
@@ -108,11 +110,21 @@ class Watch:
         geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
         self.pieced: Bools = np.isin(kind[geom], IN_PIECES) & mode.closed[: start.nr, None]
 
-    def probe(self, t: float, state: State, margin: Floats) -> Probe:
+    @property
+    def calm(self) -> bool:
+        """Whether nothing that happened in the frame is held against the conditions."""
+        return bool((self.slack == HOLDS).all())
+
+    def probe(self, state: State, margin: Floats, now: Evaluation | None = None) -> Probe:
+        """Conditions at a state; margin (ng,) [m]: how far around geoms to look; now: its forces,
+        if they are known."""
         scene = self.mode.held.scene
-        found = scene.contacts(state, np.maximum(margin, scene.near))
-        now = self.mode.evaluate(state, found)
-        out = Probe(t, now, {}, {})
+        return self.conditions(state, scene.contacts(state, np.maximum(margin, scene.near)), now)
+
+    def conditions(self, state: State, found: Contacts, now: Evaluation | None = None) -> Probe:
+        """Conditions at a state where the detector found these contacts."""
+        now = now or self.mode.evaluate(state, found)
+        out = Probe(state.time, now, found)
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for kind, margins in zip(LAW, self.mode.margins(now), strict=True):
@@ -125,7 +137,7 @@ class Watch:
         self._borders(now, out)
         return out
 
-    def light(self, t: float, state: State, margin: Floats) -> Probe | None:
+    def light(self, state: State, margin: Floats) -> Probe | None:
         """A probe without forces: gaps, slips, contacts that are lost; None with joints whose
         limits have to be looked at too."""
         mode, scene = self.mode, self.mode.held.scene
@@ -133,7 +145,7 @@ class Watch:
             return None
         found = scene.contacts(state, np.maximum(margin, scene.near))
         own, lost = mode.held.contacts(state, found)
-        out = Probe(t, None, {}, {})
+        out = Probe(state.time)
         self._gaps(state, found, own, out)
         self._lost(found, own, lost, out)
         if self.slips:
@@ -150,7 +162,7 @@ class Watch:
             return 0.0
         found = scene.contacts(state, np.maximum(margin, scene.near))
         own, _ = self.mode.held.contacts(state, found)
-        out = Probe(state.time, None, {}, {})
+        out = Probe(state.time)
         self._gaps(state, found, own, out)
         known = out.rates.keys() & legal.values.keys()
         deep = [(-out.values[name], -out.rates[name]) for name in known]

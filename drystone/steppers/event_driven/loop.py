@@ -10,18 +10,18 @@ from scipy.integrate import DOP853, RK45
 from drystone.constraints.joints.forces import stored_by_joints
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
-from drystone.errors import DrystoneError, SimulationError
+from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.adams import Adams, History
 from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
 from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.phase import Phase
 from drystone.steppers.event_driven.projection import check_closed, close, stop
-from drystone.steppers.event_driven.rate import Rate
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Island, islands_from, snapshot_of
-from drystone.steppers.event_driven.stretched import Paths, Running, Stretched
+from drystone.steppers.event_driven.stretched import Stretched
 from drystone.steppers.event_driven.tables import islands_at_rest
 from drystone.steppers.event_driven.told import over, told
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
@@ -35,13 +35,13 @@ PATIENCE = 12  # events without progress before conditions are looked at less cl
 STORM = 40  # events in a frame after which contacts rest, stick and stop turning ten times earlier;
 COARSE = 16  # after twice as many forces follow the laws only at so many instants of a frame
 PROGRESS = 1e-11  # [s]
-FAR = 1e12  # [m], [m/s]: no state is there
 EARLIER = 4  # rounds of an event's time
 DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
 
 
 class Loop:
-    """Advances a state over a frame; keeps the length of its steps from phase to phase."""
+    """Advances a state over a frame; keeps the length of its steps from phase to phase, and a phase
+    from frame to frame."""
 
     def __init__(
         self, scene: Scene, settler: Settler, integrator: str, rtol: float, atol: float
@@ -53,16 +53,12 @@ class Loop:
         self.books = Books()
         self.last: Evaluation | None = None
         self.work = np.zeros(4)
-        self._mode: Mode | None = None
+        self.phase: Phase | None = None
+        self._lasts = False  # whether the phase goes on in the next frame
+        self._stored: Snapshot | None = None  # a phase that does
         self._coarse = False
-        self._trouble = ""
-        self._known: tuple[float, Floats, Evaluation] | None = None
         self._history: History | None = None
-        self._paths: Paths | None = None
         self._flat: tuple[str, ...] = ()
-        self._running: Running | None = None
-        self._fast: Rate | None = None
-        self._resting: Evaluation | None = None
         self._waiting: list[Island] = []
 
     def advance(self, state: State, until: float, books: Books) -> State:
@@ -71,6 +67,7 @@ class Loop:
         now = state.copy()
         stuck, begin, self.settler.stopped = 0, state.time, frozenset()
         moved = self.scene.sleepers.begin(state)
+        phase = self._kept(state, moved)
         while True:
             self._lay_to_rest(now, moved)
             moved = False
@@ -81,11 +78,10 @@ class Loop:
             if storm:
                 books.say(f"more than {storm * STORM} events: speeds of rest times {10**power}")
             self._coarse = storm == 2
-            mode, self.settler.stopped = self.settler.settle(now, books), frozenset()
-            self._hold(mode, now)
+            phase = phase or self._begin(now, stuck)
             before = now.time
             pause = now.time + (until - begin) / COARSE if self._coarse else until
-            now = self._phase(mode, now, min(until, pause), stuck)
+            now, phase = self._run(phase, now, min(until, pause), stuck), None
             if now.time >= until:
                 self.scene.sleepers.end(now)
                 return now
@@ -103,24 +99,25 @@ class Loop:
         for own, table in [] if moved else self._tired(self.books):
             self.scene.sleepers.add(own, state, table)
         self._waiting = []
-        if self._mode is not None:
-            self._mode.resting = {}
+        if self.phase is not None:
+            self.phase.mode.resting = {}
 
     def _tired(self, books: Books) -> list[Island]:
         """Islands that were in equilibrium in the last phase; books: impulses to note."""
-        mode, last = self._mode, self._resting
-        if mode is None or last is None or not mode.resting:
+        phase = self.phase
+        if phase is None or not phase.mode.resting:
             return self._waiting
-        return islands_at_rest(self.scene.model, mode, last, books)
+        return islands_at_rest(self.scene.model, phase.mode, phase.start, books)
 
     def snapshot(self) -> Snapshot:
         """What the next frame depends on, beside the state."""
         flat = np.array(self._flat, np.str_)
+        phase = self.phase.snapshot() if self._lasts and self.phase else self._stored
         parts = {
             "own": {"hint": self.hint, "turns": self.scene.turns, "flat": flat},
             "history": {} if self._history is None else self._history.snapshot(),
             "waiting": snapshot_of(self.scene.model, self._tired(Books())),
-            "sleepers": self.scene.sleepers.snapshot(),
+            "sleepers": self.scene.sleepers.snapshot(), "phase": phase or {},
         }  # fmt: skip
         return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
 
@@ -132,62 +129,80 @@ class Loop:
         self._history = History.restored(history) if history else None
         self.scene.sleepers.restore(part_of(known, "sleepers"))
         self._waiting = islands_from(self.scene.model, part_of(known, "waiting"))
+        self._stored = part_of(known, "phase") or None
 
-    def _hold(self, mode: Mode, state: State) -> None:
-        """What presses is at rest from here on: closed, without speed across the contact."""
+    def _begin(self, state: State, stuck: int) -> Phase:
+        """The phase that begins at a state, which is changed in place: impacts, and what presses
+        is at rest from here on: closed, without speed across the contact."""
+        settler, books = self.settler, self.books
+        mode, settler.stopped = settler.settle(state, books), frozenset()
         before = self._energy(state)
         gap = mode.held.closing(state).gap
-        deep = np.abs(gap) > DEEP * self.settler.touch
-        self._targets = np.where(deep & np.isfinite(gap), gap, 0.0)
-        close(mode, state, self._targets)
+        deep = np.abs(gap) > DEEP * settler.touch
+        targets = np.where(deep & np.isfinite(gap), gap, 0.0)
+        close(mode, state, targets)
         stop(mode, state, start=True)
         mode.rest(state)
         self.work[CONSTRAINT] += self._energy(state) - before
-
-    def _phase(self, mode: Mode, state: State, until: float, stuck: int) -> State:
-        self._mode, self._known, self._trouble = mode, None, ""
+        loose = max(100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(books.restarts // STORM, 2))
         self.layout = self.layout.of(self.scene.sleepers.awake)
-        y = self.layout.pack(state, self.work)
-        loose = max(
-            100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(self.books.restarts // STORM, 2)
+        out = Phase(
+            mode, state, targets, self.layout, settler.touch, settler.slow, loose, books.left
         )
-        start = self._resting = self.last = mode.evaluate(state)
-        self._known = (state.time, y.copy(), start)
-        self._tell(mode, start)
-        settler = self.settler
-        watch = Watch(mode, start.rows, settler.touch, settler.slow, loose, self.books.left)
-        self._paths = Paths(mode, start)
-        flat = self._flattened(start)
-        plain = mode.smooth and mode.held.acts.size == 0
-        self._fast = Rate(mode, self.layout, state) if plain else None
-        solver = self._solver(state.time, y, until, flat)
-        prior: Probe | None = None
+        self._tell(mode, out.start)
+        return out
+
+    def _kept(self, state: State, moved: bool) -> Phase | None:
+        """The phase that the last frame left, if it goes on."""
+        phase, stored = self.phase if self._lasts else None, self._stored
+        self._lasts, self._stored = False, None
+        if moved or (phase is None and stored is None):
+            return None
+        if phase is None and stored is not None:
+            self.layout = self.layout.of(self.scene.sleepers.awake)
+            own = self.scene, self.settler.method, self.layout, self.settler.touch
+            phase = Phase.restored(stored, *own, state)
+        if phase is not None:
+            forces = phase.mode.forces
+            self.settler.method.go_on(len(forces.islands))
+            self.books.residual = max(self.books.residual, forces.residual)
+        return phase
+
+    def _run(self, phase: Phase, state: State, until: float, stuck: int) -> State:
+        """The state at the end of a phase, or at `until`."""
+        mode, watch = phase.mode, phase.watch
+        self.phase, phase.books = phase, self.books
+        y = self.layout.pack(state, self.work)
+        self.last = phase.go_on(state)
+        phase.accept(state.time, y, self.last)
+        flat = self._flattened(phase, self.last)
+        solver = self._solver(phase, state.time, y, until, flat)
         longest = 0.0
         while solver.status == "running":
             t = solver.t
-            self._step(solver)
+            self._step(phase, solver)
             longest = max(longest, solver.t - t)
-            after = self._accept(mode, solver)
+            after = self._accept(phase, solver)
             self.hint = float(max(longest, solver.h_abs))
             margin = self._travel(state, after)
-            if prior is None:
-                prior = watch.probe(state.time, state, margin)
-            event, probe = self._look(watch, solver, state, after, prior, margin, stuck)
+            prior = phase.last or watch.probe(state, margin, self.last)
+            event, probe = self._look(watch, solver, after, prior, margin, stuck)
             if event is not None:
-                return self._end(watch, event, state.time, margin)
+                return self._end(phase, event, state.time, margin)
             self.last = self.last if probe is None else probe.now
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
-            if not flat and self._paths.flat(probe.now).any():
+            if not flat and phase.paths.flat(probe.now).any():
                 return self._keep(after, solver.y)
-            self._known = (solver.t, solver.y.copy(), probe.now)
+            phase.accept(solver.t, solver.y, probe.now)
             self._tell(mode, probe.now)
-            solver.f = self._rate(solver.t, solver.y)
-            state, prior = after, probe
+            solver.f = phase.rate(solver.t, solver.y)
+            state, phase.last = after, probe
         if isinstance(solver, Adams):
             y = solver.y.copy()
             self._history = History(mode.signature, solver.t, y, solver.past, solver.order)
+        self._lasts = not flat and not self._coarse and phase.lasts(self.settler.touch)
         return self._keep(state, solver.y)
 
     def _tell(self, mode: Mode, now: Evaluation) -> None:
@@ -204,68 +219,38 @@ class Loop:
         self.books.events.append(Event(probe.t, "contacts", tuple(probe.joins)))
         return True
 
-    def _flattened(self, now: Evaluation) -> bool:
+    def _flattened(self, phase: Phase, now: Evaluation) -> bool:
         """Whether contact points race over nearly flat surfaces (K10); reports new ones."""
-        if self._paths is None:
-            return False
-        names = [self._paths.names[i] for i in np.flatnonzero(self._paths.flat(now)).tolist()]
+        paths = phase.paths
+        names = [paths.names[i] for i in np.flatnonzero(paths.flat(now)).tolist()]
         new = tuple(name for name in names if name not in self._flat)
         if new:
             self.books.events.append(Event(now.state.time, "curvature", new))
         self._flat = tuple(names)
         return bool(names)
 
-    def _pace(self) -> float:
-        if self._paths is None or self._running is None:
-            return 1.0
-        return self._paths.pace(*self._running)
-
-    def _solver(self, t: float, y: Floats, until: float, flat: bool) -> Any:
+    def _solver(self, phase: Phase, t: float, y: Floats, until: float, flat: bool) -> Any:
         scale = abs(self._energy(self.layout.state(t, y)))
         atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
         first = None if self.hint is None else min(self.hint, until - t)
         make = INTEGRATORS[self.integrator]
         if flat:
             return Stretched(
-                DOP853 if make is Adams else make, self._rate, self._pace, t, y, until,
+                DOP853 if make is Adams else make, phase.rate, phase.pace, t, y, until,
                 rtol=self.rtol, atol=atol, first_step=first,
             )  # fmt: skip
-        more = self._recall(t, y) if make is Adams else {}
-        return make(self._rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
+        more = self._recall(phase.mode, t, y) if make is Adams else {}
+        return make(phase.rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
 
-    def _recall(self, t: float, y: Floats) -> dict[str, Any]:
+    def _recall(self, mode: Mode, t: float, y: Floats) -> dict[str, Any]:
         """History that Adams' methods go on with: that of the same phase in the last frame."""
-        known, mode = self._history, self._mode
-        if known is None or mode is None or known.signature != mode.signature or known.t != t:
+        known = self._history
+        if known is None or known.signature != mode.signature or known.t != t:
             return {}
         end, past = self.layout.work.start, {"past": known.past, "order": known.order}
         return past if np.array_equal(known.y[:end], y[:end]) else {}
 
-    def _rate(self, t: float, y: Floats) -> Floats:
-        """dY/dt of the phase (N1)."""
-        known, mode = self._known, self._mode
-        if mode is None:
-            raise ValueError("no phase")
-        if known is not None and known[0] == t and np.array_equal(known[1], y):
-            now = known[2]
-        else:
-            self.books.evaluations += 1
-            # trials may go where the phase has no law: a rate of nan makes the step shorter
-            if not np.abs(y).max() <= FAR:
-                return np.full_like(y, np.nan)
-            try:
-                fast = None if self._fast is None else self._fast(t, y)
-                if fast is not None and self._fast is not None:
-                    self._running = self._fast.slide, self._fast.contacts
-                    return fast
-                now = mode.evaluate(self.layout.state(t, y))
-            except DrystoneError as error:
-                self._trouble = f" ({error})"
-                return np.full_like(y, np.nan)
-        self._running = now.rows.kin.slide, np.arange(now.rows.nr)
-        return self.layout.rate(y, now.state, now.acceleration, now.power)
-
-    def _step(self, solver: Any) -> None:
+    def _step(self, phase: Phase, solver: Any) -> None:
         why = solver.step()
         self.books.steps += 1
         if solver.status == "failed" or not np.isfinite(solver.y).all():
@@ -273,17 +258,17 @@ class Loop:
             bodies.check_finite(self.scene.model, state)
             raise SimulationError(
                 f"the integrator {self.integrator} cannot go on at t = {solver.t:.9g} s: {why}"
-                f"{self._trouble}; forces grow without bound there, or rtol and atol ask for too "
+                f"{phase.trouble}; forces grow without bound there, or rtol and atol ask for too "
                 "much"
             )
 
-    def _accept(self, mode: Mode, solver: Any) -> State:
+    def _accept(self, phase: Phase, solver: Any) -> State:
         """The state after a step, closed contacts and joints closed."""
         state = self.layout.state(solver.t, solver.y)
         self._advance_turns(state)
         before = self._energy(state)
-        check_closed(self.scene, close(mode, state, self._targets), state)
-        stop(mode, state)
+        check_closed(self.scene, close(phase.mode, state, phase.targets), state)
+        stop(phase.mode, state)
         work = solver.y[self.layout.work].copy()
         work[CONSTRAINT] += self._energy(state) - before
         solver.y = self.layout.pack(state, work)
@@ -293,7 +278,6 @@ class Loop:
         self,
         watch: Watch,
         solver: Any,
-        state: State,
         after: State,
         prior: Probe,
         margin: Floats,
@@ -307,14 +291,14 @@ class Loop:
             if not dense:
                 dense.append(solver.dense_output())
             there = self.layout.state(t, dense[0](t))
-            found = watch.light(t, there, margin) if light else None
+            found = watch.light(there, margin) if light else None
             if found is not None:
                 return found
             self.books.evaluations += 1
-            return watch.probe(t, there, margin)
+            return watch.probe(there, margin)
 
         self.books.evaluations += 1
-        end = watch.probe(solver.t, after, margin)
+        end = watch.probe(after, margin)
         fast = float(margin.max(initial=0.0)) / (TRAVEL * self.scene.least)
         inside = [] if end.violated(quiet) and fast <= 1.0 else dips(prior, end)
         count = min(int(fast) + 1, SAMPLES)
@@ -334,12 +318,12 @@ class Loop:
         return None, end
 
     def _end(
-        self, watch: Watch, event: tuple[Any, Probe, Probe], since: float, margin: Floats
+        self, phase: Phase, event: tuple[Any, Probe, Probe], since: float, margin: Floats
     ) -> State:
         """The state at an event, the legal side, but where the next phase must see the change;
         since: when the step began."""
         dense, legal, illegal = event
-        mode = watch.mode
+        mode = phase.mode
         names = illegal.violated()
         kinds = sorted({name[0] for name in names})
         t = illegal.t
@@ -351,10 +335,10 @@ class Loop:
             state = self.layout.state(t, y)
             self._advance_turns(state)
             there, before = state.copy(), self._energy(state)
-            close(mode, state, self._targets)
+            close(mode, state, phase.targets)
             stop(mode, state)  # the polynomial of a step is less exact than its end
             # what closing moves it may move into others, that meet a little earlier then
-            late = watch.late(there, state, margin, legal)
+            late = phase.watch.late(there, state, margin, legal)
             if late == 0.0 or t - late <= since:
                 break
             t -= late

@@ -25,7 +25,10 @@ from drystone.steppers.event_driven.vector import LOADS, Layout
 from drystone.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from drystone.steppers.event_driven.mode import Mode
+    from drystone.steppers.event_driven.mode import Evaluation, Mode
+    from drystone.steppers.event_driven.touch import Rows
+
+TURNED = 1e-12  # of a normal: what is more than rounding
 
 
 class Rate:
@@ -54,22 +57,37 @@ class Rate:
         self._geom = np.ascontiguousarray(self._key[:, :2])
         self._size = model.geoms.radius[self._geom].min(axis=1)
         self._shapes = shapes_of(model.geoms, self._geom)
-        self._corner = self._corners(mode, template) if n else None
+        self._corner: tuple[Ints, Floats, Floats] | None = None
         self._driven = np.zeros(model.nb, bool)
         self._driven[[i for i, _ in model.motions]] = True
 
-    def _corners(self, mode: Mode, state: State) -> tuple[Ints, Floats, Floats] | None:
-        """(side, points, normals) where every contact is a corner on a face: these are followed
-        without looking for them, smoothly also where the corner leaves the face; else None."""
-        rows = mode.held.rows(state, mode.sliding, mode.tolerances)
+    def follow(self, now: Evaluation, anew: bool = True) -> None:
+        """Where every contact is a corner on a face at an accepted state they are followed without
+        looking for them, smoothly also where the corner leaves the face. Edges that lie on each
+        other do not say whose corner it will be: where a face turns out to have another normal
+        than its contact, contacts are looked for until this is asked `anew`."""
+        if self.contacts.size == 0 or not (anew or self._corner):
+            return
+        x, R = self.scene.poses(now.state)
+        normal = now.rows.contacts.normal[self.contacts]
+        if anew:
+            self._corner = self._corners(now.rows, x, R, normal)
+        elif self._corner is not None:
+            side, _, local = self._corner
+            n = np.einsum("iek,ik->ie", R[self._geom[np.arange(side.size), 1 - side]], local)
+            if np.abs(n - normal).max() > TURNED:
+                self._corner = None
+
+    def _corners(
+        self, rows: Rows, x: Floats, R: Floats, normal: Floats
+    ) -> tuple[Ints, Floats, Floats] | None:
+        """(side, points, normals) of corners on faces at poses x, R; None if some are others."""
         if rows.lost[self.contacts].any():
             return None
         chosen, d, marks, geom = self.contacts, self.model.dim, self._marks, self._geom
         point, C = rows.contacts.point[chosen], rows.contacts.gap[chosen]
-        normal = rows.contacts.normal[chosen]
         half = 0.5 * C[:, None] * normal
         p = np.stack([point + half, point - half], axis=1)
-        x, R = self.scene.poses(state)
         marks.clear()
         self._shapes(x, R, p, rows.kin.frame[chosen], marks)
         corner = marks.feature == codes.VERTEX

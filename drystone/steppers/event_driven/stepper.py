@@ -213,12 +213,12 @@ class EventStepper:
     @property
     def _islands(self) -> int:
         """Islands of the present phase."""
-        mode = self.loop._mode
-        return 0 if mode is None else len(mode.forces.islands)
+        phase = self.loop.phase
+        return 0 if phase is None else len(phase.mode.forces.islands)
 
     def _acting(self, now: Evaluation) -> Ints:
-        mode = self.loop._mode
-        return np.empty(0, np.int64) if mode is None else mode.held.acts
+        phase = self.loop.phase
+        return np.empty(0, np.int64) if phase is None else phase.mode.held.acts
 
     def stored(self, state: State) -> float:
         """Energy in the springs of joints [J]."""
@@ -245,10 +245,10 @@ class EventStepper:
 
     def contact_table(self) -> np.ndarray:
         """Contacts at the end of the frame; impulse: of the collisions within it."""
-        now, mode = self.loop.last, self.loop._mode
-        if now is None or mode is None:
+        now, phase = self.loop.last, self.loop.phase
+        if now is None or phase is None:
             return contact_table(self.model.names, self.model.dim, 0)
-        table = contacts_of(self.model, mode, now, self.books)
+        table = contacts_of(self.model, phase.mode, now, self.books)
         parts, count = [table], self._islands
         for k, asleep in enumerate(self.scene.sleepers.tables.values()):
             asleep["island"] = count + k

@@ -95,9 +95,20 @@ class Held:
         self.shapes = shapes_of(scene.model.geoms, geom)
         self._key = np.stack([contacts.geom_a, contacts.geom_b, contacts.feature], axis=1)
         self._continued: Continued | None = None
-        self._began = state.copy()
+        self.began = state.copy()
         self._known: tuple[State, bool, Rows, dict[Slip | None, Rows]] | None = None
-        self._there = self._began, contacts, np.zeros(len(contacts), bool)
+        self._closing: tuple[State, Floats | None, Closing] | None = None
+        self._there = self.began, contacts, np.zeros(len(contacts), bool)
+
+    def begin(self, state: State) -> None:
+        """A phase begins: what is lost is continued from here."""
+        contacts, lost = self.contacts(state)
+        if not lost.any():
+            self.start, self.began, self._continued = contacts, state.copy(), None
+
+    def put(self, state: State, contacts: Contacts) -> None:
+        """Where the contacts of this set are at a state, without looking for them."""
+        self._there = state.copy(), contacts, np.zeros(len(contacts), bool)
 
     def contacts(self, state: State, found: Contacts | None = None) -> tuple[Contacts, Bools]:
         """The contacts of this set at a state, in order, and which had to be continued.
@@ -166,6 +177,12 @@ class Held:
 
     def closing(self, state: State) -> Closing:
         """What closes this set at a state: without accelerations."""
+        known = self._closing
+        if known is None or known[1] is not self.scene.turns or not same_state(known[0], state):
+            known = self._closing = state.copy(), self.scene.turns, self._closed(state)
+        return known[2]
+
+    def _closed(self, state: State) -> Closing:
         if self.acts.size:
             rows = self._at(state, Tolerances(), False, None)[2]
             lost = np.append(rows.lost, np.zeros(rows.gap.size - rows.nr, bool))
@@ -294,7 +311,7 @@ class Held:
     def _continue(self, state: State) -> Contacts:
         start = self.start
         if self._continued is None:
-            self._continued = self._fixed(self._began, start)
+            self._continued = self._fixed(self.began, start)
         fixed = self._continued
         R = rotations(state.orientation)
         p = [

@@ -95,6 +95,24 @@ class ContactForces:
         """Take over the index sets of these forces: what the next instants try first."""
         self._memory = {part.key: Known.of(part) for part in forces.islands}
 
+    def recalled(self, state: ContactState) -> Forces:
+        """Forces by what was committed at an instant with the same contacts, nothing solved."""
+        place = {name: i for i, name in enumerate(state.key)}
+        parts = []
+        for key, known in self._memory.items():
+            contacts = np.array([place[name] for name in key[0]], np.int64)
+            system = System(state, contacts, np.array(key[2], np.int64))
+            parts.append(
+                Island(key, system, known.solution, known.words, True, False, known.index_set)
+            )
+        return assembled(state, tuple(parts), False, [])
+
+    def go_on(self, islands: int) -> None:
+        """Count islands whose index sets answer for another frame."""
+        count = self.statistics
+        count.tried += islands
+        count.reused += islands
+
     def forget(self) -> None:
         """Drop all index sets, as after an impulse: continuity ends there anyway."""
         self._memory = {}

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dgels, dgeqp3
 
+from drystone.kernels.event_margins import violation
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Ints
 
@@ -88,27 +89,10 @@ class IndexSet:
     def violation(self, system: System, r: Floats, a: Floats, mu: Floats) -> float:
         """How far the conditions of contact are missed, relative to the largest force and
         acceleration, units scaled out by the diagonal of W."""
-        d, nc = system.state.d, self.closed.size
-        diagonal = np.abs(system.W.diagonal())
-        diagonal[: d * nc] = np.repeat(diagonal[: d * nc].reshape(nc, d).mean(axis=1), d)
-        unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        force, motion = r * unit, a / unit
-        top = float(np.abs(force).max(initial=0.0))
-        size = max(float(np.abs(system.q / unit).max(initial=0.0)), top)
-        if size == 0.0:
-            return 0.0
-        f, b = force[: d * nc].reshape(nc, d), motion[: d * nc].reshape(nc, d)
-        pull = np.where(self.closed, np.abs(b[:, 0]), -b[:, 0])
-        over = np.linalg.norm(f[:, 1:], axis=1) - mu * f[:, 0]
-        worst = [
-            np.abs(motion[d * nc :]).max(initial=0.0),
-            pull.max(initial=0.0),
-            (-f[:, 0]).max(initial=0.0),
-            over[self.stick].max(initial=0.0),
-            np.abs(b[self.stick, 1:]).max(initial=0.0),
-            np.einsum("ij,ij->i", self.direction, b[:, 1:]).max(initial=0.0),
-        ]
-        return float(max(worst)) / size
+        return float(violation(
+            system.state.d, system.W.diagonal(), r, a, system.q, mu, self.closed, self.stick,
+            self.direction,
+        ))  # fmt: skip
 
 
 def solved(B: Floats, load: Floats, share: Floats) -> Floats:

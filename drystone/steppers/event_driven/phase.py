@@ -1,0 +1,155 @@
+"""A phase that runs: its right-hand side, what watches it, and where it is.
+
+A phase that a frame does not end goes on in the next one, unless somebody moves bodies in between.
+All of it follows from where it began (state, contacts, who slides; index sets are those that the
+method of forces keeps) and from what was found at its present state. A checkpoint holds these
+and no more, and a run that goes on from it builds the same phase, to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import DrystoneError
+from drystone.model import Contacts, State
+from drystone.steppers.event_driven.events import Probe, Watch
+from drystone.steppers.event_driven.forces import ContactForces, Tolerances
+from drystone.steppers.event_driven.mode import Evaluation, Mode, Sliding
+from drystone.steppers.event_driven.rate import Rate
+from drystone.steppers.event_driven.scene import Scene
+from drystone.steppers.event_driven.settle import Books
+from drystone.steppers.event_driven.stretched import Paths, Running
+from drystone.steppers.event_driven.told import over
+from drystone.steppers.event_driven.touch import Held
+from drystone.steppers.event_driven.vector import Layout
+from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.types import Floats
+
+FAR = 1e12  # [m], [m/s]: no state is there
+
+
+class Phase:
+    """One smooth phase from `state` on.
+
+    targets (nc,): gaps that closed contacts keep; touch [m], slow [m/s], loose, left: as ``Watch``
+    has them. last: conditions at the present state, None where they have not been looked at.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        state: State,
+        targets: Floats,
+        layout: Layout,
+        touch: float,
+        slow: float,
+        loose: float = 1.0,
+        left: Mapping[str, int] | None = None,
+    ) -> None:
+        self.mode, self.targets, self.layout = mode, targets, layout
+        self.turns = mode.held.scene.turns
+        self.start = mode.evaluate(state)
+        mode.held.begin(state)
+        self.watch = Watch(mode, self.start.rows, touch, slow, loose, left or {})
+        self.paths = Paths(mode, self.start)
+        plain = mode.smooth and mode.held.acts.size == 0
+        self.fast = Rate(mode, layout, state) if plain else None
+        self.last: Probe | None = None
+        self.books = Books()
+        self.trouble = ""
+        self._known: tuple[float, Floats, Evaluation] | None = None
+        self._running: Running | None = None
+
+    def go_on(self, state: State) -> Evaluation:
+        """Forces at the present state, as another frame begins with it."""
+        last = self.last
+        if last is not None and last.found is not None and last.t != state.time:
+            self.last = self.watch.conditions(state, last.found)
+        now = self.mode.evaluate(state)
+        if self.fast is not None:
+            self.fast.follow(now)
+        return now
+
+    def lasts(self, touch: float) -> bool:
+        """Whether the next frame may go on with this phase: another one, found anew, would be the
+        same. What the user's forces will be nobody knows."""
+        mode, last = self.mode, self.last
+        if last is None or last.now is None or not mode.smooth or mode.resting:
+            return False
+        rows = last.now.rows
+        apart = rows.lost.any() or not ((rows.gap <= touch) | rows.loaded).all()
+        calm = self.watch.calm and not mode.held.scene.model.forces
+        return bool(calm and not apart and not over(mode, last.now))
+
+    def accept(self, t: float, y: Floats, now: Evaluation) -> None:
+        """Go on from (t, y), where forces are known."""
+        self._known = t, y.copy(), now
+        if self.fast is not None:
+            self.fast.follow(now, anew=False)
+
+    def rate(self, t: float, y: Floats) -> Floats:
+        """dY/dt (N1)."""
+        known = self._known
+        if known is not None and known[0] == t and np.array_equal(known[1], y):
+            now = known[2]
+        else:
+            self.books.evaluations += 1
+            # trials may go where the phase has no law: a rate of nan makes the step shorter
+            if not np.abs(y).max() <= FAR:
+                return np.full_like(y, np.nan)
+            try:
+                fast = None if self.fast is None else self.fast(t, y)
+                if fast is not None and self.fast is not None:
+                    self._running = self.fast.slide, self.fast.contacts
+                    return fast
+                now = self.mode.evaluate(self.layout.state(t, y))
+            except DrystoneError as error:
+                self.trouble = f" ({error})"
+                return np.full_like(y, np.nan)
+        self._running = now.rows.kin.slide, np.arange(now.rows.nr)
+        return self.layout.rate(y, now.state, now.acceleration, now.power)
+
+    def pace(self) -> float:
+        """g of the latest rate; see ``stretched``."""
+        return 1.0 if self._running is None else self.paths.pace(*self._running)
+
+    def snapshot(self) -> Snapshot:
+        """What ``restored`` needs beside the scene, the method's index sets and the state."""
+        mode, held, last = self.mode, self.mode.held, self.last
+        out: Snapshot = {
+            "acts": held.acts, "loaded": held.loaded, "targets": self.targets,
+            "turns": self.turns, "slow": self.watch.slow,
+        }  # fmt: skip
+        parts: dict[str, Any] = {
+            "state": held.began, "start": held.start, "sliding": mode.sliding,
+            "tolerances": mode.tolerances,
+        }  # fmt: skip
+        if last is not None and last.now is not None:
+            parts |= {"found": last.found, "own": last.now.rows.contacts}
+        for name, part in parts.items():
+            out |= within(name, asdict(part))
+        return {name: value for name, value in out.items() if value is not None}
+
+    @classmethod
+    def restored(
+        cls, known: Snapshot, scene: Scene, method: ContactForces, layout: Layout, touch: float,
+        now: State,
+    ) -> Phase:  # fmt: skip
+        """The phase that ``snapshot`` was taken of; now: its present state."""
+        state, sliding = State(**part_of(known, "state")), Sliding(**part_of(known, "sliding"))
+        tolerances = Tolerances(**part_of(known, "tolerances"))
+        turns, scene.turns = scene.turns, known.get("turns")
+        held = Held(scene, state, Contacts(**part_of(known, "start")), known["acts"])
+        held.loaded = int(known["loaded"])
+        rows = held.rows(state, sliding, tolerances)
+        none = np.zeros(rows.state.nc, bool)
+        mode = Mode(held, method.recalled(rows.state), sliding, tolerances, method, none)
+        out = cls(mode, state, known["targets"], layout, touch, float(known["slow"]))
+        scene.turns = turns
+        held.put(now, Contacts(**part_of(known, "own")))
+        out.last = out.watch.conditions(now, Contacts(**part_of(known, "found")))
+        return out
