@@ -114,8 +114,10 @@ def test_the_brazil_nut_rises(formulation):
 @pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["convex", "coulomb"])
 def test_the_brazil_nut_rises_in_small_steps(formulation):
+    # gains of 24 single runs: 0.27 in the mean, 0.13 standard deviation, which eight make 0.05;
+    # with a hundredth of the tolerance 0.34, so that sweeps do not decide whether it rises
     gain = []
-    for rounding in ROUNDINGS:
+    for rounding in 1e-3 * (1.0 - 0.02 * np.arange(8)):
         rank, failed, depth, _ = shake(55.0, dt=0.01, formulation=formulation, sweep_tol=rounding)
         gain.append(rank[-1] - rank[0])
         assert failed == 0
