@@ -81,11 +81,8 @@ def _plain(value: Any) -> str:
 def replay(name: str, entry: dict[str, Any], until: float) -> Any:
     """The scene, run in memory until a time [s]; at most so many frames as the page can show."""
     import drystone as ds
-    from drystone.scenes.base import rough
 
     method = ds.TimeStepping(restitution="newton") if entry.get("stepped") else None
-    if entry.get("rough"):
-        method = rough()
     sim = ds.scene(name, **entry.get("set", {})).simulation(method)
     apart = FRAMES / entry.get("speed", 1.0) * sim.method.dt
     every = max(1, int(1 / apart))

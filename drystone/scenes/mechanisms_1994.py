@@ -10,7 +10,7 @@ from drystone.constraints.joints import Pin, Slider
 from drystone.dynamics.keyframes import Rocking
 from drystone.dynamics.motions import ConstantVelocity
 from drystone.geometry.shapes import Polygon, Rectangle
-from drystone.scenes.base import Plan, at_least, not_negative, positive, within
+from drystone.scenes.base import Plan, at_least, not_negative, positive, rough, within
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
@@ -157,4 +157,4 @@ def block_feeder(
     world.add_joint(Pin("rod", "pusher", anchor=(at, axis), name="small-end"))
     duration = 2 * math.pi * (n + 0.5) / speed
     view = {"limits": ((hub - 2 * crank, (n + 1.5) * length), (-0.5 * length, top + length))}
-    return Plan(world, duration, view=view)
+    return Plan(world, duration, rough(), view)

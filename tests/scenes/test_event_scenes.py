@@ -170,11 +170,12 @@ def test_the_jack_lifts_with_every_stroke():
     assert np.allclose(np.diff(ends), 0.2, atol=0.01), "two teeth a stroke"
 
 
-def test_the_feeder_pushes_one_block_a_turn():
+@pytest.mark.parametrize("method", [ds.TimeStepping(dt=1 / 240), None], ids=["steps", "events"])
+def test_the_feeder_pushes_one_block_a_turn(method):
     """The pusher follows the crank's closed form, and each turn moves one more block out."""
     speed, length = 3.0, 0.3
     built = scene("block-feeder", n=3, speed=speed)
-    sim = built.simulation(method=ds.TimeStepping(dt=1 / 240))
+    sim = built.simulation(method)
     start = sim.body("pusher").position[0]
     crank, rod = 0.65 * length, 2 * length
     out = []
