@@ -151,7 +151,8 @@ def _run(
             if value:
                 raise OptionError(f"--{option}: {subject} is a recording, its run is done")
         return read_recording(subject)
-    return _simulate(read_scene(subject, read_settings(settings)), names, method, duration)
+    scene = read_scene(subject, read_settings(settings), recordings=True)
+    return _simulate(scene, names, method, duration)
 
 
 def _simulate(

@@ -123,7 +123,7 @@ def _solve_all(
         for file, place in zip(files, places, strict=True):
             progress.update(task, description=file.name)
             try:
-                problem = read_problem(file)
+                problem = read_problem(_no_scene(file))
                 solution = min(
                     (method.solve(problem) for _ in range(repeat)), key=lambda one: one.seconds
                 )
@@ -224,3 +224,11 @@ def _save(place: Path, problem: Problem, solution: Solution) -> None:
         np.savez(place, allow_pickle=False, **arrays)
     except OSError as error:
         raise OptionError(f"--output {place}: {error.strerror or error}") from None
+
+
+def _no_scene(file: Path) -> Path:
+    from drystone.cli.subjects import SCENE_FILES
+
+    if file.suffix.lower() in SCENE_FILES:
+        raise OptionError(f"{file}: a scene file, not a problem: `drystone run {file}` runs it")
+    return file

@@ -29,8 +29,9 @@ def read_recording(text: str) -> Any:
     return ds.read_recording(text)
 
 
-def read_scene(text: str, settings: dict[str, str] | None = None) -> Any:
-    """A ds.Scene: of the gallery, with these settings, or from a scene file."""
+def read_scene(text: str, settings: dict[str, str] | None = None, recordings: bool = False) -> Any:
+    """A ds.Scene: of the gallery, with these settings, or from a scene file; recordings: whether
+    the command would have taken one, for its message."""
     suffix = Path(text).suffix.lower()
     if suffix in SCENE_FILES:
         if settings:
@@ -43,7 +44,7 @@ def read_scene(text: str, settings: dict[str, str] | None = None) -> Any:
     from drystone.scenes.registry import SCENES, scene
 
     if text not in SCENES and (suffix or "/" in text or Path(text).exists()):
-        endings = ", ".join(SCENE_FILES)
+        endings = ", ".join((*SCENE_FILES, *(RECORDINGS if recordings else ())))
         raise OptionError(f"{text}: expected a scene (`drystone scenes`) or a file ({endings})")
     return scene(text, **(settings or {}))
 

@@ -85,7 +85,7 @@ def _subject(
             raise OptionError(f"{what} is a recording: --method, --dt and --set do not apply")
         return read_recording(what), {}
     given = read_settings(settings)
-    scene = read_scene(what, given)
+    scene = read_scene(what, given, recordings=True)
     play = dict(scene.view.get("play", {}))
     if play.get("settings") and stem(what) == what:  # of the gallery: files have no settings
         scene = read_scene(what, {**play["settings"], **given})
@@ -110,7 +110,7 @@ def _page(
     if is_recording(what):
         replay = read_recording(what)
     else:
-        scene = read_scene(what, read_settings(settings))
+        scene = read_scene(what, read_settings(settings), recordings=True)
         options = {} if dt is None else {"dt": dt}
         simulation = scene.simulation(named_method(method), **options)
         every = max(1, round(1 / 60 / simulation.method.dt))

@@ -144,7 +144,7 @@ class StepReport:
         """What a person asks first; ``repr`` has everything."""
         parts = [
             f"t = {self.time:.6g} s: {self.status.name.lower()}, residual {self.residual:.1e}",
-            f"{self.contacts} contacts in {self.islands} islands",
+            f"{_of(self.contacts, 'contact')} in {_of(self.islands, 'island')}",
             f"depth {self.infeasibility:.1e} m",
             f"energy {self.energy.total:.6g} J, unexplained {self.energy.unexplained:.0e} J",
         ]
@@ -196,3 +196,7 @@ class Method(Protocol):
     def dt(self) -> float: ...
 
     def stepper(self, model: Model, before: Any = None) -> Any: ...
+
+
+def _of(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

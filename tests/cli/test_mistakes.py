@@ -40,7 +40,13 @@ COMMANDS = [
     ("sweep incline --set ratio=1 -j none", "'none': expected a whole number, 1 or more"),
     ("bench scenes --repeats 0", "'0': expected a whole number, 1 or more"),
     ("plot nix.h5", "nix.h5: there is no such file"),
+    (
+        "plot energy.pdf",
+        "energy.pdf: expected a scene (`drystone scenes`) or a file (.yaml, .yml, "
+        ".json, .h5, .hdf5)",
+    ),
     ("solve nix.dat", "nix.dat: No such file"),
+    ("solve wall.yaml", "a scene file, not a problem: `drystone run wall.yaml`"),
     ("check notes.txt", "notes.txt: expected a name ending in"),
 ]
 
