@@ -57,6 +57,55 @@ def test_compiled_rates_are_those_of_the_phase(name, settings, duration, monkeyp
     assert worst < 1e-10
 
 
+def gap_accelerations(loop, phase, t, y, rate, h=1e-4):
+    """C'' [m/s^2] of the closed contacts by differences of what the detector finds along the
+    parabola with these accelerations, in the plane. Errors of h^2, and rounding / h^2.
+
+    Where two corners lie on each other the contact may pass from one face to the other on the
+    way: its normal jumps, and there is no C''."""
+    mode, here = phase.mode, loop.layout.state(t, y)
+    a = loop.layout.state(t, y + rate).velocity - here.velocity
+    gaps = np.full((3, mode.closed.size, 3), np.nan)  # and normals
+    for k, s in enumerate((-h, 0.0, h)):
+        there = here.copy()
+        way = s * here.velocity + 0.5 * s * s * a
+        there.position += way[:, :2]
+        there.orientation += way[:, 2]
+        found = loop.scene.contacts(there)
+        place = mode.held.places(found)
+        seen = place >= 0
+        gaps[k, place[seen], 0] = found.gap[seen]
+        gaps[k, place[seen], 1:] = found.normal[seen]
+    change = (gaps[0] - 2.0 * gaps[1] + gaps[2]) / (h * h)
+    turn = np.abs(a[:, 2]).max() + (here.velocity[:, 2] ** 2).max()
+    smooth = np.abs(change[:, 1:]).max(axis=1) < 2.0 * turn + 1e-3
+    return change[mode.closed & smooth, 0]
+
+
+@pytest.mark.parametrize(("mu", "duration"), [(0.3, 0.1), (0.0, 0.3)], ids=["sticks", "slides"])
+def test_compiled_rates_keep_closed_contacts_closed(mu, duration, monkeypatch):
+    """Against the detector alone, which knows no kinematics and no forces; once faces are turned
+    by more than 1e-5 against each other, or not at all: between them it may name the normal of
+    the face that the corner does not lie on, and C'' is off by so much of an acceleration."""
+    sim = ds.scene("bricks", planar=True, mu=mu).simulation(ds.EventDriven())
+    worst, count, plain = 0.0, 0, Phase.rate
+
+    def watched(self, t, y):
+        nonlocal worst, count
+        rate = plain(self, t, y)
+        early = mu == 0.0 and t < 1e-3
+        if self.fast is not None and np.isfinite(rate).all() and not early:
+            found = np.abs(gap_accelerations(sim.stepper.loop, self, t, y, rate))
+            worst, count = max(worst, found.max(initial=0.0)), count + found.size
+        return rate
+
+    monkeypatch.setattr(Phase, "rate", watched)
+    while sim.time < duration - 1e-9:
+        sim.step()
+    assert count > 100
+    assert worst < 1e-5
+
+
 def knocked() -> ds.World:
     world = ds.World(planar=True)
     world.add_ground(friction=0.5)
