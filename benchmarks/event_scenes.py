@@ -19,8 +19,8 @@ from time import perf_counter, process_time
 
 SCENES = (
     "bricks", "dominoes:mu=0", "dominoes:n=3", "dominoes", "destructive-chain", "chain-pivot",
-    "blocks-chain", "many-blocks-chain", "jack-stairs", "collapse", "double-action-jack",
-    "block-feeder", "block-feeder:n=10",
+    "blocks-chain", "many-blocks-chain", "jack-stairs", "dice-lattice", "collapse",
+    "double-action-jack", "block-feeder", "block-feeder:n=10",
 )  # fmt: skip
 HEAD = (
     "scene", "duration [s]", "frames", "steps", "events", "evaluations", "contacts", "depth [m]",
