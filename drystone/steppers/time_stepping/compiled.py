@@ -282,12 +282,7 @@ class Compiled(Aid, Stepper):
         s.force[:] = 0.0
         for item in self.model.forces:
             item.add(self.model, state, s.force)
-        if not np.isfinite(s.force.sum()):
-            i = int(np.argmax(~np.isfinite(s.force).all(axis=1)))
-            raise SimulationError(
-                f"the forces on body {self.model.names[i]!r} at t = {state.time:.6g} s are "
-                f"{s.force[i]}"
-            )
+        bodies.check_loads(self.model, state, s.force)
         s.real[the.STORED] = stored(self.model, state)
 
     def _stored(self, s: Any) -> None:
