@@ -16,6 +16,7 @@ from drystone.steppers.base import Event
 from drystone.steppers.event_driven.adams import Adams, History
 from drystone.steppers.event_driven.events import ENDS, Probe, Watch, dips, first_event
 from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.path import StepPath
 from drystone.steppers.event_driven.phase import Phase
 from drystone.steppers.event_driven.projection import check_closed, close, stop
 from drystone.steppers.event_driven.scene import Scene
@@ -182,13 +183,14 @@ class Loop:
             t = solver.t
             self._step(phase, solver)
             longest = max(longest, solver.t - t)
+            path = StepPath(solver)
             after = self._accept(phase, solver)
             self.hint = float(max(longest, solver.h_abs))
             margin = self._travel(state, after)
             prior = phase.last or watch.probe(state, margin, self.last)
-            event, probe = self._look(watch, solver, after, prior, margin, stuck)
+            event, probe = self._look(watch, path, after, prior, margin, stuck)
             if event is not None:
-                return self._end(phase, event, state.time, margin)
+                return self._end(phase, path, event, margin)
             self.last = self.last if probe is None else probe.now
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
@@ -277,20 +279,17 @@ class Loop:
     def _look(
         self,
         watch: Watch,
-        solver: Any,
+        path: StepPath,
         after: State,
         prior: Probe,
         margin: Floats,
         stuck: int,
-    ) -> tuple[tuple[Any, Probe, Probe] | None, Probe | None]:
+    ) -> tuple[tuple[Probe, Probe] | None, Probe | None]:
         """(event, probe at the end): the first violation within the step that was just done."""
         quiet = 2 if stuck > 4 * PATIENCE else int(self._coarse)
-        dense: list[Any] = []
 
         def look(t: float, light: bool = False) -> Probe:
-            if not dense:
-                dense.append(solver.dense_output())
-            there = self.layout.state(t, dense[0](t))
+            there = self.layout.state(t, path(t))
             found = watch.light(there, margin) if light else None
             if found is not None:
                 return found
@@ -308,21 +307,18 @@ class Loop:
             middle = look(t)
             if middle.violated(quiet):
                 a, b = first_event(watch, look, left, middle, quiet)
-                return (dense, a, b), None
+                return (a, b), None
             left = middle
         if end.violated(quiet):
             a, b = first_event(watch, look, left, end, quiet)
-            if not dense:
-                dense.append(solver.dense_output())
-            return (dense, a, b), None
+            return (a, b), None
         return None, end
 
     def _end(
-        self, phase: Phase, event: tuple[Any, Probe, Probe], since: float, margin: Floats
+        self, phase: Phase, path: StepPath, event: tuple[Probe, Probe], margin: Floats
     ) -> State:
-        """The state at an event, the legal side, but where the next phase must see the change;
-        since: when the step began."""
-        dense, legal, illegal = event
+        """The state at an event, the legal side, but where the next phase must see the change."""
+        legal, illegal = event
         mode = phase.mode
         names = illegal.violated()
         kinds = sorted({name[0] for name in names})
@@ -331,7 +327,7 @@ class Loop:
         if near and set(kinds) <= {"gap", "limit"} and legal.values.keys() >= set(names):
             t = legal.t  # what appears from nowhere is seen on the other side only
         for _ in range(EARLIER):
-            y = dense[0](t)
+            y = path(t)
             state = self.layout.state(t, y)
             self._advance_turns(state)
             there, before = state.copy(), self._energy(state)
@@ -339,7 +335,7 @@ class Loop:
             stop(mode, state)  # the polynomial of a step is less exact than its end
             # what closing moves it may move into others, that meet a little earlier then
             late = phase.watch.late(there, state, margin, legal)
-            if late == 0.0 or t - late <= since:
+            if late == 0.0 or t - late <= path.begin:
                 break
             t -= late
         y[self.layout.work][CONSTRAINT] += self._energy(state) - before

@@ -75,7 +75,7 @@ class Stretched:
         first_step: float | None = None,
     ) -> None:
         self._fun, self._pace = fun, pace
-        self.t, self.t_bound, self.h_abs = t0, t_bound, t_bound - t0
+        self.t, self.t_old, self.t_bound, self.h_abs = t0, t0, t_bound, t_bound - t0
         self.status = "running"
         self._path: Any = None
         self._within = make(
@@ -109,7 +109,7 @@ class Stretched:
 
     def step(self) -> str | None:
         """One step; returns why it failed, if it did."""
-        before, within = self.t, self._within
+        within, self.t_old = self._within, self.t
         self._path = None
         why: str | None = within.step()
         if within.status == "failed":
@@ -121,7 +121,7 @@ class Stretched:
             end = self.dense_output()(self.t_bound)
             self.t, self.status = self.t_bound, "finished"
             self.y = end
-        self.h_abs = self.t - before
+        self.h_abs = self.t - self.t_old
         return None
 
     def dense_output(self) -> Callable[[float], Floats]:

@@ -23,8 +23,9 @@ def falling(n, duration):
 
 
 def test_three_dominoes_fall_in_their_plane():
-    """Nothing pushes them aside: both corners of an edge meet, give way and stop together."""
-    sim, reports = falling(3, 0.86)
+    """Nothing pushes them aside: both corners of an edge meet, give way and stop together. In the
+    last frame but two contacts meet other features a sixteenth into a step."""
+    sim, reports = falling(3, 0.91)
     kinds = Counter(event.kind for r in reports for event in r.events)
     assert sum(kinds.values()) < 40, kinds
     for i in range(3):
