@@ -3,6 +3,7 @@ method on the natural map, kept only while the judged residual falls.
 
 Interior-point and linear-programming libraries stop near 1e-8. Where the solution is not
 degenerate, their answer already tells which rows are at a bound, and one linear solve finishes.
+Where it is, that set is repaired by principal pivots (``_pivots``).
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.optimize import nnls
 from scipy.sparse.linalg import splu
 
 from drystone.problems import BoxedLCP, FrictionProblem
+from drystone.solvers._pivots import repaired
 from drystone.types import Bools, Floats
 
 DENSE = 1200  # rows: beyond it a regularised sparse factorisation takes over
-INSIDE = 400  # rows up to which a degenerate answer is looked for within its bounds
-DEGENERATE = 1e-12  # residual: refined answers that have more are degenerate
+DEGENERATE = 1e-12  # residual: refined answers with more have a wrong index set
 CUT = 1e-13  # of the largest pivot: below it a direction counts as undetermined
 
 
@@ -48,7 +48,6 @@ def basic_solution(problem: BoxedLCP, basis: Bools, z: Floats) -> Floats:
 def polish_boxed(problem: BoxedLCP, z: Floats, rounds: int = 6) -> Floats:
     """The best of z and its refinements, judged by the problem's residual."""
     best, least = z, max(problem.residuals(z))
-    first = interior(problem, z)
     for _ in range(rounds):
         z = basic_solution(problem, interior(problem, z), z)
         z = np.clip(z, problem.lower, problem.upper)
@@ -58,29 +57,10 @@ def polish_boxed(problem: BoxedLCP, z: Floats, rounds: int = 6) -> Floats:
             break
         best, least = z, error
     if least > DEGENERATE:
-        within = inside(problem, first)
-        if within is not None and max(problem.residuals(within)) < least:
-            return within
+        settled = repaired(problem, interior(problem, best))
+        if settled is not None and max(problem.residuals(settled)) < least:
+            return settled
     return best
-
-
-def inside(problem: BoxedLCP, basis: Bools) -> Floats | None:
-    """z >= 0 with w as near to zero on the basis as can be, zero elsewhere (Lawson and Hanson).
-
-    Where rows depend on each other and only few z of w = 0 lie within the bounds, the nearest one
-    of them all does not; None for other bounds than z >= 0, and where there are too many rows.
-    """
-    rows = np.flatnonzero(basis)
-    if not 0 < rows.size <= INSIDE or problem.lower.any() or np.isfinite(problem.upper).any():
-        return None
-    unit = problem.unit[rows]
-    out = np.zeros(problem.size)
-    A = problem.dense[np.ix_(rows, rows)] / unit[:, None] / unit
-    try:
-        out[rows] = nnls(A, -problem.q[rows] / unit, maxiter=10 * rows.size)[0] / unit
-    except RuntimeError:  # it did not end
-        return None
-    return out
 
 
 def reused(problem: BoxedLCP, basis: object, tol: float) -> Floats | None:

@@ -34,6 +34,7 @@ from drystone.solvers.qp import frictionless, normal_lcp
 from drystone.types import Bools, Floats, Status
 
 FEASIBLE = 1e-10  # HiGHS' own tolerance, of unit-free rows with |b| = 1; its least setting
+SLOW = 10.0 * FEASIBLE  # accelerations in the same units that are more than its rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ class LP(Solver):
     """Guess which contacts break, verify by linear programming (HiGHS).
 
     vanishing: acceleration, unit-free and relative to |b|, above which step (b) guesses that
-        a contact vanishes [1].
+        a contact vanishes [1]; where that guess does not hold, above what is rounding.
     holonomic: "svd" or "lp" for infeasible problems that have free rows only.
     """
 
@@ -88,9 +89,8 @@ class LP(Solver):
             counts["b"], step = 1, "b"
             approximate = rows.minimum_sum()
             if approximate is not None:
-                V = ~problem.free & (rows.b + rows.A @ approximate > self.vanishing)
-                counts["c"], step = 1, "c"
-                f = rows.guess(V)
+                f, V = self._second(rows, rows.b + rows.A @ approximate, counts)
+                step = "c"
                 if f is None:
                     counts["d"], step = 1, "d"
                     f, status = approximate, Status.APPROXIMATE
@@ -107,6 +107,20 @@ class LP(Solver):
         if status is Status.SOLVED:
             extras["basis"] = interior(problem, value)
         return Answer(value, status, rows.iterations, extras=extras)
+
+    def _second(
+        self, rows: _Rows, a: Floats, counts: dict[str, int]
+    ) -> tuple[Floats | None, Bools]:
+        """Step (c): f and V, by what vanishes clearly, else by what vanishes at all."""
+        V = ~rows.free & (a > self.vanishing)
+        counts["c"] += 1
+        f = rows.guess(V)
+        every = ~rows.free & (a > min(self.vanishing, SLOW))
+        if f is None and (every & ~V).any():
+            V = every
+            counts["c"] += 1
+            f = rows.guess(V)
+        return f, V
 
     def _infeasible(self, rows: _Rows, problem: BoxedLCP) -> Floats:
         """Least violation of the holonomic rows; zero where the others are to blame."""
