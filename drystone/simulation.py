@@ -260,8 +260,7 @@ class Simulation:
         callback: Callable[[Simulation], Any] | None,
     ) -> Trajectory | None:
         stepper, recorder = self._stepper, self._recorder
-        fast = isinstance(stepper, Compiled) and (recorder is None or stepper.records)
-        if fast and callback is None and stepper.in_one:
+        if isinstance(stepper, Compiled) and callback is None and stepper.in_one:
             self._run_compiled(stepper, steps, every, contacts, kept)
             return kept
         for k in range(steps):

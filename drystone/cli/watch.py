@@ -105,10 +105,9 @@ def _parts(
     """Take steps, one or many at a time; yields their reports."""
     many, shown = 1, perf_counter()
     stepper = simulation._stepper
-    at_once = each is None and (recorder is None or getattr(stepper, "records", False))
     while steps > 0:
         began, count = perf_counter(), 1
-        if at_once and getattr(stepper, "in_one", False):
+        if each is None and getattr(stepper, "in_one", False):
             count = min(many, steps)
             reports = _loop(simulation, count, recorder)
         else:

@@ -17,6 +17,14 @@ def rows(table: np.ndarray, places: dict[str, int]) -> Floats:
     return np.concatenate([np.array(number, float), table["force"], table["torque"]], axis=1)
 
 
+def of_loop(wrench: Floats, number: list[int]) -> Floats:
+    """The same from wrenches (n, nj, dof) of n frames; number: of each of the nj joints."""
+    n, nj, dof = wrench.shape
+    out = np.empty((n, nj, 1 + dof))
+    out[:, :, 0], out[:, :, 1:] = number, wrench
+    return out.reshape(n * nj, 1 + dof)
+
+
 def read(rows: Floats, joints: Joints | None, names: tuple[str, ...], dim: int) -> np.ndarray:
     """The table again; names: of bodies."""
     if joints is None or not len(rows):

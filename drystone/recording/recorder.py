@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import RecordingError
-from drystone.model import Model
+from drystone.model import Model, State
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports
 from drystone.recording.head import Head
@@ -21,7 +21,7 @@ from drystone.recording.packing import pack
 from drystone.recording.reader import Recording
 from drystone.recording.writer import Rows, Writer, check_place, create
 from drystone.steppers.base import StepReport
-from drystone.steppers.time_stepping.reading import Frames, Spare
+from drystone.steppers.time_stepping.reading import Frames, Left, Spare
 
 RATE = 60.0  # [1/s] frames of a simulated second
 AGAIN = 1.0  # [s] of wall time between two checkpoints, at least
@@ -158,8 +158,12 @@ class Recorder:
                 done()
                 return
             chunk = _thinned(chunk, slice(first, None, frames.spaced))
+        left = frames.left.get(len(frames.chunks) - 1)
+        make = partial(self._loop_rows, chunk, frames)
+        if left is not None:
+            make = partial(self._left_rows, chunk, left)
         if self._writer is not None:
-            self._writer.pass_on(partial(self._loop_rows, chunk, frames), done)
+            self._writer.pass_on(make, done)
 
     def take(self, frames: Frames) -> None:
         """A piece of a compiled run is over, and its frames were noted."""
@@ -257,6 +261,12 @@ class Recorder:
             counts[0, column] = len(rows.get(name, ()))
         return self._counted(rows, counts, [reports.words(report)])
 
+    def _left_rows(self, chunk: dict[str, np.ndarray], left: Left) -> Rows:
+        """A step that the compiled loop left to Python."""
+        parts = (chunk[name][0] for name in ("time", "position", "orientation", "velocity"))
+        table = left.contacts if self.contacts else None
+        return self._step_rows(State(*parts), left.report, left.kick, table, left.joints)
+
     def _loop_rows(self, chunk: dict[str, np.ndarray], frames: Frames) -> Rows:
         n = chunk["time"].size
         rows = {f"frames/{x}": chunk[x] for x in ("time", "position", "orientation", "velocity")}
@@ -264,6 +274,10 @@ class Recorder:
         rows["frames/kick"], rows["islands"] = np.full(n, frames.h), chunk["islands"]
         counts = np.zeros((n, layout.ENDS), np.int64)
         counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)
+        if frames.joints:
+            number = [self._joints[name] for name in frames.joints]
+            rows["joints"] = joint_rows.of_loop(chunk["wrench"], number)
+            counts[:, layout.JOINTS] = len(number)
         if frames.watched:
             counts[:, layout.CONTACTS] = np.diff(chunk["noted"][:, 0], prepend=0)
             more, shared = self._encoder.of_loop(chunk)
@@ -318,7 +332,7 @@ class Recorder:
 def _thinned(chunk: dict[str, np.ndarray], kept: slice) -> dict[str, np.ndarray]:
     """Some frames of a chunk; of the others no contacts were noted."""
     out = dict(chunk)
-    for name in ("time", "position", "orientation", "velocity", "report", "noted"):
+    for name in ("time", "position", "orientation", "velocity", "report", "noted", "wrench"):
         out[name] = chunk[name][kept].copy()
     each = np.diff(chunk["log"], prepend=0)
     mine = np.zeros(each.size, bool)

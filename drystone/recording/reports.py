@@ -34,7 +34,8 @@ LOOP = {
     "time": the.R_TIME, "residual": the.RESIDUAL, "residual_unit": the.RESIDUAL_UNIT,
     "infeasibility": the.INFEASIBILITY, "impact_energy": the.IMPACT_ENERGY,
     "iterations": the.R_ITERATIONS, "contacts": the.CONTACTS, "islands": the.R_ISLANDS,
-    "collisions": the.R_COLLISIONS,
+    "collisions": the.R_COLLISIONS, "joint_error": the.JOINT_ERROR, "redundant": the.REDUNDANT,
+    "retries": the.RETRIES,
 }  # fmt: skip
 LOOP |= {name: the.KINETIC + i for i, name in enumerate(ENERGY)}
 LOOP |= {name: the.LEAST_IMPULSE + i for i, name in enumerate(CONDITIONS)}

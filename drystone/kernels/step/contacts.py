@@ -17,11 +17,16 @@ def note_contacts(s, numbers, bodies, laws, features, ends):
     row for each contact, or, if the step's contacts share them, one for all, or none where that is
     the row before.
     """
-    n = _note_bodies(s, bodies, ends[0])
-    _note_numbers(s, numbers, ends[0])
+    first = ends[0]
+    n = _note_bodies(s, bodies, first)
+    if s.point.shape[1] == 2:
+        _note_planar(s, numbers, first)
+    else:
+        _note_spatial(s, numbers, first)
     ends[0] += n
-    _note_laws(s, n, laws, ends)
-    _note_features(s, n, features, ends)
+    if n > 0:
+        _note_laws(s, n, laws, ends)
+        _note_features(s, n, features, ends)
 
 
 @stage
@@ -41,83 +46,113 @@ def _note_bodies(s, bodies, at):
             row[b] = (body[i, 0] >> 8 * b) & 255
             row[wide + b] = (body[i, 1] >> 8 * b) & 255
             row[2 * wide + b] = (k >> 8 * b) & 255
-        row[3 * wide] = the.OPEN
-        if r[i, 0] > 0.0:
-            row[3 * wide] = the.SLIPS if slid[i] else the.STICKS
+        # without branches, which nobody foresees
+        row[3 * wide] = (r[i, 0] > 0.0) * (the.STICKS + slid[i] * (the.SLIPS - the.STICKS))
     return n
 
 
 @stage
-def _note_numbers(s, numbers, at):
-    """The numbers of each contact; rows of elliptic cones are stretched."""
-    dim, stretched = s.point.shape[1], s.anisotropic[0]
-    geom, point, normal = s.geom_a, s.point, s.normal
+def _note_planar(s, numbers, at):
+    """The numbers of each contact; loops over two axes would cost more than what they do."""
+    geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
     gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
     for i in range(s.count[the.ROWS]):
         if geom[i] < 0:
             continue
         out = numbers[at]
         at += 1
-        out[2 * dim] = gap[i]
-        for c in range(dim):
-            out[c], out[dim + c] = point[i, c], normal[i, c]
-            out[2 * dim + 1 + c], out[3 * dim + 1 + c] = impulse[i, c], 0.0
-        for a in range(dim):
-            speed = u[i, a] - bias[i, a]
-            if stretched:
-                square = 0.0
-                for c in range(dim):
-                    square += frame[i, a, c] ** 2
-                speed /= square
-            for c in range(dim):
-                out[3 * dim + 1 + c] += speed * frame[i, a, c]
+        along = _speed(u, bias, frame, i, 0, stretched)
+        across = _speed(u, bias, frame, i, 1, stretched)
+        out[0], out[1] = point[i, 0], point[i, 1]
+        out[2], out[3] = normal[i, 0], normal[i, 1]
+        out[4] = gap[i]
+        out[5], out[6] = impulse[i, 0], impulse[i, 1]
+        out[7] = 0.0 + along * frame[i, 0, 0] + across * frame[i, 1, 0]
+        out[8] = 0.0 + along * frame[i, 0, 1] + across * frame[i, 1, 1]
+
+
+@stage
+def _note_spatial(s, numbers, at):
+    """The same in space."""
+    geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
+    gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
+    for i in range(s.count[the.ROWS]):
+        if geom[i] < 0:
+            continue
+        out = numbers[at]
+        at += 1
+        along = _speed(u, bias, frame, i, 0, stretched)
+        across = _speed(u, bias, frame, i, 1, stretched)
+        aside = _speed(u, bias, frame, i, 2, stretched)
+        out[6] = gap[i]
+        for c in range(3):
+            out[c], out[3 + c], out[7 + c] = point[i, c], normal[i, c], impulse[i, c]
+            way = 0.0 + along * frame[i, 0, c] + across * frame[i, 1, c]
+            out[10 + c] = way + aside * frame[i, 2, c]
+
+
+@stage
+def _speed(u, bias, frame, i, a, stretched):
+    """Along row a of a frame; rows of elliptic cones are stretched."""
+    speed = u[i, a] - bias[i, a]
+    if stretched:
+        square = 0.0
+        for c in range(frame.shape[2]):
+            square += frame[i, a, c] ** 2
+        speed /= square
+    return speed
 
 
 @stage
 def _note_laws(s, n, laws, ends):
     """Friction and spin of the step's n contacts: as few rows as say them."""
-    at, done, shared = ends[1], 0, True
-    geom, friction, turning = s.geom_a, s.mu, s.old_spin
+    geom, friction, turning, at = s.geom_a, s.mu, s.old_spin, ends[1]
+    done, shared, mu, spin = 0, True, 0.0, 0.0
     for i in range(s.count[the.ROWS]):
         if geom[i] < 0:
             continue
-        mu, spin = friction[i], turning[i]
         if done == 0:
-            laws[at, 0], laws[at, 1] = mu, spin
-        elif shared and not (_same(mu, laws[at, 0]) and _same(spin, laws[at, 1])):
+            mu, spin = friction[i], turning[i]
+        elif not (_same(friction[i], mu) and _same(turning[i], spin)):
             shared = False
-            for j in range(at + 1, at + done):
-                laws[j, 0], laws[j, 1] = laws[at, 0], laws[at, 1]
-        if not shared:
-            laws[at + done, 0], laws[at + done, 1] = mu, spin
+            break
         done += 1
-    if n == 0:
+    if shared:
+        known = at > 0 and _same(mu, laws[at - 1, 0]) and _same(spin, laws[at - 1, 1])
+        laws[at, 0], laws[at, 1] = mu, spin
+        ends[1] += 0 if known else 1
         return
-    known = shared and at > 0
-    known = known and _same(laws[at, 0], laws[at - 1, 0]) and _same(laws[at, 1], laws[at - 1, 1])
-    ends[1] += 0 if known else 1 if shared else n
+    for i in range(s.count[the.ROWS]):
+        if geom[i] >= 0:
+            laws[at, 0], laws[at, 1] = friction[i], turning[i]
+            at += 1
+    ends[1] += n
 
 
 @stage
 def _note_features(s, n, features, ends):
     """The same of features."""
-    at, done, shared = ends[2], 0, True
-    geom, feature = s.geom_a, s.feature
+    geom, feature, at = s.geom_a, s.feature, ends[2]
+    done, shared, one = 0, True, 0
     for i in range(s.count[the.ROWS]):
         if geom[i] < 0:
             continue
         if done == 0:
-            features[at] = feature[i]
-        elif shared and feature[i] != features[at]:
+            one = feature[i]
+        elif feature[i] != one:
             shared = False
-            for j in range(at + 1, at + done):
-                features[j] = features[at]
-        if not shared:
-            features[at + done] = feature[i]
+            break
         done += 1
-    if n > 0:
-        known = shared and at > 0 and features[at] == features[at - 1]
-        ends[2] += 0 if known else 1 if shared else n
+    if shared:
+        known = at > 0 and features[at - 1] == one
+        features[at] = one
+        ends[2] += 0 if known else 1
+        return
+    for i in range(s.count[the.ROWS]):
+        if geom[i] >= 0:
+            features[at] = feature[i]
+            at += 1
+    ends[2] += n
 
 
 @stage

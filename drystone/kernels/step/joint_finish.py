@@ -8,6 +8,7 @@ from drystone.kernels.rows import add_impulses
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
 from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.due import due
 from drystone.kernels.step.finish import book, finite, move, sliding
 
 # of the kinetic energy, that joints may make or lose in a step
@@ -138,3 +139,60 @@ def _stored(j, value):
             x = value[j.action_coordinate[i]] - j.action_numbers[i, 2]
             total += 0.5 * j.action_numbers[i, 0] * x * x
     return total
+
+
+@stage
+def bear(s, scan, j):
+    """What joints bore, where the step becomes a frame."""
+    if due(s):
+        wrenches(s, j)
+    return the.GO_ON
+
+
+@stage
+def wrenches(s, j):
+    """s.wrench (nj, dof): force [N] and torque [N m] of every joint on its body a over the step, at
+    a's anchor, in world axes; see ``constraints.joints.forces``."""
+    dim, out = s.position.shape[1], s.wrench
+    _gather(s, j)
+    for k in range(out.shape[0]):
+        for e in range(out.shape[1]):
+            out[k, e] = 0.0
+        for n in range(j.first_row[k], j.first_row[k + 1]):
+            _add(j.body, k, j.tie[n], j.impulse[n], out)
+    for n in range(j.acting.size):
+        _add(j.body, j.action_joint[n], j.act_J[n], j.acting[n], out)
+    for k in range(out.shape[0]):
+        for e in range(out.shape[1]):
+            out[k, e] /= s.real[the.H]
+        a, b = j.body[k, 0], j.body[k, 1]
+        x, y, z = j.arms[k, 0, 0], j.arms[k, 0, 1], j.arms[k, 0, 2]
+        if a < 0:
+            x, y = x - s.was[b, 0], y - s.was[b, 1]
+            z = z - s.was[b, 2] if dim == 3 else z
+        if dim == 2:
+            out[k, 2] -= x * out[k, 1] - y * out[k, 0]
+        else:
+            out[k, 3] -= y * out[k, 2] - z * out[k, 1]
+            out[k, 4] -= z * out[k, 0] - x * out[k, 2]
+            out[k, 5] -= x * out[k, 1] - y * out[k, 0]
+
+
+@stage
+def _gather(s, j):
+    """Impulses of rows C = 0 and of what acts on joints, from their blocks."""
+    for b in range(j.block_row.shape[0]):
+        i = j.place[b]
+        for a in range(j.block_row.shape[1]):
+            if j.block_row[b, a] >= 0:
+                j.impulse[j.block_row[b, a]] = s.r[i, a]
+        if j.block_action[b] >= 0:  # of friction under a load: its tangent
+            bears = s.r[i, 1 if j.block_mu[b] > 0.0 else 0]
+            j.acting[j.block_action[b]] = bears * j.block_sign[b]
+
+
+@stage
+def _add(body, k, J, r, out):
+    """The wrench on a, or minus that on b where a is the world, about that body's centre."""
+    for e in range(out.shape[1]):
+        out[k, e] += (-J[1, e] if body[k, 0] < 0 else J[0, e]) * r

@@ -5,6 +5,7 @@ from drystone.kernels._jit import stage
 from drystone.kernels.step import names as the
 from drystone.kernels.step.contacts import note_contacts
 from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.due import due
 
 
 @stage
@@ -42,18 +43,18 @@ def loop(program, own, at, steps, s, found, scan, j, where):
 @stage
 def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
-    due = s.count[the.EVERY] > 0 and s.count[the.TAKEN] + 1 >= s.count[the.EVERY]
+    kept = due(s)
     k, islands, logged = s.count[the.RECORDED], s.count[the.ISLANDS], s.count[the.LOGGED]
     noted, touching = s.noted_ends[0], s.count[the.ROWS] * s.count[the.WATCHED]
-    if due and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
+    if kept and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
         return the.FULL
-    if due and noted + touching > s.noted_numbers.shape[0]:
+    if kept and noted + touching > s.noted_numbers.shape[0]:
         return the.FULL
     s.count[the.CURSOR] += 1
     s.real[the.TIME] = s.origin[0] + (s.origin[1] + s.count[the.CURSOR]) * s.real[the.H]
     s.report[the.R_TIME] = s.real[the.TIME]
     s.count[the.TAKEN] += 1
-    if not due:
+    if not kept:
         return the.GO_ON
     s.count[the.TAKEN] = 0
     for j in range(islands):
@@ -70,5 +71,6 @@ def record(s, scan):
     copy_all(s.velocity, s.frame_velocity[k])
     copy_all(s.orientation, s.frame_orientation[k])
     copy_all(s.report, s.frame_report[k])
+    copy_all(s.wrench, s.frame_wrench[k])
     s.count[the.RECORDED] = k + 1
     return the.GO_ON

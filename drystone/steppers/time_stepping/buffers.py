@@ -44,6 +44,7 @@ class Buffers:
         self.size = bodies.radii(model)
         finite = self.size[np.isfinite(self.size)]
         self.typical = float(np.median(finite)) if finite.size else 1.0
+        self.nj = 0 if model.joints is None else len(model.joints)
         self._row_kinds = self._kinds_of_rows()
         arrays = self._bodies() | self._settings() | self._geoms() | self._frames(0, 0)
         arrays |= self._driven(0) | self._made(FIRST, 1) | self._noted(1)
@@ -86,7 +87,7 @@ class Buffers:
             "friction": _copy(model.friction), "restitution": _copy(model.restitution),
             "axis": _copy(model.axis), "ratios": _copy(model.ratios),
             "rule_key": _copy(rules.key), "rule_friction": _copy(rules.friction),
-            "rule_restitution": _copy(rules.restitution),
+            "rule_restitution": _copy(rules.restitution), "wrench": np.zeros((self.nj, dof)),
         }  # fmt: skip
 
     def _geoms(self) -> dict[str, np.ndarray]:
@@ -188,6 +189,7 @@ class Buffers:
             "frame_orientation": np.zeros(angles), "frame_velocity": np.zeros((m, nb, model.dof)),
             "frame_report": np.zeros((m, the.REPORT)), "frame_log": np.zeros(m, N),
             "log": np.zeros((max(islands, 1), 2)), "frame_noted": np.zeros((m, 3), N),
+            "frame_wrench": np.zeros((m, self.nj, model.dof)),
         }  # fmt: skip
 
     def _noted(self, room: int) -> dict[str, np.ndarray]:

@@ -144,8 +144,6 @@ class Compiled(Aid, Stepper):
         """Whether many steps may be run at once: nothing is to be done after each."""
         return self.options.on_failure == "report" and not self.profile
 
-    records = True  # whether frames of `run` hold all that recordings keep
-
     def run(
         self, state: State, h: float, start: float, done: int, steps: int, every: int, out: Frames
     ) -> None:
@@ -155,6 +153,7 @@ class Compiled(Aid, Stepper):
         ``out.spaced``: of every so many frames."""
         buffers, s = self.buffers, self.buffers.s
         self._frames, out.count = out, done
+        out.joints = () if self.model.joints is None else self.model.joints.names
         buffers.set_state(state, start, done)
         s.count[the.EVERY], s.count[the.TAKEN] = every, out.since
         try:

@@ -7,6 +7,7 @@ problem that is not solved) is begun anew in Python: the loop comes back with it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -29,6 +30,7 @@ from drystone.kernels.step import joint_rows as rows
 from drystone.kernels.step import joint_soft as soft
 from drystone.kernels.step import joint_solve as solving
 from drystone.kernels.step import names as the
+from drystone.kernels.step.due import due
 from drystone.kernels.step.loop import record
 from drystone.model import Model, State
 from drystone.problems.cones import CircularCone
@@ -41,7 +43,7 @@ from drystone.steppers.time_stepping.joint_buffers import JointBuffers
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.pipeline import Stepper
-from drystone.steppers.time_stepping.reading import read_report, write_report
+from drystone.steppers.time_stepping.reading import Left, read_report, write_report
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.types import Status
 
@@ -87,6 +89,7 @@ def joint_stages(dim: int) -> list[Stage]:
         ("solve", closing.judge),
         ("solve", finish.least),
         ("drift", of(finish, "finish")),
+        ("report", finish.bear),
         ("report", record),
     ]
 
@@ -152,8 +155,6 @@ class CompiledJoints(Compiled):
         """Whether the last step was left to Python."""
         return self._fell is not None
 
-    records = False  # frames do not hold the forces of joints
-
     def _steps(self, h: float, steps: int) -> dict[str, float]:
         self._fell, self._read = None, False
         count, new = self.buffers.j.count, self.least.look(self.model, self.buffers.state())
@@ -177,7 +178,7 @@ class CompiledJoints(Compiled):
             return stage + 1
         if code in (the.SOLVE, the.LEAST, the.PYTHON):
             self._in_python()
-            return len(self.stages) - 1
+            return self._keep_frame()
         return super()._help(code, stage)
 
     def _solve_laws(self) -> bool:
@@ -232,6 +233,20 @@ class CompiledJoints(Compiled):
         s.report[the.LOADS] -= change
         self._fell = report
 
+    def _keep_frame(self) -> int:
+        """End a step that was done in Python; its frame, if there is one, has what Python says."""
+        s, last, stage = self.buffers.s, len(self.stages) - 1, len(self.stages) - 1
+        frames, report = self._frames, self._fell
+        if frames is None or report is None or not due(s):
+            return last
+        frames.take(s)
+        while stage == last:
+            stage = self._one(stage)
+        report = replace(report, time=float(s.real[the.TIME]))  # no sum of rounded steps
+        tables = self.contact_table(), self.joint_table()
+        frames.take(s, Left(report, self.work.kick, *tables))
+        return stage
+
     def _show(self, python: Stepper) -> None:
         """Contacts and islands of a step in Python, for its frame."""
         s, made, solved = self.buffers.s, python.rows, python.solved
@@ -280,12 +295,10 @@ class CompiledJoints(Compiled):
 
     def _bear(self) -> None:
         """What joints bore in the last step."""
-        joints, work, look = self.jointed.joints, self.work, self._look()
-        if joints is None or look is None:
-            return
-        q = free_coordinates(joints, work.state, self.buffers.j.turns)
-        self.jointed.held = joints
-        self.jointed.wrench = joint_wrenches(work, joints, *look, q)
+        dim, s = self.model.dim, self.buffers.s
+        finish.wrenches(s, self.buffers.j)
+        self.jointed.held = self.jointed.joints
+        self.jointed.wrench = s.wrench[:, :dim].copy(), s.wrench[:, dim:].copy()
         self._read = True
 
     def contact_table(self) -> np.ndarray:

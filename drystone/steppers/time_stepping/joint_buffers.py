@@ -68,6 +68,7 @@ class JointBuffers(Buffers):
             "block_mu": blocks.mu, "block_uid": blocks.uid, "block_part": blocks.part,
             "block_sign": blocks.sign, "block_flip": flip, "turns": joints.start.copy(),
             "place": np.zeros(act.size, N),
+            "action_joint": joints.coordinate_joint[joints.action_coordinate],
         }  # fmt: skip
 
     def _numbers(self) -> dict[str, np.ndarray]:
@@ -92,7 +93,7 @@ class JointBuffers(Buffers):
         sizes |= dict.fromkeys(("at_J", "tie", "mean"), (nr, 2, dof))
         sizes |= dict.fromkeys(("at_error", "impulse"), (nr,))
         sizes |= dict.fromkeys(("at_value", "value", "last"), (nq,))
-        sizes |= dict.fromkeys(("act_bias", "act_soft", "act_lower", "act_upper"), (ne,))
+        sizes |= dict.fromkeys(("act_bias", "act_soft", "act_lower", "act_upper", "acting"), (ne,))
         sizes |= dict.fromkeys(("S", "axes", "inverse"), (nb, 2, 3, 3))
         sizes |= {"values": (nb, 2, 3), "bend": (nb, 2, 3), "at_G": (nq, 2, dof)}
         sizes |= {"act_J": (ne, 2, dof), "arms": (nj, 2, 3), "gap": (nj, 3)}

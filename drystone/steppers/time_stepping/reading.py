@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,15 @@ MOVING = ("position", "orientation", "velocity")
 Spare = list[dict[str, np.ndarray]]
 
 
+class Left(NamedTuple):
+    """What is to be read of a step that the loop left to Python."""
+
+    report: StepReport
+    kick: float
+    contacts: np.ndarray
+    joints: np.ndarray
+
+
 class Frames:
     """What a run recorded, as arrays by chunks; how far it came: steps since the start of the
     simulation, state, and report of the last step.
@@ -84,7 +93,8 @@ class Frames:
     keep their contacts; spaced: only of every so many frames, for whoever wants the reports of
     all steps, and gone: frames since the last of those; spare: arrays that nobody uses any more
     (memory that is new costs more than all that is written to it); told: called with each chunk as
-    soon as it is there, and must not raise.
+    soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
+    left: what Python says of chunks of one frame each, by their numbers.
     """
 
     def __init__(
@@ -102,6 +112,8 @@ class Frames:
         self.told = told
         self.spaced, self.gone = 1, 0
         self.chunks: list[dict[str, np.ndarray]] = []
+        self.joints: tuple[str, ...] = ()
+        self.left: dict[int, Left] = {}
         self.count = 0
         self.state: State | None = None
         self.report: StepReport | None = None
@@ -117,11 +129,12 @@ class Frames:
         if steps > 0:
             yield steps, self.watched
 
-    def take(self, s: Any) -> None:
-        """Copy the frames that lie in the buffers, and empty them."""
+    def take(self, s: Any, left: Left | None = None) -> None:
+        """Copy the frames that lie in the buffers, and empty them; left: what Python says of the
+        only one."""
         n, m = int(s.count[the.RECORDED]), int(s.count[the.LOGGED])
         if n:
-            parts = ("time", "report", "log", "noted")
+            parts = ("time", "report", "log", "noted", "wrench")
             chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
             chunk["islands"] = s.log[:m].copy()
             spare = self.spare.pop() if self.spare else {}
@@ -134,6 +147,8 @@ class Frames:
                 chunk[name] = into[:n]
             if self.watched:
                 self._take_contacts(s, chunk, spare)
+            if left is not None:
+                self.left[len(self.chunks)] = left
             self.chunks.append(chunk)
             if self.told is not None:
                 self.told(self, chunk)
@@ -169,7 +184,10 @@ class Frames:
     def contacts(self, names: tuple[str, ...], dim: int) -> list[np.ndarray]:
         """Tables of contacts, if they were kept; names: of bodies."""
         text, out = np.array(names, dtype=np.str_), []
-        for c in self.chunks:
+        for k, c in enumerate(self.chunks):
+            if k in self.left:
+                out.append(self.left[k].contacts)
+                continue
             bodies, before = as_bodies(c["bodies"], len(names)), [0, 0, 0]
             for ends in c["noted"].tolist():
                 a, b = before[0], ends[0]
@@ -182,7 +200,10 @@ class Frames:
 
     def reports(self) -> list[StepReport]:
         out = []
-        for c in self.chunks:
+        for k, c in enumerate(self.chunks):
+            if k in self.left:
+                out.append(self.left[k].report)
+                continue
             start = 0
             for i in range(c["time"].size):
                 islands = c["islands"][start : c["log"][i]]
