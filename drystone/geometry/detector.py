@@ -17,6 +17,7 @@ from drystone.geometry.pair_cache import PairCache
 from drystone.geometry.ranking import Ranking
 from drystone.kernels import detect as stage
 from drystone.kernels._calls import address
+from drystone.kernels._packed import Packed
 from drystone.kernels.bounds import bounds_planar, bounds_spatial
 from drystone.kernels.broad_fat import still_good
 from drystone.kernels.broad_keep import renew
@@ -34,10 +35,10 @@ class Detector:
     it changes the time taken and nothing else. names (nb,): of bodies, for messages.
 
     scan: all that the compiled stage ``kernels.detect.detect`` needs. Who calls the stage asks
-    ``help`` when it returns a code, takes the scan that is there then, and calls it again.
+    ``help`` when it returns a code, and calls it again.
     """
 
-    scan: stage.Scan
+    scan: Packed
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Detector:
         return self._out.contacts(int(self.scan.count[stage.CONTACTS]))
 
     def help(self, code: int) -> None:
-        """See to what ``detect`` asked for with this code; a new ``scan`` if arrays had to grow.
+        """See to what ``detect`` asked for with this code; `scan` holds longer arrays if need be.
 
         Raises if it cannot be helped: a pose that is not finite, a pair without a kernel.
         """
@@ -192,16 +193,21 @@ class Detector:
             method = stage.EACH
         self._count[stage.METHOD] = method
 
-    def _scan(self) -> stage.Scan:
+    def _scan(self) -> Packed:
+        """All arrays as they are now, packed."""
         k, grid, cache = self._ranking, self._grid, self._cache
-        return stage.Scan._make((
+        arrays = stage.Scan._make((
             self._count, k.kind, k.first, k.numbers, k.first_int, k.ints, k.radius,
             k.tile, k.bend, k.order, k.geom, k.ignored, self._lower, self._upper,
             grid.keep, self._found, self._work, self._pairs, self._margin,
             self._address, self._points, self._general, self._parts, cache.width, cache.start,
             cache.offset, cache.keys, cache.cache, self._tally[0], self._tally[1],
             *(getattr(self._out, name) for name in COLUMNS), *self._poses,
-        ))  # fmt: skip
+        ))._asdict()  # fmt: skip
+        if not hasattr(self, "scan"):
+            return Packed(**arrays)
+        self.scan.put(**arrays)
+        return self.scan
 
     def _kinds_of(self, batch: int) -> tuple[int, int]:
         a, b = divmod(batch, self._ranking.kinds.size)

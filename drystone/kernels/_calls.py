@@ -42,7 +42,8 @@ def _kind(value: Any) -> Any:
         return value.dtype, value.ndim, value.flags.num
     if isinstance(value, tuple):
         return type(value), *map(_kind, value)
-    return getattr(value, "name", type(value))  # of the kinds of arrays that are packed
+    packed = getattr(value, "_numba_type_", None)
+    return type(value) if packed is None else packed.name
 
 
 def _compiled_address(dispatcher: Any, args: tuple[Any, ...]) -> int:

@@ -8,6 +8,7 @@ Arrays are borrowed: the Packed keeps them alive, and kernels must not return th
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import Any
 
 import numba
@@ -29,18 +30,18 @@ WORD = 8  # bytes: all that describes an array comes in words
 
 
 class Packed:
-    """Arrays as attributes; ``put`` replaces some of them by others of the same kind."""
+    """Arrays as attributes; ``put`` replaces some of them by others of the same kind. What is
+    packed may be part of another one."""
 
-    def __init__(self, **arrays: np.ndarray) -> None:
+    def __init__(self, **arrays: Any) -> None:
         kinds = tuple((name, _kind(name, array)) for name, array in arrays.items())
-        self.kind = self._numba_type_ = PackedType(kinds)  # Numba looks for the latter first
-        self.name = self.kind.name
-        self.words = np.zeros(self.kind.size, np.int64)
-        self.address = int(self.words.ctypes.data)
+        self._numba_type_ = _type_of(kinds)  # where Numba looks first
+        self._words = np.zeros(self._numba_type_.size, np.int64)
+        self._address = int(self._words.ctypes.data)
         self.put(**arrays)
 
-    def put(self, **arrays: np.ndarray) -> None:
-        fields = self.kind.places
+    def put(self, **arrays: Any) -> None:
+        fields = self._numba_type_.places
         for name, array in arrays.items():
             at, kind = fields[name]
             held = self.__dict__.get(name)
@@ -48,10 +49,13 @@ class Packed:
                 continue
             if not _alike(array, held) and _kind(name, array) != kind:
                 raise TypeError(f"{name}: {_kind(name, array)}, expected {kind}")
+            self.__dict__[name] = array
+            if isinstance(array, Packed):
+                self._words[at] = array._address
+                continue
             n = array.ndim
             head = (0, 0, array.size, array.itemsize, array.ctypes.data)
-            self.words[at : at + 5 + 2 * n] = (*head, *array.shape, *array.strides)
-            self.__dict__[name] = array
+            self._words[at : at + 5 + 2 * n] = (*head, *array.shape, *array.strides)
 
     def __getattr__(self, name: str) -> Any:  # for type checkers: arrays are set by put
         raise AttributeError(f"no array {name!r} is packed here")
@@ -66,9 +70,21 @@ def _alike(array: Any, old: np.ndarray | None) -> bool:
 
 
 def _kind(name: str, array: Any) -> Any:
+    if isinstance(array, Packed):
+        return array._numba_type_
     if not (isinstance(array, np.ndarray) and array.flags.c_contiguous and array.flags.writeable):
         raise TypeError(f"{name}: expected a contiguous array that can be written to")
-    return types.Array(numba.from_dtype(array.dtype), array.ndim, "C")
+    return _array_type(array.dtype, array.ndim)
+
+
+@cache
+def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
+    return types.Array(numba.from_dtype(dtype), ndim, "C")
+
+
+@cache
+def _type_of(kinds: tuple[tuple[str, Any], ...]) -> PackedType:
+    return PackedType(kinds)
 
 
 class PackedType(types.Type):
@@ -82,7 +98,7 @@ class PackedType(types.Type):
         at = 0
         for name, kind in fields:
             self.places[name] = at, kind
-            at += 5 + 2 * kind.ndim
+            at += 1 if isinstance(kind, PackedType) else 5 + 2 * kind.ndim
         self.size = at
 
 
@@ -93,12 +109,12 @@ class _Model(models.OpaqueModel):
 
 @typeof_impl.register(Packed)
 def _typeof(value: Packed, context: Any) -> PackedType:
-    return value.kind
+    return value._numba_type_
 
 
 @unbox(PackedType)
 def _unbox(kind, value, c):  # type: ignore[no-untyped-def]
-    number = c.pyapi.object_getattr_string(value, "address")
+    number = c.pyapi.object_getattr_string(value, "_address")
     address = c.pyapi.long_as_voidptr(number)
     c.pyapi.decref(number)
     return NativeValue(address, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))

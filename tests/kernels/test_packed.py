@@ -45,7 +45,7 @@ def test_arrays_can_be_replaced_by_larger_ones_without_compiling() -> None:
     assert weigh(pack) == 50
     assert pack.out[0] == 50.0
     if MODE != "off":
-        assert sum(type(pack.kind) is type(s[0]) for s in weigh.signatures) == 1
+        assert sum(type(pack._numba_type_) is type(s[0]) for s in weigh.signatures) == 1
 
 
 def test_wrong_arrays_are_refused_by_name() -> None:

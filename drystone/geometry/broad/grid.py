@@ -9,6 +9,7 @@ from drystone.kernels import broad_fat as fat
 from drystone.kernels import broad_grid as cells
 from drystone.kernels import broad_keep as keeping
 from drystone.kernels._calls import address
+from drystone.kernels._packed import Packed
 from drystone.types import Floats, Ints
 
 LEVELS = 32
@@ -58,22 +59,14 @@ class Grid:
         self._count[[fat.AGE, fat.SPENT, fat.SPAN, fat.CANDIDATES]] = 0
         rows = np.zeros((8, n + 1), np.int64)
         rows[keeping.EVERYONE] = np.arange(n + 1)
-        self.keep = keeping.Keep(
-            self._count,
-            np.full(3, np.inf),
-            self._address,
-            np.zeros((5, *shape)),
-            rows,
-            np.zeros(n),
-            np.zeros(n, np.bool_),
-            self._candidates,
-            self._spare,
-            np.empty((n, 3), np.int64),
-            np.empty(LEVELS + 1, np.int64),
-            np.empty((2, LEVELS, 3), np.int64),
-            np.empty(2049, np.int64),
-            np.zeros(LEVELS + 3 + keeping.SAMPLE),
-        )
+        keep = keeping.Keep(
+            count=self._count, real=np.full(3, np.inf), address=self._address,
+            boxes=np.zeros((5, *shape)), rows=rows, speed=np.zeros(n), marked=np.zeros(n, np.bool_),
+            candidates=self._candidates, spare=self._spare, cell=np.empty((n, 3), np.int64),
+            start=np.empty(LEVELS + 1, np.int64), reach=np.empty((2, LEVELS, 3), np.int64),
+            digits=np.empty(2049, np.int64), numbers=np.zeros(LEVELS + 3 + keeping.SAMPLE),
+        )  # fmt: skip
+        self.keep = Packed(**keep._asdict())
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
@@ -90,11 +83,11 @@ class Grid:
         return self._keys[:size]
 
     def grow(self) -> None:
-        """Room for the candidates that ``renew`` asked for: a new `keep`."""
+        """Room for the candidates that ``renew`` asked for."""
         wanted = int(self._count[fat.WANTED])
         self._candidates = grown(self._candidates, wanted)
         self._spare = grown(self._spare, wanted)
-        self.keep = self.keep._replace(candidates=self._candidates, spare=self._spare)
+        self.keep.put(candidates=self._candidates, spare=self._spare)
 
     def stats(self) -> dict[str, int]:
         """left: boxes that left their enlarged ones; candidates; rebuilds: in all."""

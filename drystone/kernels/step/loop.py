@@ -9,7 +9,7 @@ from drystone.kernels.step.due import due
 
 
 @stage
-def loop(program, own, at, steps, s, found, scan, j, where):
+def loop(program, own, at, steps, s, scan, j, where):
     """Run `steps` steps, the first of them from stage `at` on; returns the code that stopped it.
 
     program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
@@ -24,9 +24,9 @@ def loop(program, own, at, steps, s, found, scan, j, where):
                 if code != the.GO_ON:
                     code += the.DETECTION
             elif own[0] <= at < own[1]:
-                code = call(program[at], (s, found, j))
+                code = call(program[at], (s, scan, j))
             else:
-                code = call(program[at], (s, found))
+                code = call(program[at], (s, scan))
             if code == the.AGAIN:
                 at = s.count[the.BACK]
             elif code != the.GO_ON:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from drystone.geometry.detector import Detector
 from drystone.kernels import ledger as kernels
-from drystone.kernels._packed import Packed
 from drystone.kernels.step import begin, plan, prepare, sweeps
 from drystone.kernels.step import names as the
 from drystone.model import Model
@@ -27,7 +27,7 @@ class Aid:
     options: TimeStepping
     model: Model
     buffers: Buffers
-    found: Packed
+    detector: Detector
     solver: IslandSolver
     bouncer: IslandSolver
     sweeper: Sweeper
@@ -44,7 +44,7 @@ class Aid:
             return
         s.v0[:] = hits.v - half
         kick = begin.kick_planar if self.model.dim == 2 else begin.kick_spatial
-        kick(s, self.found)
+        kick(s, self.detector.scan)
         blows, offset = np.zeros(4), 0.0
         half = np.where(self.model.inverse_mass[:, None] > 0, half, 0.0)
         for rows_, r, old, new in hits.parts:
@@ -112,7 +112,7 @@ class Aid:
         """Velocities from the new impulses; what it took."""
         s = self.buffers.s
         push = prepare.push_planar if self.model.dim == 2 else prepare.push_spatial
-        push(s, self.found)
+        push(s, self.detector.scan)
         s.count[the.ITERATIONS] += view.iterations
         for name in view.methods:
             s.count[the.METHODS] |= 1 << METHODS.index(name)

@@ -39,7 +39,6 @@ from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.threads import Sweeper
 
 Stage = tuple[str, Callable[..., Any]]
-FOUND = ("x", "R", "margin", "count", "geom_a", "geom_b", "point", "normal", "gap", "feature")
 CHUNK = 256  # steps between two looks at what was recorded
 
 
@@ -105,21 +104,11 @@ class Compiled(Aid, Stepper):
         self._looked: tuple[Rows, Solved] | None = None
         self._stepped = False
         self._frames: Frames | None = None
-        self._scan: Any = self.detector.scan
-        self.found = Packed(**{name: getattr(self._scan, name) for name in FOUND})
         # arrays of joints, and first and end of the stages that get them: there are none
-        self._own: tuple[Packed, np.ndarray] = self.found, np.zeros(2, np.int64)
+        self._own: tuple[Packed, np.ndarray] = self.buffers.s, np.zeros(2, np.int64)
 
     def _make_buffers(self) -> Buffers:
         return Buffers(self.options, self.model)
-
-    def _current(self) -> Any:
-        """The arrays of detection, which are replaced when they grow; `found` follows them."""
-        scan = self.detector.scan
-        if scan is not self._scan:
-            self._scan = scan
-            self.found.put(**{name: getattr(scan, name) for name in FOUND})
-        return scan
 
     @property
     def program(self) -> np.ndarray:
@@ -197,10 +186,10 @@ class Compiled(Aid, Stepper):
         return seconds
 
     def _looped(self, steps: int) -> None:
-        program, s, stage = self.program, self.buffers.s, 0
+        program, s, scan, stage = self.program, self.buffers.s, self.detector.scan, 0
+        j, own = self._own
         while True:
-            scan, (j, own) = self._current(), self._own
-            code = loop(program, own, stage, steps, s, self.found, scan, j, self._where)
+            code = loop(program, own, stage, steps, s, scan, j, self._where)
             done = int(self._where[0])
             self._went(int(code), done)
             if code == the.GO_ON:
@@ -211,7 +200,7 @@ class Compiled(Aid, Stepper):
     def _given(self, stage: int) -> tuple[Any, ...]:
         """What a stage gets."""
         j, (first, end) = self._own
-        return (self.buffers.s, self.found, *((j,) if first <= stage < end else ()))
+        return (self.buffers.s, self.detector.scan, *((j,) if first <= stage < end else ()))
 
     def _went(self, code: int, done: int) -> None:
         """The loop came back with `code`, after `done` steps."""
@@ -233,7 +222,7 @@ class Compiled(Aid, Stepper):
 
     def _one(self, stage: int) -> int:
         """Run one stage from Python; returns the next."""
-        scan = self._current()
+        scan = self.detector.scan
         if stage == the.DETECT:
             code = detect(scan, scan.x, scan.R, scan.margin)
             code = code and the.DETECTION + code
