@@ -50,7 +50,8 @@ def growth() -> list[Growth]:
     return [
         Growth(
             int(r["spheres"]), float(r["step_s"]), int(r["contacts"]), {}, float(r["iterations"]),
-            int(r["before_bytes"]), int(r["peak_bytes"]), bool(int(r["deep"])),
+            int(r["before_bytes"]), int(r["peak_bytes"]), bool(int(r["deep"])), int(r["threads"]),
+            float(r["shared_s"]),
         )
         for r in table("growth")
     ]  # fmt: skip

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import resource
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +18,10 @@ import numpy as np
 
 from drystone.cli.tally import Tally
 from drystone.kernels._jit import compile_seconds
+from drystone.model import State
+from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
+from drystone.steppers.time_stepping.threads import count_threads
 
 LAYERS = 10  # of a wide heap
 DEEP = 20_000  # spheres at most in a heap as high as wide: higher ones take an hour to settle
@@ -26,9 +31,10 @@ DEEP = 20_000  # spheres at most in a heap as high as wide: higher ones take an 
 class Growth:
     """Cost of a step of n settled spheres [s], with their contacts.
 
-    iterations: of the solver, in a step; stages [s] of a step; before, peak: greatest memory of
-    the process until the world was built, and in all [bytes]; deep: in a heap as high as it is
-    wide, not of the same height for all numbers.
+    step: on one thread, shared: on as many as there are by default, `threads`; iterations: of the
+    solver, in a step; stages [s] of a step; before, peak: greatest memory of the process until the
+    world was built, and in all [bytes]; deep: in a heap as high as it is wide, not of the same
+    height for all numbers.
     """
 
     n: int
@@ -39,6 +45,8 @@ class Growth:
     before: int = 0
     peak: int = 0
     deep: bool = False
+    threads: int = 1
+    shared: float = math.nan
 
     @property
     def per_body(self) -> float:
@@ -73,21 +81,44 @@ def growth(
         scene = build("spheres", n=n, across=across)
         rough = scene.simulation(dt=4.0 * scene.method.dt)
         rough.run(settle * (max(1.0, n / 1000) ** (1 / 6) if deep else 1.0))
-        simulation = scene.simulation()
-        simulation.state = rough.state
         tell(f"{n} spheres, measured")
-        times, tally = [], Tally()
-        for k in range(steps):
-            compiled, begin = compile_seconds(), perf_counter()
-            report = simulation.step()
-            if 4 * k >= 3 * steps:
-                times.append(perf_counter() - begin - (compile_seconds() - compiled))
-                tally.add(report)
-        stages = {name: seconds / len(times) for name, seconds in tally.seconds.items()}
+        with _threads(1):
+            median, tally = _median(scene, rough.state, steps)
+        threads = count_threads()
+        shared = _median(scene, rough.state, steps)[0] if threads > 1 else median
+        stages = {name: seconds / tally.steps for name, seconds in tally.seconds.items()}
         per_step = tally.iterations / tally.steps
-        median = float(np.median(times))
         memory = before, peak_memory()
-        yield Growth(n, median, tally.contacts, stages, per_step, *memory, deep)
+        yield Growth(
+            n, median, tally.contacts, stages, per_step, *memory, deep, threads, shared
+        )  # fmt: skip
+
+
+def _median(scene: Scene, state: State, steps: int) -> tuple[float, Tally]:
+    """Median time of a step [s] over the last quarter of `steps`, and what those steps took."""
+    simulation = scene.simulation()
+    simulation.state = state
+    times, tally = [], Tally()
+    for k in range(steps):
+        compiled, begin = compile_seconds(), perf_counter()
+        report = simulation.step()
+        if 4 * k >= 3 * steps:
+            times.append(perf_counter() - begin - (compile_seconds() - compiled))
+            tally.add(report)
+    return float(np.median(times)), tally
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Simulations made in here sweep on so many threads."""
+    before = os.environ.get("DRYSTONE_THREADS")
+    os.environ["DRYSTONE_THREADS"] = str(count)
+    try:
+        yield
+    finally:
+        del os.environ["DRYSTONE_THREADS"]
+        if before is not None:
+            os.environ["DRYSTONE_THREADS"] = before
 
 
 def exponent(rows: list[Growth]) -> float:
@@ -105,12 +136,13 @@ def write_csv(rows: list[Growth], path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         stages = (f"{name}_s" for name in parts)
         writer.writerow(
-            ("spheres", "deep", "contacts", "step_s", "per_body_s", "iterations", "before_bytes",
-             "peak_bytes", *stages)
+            ("spheres", "deep", "contacts", "step_s", "per_body_s", "threads", "shared_s",
+             "iterations", "before_bytes", "peak_bytes", *stages)
         )  # fmt: skip
         for row in rows:
             times = (f"{row.stages.get(name, 0.0):.6g}" for name in parts)
             writer.writerow(
                 (row.n, int(row.deep), row.contacts, f"{row.step:.6g}", f"{row.per_body:.6g}",
-                 f"{row.iterations:.6g}", row.before, row.peak, *times)
+                 row.threads, f"{row.shared:.6g}", f"{row.iterations:.6g}", row.before,
+                 row.peak, *times)
             )  # fmt: skip

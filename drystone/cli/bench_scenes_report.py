@@ -149,8 +149,16 @@ def growth_line(one: Growth, grown: list[Growth]) -> str:
     return (
         f"{one.n:>7} spheres{kind}, {one.contacts:>7} contacts: {duration(one.step):>8}, "
         f"{duration(one.per_body):>8} ({one.per_body / base.per_body:.2f} of {base.n}), "
+        f"{_shared(one, base)} on {one.threads} threads, "
         f"{one.iterations:.0f} iterations; {one.peak / 2**20:.0f} MiB"
     )
+
+
+def _shared(one: Growth, base: Growth) -> str:
+    """A step on all threads, and for each sphere beside that of the base."""
+    if math.isnan(one.shared):
+        return "?"
+    return f"{duration(one.shared)} ({one.shared / one.n / (base.shared / base.n):.2f})"
 
 
 def growth_words(grown: list[Growth]) -> str:
@@ -166,8 +174,8 @@ def growth_words(grown: list[Growth]) -> str:
 
 
 GROWTH_HEADS = (
-    "spheres", "heap", "contacts", "a step", "for each sphere", "of the first", "iterations",
-    "memory so far",
+    "spheres", "heap", "contacts", "a step", "for each sphere", "of the first", "all threads",
+    "iterations", "memory so far",
 )  # fmt: skip
 
 
@@ -178,7 +186,7 @@ def growth_markdown(grown: list[Growth], plot: str | None = None) -> str:
         (
             f"{one.n:,}", "as high as wide" if one.deep else "ten layers", f"{one.contacts:,}",
             duration(one.step), duration(one.per_body), f"{one.per_body / base.per_body:.2f}",
-            f"{one.iterations:.0f}", f"{one.peak / 2**20:,.0f} MiB",
+            _shared(one, base), f"{one.iterations:.0f}", f"{one.peak / 2**20:,.0f} MiB",
         )
         for one in grown
     ]  # fmt: skip
@@ -187,8 +195,9 @@ def growth_markdown(grown: list[Growth], plot: str | None = None) -> str:
         "# Growth",
         "",
         "Spheres that have come to rest in a box: the median time of a step (kernels warm, one",
-        "thread), the same for each sphere and beside the first, iterations of the solver in a",
-        "step, and the greatest memory of the process until then.",
+        "thread), the same for each sphere and beside the first; a step on all threads that are",
+        f"used by default (here {base.threads}), in brackets for each sphere beside the first;",
+        "iterations of the solver in a step, and the greatest memory of the process until then.",
         "",
         *_lines(heads, rows),
     ]

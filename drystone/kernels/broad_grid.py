@@ -10,6 +10,7 @@ Cells of a level are sorted by their number, x fastest, so a row of cells is one
 import math
 
 from drystone.kernels._jit import stage
+from drystone.kernels.radix import sort_by_keys
 
 FARTHEST = 524288.0  # cells from the origin: what lies beyond shares the outermost cell
 
@@ -61,7 +62,7 @@ def place_boxes(lower, upper, origin, inverse, level, cell, start, least, size):
 def sort_boxes(level, cell, start, least, size, keys, order, spare_keys, spare_order, count):
     """Sort boxes by level, then by the number of their cell: order (n,) and keys (n,).
 
-    spare_keys, spare_order (n,), count (2049,): work of a radix sort by 11 bits at a time.
+    spare_keys, spare_order (n,), count: work of ``radix.sort_by_keys``.
     """
     levels = start.size - 1
     for m in range(levels):
@@ -76,24 +77,8 @@ def sort_boxes(level, cell, start, least, size, keys, order, spare_keys, spare_o
         begin, end = start[m], start[m + 1]
         if end - begin < 2:
             continue
-        left = size[m, 0] * size[m, 1] * size[m, 2]
-        shift = 0
-        while left > 0:
-            for d in range(2049):
-                count[d] = 0
-            for p in range(begin, end):
-                count[((keys[p] >> shift) & 2047) + 1] += 1
-            for d in range(2048):
-                count[d + 1] += count[d]
-            for p in range(begin, end):
-                d = (keys[p] >> shift) & 2047
-                at = begin + count[d]
-                count[d] += 1
-                spare_keys[at], spare_order[at] = keys[p], order[p]
-            for p in range(begin, end):
-                keys[p], order[p] = spare_keys[p], spare_order[p]
-            left >>= 11
-            shift += 11
+        most = size[m, 0] * size[m, 1] * size[m, 2]
+        sort_by_keys(begin, end, most, keys, order, spare_keys, spare_order, count)
     return 0
 
 

@@ -41,7 +41,7 @@ class Keep(NamedTuple):
     mean of what they move in a step over the typical width. address (11,): see above.
     boxes, rows: see above; speed (n,) [m a step]; marked (n,) bool. candidates, spare (room,):
     ascending keys, and work. cell (n, 3), start (nl + 1,), reach (2, nl, 3): of ``broad_grid``;
-    digits (2049,), numbers (nl + 3 + SAMPLE,): work.
+    digits (radix.PLACES,), numbers (nl + 3 + SAMPLE,): work.
     """
 
     count: Any

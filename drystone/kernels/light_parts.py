@@ -5,9 +5,8 @@ each part, which share no moving body with other parts and so go to any thread, 
 thread, those between parts. Sums are kept by part and added in their order. So what is computed
 depends on the parts alone.
 
-Bodies are numbered anew, part by part and neighbours together, then those that do not move;
-contacts follow the first of their bodies. The lines of both are copied into that order: a sweep
-then streams through memory, which in large worlds is worth more than the second thread.
+Bodies and contacts come in the order of ``light_order``: the lines of both are copied into it. A
+sweep then streams through memory, which in large worlds is worth more than the second thread.
 """
 
 import numpy as np
@@ -31,48 +30,6 @@ from drystone.kernels.light_spatial import sweep_spatial
 
 
 @kernel
-def order_contacts(lo, hi, body, number, first_body, order, first):
-    """order (hi - lo,): rows by part, then by their first body; returns 0.
-
-    number (nb,): new numbers of bodies, those that do not move last; first_body (parts + 1,):
-    where each part's bodies start; first (parts + 2,): where the contacts of each part, and those
-    between parts, start, in lines counted from zero.
-    """
-    parts, moving = first_body.size - 1, first_body[-1]
-    place = np.zeros(moving + 1, np.int64)  # contacts by first body; between parts: by the last
-    for turn in range(2):
-        between = 0
-        for i in range(lo, hi):
-            a, b = number[body[i, 0]], number[body[i, 1]]
-            a, b = min(a, b), max(a, b)
-            if b < moving and _part(first_body, a) != _part(first_body, b):
-                a = moving
-            if turn == 0:
-                place[a] += 1
-            else:
-                order[place[a]] = i
-                place[a] += 1
-        if turn == 0:
-            for a in range(moving + 1):
-                count = place[a]
-                place[a] = between
-                between += count
-            for p in range(parts + 1):
-                first[p] = place[first_body[p]]
-            first[parts + 1] = between
-    return 0
-
-
-@kernel
-def _part(first_body, b):
-    """Number of the part of a body."""
-    p = 0
-    while b >= first_body[p + 1]:
-        p += 1
-    return p
-
-
-@kernel
 def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, near, line, state):
     """Lines of the island in the new order, with what a solve brings; returns 0.
 
@@ -81,8 +38,12 @@ def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, nea
     at_bias, at, before = (6, 14, 6) if d == 2 else (15, 29, 14)
     last = order.size - 1
     for j in range(order.size):
+        i = order[min(j + AHEAD, last)]
+        fetch(body, i, 0)
+        fetch(bias, i, 0)
+        fetch(r, i, 0)
         for e in range(0, contact.shape[1], 8):
-            fetch(contact, order[min(j + AHEAD, last)], e)
+            fetch(contact, i, e)
         i = order[j]
         near[j, 0], near[j, 1] = number[body[i, 0]], number[body[i, 1]]
         for e in range(contact.shape[1]):
@@ -110,8 +71,11 @@ def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, nea
 @kernel
 def scatter(order, members, line, state, speed, r, u, v):
     """Impulses, contact velocities (speed, in new order) and body velocities back; returns 0."""
-    at = 14 if r.shape[1] == 2 else 29
+    at, last = 14 if r.shape[1] == 2 else 29, order.size - 1
     for j in range(order.size):
+        i = order[min(j + AHEAD, last)]
+        fetch(r, i, 0)
+        fetch(u, i, 0)
         for a in range(r.shape[1]):
             r[order[j], a] = line[j, at + a]
             u[order[j], a] = speed[j, a]
@@ -128,7 +92,7 @@ def solve_parts(
 ):  # fmt: skip
     """What thread `rank` of `threads` does of a solve; all are called with the same arguments.
 
-    gate: of ``meet``; first, first_body: see ``order_contacts``; near, line, state: see
+    gate: of ``meet``; first, first_body: see ``light_order``; near, line, state: see
     ``gather``; u (nc, d); awake (nc,), up (parts + 1,), sums (2, parts + 1, 6): work; result (4,):
     status, sweeps, residuals. The rules are those of ``light_islands``. Returns 0.
     """

@@ -54,6 +54,10 @@ class Grown(Protocol):
     def peak(self) -> int: ...
     @property
     def deep(self) -> bool: ...
+    @property
+    def shared(self) -> float: ...
+    @property
+    def threads(self) -> int: ...
 
 
 def save_comparison(rows: Sequence[Measured], path: Path, *, ours: str) -> Path:
@@ -182,6 +186,10 @@ def save_growth(grown: Sequence[Grown], path: Path) -> Path:
             if some:
                 per_body = [1e6 * one.per_body for one in some]
                 left.plot([one.n for one in some], per_body, look, color=style.BLUE, label=name)
+        if any(one.threads > 1 for one in wide):
+            per_body = [1e6 * one.shared / one.n for one in wide]
+            left.plot([one.n for one in wide], per_body, "--o", color=style.BLUE, alpha=0.5,
+                      label=f"ten layers, {max(one.threads for one in wide)} threads")  # fmt: skip
         left.axhline(limit, color=style.QUIET, lw=0.8, ls="--")
         left.annotate(
             f"1.5 times that of {base.n}", (0.02, limit), (0, -3), color=style.QUIET, va="top",
@@ -189,7 +197,7 @@ def save_growth(grown: Sequence[Grown], path: Path) -> Path:
         )  # fmt: skip
         top = 1.12 * max(limit, *(1e6 * one.per_body for one in grown))
         left.set(ylim=(0, top), ylabel="µs", title="time of a step, for each sphere")
-        if deep:
+        if deep or any(one.threads > 1 for one in wide):
             left.legend(frameon=False, loc="lower left")
         right.plot([g.n for g in wide], [g.peak / 2**20 for g in wide], "-o", color=style.ORANGE)
         memory = _span([one.peak / 2**20 for one in wide or grown])

@@ -10,6 +10,7 @@ from drystone.kernels import broad_grid as cells
 from drystone.kernels import broad_keep as keeping
 from drystone.kernels._calls import address
 from drystone.kernels._packed import Packed
+from drystone.kernels.radix import PLACES
 from drystone.types import Floats, Ints
 
 LEVELS = 32
@@ -64,7 +65,7 @@ class Grid:
             boxes=np.zeros((5, *shape)), rows=rows, speed=np.zeros(n), marked=np.zeros(n, np.bool_),
             candidates=self._candidates, spare=self._spare, cell=np.empty((n, 3), np.int64),
             start=np.empty(LEVELS + 1, np.int64), reach=np.empty((2, LEVELS, 3), np.int64),
-            digits=np.empty(2049, np.int64), numbers=np.zeros(LEVELS + 3 + keeping.SAMPLE),
+            digits=np.empty(PLACES, np.int64), numbers=np.zeros(LEVELS + 3 + keeping.SAMPLE),
         )  # fmt: skip
         self.keep = Packed(**keep._asdict())
 

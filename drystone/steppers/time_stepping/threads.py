@@ -20,13 +20,14 @@ from drystone.kernels._jit import MODE
 from drystone.kernels._threads import SIZE
 from drystone.kernels.light_islands import solve_light_islands
 from drystone.kernels.light_judge import free_scales
-from drystone.kernels.light_parts import gather, order_contacts, scatter, solve_parts
+from drystone.kernels.light_order import order_bodies, order_contacts
+from drystone.kernels.light_parts import gather, scatter, solve_parts
+from drystone.kernels.radix import PLACES
 from drystone.types import Bools, Floats, Ints
 
 LARGE = 8192  # contacts of an island that is worth cutting
 MOST_PARTS = 8
 WORTH = 4096  # contacts in islands that are worth a second thread
-BITS = 10  # of each coordinate, in the order of bodies within a part
 DEFAULT = 2
 
 
@@ -124,10 +125,8 @@ class Sweeper:
         body, contact, motion = task.body, task.contact, task.motion
         parts = count_parts(hi - lo)
         moves = motion[:, 5 if d == 2 else 13] != 0.0
-        touched = np.flatnonzero(_touched(body[lo:hi], moves.size))
-        members, first_body = arrange(touched, moves, position, parts)
-        number = np.empty(moves.size, np.int64)
-        number[members] = np.arange(members.size)
+        work = self._array("bodies", 5, moves.size, dtype=np.int64)
+        number, members, first_body = arrange(lo, hi, body, moves, position, parts, work)
         order, first = self._array("order", hi - lo, dtype=np.int64), np.empty(parts + 2, np.int64)
         order_contacts(lo, hi, body, number, first_body, order, first)
         near = self._array("near", hi - lo, 2, dtype=np.int64)
@@ -164,46 +163,12 @@ class Sweeper:
         return known[:n]
 
 
-def _touched(body: Ints, bodies: int) -> Bools:
-    """(nb,) bodies of some contacts."""
-    out = np.zeros(bodies, bool)
-    out[body[:, 0]] = out[body[:, 1]] = True
-    return out
-
-
-def arrange(members: Ints, moves: Bools, position: Floats, parts: int) -> tuple[Ints, Ints]:
-    """Bodies in parts of about equal size, neighbours together, then those that do not move;
-    and where each part starts (parts + 1,).
-
-    Parts come from cutting in halves across the longest side; ties go by number.
-    """
-    groups = [members[moves[members]]]
-    columns = [np.ascontiguousarray(x) for x in position.T]
-    while len(groups) < parts:
-        halves = []
-        for group in groups:
-            sides = [float(np.ptp(x[group])) if group.size else 0.0 for x in columns]
-            ranks = np.argsort(columns[int(np.argmax(sides))][group], kind="stable")
-            half = group.size // 2
-            halves += [group[ranks[:half]], group[ranks[half:]]]
-        groups = halves
-    first = np.zeros(parts + 1, np.int64)
-    np.cumsum([group.size for group in groups], out=first[1:])
-    groups = [
-        group[np.argsort(_near([x[group] for x in columns]), kind="stable")] for group in groups
-    ]
-    return np.concatenate([*groups, members[~moves[members]]]), first
-
-
-def _near(columns: list[Floats]) -> Ints:
-    """Numbers that are close for points that are: bits of the coordinates by turns (Morton)."""
-    dim, key = len(columns), np.zeros(columns[0].size, np.int64)
-    if not key.size:
-        return key
-    side = max([float(np.ptp(x)) for x in columns] + [float(np.finfo(float).tiny)])
-    spread = np.zeros(2**BITS, np.int64)
-    for bit in range(BITS):
-        spread |= ((np.arange(2**BITS) >> bit) & 1) << (dim * bit)
-    for axis, x in enumerate(columns):
-        key |= spread[((x - x.min()) * ((2**BITS - 1) / side)).astype(np.int64)] << axis
-    return key
+def arrange(
+    lo: int, hi: int, body: Ints, moves: Bools, position: Floats, parts: int, work: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """New numbers of the bodies of contacts lo:hi, the bodies in their new order, and where each
+    part of them starts (parts + 1,). work (5, nb): the first two are parts of it."""
+    number, members, keys, spare = work[0], work[1], work[2], work[3:]
+    count = np.empty(PLACES, np.int64)
+    moving, total = order_bodies(lo, hi, body, moves, position, number, members, keys, spare, count)
+    return number, members[:total], np.arange(parts + 1) * moving // parts
