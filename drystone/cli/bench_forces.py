@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from drystone.cli.bench_forces_run import Comparison, RunOfForces, Tally
 
 COLUMNS = (
-    "run", "method", "problems", "solved", "agree", "worst", "other", "given", "apart", "farthest",
-    "residual", "loads", "declined", "failed", "a", "c", "d",
+    "run", "method", "problems", "solved", "agree", "worst", "other", "given", "left",
+    "apart", "farthest", "residual", "loads", "declined", "failed", "a", "c", "d",
 )  # fmt: skip
 
 
@@ -112,13 +112,15 @@ def section(case: Case, run: RunOfForces) -> str:
         f"{heard.stayed:.1%} of the islands had the contacts of the step before, whose index set "
         f"answered {heard.hit_rate:.1%} of them (F6).",
         "",
-        "| method | solved | agree (worst) | other answers (same with friction given) "
+        "| method | solved | agree (worst) | other answers (same with friction given, farthest) "
         "| against the law | residual | loads | declined | failed | lp: a, c, d |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, tally in heard.tallies.items():
         steps = ", ".join(str(tally.lp[k]) for k in "acd") if name == "lp" else ""
-        again = "" if name == "index set" or not tally.other else f" ({tally.given})"
+        again = (
+            "" if name == "index set" or not tally.other else f" ({tally.given}, {tally.left:.0e})"
+        )
         lines.append(
             f"| {name} | {tally.solved} | {tally.agree} ({tally.worst:.1e}) | {tally.other}{again} "
             f"| {tally.apart} | {tally.residual:.1e} | {tally.loads} | {tally.declined} "
@@ -153,17 +155,20 @@ Without friction accelerations are unique, and all methods must agree. With fric
 contacts that bodies do not need can be wedged or not, and how they share the load changes friction.
 *Other answers* have other accelerations and obey the law as well: their residual says so, and with
 the friction of Dantzig's answer given as a load, which makes accelerations unique, the method finds
-Dantzig's (in brackets, how often, with those of the next column). Answers *against the law* are
-neither: those of `lemke` obey its polyhedral cone and give way where the round one would hold; in
-those of the run a contact is past its bound, before the event that ends the phase. In space the
-static law (14-1) also leaves the direction open in which a contact gives way: it is given, that of
-the run or of Coulomb's law for accelerations. The polyhedral cone of `lemke` and the square of
-`qp-signs` have a corner, or an axis, along the friction of Dantzig's answer.
+Dantzig's (in brackets, how often to 1e-8, with those of the next column, and the farthest). Answers
+*against the law* are neither: those of `lemke` obey its polyhedral cone and give way where the
+round one would hold; `lemke, round` goes on from them to the round cone by their index set. In
+those of the run a phase begins past a bound: its forces were found before its contacts were closed
+and stopped, which changes how nearly parallel contacts share the load. In space the static law
+(14-1) also leaves the direction open in which a contact gives way: it is given, that of the run or
+of Coulomb's law for accelerations. The polyhedral cone of `lemke` and the square of `qp-signs` have
+a corner, or an axis, along the friction of Dantzig's answer.
 
-Where contacts are nearly parallel (`collapse` at 0.75 s) the matrix has eigenvalues of 1e-12 to
-1e-16 of the largest: a residual of rounding leaves accelerations open by up to 1e-5, the few other
-answers of `qp`, and `lemke` ends there in a ray or at its limit. `qp` fails where contacts open
-with 1e-8 of the greatest acceleration, which is beyond the digits of its library.
+Where contacts are nearly parallel (`collapse` at 0.75 s) the matrix has eigenvalues of 1e-8 to
+1e-16 of the largest. The square of the distance of two answers' accelerations, in the kinetic
+norm, is the product of their distances in forces and in accelerations of the contacts: residuals of
+1e-16 leave accelerations of bodies open by 1e-8 and more, and those of 1e-11, with which forces
+that all contacts share count as exact, by 1e-6.
 
 `lp` and `qp` take no friction of unknown direction, `qp` no matrix that sliding makes indefinite,
 and (8-11) none that it makes unsymmetric: there Dantzig's friction is a load (*loads*), and they
@@ -171,7 +176,8 @@ must find the same normal forces. `jacobi` and `qp-signs` have a quarter of a se
 asked more rarely where there are many problems; `jacobi` asks itself for a residual of 1e-12 and
 counts as solved from 1e-9 on; the square of `qp-signs` is not the round cone, and it fails where
 that matters. Steps of `lp`, by islands: (a) V = {} holds, (c) the second guess holds, (d) none was
-found to hold; its forces count as failed unless they obey the law all the same.
+found to hold: the heuristic has no answer there, its forces add energy, and they count as failed
+unless they obey the law all the same.
 
 """
 
@@ -191,6 +197,6 @@ def _row(title: str, name: str, problems: int, tally: Tally) -> tuple[Any, ...]:
     steps = [tally.lp[k] if name == "lp" else "" for k in "acd"]
     return (
         title, name, problems, tally.solved, tally.agree, f"{tally.worst:.1e}", tally.other,
-        tally.given, tally.apart, f"{tally.farthest:.1e}", f"{tally.residual:.1e}", tally.loads,
-        tally.declined, tally.failed, *steps,
+        tally.given, f"{tally.left:.1e}", tally.apart, f"{tally.farthest:.1e}",
+        f"{tally.residual:.1e}", tally.loads, tally.declined, tally.failed, *steps,
     )  # fmt: skip

@@ -36,11 +36,13 @@ TOL = 1e-9  # residual asked of every method
 SAME = 1e-8  # accelerations
 LAW = 1e-8  # residual of forces that obey the law
 PATIENCE = 0.25  # seconds for those that may not converge (jacobi) or grow fast (qp-signs)
+ROUND = "lemke, round"  # its polyhedral answer carried on to the round cone
 METHODS: dict[str, Any] = {
     "lp": "lp",
     "qp (8-10)": QP(form=1, tol=TOL),
     "qp (8-11)": QP(form=2, tol=TOL),
     "lemke": "lemke",
+    ROUND: "lemke",
     "jacobi": replace(named("jacobi", 1e-3 * TOL), time_limit=PATIENCE),
     "qp-signs": replace(named("qp-signs", TOL), time_limit=PATIENCE),
 }
@@ -54,9 +56,10 @@ class Tally:
     solved: with the residual asked for; agree: of them, those with Dantzig's accelerations to
     1e-8 of the greatest acceleration with or without forces; worst: the greatest distance among
     these. other: those with other accelerations that obey the law as well, given: of them, those
-    that agree once friction is given as a load; apart: those that do not obey it; farthest:
-    greatest distance of either. residual: the worst of the law as stated, of all but `apart`.
-    loads: solved with some friction as a load. declined: the method does not take them; failed.
+    that agree once friction is given as a load, left: the greatest distance then; apart: those
+    that do not obey it; farthest: greatest distance of either. residual: the worst of the law as
+    stated, of all but `apart`. loads: solved with some friction as a load. declined: the method
+    does not take them; failed.
     lp: in which step of the heuristic the islands ended.
     """
 
@@ -65,6 +68,7 @@ class Tally:
     worst: float = 0.0
     other: int = 0
     given: int = 0
+    left: float = 0.0
     apart: int = 0
     farthest: float = 0.0
     residual: float = 0.0
@@ -99,7 +103,9 @@ class Comparison:
 
     def __init__(self, methods: dict[str, Any] | None = None, every: int = 1) -> None:
         chosen = METHODS if methods is None else methods
-        self.methods = {name: _from_nothing(method) for name, method in chosen.items()}
+        self.methods = {
+            name: _from_nothing(method, name == ROUND) for name, method in chosen.items()
+        }
         self.dantzig = _from_nothing(REFERENCE)
         self.coherent = ContactForces(REFERENCE, tol=TOL, explain="never")
         self.tallies = {name: Tally() for name in (RUN, REFERENCE, *chosen)}
@@ -170,9 +176,14 @@ class Comparison:
 
     def _given(self, name: str, method: ContactForces, stated: ContactState, truth: Forces) -> None:
         """Note whether another answer becomes the same with all friction as a load."""
-        again = method.solve(with_loads(stated, truth.f, stated.mu[:, 0] > 0))
-        same = _away(again.acceleration, truth, stated) <= SAME
-        self.tallies[name].given += again.ok and same
+        again, tally = (
+            method.solve(with_loads(stated, truth.f, stated.mu[:, 0] > 0)),
+            self.tallies[name],
+        )
+        away = _away(again.acceleration, truth, stated)
+        if again.ok and again.exact:
+            tally.given += away <= SAME
+            tally.left = max(tally.left, away)
 
     def _truth(self, told: Told) -> tuple[ContactState, Forces | None]:
         """The problem with directions of all that gives way, and Dantzig's answer to it."""
@@ -325,8 +336,10 @@ def force_method(sim: Simulation) -> ContactForces:
     return method
 
 
-def _from_nothing(method: Any) -> ContactForces:
-    return ContactForces(method, tol=TOL, explain="never", reuse=False, fallback=())
+def _from_nothing(method: Any, round_cone: bool = False) -> ContactForces:
+    return ContactForces(
+        method, tol=TOL, explain="never", reuse=False, fallback=(), round_cone=round_cone
+    )
 
 
 def _rough(state: ContactState) -> Bools:

@@ -30,6 +30,15 @@ def ray_certificate(M: Any, z: Any, tol: float = 1e-9, free: Bools | None = None
     return balanced and bool((growth <= slack)[positive].all())
 
 
+def moves(M: Any, z: Any, tol: float = 1e-9) -> bool:
+    """Whether a ray z has (M z)_i < 0 for some z_i > 0: else z'M z = 0, as for forces that hold
+    each other or the multiplier of friction that is none, and it may be one of rounding."""
+    z = np.asarray(z, dtype=np.float64)
+    growth, size = np.asarray(M @ z), np.asarray(abs(M) @ np.abs(z))
+    positive = z > tol * float(np.abs(z).max(initial=0.0))
+    return bool((growth < -tol * size)[positive].any())
+
+
 def infeasibility_certificate(
     M: Any, q: Floats, y: Any, tol: float = 1e-9, free: Bools | None = None
 ) -> bool:

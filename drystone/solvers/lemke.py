@@ -126,8 +126,12 @@ class Lemke(Solver):
         pyramid = PlanarPyramid(problem) if problem.dim == 2 else SpatialPyramid(problem)
         answer, out = self._pyramid(problem, pyramid, basis, limits)
         answer.value, answer.dual = pyramid.value(out.z), None
-        if out.ray is not None:
-            answer.extras["ray"] = pyramid.value(out.ray)
+        ray = None if out.ray is None else pyramid.value(out.ray)
+        if ray is not None and not ray.any():  # multipliers alone: no impulse, and no answer
+            answer.extras.pop("ray")
+            answer.status = Status.STALLED
+        elif ray is not None:
+            answer.extras["ray"] = ray
             answer.extras["info"]["lcp_ray"] = out.ray
             # at force level a ray is the other valid answer: an impulse (001:13.1)
             if problem.sliding.any() and answer.status is Status.INFEASIBLE:

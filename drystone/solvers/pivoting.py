@@ -3,7 +3,8 @@
 1. Balance rows and columns. 2. Pivot the free rows in, which leaves an LCP; a start basis is
 pivoted in likewise. 3. Complementary pivoting: tableau, or revised form for larger problems.
 4. The basis found gives the solution by one refined linear solve with the given matrix, so that
-errors of the pivoting do not stay; if they led astray, pivoting goes on from that basis.
+errors of the pivoting do not stay; if they led astray, pivoting goes on from that basis, starts
+again with another threshold, and in the end the basis is repaired by principal pivots.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 
 from drystone.kernels import complementary as bases
 from drystone.kernels import status as code
+from drystone.problems import BoxedLCP
+from drystone.solvers._pivots import repaired
 from drystone.solvers.base import Limits
-from drystone.solvers.certificates import ray_certificate
+from drystone.solvers.certificates import infeasibility_certificate, moves, ray_certificate
 from drystone.solvers.pivot_forms import pivot_revised, pivot_tableau
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
@@ -24,6 +27,9 @@ REVISED_FROM = 100  # rows from which the revised form is the faster one, by mea
 SPARSE_UNTIL = 200  # unless most rows of the tableau stay empty and can be skipped
 REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
+THRESHOLDS = (1.0, 1e3, 1e6, 1e-2)  # factors on pivot_tol, tried in order
+LARGEST = 1e-4  # threshold
+TABLEAU_UNTIL = 400  # rows up to which poor outcomes are tried again by tableau
 LAPACK_FROM = 250  # rows from which the final solve leaves the kernel
 
 
@@ -73,17 +79,20 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
 
     What counts as a zero pivot decides near-singular problems, and no threshold suits all. So
     the outcome is checked, and when it is poor pivoting goes on from its basis, then starts
-    again with a larger and with a smaller threshold; the best outcome counts.
+    again with larger thresholds and with a smaller one; the best outcome counts. The tableau is
+    updated by the pivots alone, not by products with an inverse: later tries use it.
     """
     target = 1e-12 * float(np.sqrt(problem.q @ problem.q))
     best, pivots = None, 0
     if start is not None:
         best = _attempt(problem, start, pivots, settings, limits)
         pivots = best.pivots
-    for factor in (1.0, 1e3, 1e-2):
+    for factor in THRESHOLDS:
         if best is not None and _is_final(best, problem, target):
             break
-        tuned = replace(settings, pivot_tol=settings.pivot_tol * factor)
+        tuned = replace(settings, pivot_tol=min(settings.pivot_tol * factor, LARGEST))
+        if factor != 1.0 and settings.form == "auto" and problem.q.size <= TABLEAU_UNTIL:
+            tuned = replace(tuned, form="tableau")
         out = _attempt(problem, None, pivots, tuned, limits)
         if out.status is Status.STALLED and problem.has_free:
             out = _split(problem, settings, limits)
@@ -92,7 +101,23 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
         if limits.expired() or pivots >= settings.max_pivots:
             break
     assert best is not None
-    return best
+    return _repaired(problem, best, target)
+
+
+def _repaired(problem: MixedArrays, out: Outcome, target: float) -> Outcome:
+    """A solution that is not accurate, as accurate as principal pivots from its basis make it."""
+    if out.status is not Status.SOLVED or out.error <= target:
+        return out
+    lower = np.where(problem.free, -np.inf, 0.0)
+    z = repaired(BoxedLCP(problem.M, problem.q, lower, np.inf), out.basis | problem.free)
+    if z is None:
+        return out
+    w = problem.M @ z + problem.q
+    error = float(bases.natural_error(z, w, problem.free))
+    if not error < out.error:
+        return out
+    basis = (z > 0.0) & ~problem.free
+    return Outcome(z, w, out.status, basis, out.pivots, error, exchanged=out.exchanged)
 
 
 def _continued(
@@ -114,7 +139,10 @@ def _continued(
 
 def _is_final(out: Outcome, problem: MixedArrays, target: float) -> bool:
     if out.status is Status.RAY and out.ray is not None and not out.exchanged:
-        return ray_certificate(problem.M, out.ray, 1e-9, problem.free)
+        M, q, free = problem.M, problem.q, problem.free
+        if not ray_certificate(M, out.ray, 1e-9, free):
+            return False
+        return moves(M, out.ray) or infeasibility_certificate(M, q, out.ray, 1e-9, free)
     accurate = out.status is Status.SOLVED and out.error <= 100.0 * target
     return accurate or out.status in (Status.INFEASIBLE, Status.TIME_LIMIT)
 

@@ -23,6 +23,7 @@ from drystone.steppers.event_driven.forces.guess import GUESS, held_together
 from drystone.steppers.event_driven.forces.index_set import index_set
 from drystone.steppers.event_driven.forces.known import Key, Known, known_from, snapshot_of
 from drystone.steppers.event_driven.forces.results import Forces, Island, Statistics
+from drystone.steppers.event_driven.forces.settled import Settled, onto_circle
 from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.snapshot import Snapshot, part_of, within
@@ -33,6 +34,7 @@ Prefer = Literal["method", "force"]
 Listener = Callable[[Any], None]
 DONE = (Status.SOLVED, Status.APPROXIMATE)
 FALLBACK = ("dantzig", "lemke")
+CIRCLE = "round cone"  # name of the method that goes on from a polyhedral one
 EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
 
 
@@ -45,6 +47,8 @@ class ContactForces:
     ramp_speed: below it friction is scaled down by "ramp" [m/s].
     directions: of the polyhedral cone that stands for the circular one where "lemke" or
         "enumerative" meet static friction in space.
+    round_cone: in space, go on from forces of the polyhedral cone to forces of the circular one by
+        their index set, repaired by a few pivots; where these find none, the former stay.
     explain: when to look for other solutions of small islands: where friction can pull a contact
         together ("suspicious"), "always" or "never".
     prefer: "method" takes what the method finds, forces or an impulse, which are equally valid
@@ -63,6 +67,7 @@ class ContactForces:
         tol: float = 1e-9,
         ramp_speed: float = 1e-3,
         directions: int = 8,
+        round_cone: bool = False,
         explain: Explain = "suspicious",
         prefer: Prefer = "method",
         reuse: bool = True,
@@ -76,6 +81,7 @@ class ContactForces:
             raise OptionError(f"ramp_speed = {ramp_speed}: expected a positive speed")
         self.solver = methods.named(method, tol)
         self.ramp_speed, self.directions = ramp_speed, directions
+        self.round_cone = round_cone
         self.explain, self.prefer, self.reuse = explain, prefer, reuse
         self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
         self.statistics = Statistics()
@@ -148,12 +154,31 @@ class ContactForces:
             solution = self._explained(problem, system, solution, log)
         count.rays += solution.status is Status.RAY
         count.failures += solution.status not in (*DONE, Status.RAY)
+        if self.round_cone and solution.ok and problem.k and problem.d == 3:
+            circle = onto_circle(system, solution.value)
+            if circle is not None:
+                return self._circular(key, system, known, solution, circle)
         words = contact_words(problem, solution)
         L = None
         if solution.ok and self.solver.name not in methods.APPROXIMATE:
             L = index_set(system, solution.value, words)
         changed = known is None or known.words != words
         return Island(key, system, solution, words, False, changed, L)
+
+    def _circular(
+        self, key: Key, system: System, known: Known | None, solution: Solution, found: Settled
+    ) -> Island:
+        """The island with forces of the circular cone in place of the polyhedral one's."""
+        solution = replace(
+            solution,
+            value=found.value,
+            dual=found.dual,
+            residual=found.violation,
+            residual_unit=found.violation,
+            methods=(*solution.methods, CIRCLE),
+        )
+        changed = known is None or known.words != found.words
+        return Island(key, system, solution, found.words, False, changed, found.index_set)
 
     def _again(self, system: System, key: Key, known: Known | None) -> Island | None:
         """The forces by the committed index set, or None where it does not hold."""
