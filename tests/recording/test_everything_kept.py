@@ -99,7 +99,7 @@ def leaves(value, path=""):
             yield from leaves(item, f"{path}.{key}")
     elif isinstance(value, Packed):
         arrays = {k: v for k, v in vars(value).items() if isinstance(v, np.ndarray)}
-        yield from leaves({k: v for k, v in arrays.items() if k != "words"}, path)
+        yield from leaves({k: v for k, v in arrays.items() if k != "_words"}, path)
     elif type(value).__module__.startswith("drystone"):
         slots = [s for kind in type(value).__mro__ for s in getattr(kind, "__slots__", ())]
         own = {name: getattr(value, name) for name in slots if hasattr(value, name)}
