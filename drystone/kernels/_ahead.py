@@ -50,3 +50,12 @@ def fetch_line(i, body, contact, wide, motion, broad):
     for s in range(2):
         for e in range(0, broad, 8):
             fetch(motion, body[i, s], e)
+
+
+@stage
+def fetch_bodies(i, body, v, position):
+    """Ask for velocities and positions of the bodies of the contact AHEAD of contact i."""
+    ahead = min(i + AHEAD, body.shape[0] - 1)
+    for s in range(2):
+        fetch(v, body[ahead, s], 0)
+        fetch(position, body[ahead, s], 0)

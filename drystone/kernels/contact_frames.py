@@ -4,6 +4,7 @@ A contact's rows J follow from its frame, its point and the positions of its two
 they are used once or twice a step it is faster to form them on the way than to store them.
 """
 
+from drystone.kernels._ahead import fetch_bodies
 from drystone.kernels._jit import stage
 
 
@@ -35,6 +36,7 @@ def _at_planar(i, b, point, position, v):
 def velocities_spatial(n, body, frame, point, position, bias, v, u):
     """u (n, 3) = J v + bias."""
     for i in range(n):
+        fetch_bodies(i, body, v, position)
         a, b = body[i, 0], body[i, 1]
         x, y, z = _at_spatial(i, a, point, position, v)
         X, Y, Z = _at_spatial(i, b, point, position, v)
@@ -76,6 +78,7 @@ def push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, 
 def push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
     """The same in space; inverse_inertia (nb, 3, 3) in world axes."""
     for i in range(n):
+        fetch_bodies(i, body, v, position)
         fx = frame[i, 0, 0] * r[i, 0] + frame[i, 1, 0] * r[i, 1] + frame[i, 2, 0] * r[i, 2]
         fy = frame[i, 0, 1] * r[i, 0] + frame[i, 1, 1] * r[i, 1] + frame[i, 2, 1] * r[i, 2]
         fz = frame[i, 0, 2] * r[i, 0] + frame[i, 1, 2] * r[i, 1] + frame[i, 2, 2] * r[i, 2]

@@ -19,7 +19,7 @@ before. One line of ``motion`` (nb, MOTION): 0 v, 6 1/m, 7 the inverse inertia i
 
 import numpy as np
 
-from drystone.kernels._ahead import AHEAD, fetch_line
+from drystone.kernels._ahead import AHEAD, fetch_bodies, fetch_line
 from drystone.kernels._jit import stage
 from drystone.kernels.light_slip import slip
 
@@ -44,6 +44,7 @@ def pack_spatial(body, frame, point, position, inverse_mass, inverse_inertia, co
             moves = moves or motion[b, e] > 0.0
         motion[b, 13] = 1.0 if moves else 0.0
     for i in range(body.shape[0]):
+        fetch_bodies(i, body, motion, position)
         for k in range(3):
             for e in range(3):
                 contact[i, 3 * k + e] = frame[i, k, e]
