@@ -37,6 +37,8 @@ STORM = 40  # events in a frame after which contacts rest, stick and stop turnin
 COARSE = 16  # after twice as many forces follow the laws only at so many instants of a frame
 PROGRESS = 1e-11  # [s]
 EARLIER = 4  # rounds of an event's time
+AGAIN = 2  # more rounds of forces for what is closed and stopped, where these were
+PAST = 1e-8  # past a bound, relative to the largest of their island
 DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
 
 
@@ -134,9 +136,28 @@ class Loop:
 
     def _begin(self, state: State, stuck: int) -> Phase:
         """The phase that begins at a state, which is changed in place: impacts, and what presses
-        is at rest from here on: closed, without speed across the contact."""
+        is at rest from here on: closed, without speed across the contact. Where contacts are nearly
+        parallel that changes how they share the load, maybe past a bound: they settle again."""
         settler, books = self.settler, self.books
-        mode, settler.stopped = settler.settle(state, books), frozenset()
+        mode, targets = self._rested(state)
+        for _ in range(AGAIN):
+            now = mode.evaluate(state)
+            if min(x.min(initial=np.inf) for x in mode.margins(now)) >= -PAST:
+                break
+            mode, targets = self._rested(state)  # forces of what is closed now
+        loose = max(100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(books.restarts // STORM, 2))
+        self.layout = self.layout.of(self.scene.sleepers.awake)
+        out = Phase(
+            mode, state, targets, self.layout, settler.touch, settler.slow, loose, books.left
+        )
+        self._tell(mode, out.start)
+        return out
+
+    def _rested(self, state: State) -> tuple[Mode, Floats]:
+        """A law of motion for the state, whose contacts are then closed and stopped, in place; the
+        gaps that are kept."""
+        settler = self.settler
+        mode, settler.stopped = settler.settle(state, self.books), frozenset()
         before = self._energy(state)
         gap = mode.held.closing(state).gap
         deep = np.abs(gap) > DEEP * settler.touch
@@ -145,13 +166,7 @@ class Loop:
         stop(mode, state, start=True)
         mode.rest(state)
         self.work[CONSTRAINT] += self._energy(state) - before
-        loose = max(100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(books.restarts // STORM, 2))
-        self.layout = self.layout.of(self.scene.sleepers.awake)
-        out = Phase(
-            mode, state, targets, self.layout, settler.touch, settler.slow, loose, books.left
-        )
-        self._tell(mode, out.start)
-        return out
+        return mode, targets
 
     def _kept(self, state: State, moved: bool) -> Phase | None:
         """The phase that the last frame left, if it goes on."""
