@@ -56,7 +56,8 @@ class _Pivots:
         z = self._solve(self.b)
         while z is not None and (pulls := self.S & ~self.free & (z < -ZERO)).any():
             self.S[np.argmin(np.where(pulls, z, 0.0))] = False
-            z = self._solve(self.b)
+            self.left -= 1
+            z = self._solve(self.b) if self.left > 0 else None
         while z is not None and self.left > 0:
             w = self.A @ z + self.b
             low = np.where(self.S, 0.0, np.where(self.free, -np.abs(w), w))
