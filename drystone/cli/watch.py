@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
+from drystone.cli.ahead import compiled_by_two
 from drystone.cli.tally import Tally
 from drystone.kernels import _jit
 from drystone.kernels._jit import compile_seconds
@@ -64,6 +65,7 @@ def watch(
     compiled = compile_seconds()
     steps = round(duration / simulation.method.dt)
     with (
+        compiled_by_two(simulation),
         _loading() as loaded,
         _recorded(simulation, record, duration) as recorder,
         _bar(title, duration, bar) as update,

@@ -114,12 +114,19 @@ class Compiled(Aid, Stepper):
     def program(self) -> np.ndarray:
         """Addresses of the stages; making it compiles them."""
         if self._program is None:
-            scan = self.detector.scan
-            self._program = np.array([
-                address(stage, *self._given(k)) for k, (_, stage) in enumerate(self.stages)
-            ])  # fmt: skip
-            self._program[the.DETECT] = address(detect, scan, scan.x, scan.R, scan.margin)
+            self._program = np.array([self._address(k) for k in range(len(self.stages))])
         return self._program
+
+    def compile_from_the_end(self) -> None:
+        """Make what `program` takes in the opposite order: for a process beside one that runs."""
+        for k in reversed(range(len(self.stages))):
+            self._address(k)
+
+    def _address(self, stage: int) -> int:
+        scan = self.detector.scan
+        if stage == the.DETECT:
+            return address(detect, scan, scan.x, scan.R, scan.margin)
+        return address(self.stages[stage][1], *self._given(stage))
 
     def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
         self.buffers.set_state(state, state.time, 0)

@@ -1,0 +1,67 @@
+"""Kernels compiled by two processes at once, where a machine has none yet.
+
+A run compiles the stages of a step from the first on. A process beside it begins with the last:
+what one has compiled the other finds on disk, so they meet in the middle and agree on nothing.
+
+    python -m drystone.cli.ahead SCENE
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from drystone.kernels._jit import MODE, cache_folder
+from drystone.simulation import Simulation
+from drystone.steppers.time_stepping.compiled import Compiled
+from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+
+# by dimension, and whether there are joints: all worlds of a kind take the same kernels
+SCENES = {
+    (2, False): "brazil-nut",
+    (3, False): "incline",
+    (2, True): "four-bar",
+    (3, True): "chain",
+}
+
+
+@contextmanager
+def compiled_by_two(simulation: Simulation) -> Iterator[None]:
+    """While in here, a second process compiles what the simulation will need, if it is missing and
+    there is a core for it. It ends with this."""
+    stepper = simulation.stepper
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if not isinstance(stepper, Compiled) or (cores or 1) < 2 or not _missing(stepper):
+        yield
+        return
+    name = SCENES[simulation.model.dim, isinstance(stepper, CompiledJoints)]
+    command = [sys.executable, "-m", __name__, name]
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)  # noqa: S603
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _missing(stepper: Compiled) -> bool:
+    """Whether the first stage of a step was never compiled on this machine."""
+    first = stepper.stages[0][1]
+    folder = cache_folder(first.__module__)
+    return MODE != "off" and not any(folder.rglob(f"*.{first.__name__}-*.nbi"))
+
+
+def main(name: str) -> None:
+    from drystone.scenes.registry import scene
+
+    stepper = scene(name).simulation().stepper
+    if isinstance(stepper, Compiled):
+        stepper.compile_from_the_end()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

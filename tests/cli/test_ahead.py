@@ -1,0 +1,80 @@
+"""A second process that compiles: only where kernels are missing, and it ends with the run."""
+
+import subprocess
+
+import pytest
+
+from drystone.cli import ahead
+from drystone.kernels import _calls
+from drystone.kernels._jit import MODE
+from drystone.scenes.registry import scene
+from drystone.steppers.time_stepping.compiled import Compiled
+from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+
+pytestmark = pytest.mark.skipif(MODE == "off", reason="nothing is compiled")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Commands of processes that were started, and whether they still run."""
+    found = []
+
+    class Process:
+        def __init__(self, command, **given):
+            self.command, self.runs = command, True
+            found.append(self)
+
+        def terminate(self):
+            self.runs = False
+
+        def wait(self):
+            assert not self.runs
+
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    return found
+
+
+@pytest.mark.parametrize(("dim", "jointed"), list(ahead.SCENES))
+def test_scenes_are_of_their_kind(dim, jointed):
+    simulation = scene(ahead.SCENES[dim, jointed]).simulation()
+    assert simulation.model.dim == dim
+    assert type(simulation.stepper) is (CompiledJoints if jointed else Compiled)
+
+
+def test_none_is_started_where_kernels_are(started):
+    simulation = scene("sliding-block").simulation()
+    simulation.step()
+    with ahead.compiled_by_two(simulation):
+        pass
+    assert not started
+
+
+def test_one_is_started_where_they_are_missing_and_ends(started, monkeypatch, tmp_path):
+    monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
+    simulation = scene("sliding-block").simulation()
+    with ahead.compiled_by_two(simulation):
+        assert started[0].runs
+    assert started[0].command[1:] == ["-m", "drystone.cli.ahead", "incline"]
+    assert not started[0].runs
+
+
+def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
+    monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
+    monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0}, raising=False)
+    with ahead.compiled_by_two(scene("sliding-block").simulation()):
+        pass
+    assert not started
+
+
+@pytest.mark.parametrize(
+    ("dim", "jointed", "other"),
+    [(2, False, "hopper"), (3, False, "spheres"), (2, True, "slider-crank"), (3, True, "ragdoll")],
+)
+def test_what_is_compiled_is_what_another_world_of_the_kind_asks_for(dim, jointed, other):
+    ahead.main(ahead.SCENES[dim, jointed])
+    stepper = scene(other).simulation().stepper
+    assert type(stepper) is (CompiledJoints if jointed else Compiled)
+    before = set(_calls._KNOWN)
+    assert (stepper.program > 0).all()
+    assert {kernel for kernel, _ in set(_calls._KNOWN) - before} == set()
