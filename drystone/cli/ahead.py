@@ -37,15 +37,24 @@ def compiled_by_two(simulation: Simulation) -> Iterator[None]:
     if not isinstance(stepper, Compiled) or (cores or 1) < 2 or not _missing(stepper):
         yield
         return
-    name = SCENES[simulation.model.dim, isinstance(stepper, CompiledJoints)]
-    command = [sys.executable, "-m", __name__, name]
-    nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)  # noqa: S603
+    process = _started(SCENES[simulation.model.dim, isinstance(stepper, CompiledJoints)])
     try:
         yield
     finally:
-        process.terminate()
-        process.wait()
+        if process is not None:
+            process.terminate()
+            process.wait()
+
+
+def _started(name: str) -> subprocess.Popen[bytes] | None:
+    """None where no process can be started: the run then compiles alone."""
+    nowhere = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", __name__, name], stdin=nowhere, stdout=nowhere, stderr=nowhere
+        )
+    except OSError:
+        return None
 
 
 def _missing(stepper: Compiled) -> bool:

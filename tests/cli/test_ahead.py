@@ -59,6 +59,14 @@ def test_one_is_started_where_they_are_missing_and_ends(started, monkeypatch, tm
     assert not started[0].runs
 
 
+def test_a_machine_that_starts_none_compiles_alone(monkeypatch, tmp_path):
+    monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
+    monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(ahead.sys, "executable", str(tmp_path / "nothing"))
+    with ahead.compiled_by_two(scene("sliding-block").simulation()):
+        pass
+
+
 def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
     monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
     monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0}, raising=False)
