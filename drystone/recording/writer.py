@@ -24,6 +24,7 @@ from drystone.recording.room import Room
 
 FLUSH = 0.2  # [s] of wall time between two flushes
 WAITING = 8  # batches in the queue: a run that is faster than the disk waits
+BEGIN = 0.05  # [s] the file is made after the first rows, or if there are none so long
 LARGE = 1 << 18  # bytes of rows that are written at once; fewer wait for more
 
 Rows = dict[str, np.ndarray]
@@ -110,6 +111,7 @@ class Writer:
         self._queue: Queue[Batch | None] = Queue(WAITING)
         self._error: Exception | None = None
         self._grown: set[str] = set()  # datasets with rows that were not flushed yet
+        self._go = threading.Event()
         self._thread = threading.Thread(target=self._work, name="drystone-recording", daemon=True)
         self._thread.start()
         atexit.register(self._end)
@@ -117,6 +119,7 @@ class Writer:
     def put(self, make: Callable[[], Rows]) -> None:
         """Have rows appended; waits where too many batches do."""
         self._check()
+        self._go.set()
         self._queue.put((make, None))
 
     def pass_on(self, make: Callable[[], Rows], done: Callable[[], None]) -> None:
@@ -133,6 +136,7 @@ class Writer:
     def _end(self) -> None:
         atexit.unregister(self._end)
         if self._thread.is_alive():
+            self._go.set()
             self._queue.put(None)
             self._thread.join()
 
@@ -146,6 +150,7 @@ class Writer:
             raise error
 
     def _work(self) -> None:
+        self._go.wait(BEGIN)  # whoever started this has Python to itself until a loop runs
         try:
             if self._make is not None:
                 self._make()

@@ -21,10 +21,11 @@ from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.tables import as_bodies, bodies_kind, spread
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.reading import noted_rows
 from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
-NOTED = 3 << 20  # bytes of noted contacts that are handed on at a time
+SOON = 8  # frames with contacts until memory is there that somebody else has touched
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
@@ -260,11 +261,13 @@ class Buffers:
         if islands > self.s.log.shape[0]:
             self.s.put(log=np.zeros((2 * islands, 2)))
 
-    def make_room_for_contacts(self) -> None:
-        """Room for the contacts of this step and of more; what is there was taken."""
+    def make_room_for_contacts(self, more_comes: bool) -> None:
+        """Room for the contacts of this step and of more; what is there was taken. more_comes:
+        larger arrays will take its place."""
         n = int(self.s.count[the.ROWS] * self.s.count[the.WATCHED])
         if n > self.s.noted_numbers.shape[0]:
-            self.s.put(**self._noted(max(2 * n, NOTED // self.s.noted_numbers[0].nbytes)))
+            many = noted_rows(self.s.noted_numbers)
+            self.s.put(**self._noted(max(2 * n, min(SOON * n, many) if more_comes else many)))
 
     def contacts(self) -> tuple[Floats, np.ndarray, Floats, Ints]:
         """The contacts of the last step, as ``tables.table_of`` takes them."""

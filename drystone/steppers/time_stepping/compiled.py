@@ -252,10 +252,11 @@ class Compiled(Aid, Stepper):
             buffers.grow(int(s.count[the.NEEDED]))
             return stage
         if code == the.FULL:
-            if self._frames is not None:
-                self._frames.take(s)
+            frames = self._frames
+            if frames is not None:
+                frames.take(s)
             buffers.make_room_in_log(int(s.count[the.ISLANDS]))
-            buffers.make_room_for_contacts()
+            buffers.make_room_for_contacts(frames is not None and frames.spare is not None)
             return stage
         if code == the.NOT_FINITE:
             after = State(s.real[the.TIME] + s.real[the.H], s.position, s.orientation, s.velocity)

@@ -71,9 +71,24 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> Non
     row[the.REDUNDANT] = report.redundant
 
 
+NOTED = 3 << 20  # bytes of noted contacts that are handed on at a time
 MANY = ("numbers", "bodies")  # arrays of contacts, and of bodies, that are used again
 MOVING = ("position", "orientation", "velocity")
 Spare = list[dict[str, np.ndarray]]
+
+
+def noted_rows(numbers: Floats) -> int:
+    """Contacts that are handed on at a time; numbers (n, ...): what is noted of each."""
+    return NOTED // numbers[:1].nbytes
+
+
+def _swap(s: Any, name: str, fresh: np.ndarray | None) -> np.ndarray:
+    """An array of the buffers, which get another that is no smaller in its place."""
+    array: np.ndarray = getattr(s, name)
+    if fresh is None or len(fresh) < len(array):
+        fresh = np.empty_like(array)
+    s.put(**{name: fresh})
+    return array
 
 
 class Left(NamedTuple):
@@ -140,11 +155,10 @@ class Frames:
             spare = self.spare.pop() if self.spare else {}
             for name in MOVING:
                 array = getattr(s, f"frame_{name}")
-                into = spare.get(name)
-                if into is None or len(into) < n:
-                    into = np.empty((n + n // 4, *array.shape[1:]))
-                into[:n] = array[:n]
-                chunk[name] = into[:n]
+                if self.spare is None:
+                    chunk[name] = array[:n].copy()
+                else:
+                    chunk[name] = _swap(s, f"frame_{name}", spare.get(name))[:n]
             if self.watched:
                 self._take_contacts(s, chunk, spare)
             if left is not None:
@@ -160,19 +174,24 @@ class Frames:
         """They are many: their arrays change hands instead of being copied."""
         many, laws, features = s.noted_ends.tolist()
         for name in MANY:
-            array, fresh = getattr(s, f"noted_{name}"), spare.get(name)
-            if fresh is None or len(fresh) != len(array):
-                fresh = np.empty_like(array)
-            s.put(**{f"noted_{name}": fresh})
-            chunk[name] = array[:many]
+            chunk[name] = _swap(s, f"noted_{name}", spare.get(name))[:many]
         chunk["laws"] = s.noted_laws[:laws].copy()
         chunk["features"] = s.noted_features[:features].copy()
+        room = len(s.noted_numbers)
+        if room > len(s.noted_laws):
+            s.put(noted_laws=np.zeros((room, 2)), noted_features=np.zeros(room, np.int64))
 
     def give_back(self, chunk: dict[str, np.ndarray]) -> None:
-        """States and contacts of a chunk are not needed any more: arrays may be used again."""
+        """States and contacts of a chunk are not needed any more: arrays may be used again. Small
+        ones become large here, and are written to: the first time costs microseconds a page."""
         whole = {name: chunk.pop(name).base for name in (*MOVING, *MANY) if name in chunk}
-        if self.spare is not None:
-            self.spare.append({name: array for name, array in whole.items() if array is not None})
+        if self.spare is None:
+            return
+        numbers = whole.get("numbers")
+        if numbers is not None and len(numbers) < (many := noted_rows(numbers)):
+            for name in MANY:
+                whole[name] = np.full((many, *whole[name].shape[1:]), 0, whole[name].dtype)
+        self.spare.append({name: array for name, array in whole.items() if array is not None})
 
     def states(self) -> list[State]:
         return [
