@@ -79,30 +79,41 @@ def solve_light_islands(
 @stage
 def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
     """What a solve brings into the lines; bodies of the island into mine; returns how many."""
-    d, dof = r.shape[1], v.shape[1]
-    at_bias, at, before = (6, 14, 6) if d == 2 else (15, 29, 14)
     count = 0
     for i in range(lo, hi):
-        if d == 3:
-            contact[i, 28] = 0.0
-        if d == 2:
-            set_friction(i, mu[i], contact)
-        else:
-            contact[i, 26] = mu[i]
-        for a in range(d):
-            contact[i, at_bias + a] = bias[i, a]
-            contact[i, at + a] = r[i, a]
-            contact[i, at + d + a] = r[i, a]
+        load_contact(i, bias, mu, r, i, contact)
         for s in range(2):
             b = body[i, s]
             if seen[b] != k:
                 seen[b] = k
                 mine[count] = b
                 count += 1
-                for e in range(dof):
-                    motion[b, e] = v[b, e]
-                    motion[b, before + e] = v[b, e]
+                load_body(b, v, b, motion)
     return count
+
+
+@stage
+def load_contact(i, bias, mu, r, j, line):
+    """What a solve brings of contact i, into line j."""
+    d = r.shape[1]
+    at_bias, at = (6, 14) if d == 2 else (15, 29)
+    if d == 2:
+        set_friction(j, mu[i], line)
+    else:
+        line[j, 26], line[j, 28] = mu[i], 0.0
+    for a in range(d):
+        line[j, at_bias + a] = bias[i, a]
+        line[j, at + a] = r[i, a]
+        line[j, at + d + a] = r[i, a]
+
+
+@stage
+def load_body(b, v, j, state):
+    """Velocities of body b into line j, also as those of a sweep before."""
+    before = 6 if v.shape[1] == 3 else 14
+    for e in range(v.shape[1]):
+        state[j, e] = v[b, e]
+        state[j, before + e] = v[b, e]
 
 
 @stage

@@ -18,6 +18,8 @@ from drystone.kernels.light_islands import (
     EVERY,
     GO_ON,
     SOON,
+    load_body,
+    load_contact,
     momentum,
     verdict,
     wake,
@@ -25,17 +27,16 @@ from drystone.kernels.light_islands import (
     worth_resort,
 )
 from drystone.kernels.light_judge import judge_spatial, ratios
-from drystone.kernels.light_planar import judge_planar, set_friction, sweep_planar
+from drystone.kernels.light_planar import judge_planar, sweep_planar
 from drystone.kernels.light_spatial import sweep_spatial
 
 
 @kernel
-def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, near, line, state):
+def gather(order, body, number, members, bias, mu, r, v, contact, motion, near, line, state):
     """Lines of the island in the new order, with what a solve brings; returns 0.
 
     members (n,): bodies in their new order; near (nc, 2), line (nc, .), state (n, .): out.
     """
-    at_bias, at, before = (6, 14, 6) if d == 2 else (15, 29, 14)
     last = order.size - 1
     for j in range(order.size):
         i = order[min(j + AHEAD, last)]
@@ -48,23 +49,12 @@ def gather(order, body, number, members, d, bias, mu, r, v, contact, motion, nea
         near[j, 0], near[j, 1] = number[body[i, 0]], number[body[i, 1]]
         for e in range(contact.shape[1]):
             line[j, e] = contact[i, e]
-        if d == 3:
-            line[j, 28] = 0.0
-        if d == 2:
-            set_friction(j, mu[i], line)
-        else:
-            line[j, 26] = mu[i]
-        for a in range(d):
-            line[j, at_bias + a] = bias[i, a]
-            line[j, at + a] = r[i, a]
-            line[j, at + d + a] = r[i, a]
+        load_contact(i, bias, mu, r, j, line)
     for j in range(members.size):
         b = members[j]
         for e in range(motion.shape[1]):
             state[j, e] = motion[b, e]
-        for e in range(v.shape[1]):
-            state[j, e] = v[b, e]
-            state[j, before + e] = v[b, e]
+        load_body(b, v, j, state)
     return 0
 
 

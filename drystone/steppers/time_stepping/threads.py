@@ -134,7 +134,7 @@ class Sweeper:
         state = self._array("state", members.size, motion.shape[1])
         speed = self._array("speed", hi - lo, d)
         gather(
-            order, body, number, members, d, task.bias, task.mu, task.r, task.v, contact, motion,
+            order, body, number, members, task.bias, task.mu, task.r, task.v, contact, motion,
             near, line, state,
         )  # fmt: skip
         plain_q, free_q = free_scales(lo, hi, task.q, contact, 13 if d == 2 else 27)
