@@ -305,8 +305,8 @@ def plot_energy() -> None:
 
 
 def plot_chains() -> None:
-    """Grains after thirty seconds of shaking, and bricks in running bond."""
-    ds.plot(_kept("brazil-nut", 30.0), "chains", path=PICTURES / "plot_chains.png")
+    """Grains as the box throws them, and bricks in running bond."""
+    ds.plot(_kept("brazil-nut", 29.0), "chains", path=PICTURES / "plot_chains.png")
     ds.plot(_kept("wall", 1.0), "chains", path=PICTURES / "plot_chains_wall.png")
 
 

@@ -14,7 +14,7 @@ from drystone.comparison.kept import Kept
 from drystone.comparison.measures import errors
 from drystone.plots import style
 from drystone.plots.axes import FLOOR, log_scale, unit
-from drystone.plots.figures import DPI, check_path
+from drystone.plots.figures import DPI, check_path, trim
 from drystone.plots.planar_picture import planar_limits
 from drystone.plots.reading import frame, series
 from drystone.plots.states import draw_chains, draw_picture, picture_ratio
@@ -149,6 +149,7 @@ def draw_states(
             cell.set_title(f"{label}, t = {run.time[_frame(run, time)]:.4g} s", loc="left")
         for cell in cells[len(runs) :]:
             cell.set_axis_off()
+        trim(fig)
         if place is not None:
             style.save(fig, place, DPI)
     return fig

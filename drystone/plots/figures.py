@@ -195,13 +195,13 @@ def plot(
         for cell, name in zip(cells, names, strict=False):
             _fill(cell, run, QUANTITIES[name], look, titled=len(names) > 1)
         if len(names) == 1 and not QUANTITIES[names[0]].timed:
-            _trim(fig)
+            trim(fig)
         if place is not None:
             style.save(fig, place, DPI)
     return fig
 
 
-def _trim(fig: Figure) -> None:
+def trim(fig: Figure) -> None:
     """Take away the height that a picture with equal scales leaves empty."""
     fig.draw_without_rendering()
     wide, tall = fig.get_size_inches()

@@ -79,7 +79,7 @@ Spare = list[dict[str, np.ndarray]]
 
 def noted_rows(numbers: Floats) -> int:
     """Contacts that are handed on at a time; numbers (n, ...): what is noted of each."""
-    return NOTED // numbers[:1].nbytes
+    return NOTED // (numbers.itemsize * numbers.shape[1])
 
 
 def _swap(s: Any, name: str, fresh: np.ndarray | None) -> np.ndarray:
@@ -184,14 +184,14 @@ class Frames:
     def give_back(self, chunk: dict[str, np.ndarray]) -> None:
         """States and contacts of a chunk are not needed any more: arrays may be used again. Small
         ones become large here, and are written to: the first time costs microseconds a page."""
-        whole = {name: chunk.pop(name).base for name in (*MOVING, *MANY) if name in chunk}
+        parts = {name: chunk.pop(name) for name in (*MOVING, *MANY) if name in chunk}
         if self.spare is None:
             return
-        numbers = whole.get("numbers")
-        if numbers is not None and len(numbers) < (many := noted_rows(numbers)):
-            for name in MANY:
-                whole[name] = np.full((many, *whole[name].shape[1:]), 0, whole[name].dtype)
-        self.spare.append({name: array for name, array in whole.items() if array is not None})
+        whole = {name: part.base for name, part in parts.items() if part.base is not None}
+        many = noted_rows(parts["numbers"]) if "numbers" in whole else 0
+        for name in MANY if many > len(whole.get("numbers", ())) else ():
+            whole[name] = np.full((many, *parts[name].shape[1:]), 0, parts[name].dtype)
+        self.spare.append(whole)
 
     def states(self) -> list[State]:
         return [

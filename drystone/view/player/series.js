@@ -30,8 +30,9 @@ class Plot {
       const item = document.createElement("span"), swatch = document.createElement("i");
       swatch.style.background = line.colour;
       line.text = document.createElement("b");
-      const name = document.createElement("em");
-      name.textContent = name.title = line.label;
+      const name = document.createElement("em"), said = document.createElement("bdi");
+      said.textContent = name.title = line.label;
+      name.append(said);
       item.append(swatch, name, line.text);
       this.legend.append(item);
     }
