@@ -78,7 +78,8 @@ class Event:
     """Something that ended a smooth phase of motion.
 
     time [s]; kind: "impact", "jam" (an impulse without collision), "touch", "release", "slip",
-    "stick", "contacts" (their set changed), "limit"; names: of the contacts; energy: T+ - T- [J].
+    "stick", "turn" (of slip that kept its direction), "contacts" (their set changed), "limit";
+    names: of the contacts; energy: T+ - T- [J].
     """
 
     time: float

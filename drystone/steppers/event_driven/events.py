@@ -38,10 +38,10 @@ FINE = 1e-3  # of the slip speed: how well their ends are located
 INSTANT = 1e-10  # [s]: the same of what is there or not: contacts, pieces of surfaces
 LAW = ("pull", "press", "cone")
 HEARD = ("gap", "limit", "slip"), ("gap", "limit")  # in storms; without progress
-LIGHT = ("gap", "slip", "grow", "set")  # what needs no forces to be looked at
+LIGHT = ("gap", "slip", "grow", "turn", "set")  # what needs no forces to be looked at
 ENDS = {
     "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
-    "slip": "stick", "grow": "slip", "set": "contacts", "piece": "border",
+    "slip": "stick", "grow": "slip", "turn": "turn", "set": "contacts", "piece": "border",
 }  # fmt: skip
 
 IN_PIECES = (kinds.CAPSULE_2D, kinds.CAPSULE, kinds.CYLINDER, kinds.CONE)  # whose curvature jumps
@@ -94,7 +94,7 @@ class Watch:
         low = np.minimum(start.gap, 0.0)
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
-        self.piece = start.kin.piece
+        self.piece, self.gap = start.kin.piece, start.contacts.gap
         slides, word = mode.sliding.slides, np.array(mode.forces.word, "<U9")
         gives = (word == "onset") & ~slides & (start.state.mu[:, 0] > 0.0)
         self.gives: list[int] = np.flatnonzero(gives).tolist()
@@ -182,6 +182,8 @@ class Watch:
             return NONE * self.mode.held.scene.size
         if kind in ("slip", "grow"):
             return FINE * self.mode.tolerances.slip
+        if kind == "turn":
+            return PART * self.mode.sliding.aside * self.slow
         return PART * self._slack(name) if kind in LAW else 0.0
 
     def _gaps(self, state: State, found: Contacts, own: Contacts, out: Probe) -> None:
@@ -235,9 +237,9 @@ class Watch:
                     out.rates["limit", action] = float(acts.u[k])
 
     def _slips(self, kin: ContactKinematics, u: Floats | None, out: Probe) -> None:
-        """Sliding contacts: those with a direction of their own stop when they turn back; the
-        others when they are slow. Closed ones alone have friction. u (nc, d - 1): slip, those of
-        actions of joints after those of contacts."""
+        """Sliding contacts: those with a direction of their own stop when they turn back, or turn
+        aside; the others when they are slow. Closed ones alone have friction. u (nc, d - 1): slip,
+        those of actions of joints after those of contacts."""
         sliding, nr, tol = self.mode.sliding, len(kin), self.mode.tolerances
         u = kin.velocity[:, 1:] if u is None else u
         speed = np.sqrt((u**2).sum(axis=1)).tolist()
@@ -249,14 +251,22 @@ class Watch:
                 continue
             way = sliding.way[i - nr] * u[i, 0] if i >= nr else 0.0
             if i < nr:
-                way = float((kin.frame[i, 1:] @ sliding.direction[i]) @ u[i])
-                if u.shape[1] == 2:
+                s = kin.frame[i, 1:] @ sliding.direction[i]
+                way = float(s @ u[i])
+                if u.shape[1] == 2 and sliding.straight[i]:
+                    across = abs(s[0] * u[i, 1] - s[1] * u[i, 0])
+                    out.values["turn", i] = sliding.aside * (speed[i] + self.slow) - float(across)
+                elif u.shape[1] == 2:
                     out.values["grow", i] = 4.0 * self.slow - speed[i]
             out.values["slip", i] = float(way) + TURNED * tol.slip
 
     def _lost(self, found: Contacts, own: Contacts, lost: Bools, out: Probe) -> None:
-        """Closed contacts that are not found, unless they only changed their name."""
+        """Closed contacts that are not found, unless they only changed their name, or are found
+        elsewhere under their name."""
         mode = self.mode
+        off = ~lost & (np.abs(own.gap - self.gap) > mode.held.scene.jump)
+        for i in np.flatnonzero(off & mode.closed[: lost.size]).tolist():
+            out.values["set", i] = -1.0
         for i in np.flatnonzero(lost & mode.closed[: lost.size]).tolist():
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)

@@ -33,12 +33,17 @@ class Sliding:
     slides, frozen (nc,): a frozen direction stays the same vector: always in the plane, where it
     is a sign, and in space while the slip is too slow to have a direction; otherwise it is that
     of the velocity. direction (nr, dim): world vectors of contacts; way (n,): signs of actions.
+    straight (nr,): frozen directions of slip that has one and keeps it to within `aside`, a part of
+    it: what there is across it would die out at a rate of mu g over the slip speed, and the
+    slower it slips the shorter were the steps of an integrator that follows it.
     """
 
     slides: Bools
     frozen: Bools
     direction: Floats
     way: Floats
+    straight: Bools
+    aside: float
 
     def __call__(self, kin: ContactKinematics, u: Floats) -> Floats:
         """(nc, d - 1) slip directions in the contacts' frames."""
@@ -139,6 +144,15 @@ class Mode:
             f[system.contacts], joint[system.joints] = mine, ties
             acceleration[system.bodies] = 0.0
         return f, joint, acceleration
+
+    def straighten(self, state: State, slow: float) -> None:
+        """Slip that stopping others has turned aside keeps the direction that it has now."""
+        way, rows = self.sliding, self.held.rows(state, None, self.tolerances)
+        for i in np.flatnonzero(way.straight).tolist():
+            frame, u = rows.kin.frame[i, 1:], rows.state.u[i, 1:]
+            s, speed = frame @ way.direction[i], float(np.sqrt(u @ u))
+            if abs(s[0] * u[1] - s[1] * u[0]) > 0.5 * way.aside * (speed + slow):
+                way.direction[i] = u @ frame / speed
 
     def rest(self, state: State) -> None:
         """Islands that are in equilibrium stay so for the phase; their velocities become zero, in

@@ -24,6 +24,20 @@ ROUNDS = 5
 TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
 EXACT = 1e-13  # of the bodies' size: gaps and openings that need no correction
 STILL = 1e-12  # [m/s] of a body's size of 1 m: the same of speeds
+DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
+
+
+def put_to_rest(mode: Mode, state: State, touch: float, slow: float) -> Floats:
+    """Close what presses as a phase begins and stop it, in place; the gaps that closed contacts
+    keep (nc,). touch [m], slow [m/s]: as in the options."""
+    gap = mode.held.closing(state).gap
+    deep = np.abs(gap) > DEEP * touch
+    targets: Floats = np.where(deep & np.isfinite(gap), gap, 0.0)
+    close(mode, state, targets)
+    stop(mode, state, start=True)
+    mode.straighten(state, slow)
+    mode.rest(state)
+    return targets
 
 
 def close(mode: Mode, state: State, targets: Floats) -> Floats:
@@ -37,7 +51,8 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
     best = np.inf
     for _ in range(ROUNDS):
         rows = held.closing(state)
-        pressed = np.flatnonzero(mode.closed & np.isfinite(rows.gap) & ~rows.lost)
+        near = np.abs(rows.gap - targets) <= scene.jump  # others have met other features
+        pressed = np.flatnonzero(mode.closed & near & ~rows.lost)
         C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.error])
         worst = float(np.abs(C).max(initial=0.0))
         if worst <= EXACT * scene.size or worst > 0.5 * best:

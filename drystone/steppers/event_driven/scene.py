@@ -23,6 +23,7 @@ from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
 
 NEAR = 1e-3  # of a geom's size: how far apart the points of a closed contact are looked for
+JUMP = 1e-4  # of a body's size: a closed contact whose gap is more off is one of other features
 Key = tuple[int, int, int]
 
 
@@ -55,6 +56,7 @@ class Scene:
         solid = np.isfinite(self.sizes) & (self.sizes > 0)  # a body may have no shape
         finite = self.sizes[solid]
         self.size = float(np.median(finite)) if finite.size else 1.0
+        self.jump = JUMP * self.size
         moving = self.sizes[(model.inverse_mass > 0) & solid]
         self.least = float(moving.min(initial=np.inf))
         radius = model.geoms.radius

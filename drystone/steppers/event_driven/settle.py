@@ -27,6 +27,7 @@ from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.mode import Mode, Sliding
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.touch import Held, Rows, Slip
+from drystone.steppers.snapshot import Snapshot
 from drystone.types import Bools, Floats, Status
 
 ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
@@ -37,6 +38,8 @@ SINKS = 10.0  # times touch a second: what approaches more slowly than that gets
 LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
 TURNED = 0.1  # of the slip speed: slip that has a direction
 OFTEN = 3  # events of one contact at the bounds of its force in a frame; more are reported
+STRAIGHT = 0.1  # of what slip that keeps its direction may be across it: of accelerations
+GOES_ON = 1e-2  # the same: two directions of it that are one
 MANY = 4  # events in a frame after which forces are taken from inside their bounds
 
 
@@ -83,13 +86,15 @@ class Settler:
         touch: float,
         slow: float,
         max_impacts: int,
+        aside: float,
     ) -> None:
         self.scene, self.law, self.method = scene, law, method
         self.tolerances, self.touch, self.slow = tolerances, touch, slow
         self._fine = tolerances, slow
-        self.max_impacts = max_impacts
+        self.max_impacts, self.aside = max_impacts, aside
         self.restarts = 0  # of the present frame
         self.stopped: frozenset[str] = frozenset()  # contacts whose slip has just come to its end
+        self.kept: dict[str, Floats] = {}  # directions of straight slip in the last phase
         self.exact = method.solver.name not in APPROXIMATE
 
     def loosen(self, factor: float) -> None:
@@ -99,6 +104,23 @@ class Settler:
         slip = max(fine.slip, min(factor * fine.slip, 0.01 * LOOSEST))
         self.tolerances = Tolerances(normal=normal, slip=slip)
         self.slow = max(slow, min(factor * slow, LOOSEST))
+
+    def snapshot(self) -> Snapshot:
+        """Directions of straight slip, by the names of contacts."""
+        names, way = list(self.kept), list(self.kept.values())
+        return {"names": np.array(names, np.str_), "way": np.array(way).reshape(-1, 3)}
+
+    def restore(self, known: Snapshot) -> None:
+        """Take over what ``snapshot`` gave."""
+        self.kept = dict(zip(known["names"].tolist(), known["way"], strict=True))
+
+    @property
+    def little(self) -> float:
+        """Kinetic energy of all bodies at the speeds of rest, as they are without storms [J]."""
+        fine, slow = self._fine
+        speed = max(fine.normal, fine.slip, 2.0 * slow)
+        mass = self.scene.model.inverse_mass
+        return float(0.5 * speed**2 * (1.0 / mass[mass > 0]).sum())
 
     def settle(self, state: State, books: Books) -> Mode:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
@@ -125,6 +147,7 @@ class Settler:
                 continue
             if forces.ray is None:
                 forces = shared_forces(rows.state, forces)
+                self._straighten(sliding, rows, forces, fresh)
                 return self._phase(held, forces, sliding, fresh, books)
             self._jam(state, rows, forces, books)
         names = ", ".join(sorted({name.split(" ")[0] for name in held.names}))
@@ -292,7 +315,28 @@ class Settler:
         frozen: Bools = (speed <= 2.0 * self.slow) | rows.loaded | (state.d == 2)
         unit = state.slip_directions
         direction = np.einsum("iak,ia->ik", rows.kin.frame[:, 1:], unit[:nr])
-        return Sliding(slides, frozen, direction, unit[nr:, 0].copy())
+        return Sliding(
+            slides, frozen, direction, unit[nr:, 0].copy(), np.zeros(nr, bool), self.aside
+        )
+
+    def _straighten(self, sliding: Sliding, rows: Rows, forces: Forces, fresh: Bools) -> None:
+        """In space slip whose acceleration is along it keeps its direction, and one that it kept
+        in the last phase goes on: taken anew from the slip, phase by phase, rounding would grow."""
+        state, nr, kept, self.kept = rows.state, rows.nr, self.kept, {}
+        if state.d == 2 or nr == 0:
+            return
+        a, s = forces.contact_acceleration[:, 1:], state.slip_directions
+        across = np.abs(s[:, 0] * a[:, 1] - s[:, 1] * a[:, 0])
+        size = max(np.abs(a).max(initial=0.0), np.abs(state.acceleration).max(initial=0.0))
+        along = across <= STRAIGHT * sliding.aside * size
+        sliding.straight[:] = (sliding.slides & along & ~fresh)[:nr]
+        sliding.frozen[:nr] |= sliding.straight
+        for i in np.flatnonzero(sliding.straight).tolist():
+            old = rows.kin.frame[i, 1:] @ kept.get(state.key[i], np.zeros(3))
+            old /= max(float(np.sqrt(old @ old)), 1e-300)
+            if np.abs(old - s[i]).max() <= GOES_ON * sliding.aside:
+                sliding.direction[i] = old @ rows.kin.frame[i, 1:]
+            self.kept[state.key[i]] = sliding.direction[i].copy()
 
     def _turn(
         self, sliding: Sliding, rows: Rows, forces: Forces, fresh: Bools, start: Bools

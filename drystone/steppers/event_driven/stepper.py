@@ -35,6 +35,8 @@ from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.steppers.tables import contact_table, joint_table
 from drystone.types import Floats, Ints
 
+ASIDE = 10.0  # times rtol: part of a straight slip that may be across it
+
 
 class EventStepper:
     """Steps a model by ``EventDriven``; keeps index sets and the length of steps."""
@@ -76,8 +78,9 @@ class EventStepper:
         scene.turns = turns
         tolerances = Tolerances(normal=o.rest_speed, slip=o.slip_speed)
         settler = Settler(
-            scene, o.law, self.method, tolerances, o.touch, o.turning_speed, o.max_impacts
-        )
+            scene, o.law, self.method, tolerances, o.touch, o.turning_speed, o.max_impacts,
+            ASIDE * o.rtol,
+        )  # fmt: skip
         hint = None if self._loop is None else self._loop.hint
         self._loop = Loop(scene, settler, o.integrator, o.rtol, o.atol)
         self._loop.hint = hint

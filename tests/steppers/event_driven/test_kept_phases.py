@@ -30,6 +30,7 @@ def same_bits(a, b):
         ("block-feeder", {"n": 4}, rough(), 30),
         ("sliding-block", {}, ds.EventDriven(), 20),
         ("rolling-ball", {}, ds.EventDriven(), 15),
+        ("dominoes", {"n": 3}, rough(), 30),
     ],
 )
 def test_a_phase_that_goes_on_is_resumed_to_the_bit(name, settings, method, frames):
