@@ -158,17 +158,16 @@ the friction of Dantzig's answer given as a load, which makes accelerations uniq
 Dantzig's (in brackets, how often to 1e-8, with those of the next column, and the farthest). Answers
 *against the law* are neither: those of `lemke` obey its polyhedral cone and give way where the
 round one would hold; `lemke, round` goes on from them to the round cone by their index set. In
-those of the run a phase begins past a bound: its forces were found before its contacts were closed
-and stopped, which changes how nearly parallel contacts share the load. In space the static law
-(14-1) also leaves the direction open in which a contact gives way: it is given, that of the run or
-of Coulomb's law for accelerations. The polyhedral cone of `lemke` and the square of `qp-signs` have
-a corner, or an axis, along the friction of Dantzig's answer.
+space the static law (14-1) also leaves the direction open in which a contact gives way: it is
+given, that of the run or of Coulomb's law for accelerations. The polyhedral cone of `lemke` and the
+square of `qp-signs` have a corner, or an axis, along the friction of Dantzig's answer.
 
 Where contacts are nearly parallel (`collapse` at 0.75 s) the matrix has eigenvalues of 1e-8 to
 1e-16 of the largest. The square of the distance of two answers' accelerations, in the kinetic
 norm, is the product of their distances in forces and in accelerations of the contacts: residuals of
-1e-16 leave accelerations of bodies open by 1e-8 and more, and those of 1e-11, with which forces
-that all contacts share count as exact, by 1e-6.
+1e-16 leave accelerations of bodies open by 1e-8 and more, and those up to 1e-10, with which forces
+that all contacts share count as exact, by 1e-5. These few are not the same to 1e-8 with friction
+given.
 
 `lp` and `qp` take no friction of unknown direction, `qp` no matrix that sliding makes indefinite,
 and (8-11) none that it makes unsymmetric: there Dantzig's friction is a load (*loads*), and they
