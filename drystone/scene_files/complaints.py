@@ -93,18 +93,32 @@ def short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+# what others call shapes and joints, and keys that are not where they are looked for
+ALSO = {
+    "cube": "box", "brick": "box", "ball": "sphere", "circle": "disk", "square": "rectangle",
+    "plane": "ground", "mesh": "mesh-file", "revolute": "hinge", "prismatic": "slider",
+    "spherical": "ball",
+}  # fmt: skip
+ELSEWHERE = {
+    "ground": "the ground is one of the bodies, {name: ground, shape: {kind: ground}}",
+    "dt": "the step belongs to the method, {name: time-stepping, dt: 0.005}",
+}
+
+
 def _words(item: Any) -> str:
     """What was expected, in our words."""
     kind, context = item["type"], item.get("ctx", {})
     if kind == "missing":
         return "is missing"
     if kind == "unknown_key":
-        return f"unknown key: {context['hint']}"
+        hint = ELSEWHERE.get(context["key"]) if context["hint"].startswith("expected") else None
+        return f"unknown key: {hint or context['hint']}"
     if kind == "union_tag_not_found":
         return "is missing"
     if kind == "union_tag_invalid":
         known = [text.strip(" '") for text in context["expected_tags"].split(",")]
-        near = get_close_matches(str(context["tag"]), known, n=1)
+        other = ALSO.get(str(context["tag"]))
+        near = [other] if other in known else get_close_matches(str(context["tag"]), known, n=1)
         return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
     if kind == "literal_error":
         known = [text.strip(" '") for text in context["expected"].replace(" or ", ",").split(",")]

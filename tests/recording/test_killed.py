@@ -15,7 +15,7 @@ from tests.recording.killed import simulation
 
 WORKER = Path(__file__).parent / "killed.py"
 # each a second and more, so that kills within 0.8 s find it running
-STEPS = {"spheres": 12000, "brazil-nut": 1500, "four-bar": 4000}
+STEPS = {"spheres": 12000, "brazil-nut": 1500, "four-bar": 30000}
 # twice as long, for kills within SECONDS: few come before the first frames are flushed
 LONGER, SECONDS = 2, 1.8
 

@@ -132,7 +132,8 @@ def read(path: Path) -> Problem:
             for root, build in (("fclib_local", _local), ("fclib_global", _global)):
                 if reader.has(root):
                     return build(reader, root)
-            raise reader.error("/", "holds neither fclib_local nor fclib_global")
+            hint = "; it looks like a recording of a run" if "frames" in file else ""
+            raise reader.error("/", f"holds neither fclib_local nor fclib_global{hint}")
     except ProblemFileError:
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError) as error:
