@@ -2,9 +2,9 @@
 
 Numba keys its cache on the file a function is written in: an edit in *another* kernel file that
 is inlined into this one goes unnoticed, and a warm cache ignores bounds checking. So each kernel
-file has a folder named after a hash of its source, of every kernel source it imports, the mode
-and the Numba version: an edit starts fresh folders for what it touches and for nothing else, and
-an install folder that cannot be written to does not matter.
+file has a folder named after a hash of its source, of every kernel source it imports, of
+``_packed``, the mode and the Numba version: an edit starts fresh folders for what it touches and
+for nothing else, and an install folder that cannot be written to does not matter.
 
 ``DRYSTONE_JIT`` chooses the mode: ``on`` (default), ``bounds`` (index checks), ``off`` (plain
 Python, for debuggers and coverage).
@@ -41,6 +41,7 @@ def cache_folder(module: str) -> Path:
     return _root() / f"{module.rpartition('.')[2]}-{digest.hexdigest()[:16]}"
 
 
+PACKED = "drystone.kernels._packed"  # machine code of whoever gets such arrays has how they lie
 _IMPORT = re.compile(
     rb"^(?:from|import)\s+(drystone\.kernels[\w.]*)(?:\s+import\s+(\([^)]*\)|.*))?", re.M
 )
@@ -49,7 +50,7 @@ _IMPORT = re.compile(
 @cache
 def _sources(module: str) -> frozenset[str]:
     """Names of the kernel modules whose sources can end up in this one's machine code."""
-    seen, left = {__name__}, [module]
+    seen, left = {__name__, PACKED}, [module]
     while left:
         name = left.pop()
         if name in seen:
