@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import math
 import os
 import resource
@@ -81,11 +82,14 @@ def growth(
         scene = build("spheres", n=n, across=across)
         rough = scene.simulation(dt=4.0 * scene.method.dt)
         rough.run(settle * (max(1.0, n / 1000) ** (1 / 6) if deep else 1.0))
+        start = rough.state.copy()
+        del rough  # memory is measured, too: of one simulation at a time
+        gc.collect()
         tell(f"{n} spheres, measured")
         with _threads(1):
-            median, tally = _median(scene, rough.state, steps)
+            median, tally = _median(scene, start, steps)
         threads = count_threads()
-        shared = _median(scene, rough.state, steps)[0] if threads > 1 else median
+        shared = _median(scene, start, steps)[0] if threads > 1 else median
         stages = {name: seconds / tally.steps for name, seconds in tally.seconds.items()}
         per_step = tally.iterations / tally.steps
         memory = before, peak_memory()

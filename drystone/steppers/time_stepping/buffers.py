@@ -26,6 +26,7 @@ from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
 SOON = 8  # frames with contacts until memory is there that somebody else has touched
+FRAMES = 4 << 20  # bytes of states that are made room for at once
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
@@ -250,10 +251,14 @@ class Buffers:
         real[the.STILL] = max(STILL, SLOW * real[the.H] * gravity)
         real[the.TOUCH] = TOUCH * self.typical
 
-    def make_room_for_frames(self, frames: int) -> None:
+    def make_room_for_frames(self, frames: int, most: int) -> None:
+        """Room for so many, and at once for the `most` that may come if they are small: later a
+        recording's other thread would make this one wait for each array."""
         s = self.s
         s.count[the.RECORDED] = s.count[the.LOGGED] = s.noted_ends[:] = 0
         if frames > s.frame_time.size:
+            state = s.position.nbytes + s.orientation.nbytes + s.velocity.nbytes
+            frames = max(frames, min(most, FRAMES // max(state, 1)))
             s.put(**self._frames(frames, max(frames, s.log.shape[0])))
 
     def make_room_in_log(self, islands: int) -> None:

@@ -155,7 +155,8 @@ class Compiled(Aid, Stepper):
         try:
             while steps > 0:
                 chunk = 1 if self.model.forces else min(steps, CHUNK)
-                buffers.make_room_for_frames(1 + chunk // every if every else 0)
+                wanted = (1 + chunk // every, 1 + CHUNK // every) if every else (0, 0)
+                buffers.make_room_for_frames(*wanted)
                 for part, watched in out.parts(chunk):
                     s.count[the.WATCHED] = watched
                     self._steps(h, part)
