@@ -8,7 +8,6 @@ what one has compiled the other finds on disk, so they meet in the middle and ag
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from drystone.kernels._jit import MODE, cache_folder
 from drystone.simulation import Simulation
 from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+from drystone.steppers.time_stepping.threads import count_cores
 
 # by dimension, and whether there are joints: all worlds of a kind take the same kernels
 SCENES = {
@@ -33,8 +33,7 @@ def compiled_by_two(simulation: Simulation) -> Iterator[None]:
     """While in here, a second process compiles what the simulation will need, if it is missing and
     there is a core for it. It ends with this."""
     stepper = simulation.stepper
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if not isinstance(stepper, Compiled) or (cores or 1) < 2 or not _missing(stepper):
+    if not isinstance(stepper, Compiled) or count_cores() < 2 or not _missing(stepper):
         yield
         return
     process = _started(SCENES[simulation.model.dim, isinstance(stepper, CompiledJoints)])

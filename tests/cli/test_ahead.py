@@ -31,7 +31,7 @@ def started(monkeypatch):
             assert not self.runs
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(ahead, "count_cores", lambda: 2)
     return found
 
 
@@ -61,7 +61,7 @@ def test_one_is_started_where_they_are_missing_and_ends(started, monkeypatch, tm
 
 def test_a_machine_that_starts_none_compiles_alone(monkeypatch, tmp_path):
     monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
-    monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(ahead, "count_cores", lambda: 2)
     monkeypatch.setattr(ahead.sys, "executable", str(tmp_path / "nothing"))
     with ahead.compiled_by_two(scene("sliding-block").simulation()):
         pass
@@ -69,7 +69,7 @@ def test_a_machine_that_starts_none_compiles_alone(monkeypatch, tmp_path):
 
 def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
     monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
-    monkeypatch.setattr(ahead.os, "sched_getaffinity", lambda _: {0}, raising=False)
+    monkeypatch.setattr(ahead, "count_cores", lambda: 1)
     with ahead.compiled_by_two(scene("sliding-block").simulation()):
         pass
     assert not started

@@ -40,8 +40,13 @@ def count_threads() -> int:
         if not text.isdecimal() or int(text) < 1:
             raise OptionError(f"DRYSTONE_THREADS={text!r}: expected a number of threads, 1 or more")
         return int(text)
+    return min(DEFAULT, count_cores())
+
+
+def count_cores() -> int:
+    """Cores that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(DEFAULT, cores or 1)
+    return cores or 1
 
 
 def count_parts(contacts: int) -> int:
