@@ -78,7 +78,8 @@ class Event:
     """Something that ended a smooth phase of motion.
 
     time [s]; kind: "impact", "jam" (an impulse without collision), "touch", "release", "slip",
-    "stick", "turn" (of slip that kept its direction), "contacts" (their set changed), "limit";
+    "stick", "turn" (of slip that kept its direction), "contacts" (their set changed), "limit",
+    "storm" (events crowd: steps with impulses follow);
     names: of the contacts; energy: T+ - T- [J].
     """
 

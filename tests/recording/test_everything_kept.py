@@ -46,15 +46,16 @@ SCRATCH = {
     "EventStepper": [
         "detector.*", "_detector.*", "_loop.scene.detector.*", "_loop.settler.scene.detector.*",
         *(f"_loop.{name}*" for name in (
-            "phase", "_lasts", "_stored", "_waiting",
-            "_coarse", "books", "last", "layout", "work", "settler.restarts",
+            "phase", "_lasts", "_stored", "_waiting", "storms.report",
+            "books", "last", "layout", "work", "settler.restarts",
             "settler.tolerances", "settler.slow", "scene._jointed", "settler.scene._jointed",
         )),
-        "books.*", "held*", "wrench*",
+        "books.*", "held*", "wrench*", "_shown*",
     ],
     "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
 }  # fmt: skip
 SCRATCH["SecondOrder"] = SCRATCH["Stepper"]
+SCRATCH["EventStepper"] += [f"_loop.storms._stepper.{name}" for name in SCRATCH["Stepper"]]
 # the pipeline in Python shares what is kept; arrays of joints are this step's
 SCRATCH["CompiledJoints"] = [
     *SCRATCH["Compiled"], *SCRATCH["Stepper"], "_python*", "_fell*", "_read",
@@ -81,6 +82,7 @@ CASES = [
     ("ellipse-drop", {}, ds.EventDriven(integrator="adams")),
     ("sliding-block", {}, ds.EventDriven(integrator="adams")),
     ("double-pendulum", {}, ds.EventDriven()),
+    ("dominoes", {"n": 4}, ds.EventDriven(max_events=1)),  # in a storm after ten frames
 ]
 
 

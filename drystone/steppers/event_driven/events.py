@@ -37,7 +37,7 @@ PART = 0.3  # of what conditions of L may be violated by, and
 FINE = 1e-3  # of the slip speed: how well their ends are located
 INSTANT = 1e-10  # [s]: the same of what is there or not: contacts, pieces of surfaces
 LAW = ("pull", "press", "cone")
-HEARD = ("gap", "limit", "slip"), ("gap", "limit")  # in storms; without progress
+HEARD = ("gap", "limit")  # what ends phases that make no progress
 LIGHT = ("gap", "slip", "grow", "turn", "set")  # what needs no forces to be looked at
 ENDS = {
     "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
@@ -62,11 +62,11 @@ class Probe:
     rates: dict[Name, float] = field(default_factory=dict)
     joins: list[str] = field(default_factory=list)
 
-    def violated(self, quiet: int = 0) -> list[Name]:
-        """Names of violated conditions; quiet: 1, of gaps, limits and slips; 2, without slips."""
+    def violated(self, quiet: bool = False) -> list[Name]:
+        """Names of violated conditions; quiet: of gaps and limits alone."""
         return [
             name for name, value in self.values.items()
-            if value < 0.0 and (not quiet or name[0] in HEARD[quiet - 1])
+            if value < 0.0 and (not quiet or name[0] in HEARD)
         ]  # fmt: skip
 
 
@@ -320,7 +320,7 @@ def _lowest(c0: float, r0: float, c1: float, r1: float) -> tuple[float, float]:
     return best
 
 
-def first_event(watch: Watch, look: Look, a: Probe, b: Probe, quiet: int) -> tuple[Probe, Probe]:
+def first_event(watch: Watch, look: Look, a: Probe, b: Probe, quiet: bool) -> tuple[Probe, Probe]:
     """(last legal, first illegal) probe between a, legal, and b, illegal."""
     run, last = 0, 0
     tiny = 4.0 * np.spacing(max(abs(a.t), abs(b.t)))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.integrate import DOP853, RK45
 
-from drystone.constraints.joints.forces import stored_by_joints
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
 from drystone.errors import SimulationError
@@ -22,6 +21,7 @@ from drystone.steppers.event_driven.projection import check_closed, close, put_t
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Island, islands_from, snapshot_of
+from drystone.steppers.event_driven.storm import Storms
 from drystone.steppers.event_driven.stretched import Stretched
 from drystone.steppers.event_driven.tables import islands_at_rest
 from drystone.steppers.event_driven.told import over, told
@@ -33,8 +33,8 @@ INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": Adams}
 SAMPLES = 32  # looks into one step of fast bodies
 TRAVEL = 0.5  # of the smallest body's size between two looks
 PATIENCE = 12  # events without progress before conditions are looked at less closely
-STORM = 40  # events in a frame after which contacts rest, stick and stop turning ten times earlier;
-COARSE = 16  # after twice as many forces follow the laws only at so many instants of a frame
+MANY = 40  # events in a frame after which contacts rest, stick and stop turning ten times earlier
+LOOSEST = 4  # times ten, at most
 PROGRESS = 1e-11  # [s]
 EARLIER = 4  # rounds of an event's time
 AGAIN = 2  # more rounds of forces for what is closed and stopped, where these were
@@ -47,9 +47,15 @@ class Loop:
     from frame to frame."""
 
     def __init__(
-        self, scene: Scene, settler: Settler, integrator: str, rtol: float, atol: float
+        self,
+        scene: Scene,
+        settler: Settler,
+        storms: Storms,
+        integrator: str,
+        rtol: float,
+        atol: float,
     ) -> None:
-        self.scene, self.settler = scene, settler
+        self.scene, self.settler, self.storms = scene, settler, storms
         self.integrator, self.rtol, self.atol = integrator, rtol, atol
         self.layout = Layout(scene.model)
         self.hint: float | None = None
@@ -59,7 +65,6 @@ class Loop:
         self.phase: Phase | None = None
         self._lasts = False  # whether the phase goes on in the next frame
         self._stored: Snapshot | None = None  # a phase that does
-        self._coarse = False
         self._history: History | None = None
         self._flat: tuple[str, ...] = ()
         self._waiting: list[Island] = []
@@ -68,33 +73,42 @@ class Loop:
         """The state at time `until`; books take what happens."""
         self.books, self.work, self.last = books, np.zeros(4), None
         now = state.copy()
-        stuck, begin, self.settler.stopped = 0, state.time, frozenset()
+        stuck, self.settler.stopped = 0, frozenset()
         moved = self.scene.sleepers.begin(state)
         phase = self._kept(state, moved)
-        while True:
+        while now.time < until:
+            if now.time < self.storms.until:
+                now, phase, moved = self._weather(now, until), None, True
+                continue
             self._lay_to_rest(now, moved)
-            moved = False
-            storm = min(books.restarts // STORM, 2)
-            power = storm + min(books.restarts // (4 * STORM), 2)
+            moved, self.storms.report = False, None
+            power = min(books.restarts // MANY, LOOSEST)
             self.settler.loosen(10.0**power)
             self.settler.restarts = books.restarts
-            if storm:
-                books.say(f"more than {storm * STORM} events: speeds of rest times {10**power}")
-            self._coarse = storm == 2
+            if power:
+                books.say(f"more than {power * MANY} events: speeds of rest times {10**power}")
             phase = phase or self._begin(now, stuck)
             before = now.time
-            pause = now.time + (until - begin) / COARSE if self._coarse else until
-            now, phase = self._run(phase, now, min(until, pause), stuck), None
+            now, phase = self._run(phase, now, until, stuck), None
             if now.time >= until:
-                self.scene.sleepers.end(now)
-                return now
+                break
             books.restarts += 1
+            self.storms.event(now.time)
             stuck = stuck + 1 if now.time - before <= PROGRESS else 0
             if stuck > 10 * PATIENCE:
                 raise SimulationError(
                     f"at t = {now.time:.9g} s events follow each other without progress; the last "
                     f"were {', '.join(e.kind for e in books.events[-4:])}"
                 )
+        self.scene.sleepers.end(now)
+        return now
+
+    def _weather(self, state: State, until: float) -> State:
+        """The state after a storm, or at `until`, if it goes on."""
+        self.scene.sleepers.clear()
+        self.settler.method.forget()
+        self.phase, self.last, self._history = None, None, None
+        return self.storms.weather(state, until, self.scene, self.books, self.work)
 
     def _lay_to_rest(self, state: State, moved: bool) -> None:
         """Islands that were in equilibrium in the last phase sleep from now on; moved: somebody
@@ -122,6 +136,7 @@ class Loop:
             "history": {} if self._history is None else self._history.snapshot(),
             "waiting": snapshot_of(self.scene.model, self._tired(Books())),
             "sleepers": self.scene.sleepers.snapshot(), "phase": phase or {},
+            "storms": self.storms.snapshot(),
         }  # fmt: skip
         return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
 
@@ -135,6 +150,7 @@ class Loop:
         self.scene.sleepers.restore(part_of(known, "sleepers"))
         self._waiting = islands_from(self.scene.model, part_of(known, "waiting"))
         self._stored = part_of(known, "phase") or None
+        self.storms.restore(part_of(known, "storms"))
 
     def _begin(self, state: State, stuck: int) -> Phase:
         """The phase that begins at a state, which is changed in place: impacts, and what presses
@@ -147,7 +163,7 @@ class Loop:
             if min(x.min(initial=np.inf) for x in mode.margins(now)) >= -PAST:
                 break
             mode, targets = self._rested(state)  # forces of what is closed now
-        loose = max(100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(books.restarts // STORM, 2))
+        loose = max(100.0 ** min(stuck // PATIENCE, 3), 10.0 ** min(books.restarts // MANY, 2))
         self.layout = self.layout.of(self.scene.sleepers.awake)
         out = Phase(
             mode, state, targets, self.layout, settler.touch, settler.slow, loose, books.left
@@ -170,7 +186,7 @@ class Loop:
             settler.loosen(1.0)
             mode, moving = settler.settle(state, self.books), state.copy()
             targets = put_to_rest(mode, state, settler.touch, settler.slow)
-        self.work[CONSTRAINT] += self._energy(state) - self._energy(moving)
+        self.work[CONSTRAINT] += self.scene.energy(state) - self.scene.energy(moving)
         return mode, targets
 
     def _kept(self, state: State, moved: bool) -> Phase | None:
@@ -206,7 +222,7 @@ class Loop:
             path = StepPath(solver)
             after = self._accept(phase, solver)
             self.hint = float(max(longest, solver.h_abs))
-            margin = self._travel(state, after)
+            margin = self.scene.travel(state, after, self.settler.touch)
             prior = phase.last or watch.probe(state, margin, self.last)
             event, probe = self._look(watch, path, after, prior, margin, stuck)
             if event is not None:
@@ -215,7 +231,8 @@ class Loop:
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
-            if not flat and phase.paths.flat(probe.now).any():
+            flattens = not flat and phase.paths.flat(probe.now).any()
+            if flattens or self.storms.count_step(solver.t, mode, probe.now):
                 return self._keep(after, solver.y)
             phase.accept(solver.t, solver.y, probe.now)
             self._tell(mode, probe.now)
@@ -224,7 +241,7 @@ class Loop:
         if isinstance(solver, Adams):
             y = solver.y.copy()
             self._history = History(mode.signature, solver.t, y, solver.past, solver.order)
-        self._lasts = not flat and not self._coarse and phase.lasts(self.settler.touch)
+        self._lasts = not flat and phase.lasts(self.settler.touch)
         return self._keep(state, solver.y)
 
     def _tell(self, mode: Mode, now: Evaluation) -> None:
@@ -236,7 +253,7 @@ class Loop:
             mode.method.listener(told(mode, now, self.settler.touch))
 
     def _renamed(self, probe: Probe, stuck: int) -> bool:
-        if not probe.joins or self._coarse or stuck > PATIENCE:
+        if not probe.joins or stuck > PATIENCE:
             return False
         self.books.events.append(Event(probe.t, "contacts", tuple(probe.joins)))
         return True
@@ -252,7 +269,7 @@ class Loop:
         return bool(names)
 
     def _solver(self, phase: Phase, t: float, y: Floats, until: float, flat: bool) -> Any:
-        scale = abs(self._energy(self.layout.state(t, y)))
+        scale = abs(self.scene.energy(self.layout.state(t, y)))
         atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
         first = None if self.hint is None else min(self.hint, until - t)
         make = INTEGRATORS[self.integrator]
@@ -288,11 +305,11 @@ class Loop:
         """The state after a step, closed contacts and joints closed."""
         state = self.layout.state(solver.t, solver.y)
         self._advance_turns(state)
-        before = self._energy(state)
+        before = self.scene.energy(state)
         check_closed(self.scene, close(phase.mode, state, phase.targets), state)
         stop(phase.mode, state)
         work = solver.y[self.layout.work].copy()
-        work[CONSTRAINT] += self._energy(state) - before
+        work[CONSTRAINT] += self.scene.energy(state) - before
         solver.y = self.layout.pack(state, work)
         return state
 
@@ -306,7 +323,7 @@ class Loop:
         stuck: int,
     ) -> tuple[tuple[Probe, Probe] | None, Probe | None]:
         """(event, probe at the end): the first violation within the step that was just done."""
-        quiet = 2 if stuck > 4 * PATIENCE else int(self._coarse)
+        quiet = stuck > 4 * PATIENCE
 
         def look(t: float, light: bool = False) -> Probe:
             there = self.layout.state(t, path(t))
@@ -350,7 +367,7 @@ class Loop:
             y = path(t)
             state = self.layout.state(t, y)
             self._advance_turns(state)
-            there, before = state.copy(), self._energy(state)
+            there, before = state.copy(), self.scene.energy(state)
             close(mode, state, phase.targets)
             stop(mode, state)  # the polynomial of a step is less exact than its end
             # what closing moves it may move into others, that meet a little earlier then
@@ -358,7 +375,7 @@ class Loop:
             if late == 0.0 or t - late <= path.begin:
                 break
             t -= late
-        y[self.layout.work][CONSTRAINT] += self._energy(state) - before
+        y[self.layout.work][CONSTRAINT] += self.scene.energy(state) - before
         self.settler.stop(mode, [i for kind, i in names if kind == "slip"])
         held = mode.held.names
         for kind in kinds:
@@ -380,20 +397,3 @@ class Loop:
         if self.scene.joints is not None:
             q = self.scene.jointed(state).q
             self.scene.turns = None if q is None else q.value
-
-    def _travel(self, before: State, after: State) -> Floats:
-        """(ng,) how far a geom's surface can have moved in a step, with something to spare."""
-        dim, h = self.scene.model.dim, after.time - before.time
-        size = np.where(np.isfinite(self.scene.sizes), self.scene.sizes, 0.0)
-        speed = np.zeros(size.size)
-        for state in (before, after):
-            v, w = state.velocity[:, :dim], state.velocity[:, dim:]
-            now = np.sqrt((v**2).sum(axis=1)) + size * np.sqrt((w**2).sum(axis=1))
-            speed = np.maximum(speed, now)
-        moved = np.sqrt(((after.position - before.position) ** 2).sum(axis=1))
-        reach: Floats = np.maximum(h * speed, moved) + 2.0 * self.settler.touch
-        return np.asarray(1.2 * reach[self.scene.model.geoms.body])
-
-    def _energy(self, state: State) -> float:
-        model = self.scene.model
-        return sum(energy(model, state)) + stored_by_joints(model.joints, state, self.scene.turns)

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.rows import Coordinates
 from drystone.constraints.kinematics import ContactKinematics, contact_kinematics
 from drystone.constraints.kinematics.local import Fill
 from drystone.constraints.rows import select
 from drystone.dynamics import bodies
+from drystone.dynamics.energy import energy
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
@@ -138,6 +140,27 @@ class Scene:
             ties, acts, q, _ = self.joints.at(state, self.turns)
             known = self._jointed = state.copy(), self.turns, Jointed(ties, acts, q)
         return known[2]
+
+    def travel(self, before: State, after: State, touch: float) -> Floats:
+        """(ng,) how far a geom's surface can have moved in a step, with something to spare."""
+        dim, h = self.model.dim, after.time - before.time
+        size = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
+        speed = np.zeros(size.size)
+        for state in (before, after):
+            v, w = state.velocity[:, :dim], state.velocity[:, dim:]
+            now = np.sqrt((v**2).sum(axis=1)) + size * np.sqrt((w**2).sum(axis=1))
+            speed = np.maximum(speed, now)
+        moved = np.sqrt(((after.position - before.position) ** 2).sum(axis=1))
+        reach: Floats = np.maximum(h * speed, moved) + 2.0 * touch
+        return np.asarray(1.2 * reach[self.model.geoms.body])
+
+    def stored(self, state: State) -> float:
+        """Energy in springs [J]."""
+        return energy(self.model, state)[2] + stored_by_joints(self.model.joints, state, self.turns)
+
+    def energy(self, state: State) -> float:
+        """Of motion, height and springs [J]."""
+        return sum(energy(self.model, state)[:2]) + self.stored(state)
 
     def materials(self, body: Ints) -> tuple[Floats, Floats]:
         """Friction (nc, 2) static and dynamic, restitution (nc, 2), of contacts between bodies."""

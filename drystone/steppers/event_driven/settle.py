@@ -54,6 +54,7 @@ class Books:
     impulse: dict[str, Floats] = field(default_factory=dict)
     impact_energy: float = 0.0
     driving: float = 0.0
+    integration: float = 0.0  # error of steps in storms
     collisions: int = 0
     steps: int = 0
     evaluations: int = 0

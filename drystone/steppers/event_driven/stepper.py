@@ -29,6 +29,7 @@ from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Sleepers
+from drystone.steppers.event_driven.storm import Storms
 from drystone.steppers.event_driven.tables import contacts_of
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Snapshot, part_of, within
@@ -50,6 +51,7 @@ class EventStepper:
         self.held: Joints | None = None
         self._detector: Detector | None = None
         self._loop: Loop | None = None
+        self._shown: Loop  # that made the last frame, with joints that broke at its end
         self.adopt(model)
 
     def adopt(self, model: Model) -> None:
@@ -68,6 +70,7 @@ class EventStepper:
             if joints is not None and known.turns is not None:
                 turns = carry_values(known.model.joints, known.turns, joints)
         self._set_up(model, turns)
+        self._shown = self.loop
 
     def _set_up(self, model: Model, turns: Floats | None) -> None:
         if self._detector is None:
@@ -82,7 +85,8 @@ class EventStepper:
             ASIDE * o.rtol,
         )  # fmt: skip
         hint = None if self._loop is None else self._loop.hint
-        self._loop = Loop(scene, settler, o.integrator, o.rtol, o.atol)
+        storms = Storms(model, o.max_events, o.storm_step, o.touch)
+        self._loop = Loop(scene, settler, storms, o.integrator, o.rtol, o.atol)
         self._loop.hint = hint
         self.method.forget()
 
@@ -128,9 +132,9 @@ class EventStepper:
         after = loop.advance(state, state.time + h, books)
         self.books = books
         bodies.check_finite(self.model, after)
-        now = loop.last
-        gone = () if now is None else self._break(now)
-        report = self._report(before, after, h, books, now)
+        self._shown = loop
+        report = self._report(before, after, h, books, loop.last)
+        gone = self._break(loop.last)
         tried, reused = counts.tried - tried, counts.reused - reused
         return after, replace(
             report,
@@ -163,10 +167,10 @@ class EventStepper:
             friction=float(work[FRICTION]),
             impact=books.impact_energy,
             constraint=float(work[CONSTRAINT]),
-            integration=0.0,
+            integration=books.integration,
         )
         error = 0.0 if now is None else np.abs(now.rows.jointed.ties.error).max(initial=0.0)
-        return StepReport(
+        report = StepReport(
             time=after.time,
             dt=h,
             status=books.status,
@@ -187,23 +191,27 @@ class EventStepper:
             events=tuple(books.events),
             log=tuple(books.log),
         )
+        last = self.loop.storms.report
+        if last is None:
+            return report
+        return replace(
+            report, contacts=last.contacts, islands=last.islands, conditions=last.conditions,
+            methods=(*report.methods, *last.methods), joint_error=last.joint_error,
+        )  # fmt: skip
 
-    def _break(self, now: Evaluation) -> tuple[str, ...]:
+    def _break(self, now: Evaluation | None) -> tuple[str, ...]:
         """Read what joints bear, and take away those that bear too much; returns their names."""
         joints = self.model.joints
         self.held, self.wrench = None, None
         if joints is None or not len(joints):
             return ()
-        state, q = now.state, now.rows.jointed.q
-        acting = np.zeros(joints.action_kind.size)
-        acts, nr = now.rows.jointed.acts, now.rows.nr
-        mine = np.flatnonzero(np.isin(acts.action, self._acting(now)))
-        place = np.where(acts.loaded[mine], 1, 0)
-        acting[acts.action[mine]] = acts.sign[mine] * now.f[nr + np.arange(mine.size), place]
-        extra = joint_extra_rows(self.model, state, 1.0, q) if joints.action_kind.size else None
+        if self.loop.storms.report is not None:
+            self.wrench = self.loop.storms.stepper.jointed.wrench
+        elif now is not None:
+            self.wrench = self._borne(joints, now)
+        if self.wrench is None:
+            return ()
         self.held = joints
-        rows = joint_rows(joints, state, q)
-        self.wrench = joint_forces(joints, state, rows, now.joint[: joints.nr], 1.0, extra, acting)
         over = broken(joints, *self.wrench)
         if not over.any():
             return ()
@@ -213,14 +221,26 @@ class EventStepper:
         self._set_up(replace(self.model, joints=left), None if turns is None else turns[kept])
         return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
 
+    def _borne(self, joints: Joints, now: Evaluation) -> tuple[Floats, Floats]:
+        """Forces and torques of the joints."""
+        state, q = now.state, now.rows.jointed.q
+        acting = np.zeros(joints.action_kind.size)
+        acts, nr = now.rows.jointed.acts, now.rows.nr
+        mine = np.flatnonzero(np.isin(acts.action, self._acting(now)))
+        place = np.where(acts.loaded[mine], 1, 0)
+        acting[acts.action[mine]] = acts.sign[mine] * now.f[nr + np.arange(mine.size), place]
+        extra = joint_extra_rows(self.model, state, 1.0, q) if joints.action_kind.size else None
+        rows = joint_rows(joints, state, q)
+        return joint_forces(joints, state, rows, now.joint[: joints.nr], 1.0, extra, acting)
+
     @property
     def _islands(self) -> int:
-        """Islands of the present phase."""
-        phase = self.loop.phase
+        """Islands of the last phase."""
+        phase = self._shown.phase
         return 0 if phase is None else len(phase.mode.forces.islands)
 
     def _acting(self, now: Evaluation) -> Ints:
-        phase = self.loop.phase
+        phase = self._shown.phase
         return np.empty(0, np.int64) if phase is None else phase.mode.held.acts
 
     def stored(self, state: State) -> float:
@@ -247,13 +267,17 @@ class EventStepper:
         bodies.check_apart(self.model, self.scene.sizes, found, "EventDriven")
 
     def contact_table(self) -> np.ndarray:
-        """Contacts at the end of the frame; impulse: of the collisions within it."""
-        now, phase = self.loop.last, self.loop.phase
+        """Contacts at the end of the frame; impulse: of the collisions within it, or, where it
+        ended in a storm, of its last step."""
+        loop = self._shown
+        now, phase = loop.last, loop.phase
+        if loop.storms.report is not None:
+            return loop.storms.stepper.contact_table()
         if now is None or phase is None:
             return contact_table(self.model.names, self.model.dim, 0)
         table = contacts_of(self.model, phase.mode, now, self.books)
         parts, count = [table], self._islands
-        for k, asleep in enumerate(self.scene.sleepers.tables.values()):
+        for k, asleep in enumerate(loop.scene.sleepers.tables.values()):
             asleep["island"] = count + k
             parts.append(asleep)
         return np.concatenate(parts)
@@ -264,7 +288,9 @@ class EventStepper:
 
     def problem(self) -> object:
         """The friction problem of the forces at the end of the frame, or None."""
-        now = self.loop.last
+        now = self._shown.last
+        if self._shown.storms.report is not None:
+            return self._shown.storms.stepper.problem()
         if now is None:
             return None
         state = self._whole(now.state) if self.scene.sleepers else now.rows.state

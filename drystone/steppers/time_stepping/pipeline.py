@@ -195,11 +195,7 @@ class Stepper(Readout):
 
     def _contacts(self, work: Work) -> Contacts:
         """Contacts within what bodies can travel in this step, and a little beyond."""
-        model, state = self.model, work.state
-        geoms = model.geoms
-        x, R = np.empty((len(geoms), model.dim)), np.empty((len(geoms), model.dim, model.dim))
-        poses = geom_poses_planar if model.dim == 2 else geom_poses_spatial
-        poses(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
+        model, geoms = self.model, self.model.geoms
         work.reach = np.empty(model.nb)
         fastest = body_reach(work.v_free, self.sizes, work.h, work.reach)
         finite = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
@@ -211,7 +207,19 @@ class Stepper(Readout):
             margin = np.maximum(mine, np.minimum(fastest, NEAR * size))
         else:
             margin = np.full(len(geoms), 0.5 * gap)
-        return self.detector.contacts(x, R, margin)
+        return self._within(work.state, margin)
+
+    def _within(self, state: State, margin: Floats) -> Contacts:
+        """Contacts nearer than margin[a] + margin[b], (ng,) [m]."""
+        return self.detector.contacts(*self._poses(state), margin)
+
+    def _poses(self, state: State) -> tuple[Floats, Floats]:
+        """x (ng, dim), R (ng, dim, dim) of all geoms."""
+        geoms, dim = self.model.geoms, self.model.dim
+        x, R = np.empty((len(geoms), dim)), np.empty((len(geoms), dim, dim))
+        poses = geom_poses_planar if dim == 2 else geom_poses_spatial
+        poses(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
+        return x, R
 
     def _rows(self, work: Work, found: Contacts) -> Rows:
         model, body = self.model, self.model.geoms.body
@@ -258,8 +266,11 @@ class Stepper(Readout):
             work.begin(hits.v - half)
         return hits
 
-    def _solve(self, work: Work, rows: Rows, h: float) -> tuple[Solved, Rows, int]:
-        """The step's impulses; with M at the end of the step, until it settles (T4)."""
+    def _solve(
+        self, work: Work, rows: Rows, h: float, near: Floats | None = None
+    ) -> tuple[Solved, Rows, int]:
+        """The step's impulses; with M at the end of the step, until it settles (T4). near: where
+        to start from, if not from the last step's."""
         bias = np.zeros((rows.nc, rows.d))
         if self.options.stabilize:
             size = self.sizes[rows.body].min(axis=1)
@@ -271,7 +282,9 @@ class Stepper(Readout):
             bias[tied] = rows.blocks.bias[rows.joint[tied]]
         at = self.warm.find(self.model, rows)
         rest = h * float(np.sqrt((self.model.gravity**2).sum()))
-        guess = self.warm.guess(rows, at, h) if self.options.warm_start else None
+        guess = near
+        if near is None and self.options.warm_start:
+            guess = self.warm.guess(rows, at, h)
 
         def once(bias: Floats, guess: Floats | None) -> Solved:
             args = (at, self.warm, self.solver, rest)

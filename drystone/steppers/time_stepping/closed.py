@@ -1,0 +1,80 @@
+"""Steps at whose end contacts are as the law says: gap(q') >= 0 itself, not its linear part.
+
+A step of the scheme ends with gap + h u_n' >= 0 (T8), which leaves gaps and depths of order h^2:
+bodies turn. Here the step is solved again with gaps moved by what was left, until contacts that
+press touch and none overlaps; what is left shrinks by a factor of order h from solve to solve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.constraints.rows import Rows, select
+from drystone.geometry.matching import Tags, sources
+from drystone.model import Contacts, Model, State
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.second_order import SecondOrder
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.work import Work
+from drystone.types import Floats
+
+ROUNDS = 6
+NEAR = 1e-3  # of a geom's size: how far apart points of a contact are looked for
+REACH = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
+
+
+class ClosedSteps(SecondOrder):
+    """Steps a model by ``TimeStepping(order=2)``; closed: what may be left of gaps [m]."""
+
+    def __init__(self, options: TimeStepping, model: Model, closed: float) -> None:
+        self.closed = closed
+        super().__init__(options, model)
+
+    def _solve(
+        self, work: Work, rows: Rows, h: float, near: Floats | None = None
+    ) -> tuple[Solved, Rows, int]:
+        solved, rows, outer = super()._solve(work, rows, h, near)
+        if not work.drifts or not rows.touching.any():
+            return solved, rows, outer
+        gap, best = rows.contacts.gap, np.inf
+        for _ in range(ROUNDS):
+            linear = gap + h * rows.velocities(solved.v)[:, 0]
+            end = self._end(work, rows, solved, linear, h)
+            # what does not press is free to be apart
+            left = np.where(solved.r[:, 0] > 0.0, end, np.minimum(end, 0.0))
+            worst = float(np.abs(left[rows.touching]).max())
+            if worst <= self.closed or worst > 0.5 * best:
+                break
+            best, iterations = worst, solved.iterations
+            moved = replace(rows, contacts=_with_gap(rows.contacts, gap + (end - linear)))
+            solved, _, _ = super()._solve(work, moved, h, solved.r.copy())
+            solved.iterations += iterations
+        return solved, rows, outer
+
+    def _end(self, work: Work, rows: Rows, solved: Solved, linear: Floats, h: float) -> Floats:
+        """(nc,) gaps after the step; of contacts that are not found there the linear ones."""
+        radius = self.model.geoms.radius
+        margin = NEAR * np.where(np.isfinite(radius), radius, 0.0)
+        after = self._drift(work, solved.v, h)
+        found = self._within(after, margin)
+        # where corners nearly meet, the same point may have another feature's name
+        mine = np.flatnonzero(rows.touching)
+        known = select(rows.contacts, mine)
+        tags = self._tags(found, after), self._tags(known, work.state)
+        at = sources(*tags, reach=REACH * self.size)
+        out = linear.copy()
+        out[mine[at >= 0]] = found.gap[at[at >= 0]]
+        return out
+
+    def _tags(self, contacts: Contacts, state: State) -> Tags:
+        """Names of contacts, and their points on geom a."""
+        x, R = self._poses(state)
+        a, uid = contacts.geom_a, self.model.geoms.uid
+        local = np.einsum("iba,ib->ia", R[a], contacts.point - x[a])
+        return Tags(uid[a], uid[contacts.geom_b], contacts.feature, local)
+
+
+def _with_gap(c: Contacts, gap: Floats) -> Contacts:
+    return Contacts(c.geom_a, c.geom_b, c.point, c.normal, gap, c.feature)
