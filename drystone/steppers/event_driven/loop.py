@@ -88,12 +88,14 @@ class Loop:
             if power:
                 books.say(f"more than {power * MANY} events: speeds of rest times {10**power}")
             phase = phase or self._begin(now, stuck)
-            before = now.time
+            before, mode = now.time, phase.mode
+            if self.settler.exact and self.storms.phase(before, mode):
+                continue
             now, phase = self._run(phase, now, until, stuck), None
             if now.time >= until:
                 break
             books.restarts += 1
-            self.storms.event(now.time)
+            self.storms.event(now.time, mode)
             stuck = stuck + 1 if now.time - before <= PROGRESS else 0
             if stuck > 10 * PATIENCE:
                 raise SimulationError(
@@ -304,7 +306,7 @@ class Loop:
     def _accept(self, phase: Phase, solver: Any) -> State:
         """The state after a step, closed contacts and joints closed."""
         state = self.layout.state(solver.t, solver.y)
-        self._advance_turns(state)
+        self.scene.advance_turns(state)
         before = self.scene.energy(state)
         check_closed(self.scene, close(phase.mode, state, phase.targets), state)
         stop(phase.mode, state)
@@ -366,7 +368,7 @@ class Loop:
         for _ in range(EARLIER):
             y = path(t)
             state = self.layout.state(t, y)
-            self._advance_turns(state)
+            self.scene.advance_turns(state)
             there, before = state.copy(), self.scene.energy(state)
             close(mode, state, phase.targets)
             stop(mode, state)  # the polynomial of a step is less exact than its end
@@ -392,8 +394,3 @@ class Loop:
     def _keep(self, state: State, y: Floats) -> State:
         self.work = y[self.layout.work].copy()
         return state
-
-    def _advance_turns(self, state: State) -> None:
-        if self.scene.joints is not None:
-            q = self.scene.jointed(state).q
-            self.scene.turns = None if q is None else q.value

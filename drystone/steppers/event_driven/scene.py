@@ -141,6 +141,12 @@ class Scene:
             known = self._jointed = state.copy(), self.turns, Jointed(ties, acts, q)
         return known[2]
 
+    def advance_turns(self, state: State) -> None:
+        """Count angles of joints on from this state."""
+        if self.joints is not None:
+            q = self.jointed(state).q
+            self.turns = None if q is None else q.value
+
     def travel(self, before: State, after: State, touch: float) -> Floats:
         """(ng,) how far a geom's surface can have moved in a step, with something to spare."""
         dim, h = self.model.dim, after.time - before.time

@@ -28,7 +28,8 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
 WINDOW = 1.0 / 60.0  # [s] in which events are counted, and what a storm lasts at least
-LONGEST = 16.0 * WINDOW  # what it lasts at most before events are looked for
+LONGEST = 64.0 * WINDOW  # what it lasts at most before events are looked for
+LARGE = 64  # contacts in an island, whose forces cost more the more there are
 SLOW = 1e-3  # [m/s] slip that turns fast
 STEPS = 8  # of such slip, that are like an event
 FEWEST = 8  # events that are waited for in any case
@@ -68,6 +69,14 @@ class Storms:
             self._stepper = ClosedSteps(options, model, CLOSED * self.touch)
         return self._stepper
 
+    def phase(self, t: float, mode: Mode) -> bool:
+        """Whether a storm begins instead of a phase: one whose forces have no index set, so that
+        many contacts would be solved for at every evaluation."""
+        if mode.smooth or _largest(mode) <= LARGE:
+            return False
+        self._begin(t)
+        return True
+
     def count_step(self, t: float, mode: Mode, now: Evaluation) -> bool:
         """Note a step of slip that turns while it hardly moves, at a rate of mu g over its speed:
         some of them are like an event; whether a storm begins with it."""
@@ -75,10 +84,14 @@ class Storms:
         slip = now.rows.state.u[free, 1:]
         if not ((slip * slip).sum(axis=1) < SLOW * SLOW).any():
             return False
-        return self.event(t, 1.0 / STEPS)
+        return self.event(t, mode, 1.0 / STEPS)
 
-    def event(self, t: float, weight: float = 1.0) -> bool:
+    def event(self, t: float, mode: Mode, weight: float = 1.0) -> bool:
         """Note an event; whether a storm begins with it."""
+        return self.count_event(t, weight * max(1.0, _largest(mode) / LARGE) ** 2)
+
+    def count_event(self, t: float, weight: float = 1.0) -> bool:
+        """The same of one that counts as so many."""
         if t > self.since + WINDOW:
             self.length = 0.5 * self.length if self.length > WINDOW else 0.0
             self.count, self.since = 0.0, t
@@ -86,9 +99,12 @@ class Storms:
         fewest = min(FEWEST, self.most)
         if self.count <= max(fewest, self.most / (1.0 + self.length / WINDOW)):
             return False
+        self._begin(t)
+        return True
+
+    def _begin(self, t: float) -> None:
         self.length = min(max(2.0 * self.length, WINDOW), LONGEST)
         self.until = t + self.length
-        return True
 
     def weather(
         self, state: State, until: float, scene: Scene, books: Books, work: Floats
@@ -138,3 +154,8 @@ class Storms:
         steps = part_of(known, "steps")
         if steps:
             self.stepper.restore(steps)
+
+
+def _largest(mode: Mode) -> int:
+    """Contacts of a phase's largest island."""
+    return max((part.system.contacts.size for part in mode.forces.islands), default=0)
