@@ -17,11 +17,11 @@ from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.compute import assembled, contact_words
 from drystone.steppers.event_driven.forces.guess import GUESS
-from drystone.steppers.event_driven.forces.index_set import index_sets
+from drystone.steppers.event_driven.forces.index_set import index_sets, states_of
 from drystone.steppers.event_driven.forces.results import Forces, Island
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.steppers.event_driven.forces.system import System
-from drystone.types import Solution
+from drystone.types import Floats, Solution
 
 LARGE = 1e3  # times the accelerations of an island: that of what slides already
 SOLVERS = ("newton", "nsgs")
@@ -103,7 +103,7 @@ def _confirmed(
                 continue
             value, dual = near
             violation = L.violation(system, value, dual, stated.mu)
-            if violation <= SURE:
+            if violation <= SURE and _held(system, words, dual):
                 solution = replace(
                     part.solution, value=value, dual=dual, residual=violation,
                     residual_unit=violation, methods=found.methods,
@@ -114,3 +114,13 @@ def _confirmed(
             break
         r = following
     return None
+
+
+def _held(system: System, words: tuple[str, ...], a: Floats) -> bool:
+    """Whether what is said to stick is held indeed. Friction at its bound that is tied there may
+    let its contact go, and still obey (14-1): the block would turn on a slope that holds it."""
+    d, nc = system.state.d, system.contacts.size
+    _, stick, _ = states_of(system, words)
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
+    across = a[: d * nc].reshape(nc, d)[stick, 1:]
+    return bool(np.abs(across).max(initial=0.0) <= SURE * size)
