@@ -17,6 +17,7 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.problems import FrictionProblem
 from drystone.solvers.base import Solver
+from drystone.solvers.ramp import Ramp
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
 from drystone.steppers.event_driven.forces.guess import GUESS, held_together
@@ -159,6 +160,8 @@ class ContactForces:
             if circle is not None:
                 return self._circular(key, system, known, solution, circle)
         words = contact_words(problem, solution)
+        if solution.solver == "ramp":  # nothing sticks: what creeps is not to be stopped
+            words = tuple("open" if word == "open" else "slide" for word in words)
         L = None
         if solution.ok and self.solver.name not in methods.APPROXIMATE:
             L = index_set(system, solution.value, words)
@@ -221,6 +224,8 @@ class ContactForces:
         return Island(key, system, solution, words, False, known is None or known.words != words, L)
 
     def _stated(self, solver: Solver, system: System) -> FrictionProblem:
+        if isinstance(solver, Ramp):
+            return methods.ramped_problem(system)
         polyhedral = solver.name in methods.POLYHEDRAL
         if polyhedral and system.state.d == 3:
             rough = ~methods.sliding(system) & (system.state.mu[system.contacts, 0] > 0)

@@ -64,6 +64,20 @@ def friction_problem(system: System, directions: int = 0) -> FrictionProblem:
     )
 
 
+def ramped_problem(system: System) -> FrictionProblem:
+    """The same for "ramp": dynamic friction at every contact, whose strength its velocity says; so
+    no slip is stated, and it does not matter who was taken to stick when the phase began."""
+    state = system.state
+    return FrictionProblem(
+        system.W,
+        system.q,
+        state.mu[system.contacts, 1],
+        dim=state.d,
+        bilateral=int(system.joints.size),
+        law="static" if state.d == 3 else "coulomb",
+    )
+
+
 def prepared(solver: Solver, system: System, ramp_speed: float) -> Solver:
     """The method with what it asks of this instant beyond the problem: the ramp's velocities."""
     if not isinstance(solver, Ramp) or solver.velocity is not None:
