@@ -1,4 +1,5 @@
-"""``drystone check``: whether files are what they say: scenes, problems, recordings."""
+"""``drystone check``: whether files are what they say (scenes, problems, recordings), and whether
+scenes of the gallery do what they claim."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.words import WRONG, complain, kind_of, mistakes, size_of, unheeded
+from drystone.cli.words import FAILED, WRONG, complain, kind_of, mistakes, size_of, unheeded
 from drystone.errors import DrystoneError, OptionError, SceneFileError
 
 SCENES = (".yaml", ".yml", ".json")
@@ -24,45 +25,71 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Scenes (.yaml, .json), problems (.hdf5, .dat, .npz), recordings (.h5).",
-            metavar="FILE...",
+            help="Scenes (.yaml, .json), problems (.hdf5, .dat, .npz), recordings (.h5), or names "
+            "of the gallery.",
+            metavar="FILE|SCENE...",
         ),
     ],
+    method: Annotated[
+        str | None,
+        typer.Option(help="Of scenes by name: time-stepping, event-driven; theirs if not given."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="A setting of the scene.", metavar="KEY=VALUE"),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object for each file, one a line.")
     ] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Check files, and sum up what they hold. Nothing is simulated or solved.
+    """Check files, and sum up what they hold. Nothing in them is simulated or solved.
 
     What is wrong is said with file, line, key and value; the exit code is 2 if any file is wrong.
+    Scenes of 1989, 1992 and 1994 by name are run, and compared with what they claim; the exit
+    code is 1 if a claim does not hold.
 
     Examples:
 
       drystone check wall.yaml
 
       drystone check problems/*.hdf5 --json
+
+      drystone check bricks --set shift=0.02
     """
     with mistakes(debug):
-        wrong = False
+        from drystone.cli.check_scenes import check_scene, is_scene
+
+        named = [path for path in files if is_scene(path)]
+        if (method is not None or settings) and len(named) < len(files):
+            raise OptionError("--method, --set: of scenes by name, not of files")
+        wrong = failed = False
         for path in files:
-            try:
-                found = look(path)
-            except DrystoneError as error:
-                if debug:
-                    raise
-                wrong = True
-                lines = error.problems if isinstance(error, SceneFileError) else (str(error),)
-                _say_wrong(path, lines, as_json)
-                continue
-            if as_json:
-                typer.echo(json.dumps({"file": str(path), "ok": True} | found, allow_nan=False))
+            if is_scene(path):
+                failed |= not check_scene(str(path), method, settings, as_json)
             else:
-                typer.echo(f"{path}: {found['words']}")
-                for hint in found.get("hints", ()):
-                    complain(hint)
-        if wrong:
-            raise typer.Exit(WRONG)
+                wrong |= not _file(path, as_json, debug)
+        if wrong or failed:
+            raise typer.Exit(WRONG if wrong else FAILED)
+
+
+def _file(path: Path, as_json: bool, debug: bool) -> bool:
+    """Say what a file holds, or what is wrong with it; whether it is right."""
+    try:
+        found = look(path)
+    except DrystoneError as error:
+        if debug:
+            raise
+        lines = error.problems if isinstance(error, SceneFileError) else (str(error),)
+        _say_wrong(path, lines, as_json)
+        return False
+    if as_json:
+        typer.echo(json.dumps({"file": str(path), "ok": True} | found, allow_nan=False))
+        return True
+    typer.echo(f"{path}: {found['words']}")
+    for hint in found.get("hints", ()):
+        complain(hint)
+    return True
 
 
 def _say_wrong(path: Path, lines: tuple[str, ...], as_json: bool) -> None:

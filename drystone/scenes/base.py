@@ -9,13 +9,16 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from drystone.errors import OptionError
 from drystone.simulation import Simulation
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.world import World
+
+if TYPE_CHECKING:
+    from drystone.scenes.checks import Checked
 
 WORDS = {
     "true": True, "yes": True, "on": True, "1": True,
@@ -67,6 +70,14 @@ class Scene:
             "title": f"{self.name}: {self.summary}",
         }  # fmt: skip
         return out
+
+    def check(self, method: Any = None, **options: Any) -> Checked:
+        """Run it from the start, by its own method or another one, and compare with what its
+        paper or a closed form says. The result has ``ok`` and ``claims``, and prints as a list;
+        scenes of 1989, 1992 and 1994 have checks (``drystone.scenes.checks.MODULES``)."""
+        from drystone.scenes.checks import check
+
+        return check(self, self.simulation(method, **options).method)
 
 
 @dataclass(frozen=True)
