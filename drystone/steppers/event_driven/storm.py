@@ -35,7 +35,7 @@ STEPS = 8  # of such slip, that are like an event
 FEWEST = 8  # events that are waited for in any case
 SLOP = 0.1  # of `touch`: gaps that are none
 CLOSED = 0.5  # of `touch`: what may be left of gaps
-TOL, SWEEP_TOL = 1e-8, 1e-6
+TOL, SWEEP_TOL = 1e-8, 1e-7
 
 
 class Storms:
