@@ -65,6 +65,21 @@ def test_the_puzzle_is_solved_by_forces_or_by_an_impulse(target, sums):
         assert "jam" in kinds(sim)
 
 
+def test_forces_can_be_preferred_to_impulses():
+    """12.4: Dantzig's method ends in an impulse here; the forces 3, 5, 0 are as valid,
+    for an instant: they are not stable."""
+    built = scene("subset-sum", target=8)
+    sim = built.simulation(dt=1e-8)
+    sim.step()
+    assert kinds(sim) == ["jam"]
+    sim = built.simulation(dt=1e-8, contact_forces=("dantzig", {"prefer": "force"}))
+    report = sim.step()
+    assert not report.events
+    assert any("prefer='force'" in line for line in report.log)
+    normal = [float(row["force"] @ row["normal"]) for row in sim.contacts]
+    assert np.allclose(normal[:3], [3.0, 5.0, 0.0], atol=1e-3)
+
+
 def test_an_impulse_is_as_valid_as_no_force():
     """12.4."""
     found = scene("indeterminate-impulse").simulation().solutions()

@@ -57,6 +57,21 @@ def test_newtons_cradle(struck):
     np.testing.assert_allclose(out, v[::-1], atol=1e-12)
 
 
+@pytest.mark.parametrize("options", [{}, {"order": "propagation"}, {"law": "routh"}])
+@pytest.mark.parametrize("slip", [3.0, -3.0])
+def test_friction_of_an_impact_is_the_dynamic_coefficient(options, slip):
+    """A block strikes the floor and slides on: it loses mu (1 + eps) v_n, mu the smaller one."""
+    J = np.zeros((1, 2, 2, 3))
+    J[0, :, 0] = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    state = ContactState(
+        body=[[0, -1]], J=J, u=[[-2.0, slip]], mu=[[0.9, 0.3]], restitution=0.5,
+        inverse_mass=[0.5], inverse_inertia=[1.0],
+    )  # fmt: skip
+    hit = collide(state, **options)
+    loss = 0.3 * 1.5 * 2.0
+    np.testing.assert_allclose(hit.velocity_change[0, :2], [-np.sign(slip) * loss, 3.0], rtol=1e-9)
+
+
 def test_heavy_ball_on_a_light_one():
     """003 Fig. 12: 9:1 stack falls on the floor, plastic: at once, or by 0.9 a round."""
     J = np.zeros((2, 2, 2, 3))
