@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from drystone.steppers.base import Conditions as Conditions
     from drystone.steppers.base import EnergyLedger as EnergyLedger
     from drystone.steppers.base import StepReport as StepReport
+    from drystone.steppers.event_driven.impulses.collide import CollisionLaw as CollisionLaw
     from drystone.steppers.event_driven.options import EventDriven as EventDriven
     from drystone.steppers.penalty.options import Penalty as Penalty
     from drystone.steppers.time_stepping.options import Sleeping as Sleeping
@@ -166,6 +167,7 @@ _HOMES: dict[str, str] = {
     "resume": "resuming",
     "TimeStepping": "steppers.time_stepping.options",
     "Sleeping": "steppers.time_stepping.options",
+    "CollisionLaw": "steppers.event_driven.impulses.collide",
     "EventDriven": "steppers.event_driven.options",
     "Penalty": "steppers.penalty.options",
     "StepReport": "steppers.base",

@@ -25,6 +25,15 @@ def egg(u, v):
     return 0.5 * r * np.cos(v) * np.cos(u), 0.4 * r * np.cos(v) * np.sin(u), 0.7 * np.sin(v)
 
 
+def given_sphere(first=2.0, second=2.0):
+    """The unit sphere with derivatives by hand."""
+    return ds.ImplicitSurface(
+        lambda x, y, z: x * x + y * y + z * z - 1,
+        gradient=lambda x, y, z: (first * x, 2 * y, 2 * z),
+        hessian=lambda x, y, z: ((second, 0, 0), (0, 2, 0), (0, 0, 2)),
+    )
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize(
     "formula",
@@ -78,9 +87,17 @@ def test_tapes_against_differences(formula):
         (lambda: ds.ImplicitSurface(3.0), "must be a function"),
         (lambda: ds.ImplicitSurface(lambda x, y, z: (x, y)), "must give 1 numbers, got 2"),
         (lambda: ds.ImplicitSurface(quartic, gradient=quartic), "both gradient and hessian"),
+        (lambda: given_sphere(second=7.0), "hessian at .*, but that of F is .*2.0, 0.0, 0.0, 2.0"),
+        (lambda: given_sphere(first=-2.0), "gradient at .*, but that of F is"),
         (
             lambda: ds.ImplicitSurface(lambda x, y, z: abs(x) ** 1.5 + y * y + z * z - 1),
             "no second derivatives at",
+        ),
+        (  # v from the north pole, not from the equator
+            lambda: ds.ParametricSurface(
+                lambda u, v: (np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), 1.5 * np.cos(v))
+            ),
+            "convex.*do u from 0 to 6.283 and v from -1.571 to 1.571 cover it once",
         ),
         (lambda: ds.ParametricSurface(egg, v=(-1.0, 1.5)), "closed"),
         (lambda: ds.ParametricSurface(egg, v=(1.0, -1.5)), "must ascend"),
@@ -103,6 +120,10 @@ def test_tapes_against_differences(formula):
 def test_what_is_not_a_closed_convex_surface_is_refused(make, message):
     with pytest.raises(ShapeError, match=message):
         make()
+
+
+def test_derivatives_by_hand_are_taken_if_they_are_those_of_the_formula():
+    assert given_sphere().mass_properties(1.0).mass == pytest.approx(4 * np.pi / 3, rel=1e-12)
 
 
 def test_mass_and_mesh():

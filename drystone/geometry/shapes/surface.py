@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from drystone.geometry import kinds
 from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
 from drystone.geometry.shapes.base import AXES, NO_INTS, ORIGIN, Piece, SpatialShape, number, query
-from drystone.geometry.shapes.trace import Tape, results, trace
+from drystone.geometry.shapes.trace import Tape, check_derivatives, results, trace
 from drystone.kernels.surfaces import layout
 from drystone.types import Bools, Floats, Ints
 
@@ -86,7 +87,7 @@ class FormulaSurface(SpatialShape):
         if least[worst] * size < -BENT:
             raise ShapeError(
                 f"{name}: the surface must be convex, but bends inwards at "
-                f"{points[worst].tolist()}: curvature {least[worst]:.3g} 1/m"
+                f"{points[worst].tolist()}: curvature {least[worst]:.3g} 1/m{self._doubt}"
             )
         beyond = normals @ points.T - np.einsum("ij,ij->i", normals, points)[:, None]
         if beyond.max() > 1e-9 * size:
@@ -94,7 +95,13 @@ class FormulaSurface(SpatialShape):
             raise ShapeError(
                 f"{name}: the surface must be convex, but {points[j].tolist()} lies "
                 f"{beyond[i, j]:.3g} m beyond the tangent plane at {points[i].tolist()}"
+                f"{self._doubt}"
             )
+
+    @property
+    def _doubt(self) -> str:
+        """What else may be wrong with a surface that seems not to be convex."""
+        return ""
 
     @property
     def _outwards(self) -> float:
@@ -176,6 +183,10 @@ class ImplicitSurface(FormulaSurface):
                 f"ImplicitSurface: F must be negative inside, but F{tuple(inside.tolist())} "
                 f"= {value:.6g}; give a point inside=(x, y, z)"
             )
+        if self.gradient is not None:
+            x, bare = self._rays(_directions(4)), copy(self)
+            object.__setattr__(bare, "gradient", None)
+            check_derivatives(x, self._jets(x)[0][:, 0], bare._jets(x)[0][:, 0])
         _ = self._table
 
     def _program(self) -> tuple[Tape, list[int], int]:
@@ -316,6 +327,12 @@ class ParametricSurface(FormulaSurface):
     @property
     def _outwards(self) -> float:
         return self._outward_sign
+
+    @property
+    def _doubt(self) -> str:
+        (u0, u1), (v0, v1) = self.u, self.v
+        ranges = f"u from {u0:.4g} to {u1:.4g} and v from {v0:.4g} to {v1:.4g}"
+        return f"; do {ranges} cover it once?"
 
     def _cones(self, n: int) -> tuple[Floats, Floats]:
         x, N, w = self._rule(n)

@@ -15,6 +15,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from drystone.errors import ShapeError
 from drystone.kernels.surfaces import layout as ops
+from drystone.types import Floats
+
+SAME = 1e-6  # relative: derivatives that are given, and those of the formula
 
 UNARY = {
     np.sqrt: ops.SQRT,
@@ -137,3 +140,19 @@ def results(owner: str, name: str, value: Any, count: int, tape: Tape) -> list[i
         return [tape.symbol(item).at for item in items]
     except (TypeError, ValueError):
         raise ShapeError(f"{owner}: {name} gave {value!r}, expected numbers") from None
+
+
+def check_derivatives(points: Floats, given: Floats, own: Floats) -> None:
+    """Raise ShapeError where jets (k, 10) with the user's derivatives are not those of F itself at
+    points (k, 3): both are known, and a slip of the pen would bend every motion on the surface.
+    Where F's own are not finite the given ones are taken."""
+    top = SAME * np.abs(own[np.isfinite(own)]).max(initial=0.0)
+    for name, part in (("gradient", slice(1, 4)), ("hessian", slice(4, 10))):
+        size = np.maximum(np.abs(own[:, part]).max(axis=1), top)
+        wrong = np.abs(given - own)[:, part].max(axis=1) > SAME * size
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            raise ShapeError(
+                f"ImplicitSurface: {name} at {points[i].tolist()} is {given[i, part].tolist()}, "
+                f"but that of F is {own[i, part].tolist()}"
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from drystone.errors import OptionError
@@ -93,6 +94,13 @@ class EventDriven:
                 f"EventDriven.contact_forces = {self.contact_forces!r}: expected a method's name, "
                 "a solver, or a pair of one and its options"
             )
+        known = tuple(signature(ContactForces).parameters)[1:]
+        for name in options:
+            if name not in known:
+                raise OptionError(
+                    f"EventDriven.contact_forces: unknown option {name!r}: expected one of "
+                    f"{', '.join(known)}"
+                )
         return ContactForces(method, **options)
 
     @property

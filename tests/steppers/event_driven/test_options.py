@@ -4,7 +4,6 @@ import pytest
 
 import drystone as ds
 from drystone.errors import ModelError, OptionError
-from drystone.steppers.event_driven.impulses import CollisionLaw
 
 
 @pytest.mark.parametrize(
@@ -15,6 +14,7 @@ from drystone.steppers.event_driven.impulses import CollisionLaw
         ({"integrator": "euler"}, "integrator = 'euler'"),
         ({"collisions": "soft"}, "collisions = 'soft'"),
         ({"contact_forces": 3}, "contact_forces = 3"),
+        ({"contact_forces": ("dantzig", {"preferr": 1})}, "unknown option 'preferr'.*prefer"),
         ({"max_impacts": 0}, "max_impacts = 0"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),
     ],
@@ -27,7 +27,7 @@ def test_wrong_options_are_named(options, text):
 def test_laws_by_name_and_by_object():
     assert ds.EventDriven(collisions="propagation").law.order == "propagation"
     assert ds.EventDriven(collisions="keller").law.law == "keller"
-    law = CollisionLaw(law="routh", restitution="newton")
+    law = ds.CollisionLaw(law="routh", restitution="newton")
     assert ds.EventDriven(collisions=law).law is law
     forces = ds.EventDriven(contact_forces=("lemke", {"prefer": "force"})).forces()
     assert forces.prefer == "force"
