@@ -28,8 +28,8 @@ class EventDriven:
     """Forces and accelerations, integrated smoothly from event to event (N1 to N4, F1 to F21).
 
     dt: length of a frame [s]: what ``Simulation.step`` advances; steps inside it adapt.
-    integrator: "dop853" (order 8), "rk45" (order 5), or "adams" (LSODA: Adams methods of order 1
-        to 12; BDF where the motion is stiff), with relative and absolute tolerances rtol, atol.
+    integrator: "dop853" (order 8), "rk45" (order 5), or "adams" (predictor and corrector of orders
+        1 to 12), with relative and absolute tolerances rtol, atol.
     contact_forces: method: "dantzig", "lemke", "lp", "qp", "lotstedt", "ramp", "qp-signs",
         "jacobi", any solver, or a tuple of options (method, {"prefer": "force", ...}) as of
         ``steppers.event_driven.forces.ContactForces``.
