@@ -59,7 +59,7 @@ class EventDriven:
     turning_speed: float = 1e-6
     max_impacts: int = 100
     max_events: int = 80
-    storm_step: float = 1e-3
+    storm_step: float = 2e-3
     overlap: Literal["refuse", "allow"] = "refuse"
 
     name = "event-driven"
