@@ -55,7 +55,9 @@ SCRATCH = {
     "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
 }  # fmt: skip
 SCRATCH["SecondOrder"] = SCRATCH["Stepper"]
-SCRATCH["EventStepper"] += [f"_loop.storms._stepper.{name}" for name in SCRATCH["Stepper"]]
+SCRATCH["EventStepper"] += [
+    f"_loop.storms._stepper.{name}" for name in (*SCRATCH["Stepper"], "left")
+]
 # the pipeline in Python shares what is kept; arrays of joints are this step's
 SCRATCH["CompiledJoints"] = [
     *SCRATCH["Compiled"], *SCRATCH["Stepper"], "_python*", "_fell*", "_read",

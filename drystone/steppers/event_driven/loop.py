@@ -21,7 +21,7 @@ from drystone.steppers.event_driven.projection import check_closed, close, put_t
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Island, islands_from, snapshot_of
-from drystone.steppers.event_driven.storm import Storms
+from drystone.steppers.event_driven.storm import Storms, largest
 from drystone.steppers.event_driven.stretched import Stretched
 from drystone.steppers.event_driven.tables import islands_at_rest
 from drystone.steppers.event_driven.told import over, told
@@ -95,7 +95,7 @@ class Loop:
             if now.time >= until:
                 break
             books.restarts += 1
-            self.storms.event(now.time, mode)
+            self.storms.event(now.time, largest(mode))
             stuck = stuck + 1 if now.time - before <= PROGRESS else 0
             if stuck > 10 * PATIENCE:
                 raise SimulationError(

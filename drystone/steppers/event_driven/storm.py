@@ -28,14 +28,15 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
 WINDOW = 1.0 / 60.0  # [s] in which events are counted, and what a storm lasts at least
-LONGEST = 64.0 * WINDOW  # what it lasts at most before events are looked for
+LONGER = 4.0  # times that, at most, before events are looked for; in large islands more, up to
+LONGEST = 64.0  # times
 LARGE = 64  # contacts in an island, whose forces cost more the more there are
 SLOW = 1e-3  # [m/s] slip that turns fast
 STEPS = 8  # of such slip, that are like an event
 FEWEST = 8  # events that are waited for in any case
 SLOP = 0.1  # of `touch`: gaps that are none
-CLOSED = 0.5  # of `touch`: what may be left of gaps
-TOL, SWEEP_TOL = 1e-8, 1e-7
+CLOSED = 0.5  # of `touch`: what is left of gaps
+TOL = 1e-7  # of velocities: times a step, what gaps may be off
 
 
 class Storms:
@@ -60,7 +61,7 @@ class Storms:
             size = np.abs(model.geoms.radius[np.isfinite(model.geoms.radius)]).max(initial=1e-3)
             rebounds = model.restitution.any() or model.rules.restitution.any()
             options = TimeStepping(
-                dt=self.step, order=2, tol=TOL, sweep_tol=SWEEP_TOL, overlap="allow",
+                dt=self.step, order=2, tol=TOL, sweep_tol=TOL, overlap="allow",
                 slop=SLOP * self.touch / float(size), restitution="newton" if rebounds else "none",
             )  # fmt: skip
             if model.joints is not None:  # whether they break is asked at the end of frames
@@ -72,9 +73,9 @@ class Storms:
     def phase(self, t: float, mode: Mode) -> bool:
         """Whether a storm begins instead of a phase: one whose forces have no index set, so that
         many contacts would be solved for at every evaluation."""
-        if mode.smooth or _largest(mode) <= LARGE:
+        if mode.smooth or largest(mode) <= LARGE:
             return False
-        self._begin(t)
+        self._begin(t, largest(mode))
         return True
 
     def count_step(self, t: float, mode: Mode, now: Evaluation) -> bool:
@@ -84,26 +85,25 @@ class Storms:
         slip = now.rows.state.u[free, 1:]
         if not ((slip * slip).sum(axis=1) < SLOW * SLOW).any():
             return False
-        return self.event(t, mode, 1.0 / STEPS)
+        return self.event(t, largest(mode), 1.0 / STEPS)
 
-    def event(self, t: float, mode: Mode, weight: float = 1.0) -> bool:
-        """Note an event; whether a storm begins with it."""
-        return self.count_event(t, weight * max(1.0, _largest(mode) / LARGE) ** 2)
-
-    def count_event(self, t: float, weight: float = 1.0) -> bool:
-        """The same of one that counts as so many."""
-        if t > self.since + WINDOW:
-            self.length = 0.5 * self.length if self.length > WINDOW else 0.0
+    def event(self, t: float, contacts: int, weight: float = 1.0) -> bool:
+        """Note an event in an island of so many contacts; whether a storm begins with it."""
+        calm = (t - self.since) / WINDOW
+        if calm >= 1.0:
+            left = self.length * 0.5 ** min(calm, 64.0)
+            self.length = left if left >= 0.5 * WINDOW else 0.0
             self.count, self.since = 0.0, t
-        self.count += weight
+        self.count += weight * max(1.0, contacts / LARGE) ** 2
         fewest = min(FEWEST, self.most)
         if self.count <= max(fewest, self.most / (1.0 + self.length / WINDOW)):
             return False
-        self._begin(t)
+        self._begin(t, contacts)
         return True
 
-    def _begin(self, t: float) -> None:
-        self.length = min(max(2.0 * self.length, WINDOW), LONGEST)
+    def _begin(self, t: float, contacts: int) -> None:
+        most = min(LONGER * max(1.0, contacts / LARGE) ** 2, LONGEST) * WINDOW
+        self.length = min(max(2.0 * self.length, WINDOW), most)
         self.until = t + self.length
 
     def weather(
@@ -156,6 +156,6 @@ class Storms:
             self.stepper.restore(steps)
 
 
-def _largest(mode: Mode) -> int:
+def largest(mode: Mode) -> int:
     """Contacts of a phase's largest island."""
     return max((part.system.contacts.size for part in mode.forces.islands), default=0)

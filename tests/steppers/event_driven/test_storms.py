@@ -7,7 +7,7 @@ import pytest
 import drystone as ds
 from drystone.errors import OptionError
 from drystone.scenes.stacks import dominoes
-from drystone.steppers.event_driven.storm import FEWEST, LONGEST, WINDOW, Storms
+from drystone.steppers.event_driven.storm import LARGE, WINDOW, Storms
 
 G = 9.81
 
@@ -127,7 +127,7 @@ def test_a_run_through_storms_resumes_to_the_bit():
         ds.Simulation(dominoes(n=3).world, method=method) for _ in range(3)
     )  # fmt: skip
     run(whole, 0.5)
-    run(first, 0.18)
+    run(first, 0.15)
     assert first.report.events[-1].kind == "storm"
     second.restore(first.snapshot())
     run(second, 0.5)
@@ -147,33 +147,44 @@ def test_joints_break_at_the_end_of_a_frame_in_a_storm():
     assert sim.body("bob").velocity[1] == pytest.approx(-0.01 * G, rel=1e-6)
 
 
-def test_longer_storms_ask_for_fewer_events():
-    world = ds.World()
-    world.add_body(ds.Sphere(0.1))
-    storms = Storms(ds.Simulation(world).stepper.model, 80, 1e-3, 1e-9)
+@pytest.mark.parametrize(("contacts", "lengths"), [(20, [2, 4, 4, 4]), (256, [2, 4, 8, 16])])
+def test_longer_storms_ask_for_fewer_events(contacts, lengths):
+    """And in large islands an event counts for more."""
+    storms = empty_storms()
+    weight = max(1, contacts / LARGE) ** 2
 
     def until_storm(t):
         count = 1
-        while not storms.count_event(t):
+        while not storms.event(t, contacts):
             count += 1
         return count
 
-    assert until_storm(0.0) == 81
+    assert until_storm(0.0) == 80 // weight + 1
     assert storms.until == pytest.approx(WINDOW)
-    lengths, counts = [], []
-    for _ in range(8):
+    found, counts = [], []
+    for _ in lengths:
         t = storms.since = storms.until
         storms.count = 0.0
         counts.append(until_storm(t))
-        lengths.append(storms.until - t)
-    assert lengths == pytest.approx([WINDOW * 2**k for k in (1, 2, 3, 4, 5, 6, 6, 6)])
-    assert lengths[-1] == pytest.approx(LONGEST)
+        found.append((storms.until - t) / WINDOW)
+    assert found == pytest.approx(lengths)
     assert counts == sorted(counts, reverse=True)
-    assert counts[-1] == FEWEST + 1
-    for k in range(10):  # calm: forgotten
-        storms.count_event(10.0 + k)
+
+
+def test_after_a_calm_while_a_storm_is_forgotten():
+    storms = empty_storms()
+    for _ in range(81):
+        storms.event(0.0, 4)
+    assert storms.length == WINDOW
+    for _ in range(80):
+        assert not storms.event(1.0, 4)
     assert storms.length == 0.0
-    assert until_storm(30.0) == 81
+
+
+def empty_storms():
+    world = ds.World()
+    world.add_body(ds.Sphere(0.1))
+    return Storms(ds.Simulation(world).stepper.model, 80, 1e-3, 1e-9)
 
 
 @pytest.mark.parametrize(
