@@ -8,8 +8,8 @@ from drystone.scenes.base import rough
 
 
 def test_no_phase_of_collapse_begins_past_a_bound():
-    """At 1.184 s nearly parallel contacts share the load: closing them by 1e-12 m changes forces
-    by more than their friction's bound."""
+    """Nearly parallel contacts share the load: closing them by 1e-12 m may change forces by more
+    than their friction's bound."""
     sim = ds.scene("collapse").simulation(method=rough())
     past = []
 
@@ -20,7 +20,7 @@ def test_no_phase_of_collapse_begins_past_a_bound():
             past.append(max(beyond.max(), -f[:, 0].min()) / np.abs(f).max(initial=1e-300))
 
     force_method(sim).listener = listen
-    while sim.time < 1.19:
+    while sim.time < 1.5:
         sim.step()
     assert len(past) > 300
     assert max(past) <= 1e-7

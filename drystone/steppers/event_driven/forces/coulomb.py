@@ -15,6 +15,7 @@ import numpy as np
 
 from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces import methods
+from drystone.steppers.event_driven.forces.central import central_answer
 from drystone.steppers.event_driven.forces.compute import assembled, contact_words
 from drystone.steppers.event_driven.forces.guess import GUESS
 from drystone.steppers.event_driven.forces.index_set import index_sets, states_of
@@ -26,6 +27,7 @@ from drystone.types import Floats, Solution
 LARGE = 1e3  # times the accelerations of an island: that of what slides already
 SOLVERS = ("newton", "nsgs")
 CENTRAL = ("interior-point", "newton", "nsgs")
+ALIKE = "central"  # name of the method that treats images of a problem alike
 SURE = 1e-8  # relative: contacts that stick by more rows than they need are at rest to within a
 # speed, and so are their accelerations: taken for slip these would end phase after phase (at
 # 1e-10 ``collapse`` takes 1.6 times as many steps, and twice as many if pivots look for slip)
@@ -73,9 +75,14 @@ def _solved(part: Island, solvers: tuple[str, ...]) -> Island | None:
     shift[:, 1:] = LARGE * float(np.abs(q).max(initial=0.0)) * slip
     q[: nc * d] += shift.ravel()
     stated = methods.friction_problem(system)
-    problem = FrictionProblem(
-        system.W, q, mu, dim=d, bilateral=int(system.joints.size), law="coulomb"
-    )
+    joints = int(system.joints.size)
+    r = central_answer(FrictionProblem(system.W, system.q, mu, dim=d, bilateral=joints), slip, SURE)
+    if r is not None:
+        found = replace(part.solution, value=r, dual=stated.dual(r), methods=(ALIKE,))
+        sure = _confirmed(part, system, stated, found)
+        if sure is not None:
+            return sure
+    problem = FrictionProblem(system.W, q, mu, dim=d, bilateral=joints, law="coulomb")
     for name in solvers:
         found = methods.named(name, 1e-10).solve(problem)  # from nothing: what can stick sticks
         sure = _confirmed(part, system, stated, found) if found.ok else None
