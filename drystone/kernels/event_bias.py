@@ -12,39 +12,30 @@ from drystone.kernels.joints_planar import joint_rows_planar
 
 
 @kernel
-def bias_planar(
+def joint_bias(
     body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, rows_body, position,
     orientation, velocity, step, out,
 ):  # fmt: skip
-    """out (n,) += d(J v)/dt of the functions of joints; rows_body (n, 2): whose they are."""
-    n, nb = target.size, position.shape[0]
-    value, J = np.empty(n), np.empty((n, 2, 3))
-    x, turn = np.empty((nb, 2)), np.empty((nb, 1))
-    for k in range(4):
-        ahead, weight = _term(k)
-        move_on(position, orientation, velocity, ahead * step, x, turn)
-        joint_rows_planar(
-            body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn[:, 0],
-            value, J,
-        )  # fmt: skip
-        add_along(rows_body, J, velocity, weight / step, out)
+    """out (n,) += d(J v)/dt of the functions of joints; rows_body (n, 2): whose they are.
 
-
-@kernel
-def bias_spatial(
-    body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, rows_body, position,
-    orientation, velocity, step, out,
-):  # fmt: skip
-    """The same in space."""
-    n, nb = target.size, position.shape[0]
-    value, J = np.empty(n), np.empty((n, 2, 6))
-    x, turn = np.empty((nb, 3)), np.empty((nb, 4))
-    for k in range(4):
-        ahead, weight = _term(k)
-        move_on(position, orientation, velocity, ahead * step, x, turn)
-        joint_rows_spatial(
-            body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn, value, J
-        )
+    orientation: angles (nb,) in the plane, quaternions (nb, 4) in space.
+    """
+    n, nb, dof = target.size, position.shape[0], velocity.shape[1]
+    value, J = np.empty(n), np.empty((n, 2, dof))
+    x, turn = np.empty_like(position), np.empty_like(orientation)
+    k = 1 if dof == 3 else 4
+    here, there = orientation.reshape(nb, k), turn.reshape(nb, k)
+    for i in range(4):
+        ahead, weight = _term(i)
+        move_on(position, here, velocity, ahead * step, x, there)
+        if orientation.ndim == 1:  # known as it is compiled: the other branch is not
+            joint_rows_planar(
+                body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn, value, J
+            )
+        else:
+            joint_rows_spatial(
+                body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn, value, J
+            )
         add_along(rows_body, J, velocity, weight / step, out)
 
 

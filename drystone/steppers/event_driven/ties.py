@@ -19,7 +19,7 @@ from drystone.constraints.joints.rows import (
     joint_rows,
 )
 from drystone.errors import ModelError
-from drystone.kernels.event_bias import bias_planar, bias_spatial
+from drystone.kernels.event_bias import joint_bias
 from drystone.kernels.event_joints import add_along, move_on
 from drystone.kernels.joints import LENGTH
 from drystone.kernels.joints_coupled import (
@@ -165,20 +165,17 @@ class JointRates:
         if fast == 0.0:
             return rows, coordinates
         step = TURN / fast
-        k = state.orientation.size // max(state.position.shape[0], 1)
-        turn = state.orientation.reshape(-1, k)
         if joints.coupled_row.size == 0:
-            where = (state.position, turn, v, step)
+            where = (state.position, state.orientation, v, step)
             own = (
                 joints.body, joints.anchor_a, joints.anchor_b, joints.frame_a, joints.frame_b,
             )  # fmt: skip
-            fill = bias_planar if dim == 2 else bias_spatial
-            fill(
+            joint_bias(
                 *own, joints.first_row, joints.row_code, joints.row_target, joints.row_body,
                 *where, rows,
             )  # fmt: skip
             if self._needs_rates:
-                fill(
+                joint_bias(
                     *own, joints.first_coordinate, joints.coordinate_code,
                     joints.coordinate_target, joints.coordinate_body, *where, coordinates,
                 )  # fmt: skip
@@ -186,7 +183,8 @@ class JointRates:
         there = State(
             state.time, np.empty_like(state.position), np.empty_like(state.orientation), v
         )
-        to = there.orientation.reshape(-1, k)
+        k = 1 if dim == 2 else 4
+        turn, to = state.orientation.reshape(-1, k), there.orientation.reshape(-1, k)
         for n, weight in WEIGHTS:  # screws and gears tie rows to coordinates
             move_on(state.position, turn, v, n * step, there.position, to)
             at, tie = self._evaluate(there, q.value)
