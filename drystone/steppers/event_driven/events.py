@@ -35,6 +35,7 @@ BEGUN = 1e-5  # [m/s]: slip that keeps the direction in which it began, at most
 NONE = 1e-13  # of a body's size: a gap that is none
 PART = 0.3  # of what conditions of L may be violated by, and
 FINE = 1e-3  # of the slip speed: how well their ends are located
+KEPT = 0.3  # of how much nearer they come: of the way to where a contact is lost
 INSTANT = 1e-10  # [s]: the same of what is there or not: contacts, pieces of surfaces
 LAW = ("pull", "press", "cone")
 HEARD = ("gap", "limit")  # what ends phases that make no progress
@@ -262,18 +263,18 @@ class Watch:
 
     def _lost(self, found: Contacts, own: Contacts, lost: Bools, out: Probe) -> None:
         """Closed contacts that are not found, unless they only changed their name, or are found
-        elsewhere under their name."""
-        mode = self.mode
-        off = ~lost & (np.abs(own.gap - self.gap) > mode.held.scene.jump)
-        for i in np.flatnonzero(off & mode.closed[: lost.size]).tolist():
-            out.values["set", i] = -1.0
-        for i in np.flatnonzero(lost & mode.closed[: lost.size]).tolist():
+        elsewhere under their name; by how much [m], where there is something to compare with."""
+        mode, scene = self.mode, self.mode.held.scene
+        closed = mode.closed[: lost.size]
+        moved = np.abs(own.gap - self.gap)
+        for i in np.flatnonzero(~lost & closed & (moved > scene.jump)).tolist():
+            out.values["set", i] = scene.jump - float(moved[i])
+        for i in np.flatnonzero(lost & closed).tolist():
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
-            if away.size and away.min() <= SAME * mode.held.scene.size:
+            out.values["set", i] = SAME * scene.size - float(away.min()) if away.size else -1.0
+            if out.values["set", i] >= 0.0:
                 out.joins.append(mode.held.names[i])
-            else:
-                out.values["set", i] = -1.0
 
     def _borders(self, now: Evaluation, out: Probe) -> None:
         """Closed contacts on another piece of a surface than at the start: its curvature jumps
@@ -322,33 +323,36 @@ def _lowest(c0: float, r0: float, c1: float, r1: float) -> tuple[float, float]:
 
 def first_event(watch: Watch, look: Look, a: Probe, b: Probe, quiet: bool) -> tuple[Probe, Probe]:
     """(last legal, first illegal) probe between a, legal, and b, illegal."""
-    run, last = 0, 0
+    run, last, past = 0, 0, b
     tiny = 4.0 * np.spacing(max(abs(a.t), abs(b.t)))
     for _ in range(120):
         width = b.t - a.t
         names = b.violated(quiet)
         if width <= tiny or all(b.values[n] >= -watch.tiny(n) for n in names):
             break
-        if width <= INSTANT and all(n[0] in ("set", "piece") for n in names):
+        instant = all(n[0] in ("set", "piece") for n in names)
+        if width <= INSTANT and instant:
             break
-        part = 0.5 if run >= 3 else min(_estimate(n, watch.tiny(n), a, b) for n in names)
-        edge = min(0.25, 2.0 * tiny / width)
+        part = 0.5 if run >= 3 else min(_estimate(n, watch.tiny(n), a, b, past) for n in names)
+        edge = min(0.25, (0.5 * INSTANT if instant else 2.0 * tiny) / width)
         light = all(n[0] in LIGHT for n in names)
         c = look(a.t + width * min(max(part, edge), 1.0 - edge), light)
         side = 1 if c.violated(quiet) else -1
         run, last = (run + 1 if side == last and run < 3 else 1), side
         if side > 0:
-            b = c
+            b, past = c, b
         else:
             a = c
     return a, b
 
 
-def _estimate(name: Name, tiny: float, a: Probe, b: Probe) -> float:
+def _estimate(name: Name, tiny: float, a: Probe, b: Probe, past: Probe) -> float:
     """Part of the way from a to b at which a condition has just failed, by half of what is
-    tolerated: by the quadratic model, else by a straight line."""
+    tolerated: by the quadratic model, else by a straight line; past: the illegal probe before b."""
     h = b.t - a.t
     c0, c1 = a.values.get(name), b.values[name] + 0.5 * tiny
+    if name[0] == "set":
+        return _lost_at(past.t - b.t, past.values.get(name, c1), c1, h)
     if c0 is None:
         return 0.5
     c0 += 0.5 * tiny
@@ -365,3 +369,14 @@ def _estimate(name: Name, tiny: float, a: Probe, b: Probe) -> float:
     if c0 <= 0.0 or c1 >= 0.0:
         return 0.5
     return c0 / (c0 - c1)
+
+
+def _lost_at(ahead: float, later: float, c: float, h: float) -> float:
+    """The same for what has a value on the illegal side only: by the line through c at its end and
+    `later`, `ahead` [s] of it. A little of the way is kept, less and less of it, so as to come
+    down on that side, where the next line begins; half of the way where there is no line."""
+    if not later < c:
+        return 0.5
+    back = ahead * c / (later - c)
+    part = 1.0 - back / h * (1.0 - KEPT * back / (back + ahead))
+    return part if part > 0.0 else 0.5
