@@ -76,7 +76,8 @@ def loads(model: Model, state: State) -> Floats:
     force = np.zeros((model.nb, model.dof))
     for item in model.forces:
         item.add(model, state, force)
-    check_loads(model, state, force)
+    if model.forces:
+        check_loads(model, state, force)
     return force
 
 

@@ -222,7 +222,10 @@ class Detector:
         ):
             if array.shape != shape:
                 raise ArrayError(f"{name}: shape {array.shape}, expected {shape}")
-        return tuple(np.require(a, np.float64, ["C", "W"]) for a in (x, R, margin))
+        return tuple(
+            a if a.dtype == np.float64 and a.flags.carray else np.require(a, np.float64, ["C", "W"])
+            for a in (x, R, margin)
+        )
 
     def _lost(self, geom: int) -> SimulationError:
         rank = int(np.flatnonzero(self._ranking.order == geom)[0])

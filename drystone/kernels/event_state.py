@@ -132,13 +132,13 @@ def match(geom_a, geom_b, feature, key, place):
 
 
 @kernel
-def gap_rates(body, point, normal, position, velocity, out):
-    """C' (nc,) of contacts between bodies (nc, 2) at their points."""
+def gap_rates(body, geom_a, geom_b, point, normal, position, velocity, out):
+    """C' (nc,) of contacts between geoms (nc,) each, of these bodies (ng,), at their points."""
     dim = point.shape[1]
     for i in range(out.size):
         total = 0.0
         for s in range(2):
-            b, sign = body[i, s], 1.0 - 2.0 * s
+            b, sign = body[geom_a[i] if s == 0 else geom_b[i]], 1.0 - 2.0 * s
             x, y = point[i, 0] - position[b, 0], point[i, 1] - position[b, 1]
             if dim == 2:
                 w = velocity[b, 2]

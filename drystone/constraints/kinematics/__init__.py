@@ -5,6 +5,7 @@ from drystone.constraints.kinematics.contact import (
     Feature,
     Flag,
     contact_kinematics,
+    frames_and_velocities,
     jacobians,
     pieces_changed,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "Flag",
     "contact_kinematics",
     "contact_system",
+    "frames_and_velocities",
     "jacobians",
     "pieces_changed",
     "rolling",

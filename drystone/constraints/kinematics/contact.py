@@ -7,7 +7,7 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
-from drystone.constraints.kinematics.local import Fill, local_shapes
+from drystone.constraints.kinematics.local import Sides, local_shapes
 from drystone.errors import ArrayError
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
@@ -119,11 +119,11 @@ def contact_kinematics(
     position: Floats,
     velocity: Floats,
     contacts: Contacts,
-    fill: Fill | None = None,
+    sides: Sides | None = None,
 ) -> ContactKinematics:
     """Kinematics of the contacts that a ``Detector`` found at the poses x (ng, dim),
-    R (ng, dim, dim) of the geoms; position (nb, dim), velocity (nb, dof) of the bodies; fill:
-    ``local.shapes_of`` these geoms, where many calls have the same contacts."""
+    R (ng, dim, dim) of the geoms; position (nb, dim), velocity (nb, dof) of the bodies; sides:
+    of these contacts, where many calls have the same."""
     dim, nc = geoms.dim, len(contacts)
     dof = 3 * (dim - 1)
     _check("x", x, (len(geoms), dim))
@@ -131,11 +131,9 @@ def contact_kinematics(
     nb = position.shape[0]
     _check("position", position, (nb, dim))
     _check("velocity", velocity, (nb, dof))
-    geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
-    body = geoms.body[geom]
-    frame = _frames(contacts.normal)
-    shapes = local_shapes(geoms, x, R, geom, contacts, frame, fill)
-    size = geoms.radius[geom].min(axis=1)
+    sides = Sides.of(geoms, contacts) if sides is None else sides
+    body, size, frame = sides.body, sides.size, _frames(contacts.normal)
+    shapes = local_shapes(x, R, contacts, frame, sides.fill)
     flag = np.zeros(nc, np.int64)
     resolve(dim, contacts.gap, size, shapes.feature, shapes.bits, shapes.E, shapes.D, flag)
     bias, velocities = np.empty((nc, dim)), np.empty((nc, dim))
@@ -178,6 +176,16 @@ def _frames(normal: Floats) -> Floats:
 def jacobians(body: Ints, position: Floats, contacts: Contacts) -> Floats:
     """J (nc, d, 2, dof) of contacts between bodies (nc, 2) at their positions (nb, dim)."""
     return _rows(body, position, contacts.point, _frames(contacts.normal))
+
+
+def frames_and_velocities(
+    body: Ints, position: Floats, velocity: Floats, contacts: Contacts
+) -> tuple[Floats, Floats]:
+    """frame (nc, d, d) and velocity (nc, d) as ``contact_kinematics`` has them, and no more."""
+    frame = _frames(contacts.normal)
+    J, out = _rows(body, position, contacts.point, frame), np.empty(contacts.normal.shape)
+    row_kernels.row_velocities(body, J, np.zeros(out.shape), velocity, out)
+    return frame, out
 
 
 def _rows(body: Ints, position: Floats, point: Floats, frame: Floats) -> Floats:

@@ -47,21 +47,34 @@ Fill = Callable[[Floats, Floats, Floats, Floats, LocalShapes], None]
 
 
 def local_shapes(
-    geoms: Geoms,
-    x: Floats,
-    R: Floats,
-    geom: Ints,
-    contacts: Contacts,
-    frame: Floats,
-    fill: Fill | None = None,
+    x: Floats, R: Floats, contacts: Contacts, frame: Floats, fill: Fill
 ) -> LocalShapes:
-    """Shapes of both sides of the contacts, geom (nc, 2), in their frames (nc, dim, dim)."""
+    """Shapes of both sides of the contacts in their frames (nc, dim, dim)."""
     nc, dim = contacts.point.shape
     half = 0.5 * contacts.gap[:, None] * contacts.normal
-    p = np.stack([contacts.point + half, contacts.point - half], axis=1)
+    p = np.empty((nc, 2, dim))
+    np.add(contacts.point, half, out=p[:, 0])
+    np.subtract(contacts.point, half, out=p[:, 1])
     out = LocalShapes.empty(nc, dim)
-    (shapes_of(geoms, geom) if fill is None else fill)(x, R, p, frame, out)
+    fill(x, R, p, frame, out)
     return out
+
+
+@dataclass(slots=True)
+class Sides:
+    """What stays of contacts wherever they are: geom, body (nc, 2); size (nc,) of the smaller geom
+    [m]; what fills their shapes."""
+
+    geom: Ints
+    body: Ints
+    size: Floats
+    fill: Fill
+
+    @classmethod
+    def of(cls, geoms: Geoms, contacts: Contacts) -> Sides:
+        geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
+        size = geoms.radius[geom].min(axis=1)
+        return cls(geom, geoms.body[geom], size, shapes_of(geoms, geom))
 
 
 def shapes_of(geoms: Geoms, geom: Ints) -> Fill:

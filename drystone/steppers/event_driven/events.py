@@ -14,12 +14,13 @@ from itertools import repeat
 
 import numpy as np
 
-from drystone.constraints.kinematics import ContactKinematics
+from drystone.constraints.kinematics import frames_and_velocities
 from drystone.constraints.rows import select
 from drystone.geometry import kinds
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.scene import same_pose
 from drystone.steppers.event_driven.settle import OFTEN
 from drystone.steppers.event_driven.touch import Rows
 from drystone.types import Bools, Floats
@@ -45,7 +46,8 @@ ENDS = {
     "slip": "stick", "grow": "slip", "turn": "turn", "set": "contacts", "piece": "border",
 }  # fmt: skip
 
-IN_PIECES = (kinds.CAPSULE_2D, kinds.CAPSULE, kinds.CYLINDER, kinds.CONE)  # whose curvature jumps
+PIECED = np.zeros(max(kinds.NAMES) + 1, bool)  # by kind: whose curvature jumps
+PIECED[[kinds.CAPSULE_2D, kinds.CAPSULE, kinds.CYLINDER, kinds.CONE]] = True
 
 Name = tuple[str, object]
 
@@ -62,6 +64,12 @@ class Probe:
     values: dict[Name, float] = field(default_factory=dict)
     rates: dict[Name, float] = field(default_factory=dict)
     joins: list[str] = field(default_factory=list)
+
+    def seen(self, state: State) -> Contacts | None:
+        """What the detector said of this state, if this probe is of it."""
+        if self.now is None or self.t != state.time or not same_pose(self.now.state, state):
+            return None
+        return self.found
 
     def violated(self, quiet: bool = False) -> list[Name]:
         """Names of violated conditions; quiet: of gaps and limits alone."""
@@ -107,9 +115,11 @@ class Watch:
         self.begun: Floats = np.where(same, max(least, min(4.0 * slow, BEGUN)), least)
         self.slides: list[int] = np.flatnonzero(slides & mode.closed).tolist()
         self.slips = bool(self.gives or self.slides)
+        self._open = np.append(~mode.closed, True)  # the last one: what is not in the phase
         kind = mode.held.scene.model.geoms.kind
         geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
-        self.pieced: Bools = np.isin(kind[geom], IN_PIECES) & mode.closed[: start.nr, None]
+        self.pieced: Bools = PIECED[kind[geom]] & mode.closed[: start.nr, None]
+        self._pieced = bool(self.pieced.any())
 
     @property
     def calm(self) -> bool:
@@ -130,10 +140,10 @@ class Watch:
         self._limits(now, out)
         for kind, margins in zip(LAW, self.mode.margins(now), strict=True):
             slack = self.loose * HOLDS if kind == "press" else self.slack
-            there = np.flatnonzero(margins < np.inf)
+            there = (margins < np.inf).nonzero()[0]
             values = (margins + slack)[there].tolist()
             out.values.update(zip(zip(repeat(kind), there.tolist()), values, strict=True))
-        self._slips(now.rows.kin, now.rows.state.u[:, 1:], out)
+        self._slips(now.rows.kin.frame, now.rows.state.u[:, 1:], out)
         self._lost(found, now.rows.contacts, now.rows.lost, out)
         self._borders(now, out)
         return out
@@ -150,7 +160,8 @@ class Watch:
         self._gaps(state, found, own, out)
         self._lost(found, own, lost, out)
         if self.slips:
-            self._slips(scene.kinematics(state, own, mode.held.shapes), None, out)
+            frame, u = frames_and_velocities(mode.held.body, state.position, state.velocity, own)
+            self._slips(frame, u[:, 1:], out)
         return out
 
     def late(self, there: State, state: State, margin: Floats, legal: Probe) -> float:
@@ -193,7 +204,9 @@ class Watch:
         if len(found) == 0:
             return
         place = mode.held.places(found)
-        other = np.flatnonzero((place < 0) | ~np.append(mode.closed, False)[place])
+        other = self._open[place].nonzero()[0]
+        if other.size == 0:
+            return
         found, place = select(found, other), place[other]
         rate = mode.held.scene.gap_rates(state, found)
         near = SAME * mode.held.scene.size
@@ -237,12 +250,11 @@ class Watch:
                     out.values["limit", action] = float(acts.gap[k]) - float(self.floor[i])
                     out.rates["limit", action] = float(acts.u[k])
 
-    def _slips(self, kin: ContactKinematics, u: Floats | None, out: Probe) -> None:
+    def _slips(self, frame: Floats, u: Floats, out: Probe) -> None:
         """Sliding contacts: those with a direction of their own stop when they turn back, or turn
-        aside; the others when they are slow. Closed ones alone have friction. u (nc, d - 1): slip,
-        those of actions of joints after those of contacts."""
-        sliding, nr, tol = self.mode.sliding, len(kin), self.mode.tolerances
-        u = kin.velocity[:, 1:] if u is None else u
+        aside; the others when they are slow. Closed ones alone have friction. frame (nr, d, d);
+        u (nc, d - 1): slip, those of actions of joints after those of contacts."""
+        sliding, nr, tol = self.mode.sliding, frame.shape[0], self.mode.tolerances
         speed = np.sqrt((u**2).sum(axis=1)).tolist()
         for i in self.gives:
             out.values["grow", i] = self.begun[i] - speed[i]
@@ -252,7 +264,7 @@ class Watch:
                 continue
             way = sliding.way[i - nr] * u[i, 0] if i >= nr else 0.0
             if i < nr:
-                s = kin.frame[i, 1:] @ sliding.direction[i]
+                s = frame[i, 1:] @ sliding.direction[i]
                 way = float(s @ u[i])
                 if u.shape[1] == 2 and sliding.straight[i]:
                     across = abs(s[0] * u[i, 1] - s[1] * u[i, 0])
@@ -267,9 +279,9 @@ class Watch:
         mode, scene = self.mode, self.mode.held.scene
         closed = mode.closed[: lost.size]
         moved = np.abs(own.gap - self.gap)
-        for i in np.flatnonzero(~lost & closed & (moved > scene.jump)).tolist():
+        for i in (~lost & closed & (moved > scene.jump)).nonzero()[0].tolist():
             out.values["set", i] = scene.jump - float(moved[i])
-        for i in np.flatnonzero(lost & closed).tolist():
+        for i in (lost & closed).nonzero()[0].tolist():
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
             out.values["set", i] = SAME * scene.size - float(away.min()) if away.size else -1.0
@@ -279,7 +291,7 @@ class Watch:
     def _borders(self, now: Evaluation, out: Probe) -> None:
         """Closed contacts on another piece of a surface than at the start: its curvature jumps
         at the border, and forces with it (K11)."""
-        if self.loose > 1.0:
+        if self.loose > 1.0 or not self._pieced:
             return
         other = (self.pieced & (now.rows.kin.piece != self.piece)).any(axis=1) & ~now.rows.lost
         for i in np.flatnonzero(other).tolist():

@@ -91,8 +91,8 @@ class Mode:
         self.resting: dict[int, tuple[Floats, Floats]] = {}  # forces of islands in equilibrium
         self._law: Law | None = None
         word = np.array(forces.word, dtype="<U9")
-        self.closed: Bools = np.isin(word, ("stick", "onset", "slide"))
         self.sticks: Bools = word == "stick"
+        self.closed: Bools = self.sticks | (word == "onset") | (word == "slide")
         a = np.abs(forces.contact_acceleration)
         self.idle: Bools = (word == "open") & (a[:, 0] <= STILL * a.max(initial=1.0))
         self.smooth = all(part.index_set is not None for part in forces.islands)
@@ -147,7 +147,10 @@ class Mode:
 
     def straighten(self, state: State, slow: float) -> None:
         """Slip that stopping others has turned aside keeps the direction that it has now."""
-        way, rows = self.sliding, self.held.rows(state, None, self.tolerances)
+        way = self.sliding
+        if not way.straight.any():
+            return
+        rows = self.held.rows(state, None, self.tolerances)
         for i in np.flatnonzero(way.straight).tolist():
             frame, u = rows.kin.frame[i, 1:], rows.state.u[i, 1:]
             s, speed = frame @ way.direction[i], float(np.sqrt(u @ u))
@@ -181,12 +184,10 @@ class Mode:
     def _power(self, rows: Rows, f: Floats, joint: Floats, v: Floats) -> Floats:
         """Rates of the energies of ``vector`` [W]."""
         state, out, d = rows.state, np.zeros(4), rows.state.d
-        model = self.held.scene.model
-        driven = np.zeros(model.nb, bool)
-        driven[[i for i, _ in model.motions]] = True
+        scene = self.held.scene
         r, u = np.concatenate([f.ravel(), joint]), np.concatenate([state.u.ravel(), state.joint_u])
-        powers(state.nc, d, rows.body, driven, rows.J, r, u, v, out)
-        out[LOADS] = float((rows.loads.force * v)[model.inverse_mass > 0].sum())
+        powers(state.nc, d, rows.body, scene.driven, rows.J, r, u, v, out)
+        out[LOADS] = float((rows.loads.force * v)[scene.model.inverse_mass > 0].sum())
         if rows.loaded.any():  # their motion is the coordinate's own, their slip is not
             own = contact_motion(state, v)[rows.loaded, 1]
             out[LOADS] += float((f[rows.loaded, 1] * own).sum())

@@ -58,8 +58,6 @@ class Rate:
         self._size = model.geoms.radius[self._geom].min(axis=1)
         self._shapes = shapes_of(model.geoms, self._geom)
         self._corner: tuple[Ints, Floats, Floats] | None = None
-        self._driven = np.zeros(model.nb, bool)
-        self._driven[[i for i, _ in model.motions]] = True
 
     def follow(self, now: Evaluation, anew: bool = True) -> None:
         """Where every contact is a corner on a face at an accepted state they are followed without
@@ -224,6 +222,6 @@ class Rate:
         r = self._law.forces(J, self._bias, self._soft, self._friction, loads.inverse_inertia, a)
         a[self._still] = 0.0
         body = self._law.body
-        forces.powers(n, d, body, self._driven, J, r, self._u, state.velocity, power)
+        forces.powers(n, d, body, scene.driven, J, r, self._u, state.velocity, power)
         power[LOADS] += float((loads.force * state.velocity)[self._law.moves].sum())
         return a, power

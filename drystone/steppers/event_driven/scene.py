@@ -9,7 +9,7 @@ import numpy as np
 from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.rows import Coordinates
 from drystone.constraints.kinematics import ContactKinematics, contact_kinematics
-from drystone.constraints.kinematics.local import Fill
+from drystone.constraints.kinematics.local import Sides
 from drystone.constraints.rows import select
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
@@ -69,6 +69,8 @@ class Scene:
         self._free = _no_joints(model.dof)
         self._jointed: tuple[State, Floats | None, Jointed] | None = None
         self.sleepers = Sleepers(model)
+        self.driven = np.zeros(model.nb, bool)  # bodies whose motion is given
+        self.driven[[i for i, _ in model.motions]] = True
 
     def poses(self, state: State) -> tuple[Floats, Floats]:
         """x (ng, dim), R (ng, dim, dim) of all geoms."""
@@ -87,26 +89,28 @@ class Scene:
         return select(found, self.sleepers.apart(found))
 
     def kinematics(
-        self, state: State, contacts: Contacts, shapes: Fill | None = None
+        self, state: State, contacts: Contacts, sides: Sides | None = None
     ) -> ContactKinematics:
-        """C, C', C'' and slip of contacts found at this state; shapes: if they are known."""
+        """C, C', C'' and slip of contacts found at this state; sides: if they are known."""
         x, R = self.poses(state)
         return contact_kinematics(
-            self.model.geoms, x, R, state.position, state.velocity, contacts, shapes
+            self.model.geoms, x, R, state.position, state.velocity, contacts, sides
         )
 
     def gap_rates(self, state: State, contacts: Contacts) -> Floats:
         """(nc,) C' of contacts found at this state."""
-        body = self.model.geoms.body[np.stack([contacts.geom_a, contacts.geom_b], axis=1)]
         out = np.empty(len(contacts))
-        gap_rates(body, contacts.point, contacts.normal, state.position, state.velocity, out)
+        gap_rates(
+            self.model.geoms.body, contacts.geom_a, contacts.geom_b, contacts.point,
+            contacts.normal, state.position, state.velocity, out,
+        )  # fmt: skip
         return out
 
     def loads(self, state: State, q: Coordinates | None) -> Loads:
         model = self.model
         force = bodies.loads(model, state)
-        if self.joints is not None and q is not None:
-            self.joints.add_springs(state, q, force)
+        joints = self.joints
+        if joints is not None and q is not None and joints.add_springs(state, q, force):
             bodies.check_loads(model, state, force)
         still = np.zeros_like(force)
         out = np.zeros_like(force)
@@ -188,13 +192,13 @@ class Scene:
 
 def same_state(a: State, b: State) -> bool:
     """The same bits; a model's forces may look at the time too."""
-    return a.time == b.time and np.array_equal(a.velocity, b.velocity) and same_pose(a, b)
+    return a.time == b.time and a.velocity.tobytes() == b.velocity.tobytes() and same_pose(a, b)
 
 
 def same_pose(a: State, b: State) -> bool:
     """Bodies in the same places, to the bit."""
-    same = np.array_equal(a.position, b.position)
-    return same and np.array_equal(a.orientation, b.orientation)
+    same = a.position.tobytes() == b.position.tobytes()
+    return same and a.orientation.tobytes() == b.orientation.tobytes()
 
 
 def _no_joints(dof: int) -> Jointed:

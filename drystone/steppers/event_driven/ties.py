@@ -136,18 +136,19 @@ class JointRates:
         body = np.concatenate([rows.body, joints.coordinate_body[x]])
         return q, body, J, np.concatenate([rows.error, q.value[x] - place])
 
-    def add_springs(self, state: State, q: Coordinates, out: Floats) -> None:
-        """Add the forces of springs on coordinates to out (nb, dof)."""
+    def add_springs(self, state: State, q: Coordinates, out: Floats) -> bool:
+        """Add the forces of springs on coordinates to out (nb, dof); whether there are any."""
         joints = self.joints
         x = joints.action_coordinate[self.springs]
         if x.size == 0:
-            return
+            return False
         k, c, rest, _ = joints.action_numbers[self.springs].T
         body = joints.coordinate_body[x]
         force = -k * (q.value[x] - rest) - c * along(q.J[x], body, state.velocity)
         for side in (0, 1):
             real = body[:, side] >= 0
             np.add.at(out, body[real, side], force[real, None] * q.J[x][real, side])
+        return True
 
     def _evaluate(self, state: State, last: Floats | None) -> tuple[Coordinates, JointRows]:
         if self.joints.nq == 0:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drystone.constraints.kinematics import ContactKinematics, Feature, jacobians
-from drystone.constraints.kinematics.local import Fill, LocalShapes, shapes_of
+from drystone.constraints.kinematics.local import Fill, LocalShapes, Sides
 from drystone.constraints.rows import select
 from drystone.dynamics.frames import rotations, turned
 from drystone.kernels.event_state import match
@@ -86,13 +86,12 @@ class Held:
     def __init__(self, scene: Scene, state: State, contacts: Contacts, acts: Ints) -> None:
         self.scene, self.acts, self.loaded = scene, acts, 0
         self.keys = scene.keys(contacts)
-        self.body = scene.model.geoms.body[np.stack([contacts.geom_a, contacts.geom_b], axis=1)]
+        self.sides = Sides.of(scene.model.geoms, contacts)
+        self.body = self.sides.body
         self.mu, self.eps = scene.materials(self.body)
         self.names = [self._name(i, k) for i, k in enumerate(self.keys)]
         self.start = contacts
         self._keys, self._eps = tuple(self.names), np.ascontiguousarray(self.eps[:, 0])
-        geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
-        self.shapes = shapes_of(scene.model.geoms, geom)
         self._key = np.stack([contacts.geom_a, contacts.geom_b, contacts.feature], axis=1)
         self._continued: Continued | None = None
         self.began = state.copy()
@@ -128,7 +127,7 @@ class Held:
             found = self.scene.contacts(state)
         place = self.places(found)
         index = np.full(n, -1)
-        there = np.flatnonzero(place >= 0)
+        there = (place >= 0).nonzero()[0]
         index[place[there]] = there
         lost = index < 0
         if not lost.any():
@@ -207,7 +206,8 @@ class Held:
     ) -> Rows:
         scene, model = self.scene, self.scene.model
         contacts, lost = self.contacts(state, found)
-        kin = scene.kinematics(state, contacts, self._shapes(lost) if lost.any() else self.shapes)
+        sides = replace(self.sides, fill=self._shapes(lost)) if lost.any() else self.sides
+        kin = scene.kinematics(state, contacts, sides)
         jointed = scene.jointed(state)
         loads = scene.loads(state, jointed.q)
         acts = self._acts(jointed.acts, impulse)
@@ -293,11 +293,11 @@ class Held:
         """Shapes of the contacts, of which lost ones that were corners on faces stay so."""
 
         def fill(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
-            self.shapes(x, R, p, frame, out)
+            self.sides.fill(x, R, p, frame, out)
             fixed = self._continued
             if fixed is None:
                 return
-            size = self.scene.model.geoms.radius[self._key[:, :2]].min(axis=1)
+            size = self.sides.size
             ends = [0, -1] if p.shape[2] == 3 else [0]  # xx and yy of (xx, xy, yy)
             for i in np.flatnonzero(lost & fixed.corner).tolist():
                 face, corner = int(fixed.owner[i]), 1 - int(fixed.owner[i])

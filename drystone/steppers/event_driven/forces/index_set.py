@@ -21,6 +21,7 @@ from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Ints
 
 Words = tuple[str, ...]
+Equations = tuple[Ints, Floats, Floats, Ints, Floats]  # bears, B, load; tied, r_t / r_n there
 
 TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
 SAME = 1e-7  # relative: accelerations that L must give again to be the index set of a solution
@@ -56,16 +57,30 @@ class IndexSet:
         violation = self.violation(system, *found, mu)
         return (*found, violation) if violation <= TOL else None
 
-    def values(self, system: System, mu: Floats, slip: Floats) -> tuple[Floats, Floats] | None:
+    def values(
+        self, system: System, mu: Floats, slip: Floats, stated: Equations | None = None
+    ) -> tuple[Floats, Floats] | None:
         """(r, a) with L kept, whether its conditions hold or not; None without finite forces.
 
         Where B is singular the least forces are taken. Smooth functions of the state: what an
-        integrator follows until an event ends L.
+        integrator follows until an event ends L. stated: the equations, which those of other
+        shares of the same rows have too.
         """
+        d = system.state.d
+        bears, B, load, tied, friction = stated or self.equations(system, mu, slip)
+        r = self.held.copy()
+        r[bears] = solved(B, load, self.share[bears])
+        for t in range(1, d):
+            r[d * tied + t] = friction[:, t - 1] * r[d * tied]
+        return (r, system.W @ r + system.q) if np.isfinite(r).all() else None
+
+    def equations(self, system: System, mu: Floats, slip: Floats) -> Equations:
+        """B r = load of the rows that bear it; the ties of the others to them."""
         W, q, rows, d = system.W, system.q, self.rows, system.state.d
         tied, friction = self._ties(mu, slip)
         r = self.held.copy()
-        bears = np.flatnonzero(self.share) if self.share.any() else rows
+        bears = self.share.nonzero()[0]
+        bears = bears if bears.size else rows
         B = W[rows[:, None], bears]
         if tied.size:
             place = np.searchsorted(bears, d * tied)
@@ -76,14 +91,11 @@ class IndexSet:
                 more = W[rows[:, None], d * tied[basic] + t]
                 B[:, place] += more * friction[basic, t - 1]
         load = -(W[rows] @ r + q[rows]) if r.any() else -q[rows]
-        r[bears] = solved(B, load, self.share[bears])
-        for t in range(1, d):
-            r[d * tied + t] = friction[:, t - 1] * r[d * tied]
-        return (r, W @ r + q) if np.isfinite(r).all() else None
+        return bears, B, load, tied, friction
 
     def _ties(self, mu: Floats, slip: Floats) -> tuple[Ints, Floats]:
         """Closed contacts whose friction follows the normal force, and r_t / r_n there."""
-        tied = np.flatnonzero(self.closed & ~self.stick & (mu > 0.0))
+        tied = (self.closed & ~self.stick & (mu > 0.0)).nonzero()[0]
         return tied, (mu[:, None] * (self.direction - slip))[tied]
 
     def violation(self, system: System, r: Floats, a: Floats, mu: Floats) -> float:
@@ -99,8 +111,10 @@ def solved(B: Floats, load: Floats, share: Floats) -> Floats:
     """Forces with B r = load, the least where B is singular; where B has more columns than rows
     those with the least sum of r^2 / share."""
     if B.shape[0] < B.shape[1]:
-        root = np.sqrt(share)
-        _, y, info = dgels(B * root, np.append(load, np.zeros(root.size - load.size)))
+        root, goal = np.sqrt(share), np.zeros(share.size)
+        goal[: load.size] = load
+        A = np.multiply(B, root, order="F")
+        _, y, info = dgels(A, goal, overwrite_a=True, overwrite_b=True)
         if info == 0:
             return np.asarray(root * y)
         return root * np.linalg.lstsq(B * root, load, rcond=1e-12)[0]

@@ -94,11 +94,12 @@ def _found(
         return None
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     normal, part = np.full(nc, mean), np.ones(nc)
-    best = None
+    best = stated = None
     for _ in range(ROUNDS):
         bound = mu * np.maximum(f[:, 0], LEAST * mean)
         L = replace(first, share=shares(system, first, normal, part * bound))
-        near = L.values(system, mu, slip)
+        stated = stated or L.equations(system, mu, slip)
+        near = L.values(system, mu, slip, stated)
         if near is None:
             break
         violation = L.violation(system, *near, mu)
