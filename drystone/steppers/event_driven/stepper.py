@@ -253,9 +253,13 @@ class EventStepper:
 
     def infeasibility(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""
-        known = self.detector.state()
-        gap = self.scene.contacts(state, every=True).gap
-        self.detector.restore(known)
+        last = None if self.loop.phase is None else self.loop.phase.last
+        found = None if last is None or self.scene.sleepers else last.seen(state)
+        if found is None:
+            known = self.detector.state()
+            found = self.scene.contacts(state, every=True)
+            self.detector.restore(known)
+        gap = found.gap
         return float(np.maximum(-gap, 0.0).max(initial=0.0))
 
     def check_start(self, state: State) -> None:
