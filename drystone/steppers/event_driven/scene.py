@@ -71,6 +71,7 @@ class Scene:
         self.sleepers = Sleepers(model)
         self.driven = np.zeros(model.nb, bool)  # bodies whose motion is given
         self.driven[[i for i, _ in model.motions]] = True
+        self._prescribed: tuple[float, Floats] | None = None
 
     def poses(self, state: State) -> tuple[Floats, Floats]:
         """x (ng, dim), R (ng, dim, dim) of all geoms."""
@@ -123,8 +124,20 @@ class Scene:
             load = force.copy()
             rigid.gyroscopic(inertia, state.velocity, load)
             rigid.kick_spatial(model.inverse_mass, inverse, model.gravity, load, still, 1.0, out)
-        prescribed_acceleration(model, state.time, out)
+        self._prescribe(state.time, out)
         return Loads(out, force, inverse)
+
+    def _prescribe(self, t: float, out: Floats) -> None:
+        """Write the accelerations of prescribed bodies into out (nb, dof); those of the time that
+        was asked for last are known: an instant is asked for several times."""
+        if not self.model.motions:
+            return
+        known = self._prescribed
+        if known is None or known[0] != t:
+            every = np.empty_like(out)
+            prescribed_acceleration(self.model, t, every)
+            known = self._prescribed = t, every[self.driven]
+        out[self.driven] = known[1]
 
     def inverse_inertia(self, state: State) -> Floats:
         """(nb,), or (nb, 3, 3) in world axes."""
