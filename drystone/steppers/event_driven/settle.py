@@ -192,7 +192,7 @@ class Settler:
         for sentence in forces.log:
             books.say(sentence)
         books.residual = max(books.residual, forces.residual)
-        if not forces.ok:
+        if not forces.ok or books.status is Status.SOLVED:
             books.status = forces.status
         return Mode(held, forces, sliding, self.tolerances, self.method, fresh)
 
@@ -239,7 +239,7 @@ class Settler:
         self.method.forget()
         books.impact_energy += hit.energy
         for body, _ in self.scene.model.motions:
-            books.driving -= _power_on(rows, hit, body, state.velocity[body])
+            books.driving -= hit.work_on(rows.state, body, state.velocity[body])
         for sentence in hit.log:
             books.say(sentence)
         if hit.status is not Status.SOLVED:
@@ -261,11 +261,14 @@ class Settler:
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
         many = self.restarts > MANY and "stick" in forces.word
-        alike = not (self.exact and any(picked(part) for part in forces.islands))
+        alike = rows.state.d == 2 or not (self.exact and any(map(picked, forces.islands)))
         if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any() or not alike):
             strict = coulomb_forces(rows.state, forces, central=many)
-            if strict is not None:  # slip begins as it says; once there is some it is followed
-                return strict, sliding, rows, np.asarray(strict.onset.any(axis=1))
+            if strict is not None:
+                start = np.asarray(strict.onset.any(axis=1))
+                if not (start & (rows.state.mu[:, 0] > rows.state.mu[:, 1])).any():
+                    return strict, sliding, rows, start  # once there is slip it is followed
+                forces = strict  # with less friction as soon as it slides, in that direction
         plain = forces, self._sliding(rows), rows, fresh.copy()
         turning = False
         for _ in range(ONSETS):
@@ -385,15 +388,3 @@ def _stiffness(forces: Forces, fresh: Bools) -> float:
         W = part.system.W[np.ix_(rows, rows)]
         most = max(most, float(np.abs(W).sum(axis=1).max(initial=0.0)))
     return most
-
-
-def _power_on(rows: Rows, hit: Collision, body: int, v: Floats) -> float:
-    """Work of the impulses on a prescribed body with velocity v [J]."""
-    state = rows.state
-    total = 0.0
-    for side in (0, 1):
-        mine = state.body[:, side] == body
-        total += float(np.einsum("cd,cdk,k->", hit.impulse[mine], state.J[mine, :, side], v))
-        ties = state.joint_body[:, side] == body
-        total += float(hit.joint[ties] @ (state.joint_J[ties, side] @ v))
-    return total

@@ -33,7 +33,7 @@ def test_a_block_on_a_slope(mu, planar):
     sim = ds.Simulation(world, method=method)
     for _ in range(5):
         report = sim.step()
-        assert report.ok
+        assert report.ok or report.status is ds.Status.APPROXIMATE, "not Coulomb's law"
         assert abs(report.energy.constraint) < 1e-9, "what creeps is not stopped"
         wanted = slid(mu, 0.05, sim.time)
         assert sim.body("block").position[0] == pytest.approx(wanted, abs=1e-8)

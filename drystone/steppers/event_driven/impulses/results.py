@@ -40,6 +40,16 @@ class Collision:
     impacts: list[Impact] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
+    def work_on(self, state: ContactState, body: int, v: Floats) -> float:
+        """Work of the impulses on a prescribed body with velocity v [J]."""
+        total = 0.0
+        for side in (0, 1):
+            mine = state.body[:, side] == body
+            total += float(np.einsum("cd,cdk,k->", self.impulse[mine], state.J[mine, :, side], v))
+            ties = state.joint_body[:, side] == body
+            total += float(self.joint[ties] @ (state.joint_J[ties, side] @ v))
+        return total
+
     @classmethod
     def before(cls, state: ContactState) -> Collision:
         """Nothing has happened yet."""
