@@ -30,7 +30,7 @@ from drystone.types import Floats
 WINDOW = 1.0 / 60.0  # [s] in which events are counted, and what a storm lasts at least
 LONGER = 4.0  # times that, at most, before events are looked for; in large islands more, up to
 LONGEST = 64.0  # times
-LARGE = 64  # contacts in an island, whose forces cost more the more there are
+LARGE = 96  # contacts in an island, whose forces cost more the more there are
 SLOW = 1e-3  # [m/s] slip that turns fast
 STEPS = 8  # of such slip, that are like an event
 FEWEST = 8  # events that are waited for in any case
