@@ -2,13 +2,17 @@
 
 A kernel that calls another is optimised together with it, and compiled anew for each combination.
 A kernel that calls an address costs nothing to compile, and what it runs is data: the stages of a
-step, or the pair kernels that a scene's kinds of shapes need.
+step, or the pair kernels that a scene's kinds of shapes need. Functions of Python's, such as a
+user's surface, are data in the same way: nothing of them is in compiled code on disk.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numba
 import numpy as np
@@ -78,3 +82,63 @@ def _call_compiled(typing_context, at, args):  # type: ignore[no-untyped-def]
 
 
 call: Any = _call if MODE == "off" else _call_compiled
+
+
+_ASKED: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by the number that data holds
+_NUMBERS = count(1)
+
+
+def enter(function: Any) -> int:
+    """A number for a function of Python's: kernels `ask` it by that for as long as it lives."""
+    which = next(_NUMBERS)
+    _ASKED[which] = function
+    return which
+
+
+def answer(which: int, point: int, out: int) -> None:
+    """Call the function `which` with the 3 doubles at `point`; what it gives goes to `out`."""
+    function = _ASKED.get(which)
+    if function is None:
+        raise ReferenceError("a function that a surface was given by is gone: keep the surface")
+    values = function(*(ctypes.c_double * 3).from_address(point))
+    (ctypes.c_double * len(values)).from_address(out)[:] = values
+
+
+def _ask(at: int, which: int, point: Any, out: Any) -> int:
+    """Call `answer`, whose object is at the address `at`, from a kernel.
+
+    point (3,) and out lie contiguous. What Python raises passes through the kernels to whoever
+    called the outermost. The lock of the interpreter is taken for the call.
+    """
+    answer(int(which), point.ctypes.data, out.ctypes.data)
+    return 0
+
+
+@intrinsic
+def _ask_compiled(typing_context, at, which, point, out):  # type: ignore[no-untyped-def]
+    if any(kind.layout != "C" for kind in (point, out)):
+        raise numba.TypingError("arrays given to Python must be contiguous")
+
+    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        python, word = context.get_python_api(builder), values[1].type
+        arrays = zip(signature.args[2:], values[2:], strict=True)
+        data = [context.make_array(kind)(context, builder, v).data for kind, v in arrays]
+        lock = python.gil_ensure()
+        words = [values[1], *(builder.ptrtoint(at, word) for at in data)]
+        given = [python.long_from_longlong(value) for value in words]
+        callee = builder.inttoptr(values[0], python.pyobj)
+        result = python.call_function_objargs(callee, given)
+        for value in given:
+            python.decref(value)
+        failed = cgutils.is_null(builder, result)
+        with builder.if_then(builder.not_(failed)):
+            python.decref(result)
+        python.gil_release(lock)
+        with cgutils.if_unlikely(builder, failed):  # the error is set already
+            context.call_conv.return_exc(builder)
+        return context.get_constant(types.int64, 0)
+
+    return types.int64(types.int64, types.int64, point, out), generate
+
+
+ask: Any = _ask if MODE == "off" else _ask_compiled

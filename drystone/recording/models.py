@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone.geometry import kinds
-from drystone.kernels.surfaces.layout import ADDRESS
+from drystone.kernels.surfaces.layout import ADDRESS, LENGTH, RESULT
 from drystone.model import Geoms, Joints, Model, PairRules
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
@@ -62,9 +62,12 @@ def _flat(prefix: str, part: Any) -> dict[str, Any]:
 
 
 def _without_addresses(geoms: Geoms) -> np.ndarray:
-    """Numbers of geoms; surfaces of formulas hold an address that is this process's alone."""
+    """Numbers of geoms; surfaces of formulas hold addresses that are this process's alone."""
     numbers = geoms.numbers.copy()
-    numbers[geoms.first[:-1][geoms.kind == kinds.SURFACE] + ADDRESS] = 0.0
+    at = geoms.first[:-1][geoms.kind == kinds.SURFACE]
+    numbers[at + ADDRESS] = 0.0
+    called = at[numbers[at + LENGTH] == 0.0]  # functions; the points of the table tell them apart
+    numbers[called + RESULT] = numbers[called + RESULT + 1] = 0.0
     return numbers
 
 

@@ -1,11 +1,12 @@
 """Kernels called by address give what calling them directly gives."""
 
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from drystone.kernels._calls import address, call
+from drystone.kernels._calls import address, answer, ask, call, enter
 from drystone.kernels._jit import MODE, kernel
 
 Pair = namedtuple("Pair", "a b")
@@ -75,3 +76,34 @@ def test_addresses_are_told_apart_by_kinds_of_arguments():
     found = [address(first_of, a) for a in kinds]
     assert found == [address(first_of, a.copy() if a.flags.c_contiguous else a) for a in kinds]
     assert len(set(found)) == (1 if MODE == "off" else 4)
+
+
+@kernel
+def ask_often(at, which, points, out):
+    for i in range(points.shape[0]):
+        ask(at, which, points[i], out[i])
+    return 0
+
+
+class Sums:
+    def __call__(self, x, y, z):
+        if x < 0:
+            raise KeyError("below")
+        return [x + y, y + z]
+
+
+@pytest.mark.kernels
+def test_kernels_ask_functions_of_python() -> None:
+    """What the function raises passes through, and leaves it usable; it is not kept alive."""
+    sums = Sums()
+    which, points, out = enter(sums), np.arange(6.0).reshape(2, 3), np.zeros((2, 2))
+    ask_often(id(answer), which, points, out)
+    np.testing.assert_array_equal(out, [[1, 3], [7, 9]])
+    with ThreadPoolExecutor(2) as pool:
+        for ask_from in (pool.submit(ask_often, id(answer), which, -points, out).result, None):
+            with pytest.raises(KeyError, match="below"):
+                ask_from() if ask_from else ask_often(id(answer), which, -points, out)
+    ask_often(id(answer), which, points[1:], out[1:])
+    del sums
+    with pytest.raises(ReferenceError, match="keep the surface"):
+        ask_often(id(answer), which, points, out)

@@ -3,6 +3,7 @@
 from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape
 from drystone.geometry.shapes.bowl import Bowl
 from drystone.geometry.shapes.compound import Compound
+from drystone.geometry.shapes.parametric import ParametricSurface
 from drystone.geometry.shapes.planar import Capsule2D, Disk, Ellipse, HalfPlane
 from drystone.geometry.shapes.polygon import Polygon, Rectangle, RegularPolygon
 from drystone.geometry.shapes.polyhedron import Box, ConvexPolyhedron
@@ -15,7 +16,7 @@ from drystone.geometry.shapes.spatial import (
     Sphere,
     Superquadric,
 )
-from drystone.geometry.shapes.surface import ImplicitSurface, ParametricSurface
+from drystone.geometry.shapes.surface import ImplicitSurface
 from drystone.geometry.shapes.triangle_mesh import TriangleMesh
 
 __all__ = [

@@ -6,9 +6,9 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from drystone.errors import ShapeError
 from drystone.geometry import kinds
 from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
-from drystone.geometry.shapes.base import AXES, NO_INTS, ORIGIN, Piece, SpatialShape, number, query
-from drystone.geometry.shapes.trace import Tape, check_derivatives, results, trace
+from drystone.geometry.shapes.base import AXES, NO_INTS, ORIGIN, Piece, SpatialShape, query
+from drystone.geometry.shapes.black_box import BlackBox, distances
+from drystone.geometry.shapes.trace import Tape, check_derivatives, check_functions, results, trace
 from drystone.kernels.surfaces import layout
 from drystone.types import Bools, Floats, Ints
 
@@ -28,12 +29,43 @@ GOOD, POOR = 1e-10, 1e-5  # relative difference of two rules for a volume: enoug
 NODES = 48  # of a rule of Gauss in each direction, for volumes
 
 
+class Program(NamedTuple):
+    """A tape, the registers of its results and the form; or the function that is called."""
+
+    tape: Tape
+    registers: list[int]
+    form: int
+    box: BlackBox | None = None
+
+
 class FormulaSurface(SpatialShape):
     """A closed convex surface known by points, normals and curvatures of a formula."""
 
     @abstractmethod
-    def _program(self) -> tuple[Tape, list[int], int]:
-        """Tape, registers of the results, form."""
+    def _traced(self) -> Program:
+        """The formula noted down; ShapeError if it cannot be."""
+
+    @abstractmethod
+    def _called(self) -> tuple[BlackBox, int]:
+        """The function to be called instead, tried once with plain numbers, and the form."""
+
+    @cached_property
+    def _program(self) -> Program:
+        try:
+            return self._traced()
+        except ShapeError:
+            from drystone.kernels._calls import answer, enter
+
+            box, form = self._called()
+            box.size, box.complex = vars(self).get("_way", (box.size, box.complex))
+            return Program(Tape(), [id(answer), enter(box)], form, box)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What the user gave, and how it is differentiated: the rest holds addresses that are
+        this process's alone."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        box = self._program.box
+        return state if box is None else state | {"_way": (box.size, box.complex)}
 
     @abstractmethod
     def _sampled(self, n: int) -> tuple[Floats, Floats, Floats]:
@@ -44,12 +76,12 @@ class FormulaSurface(SpatialShape):
         """Points x (k, 3) and weights (k,): integrals of x.N over the surface by n nodes a side."""
 
     def _numbers(self, table: Floats, radius: float, sign: float) -> Floats:
-        tape, registers, form = self._program()
+        tape, registers, form, _ = self._program
         head = np.zeros(layout.TABLE)
         head[layout.RADIUS], head[layout.FORM], head[layout.SIGN] = radius, form, sign
         head[layout.ROWS], head[layout.LENGTH] = len(table), len(tape.rows)
         head[layout.RESULT : layout.RESULT + len(registers)] = registers
-        return np.concatenate([head, table.ravel(), np.ravel(tape.rows)])
+        return np.concatenate([head, table.ravel(), np.ravel(tape.rows).astype(float)])
 
     def _jets(self, points: Floats, sign: float = 1.0) -> tuple[Floats, Floats]:
         """Jets (k, 3, 10) at points (k, 3) of the formula's variables, and the bare numbers."""
@@ -72,7 +104,7 @@ class FormulaSurface(SpatialShape):
         from drystone.kernels.surfaces.sample import sample_curvature
 
         name, size = type(self).__name__, float(np.linalg.norm(np.ptp(points, axis=0)))
-        implicit = self._program()[2] != layout.PARAMETRIC
+        implicit = self._program.form != layout.PARAMETRIC
         where = points if implicit else np.column_stack([parameters, np.zeros(len(points))])
         jets, numbers = self._jets(where, self._outwards)
         if not np.isfinite(jets[:, : 1 if implicit else 3]).all():
@@ -160,9 +192,10 @@ class FormulaSurface(SpatialShape):
 class ImplicitSurface(FormulaSurface):
     """The solid F(x, y, z) <= 0, closed and convex, F twice differentiable on its surface [m].
 
-    F is called once, with symbols: it may use arithmetic and NumPy functions, no branches. Its
-    derivatives are computed exactly, or `gradient`, which gives 3 numbers, and `hessian`, 3 x 3,
-    are taken if both are given. inside: a point with F < 0.
+    F is called once, with symbols, if it uses arithmetic and NumPy functions alone; kernels take
+    it from there. Else, as for branches or tables, it is called with numbers whenever it is needed.
+    Derivatives are computed exactly, or `gradient`, which gives 3 numbers, and `hessian`, 3 x 3,
+    are taken if both are given, as they must be if F uses `math`. inside: a point with F < 0.
     """
 
     F: Callable[..., Any]
@@ -176,33 +209,55 @@ class ImplicitSurface(FormulaSurface):
         inside = vector("ImplicitSurface", "inside", self.inside, 3)
         inside.setflags(write=False)
         object.__setattr__(self, "inside", inside)
-        self._program()
+        check_functions("ImplicitSurface", F=self.F)
+        if self.gradient is not None:
+            check_functions("ImplicitSurface", gradient=self.gradient, hessian=self.hessian)
         value = float(self._values(inside[None])[0])
         if not value < 0.0:
             raise ShapeError(
                 f"ImplicitSurface: F must be negative inside, but F{tuple(inside.tolist())} "
                 f"= {value:.6g}; give a point inside=(x, y, z)"
             )
-        if self.gradient is not None:
-            x, bare = self._rays(_directions(4)), copy(self)
-            object.__setattr__(bare, "gradient", None)
-            check_derivatives(x, self._jets(x)[0][:, 0], bare._jets(x)[0][:, 0])
+        self._check_derivatives()
         _ = self._table
 
-    def _program(self) -> tuple[Tape, list[int], int]:
+    def _check_derivatives(self) -> None:
+        box = self._program.box
+        if box is not None:
+            x = self._rays(_directions(4)[6:])  # off the axes, where functions like to branch
+            box.prepare(x, float(np.linalg.norm(x - self.inside, axis=1).max()))
+        elif self.gradient is not None:
+            x, bare = self._rays(_directions(4)), copy(self)
+            object.__setattr__(bare, "gradient", None)
+            jets = [shape._jets(x)[0][:, 0] for shape in (self, bare)]
+            check_derivatives("ImplicitSurface", "F", ("gradient", "hessian"), x, *jets)
+
+    def _traced(self) -> Program:
         name, tape = type(self).__name__, Tape()
         registers = results(name, "F", trace(name, "F", self.F, 3, tape), 1, tape)
         if self.gradient is None or self.hessian is None:
-            return tape, [registers[0]] * 3, layout.IMPLICIT
+            return Program(tape, [registers[0]] * 3, layout.IMPLICIT)
         given = trace(name, "gradient", self.gradient, 3, tape)
         registers += results(name, "gradient", given, 3, tape)
         given = trace(name, "hessian", self.hessian, 3, tape)
         H = results(name, "hessian", given, 9, tape)
         registers += [H[k] for k in (0, 1, 2, 4, 5, 8)]
-        return tape, registers, layout.DERIVED
+        return Program(tape, registers, layout.DERIVED)
+
+    def _called(self) -> tuple[BlackBox, int]:
+        given = None
+        if self.gradient is not None and self.hessian is not None:
+            given = self.gradient, self.hessian
+        box = BlackBox(type(self).__name__, "F", self.F, 3, 1, given)
+        box.value(*self.inside.tolist())
+        return box, layout.IMPLICIT
 
     def _values(self, points: Floats) -> Floats:
+        box = self._program.box
         with np.errstate(all="ignore"):
+            if box is not None:
+                found = [box.value(*point)[0] for point in points.reshape(-1, 3).tolist()]
+                return np.reshape(found, points.shape[:-1])
             value = self.F(points[..., 0], points[..., 1], points[..., 2])
         return np.broadcast_to(np.asarray(value, float), points.shape[:-1])
 
@@ -220,6 +275,10 @@ class ImplicitSurface(FormulaSurface):
                     f"ImplicitSurface: the surface must be closed, but F stays negative along "
                     f"{at.round(6).tolist()} from inside"
                 )
+        if self._program.box is not None:
+            with np.errstate(all="ignore"):
+                far = distances(self._program.box, self.inside, directions, far)
+            return self.inside + far[:, None] * directions
         near = np.zeros(len(directions))
         for _ in range(1100):
             middle = 0.5 * (near + far)
@@ -262,103 +321,6 @@ class ImplicitSurface(FormulaSurface):
 
     def contains(self, points: Any) -> Bools:
         return self._values(query(points, 3)) <= 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class ParametricSurface(FormulaSurface):
-    """The solid inside the closed convex surface S(u, v) = (x, y, z) [m].
-
-    u, v: ranges that cover the surface once (poles and seams are fine). S is called once, with
-    symbols: it may use arithmetic and NumPy functions, no branches; it must be defined and smooth
-    a little beyond the ranges too, as sines and cosines are.
-    """
-
-    S: Callable[..., Any]
-    u: Any = (0.0, 2.0 * math.pi)
-    v: Any = (-0.5 * math.pi, 0.5 * math.pi)
-
-    def __post_init__(self) -> None:
-        for name in ("u", "v"):
-            low, high = vector("ParametricSurface", name, getattr(self, name), 2).tolist()
-            if not low < high:
-                raise ShapeError(f"ParametricSurface: {name} must ascend, got ({low}, {high})")
-            object.__setattr__(self, name, (number("", name, low), number("", name, high)))
-        self._program()
-        _, N, w = self._rule(NODES)
-        area = float((w * np.linalg.norm(N, axis=1)).sum())
-        if not np.isfinite(area):
-            raise ShapeError("ParametricSurface: S is not finite on the ranges of u and v")
-        left = float(np.linalg.norm(w @ N))
-        if left > 1e-9 * area:  # not closed, or the rule too coarse for a surface like |x|^2.5
-            _, N, w = self._rule(2 * NODES)
-            rough, left = left, float(np.linalg.norm(w @ N))
-            left = 0.0 if left < 0.3 * rough else left
-        if left > 1e-9 * area:
-            raise ShapeError(
-                "ParametricSurface: the surface must be closed, but its normals add up to "
-                f"{left:.3g} m^2 of {area:.3g}; do u and v cover it once?"
-            )
-        _ = self._table
-
-    def _program(self) -> tuple[Tape, list[int], int]:
-        name, tape = type(self).__name__, Tape()
-        value = trace(name, "S", self.S, 2, tape)
-        return tape, results(name, "S", value, 3, tape), layout.PARAMETRIC
-
-    def _at(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Points and S_u x S_v (k, 3)."""
-        jets = self._jets(np.column_stack([u, v, np.zeros_like(u)]))[0]
-        return jets[:, :, 0].copy(), np.cross(jets[:, :, 1], jets[:, :, 2])
-
-    def _rule(self, n: int) -> tuple[Floats, Floats, Floats]:
-        """Points, normals S_u x S_v (k, 3) and weights (k,) of a rule of Gauss."""
-        t, w = np.polynomial.legendre.leggauss(n)
-        (u0, u1), (v0, v1) = self.u, self.v
-        u = np.repeat(0.5 * (u0 + u1) + 0.5 * (u1 - u0) * t, n)
-        v = np.tile(0.5 * (v0 + v1) + 0.5 * (v1 - v0) * t, n)
-        weight = np.outer(w, w).ravel() * 0.25 * (u1 - u0) * (v1 - v0)
-        return *self._at(u, v), weight
-
-    @cached_property
-    def _outward_sign(self) -> float:
-        x, N, w = self._rule(NODES)
-        return 1.0 if float(w @ np.einsum("ij,ij->i", x, N)) > 0.0 else -1.0
-
-    @property
-    def _outwards(self) -> float:
-        return self._outward_sign
-
-    @property
-    def _doubt(self) -> str:
-        (u0, u1), (v0, v1) = self.u, self.v
-        ranges = f"u from {u0:.4g} to {u1:.4g} and v from {v0:.4g} to {v1:.4g}"
-        return f"; do {ranges} cover it once?"
-
-    def _cones(self, n: int) -> tuple[Floats, Floats]:
-        x, N, w = self._rule(n)
-        return x, self._outwards * w * np.einsum("ij,ij->i", x, N)
-
-    def _sampled(self, n: int) -> tuple[Floats, Floats, Floats]:
-        (u0, u1), (v0, v1) = self.u, self.v
-        u = np.repeat(u0 + (u1 - u0) * (np.arange(2 * n) + 0.5) / (2 * n), n)
-        v = np.tile(v0 + (v1 - v0) * (np.arange(n) + 0.5) / n, 2 * n)
-        x, N = self._at(u, v)
-        length = np.linalg.norm(N, axis=1)
-        if not (length > 0.0).all():
-            bad = int(np.argmin(length))
-            raise ShapeError(
-                f"ParametricSurface: S_u x S_v vanishes at u = {u[bad]:.6g}, v = {v[bad]:.6g}"
-            )
-        return x, self._outwards * N / length[:, None], np.column_stack([u, v])
-
-    def contains(self, points: Any) -> Bools:
-        p = query(points, 3)
-        piece, flat = self._piece, p.reshape(-1, 3)
-        from drystone.kernels.surfaces.inside import inside
-
-        out = np.empty(len(flat), np.bool_)
-        inside(piece.floats, np.ascontiguousarray(flat), out)
-        return out.reshape(p.shape[:-1])
 
 
 def table_mesh(numbers: Floats) -> tuple[Floats, Ints]:

@@ -1,8 +1,8 @@
 """A user's formula as a tape: the function is called once, with symbols that note what is done.
 
 So a surface is data, not code: it is evaluated by compiled kernels with exact derivatives, and
-nothing is compiled for it. The function may use arithmetic, powers and the NumPy functions below;
-it must not branch on its arguments.
+nothing is compiled for it. The function may use arithmetic, powers and the NumPy functions below.
+One that does anything else, such as branching on its arguments, is refused here: see `black_box`.
 """
 
 from __future__ import annotations
@@ -73,10 +73,13 @@ class Symbol(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             raise ShapeError(f"np.{ufunc.__name__}.{method}: symbols know plain calls only")
-        if any(isinstance(value, np.ndarray) and value.ndim for value in inputs):
+        arrays = [value for value in inputs if isinstance(value, np.ndarray)]
+        if any(array.ndim for array in arrays):
             flat = np.broadcast_arrays(*(np.asarray(v, dtype=object) for v in inputs))
             out = [ufunc(*items) for items in zip(*(f.ravel() for f in flat), strict=True)]
             return np.array(out, dtype=object).reshape(flat[0].shape)
+        if arrays:  # np.where gives arrays without dimensions
+            inputs = tuple(v.item() if isinstance(v, np.ndarray) else v for v in inputs)
         return self._call(ufunc, [self.tape.symbol(value) for value in inputs])
 
     def _call(self, ufunc: Any, args: list[Symbol]) -> Any:
@@ -109,6 +112,14 @@ class Symbol(NDArrayOperatorsMixin):
         raise ShapeError("a formula must not branch on its arguments")
 
 
+def _method(ufunc: Any) -> Any:
+    return lambda self: ufunc(self)
+
+
+for _ufunc in UNARY:  # NumPy looks for methods of what is in arrays of objects
+    setattr(Symbol, _ufunc.__name__, _method(_ufunc))
+
+
 def _power(tape: Tape, base: Symbol, exponent: Symbol) -> Any:
     operation, value, _ = tape.rows[exponent.at]
     if operation != ops.CONSTANT:
@@ -118,10 +129,15 @@ def _power(tape: Tape, base: Symbol, exponent: Symbol) -> Any:
     return tape.add(ops.POWER, base.at, value)
 
 
+def check_functions(owner: str, **functions: Any) -> None:
+    """Raise ShapeError for what cannot be called."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise ShapeError(f"{owner}: {name} must be a function, got {function!r}")
+
+
 def trace(owner: str, name: str, function: Callable[..., Any], variables: int, tape: Tape) -> Any:
     """What `function` returns for symbols of the first `variables` variables."""
-    if not callable(function):
-        raise ShapeError(f"{owner}: {name} must be a function, got {function!r}")
     symbols = [tape.add(ops.VARIABLE, k) for k in range(variables)]
     try:
         return function(*symbols)
@@ -142,17 +158,19 @@ def results(owner: str, name: str, value: Any, count: int, tape: Tape) -> list[i
         raise ShapeError(f"{owner}: {name} gave {value!r}, expected numbers") from None
 
 
-def check_derivatives(points: Floats, given: Floats, own: Floats) -> None:
-    """Raise ShapeError where jets (k, 10) with the user's derivatives are not those of F itself at
+def check_derivatives(
+    owner: str, of: str, names: tuple[str, str], points: Floats, given: Floats, own: Floats
+) -> None:
+    """Raise ShapeError where jets (k, 10) with the user's derivatives are not the own ones of F at
     points (k, 3): both are known, and a slip of the pen would bend every motion on the surface.
     Where F's own are not finite the given ones are taken."""
     top = SAME * np.abs(own[np.isfinite(own)]).max(initial=0.0)
-    for name, part in (("gradient", slice(1, 4)), ("hessian", slice(4, 10))):
+    for name, part in zip(names, (slice(1, 4), slice(4, 10)), strict=True):
         size = np.maximum(np.abs(own[:, part]).max(axis=1), top)
         wrong = np.abs(given - own)[:, part].max(axis=1) > SAME * size
         if wrong.any():
             i = int(np.argmax(wrong))
             raise ShapeError(
-                f"ImplicitSurface: {name} at {points[i].tolist()} is {given[i, part].tolist()}, "
-                f"but that of F is {own[i, part].tolist()}"
+                f"{owner}: {name} at {points[i].tolist()} is {given[i, part].tolist()}, "
+                f"but that of {of} is {own[i, part].tolist()}"
             )

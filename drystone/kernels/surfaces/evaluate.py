@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from drystone.kernels._calls import ask
 from drystone.kernels._jit import kernel
 from drystone.kernels.surfaces.layout import (
     COLUMNS,
@@ -24,6 +25,9 @@ NUDGE = 1e-3  # parameters away from a pole at which its curvature is looked up
 def jets(numbers, f0, point, W, out):
     """out (3, NJ): jets of F in row 0 (implicit), or of x, y, z at point = (u, v, 0)."""
     length = int(numbers[f0 + LENGTH])
+    if length == 0:
+        ask(np.int64(numbers[f0 + RESULT]), np.int64(numbers[f0 + RESULT + 1]), point, out)
+        return
     run_tape(numbers, f0 + TABLE + COLUMNS * int(numbers[f0 + ROWS]), length, point, W)
     if numbers[f0 + FORM] == DERIVED:
         for k in range(NJ):

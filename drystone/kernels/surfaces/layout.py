@@ -6,8 +6,9 @@
 | 1 | radius about the frame's origin that holds the surface [m] |
 | 2 | form: IMPLICIT, DERIVED (implicit, its derivatives given) or PARAMETRIC |
 | 3 | +1, or -1 if S_u x S_v points inwards |
-| 4, 5 | rows of the table, length of the tape |
+| 4, 5 | rows of the table, length of the tape: 0 if there is a function of Python's instead |
 | 6 ... | registers of the results: F; F, its gradient and Hessian; or x, y, z |
+| 6, 7 | without a tape: address of what answers, and number of the function, in this process |
 | 16 ... | table (k, 5): points of the surface and their parameters u, v; then the tape |
 """
 

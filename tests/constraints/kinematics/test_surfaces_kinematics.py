@@ -1,5 +1,7 @@
 """Black-box surfaces and bowls: implicit and parametric give the same C'' (K5, K6, K12)."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,44 @@ def ellipsoid(x, y, z):
     return x * x / 0.81 + y * y / 0.25 + z * z / 0.16 - 1.0
 
 
+def ellipsoid_by_math(x, y, z):
+    return math.pow(x / 0.9, 2) + math.pow(y / 0.5, 2) + math.pow(z / 0.4, 2) - 1.0
+
+
+def ellipsoid_by_complex_steps(x, y, z):
+    """arcsin has no symbol, but takes complex numbers."""
+    return np.sin(np.arcsin(0.01 * x)) ** 2 / 8.1e-5 + y * y / 0.25 + z * z / 0.16 - 1.0
+
+
+def chart(u, v):
+    cu, su, cv, sv = math.cos(u), math.sin(u), math.cos(v), math.sin(v)
+    return 0.9 * cv * cu, 0.5 * cv * su, 0.4 * sv
+
+
+def chart_first(u, v):
+    cu, su, cv, sv = math.cos(u), math.sin(u), math.cos(v), math.sin(v)
+    return (-0.9 * cv * su, 0.5 * cv * cu, 0.0), (-0.9 * sv * cu, -0.5 * sv * su, 0.4 * cv)
+
+
+def chart_second(u, v):
+    cu, su, cv, sv = math.cos(u), math.sin(u), math.cos(v), math.sin(v)
+    uu, uv = (-0.9 * cv * cu, -0.5 * cv * su, 0.0), (0.9 * sv * su, -0.5 * sv * cu, 0.0)
+    return uu, uv, (-0.9 * cv * cu, -0.5 * cv * su, -0.4 * sv)
+
+
+def level_with_branches(x, y, z):
+    across = 0.0
+    for part in (x / A, y / B):
+        across += (part if part > 0 else -part) ** (2 / E2)
+    return across ** (E2 / E1) + np.where(z < 0, -z / C, z / C) ** (2 / E1) - 1.0
+
+
+def radial_with_branches(u, v):
+    x, y, z = np.cos(v) * np.cos(u), np.cos(v) * np.sin(u), np.sin(v)
+    far = (level_with_branches(x, y, z) + 1.0) ** (-0.5 * E1)
+    return x * far, y * far, z * far
+
+
 EGG = sh.Ellipsoid(0.9, 0.5, 0.4)
 FORMS = {
     "implicit egg": (sh.ImplicitSurface(ellipsoid), EGG),
@@ -64,6 +104,14 @@ FORMS = {
         sh.ParametricSurface(radial),
         DICE,
     ),
+    "math egg": (
+        sh.ImplicitSurface(ellipsoid_by_math, gradient_of_ellipsoid, hessian_of_ellipsoid),
+        EGG,
+    ),
+    "math chart": (sh.ParametricSurface(chart, first=chart_first, second=chart_second), EGG),
+    "complex steps": (sh.ImplicitSurface(ellipsoid_by_complex_steps), EGG),
+    "branchy dice": (sh.ImplicitSurface(level_with_branches), DICE),
+    "branchy chart": (sh.ParametricSurface(radial_with_branches), DICE),
 }
 OTHERS = [sh.Sphere(0.4), sh.Ellipsoid(0.3, 0.8, 0.5), sh.Capsule(0.8, 0.2), sh.Box(0.9, 0.7, 0.5),
           sh.Cylinder(0.6, 0.3), sh.HalfSpace()]  # fmt: skip
@@ -98,7 +146,11 @@ def test_a_formula_moves_like_the_shape_it_describes(form, other):
         assert m.gap_rate == pytest.approx(k.gap_rate, rel=1e-7, abs=1e-7)
 
 
-@pytest.mark.parametrize("form", ["implicit dice", "parametric dice"])
+@pytest.mark.parametrize(
+    "form",
+    ["implicit dice", "parametric dice", "branchy dice", "branchy chart", "math egg", "math chart",
+     "complex steps"],
+)  # fmt: skip
 @pytest.mark.parametrize(
     "other", [sh.HalfSpace(), sh.Ellipsoid(0.3, 0.8, 0.5)], ids=["plane", "egg"]
 )

@@ -1,5 +1,7 @@
 """Surfaces given by formulas (G10) in whole worlds, by both methods, against built-in shapes."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -14,11 +16,36 @@ def ball_coordinates(u, v):
     return 0.3 * np.cos(v) * np.cos(u), 0.2 * np.cos(v) * np.sin(u), 0.1 * np.sin(v)
 
 
+def by_math(x, y, z):
+    """The same, by functions that know numbers alone."""
+    return math.hypot(x / 0.3, y / 0.2, z / 0.1) ** 2 - 1
+
+
+def with_branches(x, y, z):
+    x = x if x > 0 else -x
+    return np.where(y < 0, (-y / 0.2) ** 2, (y / 0.2) ** 2) + (x / 0.3) ** 2 + (z / 0.1) ** 2 - 1
+
+
+def gradient(x, y, z):
+    return 2 * x / 0.09, 2 * y / 0.04, 2 * z / 0.01
+
+
+def hessian(x, y, z):
+    return np.diag([2 / 0.09, 2 / 0.04, 2 / 0.01])
+
+
 SHAPES = {
     "built-in": lambda: ds.Ellipsoid(0.3, 0.2, 0.1),
     "implicit": lambda: ds.ImplicitSurface(ellipsoid),
     "parametric": lambda: ds.ParametricSurface(ball_coordinates),
+    "math": lambda: ds.ImplicitSurface(by_math, gradient, hessian),
+    "branches": lambda: ds.ImplicitSurface(with_branches),
+    "parametric branches": lambda: ds.ParametricSurface(
+        lambda u, v: ball_coordinates(u if u > 3 else u + 2 * math.pi, v)
+    ),
 }
+
+GIVEN = [name for name in SHAPES if name != "built-in"]
 
 
 def tumbling(shape, **more):
@@ -39,7 +66,7 @@ def end(shape, method, duration):
     return sim
 
 
-@pytest.mark.parametrize("name", ["implicit", "parametric"])
+@pytest.mark.parametrize("name", GIVEN)
 def test_formulas_move_as_the_shape_they_describe_by_events(name):
     """Impacts, slip and rolling on the ground and on the ball: the same to the tolerance."""
     method = ds.EventDriven(dt=0.05)
@@ -51,7 +78,7 @@ def test_formulas_move_as_the_shape_they_describe_by_events(name):
     assert given.infeasibility < 1e-9
 
 
-@pytest.mark.parametrize("name", ["implicit", "parametric"])
+@pytest.mark.parametrize("name", GIVEN)
 def test_formulas_move_as_the_shape_they_describe_by_time_stepping(name):
     method = ds.TimeStepping(dt=1 / 240)
     plain, given = (end(SHAPES[key](), method, 0.5) for key in ("built-in", name))
@@ -85,7 +112,7 @@ def test_the_flat_spot_of_a_formula_is_crossed():
 
 
 def test_meshes_for_pictures_lie_on_the_surface():
-    for name in ("implicit", "parametric"):
+    for name in GIVEN:
         vertices, triangles = SHAPES[name]().mesh(32)
         assert np.abs(ellipsoid(*vertices.T)).max() < 1e-9
         a, b, c = (vertices[triangles[:, k]] for k in range(3))
@@ -96,7 +123,7 @@ def test_meshes_for_pictures_lie_on_the_surface():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: ds.ImplicitSurface(lambda x, y, z: x if x > 0 else y), "ImplicitSurface: F: "),
+        (lambda: ds.ImplicitSurface(lambda x, y, z: x if x > 0 else y), "ImplicitSurface: F must"),
         (lambda: ds.ImplicitSurface(lambda x, y: x + y), "ImplicitSurface: F: TypeError"),
         (lambda: ds.ImplicitSurface(lambda x, y, z: x**2 + y**2 - 1), "ImplicitSurface: the surf"),
         (lambda: ds.ParametricSurface(lambda u, v: (u, v)), "ParametricSurface: S must give 3"),
