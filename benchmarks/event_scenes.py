@@ -89,7 +89,7 @@ def line(row: dict[str, object]) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def main(names: list[str], limit: float = 120.0) -> None:
+def main(names: list[str], limit: float = 300.0) -> None:
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": "."}
     begin = perf_counter()
     rows = []

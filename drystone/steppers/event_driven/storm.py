@@ -28,11 +28,12 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
 WINDOW = 1.0 / 60.0  # [s] in which events are counted, and what a storm lasts at least
-LONGER = 4.0  # times that, at most, before events are looked for; in large islands more, up to
+LONGER = 16.0  # times that, at most, before events are looked for; in large islands more, up to
 LONGEST = 64.0  # times
 LARGE = 96  # contacts in an island, whose forces cost more the more there are
 SLOW = 1e-3  # [m/s] slip that turns fast
 STEPS = 8  # of such slip, that are like an event
+HUGE = 192  # contacts in an island that is not asked for events while a storm is on
 FEWEST = 8  # events that are waited for in any case
 SLOP = 0.1  # of `touch`: gaps that are none
 CLOSED = 0.5  # of `touch`: what is left of gaps
@@ -124,6 +125,9 @@ class Storms:
         # springs are in the books of the frame already
         work[LOADS] -= scene.stored(state) - stored
         self.report, self.count, self.since = report, 0.0, end
+        sizes = report.island_sizes
+        if sizes is not None and sizes.max(initial=0) > HUGE:  # to ask for events would take longer
+            self.until = max(self.until, end + WINDOW)
         books.events.append(Event(begin, "storm"))
         books.say(
             f"a storm of events: from t = {begin:.6g} s to {end:.6g} s in {count} steps with "
