@@ -112,7 +112,8 @@ class Storms:
     ) -> State:
         """The state at the end of the storm, or at `until`; books and work (4,) take what
         happens."""
-        stepper, begin, end = self.stepper, state.time, min(self.until, until)
+        stepper, begin = self.stepper, state.time
+        end = self.until if self.until < until - self.step else until  # no crumbs of a frame
         stored = scene.stored(state)
         stepper.jointed.turns = scene.turns
         count = max(1, ceil((end - begin) / self.step - 1e-9))

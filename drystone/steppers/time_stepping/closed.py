@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from drystone.constraints.rows import Rows, select
+from drystone.errors import SimulationError
 from drystone.geometry.matching import Tags, sources
 from drystone.model import Contacts, Model, State
 from drystone.steppers.base import StepReport
@@ -24,27 +25,37 @@ from drystone.types import Floats
 
 ROUNDS = 6
 HALVINGS = 4
+SHORT = 0.1  # of options.dt
+WIDE = 10.0  # times the slop, in short steps
+FAILED = 1e-4  # residual of a solve that is not to be used
 NEAR = 1e-3  # of a geom's size: how far apart points of a contact are looked for
 REACH = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
 
 
 class ClosedSteps(SecondOrder):
     """Steps a model by ``TimeStepping(order=2)``; closed: what is to be left of gaps [m]. Steps
-    that leave more than twice as much are halved."""
+    that leave more than twice as much are halved. In steps that are much shorter than options.dt
+    such gaps are none: to close them would ask for any speed."""
 
     def __init__(self, options: TimeStepping, model: Model, closed: float) -> None:
         self.closed, self.left = closed, 0.0
+        self.usual, self.wide = options, replace(options, slop=WIDE * options.slop)
         super().__init__(options, model)
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h, and what happened."""
+        self.options = self.usual if h >= SHORT * self.usual.dt else self.wide
         return self._halved(state, h, 0)
 
     def _halved(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
         memory = self._memory()
-        out = super().step(state, h)
-        if self.left <= 2.0 * self.closed or level >= HALVINGS:
-            return out
+        try:
+            out = super().step(state, h)
+            if self.left <= 2.0 * self.closed or level >= HALVINGS:
+                return out
+        except SimulationError:  # a solve that failed, and bodies that ran away
+            if level >= HALVINGS:
+                raise
         self._recall(memory)
         middle, first = self._halved(state, 0.5 * h, level + 1)
         after, second = self._halved(middle, 0.5 * h, level + 1)
@@ -71,7 +82,10 @@ class ClosedSteps(SecondOrder):
             moved = gap.copy()
             moved[here] += end[here] - linear[here]
             again = replace(rows, contacts=_with_gap(rows.contacts, moved))
-            solved, _, _ = super()._solve(work, again, h, solved.r.copy())
+            better, _, _ = super()._solve(work, again, h, solved.r.copy())
+            if not better.residual.max(initial=0.0) <= FAILED:
+                break
+            solved = better
             solved.iterations += iterations
         return solved, rows, outer
 

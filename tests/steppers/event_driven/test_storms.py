@@ -183,6 +183,20 @@ def test_after_a_calm_while_a_storm_is_forgotten():
     assert storms.length == 0.0
 
 
+@pytest.mark.parametrize("h", [1e-3, 1e-6, 1e-10, 1e-15])
+def test_steps_may_be_as_short_as_rounding(h):
+    """What an event leaves of a frame: no gap is closed at any speed."""
+    sim = stormy(puck(False))
+    sim.step()
+    storms, state = sim.stepper.loop.storms, sim.state.copy()
+    for lifted in (4e-10, -4e-10):
+        state.position[1, 2] = 0.05 + lifted
+        after, report = storms.stepper.step(state, h)
+        away = np.abs(after.velocity[1] - state.velocity[1]).max()
+        assert away <= 2 * G * h + 1e-6 * (h == 1e-3) + 1e-12
+        assert report.ok
+
+
 def empty_storms():
     world = ds.World()
     world.add_body(ds.Sphere(0.1))
