@@ -180,8 +180,13 @@ class BlackBox:
         n, h = self.variables, PROBE * self.size
         out = np.zeros((self.count, 10))
         x = point[:n].copy()
-        value = lambda p: np.array(self.value(*p.tolist()))  # noqa: E731
-        first = lambda p: self.jets(p.tolist())[:, 1 : 1 + n]  # noqa: E731
+
+        def value(p: Floats) -> Floats:
+            return np.array(self.value(*p.tolist()))
+
+        def first(p: Floats) -> Floats:
+            return np.asarray(self.jets(p.tolist())[:, 1 : 1 + n])
+
         out[:, 0] = value(x)
         out[:, 1 : 1 + n] = _repeated(value, x, h)
         H = _repeated(first, x, h)

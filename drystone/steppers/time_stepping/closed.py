@@ -44,10 +44,10 @@ class ClosedSteps(SecondOrder):
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h, and what happened."""
-        self.options = self.usual if h >= SHORT * self.usual.dt else self.wide
         return self._halved(state, h, 0)
 
     def _halved(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
+        self.options = self.usual if h >= SHORT * self.usual.dt else self.wide
         memory = self._memory()
         try:
             out = super().step(state, h)
