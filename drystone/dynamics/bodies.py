@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.errors import ModelError, SimulationError
+from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -18,6 +19,15 @@ def radii(model: Model) -> Floats:
     reach = np.sqrt((geoms.offset**2).sum(axis=1)) + geoms.radius
     np.maximum.at(out, geoms.body, reach)
     return out
+
+
+def geom_poses(model: Model, state: State) -> tuple[Floats, Floats]:
+    """x (ng, dim), R (ng, dim, dim) of all geoms."""
+    geoms, dim = model.geoms, model.dim
+    x, R = np.empty((len(geoms), dim)), np.empty((len(geoms), dim, dim))
+    fill = geom_poses_planar if dim == 2 else geom_poses_spatial
+    fill(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
+    return x, R
 
 
 def only(inverse_inertia: Floats, moves: Bools) -> Floats:

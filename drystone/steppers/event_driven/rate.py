@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from drystone.constraints.kinematics.local import LocalShapes, shapes_of
+from drystone.dynamics import bodies
 from drystone.kernels import detect as stage
 from drystone.kernels import event_forces as forces
 from drystone.kernels import event_state, rows
@@ -66,7 +67,7 @@ class Rate:
         than its contact, contacts are looked for until this is asked `anew`."""
         if self.contacts.size == 0 or not (anew or self._corner):
             return
-        x, R = self.scene.poses(now.state)
+        x, R = bodies.geom_poses(self.scene.model, now.state)
         normal = now.rows.contacts.normal[self.contacts]
         if anew:
             self._corner = self._corners(now.rows, x, R, normal)

@@ -17,7 +17,6 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
 from drystone.kernels.event_state import gap_rates
-from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Model, State
 from drystone.steppers.event_driven.sleep import Sleepers
 from drystone.steppers.event_driven.ties import Acts, JointRates, Ties
@@ -73,17 +72,9 @@ class Scene:
         self.driven[[i for i, _ in model.motions]] = True
         self._prescribed: tuple[float, Floats] | None = None
 
-    def poses(self, state: State) -> tuple[Floats, Floats]:
-        """x (ng, dim), R (ng, dim, dim) of all geoms."""
-        geoms, dim = self.model.geoms, self.model.dim
-        x, R = np.empty((len(geoms), dim)), np.empty((len(geoms), dim, dim))
-        fill = geom_poses_planar if dim == 2 else geom_poses_spatial
-        fill(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
-        return x, R
-
     def contacts(self, state: State, margin: Floats | None = None, every: bool = False) -> Contacts:
         """Contacts nearer than margin[a] + margin[b], (ng,) [m]; every: of sleeping bodies too."""
-        x, R = self.poses(state)
+        x, R = bodies.geom_poses(self.model, state)
         found = self.detector.contacts(x, R, self.near if margin is None else margin)
         if every or not self.sleepers:
             return found
@@ -93,7 +84,7 @@ class Scene:
         self, state: State, contacts: Contacts, sides: Sides | None = None
     ) -> ContactKinematics:
         """C, C', C'' and slip of contacts found at this state; sides: if they are known."""
-        x, R = self.poses(state)
+        x, R = bodies.geom_poses(self.model, state)
         return contact_kinematics(
             self.model.geoms, x, R, state.position, state.velocity, contacts, sides
         )

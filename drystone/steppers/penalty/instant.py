@@ -14,7 +14,6 @@ from drystone.kernels import joints_coupled as acts
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
 from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING, contact_springs
-from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, Model, State
 from drystone.steppers.penalty.options import Penalty
 from drystone.types import Floats, Ints
@@ -66,11 +65,8 @@ class Springs:
 
     def contacts(self, state: State) -> Contacts:
         """Points where bodies are in each other."""
-        model, geoms = self.model, self.model.geoms
-        x, R = np.empty((len(geoms), model.dim)), np.empty((len(geoms), model.dim, model.dim))
-        poses = geom_poses_planar if model.dim == 2 else geom_poses_spatial
-        poses(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
-        return self.detector.contacts(x, R, np.zeros(len(geoms)))
+        x, R = bodies.geom_poses(self.model, state)
+        return self.detector.contacts(x, R, np.zeros(len(self.model.geoms)))
 
     def __call__(self, state: State, turns: Floats | None) -> Instant:
         """turns (nq,): coordinates of the joints lately, from which their angles are counted."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from drystone.constraints.rows import Rows, select
+from drystone.dynamics import bodies
 from drystone.errors import SimulationError
 from drystone.geometry.matching import Tags, sources
 from drystone.model import Contacts, Model, State
@@ -109,7 +110,7 @@ class ClosedSteps(SecondOrder):
 
     def _tags(self, contacts: Contacts, state: State) -> Tags:
         """Names of contacts, and their points on geom a."""
-        x, R = self._poses(state)
+        x, R = bodies.geom_poses(self.model, state)
         a, uid = contacts.geom_a, self.model.geoms.uid
         local = np.einsum("iba,ib->ia", R[a], contacts.point - x[a])
         return Tags(uid[a], uid[contacts.geom_b], contacts.feature, local)

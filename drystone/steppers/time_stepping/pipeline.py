@@ -20,7 +20,6 @@ from drystone.errors import SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import activate, body_reach
-from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.kernels.step.find import NEAR, SLACK
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import PolyhedralCone
@@ -211,15 +210,7 @@ class Stepper(Readout):
 
     def _within(self, state: State, margin: Floats) -> Contacts:
         """Contacts nearer than margin[a] + margin[b], (ng,) [m]."""
-        return self.detector.contacts(*self._poses(state), margin)
-
-    def _poses(self, state: State) -> tuple[Floats, Floats]:
-        """x (ng, dim), R (ng, dim, dim) of all geoms."""
-        geoms, dim = self.model.geoms, self.model.dim
-        x, R = np.empty((len(geoms), dim)), np.empty((len(geoms), dim, dim))
-        poses = geom_poses_planar if dim == 2 else geom_poses_spatial
-        poses(geoms.body, geoms.offset, geoms.turn, state.position, state.orientation, x, R)
-        return x, R
+        return self.detector.contacts(*bodies.geom_poses(self.model, state), margin)
 
     def _rows(self, work: Work, found: Contacts) -> Rows:
         model, body = self.model, self.model.geoms.body
