@@ -75,3 +75,18 @@ def test_the_motion_is_that_of_a_pendulum_on_its_edge(planar):
     energy = 0.5 * inertia * rate**2 + m * 9.81 * height
     start = 0.5 * inertia * w**2 + m * 9.81 * b
     assert energy == pytest.approx(start, abs=0.1 * H)
+
+
+def test_what_is_apart_stays_apart():
+    """A block that rises from the floor, within reach of it: no halved steps, no force."""
+    sim = tipping(True)
+    stepper = ClosedSteps(OPTIONS, sim.stepper.model, CLOSED)
+    state = sim.state.copy()
+    state.position[1, 1] += 1e-5
+    state.velocity[1] = (0.0, 0.02, 0.0)
+    after, report = stepper.step(state, H)
+    assert report.contacts == 2
+    assert report.retries == 0
+    assert report.energy.friction == 0.0
+    assert after.velocity[1, 1] == pytest.approx(0.02 - 9.81 * H, rel=1e-12)
+    assert lowest(sim, after) == pytest.approx(1e-5 + 0.02 * H - 0.5 * 9.81 * H**2, abs=1e-12)
