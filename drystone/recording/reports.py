@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.errors import RecordingError
 from drystone.kernels.step import names as the
-from drystone.steppers.base import Conditions, EnergyLedger, Event, StepReport
+from drystone.steppers.base import Conditions, EnergyLedger, Event, Impulse, StepReport
 from drystone.types import Floats, Status
 
 ENERGY = tuple(f.name for f in fields(EnergyLedger))
@@ -91,9 +91,12 @@ def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> Ste
     try:
         said = json.loads(text)
         events = tuple(
-            Event(float(e["time"]), str(e["kind"]), tuple(e["names"]), float(e["energy"]))
+            Event(
+                float(e["time"]), str(e["kind"]), tuple(e["names"]), float(e["energy"]),
+                tuple(map(_impulse, e.get("impulses", ()))),
+            )
             for e in said.get("events", ())
-        )
+        )  # fmt: skip
         return StepReport(
             status=Status(said["status"]),
             methods=tuple(said["methods"]),
@@ -110,6 +113,12 @@ def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> Ste
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordingError(f"a step's report cannot be read ({error})") from None
+
+
+def _impulse(said: dict[str, Any]) -> Impulse:
+    a, b = said["bodies"]
+    parts = (tuple(float(x) for x in said[part]) for part in ("linear", "angular"))
+    return Impulse(str(said["name"]), str(said["source"]), (str(a), str(b)), *parts)
 
 
 def series(column: Callable[[str], Floats], name: str) -> Floats:

@@ -74,19 +74,40 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
+class Impulse:
+    """What one contact, joint or stop of a joint gave to a collision.
+
+    name: of the contact, or of the joint; source: "contact", "joint" (what holds it together, and
+    its motors), "limit" (its stops); bodies: the names of both, "world" for none.
+    linear (dim,) [N s], angular (1 or 3,) [N m s]: on the first body, in world axes, at the contact
+    point or the joint's anchor; the second body gets the opposite.
+    """
+
+    name: str
+    source: str
+    bodies: tuple[str, str]
+    linear: tuple[float, ...]
+    angular: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that ended a smooth phase of motion.
 
-    time [s]; kind: "impact", "jam" (an impulse without collision), "touch", "release", "slip",
-    "stick", "turn" (of slip that kept its direction), "contacts" (their set changed), "limit",
-    "storm" (events crowd: steps with impulses follow);
-    names: of the contacts; energy: T+ - T- [J].
+    time [s]; kind: "impact", "jam" (an impulse without collision), "limit" (a joint reaches a
+    stop, with its impulse if they collide), "touch", "release", "slip", "stick", "turn" (of slip
+    that kept its direction), "contacts" (their set changed), "curvature" and "border" (a contact
+    point races over a flat spot, passes to another piece of a surface), "storm" (events crowd:
+    steps with impulses follow).
+    names: of the contacts and of the joints whose stops take part; in a collision all that took an
+    impulse. energy: T+ - T- [J]. impulses: of a collision, by contacts, joints and stops.
     """
 
     time: float
     kind: str
     names: tuple[str, ...] = ()
     energy: float = 0.0
+    impulses: tuple[Impulse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +118,9 @@ class StepReport:
     iterations: of all islands together; methods: that ran, in order.
     contacts: points in the solve; islands: of them.
     infeasibility: greatest depth found at the start of the step, max(0, -gap) [m].
-    collisions: contacts that met with restitution; impact_energy: what the impact law changed,
-    T+ - T- [J], but for the work of prescribed bodies.
+    collisions: contacts that met with restitution; by events, contacts and stops of joints that
+    took an impulse in collisions (``events`` names them); impact_energy: what the impact law
+    changed, T+ - T- [J], but for the work of prescribed bodies.
     retries: times the step was halved; asleep: bodies that slept;
     joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke;
     redundant: rows of joints beyond their rank (``Simulation.mobility`` names the joints).

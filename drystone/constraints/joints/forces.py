@@ -26,12 +26,27 @@ def joint_forces(
     impulse (nr,) and action_impulse (ne,): of a step of length h from this state; limits, motors,
     friction and springs are part of their joint.
     """
-    dim, dof = state.position.shape[1], rows.J.shape[2]
-    total = np.zeros((len(joints), dof))
+    total = np.zeros((len(joints), rows.J.shape[2]))
     _add(total, joints, joints.row_joint, rows.J, impulse)
     if actions is not None and action_impulse is not None:
         _add(total, joints, actions.joint, actions.J, action_impulse)
     total /= h
+    return _at_anchors(joints, state, total)
+
+
+def wrenches(
+    joints: Joints, state: State, joint: Ints, J: Floats, r: Floats
+) -> tuple[Floats, Floats]:
+    """The same of impulses r (n,) of rows J (n, 2, dof) that belong to joints (n,): linear [N s]
+    and angular [N m s]."""
+    total = np.zeros((len(joints), J.shape[2]))
+    _add(total, joints, joint, J, r)
+    return _at_anchors(joints, state, total)
+
+
+def _at_anchors(joints: Joints, state: State, total: Floats) -> tuple[Floats, Floats]:
+    """Forces and torques at the anchors from wrenches (nj, dof) about the bodies' centres."""
+    dim = state.position.shape[1]
     force, torque = total[:, :dim], total[:, dim:]
     return force, torque - moment(_arms(joints, state), force)
 

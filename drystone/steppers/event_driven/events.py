@@ -214,11 +214,9 @@ class Watch:
             i = int(place[j])
             gap = float(found.gap[j])
             if i < 0:
-                if abs(gap) <= near and self._alias(own, found, j):
-                    out.joins.append(str(key))
-                    continue
-                if abs(gap) <= self.touch and abs(rate[j]) <= tol.normal:
-                    out.joins.append(str(key))
+                same = abs(gap) <= near and self._alias(own, found, j)
+                if same or (abs(gap) <= self.touch and abs(rate[j]) <= tol.normal):
+                    out.joins.append(mode.held.title(key))
                     continue
                 out.values["gap", key], out.rates["gap", key] = gap, float(rate[j])
             else:

@@ -379,17 +379,28 @@ class Loop:
             t -= late
         y[self.layout.work][CONSTRAINT] += self.scene.energy(state) - before
         self.settler.stop(mode, [i for kind, i in names if kind == "slip"])
-        held = mode.held.names
         for kind in kinds:
-            who = tuple(
-                held[n[1]] if isinstance(n[1], int) and n[1] < len(held) else str(n[1])
-                for n in names if n[0] == kind
-            )  # fmt: skip
+            mine = [n[1] for n in names if n[0] == kind]
             if kind in ("pull", "press", "cone"):
                 self.settler.method.forget()
-                self.books.leave(who)
-            self.books.events.append(Event(float(t), ENDS[kind], who))
+                self.books.leave(tuple(mode.held.title(n) for n in mine))
+            self._note_end(mode, kind, mine, float(t))
         return self._keep(state, y)
+
+    def _note_end(self, mode: Mode, kind: str, who: list[Any], t: float) -> None:
+        """The event of conditions of this kind; a joint that presses on a stop is at its limit."""
+        held = mode.held
+        n = len(held.names)
+        if kind == "limit":
+            ends = {"limit": [held.scene.joint_name(action) for action in who]}
+        elif kind == "press":
+            ends = {"touch": [held.title(i) for i in who if i < n]}
+            ends["limit"] = [held.title(i) for i in who if i >= n]
+        else:
+            ends = {ENDS[kind]: [held.title(i) for i in who]}
+        for what, names in ends.items():
+            if names:
+                self.books.events.append(Event(t, what, tuple(dict.fromkeys(names))))
 
     def _keep(self, state: State, y: Floats) -> State:
         self.work = y[self.layout.work].copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,15 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
 from drystone.kernels.event_state import gap_rates
+from drystone.kernels.joints_coupled import (
+    FRICTION,
+    HOLD,
+    LOWER,
+    POSITION_MOTOR,
+    SPEED_MOTOR,
+    SPRING,
+    UPPER,
+)
 from drystone.model import Contacts, Model, State
 from drystone.steppers.event_driven.sleep import Sleepers
 from drystone.steppers.event_driven.ties import Acts, JointRates, Ties
@@ -26,6 +36,10 @@ from drystone.types import Floats, Ints
 NEAR = 1e-3  # of a geom's size: how far apart the points of a closed contact are looked for
 JUMP = 1e-4  # of a body's size: a closed contact whose gap is more off is one of other features
 Key = tuple[int, int, int]
+ACTIONS = {
+    LOWER: "lower limit", UPPER: "upper limit", HOLD: "motor", SPEED_MOTOR: "motor",
+    POSITION_MOTOR: "motor", FRICTION: "friction", SPRING: "spring",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -192,6 +206,34 @@ class Scene:
         uid = self.model.geoms.uid
         columns = uid[contacts.geom_a], uid[contacts.geom_b], contacts.feature
         return list(zip(*(c.tolist() for c in columns), strict=True))
+
+    def contact_name(self, key: Key, pair: Ints | None = None) -> str:
+        """What a contact is called: its bodies, (2,) if they are known, and its key."""
+        geoms, names = self.model.geoms, self.model.names
+        if pair is None:
+            pair = geoms.body[[np.argmax(geoms.uid == uid) for uid in key[:2]]]
+        return f"{names[pair[0]]}/{names[pair[1]]} ({key[0]}.{key[1]}.{key[2]})"
+
+    def joint_of(self, action: Any) -> Any:
+        """Numbers of the joints that limits, motors and friction belong to."""
+        joints = self.model.joints
+        if joints is None:
+            raise ValueError("no joints")
+        return joints.coordinate_joint[joints.action_coordinate[action]]
+
+    def joint_name(self, action: int) -> str:
+        """The name of such a joint."""
+        joint = int(self.joint_of(action))
+        return "" if self.model.joints is None else self.model.joints.names[joint]
+
+    def action_name(self, action: int) -> str:
+        """A limit, motor or friction of a joint, told from others of the same joint."""
+        joints = self.model.joints
+        if joints is None:
+            raise ValueError("no joints")
+        coordinate = joints.coordinate_name[int(joints.action_coordinate[action])]
+        kind = ACTIONS[int(joints.action_kind[action])]
+        return f"{self.joint_name(action)} ({kind} of {coordinate}, {action})"
 
 
 def same_state(a: State, b: State) -> bool:

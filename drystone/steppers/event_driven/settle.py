@@ -22,13 +22,14 @@ from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, T
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces, picked
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
 from drystone.steppers.event_driven.forces.sharing import shared_forces
+from drystone.steppers.event_driven.impulse_log import impulses
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.mode import Mode, Sliding
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.touch import Held, Rows, Slip
 from drystone.steppers.snapshot import Snapshot
-from drystone.types import Bools, Floats, Status
+from drystone.types import Bools, Floats, Ints, Status
 
 ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
@@ -210,10 +211,10 @@ class Settler:
         object.__setattr__(whole, "restitution", eps)
         hit = self.law.resolve(whole)
         met = np.flatnonzero(whole.kind == Kind.COLLIDING)
-        names = tuple(whole.key[int(i)] for i in met)
-        books.impacts.update(names)
-        books.collisions += met.size
-        self._jump(state, rows, hit, books, "impact", names)
+        books.impacts.update(whole.key[int(i)] for i in met)
+        kind = "limit" if (met >= rows.nr).all() else "impact"
+        self._jump(state, rows, hit, books, kind, met)
+        books.collisions += len(books.events[-1].names)
 
     def _jam(self, state: State, rows: Rows, forces: Forces, books: Books) -> None:
         if forces.ray is None:
@@ -221,9 +222,7 @@ class Settler:
         for sentence in forces.log:
             books.say(sentence)
         hit = resolve_jam(rows.state, forces.ray, forces.joint_ray, self.law)
-        stuck = np.flatnonzero(forces.ray.any(axis=1))
-        names = tuple(rows.state.key[int(i)] for i in stuck)
-        self._jump(state, rows, hit, books, "jam", names)
+        self._jump(state, rows, hit, books, "jam", np.flatnonzero(forces.ray.any(axis=1)))
 
     def _jump(
         self,
@@ -232,9 +231,10 @@ class Settler:
         hit: Collision,
         books: Books,
         kind: str,
-        names: tuple[str, ...],
+        met: Ints,
     ) -> None:
-        """Velocities after impulses, and the books of it."""
+        """Velocities after impulses, and the books of it; met: contacts and actions that asked for
+        them, others may have taken part."""
         state.velocity += hit.velocity_change
         self.method.forget()
         books.impact_energy += hit.energy
@@ -250,7 +250,20 @@ class Settler:
                 name = rows.state.key[i]
                 vector = frame[i].T @ hit.impulse[i]
                 books.impulse[name] = books.impulse.get(name, 0.0) + vector
-        books.events.append(Event(state.time, kind, names, hit.energy))
+        took = impulses(self.scene, state, rows, hit)
+        names = [self._title(rows, int(i)) for i in met]
+        names += [impulse.name for impulse in took if impulse.source != "joint"]
+        event = Event(state.time, kind, tuple(dict.fromkeys(names)), hit.energy, took)
+        reached = Event(event.time, "limit", event.names)
+        if kind == "limit" and books.events and _only(books.events[-1], reached):
+            books.events.pop()  # the same event, now with its impulse
+        books.events.append(event)
+
+    def _title(self, rows: Rows, i: int) -> str:
+        """What users call a contact, or an action: its joint."""
+        if i < rows.nr:
+            return rows.state.key[i]
+        return self.scene.joint_name(int(rows.action[i - rows.nr]))
 
     def _forces(
         self, state: State, held: Held, tolerances: Tolerances
@@ -388,3 +401,9 @@ def _stiffness(forces: Forces, fresh: Bools) -> float:
         W = part.system.W[np.ix_(rows, rows)]
         most = max(most, float(np.abs(W).sum(axis=1).max(initial=0.0)))
     return most
+
+
+def _only(last: Event, reached: Event) -> bool:
+    """Whether an event is that joints reached stops, of which all take part in `reached`."""
+    same = (last.time, last.kind, last.impulses) == (reached.time, reached.kind, ())
+    return same and set(last.names) <= set(reached.names)

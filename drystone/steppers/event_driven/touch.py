@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from drystone.kernels.event_state import match
 from drystone.kernels.kinematics import codes
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
-from drystone.steppers.event_driven.scene import Jointed, Key, Loads, Scene, same_pose, same_state
+from drystone.steppers.event_driven.scene import Jointed, Loads, Scene, same_pose, same_state
 from drystone.steppers.event_driven.ties import Acts, along
 from drystone.types import Bools, Floats, Ints
 
@@ -46,6 +47,7 @@ class Rows:
     contacts, kin: the real ones, nr of them; gap (nc,): inf for given loads; state: what the
     laws of contact are applied to. loaded (nc,): given loads. lost (nr,): continued contacts.
     body (N, 2), J (N, 2, dof), bias, soft (N,): of all N rows, d a contact, then joints.
+    action (nc - nr,): numbers of the actions of joints.
     """
 
     contacts: Contacts
@@ -60,6 +62,7 @@ class Rows:
     J: Floats
     bias: Floats
     soft: Floats
+    action: Ints
 
     @property
     def nr(self) -> int:
@@ -89,7 +92,7 @@ class Held:
         self.sides = Sides.of(scene.model.geoms, contacts)
         self.body = self.sides.body
         self.mu, self.eps = scene.materials(self.body)
-        self.names = [self._name(i, k) for i, k in enumerate(self.keys)]
+        self.names = [scene.contact_name(k, self.body[i]) for i, k in enumerate(self.keys)]
         self.start = contacts
         self._keys, self._eps = tuple(self.names), np.ascontiguousarray(self.eps[:, 0])
         self._key = np.stack([contacts.geom_a, contacts.geom_b, contacts.feature], axis=1)
@@ -98,6 +101,13 @@ class Held:
         self._known: tuple[State, bool, Rows, dict[Slip | None, Rows]] | None = None
         self._closing: tuple[State, Floats | None, Closing] | None = None
         self._there = self.began, contacts, np.zeros(len(contacts), bool)
+
+    def title(self, who: Any) -> str:
+        """What users call a contact, by its number here or its key, or an action: its joint."""
+        if isinstance(who, tuple):
+            return self.scene.contact_name(who)
+        n = len(self.names)
+        return self.names[who] if who < n else self.scene.joint_name(int(self.acts[who - n]))
 
     def begin(self, state: State) -> None:
         """A phase begins: what is lost is continued from here."""
@@ -226,7 +236,7 @@ class Held:
             soft[np.arange(nr, nr + n), place] = 0.0
             bias[loaded, 0] = -soft[loaded, 0] * own.load[acts][own.loaded[acts]]
             eps = np.concatenate([eps, np.zeros(n)])
-            names = (*names, *(f"joint action {k}" for k in own.action[acts].tolist()))
+            names = (*names, *(scene.action_name(k) for k in own.action[acts].tolist()))
         ties = jointed.ties
         whole = ContactState.trusted(
             body=body, J=J, u=u, mu=mu, restitution=eps, bias=bias, soft=soft,
@@ -240,7 +250,7 @@ class Held:
             np.concatenate([np.repeat(body, d, axis=0), ties.body]),
             np.concatenate([J.reshape(-1, 2, model.dof), ties.J]),
             np.concatenate([bias.ravel(), ties.bias]),
-            np.concatenate([soft.ravel(), np.zeros(ties.bias.size)]),
+            np.concatenate([soft.ravel(), np.zeros(ties.bias.size)]), jointed.acts.action[acts],
         )  # fmt: skip
 
     def _acts(self, acts: Acts, impulse: bool) -> Ints:
@@ -264,11 +274,6 @@ class Held:
         mu[at[loaded]] = 1.0
         body = np.concatenate([self.body, acts.body[mine]])
         return J, u, bias, mu, body, np.concatenate([gap, acts.gap[mine]])
-
-    def _name(self, i: int, key: Key) -> str:
-        names = self.scene.model.names
-        a, b = (names[k] for k in self.body[i])
-        return f"{a}/{b} ({key[0]}.{key[1]}.{key[2]})"
 
     def _fixed(self, state: State, contacts: Contacts) -> Continued:
         """Points and normals of contacts in the frames of their bodies."""

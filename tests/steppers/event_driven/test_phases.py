@@ -132,7 +132,7 @@ def test_a_pin_stops_at_its_limit():
     world.add_joint(ds.Pin("a", "world", anchor=(0, 0), limits=(-limit, limit)))
     sim, reports = run(world, 1.0)
     assert sim.body("a").orientation == pytest.approx(-limit, abs=1e-9)
-    (hit,) = events(reports, "impact")
+    (hit,) = events(reports, "limit")
     drop = 0.5 * G * np.sin(limit)  # all of it is lost
     assert hit.energy == pytest.approx(-drop, rel=1e-6)
     torque = abs(sim.joints["torque"][0, 0])
