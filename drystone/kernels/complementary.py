@@ -8,10 +8,26 @@ import numpy as np
 from drystone.kernels import status as code
 from drystone.kernels._jit import kernel
 from drystone.kernels.dense_lu import back_substitute, factorise
-from drystone.kernels.lemke import exchange
 
 SPENT = -1  # a free row or column that pivoting has used up
 DROPPED = -2  # one that is zero: the equation holds by itself, the variable does not matter
+
+
+@kernel
+def exchange(T, row, c):
+    """Solve row `row` for the variable of column c and insert it in the other rows."""
+    n, width = T.shape
+    p = 1.0 / T[row, c]
+    for k in range(width):
+        T[row, k] *= -p
+    T[row, c] = p
+    for i in range(n):
+        f = T[i, c]
+        if i == row or f == 0.0:
+            continue
+        T[i, c] = 0.0
+        for k in range(width):
+            T[i, k] += f * T[row, k]
 
 
 @kernel

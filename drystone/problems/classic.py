@@ -226,7 +226,7 @@ def segment() -> LCP:
 def bimatrix_game() -> LCP:
     """Cottle, Pang, Stone (1992): costs [10 20; 30 15] for both players, three equilibria.
 
-    Lemke with covering vector e ends on a ray at once although there are solutions.
+    From z = 0 Lemke's method ends on a ray at once with every covering vector.
     """
     costs = np.array([[10.0, 20.0], [30.0, 15.0]])
     M = np.block([[np.zeros((2, 2)), costs], [costs, np.zeros((2, 2))]])

@@ -26,18 +26,19 @@ CYCLE = 20  # pivots for each row of a friction LCP that are no longer a path bu
 
 @dataclass(frozen=True, kw_only=True)
 class Lemke(Solver):
-    """Complementary pivoting with a lexicographic rule: ends for every LCP.
+    """Complementary pivoting with an exact lexicographic rule: ends for every LCP.
 
     Solves an LCP with a copositive-plus (so every positive semidefinite) matrix or proves it
-    infeasible, and always solves the LCP of a time step with friction (T1). For other matrices
-    it ends in a solution or in a ray z: z >= 0, z_i > 0 => (M z)_i <= 0, the impulse of I11.
+    infeasible, and always solves the LCP of a time step with friction (T1), of a P-matrix, of a
+    strictly copositive matrix and of a bimatrix game. For other matrices it ends in a solution or
+    in a ray z: z >= 0, z_i > 0 => (M z)_i <= 0, the impulse of I11.
 
     max_pivots: pivots before giving up.
     covering: positive number or (n,) vector d of the auxiliary column (entries of free rows are
         not used); it chooses the path, and among several solutions the one that is found.
-        None: ones after rows and columns are balanced, so that units do not matter.
+        None: ones after rows and columns are balanced, so that units do not matter; a bimatrix
+        game M = [[0, A], [B', 0]], q < 0 starts as Lemke and Howson (1964) do.
     pivot_tol: entries of the pivot column below this times its largest are taken for zero [1].
-    form: "tableau", "revised" (for larger problems) or "auto".
     max_size: rows of the LCP above which the method refuses: its matrices are dense.
     """
 
@@ -45,7 +46,6 @@ class Lemke(Solver):
     max_size: int = 4_000
     covering: Any = None
     pivot_tol: float = 1e-13
-    form: str = "auto"
 
     name: ClassVar[str] = "lemke"
 
@@ -55,8 +55,6 @@ class Lemke(Solver):
             raise OptionError(f"lemke: max_pivots = {self.max_pivots!r}: expected a count > 0")
         if not 0 < self.pivot_tol < 1e-3:
             raise OptionError(f"lemke: pivot_tol = {self.pivot_tol}: expected 0 < tol < 1e-3")
-        if self.form not in ("auto", "tableau", "revised"):
-            raise OptionError(f"lemke: form = {self.form!r}: expected auto, tableau or revised")
         if self.covering is not None and not _positive(self.covering):
             raise OptionError("lemke: covering must be a positive number or vector")
 
@@ -95,7 +93,7 @@ class Lemke(Solver):
                 out = Outcome(z, w, Status.SOLVED, mask, 0, error)
                 return _answer(out, {"reused": True, "pivots": 0}), out
         cover = None if self.covering is None else np.full(q.size, self.covering, np.float64)
-        settings = Settings(self.max_pivots, self.pivot_tol, self.form)
+        settings = Settings(self.max_pivots, self.pivot_tol)
         out = lemke(MixedArrays(M, q, free, cover), mask, settings, limits)
         info: dict[str, Any] = {"pivots": out.pivots, "reused": False}
         if out.status is not Status.SOLVED:

@@ -1,7 +1,7 @@
 """Lemke's method on a mixed LCP given as arrays: what ``Lemke`` runs for every kind of problem.
 
 1. Balance rows and columns. 2. Pivot the free rows in, which leaves an LCP; a start basis is
-pivoted in likewise. 3. Complementary pivoting: tableau, or revised form for larger problems.
+pivoted in likewise. 3. Complementary pivoting; a bimatrix game starts as Lemke and Howson do.
 4. The basis found gives the solution by one refined linear solve with the given matrix, so that
 errors of the pivoting do not stay; if they led astray, pivoting goes on from that basis, starts
 again with another threshold, and in the end the basis is repaired by principal pivots.
@@ -17,19 +17,17 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 from drystone.kernels import complementary as bases
 from drystone.kernels import status as code
 from drystone.problems import BoxedLCP
+from drystone.solvers._lemke import Pivoting, game_blocks
 from drystone.solvers._pivots import repaired
 from drystone.solvers.base import Limits
 from drystone.solvers.certificates import infeasibility_certificate, moves, ray_certificate
-from drystone.solvers.pivot_forms import pivot_revised, pivot_tableau
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
-REVISED_FROM = 100  # rows from which the revised form is the faster one, by measurement,
-SPARSE_UNTIL = 200  # unless most rows of the tableau stay empty and can be skipped
 REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
+PERTURBATIONS = (0.0, 1e-11, 1e-9, 1e-7)  # of the largest |q_i|, tried in order
 THRESHOLDS = (1.0, 1e3, 1e6, 1e-2)  # factors on pivot_tol, tried in order
 LARGEST = 1e-4  # threshold
-TABLEAU_UNTIL = 400  # rows up to which poor outcomes are tried again by tableau
 LAPACK_FROM = 250  # rows from which the final solve leaves the kernel
 
 
@@ -71,7 +69,6 @@ class MixedArrays:
 class Settings:
     max_pivots: int
     pivot_tol: float
-    form: str
 
 
 def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits: Limits) -> Outcome:
@@ -79,11 +76,16 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
 
     What counts as a zero pivot decides near-singular problems, and no threshold suits all. So
     the outcome is checked, and when it is poor pivoting goes on from its basis, then starts
-    again with larger thresholds and with a smaller one; the best outcome counts. The tableau is
-    updated by the pivots alone, not by products with an inverse: later tries use it.
+    again with larger thresholds and with a smaller one; the best outcome counts.
     """
     target = 1e-12 * float(np.sqrt(problem.q @ problem.q))
     best, pivots = None, 0
+    if start is None and problem.cover is None and (problem.q < 0.0).all():
+        view = View(problem, None)
+        game = game_blocks(view.M, view.q) if view.plain else None
+        found = None if game is None else _equilibrium(view, game, target, settings, limits)
+        if found is not None:
+            return found
     if start is not None:
         best = _attempt(problem, start, pivots, settings, limits)
         pivots = best.pivots
@@ -91,8 +93,6 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
         if best is not None and _is_final(best, problem, target):
             break
         tuned = replace(settings, pivot_tol=min(settings.pivot_tol * factor, LARGEST))
-        if factor != 1.0 and settings.form == "auto" and problem.q.size <= TABLEAU_UNTIL:
-            tuned = replace(tuned, form="tableau")
         out = _attempt(problem, None, pivots, tuned, limits)
         if out.status is Status.STALLED and problem.has_free:
             out = _split(problem, settings, limits)
@@ -161,27 +161,55 @@ def _attempt(
     view = View(problem, start)
     if view.code != code.SOLVED:
         return view.failure(pivots)
-    method = pivot_revised if _revised_pays(view.M, settings.form) else pivot_tableau
-    most = settings.max_pivots - pivots
-    result, done, mask, value = method(view.M, view.q, view.d, most, settings.pivot_tol, limits)
-    pivots += done
+    for size in PERTURBATIONS:
+        q = perturbed(view.q, size)
+        pivoting = Pivoting(view.M, q, view.d, settings.pivot_tol)
+        result, done, mask, value = pivoting.run(settings.max_pivots - pivots, limits)
+        pivots += done
+        if result != code.STALLED:
+            break
     if result == code.RAY:
         # with z0 already zero but for rounding, the last point is a solution, not a ray's end
         last = view.solution(mask, np.zeros_like(value), Status.SOLVED, pivots)
         if last.error <= 1e-11 * float(np.sqrt(problem.q @ problem.q)):
             return last
         return view.ray(value, mask, pivots)
-    status = STATUS_OF_CODE[result]
+    status = Status.MAX_ITERATIONS if result == code.STALLED else STATUS_OF_CODE[result]
     if result == code.RUNNING and pivots < settings.max_pivots:
         status = Status.TIME_LIMIT
     return view.solution(mask, value, status, pivots)
 
 
-def _revised_pays(M: Floats, form: str) -> bool:
-    m = M.shape[0]
-    if form != "auto" or m <= REVISED_FROM:
-        return form == "revised"
-    return m > SPARSE_UNTIL or np.count_nonzero(M) > 0.2 * m * m
+def perturbed(q: Floats, size: float) -> Floats:
+    """q with entries raised by up to size times the largest, always in the same way.
+
+    Data that are rounded themselves have ties that are none by the last bit, and which of two such
+    rows comes first may change as the basis does: the lexicographic rule then cannot end. It
+    does where differences are larger than rounding; the basis found is as good for q.
+    """
+    if size == 0.0:
+        return q
+    share = np.random.default_rng(q.size).uniform(0.5, 1.0, q.size)
+    return np.asarray(q + size * float(np.abs(q).max(initial=0.0)) * share)
+
+
+def _equilibrium(
+    view: View, game: tuple[Floats, Bools], target: float, settings: Settings, limits: Limits
+) -> Outcome | None:
+    """A bimatrix game by Lemke and Howson (1964), from each strategy until one of the equilibria
+    solves the LCP: with positive payoffs the first does. None if none does."""
+    M, first = game
+    pivots = 0
+    for k in range(view.q.size):
+        pivoting = Pivoting.howson(M, view.q, first, k, settings.pivot_tol)
+        result, done, mask, value = pivoting.run(settings.max_pivots - pivots, limits)
+        pivots += done
+        out = view.solution(mask, value, Status.SOLVED, pivots)
+        if result == code.SOLVED and out.error <= 1e3 * target:
+            return _repaired(view.problem, out, target)
+        if limits.expired() or pivots >= settings.max_pivots:
+            break
+    return None
 
 
 def _split(problem: MixedArrays, settings: Settings, limits: Limits) -> Outcome:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drystone.kernels import complementary, dense_lu, lemke, lemke_revised, status
+from drystone.kernels import complementary, dense_lu, lemke, modular, status
 from drystone.kernels.pyramid import planar_pyramid, planar_size, planar_value
 from drystone.problems import LCP, FrictionProblem, classic
 from drystone.problems.convert import to_lcp
+from drystone.solvers._lemke import Pivoting
+from drystone.solvers.base import Limits
 from drystone.solvers.enumerative import Enumerative
 from drystone.solvers.lemke import Lemke
 
@@ -21,10 +23,10 @@ def test_exchange_solves_a_row_for_a_column():
     before = T.copy()
     nonbasic = rng.normal(size=4)
     basic = before @ nonbasic
-    lemke.exchange(T, 1, 2)
+    complementary.exchange(T, 1, 2)
     nonbasic[2], basic[1] = basic[1], nonbasic[2]
     np.testing.assert_allclose(T @ nonbasic, basic, rtol=1e-12)
-    lemke.exchange(T, 1, 2)
+    complementary.exchange(T, 1, 2)
     np.testing.assert_allclose(T, before, rtol=1e-12)
 
 
@@ -100,9 +102,8 @@ def test_planar_pyramid_is_the_lcp_of_the_statement():
         np.testing.assert_allclose(r, expected.value(z))
 
 
-@pytest.mark.parametrize("form", ["tableau", "revised"])
-def test_whole_solves(form):
-    method = Lemke(form=form)
+def test_whole_solves():
+    method = Lemke()
     assert method.solve(classic.murty(4)).iterations == 16
     assert method.solve(classic.cycling("beale")).ok
     assert method.solve(classic.subset_sum((3, 5), 4)).ray is not None
@@ -118,8 +119,7 @@ def test_enumeration_kernel_with_singular_sets():
     assert Enumerative().solve(classic.rod()).info["count"] == 2
 
 
-@pytest.mark.parametrize("form", ["tableau", "revised"])
-def test_ties_are_broken_as_by_an_explicit_perturbation(form):
+def test_ties_are_broken_as_by_an_explicit_perturbation():
     """The lexicographic rule is the path of q + (eps, eps^2, ...): take that q in earnest."""
     rng = np.random.default_rng(6)
     ties = 0
@@ -128,8 +128,8 @@ def test_ties_are_broken_as_by_an_explicit_perturbation(form):
         M = rng.integers(-1, 3, (n, n)).astype(float)
         q = rng.integers(-1, 1, n).astype(float)
         eps = 2e-3 ** np.arange(1, n + 1)
-        rule = Lemke(form=form, covering=1.0).solve(LCP(M, q))
-        path = Lemke(form=form, covering=1.0).solve(LCP(M, q + eps))
+        rule = Lemke(covering=1.0).solve(LCP(M, q))
+        path = Lemke(covering=1.0).solve(LCP(M, q + eps))
         if (q >= 0).all():
             continue
         ties += not np.array_equal(rule.value > 0, path.value > 0)
@@ -144,31 +144,30 @@ def test_ties_are_broken_as_by_an_explicit_perturbation(form):
 
 
 def exchanges(M, q):
-    """Pivot one by one, checking X K = 1 and w = M z + q + d z0; kinds of exchanges met."""
+    """Pivot one by one, checking X K = 1 and w = M z + q + d z0, and the first also modulo the
+    primes; kinds of exchanges met."""
     m = q.size
-    columns = np.vstack([M.T, np.ones(m)])
-    X, x, w = np.zeros((m + 1, m + 1)), np.zeros(m + 1), np.zeros(m)
-    rows, cols, row_at, col_at = np.zeros((4, m + 1), np.int64)
-    state, ties = np.zeros(5, np.int64), np.zeros(2 * m + 2, np.int64)
-    dx, dw, g = np.zeros(m + 1), np.zeros(m), np.zeros(2 * m + 2)
-    done = lemke_revised.begin(columns, q, X, x, w, rows, cols, row_at, col_at, state)
+    state = Pivoting(M, q, np.ones(m), 1e-13)
+    assert state.find_residues()
+    primes, columns, _, inverse = state.exact[:4]
     kinds = set()
-    while done == status.RUNNING:
-        before, enters_z = int(state[lemke_revised.SIZE]), state[lemke_revised.ENTERING] >= m
-        done = lemke_revised.pivot(
-            columns, 1.0, X, x, w, rows, cols, row_at, col_at, state, 1, 1e-13, dx, dw, g, ties
-        )
-        assert not state[lemke_revised.DRIFTED]
-        k = int(state[lemke_revised.SIZE])
+    while state.result == status.RUNNING:
+        before, enters_z = int(state.state[lemke.SIZE]), state.state[lemke.ENTERING] >= m
+        state.run(int(state.state[lemke.PIVOTS]) + 1, Limits(1e-8, 60.0))
+        k = int(state.state[lemke.SIZE])
         kinds.add((k - before, bool(enters_z)))
-        K = columns[np.ix_(cols[:k], rows[:k])].T
-        np.testing.assert_allclose(X[:k, :k] @ K, np.eye(k), atol=1e-9)
-        np.testing.assert_allclose(w, q + x[:k] @ columns[cols[:k]], atol=1e-9)
-    assert done == status.SOLVED
+        C, R = state.cols[:k], state.rows[:k]
+        K = state.columns[np.ix_(C, R)].T
+        np.testing.assert_allclose(state.X[:k, :k] @ K, np.eye(k), atol=1e-9)
+        np.testing.assert_allclose(state.w, q + state.x[:k] @ state.columns[C], atol=1e-9)
+        for s, p in enumerate(primes):
+            product = inverse[s, :k, :k].astype(object) @ columns[s][np.ix_(C, R)].T.astype(object)
+            assert (product % int(p) == np.eye(k, dtype=int)).all()
+    assert state.result == status.SOLVED
     return kinds
 
 
-def test_revised_form_keeps_the_inverse():
+def test_the_inverse_is_kept():
     """After every pivot, bordering, removing or replacing, without any refresh."""
     rng = np.random.default_rng(7)
     kinds = exchanges(classic.murty(5).dense, classic.murty(5).q)
@@ -176,3 +175,13 @@ def test_revised_form_keeps_the_inverse():
         G = rng.normal(size=(8, 8))
         kinds |= exchanges(G @ G.T + np.eye(8), 3.0 * rng.normal(size=8))
     assert kinds == {(1, True), (0, True), (0, False), (-1, False)}
+
+
+def test_residues_are_those_of_the_rational_numbers():
+    values = np.array([[0.0, 1.0, -3.0, 0.1, -1e300], [5e-324, 2.0**-1070, 1e16, -0.75, 1 / 3]])
+    for p in modular.PRIMES:
+        out = np.empty(values.shape, np.int64)
+        modular.residues(values, p, modular.powers_of_two(p), out)
+        for value, residue in zip(values.ravel(), out.ravel(), strict=True):
+            top, bottom = value.as_integer_ratio()
+            assert (int(residue) * bottom - top) % p == 0

@@ -15,8 +15,6 @@ from drystone.problems import classic
 from drystone.problems.convert import fold
 from drystone.solvers.certificates import infeasibility_certificate, ray_certificate
 
-FORMS = ("tableau", "revised")
-
 
 def assert_solves(M, q, z, tol=1e-10):
     """z >= 0, w >= 0, z'w = 0, straight from the definition."""
@@ -27,40 +25,36 @@ def assert_solves(M, q, z, tol=1e-10):
     assert np.abs(z * w).max(initial=0.0) <= tol * scale**2
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_two_by_two_by_hand(form):
+def test_two_by_two_by_hand():
     M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])
-    solution = ds.Lemke(form=form).solve(ds.LCP(M, q))
+    solution = ds.Lemke().solve(ds.LCP(M, q))
     assert solution.ok
     np.testing.assert_allclose(solution.value, [4 / 3, 7 / 3], rtol=1e-15)
     assert solution.basis.tolist() == [True, True]
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", range(1, 13))
-def test_murty_takes_two_to_the_n_pivots(n, form):
-    solution = ds.Lemke(form=form).solve(classic.murty(n))
+def test_murty_takes_two_to_the_n_pivots(n):
+    solution = ds.Lemke().solve(classic.murty(n))
     assert solution.ok
     assert solution.iterations == 2**n
     np.testing.assert_array_equal(solution.value, [2.0**n] + [0.0] * (n - 1))
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("name", "optimum"), [("beale", -0.05), ("chvatal", -1.0), ("kuhn", -2.0)])
-def test_cycling_examples_end_at_their_optimum(name, optimum, form):
+def test_cycling_examples_end_at_their_optimum(name, optimum):
     problem = classic.cycling(name)
     rng = np.random.default_rng(5)
     for cover in [None, 1.0, *rng.uniform(0.1, 10.0, (20, problem.size))]:
-        solution = ds.Lemke(form=form, covering=cover, max_pivots=200).solve(problem)
+        solution = ds.Lemke(covering=cover, max_pivots=200).solve(problem)
         assert solution.ok
         assert problem.q[:4] @ solution.value[:4] == pytest.approx(optimum, rel=1e-12)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_principal_pivoting_cycles_but_lemke_does_not(form):
-    solution = ds.Lemke(form=form).solve(classic.kostreva())
+def test_principal_pivoting_cycles_but_lemke_does_not():
+    solution = ds.Lemke().solve(classic.kostreva())
     np.testing.assert_allclose(solution.value, 1 / 3, rtol=1e-14)
-    upper = ds.Lemke(form=form).solve(classic.murty_transposed(12))
+    upper = ds.Lemke().solve(classic.murty_transposed(12))
     np.testing.assert_allclose(upper.value, [0.0] * 11 + [1.0], atol=1e-14)
 
 
@@ -99,7 +93,8 @@ def test_equations_without_a_variable_of_their_own_are_split(cover):
 
 def test_a_ray_of_a_solvable_game_is_still_a_ray():
     problem = classic.bimatrix_game()
-    solution = ds.solve(problem, "lemke")
+    assert ds.solve(problem, "lemke").ok  # from the start of Lemke and Howson
+    solution = ds.solve(problem, ds.Lemke(covering=1.0))
     assert solution.status is ds.Status.RAY
     assert ray_certificate(problem.dense, solution.ray)
     assert not infeasibility_certificate(problem.dense, problem.q, solution.ray)
@@ -158,16 +153,15 @@ def test_restart_from_a_basis_costs_one_linear_solve():
     np.testing.assert_allclose(again.value, 1.01 * first.value, rtol=1e-9, atol=1e-14)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_basis_that_fails_is_still_a_start(form):
+def test_a_basis_that_fails_is_still_a_start():
     rng = np.random.default_rng(2)
     fewer = 0
     for _ in range(20):
         G = rng.normal(size=(25, 25))
         M, q = G @ G.T / 25 + 0.1 * np.eye(25), rng.normal(size=25)
-        first = ds.Lemke(form=form).solve(ds.LCP(M, q))
+        first = ds.Lemke().solve(ds.LCP(M, q))
         moved = ds.LCP(M, q + 0.3 * rng.normal(size=25))
-        warm, cold = ds.Lemke(form=form).solve(moved, first), ds.Lemke(form=form).solve(moved)
+        warm, cold = ds.Lemke().solve(moved, first), ds.Lemke().solve(moved)
         assert warm.ok
         np.testing.assert_allclose(warm.value, cold.value, atol=1e-11)
         fewer += warm.iterations < cold.iterations
@@ -204,7 +198,7 @@ def test_limits_end_it_with_a_status():
     short = ds.Lemke(time_limit=0.02).solve(classic.murty(40))
     assert short.status is ds.Status.TIME_LIMIT
     assert short.seconds < 2.0
-    short = ds.Lemke(time_limit=0.02, form="revised").solve(classic.murty(40))
+    short = ds.Lemke(time_limit=0.02).solve(classic.murty(40))
     assert short.status is ds.Status.TIME_LIMIT
 
 
@@ -215,7 +209,6 @@ def test_limits_end_it_with_a_status():
         {"max_pivots": 1.5},
         {"pivot_tol": 0.0},
         {"pivot_tol": 0.5},
-        {"form": "dense"},
         {"covering": -1.0},
         {"covering": [1.0, 0.0]},
         {"covering": np.ones((2, 2))},
