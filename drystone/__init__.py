@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from drystone.scenes.files import read_scene as read_scene
     from drystone.scenes.files import write_scene as write_scene
     from drystone.simulation import Simulation as Simulation
+    from drystone.snapshots import Snapshot as Snapshot
     from drystone.solvers.admm import ADMM as ADMM
     from drystone.solvers.apgd import APGD as APGD
     from drystone.solvers.auto import Auto as Auto
@@ -161,6 +162,7 @@ _HOMES: dict[str, str] = {
     "BodyHandle": "world",
     "ForceHandle": "world",
     "Simulation": "simulation",
+    "Snapshot": "snapshots",
     "Trajectory": "trajectory",
     "Recording": "recording.reader",
     "read_recording": "recording.reader",

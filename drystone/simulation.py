@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 from warnings import warn
 
 import numpy as np
 
+from drystone import snapshots
 from drystone.body_view import BodyView
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
@@ -21,9 +23,10 @@ from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics.energy import energy
 from drystone.errors import IgnoredWarning, ModelError, OptionError, SimulationError
 from drystone.joint_view import JointView
-from drystone.model import State
+from drystone.model import Model, State
 from drystone.problems.files import write_problem
-from drystone.recording.keepers import checked, give_back, states
+from drystone.recording.keepers import checked
+from drystone.snapshots import LastStep, Snapshot, Structure
 from drystone.steppers.base import Method, StepReport
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
@@ -42,6 +45,8 @@ METHODS: dict[str, Callable[[], Method]] = {
     "event-driven": EventDriven,
     "penalty": Penalty,
 }
+# what is made from the world, the method and a snapshot; and who records this simulation
+MADE = ("model", "state", "_version", "_stepper", "_places", "_shown", "_structure", "_recorder")
 
 
 class Simulation:
@@ -52,6 +57,9 @@ class Simulation:
     """
 
     def __init__(self, world: World, method: Any = "time-stepping") -> None:
+        self.model: Model
+        self.state: State
+        self._structure: Structure
         if not isinstance(world, World):
             raise OptionError(f"Simulation needs a ds.World, not {type(world).__name__}")
         if isinstance(method, str):
@@ -62,20 +70,28 @@ class Simulation:
             raise OptionError(f"method = {method!r}: expected ds.TimeStepping(...) or its name")
         self.world = world
         self.method: Any = method
-        self.model, self.state = world.build()
+        self._profiled = False
+        self._set_up(0.0)
         self.state = assembled(self.model, self.state)
-        self._version = world.version
-        self._stepper, self._profiled = method.stepper(self.model), False
         self._stepper.check_start(self.state)
         if self.stops_bouncing:
             text = "bodies have a restitution, but this method stops what collides: "
             warn(f'{text}restitution="newton" lets them bounce', IgnoredWarning, stacklevel=2)
-        self._places = {name: i for i, name in enumerate(self.model.names)}
         self._start, self._count = self.state.time, 0
         self.report: StepReport | None = None
         self.origin: dict[str, Any] = {}  # scene, settings, view, title, where they are known
         self.rng: np.random.Generator | None = None
         self._recorder: Recorder | None = None
+        self._first = world.version, self.snapshot()
+
+    def _set_up(self, time: float) -> None:
+        """All that is made from the world and the method, at a time [s]."""
+        self.model, self.state = self.world.build(time)
+        self._version, self._structure = self.world.version, Structure(self.model)
+        self._stepper: Any = self.method.stepper(self.model)
+        self.profile = self._profiled
+        self._places = {name: i for i, name in enumerate(self.model.names)}
+        self._shown: LastStep | None = None  # of a moment that was restored
 
     def __repr__(self) -> str:
         method = f"{self.method.name}, dt = {self.method.dt:.4g} s"
@@ -113,12 +129,9 @@ class Simulation:
         state = carry_over(self.model, self.state, model, state)
         self.model, self.state, self._version = model, state, self.world.version
         self._places = {name: i for i, name in enumerate(model.names)}
+        self._structure = Structure(model)
         self._stepper = self.method.stepper(model, self._stepper)
         self.profile = self._profiled
-
-    def restart(self) -> None:
-        """Back to the start: the world as it is described now, at time 0."""
-        vars(self).update(vars(type(self)(self.world, self.method)))
 
     def show(self, **options: Any) -> Any:
         """Open the viewer in a browser; in a notebook the result is shown in the cell. Options are
@@ -134,30 +147,69 @@ class Simulation:
         """The object that steps the model; see ``steppers.base``."""
         return self._stepper
 
-    def snapshot(self, callback: Any = None) -> dict[str, Any]:
-        """All that the next step depends on: ``restore`` goes on from it to the same bits.
+    def snapshot(self, callback: Any = None) -> Snapshot:
+        """This moment, to ``restore`` at any time, any number of times: the steps after it are the
+        same to the bit. It costs much less than a step.
 
-        callback: what is called after each step, if it has a ``state()``; see ``ds.resume``.
+        callback: what ``run`` calls after each step, if it has a ``state()``; see ``ds.resume``.
         """
         self.sync()
-        now = self.state.copy()
-        return {
-            "steps": self._count, "start": self._start, "time": now.time,
-            "position": now.position, "orientation": now.orientation, "velocity": now.velocity,
-            "stepper": self._stepper.snapshot(),
-            "kept": states(self.world, self.rng, callback),
-        }  # fmt: skip
+        return snapshots.take(self, callback)
 
-    def restore(self, snapshot: dict[str, Any], callback: Any = None) -> None:
-        """Go on from a snapshot of a simulation of the same world by the same method. This one
-        must be new: it has made no step yet."""
-        if self._count:
-            raise OptionError("restore: this simulation has made steps; make a new one")
-        parts = ("position", "orientation", "velocity")
-        self.state = State(float(snapshot["time"]), *(snapshot[name].copy() for name in parts))
-        self._start, self._count = float(snapshot["start"]), int(snapshot["steps"])
-        self._stepper.restore(snapshot["stepper"])
-        self.rng = give_back(self.world, callback, snapshot["kept"])
+    def restore(self, snapshot: Snapshot | Mapping[str, Any], callback: Any = None) -> None:
+        """Go back, or on, to a snapshot of this simulation, of a copy, or of another of the same
+        world and method; or to a checkpoint of a recording of it.
+
+        Bodies, their masses and shapes, and joints must be those of the snapshot; what else was
+        edited since (friction, gravity, forces, motions) stays as it is described now.
+        """
+        self.sync()
+        snapshots.check_free(self, "restore")
+        if isinstance(snapshot, Snapshot):
+            reason = snapshot.refusal(self)
+            if reason is not None:
+                raise OptionError(
+                    f"restore: this simulation cannot go on from {snapshot}: {reason}"
+                )
+        elif not isinstance(snapshot, Mapping) or "stepper" not in snapshot:
+            kind = type(snapshot).__name__
+            raise OptionError(f"restore: expected what sim.snapshot() gave, not a {kind}")
+        snapshots.put(self, snapshot, callback)
+
+    def checkpoint(self, callback: Any = None) -> dict[str, Any]:
+        """What a recording keeps of a moment: as a snapshot, for ``restore``, but plain numbers,
+        texts and arrays, and nothing of the step before."""
+        self.sync()
+        return snapshots.checkpoint(self, callback)
+
+    def reset(self) -> None:
+        """Back to the start, at time 0. If the world was edited since, the start is that of the
+        world as it is described now."""
+        snapshots.check_free(self, "reset")
+        if self.world.version == self._first[0]:
+            self.restore(self._first[1])
+            return
+        fresh = type(self)(self.world, self.method)
+        fresh.origin, fresh.profile = self.origin, self._profiled
+        vars(self).update(vars(fresh))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The simulation as a value: world, method, and the moment; the rest is made from these.
+        A copy is not recorded."""
+        own = {name: value for name, value in vars(self).items() if name not in MADE}
+        return own | {"_now": self.snapshot()}
+
+    def __setstate__(self, own: dict[str, Any]) -> None:
+        now = own["_now"]
+        vars(self).update({name: value for name, value in own.items() if name != "_now"})
+        self._recorder = None
+        self._set_up(now.time)
+        snapshots.put(self, now)
+
+    def __copy__(self) -> Self:
+        """A simulation of its own, as ``copy.deepcopy`` makes one: they share nothing that either
+        changes."""
+        return deepcopy(self)
 
     def step(self) -> StepReport:
         """Advance by dt; returns the step's report, also kept as ``sim.report``."""
@@ -351,12 +403,18 @@ class Simulation:
     def contacts(self) -> np.ndarray:
         """Contacts of the last step, a structured array: bodies, point, normal, gap, force,
         impulse (on the first body, world axes), velocity, friction, island, state."""
+        shown = self._shown
+        if shown is not None and shown.count == self._count:
+            return shown.table("contacts")
         return self._stepper.contact_table()
 
     @property
     def joints(self) -> np.ndarray:
         """Joints of the last step, a structured array: name, bodies, force [N] and torque [N m] on
         the first body at its anchor, in world axes."""
+        shown = self._shown
+        if shown is not None and shown.count == self._count:
+            return shown.table("joints")
         return self._stepper.joint_table()
 
     def mobility(self) -> Mobility:
@@ -375,6 +433,10 @@ class Simulation:
 
     def problem(self) -> Any:
         """The friction problem of the last step, or None if nothing touched."""
+        if self._shown is not None and self._shown.count == self._count > 0:
+            raise SimulationError(
+                "the friction problem of a step is not kept in snapshots and copies: make a step"
+            )
         return self._stepper.problem()
 
     def save_problem(self, path: str | PathLike[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -76,6 +78,22 @@ class Trajectory:
             self._kept += frames.states()
             self._reports += frames.reports()
         self._frames.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything; of the model what a recording has of it: forces and motions may be functions
+        that stay where they are."""
+        self._unpack()
+        return vars(self) | {"model": replace(self.model, forces=(), motions=())}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Trajectory:
+        self._unpack()
+        out = object.__new__(type(self))
+        memo[id(self)] = out
+        vars(out).update(deepcopy(vars(self), memo))
+        return out
+
+    def __copy__(self) -> Trajectory:
+        return deepcopy(self)
 
     def __len__(self) -> int:
         return len(self._states)

@@ -334,6 +334,17 @@ class World:
             setattr(out, field, value.copy() if hasattr(value, "copy") else value)
         return out
 
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_templates"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        known = [body.template for body in self._bodies.values() if body.template is not None]
+        self._templates = WeakValueDictionary({template.shape: template for template in known})
+
     def __len__(self) -> int:
         return len(self._bodies)
 

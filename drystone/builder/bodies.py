@@ -33,6 +33,12 @@ class Template:
         self.pieces = tuple(shape.pieces())
         self._matter: dict[float, MassProperties] = {}
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Template:
+        return self  # as the shape itself
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Template, (self.shape,)  # pieces may hold addresses
+
     def matter(self, density: float) -> MassProperties:
         """Mass properties; ModelError if the shape has none (unbounded, or a mesh)."""
         if density not in self._matter:

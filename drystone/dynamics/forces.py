@@ -19,6 +19,7 @@ import numpy as np
 from drystone.dynamics import check
 from drystone.dynamics.frames import moment, rotations, turned
 from drystone.errors import ModelError, SimulationError
+from drystone.functions import WithFunctions
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
 
@@ -174,7 +175,7 @@ class _Drag:
 
 
 @dataclass(frozen=True, slots=True)
-class Callback(Force):
+class Callback(WithFunctions, Force):
     """A force computed by a Python function at every step.
 
     function(model, state) -> (nb, dof) forces and torques about the centres of mass, world axes,

@@ -22,6 +22,7 @@ import numpy as np
 from drystone.dynamics import check
 from drystone.dynamics.frames import conjugate, exponential, logarithm, product
 from drystone.errors import ModelError, SimulationError
+from drystone.functions import WithFunctions
 from drystone.types import Floats
 
 RATE_STEP = 1e-6  # [s] of the central difference that stands in for a derivative
@@ -86,7 +87,7 @@ class Oscillation:
 
 
 @dataclass(frozen=True, slots=True)
-class MotionFunction:
+class MotionFunction(WithFunctions):
     """Any motion: function(t) -> (position, orientation) of the body's frame in the world.
 
     derivative(t) -> (velocity, angular_velocity) is asked for rates; without it they are
@@ -151,7 +152,7 @@ class _Swinging:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prescribed:
+class _Prescribed(WithFunctions):
     owner: str
     dim: int
     function: Callable[[float], tuple[Any, Any]]

@@ -17,11 +17,11 @@ from drystone.geometry.pair_cache import PairCache
 from drystone.geometry.ranking import Ranking
 from drystone.kernels import detect as stage
 from drystone.kernels._calls import address
-from drystone.kernels._packed import Packed
 from drystone.kernels.bounds import bounds_planar, bounds_spatial
 from drystone.kernels.broad_fat import still_good
 from drystone.kernels.broad_keep import renew
 from drystone.kernels.broad_pairs import carry, reach_below
+from drystone.kernels.packed import Packed
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
 
@@ -63,7 +63,7 @@ class Detector:
         names: Sequence[str] = (),
     ) -> None:
         """Go on with other geoms and bodies; pairs of geoms that stay (by uid) keep their cache."""
-        known = self.state()
+        known = self.by_uid()
         self._set_up(geoms, movable, layer, ignored, names)
         self.restore(known)
 
@@ -102,16 +102,27 @@ class Detector:
         self.scan = self._scan()
 
     def state(self) -> dict[str, Any]:
-        """What the pair kernels remember, as plain arrays: `pair` (m, 2) of uids, `width` (m,)
-        and `cache`. The broad phase needs nothing: its answer does not depend on its past."""
+        """What the pair kernels remember, as plain arrays, see ``PairCache.state``. The broad
+        phase needs nothing: its answer does not depend on its past."""
+        return self._cache.state(self._now)
+
+    def by_uid(self) -> dict[str, Any]:
+        """The same with the uids of geoms, which others may come between; see
+        ``PairCache.export``."""
         return self._cache.export(self._ranking.uid[self._ranking.order], self._now)
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what ``state`` gave, here or elsewhere; geoms are told by their uid."""
-        ranking = self._ranking
-        terms = np.stack((ranking.code * ranking.kinds.size, ranking.code), axis=1)
-        self._cache.load(state, ranking.uid[ranking.order], terms, self._now)
-        self.scan = self._scan()
+        """Take over what ``state`` gave, here or elsewhere, for the same geoms; or what
+        ``by_uid`` gave, for geoms that may have come and gone since."""
+        self._count[stage.STAGE] = stage.BOXES  # whatever a call that failed left
+        if "pair" not in state:
+            self._cache.restore(state, self._now)
+        else:
+            ranking = self._ranking
+            terms = np.stack((ranking.code * ranking.kinds.size, ranking.code), axis=1)
+            self._cache.load(state, ranking.uid[ranking.order], terms, self._now)
+        cache = self._cache
+        self.scan.put(keys=cache.keys, cache=cache.cache)
 
     @property
     def stats(self) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import numpy as np
 from drystone.errors import ArrayError
 from drystone.types import Floats, Ints
 
+NONE = np.empty(0, np.int64)
+
 
 class PairCache:
     """Rows of this step's pairs and of the last one's, batch after batch; `now` is 0 or 1.
@@ -22,6 +24,8 @@ class PairCache:
         self.offset = np.zeros((2, width.size + 1), np.int64)
         self.keys = np.empty((2, 64), np.int64)
         self.cache = np.empty((2, 256))
+        self._widths = width.tolist()
+        self._wide = np.flatnonzero(width).tolist()  # batches that remember anything
 
     def grow_pairs(self, room: int) -> None:
         """Room for the keys of so many pairs; those there are stay."""
@@ -32,6 +36,35 @@ class PairCache:
         """Room for so many numbers; those there are stay."""
         if room > self.cache.shape[1]:
             self.cache = _wider(self.cache, room)
+
+    def state(self, now: int) -> dict[str, Ints | Floats]:
+        """What is remembered, for the same geoms: count (w,) rows of each batch that remembers
+        anything, their keys, and cache."""
+        ends = self.start[now].tolist()
+        spans = [(ends[c], ends[c + 1]) for c in self._wide]
+        parts = [self.keys[now, a:b] for a, b in spans if b > a] or [NONE]
+        return {
+            "count": np.array([b - a for a, b in spans], np.int64),
+            "keys": np.concatenate(parts),
+            "cache": self.cache[now, : self.offset[now, -1]].copy(),
+        }
+
+    def restore(self, data: dict[str, Ints | Floats], now: int) -> None:
+        """Take over what ``state`` gave."""
+        keys, cache, counts = data["keys"], data["cache"], data["count"].tolist()
+        if len(counts) != len(self._wide) or min(counts, default=0) < 0:
+            raise ArrayError("count: this is the cache of other kinds of pairs")
+        start, offset, left = [0], [0], iter(counts)
+        for width in self._widths:
+            rows = next(left) if width else 0
+            start.append(start[-1] + rows)
+            offset.append(offset[-1] + rows * width)
+        if keys.shape != (start[-1],) or cache.shape != (offset[-1],):
+            raise ArrayError("cache: this is the cache of other pairs")
+        self.start[now], self.offset[now] = start, offset
+        self.grow_pairs(keys.size)
+        self.grow(cache.size)
+        self.keys[now, : keys.size], self.cache[now, : cache.size] = keys, cache
 
     def export(self, uid: Ints, now: int) -> dict[str, Ints | Floats]:
         """Plain arrays: pair (m, 2) of uids, width (m,), cache (sum of widths); uid (ng,) by

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from drystone.errors import ArrayError, UnsupportedPairError
+from drystone.errors import ArrayError, ModelError, UnsupportedPairError
 from drystone.geometry import kinds
+from drystone.geometry.surface_numbers import unbound
 from drystone.kernels.broad_pairs import split
 from drystone.model import Geoms
 from drystone.types import Bools, Floats, Ints
@@ -47,6 +48,7 @@ class Ranking:
         self.first_int, self.ints = _ints(geoms.first_int), _ints(geoms.ints)
         self.radius = _floats(geoms.radius)
         self.tile, self.bend = _ints(geoms.tile), _floats(geoms.bend)
+        self.unbound = unbound(geoms)
         self._check()
         self.order = np.argsort(self.kind, kind="stable")
         self.kinds, code = np.unique(self.kind, return_inverse=True)
@@ -81,6 +83,12 @@ class Ranking:
             raise ArrayError(f"geoms.body: up to {self.body.max()}, but there are {nb} bodies")
         if self.ignored.ndim != 1 or (np.diff(self.ignored) <= 0).any():
             raise ArrayError("ignored: keys a * nb + b must ascend")
+        if self.unbound.size:
+            body = self.owner(int(self.unbound[0]))
+            raise ModelError(
+                f"body {body}: its surface is given by a function, which stayed in the process "
+                "that it comes from: build the world anew"
+            )
         unknown = np.setdiff1d(self.kind, list(kinds.NAMES))
         if unknown.size:
             raise ArrayError(f"geoms.kind: {unknown[0]} is no kind of geom")

@@ -19,14 +19,21 @@ BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
 def states(world: World, rng: np.random.Generator | None, callback: Any) -> dict[str, Any]:
     """Their states now, by name."""
+    if callback is None and rng is None and not world.forces:
+        return {}
     out = {name: item.state() for name, item in _keepers(world, callback).items()}
     if rng is not None:
         out["rng"] = rng.bit_generator.state
     return out
 
 
-def give_back(world: World, callback: Any, known: dict[str, Any]) -> np.random.Generator | None:
-    """Give each its state back; returns the random numbers."""
+def give_back(
+    world: World, callback: Any, known: dict[str, Any], rng: np.random.Generator | None = None
+) -> np.random.Generator | None:
+    """Give each its state back; returns the random numbers: those of `rng`, which others may hold,
+    if it is of their kind."""
+    if not known:
+        return None
     keepers = _keepers(world, callback)
     for name, state in known.items():
         if name == "rng":
@@ -36,7 +43,12 @@ def give_back(world: World, callback: Any, known: dict[str, Any]) -> np.random.G
                 f"the run had a {name} with a state: give it again, so that it can be restored"
             )
         keepers[name].restore(state)
-    return _generator(known["rng"]) if "rng" in known else None
+    if "rng" not in known:
+        return None
+    if rng is not None and type(rng.bit_generator).__name__ == known["rng"].get("bit_generator"):
+        rng.bit_generator.state = known["rng"]
+        return rng
+    return _generator(known["rng"])
 
 
 def checked(rng: Any) -> np.random.Generator:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.geometry import kinds
-from drystone.kernels.surfaces.layout import ADDRESS, LENGTH, RESULT
+from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Geoms, Joints, Model, PairRules
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
@@ -22,7 +21,7 @@ def model_arrays(model: Model) -> dict[str, Any]:
         part = getattr(model, name)
         if isinstance(part, kind):
             out |= _flat(f"{name}.", part)
-    out["geoms.numbers"] = _without_addresses(model.geoms)
+    out["geoms.numbers"] = without_addresses(model.geoms)
     return out
 
 
@@ -59,16 +58,6 @@ def _flat(prefix: str, part: Any) -> dict[str, Any]:
     if prefix:
         return {f"{prefix}{name}": value for name, value in values.items()}
     return {name: value for name, value in values.items() if name not in skipped}
-
-
-def _without_addresses(geoms: Geoms) -> np.ndarray:
-    """Numbers of geoms; surfaces of formulas hold addresses that are this process's alone."""
-    numbers = geoms.numbers.copy()
-    at = geoms.first[:-1][geoms.kind == kinds.SURFACE]
-    numbers[at + ADDRESS] = 0.0
-    called = at[numbers[at + LENGTH] == 0.0]  # functions; the points of the table tell them apart
-    numbers[called + RESULT] = numbers[called + RESULT + 1] = 0.0
-    return numbers
 
 
 def _check(model: Model) -> None:

@@ -74,6 +74,10 @@ class Recording(Facts):
                     raise
                 sleep(AGAIN)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, or a pickle, is the name of the file, which is opened when it is asked for."""
+        return type(self), (self.path.absolute(),)
+
     def _bad(self, what: str) -> RecordingError:
         return RecordingError(f"{self.path}: {what}")
 

@@ -69,7 +69,7 @@ class Recorder:
         """A new file, beginning with the simulation's present state."""
         out = Recorder(sim, path, every, contacts, forces)
         out._frames = 1
-        snapshot, first = sim.snapshot(), sim.state.copy()
+        snapshot, first = sim.checkpoint(), sim.state.copy()
         origin, begin = dict(sim.origin), float(sim.time)
         head = Head(sim.world.copy(), sim.model, sim.method, origin, every, contacts, forces)
         kinds = layout.datasets(sim.model, forces)
@@ -214,7 +214,7 @@ class Recorder:
         self._writer.put(make)
 
     def _keep(self) -> None:
-        snapshot = self.sim.snapshot(self.callback)
+        snapshot = self.sim.checkpoint(self.callback)
         steps = int(snapshot["steps"])
         self._put(lambda: self._checkpoint_rows(steps, snapshot))
 

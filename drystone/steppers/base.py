@@ -6,7 +6,7 @@
    a step that fails can be tried again.
 3. ``stepper.adopt(model)``: go on with an edited model; what is cached stays with its bodies.
 4. ``stepper.snapshot()`` and ``restore``: all that the next step depends on beside the state, as
-   arrays, so that a run can go on to the same bits in another process.
+   arrays, so that a run can go on to the same bits, here after other steps or in another process.
 """
 
 from __future__ import annotations
@@ -207,9 +207,9 @@ class Stepper(Protocol):
 
     def problem(self) -> Any: ...
 
-    def snapshot(self) -> dict[str, Any]: ...
+    def snapshot(self) -> dict[str, dict[str, Any]]: ...
 
-    def restore(self, snapshot: dict[str, Any]) -> None: ...
+    def restore(self, known: dict[str, dict[str, Any]], model: Model) -> None: ...
 
 
 @runtime_checkable

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,7 @@ def fields(dim: int, forces: bool) -> dict[str, slice]:
     return out
 
 
+@cache
 def bodies_kind(nb: int) -> np.dtype[Any]:
     """Both bodies of a contact, its island and state; there are at most as many islands as
     bodies."""
@@ -90,6 +92,37 @@ def table_of(
     if not forces:
         table["force"] = table["impulse"] / kick
     return table
+
+
+class NotedContacts(NamedTuple):
+    """Contacts of a step, to be made into a table when somebody asks for it; noted: as
+    ``kernels.step.contacts`` notes them, and the ends of what it noted; kick [s]."""
+
+    names: tuple[str, ...]
+    dim: int
+    noted: tuple[np.ndarray, ...]
+    kick: float
+
+    def table(self) -> np.ndarray:
+        if not self.noted:
+            return contact_table(self.names, self.dim, 0)
+        numbers, bodies, laws, features, ends = self.noted
+        n, *last = ends.tolist()
+        shared = spread(laws, 0, last[0], n), spread(features, 0, last[1], n)
+        rows = as_bodies(bodies[:n], len(self.names))
+        names = np.array(self.names, dtype=np.str_)
+        return table_of(names, self.dim, numbers[:n], rows, *shared, self.kick)
+
+
+class NotedJoints(NamedTuple):
+    """The same of ``joint_table``."""
+
+    names: tuple[str, ...]
+    joints: Joints | None
+    wrench: tuple[Floats, Floats] | None
+
+    def table(self) -> np.ndarray:
+        return joint_table(self.names, self.joints, self.wrench)
 
 
 def joint_table(

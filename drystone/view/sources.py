@@ -135,7 +135,7 @@ class Live:
         self.looked_at = None if k == len(times) - 1 else k
 
     def reset(self) -> None:
-        self.simulation.restart()
+        self.simulation.reset()
         self.lag = 0.0
         self._forget()
 

@@ -121,7 +121,7 @@ def test_caches_stay_with_their_pair():
     visits = {}
     for _ in range(30):
         detector.contacts(scene.x, scene.R, scene.margin)
-        state = detector.state()
+        state = detector.by_uid()
         rows = state["cache"].reshape(-1, 3)
         now = {tuple(p): row[0] for p, row in zip(state["pair"].tolist(), rows, strict=True)}
         for pair, count in now.items():
@@ -160,17 +160,17 @@ def test_caches_survive_geoms_that_come_and_go():
     ng = scene.kind.size
     detector = scene.detector()
     detector.contacts(scene.x, scene.R, scene.margin)
-    before = detector.state()
+    before = detector.by_uid()
     kept = np.flatnonzero(np.arange(ng) % 5 != 2)
     detector.remap(scene.geoms(kept), scene.movable, scene.layer, scene.ignored)
-    after = detector.state()
+    after = detector.by_uid()
     alive = np.isin(before["pair"], scene.uid[kept]).all(axis=1)
     np.testing.assert_array_equal(after["pair"], before["pair"][alive])
     np.testing.assert_array_equal(
         after["cache"].reshape(-1, 3), before["cache"].reshape(-1, 3)[alive]
     )
     detector.remap(scene.geoms(), scene.movable, scene.layer, scene.ignored)
-    np.testing.assert_array_equal(detector.state()["pair"], after["pair"])
+    np.testing.assert_array_equal(detector.by_uid()["pair"], after["pair"])
 
 
 def test_a_cache_whose_geoms_changed_sides_is_dropped():
@@ -180,10 +180,10 @@ def test_a_cache_whose_geoms_changed_sides_is_dropped():
     pose = np.zeros((2, 3)), np.stack([np.eye(3)] * 2), np.zeros(2)
     pose[0][1, 0] = 1.5
     detector.contacts(*pose)
-    assert detector.state()["pair"].tolist() == [[10, 20]]
+    assert detector.by_uid()["pair"].tolist() == [[10, 20]]
     geoms.uid = np.array([20, 10])
     detector.remap(geoms, np.ones(2, bool), np.ones(2, int))
-    assert detector.state()["pair"].size == 0
+    assert detector.by_uid()["pair"].size == 0
 
 
 def test_room_is_found_as_needed(monkeypatch):

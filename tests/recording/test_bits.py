@@ -60,7 +60,7 @@ def test_a_run_in_two_halves_is_one_run(name, settings, method, steps):
     reports = [whole.step() for _ in range(steps)]
     for _ in range(steps // 2):
         first.step()
-    snapshot = unpack(pack(first.snapshot()))
+    snapshot = unpack(pack(first.checkpoint()))
     second = made(name, settings, method)
     second.restore(snapshot)
     for k in range(steps // 2, steps):

@@ -102,7 +102,7 @@ def frame_by_frame(made, frames, change=lambda known: None):
     """(first frame that differs or None, what was kept on the way)."""
     whole, part, seen = made(), made(), set()
     for k in range(frames):
-        known = unpack(pack(part.snapshot()))
+        known = unpack(pack(part.checkpoint()))
         seen |= kept(known["stepper"])
         change(known["stepper"])
         part = made()
@@ -135,7 +135,7 @@ def without(start):
 
 
 def awake(known):
-    empty = ds.Simulation(boxes()().world, ds.EventDriven()).snapshot()["stepper"]
+    empty = ds.Simulation(boxes()().world, ds.EventDriven()).checkpoint()["stepper"]
     known.update({k: v for k, v in empty.items() if k.startswith("loop.waiting.")})
 
 
@@ -173,8 +173,8 @@ def test_resumed_from_the_last_checkpoint(tmp_path, integrator):
 
 def test_files_without_checkpoints_of_the_method_are_refused(tmp_path, monkeypatch):
     path, sim = tmp_path / "a.h5", boxes()()
-    snapshot = sim.snapshot
-    monkeypatch.setattr(sim, "snapshot", lambda *args: snapshot(*args) | {"stepper": None})
+    checkpoint = sim.checkpoint
+    monkeypatch.setattr(sim, "checkpoint", lambda *args: checkpoint(*args) | {"stepper": None})
     sim.run(0.1, record=path)
     with pytest.raises(ds.RecordingError, match="run it again"):
         ds.resume(path, until=0.2)

@@ -66,7 +66,7 @@ SCRATCH["CompiledJoints"] = [
         "last", "act_*", "S", "axes", "inverse", "bend", "arms", "gap", "stiff", "inertia",
         "J0", "P0", "right", "D0", "soft", "unit", "joint", "x", "real", "count", "order", "node",
         "first", "below", "lower", "upper", "offset", "stride", "panels", "indptr", "indices",
-        "rows", "buffer",
+        "rows", "buffer", "acting",
     )),
 ]  # fmt: skip
 # of a detector: all but its cache, which ``state`` exports by pairs

@@ -9,7 +9,7 @@ from drystone.kernels import broad_fat as fat
 from drystone.kernels import broad_grid as cells
 from drystone.kernels import broad_keep as keeping
 from drystone.kernels._calls import address
-from drystone.kernels._packed import Packed
+from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES
 from drystone.types import Floats, Ints
 

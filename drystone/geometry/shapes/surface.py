@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drystone.errors import ShapeError
+from drystone.functions import check_importable
 from drystone.geometry import kinds
 from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
@@ -62,10 +62,16 @@ class FormulaSurface(SpatialShape):
 
     def __getstate__(self) -> dict[str, Any]:
         """What the user gave, and how it is differentiated: the rest holds addresses that are
-        this process's alone."""
-        state = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        this process's alone. DescriptionError if a function cannot be told by its name."""
+        state = self._given()
+        called = {name: value for name, value in state.items() if callable(value)}
+        check_importable(type(self).__name__, **called)
         box = self._program.box
         return state if box is None else state | {"_way": (box.size, box.complex)}
+
+    def _given(self) -> dict[str, Any]:
+        this: Any = self
+        return {f.name: getattr(this, f.name) for f in fields(this)}
 
     @abstractmethod
     def _sampled(self, n: int) -> tuple[Floats, Floats, Floats]:
@@ -227,8 +233,8 @@ class ImplicitSurface(FormulaSurface):
             x = self._rays(_directions(4)[6:])  # off the axes, where functions like to branch
             box.prepare(x, float(np.linalg.norm(x - self.inside, axis=1).max()))
         elif self.gradient is not None:
-            x, bare = self._rays(_directions(4)), copy(self)
-            object.__setattr__(bare, "gradient", None)
+            x, bare = self._rays(_directions(4)), object.__new__(type(self))
+            vars(bare).update(self._given() | {"gradient": None})
             jets = [shape._jets(x)[0][:, 0] for shape in (self, bare)]
             check_derivatives("ImplicitSurface", "F", ("gradient", "hessian"), x, *jets)
 

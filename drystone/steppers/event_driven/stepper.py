@@ -32,7 +32,7 @@ from drystone.steppers.event_driven.sleep import Sleepers
 from drystone.steppers.event_driven.storm import Storms
 from drystone.steppers.event_driven.tables import contacts_of
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
-from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import contact_table, joint_table
 from drystone.types import Floats, Ints
 
@@ -90,22 +90,27 @@ class EventStepper:
         self._loop.hint = hint
         self.method.forget()
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Parts:
         """What the next frame depends on, beside the state."""
-        parts = {
+        return {
             "own": {"lost": self.lost}, "loop": self.loop.snapshot(),
             "forces": self.method.snapshot(), "detector": self.detector.state(),
         }  # fmt: skip
-        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
-        self.lost = part_of(snapshot, "own")["lost"]
-        if self.lost.size:
-            self.adopt(self.model)
-        self.loop.restore(part_of(snapshot, "loop"))
-        self.method.restore(part_of(snapshot, "forces"))
-        self.detector.restore(part_of(snapshot, "detector"))
+    def restore(self, known: Parts, model: Model) -> None:
+        """Take over what ``snapshot`` gave, whatever steps were made since: a new loop, so that
+        nothing of them is left; model: with all its joints, also those that broke."""
+        lost = known["own"]["lost"]
+        if np.array_equal(lost, self.lost):
+            self._set_up(self.model, None)
+            self._shown = self.loop
+        else:
+            self.lost = lost
+            self.adopt(model)
+        self.books, self.wrench, self.held = Books(), None, None
+        self.loop.restore(known["loop"])
+        self.method.restore(known["forces"])
+        self.detector.restore(known["detector"])
 
     @property
     def loop(self) -> Loop:
@@ -281,7 +286,8 @@ class EventStepper:
             return contact_table(self.model.names, self.model.dim, 0)
         table = contacts_of(self.model, phase.mode, now, self.books)
         parts, count = [table], self._islands
-        for k, asleep in enumerate(loop.scene.sleepers.tables.values()):
+        for k, table in enumerate(loop.scene.sleepers.tables.values()):
+            asleep = table.copy()
             asleep["island"] = count + k
             parts.append(asleep)
         return np.concatenate(parts)

@@ -22,7 +22,7 @@ from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.settle import Books
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
-from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.snapshot import Snapshot, flat, part_of, parts_of, within
 from drystone.steppers.time_stepping.closed import ClosedSteps
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
@@ -149,7 +149,7 @@ class Storms:
 
     def snapshot(self) -> Snapshot:
         own = {"count": self.count, "since": self.since, "until": self.until, "length": self.length}
-        steps = {} if self._stepper is None else within("steps", self._stepper.snapshot())
+        steps = {} if self._stepper is None else within("steps", flat(self._stepper.snapshot()))
         return own | steps
 
     def restore(self, known: Snapshot) -> None:
@@ -158,7 +158,7 @@ class Storms:
         self.until, self.length = float(known["until"]), float(known["length"])
         steps = part_of(known, "steps")
         if steps:
-            self.stepper.restore(steps)
+            self.stepper.restore(parts_of(steps), self.stepper.model)
 
 
 def largest(mode: Mode) -> int:

@@ -19,7 +19,7 @@ from drystone.steppers.base import Conditions, EnergyLedger, StepReport
 from drystone.steppers.penalty.instant import LOADS, WORKS, Instant, Springs
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.penalty.readout import Readout
-from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.snapshot import Parts
 from drystone.types import Floats, Status
 
 SOLVERS = {
@@ -59,21 +59,22 @@ class PenaltyStepper(Readout):
         self.turns, self.last, self._first = None, None, None
         self._depth = 0.0  # where the last step ended [m]
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
         own = {
             "turns": self.turns, "first": self._first, "depth": self._depth, "steps": self.steps,
             "evaluations": self.springs.evaluations,
         }  # fmt: skip
-        return within("own", own) | within("detector", self.detector.state())
+        return {"own": own, "detector": self.detector.state()}
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
-        own = part_of(snapshot, "own")
+    def restore(self, known: Parts, model: Model) -> None:
+        """Take over what ``snapshot`` gave, whatever steps were made since."""
+        self.last = self.now = None
+        own = known["own"]
         self.turns, self._first = own.get("turns"), own.get("first")
         self._depth, self.steps = float(own["depth"]), int(own["steps"])
         self.springs.evaluations = int(own["evaluations"])
-        self.detector.restore(part_of(snapshot, "detector"))
+        self.detector.restore(known["detector"])
 
     @property
     def detector(self) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.kernels import light_planar, light_spatial
-from drystone.kernels._packed import Packed
+from drystone.kernels.packed import Packed
 from drystone.kernels.step import names as the
 from drystone.kernels.step.contacts import note_contacts
 from drystone.kernels.step.find import SLACK
@@ -18,7 +18,7 @@ from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
 from drystone.problems.friction import LAWS
 from drystone.steppers.snapshot import Snapshot
-from drystone.steppers.tables import as_bodies, bodies_kind, spread
+from drystone.steppers.tables import bodies_kind
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import noted_rows
@@ -274,15 +274,11 @@ class Buffers:
             many = noted_rows(self.s.noted_numbers)
             self.s.put(**self._noted(max(2 * n, min(SOON * n, many) if more_comes else many)))
 
-    def contacts(self) -> tuple[Floats, np.ndarray, Floats, Ints]:
-        """The contacts of the last step, as ``tables.table_of`` takes them."""
-        made = self._noted(max(int(self.s.count[the.ROWS]), 1))
-        numbers, bodies, laws, features = made.values()
-        ends = np.zeros(3, N)
-        note_contacts(self.s, numbers, bodies, laws, features, ends)
-        n, *last = ends.tolist()
-        shared = spread(laws, 0, last[0], n), spread(features, 0, last[1], n)
-        return numbers[:n], as_bodies(bodies[:n], self.model.nb), *shared
+    def contacts(self) -> tuple[np.ndarray, ...]:
+        """The contacts of the last step, as ``note_contacts`` notes them, and its `ends`."""
+        made = *self._noted(max(int(self.s.count[the.ROWS]), 1)).values(), np.zeros(3, N)
+        note_contacts(self.s, *made)
+        return made
 
     def memory(self) -> dict[str, np.ndarray]:
         """What a step leaves for the next one."""

@@ -20,16 +20,16 @@ from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
 from drystone.errors import SimulationError
 from drystone.kernels._calls import address
-from drystone.kernels._packed import Packed
 from drystone.kernels.detect import detect
+from drystone.kernels.packed import Packed
 from drystone.kernels.step import begin, choose, find, finish, impacts, plan, prepare, rows, sweeps
 from drystone.kernels.step import names as the
 from drystone.kernels.step.loop import loop, record
 from drystone.model import Model, State
 from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.base import StepReport
-from drystone.steppers.snapshot import Snapshot, part_of, within
-from drystone.steppers.tables import contact_table, table_of
+from drystone.steppers.snapshot import Parts
+from drystone.steppers.tables import NotedContacts, NotedJoints
 from drystone.steppers.time_stepping.aid import METHODS, Aid
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -334,10 +334,16 @@ class Compiled(Aid, Stepper):
 
     def contact_table(self) -> np.ndarray:
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
-        if not self._stepped:
-            return contact_table(self.model.names, self.model.dim, 0)
-        names = np.array(self.model.names, dtype=np.str_)
-        return table_of(names, self.model.dim, *self.buffers.contacts(), self.work.kick)
+        return self._noted_contacts().table()
+
+    def noted(self) -> tuple[Any, Any]:
+        """What ``contact_table`` and ``joint_table`` make tables of; later steps leave it be."""
+        return self._noted_contacts(), NotedJoints(self.model.names, None, None)
+
+    def _noted_contacts(self) -> NotedContacts:
+        s = self.buffers.s
+        noted = self.buffers.contacts() if self._stepped and s.count[the.ROWS] else ()
+        return NotedContacts(self.model.names, self.model.dim, noted, float(s.real[the.H]))
 
     def _memory(self) -> Any:
         return self.buffers.memory()
@@ -345,15 +351,17 @@ class Compiled(Aid, Stepper):
     def _recall(self, memory: Any) -> None:
         self.buffers.recall(memory)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
-        parts = {
+        return {
             "buffers": self.buffers.snapshot(), "detector": self.detector.state(),
             "solver": self.solver.snapshot(), "bouncer": self.bouncer.snapshot(),
         }  # fmt: skip
-        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
-        for name in ("buffers", "detector", "solver", "bouncer"):
-            getattr(self, name).restore(part_of(snapshot, name))
+    def restore(self, known: Parts, model: Model) -> None:
+        """Take over what ``snapshot`` gave, whatever steps were made since."""
+        self._looked, self._stepped = None, False
+        self.buffers.restore(known["buffers"])
+        self.detector.restore(known["detector"])
+        self.solver.restore(known["solver"])
+        self.bouncer.restore(known["bouncer"])

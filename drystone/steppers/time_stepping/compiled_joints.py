@@ -35,7 +35,8 @@ from drystone.kernels.step.loop import record
 from drystone.model import Model, State
 from drystone.problems.cones import CircularCone
 from drystone.steppers.base import StepReport
-from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.snapshot import Parts
+from drystone.steppers.tables import NotedJoints
 from drystone.steppers.time_stepping.aid import METHODS
 from drystone.steppers.time_stepping.compiled import Compiled, Stage, stage_of
 from drystone.steppers.time_stepping.friction import solve_friction
@@ -289,9 +290,16 @@ class CompiledJoints(Compiled):
 
     def joint_table(self) -> np.ndarray:
         """Structured array, one entry a joint; see ``Simulation.joints``."""
+        table: np.ndarray = self.noted()[1].table()
+        return table
+
+    def noted(self) -> tuple[Any, Any]:
+        """What ``contact_table`` and ``joint_table`` make tables of."""
         if self._stepped and self._fell is None and not self._read:
             self._bear()
-        return super().joint_table()
+        left, jointed = self._fell is not None, self.jointed
+        contacts = self.python.contact_table() if left else self._noted_contacts()
+        return contacts, NotedJoints(self.model.names, jointed.held, jointed.wrench)
 
     def _bear(self) -> None:
         """What joints bore in the last step."""
@@ -305,18 +313,18 @@ class CompiledJoints(Compiled):
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
         return self.python.contact_table() if self._fell is not None else super().contact_table()
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
-        known = within("jointed", self.jointed.snapshot() | {"turns": self.buffers.j.turns.copy()})
-        return super().snapshot() | known | within("least", self.least.snapshot(self.model.joints))
+        return super().snapshot() | {
+            "jointed": self.jointed.snapshot() | {"turns": self.buffers.j.turns.copy()},
+            "least": self.least.snapshot(self.model.joints),
+        }
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
-        known = part_of(snapshot, "jointed")
-        self.jointed.lost = known["lost"]
-        if self.jointed.lost.size:
-            self.adopt(self.model)
-        super().restore(snapshot)
-        self.jointed.restore(known)
+    def restore(self, known: Parts, model: Model) -> None:
+        """Take over what ``snapshot`` gave, whatever steps were made since."""
+        self._lose(known["jointed"]["lost"], model)
+        self._fell = None
+        super().restore(known, model)
+        self.jointed.restore(known["jointed"])
         self._hold(self.buffers)
-        self.least.restore(part_of(snapshot, "least"), self.model.joints)
+        self.least.restore(known.get("least", {}), self.model.joints)

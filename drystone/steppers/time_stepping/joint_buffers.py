@@ -10,11 +10,11 @@ from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
 from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.geometry.matching import Tags
-from drystone.kernels._packed import Packed
 from drystone.kernels.block_lu import supernodes
 from drystone.kernels.block_system import locate
 from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.ordering import minimum_degree
+from drystone.kernels.packed import Packed
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
 from drystone.model import Joints, Model, State

@@ -81,6 +81,7 @@ class Jointed:
         """After ``adopt`` of the model without the joints that are lost."""
         self.projection.solver.restore(part_of(known, "projection"))
         self.turns = known.get("turns")
+        self.held = self.wrench = None
 
     def blocks(self, work: Work) -> JointBlocks | None:
         """The joints' blocks of this step, if there are any."""

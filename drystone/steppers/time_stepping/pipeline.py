@@ -25,7 +25,7 @@ from drystone.model import Contacts, Model, State
 from drystone.problems.cones import PolyhedralCone
 from drystone.problems.friction import FrictionProblem
 from drystone.steppers.base import StepReport
-from drystone.steppers.snapshot import Snapshot, part_of, within
+from drystone.steppers.snapshot import Parts
 from drystone.steppers.time_stepping import ledger
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import Impact, collide
@@ -36,15 +36,12 @@ from drystone.steppers.time_stepping.sleeping import Sleepers
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Ints
 
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 # of the kinetic energy, that joints may make or lose in a step; halvings to avoid it
 GAIN, GAINING = 0.001, 5
-
-
-PARTS = ("warm", "solver", "bouncer", "sleepers", "jointed", "least", "detector")
 
 
 class Stepper(Readout):
@@ -131,25 +128,29 @@ class Stepper(Readout):
     def _recall(self, memory: Any) -> None:
         self.warm, self.sleepers, self.jointed.turns = memory
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
-        parts = {
+        return {
             "warm": self.warm.snapshot(), "solver": self.solver.snapshot(),
             "bouncer": self.bouncer.snapshot(), "sleepers": self.sleepers.snapshot(),
             "jointed": self.jointed.snapshot(), "least": self.least.snapshot(self.model.joints),
             "detector": self.detector.state(),
         }  # fmt: skip
-        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Take over what ``snapshot`` gave, in a stepper that has made no step yet."""
-        known = {name: part_of(snapshot, name) for name in PARTS}
-        self.jointed.lost = known["jointed"]["lost"]
-        if self.jointed.lost.size:
-            self.adopt(self.model)
+    def restore(self, known: Parts, model: Model) -> None:
+        """Take over what ``snapshot`` gave, whatever steps were made since; model: with all its
+        joints, also those that broke."""
+        self._lose(known["jointed"]["lost"], model)
+        self.rows = self.solved = self.work = None
         for name in ("warm", "solver", "bouncer", "sleepers", "jointed", "detector"):
             getattr(self, name).restore(known[name])
-        self.least.restore(known["least"], self.model.joints)
+        self.least.restore(known.get("least", {}), self.model.joints)
+
+    def _lose(self, joints: Ints, model: Model) -> None:
+        """Go on with a model but for these joints, which broke."""
+        if not np.array_equal(joints, self.jointed.lost):
+            self.jointed.lost = joints
+            self.adopt(model)
 
     def _failure(self, report: StepReport) -> str:
         names = self.model.names

@@ -46,7 +46,7 @@ def test_a_phase_that_goes_on_is_resumed_to_the_bit(name, settings, method, fram
             again = scene.simulation(method)
             again.restore(part.snapshot())
             part = again
-            kept += "loop.phase.targets" in whole.snapshot()["stepper"]
+            kept += "loop.phase.targets" in whole.checkpoint()["stepper"]
         whole.step()
         part.step()
         same_bits(whole, part)

@@ -1,0 +1,227 @@
+"""Moments of a simulation: to go back to, to carry elsewhere, to go on from to the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.geometry.surface_numbers import without_addresses
+from drystone.model import Model, State
+from drystone.recording.keepers import give_back, states
+from drystone.steppers.snapshot import flat, parts_of
+
+Simulation = Any  # drystone.simulation.Simulation, which imports this module
+
+# what a simulation counts or tells beside its state: attributes that are replaced, never changed
+CARRIED = ("_start", "_count", "report")
+MOVING = ("position", "orientation", "velocity")
+# what must be the same where a snapshot is restored; friction, gravity, forces and the like may
+# have been said anew
+STRUCTURE = {
+    "its bodies": ("dim", "names", "uid"),
+    "the masses of its bodies": ("mass", "inertia", "centre"),
+    "its shapes": ("geoms",),
+    "its joints": ("joints",),
+}
+
+
+class Structure:
+    """What of a model must be the same where a snapshot of it is restored: digests by what
+    messages call them, made when they are first asked for."""
+
+    __slots__ = ("_digests", "_model")
+
+    def __init__(self, model: Model) -> None:
+        self._model: Model | None = model
+        self._digests: dict[str, str] = {}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        if self._model is not None:
+            self._digests = {
+                name: hashlib.sha256(
+                    b"".join(_bytes(self._model, part) for part in parts)
+                ).hexdigest()
+                for name, parts in STRUCTURE.items()
+            }
+            self._model = None
+        return self._digests
+
+    def difference(self, other: Structure) -> str | None:
+        """What differs first, if anything does."""
+        if self is other:
+            return None
+        mine, theirs = self.digests, other.digests
+        return next((name for name in STRUCTURE if mine[name] != theirs[name]), None)
+
+    def __getstate__(self) -> dict[str, str]:
+        return self.digests
+
+    def __setstate__(self, digests: dict[str, str]) -> None:
+        self._model, self._digests = None, digests
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Structure:
+        return self  # nothing changes it
+
+
+class Snapshot:
+    """A moment of a simulation, as ``Simulation.snapshot`` takes it and ``restore`` takes it back.
+
+    It has arrays of its own, which nothing changes: it can be restored any number of times, by the
+    simulation that it is of, by a copy, and by any other of an equal world and method, also in
+    another process. time [s]; steps: made since the start; report: of the last one.
+    """
+
+    __slots__ = ("_carried", "_method", "_moment", "_shown", "_structure")
+
+    def __init__(self, sim: Simulation, moment: dict[str, Any], shown: Any) -> None:
+        self._moment, self._shown = moment, shown
+        self._method, self._structure = sim.method, sim._structure
+        self._carried = {name: getattr(sim, name) for name in CARRIED}
+
+    @property
+    def time(self) -> float:
+        return float(self._moment["time"])
+
+    @property
+    def steps(self) -> int:
+        return int(self._moment["steps"])
+
+    @property
+    def report(self) -> Any:
+        return self._carried["report"]
+
+    def __repr__(self) -> str:
+        bodies = len(self._moment["position"])
+        return f"Snapshot({bodies} bodies, t = {self.time:.6g} s, {self.steps} steps)"
+
+    def __copy__(self) -> Snapshot:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return self  # nothing changes it
+
+    def refusal(self, sim: Simulation) -> str | None:
+        """Why a simulation cannot go on from here, if it cannot."""
+        if self._method is not sim.method and self._method != sim.method:
+            return f"it is by {_difference(self._method, sim.method)}"
+        other = self._structure.difference(sim._structure)
+        if other is None:
+            return None
+        return f"it is of another world, or of this one before an edit: {other} differ"
+
+
+def take(sim: Simulation, callback: Any = None) -> Snapshot:
+    """A snapshot of a simulation that is up to date with its world."""
+    return Snapshot(sim, moment(sim, callback), last_step(sim))
+
+
+def checkpoint(sim: Simulation, callback: Any = None) -> dict[str, Any]:
+    """All that the next step depends on, as numbers, texts, arrays and dictionaries of them, as
+    files keep it."""
+    out = moment(sim, callback)
+    return out | {"stepper": flat(out["stepper"])}
+
+
+def moment(sim: Simulation, callback: Any = None) -> dict[str, Any]:
+    """The same, with what the stepper remembers by parts."""
+    now = sim.state
+    kept = states(sim.world, sim.rng, callback)
+    return {
+        "steps": sim._count, "start": sim._start, "time": now.time,
+        "position": now.position.copy(), "orientation": now.orientation.copy(),
+        "velocity": now.velocity.copy(), "stepper": sim.stepper.snapshot(),
+        "kept": deepcopy(kept) if kept else {},
+    }  # fmt: skip
+
+
+def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = None) -> None:
+    """Have a simulation go on from a snapshot, or from a checkpoint of the same world."""
+    if isinstance(known, Snapshot):
+        _put(sim, known._moment, callback)
+        sim.__dict__.update(known._carried)
+        sim._shown = known._shown
+    else:
+        _put(sim, {**known, "stepper": parts_of(known["stepper"])}, callback)
+        sim._start, sim._count = float(known["start"]), int(known["steps"])
+        sim.report = sim._shown = None
+
+
+def _put(sim: Simulation, moment: dict[str, Any], callback: Any) -> None:
+    kept = moment["kept"]
+    sim.rng = give_back(sim.world, callback, deepcopy(kept) if kept else {}, sim.rng)
+    sim.stepper.restore(moment["stepper"], sim.model)
+    sim.state = State(float(moment["time"]), *(moment[name].copy() for name in MOVING))
+
+
+class LastStep:
+    """Contacts and joints of the step before a snapshot: tables, or what has a ``table()``."""
+
+    __slots__ = ("count", "tables")
+
+    def __init__(self, count: int, contacts: Any, joints: Any) -> None:
+        self.count, self.tables = count, {"contacts": contacts, "joints": joints}
+
+    def table(self, name: str) -> np.ndarray:
+        found = self.tables[name]
+        made: np.ndarray = found.copy() if isinstance(found, np.ndarray) else found.table()
+        return made
+
+
+def last_step(sim: Simulation) -> LastStep:
+    """What is to be read of the last step, for as long as there is no other."""
+    shown: LastStep | None = sim._shown
+    if shown is not None and shown.count == sim._count:
+        return shown
+    stepper = sim.stepper
+    noted = getattr(stepper, "noted", None)
+    if noted is None:
+        return LastStep(sim._count, stepper.contact_table(), stepper.joint_table())
+    return LastStep(sim._count, *noted())
+
+
+def _bytes(model: Model, part: str) -> bytes:
+    value = getattr(model, part)
+    if value is None or (part == "joints" and not len(value)):
+        return b""
+    if part in ("geoms", "joints"):
+        own = {field.name: getattr(value, field.name) for field in fields(value)}
+        if part == "geoms":
+            own["numbers"] = without_addresses(value)
+        return b"".join(_plain(name, item) for name, item in own.items())
+    return _plain(part, value)
+
+
+def _plain(name: str, value: Any) -> bytes:
+    if isinstance(value, np.ndarray):
+        return (
+            f"{name} {value.dtype} {value.shape}:".encode() + np.ascontiguousarray(value).tobytes()
+        )
+    return f"{name} {value!r};".encode()
+
+
+def _difference(theirs: Any, mine: Any) -> str:
+    """In what two methods differ."""
+    names = type(theirs).__name__, type(mine).__name__
+    if names[0] != names[1]:
+        return f"{names[0]}, and this is one by {names[1]}"
+    pairs = [[getattr(m, f.name) for m in (theirs, mine)] for f in fields(theirs)]
+    odd = [(f.name, a, b) for f, (a, b) in zip(fields(theirs), pairs, strict=True) if a != b]
+    had = ", ".join(f"{name}={a!r}" for name, a, _ in odd)
+    has = ", ".join(f"{name}={b!r}" for name, _, b in odd)
+    return f"{names[0]}({had}), and this is one by {names[1]}({has})"
+
+
+def check_free(sim: Simulation, what: str) -> None:
+    """A simulation that is recorded does not go back: its file only goes on."""
+    if sim._recorder is not None:
+        raise OptionError(
+            f"{what}: this simulation is recorded to {sim._recorder.path}, which cannot go back in "
+            "time: close the recorder first, or look ahead with a copy, copy.deepcopy(sim)"
+        )

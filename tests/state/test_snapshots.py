@@ -1,0 +1,217 @@
+"""Snapshots: what they take back, what they refuse, and what they leave alone."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.kernels.packed import Packed
+
+
+def box(size=0.2, **said):
+    world = ds.World()
+    world.add_ground()
+    world.add_body(ds.Box(size, size, size), name="box", position=(0, 0, 0.5), **said)
+    return world
+
+
+def hung(method, anchor=(0, 0)):
+    world = ds.World(planar=True)
+    world.add_body(ds.Disk(0.1), name="bob", position=(1, 0))
+    world.add_joint(ds.Pin("bob", "world", anchor=anchor, breaks_at=60.0, name="pin"))
+    return ds.Simulation(world, method)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        ds.TimeStepping(dt=0.01),
+        ds.TimeStepping(dt=0.01, joints="stabilize"),
+        ds.TimeStepping(dt=0.01, order=2),
+        ds.EventDriven(dt=0.01),
+    ],
+)
+def test_joints_that_broke_since_are_whole_again(method):
+    sim, broke = hung(method), []
+    before = sim.snapshot()
+    for _ in range(2):
+        steps = 0
+        while not sim.step().broken:
+            steps += 1
+            assert steps < 100
+        after, speed = sim.snapshot(), sim.state.velocity.copy()
+        broke.append((steps, speed))
+        sim.step()
+        fallen = sim.state.velocity.copy()
+        sim.restore(after)
+        assert len(sim.stepper.model.joints.names if sim.stepper.model.joints else ()) == 0
+        sim.step()
+        assert np.array_equal(sim.state.velocity, fallen)
+        sim.restore(before)
+        assert sim.joint("pin").position[0] == 0.0
+    assert broke[0][0] == broke[1][0]
+    assert np.array_equal(broke[0][1], broke[1][1])
+    other = copy.deepcopy(sim)
+    other.restore(after)
+    other.step()
+    assert np.array_equal(other.state.velocity, fallen)
+
+
+def test_snapshots_of_other_worlds_and_methods_are_refused_by_name():
+    moment = ds.Simulation(box()).snapshot()
+    world = box()
+    world.add_body(ds.Sphere(0.1), position=(3, 0, 3))
+    planar = ds.World(planar=True)
+    planar.add_ground()
+    planar.add_body(ds.Disk(0.1), name="box", position=(0, 1))
+    others = {
+        "its shapes": ds.Simulation(box(0.2000001, mass=8.0, inertia=(0.1, 0.1, 0.1))),
+        "masses": ds.Simulation(box(density=999.0)),
+        "its bodies": ds.Simulation(world),
+        "dt=0.01": ds.Simulation(box(), ds.TimeStepping(dt=0.01)),
+        "EventDriven": ds.Simulation(box(), "event-driven"),
+        " bodies": ds.Simulation(planar),
+    }
+    same_mass = ds.Simulation(box(mass=8.0, inertia=(0.1, 0.1, 0.1))).snapshot()
+    for word, sim in others.items():
+        known = same_mass if word == "its shapes" else moment
+        before = sim.state.copy()
+        for snapshot in (known, pickle.loads(pickle.dumps(known))):
+            with pytest.raises(ds.OptionError, match=word):
+                sim.restore(snapshot)
+        assert np.array_equal(sim.state.position, before.position)
+    for wrong in (None, 3, {}, moment.report, ds.Simulation(box())):
+        with pytest.raises(ds.OptionError, match=r"sim\.snapshot\(\)"):
+            ds.Simulation(box()).restore(wrong)
+    jointed = hung(ds.TimeStepping())
+    with pytest.raises(ds.OptionError, match="its joints differ"):
+        hung(ds.TimeStepping(), anchor=(0.5, 0)).restore(jointed.snapshot())
+
+
+def test_a_snapshot_survives_edits_that_leave_bodies_alone():
+    sim = ds.Simulation(box(friction=0.5))
+    sim.run(0.1)
+    moment = sim.snapshot()
+    sim.world.gravity = (0, 0, -1.0)
+    sim.world.change_body("box", friction=0.1)
+    sim.run(0.1)
+    sim.restore(moment)
+    assert sim.time == moment.time
+    before = sim.state.velocity[1, 2]
+    sim.step()
+    assert sim.state.velocity[1, 2] - before == pytest.approx(-sim.method.dt)
+    sim.world.add_body(ds.Sphere(0.1), position=(3, 0, 3))
+    with pytest.raises(ds.OptionError, match="its bodies differ"):
+        sim.restore(moment)
+    sim.world.remove_body("body0")
+    sim.restore(moment)
+    assert sim.time == moment.time
+
+
+def test_reset_is_the_start_of_the_world_as_it_is_now():
+    sim = ds.Simulation(box())
+    sim.origin["title"] = "a box"
+    start = sim.state.copy()
+    sim.run(0.5)
+    sim.reset()
+    assert (sim.time, sim.report) == (0.0, None)
+    assert np.array_equal(sim.state.position, start.position)
+    sim.run(0.5)
+    there = sim.state.position.copy()
+    sim.reset()
+    sim.run(0.5)
+    assert np.array_equal(sim.state.position, there)
+    sim.world.add_body(ds.Sphere(0.1), position=(3, 0, 3))
+    sim.reset()
+    assert (sim.time, len(sim.bodies)) == (0.0, 3)
+    assert sim.origin["title"] == "a box"
+    sim.run(0.1)
+    other = copy.deepcopy(sim)
+    other.reset()
+    assert other.time == 0.0
+    assert sim.time == pytest.approx(0.1)
+
+
+def test_a_simulation_that_is_recorded_does_not_go_back(tmp_path):
+    sim = ds.Simulation(box())
+    moment = sim.snapshot()
+    with sim.record(tmp_path / "a.h5"):
+        sim.run(0.1)
+        for back in (sim.reset, lambda: sim.restore(moment)):
+            with pytest.raises(ds.OptionError, match=r"recorded to .*a\.h5"):
+                back()
+        ahead = copy.deepcopy(sim)
+        ahead.run(0.5)
+        ahead.restore(moment)
+        sim.run(0.1)
+    sim.restore(moment)
+    assert sim.time == 0.0
+    assert ds.read_recording(tmp_path / "a.h5").time[-1] == pytest.approx(0.2)
+
+
+def test_a_checkpoint_of_a_recording_is_restored(tmp_path):
+    sim = ds.Simulation(box())
+    rec = sim.run(0.2, record=tmp_path / "a.h5")
+    sim.run(0.1)
+    there = sim.state.position.copy()
+    other = ds.Simulation(box())
+    other.run(0.05)
+    other.restore(rec.snapshot(-1))
+    while other.time < sim.time - 1e-9:
+        other.step()
+    assert np.array_equal(other.state.position, there)
+
+
+class Wind:
+    """A force with a state, of which users may hold arrays."""
+
+    def __init__(self):
+        self.blown = np.zeros(1)
+
+    def __call__(self, model, state):
+        self.blown += 1.0
+        return {"box": (self.blown[0], 0, 0, 0, 0, 0)}
+
+    def state(self):
+        return {"blown": self.blown}  # the array itself
+
+    def restore(self, state):
+        self.blown = state["blown"]
+
+
+def test_what_users_bring_goes_back_with_it():
+    wind, rng = Wind(), np.random.default_rng(3)
+    world = box()
+    world.add_force(ds.Callback(wind))
+    sim = ds.Simulation(world)
+    sim.run(0.05, rng=rng)
+    moment, drawn = sim.snapshot(), rng.random(3)
+    sim.run(0.1)
+    truth, blown = sim.state.velocity.copy(), float(wind.blown[0])
+    other = copy.deepcopy(sim)
+    for one in (sim, sim, other):
+        one.restore(moment)
+        assert np.array_equal(one.rng.random(3), drawn)
+        one.run(0.1)
+        assert np.array_equal(one.state.velocity, truth)
+    assert wind.blown[0] == blown
+    assert sim.rng is rng
+    assert other.rng is not rng
+    other.run(0.1)
+    assert wind.blown[0] == blown  # the copy has a wind of its own
+
+
+def test_nobody_holds_addresses_of_another():
+    pack = Packed(a=np.zeros(3), b=Packed(c=np.ones(2)))
+    for cut in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="the Simulation itself"):
+            cut(pack)
+    with pytest.raises(AttributeError, match="put"):
+        pack.a = np.zeros(3)
+    with pytest.raises(AttributeError):
+        del pack.a
+    with pytest.raises(TypeError, match="the Simulation itself"):
+        copy.deepcopy(ds.Simulation(box()).stepper)
+    assert pack.a.size == 3
