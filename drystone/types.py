@@ -21,6 +21,15 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+def own(values: Any, kind: Any = np.float64) -> Any:
+    """What a user gave as an array of ours: copied, in C order, of the native kind.
+
+    Every array enters here or through ``problems._check``: sums over an array depend on how it
+    lies in memory, and the same numbers must give the same bits.
+    """
+    return np.array(values, dtype=kind, order="C")
+
+
 class Status(Enum):
     """How a solve ended; the value is the sentence a user reads."""
 

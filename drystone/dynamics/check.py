@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ModelError
-from drystone.types import Floats
+from drystone.types import Floats, own
 
 WORLD = "world"  # the name that means no body: the inertial frame
 Orientation = float | tuple[float, ...]  # planar angle [rad] or unit quaternion (w, x, y, z)
@@ -71,7 +71,8 @@ def matrix(owner: str, field: str, value: Any, size: int) -> Floats:
         raise ModelError(f"{owner}: {field} has shape {array.shape}: {expected}")
     if not np.isfinite(array).all():
         raise ModelError(f"{owner}: {field} = {_short(value)}: expected finite numbers")
-    return array.astype(float)
+    out: Floats = own(array)
+    return out
 
 
 def direction(owner: str, field: str, value: Any, size: int) -> tuple[float, ...]:

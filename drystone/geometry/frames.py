@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ModelError
-from drystone.types import Floats
+from drystone.types import Floats, own
 
 
 def vector(owner: str, field: str, value: Any, size: int) -> Floats:
     """`value` as (size,) finite floats, or a ModelError that names owner, field and value."""
     try:
-        out = np.array(value, dtype=np.float64)
+        out: Floats = own(value)
     except (TypeError, ValueError):
         out = np.empty(0)
     if out.shape != (size,):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ModelError
-from drystone.types import Floats, Ints
+from drystone.types import Floats, Ints, own
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def check_inertia(inertia: Any, name: str, dim: int = 3) -> Any:
     which none exceeds the sum of the other two; rounding is allowed for.
     """
     try:
-        values = np.array(inertia, dtype=np.float64)
+        values: Floats = own(inertia)
     except (TypeError, ValueError):
         raise ModelError(f"body {name!r}: inertia is not made of numbers: {inertia!r}") from None
     if not np.isfinite(values).all():

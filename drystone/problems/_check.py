@@ -56,7 +56,7 @@ def matrix(name: str, values: Any, shape: tuple[int | None, int | None] = (None,
     if sp.issparse(values):
         if values.dtype.kind not in "biuf":
             raise ArrayError(f"{name} is not a matrix of numbers: its entries are {values.dtype}")
-        out = sp.csr_array(values, dtype=np.float64)
+        out = sp.csr_array(values, dtype=np.float64, copy=True)  # whose duplicates are summed here
         out.sum_duplicates()
         entries = out.data
     else:

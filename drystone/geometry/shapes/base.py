@@ -14,7 +14,7 @@ import numpy as np
 from drystone.errors import ModelError, ShapeError
 from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, own
 
 NO_INTS: Ints = np.empty(0, dtype=np.int64)
 NO_FLOATS: Floats = np.empty(0)
@@ -172,7 +172,7 @@ def number(kind: str, name: str, value: Any) -> float:
 def points_of(kind: str, name: str, values: Any, dim: int, least: int) -> Floats:
     """`values` as a read-only (k, dim) array of k >= least finite points."""
     try:
-        out = np.array(values, dtype=np.float64)
+        out: Floats = own(values)
     except (TypeError, ValueError):
         raise ShapeError(f"{kind}: {name} must be an array of numbers") from None
     if out.ndim != 2 or out.shape[1] != dim:
@@ -203,7 +203,7 @@ def unit(kind: str, name: str, value: Any, dim: int) -> Floats:
 
 def query(points: Any, dim: int) -> Floats:
     """Points (..., dim) to ask about."""
-    out = np.asarray(points, dtype=np.float64)
+    out: Floats = own(points)
     if out.ndim == 0 or out.shape[-1] != dim:
         raise ShapeError(f"points must have shape (..., {dim}), got {out.shape}")
     return out

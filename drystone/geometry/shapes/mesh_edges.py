@@ -8,15 +8,15 @@ import numpy as np
 
 from drystone.errors import ShapeError
 from drystone.geometry.shapes.base import points_of
-from drystone.types import Floats, Ints
+from drystone.types import Floats, Ints, own
 
 
 def mesh_arrays(kind: str, vertices: Any, faces: Any) -> tuple[Floats, Ints]:
     """Checked, read-only vertices (nv, 3) and triangles (nt, 3)."""
     points = points_of(kind, "vertices", vertices, 3, 3)
     try:
-        given = np.array(faces)
-        triangles = given.astype(np.int64)
+        given = np.asarray(faces)
+        triangles: Ints = own(given, np.int64)
     except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{kind}: faces must be an array of vertex numbers") from None
     if triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
