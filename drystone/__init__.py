@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drystone import scenes as scenes
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
     from drystone.constraints.joints import Ball as Ball
@@ -39,19 +40,24 @@ if TYPE_CHECKING:
     from drystone.dynamics.motions import Oscillation as Oscillation
     from drystone.dynamics.springs import Spring as Spring
     from drystone.dynamics.springs import TorsionSpring as TorsionSpring
+    from drystone.errors import ArgumentError as ArgumentError
     from drystone.errors import ArrayError as ArrayError
     from drystone.errors import DescriptionError as DescriptionError
     from drystone.errors import DrystoneError as DrystoneError
+    from drystone.errors import FrameError as FrameError
+    from drystone.errors import IgnoredWarning as IgnoredWarning
     from drystone.errors import MissingExtraError as MissingExtraError
     from drystone.errors import ModelError as ModelError
     from drystone.errors import OptionError as OptionError
     from drystone.errors import ProblemError as ProblemError
     from drystone.errors import ProblemFileError as ProblemFileError
+    from drystone.errors import QuantityError as QuantityError
     from drystone.errors import RecordingError as RecordingError
     from drystone.errors import SceneFileError as SceneFileError
     from drystone.errors import ShapeError as ShapeError
     from drystone.errors import SimulationError as SimulationError
     from drystone.errors import SolverError as SolverError
+    from drystone.errors import UnitWarning as UnitWarning
     from drystone.errors import UnsupportedPairError as UnsupportedPairError
     from drystone.errors import UnsupportedProblemError as UnsupportedProblemError
     from drystone.geometry.decomposition import decompose as decompose
@@ -228,7 +234,12 @@ _HOMES: dict[str, str] = {
     "Sphere": "geometry.shapes",
     "Superquadric": "geometry.shapes",
     "TriangleMesh": "geometry.shapes",
+    "ArgumentError": "errors",
     "ArrayError": "errors",
+    "FrameError": "errors",
+    "IgnoredWarning": "errors",
+    "QuantityError": "errors",
+    "UnitWarning": "errors",
     "DrystoneError": "errors",
     "MissingExtraError": "errors",
     "OptionError": "errors",
@@ -271,13 +282,23 @@ _HOMES: dict[str, str] = {
     "InteriorPoint": "solvers.interior_point",
 }
 
-__all__ = ["__version__", *_HOMES]
+_READ = ("StepReport", "EnergyLedger", "Conditions", "Solution")  # made at every step, to be read
+
+__all__ = ["__version__", "scenes", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name.startswith("__"):  # asked for by tools: no hint
         raise AttributeError(f"module 'drystone' has no attribute {name!r}")
+    from drystone.arguments import answering, wrong_name
+
+    if name == "scenes":  # a module that can be called: its own import puts it here
+        return import_module("drystone.scenes")
+    if name not in _HOMES:
+        raise AttributeError(wrong_name(name, __all__))
     value = getattr(import_module(f"drystone.{_HOMES[name]}"), name)
+    if name not in _READ:
+        value = answering(value)
     globals()[name] = value
     return value
 

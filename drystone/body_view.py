@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation, spin_velocity
 from drystone.errors import ModelError
@@ -13,6 +14,7 @@ from drystone.model import Model, State
 from drystone.types import Floats
 
 
+@answering
 class BodyView:
     """A body of a running simulation; what is set takes effect at the next step.
 

@@ -16,6 +16,18 @@ class IgnoredWarning(UserWarning):
     """A method leaves out what a world says; the message says what, and which option would not."""
 
 
+class UnitWarning(UserWarning):
+    """A value is allowed, but looks as if it were in another unit: degrees, millimetres, g/cm^3.
+
+    ``warnings.simplefilter("ignore", ds.UnitWarning)`` silences it.
+    """
+
+
+class ArgumentError(DrystoneError, TypeError):
+    """A call does not fit: an unknown word, one too few or too many; the message says the right
+    word."""
+
+
 class ArrayError(DrystoneError, ValueError):
     """An array has the wrong shape or a forbidden entry; the message names it."""
 
@@ -61,6 +73,14 @@ class SceneFileError(DrystoneError, ValueError):
 
 class RecordingError(DrystoneError, ValueError):
     """A recording is truncated, foreign or of another world; names the file and the place."""
+
+
+class FrameError(DrystoneError, IndexError):
+    """A run has no frame of that number."""
+
+
+class QuantityError(DrystoneError, AttributeError):
+    """A step's report has no number of that name."""
 
 
 class UnsupportedPairError(DrystoneError, TypeError):

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.constraints.joints.rows import Coordinates, free_coordinates
 from drystone.errors import ModelError
 from drystone.model import Joints
 from drystone.types import Floats
+from drystone.values import among, text
 
 
+@answering
 class JointView:
     """A joint of a running simulation: how far it has moved, how fast, and what it bears.
 
@@ -31,9 +34,11 @@ class JointView:
         sim = self._simulation
         sim.sync()
         joints = sim.stepper.model.joints
-        if joints is None or self.name not in joints.names:
+        if joints is None or not among(self.name, joints.names):
             known = () if joints is None else joints.names
-            raise ModelError(f"unknown or broken joint {self.name!r}: there are {', '.join(known)}")
+            raise ModelError(
+                f"unknown or broken joint {text(self.name)}: there are {', '.join(known)}"
+            )
         return joints, joints.names.index(self.name)
 
     def _values(self) -> tuple[Joints, Coordinates, slice]:

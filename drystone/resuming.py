@@ -17,6 +17,7 @@ from drystone.recording.repair import repair
 from drystone.scene_files import method_from
 from drystone.scenes import scene
 from drystone.simulation import Simulation
+from drystone.values import as_path
 from drystone.world import World
 
 
@@ -34,7 +35,7 @@ def resume(
     those of the run, for worlds that hold Python functions: a file does not execute any; what it
     holds must be the same. callback: as of ``Simulation.run``, restored if it has a state.
     """
-    place = Path(path)
+    place = as_path("resume", path, RecordingError)
     sim, recorder, end = _prepared(place, until, world, method, callback)
     steps = round((end - sim.time) / sim.method.dt)
     with recorder:
@@ -52,7 +53,7 @@ def reopen(
 ) -> tuple[Simulation, Recorder, float]:
     """The same without running: the simulation at the last checkpoint, the recorder that its
     steps are told to (a context, or to be closed), and the time to run until [s]."""
-    return _prepared(Path(path), until, world, method, callback)
+    return _prepared(as_path("reopen", path, RecordingError), until, world, method, callback)
 
 
 def _prepared(

@@ -8,20 +8,19 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
-from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self, SupportsFloat
-from warnings import warn
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from drystone import snapshots
+from drystone.arguments import warn_user
 from drystone.body_view import BodyView
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics.energy import energy
-from drystone.errors import IgnoredWarning, ModelError, OptionError, SimulationError
+from drystone.errors import IgnoredWarning, ModelError, OptionError, RecordingError, SimulationError
 from drystone.joint_view import JointView
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
@@ -34,6 +33,7 @@ from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.trajectory import Trajectory
+from drystone.values import among, as_path, function, real, switch, text, whole
 from drystone.world import World
 
 if TYPE_CHECKING:  # files are heavy to load, and most runs have none
@@ -67,7 +67,7 @@ class Simulation:
                 raise OptionError(f"unknown method {method!r}: expected {', '.join(METHODS)}")
             method = METHODS[method]()
         if isinstance(method, type) or not isinstance(method, Method):
-            raise OptionError(f"method = {method!r}: expected ds.TimeStepping(...) or its name")
+            raise OptionError(f"method = {text(method)}: expected ds.TimeStepping(...) or its name")
         self.world = world
         self.method: Any = method
         self._profiled = False
@@ -75,8 +75,8 @@ class Simulation:
         self.state = assembled(self.model, self.state)
         self._stepper.check_start(self.state)
         if self.stops_bouncing:
-            text = "bodies have a restitution, but this method stops what collides: "
-            warn(f'{text}restitution="newton" lets them bounce', IgnoredWarning, stacklevel=2)
+            said = "bodies have a restitution, but this method stops what collides: "
+            warn_user(f'{said}restitution="newton" lets them bounce', IgnoredWarning)
         self._start, self._count = self.state.time, 0
         self.report: StepReport | None = None
         self.origin: dict[str, Any] = {}  # scene, settings, view, title, where they are known
@@ -249,9 +249,13 @@ class Simulation:
             raise OptionError(f"record: this simulation is recorded to {self._recorder.path}")
         if every is None:
             every = max(1, round(1.0 / (RATE * self.method.dt)))
-        end = float("nan") if until is None else float(until)
+        end = float("nan") if until is None else real(until)
+        if end is None:
+            raise OptionError(f"record: until = {text(until)}: expected simulated seconds")
+        switch("record", "contacts", contacts)
+        place = as_path("record", path, RecordingError)
         own = not hasattr(self._stepper, "work")  # forces that are no impulses over a step
-        recorder = Recorder.start(self, Path(path), _count(every), contacts, end, own)
+        recorder = Recorder.start(self, place, _count(every), contacts, end, own)
         self.attach(recorder)
         return recorder
 
@@ -281,15 +285,19 @@ class Simulation:
         step, stops the run by returning False. rng: random numbers for callbacks, kept as
         ``sim.rng`` and in recordings.
         """
-        if not (isinstance(duration, SupportsFloat) and 0 <= float(duration) < np.inf):
-            raise OptionError(f"run: duration = {duration!r}: expected seconds >= 0")
+        seconds = real(duration)
+        if seconds is None or not 0 <= seconds < np.inf:
+            raise OptionError(f"run: duration = {text(duration)}: expected seconds >= 0")
         if not isinstance(record, bool | str | PathLike):
             raise OptionError(f"run: record = {record!r}: expected a file's name, True or False")
+        function("run", "callback", callback)
+        if contacts is not None:
+            contacts = switch("run", "contacts", contacts)
         if rng is not None:
             self.rng = checked(rng)
         if every is not None:
             _count(every)
-        steps = round(duration / self.method.dt)
+        steps = round(seconds / self.method.dt)
         self.sync()
         if isinstance(record, bool):
             kept = Trajectory(self.model, self.state, self.origin) if record else None
@@ -361,7 +369,7 @@ class Simulation:
 
     def index(self, body: Any) -> int:
         name = getattr(body, "name", body)
-        if name not in self._places:
+        if not among(name, self._places):
             near = get_close_matches(str(name), self._places, n=1)
             hint = f": did you mean {near[0]!r}?" if near else ""
             raise ModelError(f"no body {name!r} in this simulation{hint}")
@@ -448,6 +456,7 @@ class Simulation:
 
 
 def _count(every: Any) -> int:
-    if not (isinstance(every, int) and not isinstance(every, bool) and every > 0):
-        raise OptionError(f"run: every = {every!r}: expected a count of steps > 0")
-    return every
+    count = whole(every)
+    if count is None or count < 1:
+        raise OptionError(f"run: every = {text(every)}: expected a count of steps > 0")
+    return count

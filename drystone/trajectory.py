@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from drystone.errors import OptionError
+from drystone.arguments import answering
+from drystone.errors import OptionError, QuantityError
 from drystone.model import Model, State
 from drystone.steppers.base import StepReport
 from drystone.steppers.tables import contact_table
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.types import Floats
+from drystone.values import frame_number, text
 
 LEDGER = (
     "kinetic", "potential", "change", "loads", "driving", "friction", "impact", "constraint",
@@ -23,6 +25,7 @@ LEDGER = (
 )  # fmt: skip
 
 
+@answering
 class Trajectory:
     """Frames of a run. Bodies are those of the start; edits of the world end the recording.
 
@@ -99,7 +102,7 @@ class Trajectory:
         return len(self._states)
 
     def state(self, k: int) -> State:
-        return self._states[k]
+        return self._states[frame_number(k, len(self), "this run")]
 
     @property
     def time(self) -> Floats:
@@ -120,7 +123,7 @@ class Trajectory:
     def contacts(self, k: int) -> np.ndarray:
         """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start.
         They are there if the run was told to keep them: ``run(..., contacts=True)``."""
-        k = range(len(self))[k]
+        k = frame_number(k, len(self), "this run")
         if k and k not in self._tables:
             raise OptionError(
                 "contacts were not kept: sim.run(duration, record=True, contacts=True) keeps them"
@@ -140,6 +143,6 @@ class Trajectory:
 
 def _read(report: StepReport, name: str) -> Any:
     for part in (report, report.energy, report.conditions):
-        if hasattr(part, name):
+        if isinstance(name, str) and hasattr(part, name):
             return getattr(part, name)
-    raise AttributeError(f"a step's report has no {name!r}")
+    raise QuantityError(f"a step's report has no {text(name)}")

@@ -23,12 +23,14 @@ from drystone.builder.joints import (
     new_joint_name,
 )
 from drystone.builder.parts import Parts
+from drystone.builder.units import look_at_body, look_at_joint
 from drystone.constraints.joints import Gear, Joint
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
 from drystone.errors import ModelError
 from drystone.geometry.shapes import HalfPlane, HalfSpace, Shape
 from drystone.model import Model, State
+from drystone.values import switch, text, whole
 
 NAN = float("nan")
 
@@ -57,7 +59,7 @@ class World:
     """
 
     def __init__(self, gravity: Sequence[float] | None = None, *, planar: bool = False) -> None:
-        self._dim = 2 if planar else 3
+        self._dim = 2 if switch("World", "planar", planar, ModelError) else 3
         self._bodies: dict[str, Body] = {}
         self._forces: dict[int, Force] = {}
         self._pairs: dict[tuple[int, int], tuple[float, float, float, float]] = {}
@@ -67,6 +69,7 @@ class World:
         self._next_uid = self._next_geom = self._next_force = self._next_name = 0
         self._next_joint = 0
         self._version = 0
+        self._warned: set[str] = set()
         self.gravity = (0.0,) * (self._dim - 1) + (-9.81,) if gravity is None else gravity
 
     @property
@@ -79,8 +82,10 @@ class World:
         try:
             self._gravity = check.vector("World", "gravity", value, self._dim)
         except ModelError as error:
-            planar = self._dim == 3 and hasattr(value, "__len__") and len(value) == 2
+            planar = self._dim == 3 and isinstance(value, tuple | list) and len(value) == 2
             hint = "; World(planar=True) for a planar world" if planar else ""
+            if isinstance(value, int | float):
+                hint = f"; down is {(0,) * (self._dim - 1) + (-abs(value),)}"
             raise ModelError(f"{error}{hint}") from None
         self._version += 1
 
@@ -179,6 +184,7 @@ class World:
         said["name"] = name = self._new_name(name)
         uids = self._next_uid, self._next_geom
         body = described.describe(name, uids, self._dim, said, self._templates)
+        look_at_body(body, said, self._gravity, self._warned)
         self._bodies[name] = body
         self._next_uid += 1
         self._next_geom += 0 if body.template is None else len(body.template.pieces)
@@ -252,7 +258,7 @@ class World:
     def add_force(self, force: Force) -> ForceHandle:
         """Add a force. The bodies it names may be added later, but before the world is built."""
         if not isinstance(force, Force):
-            raise ModelError(f"add_force: {force!r} is no force")
+            raise ModelError(f"add_force: {text(force)} is no force")
         force.check(self._dim)
         handle = ForceHandle(self._next_force, force)
         self._forces[handle.uid] = force
@@ -261,8 +267,9 @@ class World:
         return handle
 
     def remove_force(self, handle: ForceHandle) -> None:
-        if not isinstance(handle, ForceHandle) or handle.uid not in self._forces:
-            raise ModelError(f"remove_force: {handle!r} is not in this world")
+        known = isinstance(handle, ForceHandle) and whole(handle.uid) in self._forces
+        if not known:
+            raise ModelError(f"remove_force: {text(handle)} is not in this world")
         del self._forces[handle.uid]
         self._version += 1
 
@@ -273,7 +280,7 @@ class World:
         has moved them: a joint for bodies on the move is placed by anchor_a and anchor_b.
         """
         if not isinstance(joint, Joint):
-            raise ModelError(f"add_joint: {joint!r} is no joint")
+            raise ModelError(f"add_joint: {text(joint)} is no joint")
         uid, dim = self._next_joint, self._dim
         name = new_joint_name(joint, self._joints, uid)
         what = f"joint {name!r} ({type(joint).__name__})"
@@ -283,6 +290,7 @@ class World:
         else:
             ends = self._end(what, joint.a), self._end(what, joint.b)
             entry = describe(name, uid, joint, dim, ends)
+        look_at_joint(entry, self._warned)
         self._joints[name] = entry
         self._next_joint += 1
         self._version += 1
@@ -323,6 +331,9 @@ class World:
 
     def skip_uids(self, body: int = 0, geom: int = 0, joint: int = 0) -> None:
         """Count on from these, as a world does that others were removed from; never back."""
+        for field, number in (("body", body), ("geom", geom), ("joint", joint)):
+            if whole(number) is None:
+                raise ModelError(f"skip_uids: {field} = {text(number)}: expected a whole number")
         self._next_uid = max(self._next_uid, body)
         self._next_geom = max(self._next_geom, geom)
         self._next_joint = max(self._next_joint, joint)
@@ -371,7 +382,7 @@ class World:
         if name not in self._bodies:
             raise check.unknown(what, name, self._bodies)
         found = self._bodies[name]
-        if isinstance(body, BodyHandle) and body.uid != found.uid:
+        if isinstance(body, BodyHandle) and whole(body.uid) != found.uid:
             raise ModelError(f"{what}: the body {name!r} of this handle was removed")
         return found
 
@@ -383,7 +394,7 @@ class World:
     def _geared(self, what: str, part: Any) -> JointEntry | Body:
         """What one side of a gear names: a joint, with or without a coordinate, or a body."""
         target = part[0] if isinstance(part, tuple) and len(part) == 2 else part
-        name = getattr(target, "name", target)
+        name = check.body_name(what, target)
         joint = isinstance(target, JointHandle) or isinstance(part, tuple)
         if joint or (name in self._joints and not isinstance(target, BodyHandle)):
             return find_joint(what, target, self._joints)

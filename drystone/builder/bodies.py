@@ -16,6 +16,7 @@ from drystone.errors import ModelError
 from drystone.geometry.mass_properties import MassProperties, check_inertia, rotated_inertia
 from drystone.geometry.shapes import Compound, Shape
 from drystone.problems import CircularCone, EllipticCone
+from drystone.values import switch
 
 DENSITY = 1000.0  # [kg/m^3], in the plane [kg/m^2]
 HEAVIEST = 1e100  # [kg], and one over it the lightest: products of masses stay numbers
@@ -26,11 +27,12 @@ Pair = tuple[float, float]
 class Template:
     """A shape as bodies share it: its convex pieces, and its matter for each density asked for."""
 
-    __slots__ = ("__weakref__", "_matter", "pieces", "shape")
+    __slots__ = ("__weakref__", "_matter", "pieces", "reach", "shape")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.pieces = tuple(shape.pieces())
+        self.reach = max(p.radius + float(np.linalg.norm(p.offset)) for p in self.pieces)
         self._matter: dict[float, MassProperties] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Template:
@@ -97,7 +99,8 @@ def describe(
     known: MutableMapping[Shape, Template],
 ) -> Body:
     """A body from the arguments of ``World.add_body``, its uid and that of its first piece."""
-    owner, fixed, motion = f"body {name!r}", said["fixed"], said["motion"]
+    owner, motion = f"body {name!r}", said["motion"]
+    fixed = switch(owner, "fixed", said["fixed"], ModelError)
     template = None
     if said["shape"] is not None:
         template = find_template(owner, said["shape"], dim, known)

@@ -20,6 +20,7 @@ from drystone.errors import ModelError
 from drystone.kernels.joints import LENGTH, POINT
 from drystone.model import Joints
 from drystone.types import Floats
+from drystone.values import switch
 
 Ends = tuple[Body | None, Body | None]  # None is the world
 
@@ -103,6 +104,7 @@ def describe(name: str, uid: int, joint: Joint, dim: int, ends: Ends) -> JointEn
     """Any joint but a gear, on two ends; ModelError names the joint and its bodies."""
     owner = owner_of(name, joint, ends)
     check_ends(owner, ends)
+    switch(owner, "collide", joint.collide, ModelError)
     placed = joint.place(owner, dim, (pose_of(ends[0], dim), pose_of(ends[1], dim)))
     return JointEntry(name, uid, joint, ends, placed, joint.bearing(owner))
 
@@ -138,6 +140,7 @@ def describe_gear(
     """A gear between coordinates of two joints, or turns of two bodies."""
     owner = f"joint {name!r} (Gear from {parts[0].name!r} to {parts[1].name!r})"
     gear.check_dim(owner, dim)
+    switch(owner, "collide", gear.collide, ModelError)
     ratio = gear.rate(owner)
     axes = (gear.axis, gear.axis if gear.axis_of_b is None else gear.axis_of_b)
     found = []

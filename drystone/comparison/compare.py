@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drystone.arguments import answering
 from drystone.comparison.kept import Kept, keep
 from drystone.comparison.measures import Row, finest, measure
 from drystone.comparison.specs import OWN, default_methods, read_method
@@ -15,6 +16,7 @@ from drystone.errors import DrystoneError, OptionError
 from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
 from drystone.simulation import Simulation
+from drystone.values import among, function, real, switch, text
 from drystone.world import World
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 WARM = 2  # steps before a run is timed
 
 
+@answering
 @dataclass
 class Comparison:
     """One scene by several methods.
@@ -93,11 +96,15 @@ def compare(
     A method that cannot run the scene, or fails on the way, is a row that says why.
     """
     world, own, seconds, view, title = _subject(scene, duration)
+    function("compare", "progress", progress)
+    switch("compare", "contacts", contacts)
+    if (most := real(limit)) is None or not most > 0:
+        raise OptionError(f"compare: limit = {text(limit)}: expected seconds")
     if methods is None:
         methods = default_methods(own, len(world.build()[0].names))
     chosen = _chosen(methods, own)
-    if reference is not None and reference not in chosen:
-        raise OptionError(f"reference = {reference!r}: expected one of {', '.join(chosen)}")
+    if reference is not None and not among(reference, chosen):
+        raise OptionError(f"reference = {text(reference)}: expected one of {', '.join(chosen)}")
     beat = max(float(method.dt) for method in chosen.values())
     runs: dict[str, Kept] = {}
     refused: dict[str, str] = {}
@@ -111,7 +118,7 @@ def compare(
             refused[label] = str(error)
             continue
         run = keep(
-            simulation, seconds, title=label, view=view, contacts=contacts, limit=limit, beat=beat
+            simulation, seconds, title=label, view=view, contacts=contacts, limit=most, beat=beat
         )
         if run.reports:
             runs[label] = run
@@ -141,21 +148,25 @@ def _subject(scene: Any, duration: float | None) -> tuple[World, Any, float, Any
         scene = build(scene)
     world = scene if isinstance(scene, World) else getattr(scene, "world", None)
     if not isinstance(world, World):
-        raise OptionError(f"compare needs a scene's name, a ds.Scene or a ds.World, not {scene!r}")
+        raise OptionError(
+            f"compare needs a scene's name, a ds.Scene or a ds.World, not {text(scene)}"
+        )
     bare = scene is world
     seconds = getattr(scene, "duration", None) if duration is None else duration
     if seconds is None:
         raise OptionError("compare: a world brings no duration: say duration=...")
-    if not 0 < seconds < math.inf:
-        raise OptionError(f"compare: duration = {seconds!r}: expected a positive number of seconds")
+    if (time := real(seconds)) is None or not 0 < time < math.inf:
+        raise OptionError(
+            f"compare: duration = {text(seconds)}: expected a positive number of seconds"
+        )
     title = "world" if bare else getattr(scene, "name", None) or getattr(scene, "title", "scene")
     own = None if bare else getattr(scene, "method", None)
-    return world, own, float(seconds), getattr(scene, "view", None) or {}, str(title)
+    return world, own, time, getattr(scene, "view", None) or {}, str(title)
 
 
 def _chosen(methods: Sequence[Any], own: Any) -> dict[str, Any]:
     """Methods by label; objects are labelled by their names, and numbered if need be."""
-    if isinstance(methods, str):
+    if isinstance(methods, str) or not isinstance(methods, Iterable):
         methods = [methods]
     out: dict[str, Any] = {}
     for one in methods:

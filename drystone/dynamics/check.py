@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ModelError
-from drystone.types import Floats, own
+from drystone.values import real, reals, text
 
+LARGEST = 1e100  # of any number about a body: products of three stay numbers
 WORLD = "world"  # the name that means no body: the inertial frame
 Orientation = float | tuple[float, ...]  # planar angle [rad] or unit quaternion (w, x, y, z)
 
@@ -19,15 +20,24 @@ Orientation = float | tuple[float, ...]  # planar angle [rad] or unit quaternion
 def number(owner: str, field: str, value: Any) -> float:
     """`value` as a finite float."""
     if type(value) is float or type(value) is int:  # the common case, 10^5 bodies long
-        out = float(value)
+        try:
+            out = float(value)
+        except OverflowError:
+            out = math.inf
     else:
-        array = np.asarray(value)
-        if array.ndim or array.dtype.kind not in "iuf":
-            raise ModelError(f"{owner}: {field} = {value!r}: expected a number")
-        out = float(array)
-    if not math.isfinite(out):
-        raise ModelError(f"{owner}: {field} = {out}: expected a finite number")
+        found = real(value)
+        if found is None:
+            raise ModelError(f"{owner}: {field} = {text(value)}: expected a number")
+        out = found
+    if not -LARGEST <= out <= LARGEST:
+        raise ModelError(f"{owner}: {field} = {out:g}: {_too_large(out)}")
     return out
+
+
+def _too_large(value: float) -> str:
+    if math.isfinite(value):
+        return f"expected a number up to {LARGEST:g}"
+    return "expected a finite number"
 
 
 def positive(owner: str, field: str, value: Any) -> float:
@@ -48,31 +58,18 @@ def vector(owner: str, field: str, value: Any, size: int) -> tuple[float, ...]:
     """`value` as a tuple of `size` finite floats."""
     if type(value) is tuple and len(value) == size:
         try:
-            if math.isfinite(sum(value)) and all(isinstance(v, float | int) for v in value):
+            if sum(map(abs, value)) <= LARGEST and all(isinstance(v, float | int) for v in value):
                 return tuple(map(float, value))
         except (TypeError, OverflowError):
             pass
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged
-        array = np.asarray(None)
-    if array.shape != (size,) or array.dtype.kind not in "biuf":
-        raise ModelError(f"{owner}: {field} = {_short(value)}: expected {size} numbers")
+    array = reals(value)
+    if array is None or array.shape != (size,):
+        raise ModelError(f"{owner}: {field} = {text(value)}: expected {size} numbers")
     if not np.isfinite(array).all():
-        raise ModelError(f"{owner}: {field} = {_short(value)}: expected finite numbers")
-    return tuple(array.astype(float).tolist())
-
-
-def matrix(owner: str, field: str, value: Any, size: int) -> Floats:
-    """`value` as a finite (size, size) array."""
-    array = np.asarray(value)
-    if array.shape != (size, size) or array.dtype.kind not in "biuf":
-        expected = f"expected a {size} x {size} matrix"
-        raise ModelError(f"{owner}: {field} has shape {array.shape}: {expected}")
-    if not np.isfinite(array).all():
-        raise ModelError(f"{owner}: {field} = {_short(value)}: expected finite numbers")
-    out: Floats = own(array)
-    return out
+        raise ModelError(f"{owner}: {field} = {text(value)}: expected finite numbers")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise ModelError(f"{owner}: {field} = {text(value)}: expected numbers up to {LARGEST:g}")
+    return tuple(array.tolist())
 
 
 def direction(owner: str, field: str, value: Any, size: int) -> tuple[float, ...]:
@@ -88,9 +85,10 @@ def orientation(owner: str, field: str, value: Any, dim: int) -> Orientation:
     """An angle [rad] in the plane, a quaternion (w, x, y, z) in space: normalised, never zero."""
     if dim == 2:
         return number(owner, field, value)
-    if np.shape(value) in ((), (1,), (2,), (3,)):
+    given = reals(value)
+    if given is None or given.shape in ((), (1,), (2,), (3,)):
         raise ModelError(
-            f"{owner}: {field} = {_short(value)}: expected a quaternion (w, x, y, z); a turn by "
+            f"{owner}: {field} = {text(value)}: expected a quaternion (w, x, y, z); a turn by "
             "angle t [rad] about a unit axis u is (cos(t/2), *(sin(t/2) * u))"
         )
     q = vector(owner, field, value, 4)
@@ -113,7 +111,7 @@ def body_name(owner: str, value: Any, *, world: bool = False) -> str:
     """The name in a name or a handle; ``"world"`` only where it makes sense."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
-        raise ModelError(f"{owner}: {value!r} is no body: expected a name or a handle")
+        raise ModelError(f"{owner}: {text(value)} is no body: expected a name or a handle")
     if name == WORLD and not world:
         raise ModelError(f"{owner}: 'world' is the inertial frame, not a body")
     return name
@@ -124,8 +122,3 @@ def unknown(owner: str, name: str, names: Iterable[str]) -> ModelError:
     near = get_close_matches(name, list(names), n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return ModelError(f"{owner}: no body is named {name!r}{hint}")
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -18,6 +18,7 @@ from drystone.dynamics.frames import moment, rotation, rotations, spin_velocity,
 from drystone.errors import ModelError
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
+from drystone.values import real, text
 
 PACE = 12.0  # [rad/s] of a mass on a grip's spring, where the step allows it
 STABLE = 0.4  # greatest pace times step: forces are those of a step's start
@@ -55,9 +56,10 @@ class Drag(Force):
                 points[i] = check.vector(owner, "point", drag.point, dim)
             numbers[0, i] = check.not_negative(owner, "stiffness", drag.stiffness)
             numbers[1, i] = check.not_negative(owner, "damping", drag.damping)
-            if np.isnan(drag.limit) or drag.limit < 0:
-                raise ModelError(f"{owner}: limit = {drag.limit!r}: expected 0 or more")
-            numbers[2, i] = drag.limit
+            limit = real(drag.limit)
+            if limit is None or not limit >= 0:
+                raise ModelError(f"{owner}: limit = {text(drag.limit)}: expected 0 or more")
+            numbers[2, i] = limit
         return _Drags(tuple(forces), bodies, points, numbers)
 
 

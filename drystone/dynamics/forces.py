@@ -22,6 +22,7 @@ from drystone.errors import ModelError, SimulationError
 from drystone.functions import WithFunctions
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
+from drystone.values import switch, text
 
 Names = Mapping[str, int]
 
@@ -84,11 +85,12 @@ class ConstantForce(Force):
     @classmethod
     def bind(cls, forces: Sequence[Self], names: Names, dim: int) -> BoundForce:
         n, zero = len(forces), (0.0,) * dim
-        body, follows = np.empty(n, np.int64), np.array([bool(f.follows) for f in forces])
+        body, follows = np.empty(n, np.int64), np.empty(n, np.bool_)
         force, point = np.empty((n, dim)), np.full((n, dim), np.nan)
         torque = np.empty((n, 2 * dim - 3))
         for i, load in enumerate(forces):
             owner = f"ConstantForce on {check.body_name('ConstantForce', load.body)!r}"
+            follows[i] = switch(owner, "follows", load.follows, ModelError)
             body[i] = index(owner, load.body, names)
             force[i] = check.vector(owner, "force", _or(load.force, zero), dim)
             torque[i] = check.spin(
@@ -195,6 +197,8 @@ class Callback(WithFunctions, Force):
     def bind(cls, forces: Sequence[Self], names: Names, dim: int) -> BoundForce:
         called: list[tuple[str, Callback]] = []
         for force in forces:
+            if force.name is not None and not isinstance(force.name, str):
+                raise ModelError(f"Callback: name = {text(force.name)}: expected a text")
             name: str = (
                 force.name or getattr(force.function, "__name__", "") or repr(force.function)
             )
@@ -204,6 +208,7 @@ class Callback(WithFunctions, Force):
                 raise ModelError(
                     f"Callback {name!r}: potential = {force.potential!r} is no function"
                 )
+            switch(f"Callback {name!r}", "fills", force.fills, ModelError)
             called.append((name, force))
         return _Called(tuple(called), dict(names))
 

@@ -15,6 +15,7 @@ from drystone.dynamics.frames import conjugate, exponential, logarithm, product
 from drystone.dynamics.motions import BoundMotion, Pose, mean_rate
 from drystone.errors import ModelError
 from drystone.types import Floats
+from drystone.values import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class Waypoints:
         return _Waypoints(times, points, angles, np.array(steps), self.repeat)
 
     def _times(self, owner: str) -> Floats:
-        if isinstance(self.times, str) or not hasattr(self.times, "__len__"):
-            raise ModelError(f"{owner}: motion.times = {self.times!r}: expected seconds")
+        if not _sequence(self.times):
+            raise ModelError(f"{owner}: motion.times = {text(self.times)}: expected seconds")
         times = np.array([check.number(owner, "motion.times", t) for t in self.times])
         if times.size < 2 or not (np.diff(times) > 0).all():
             said = f"motion.times = {times.tolist()}"
@@ -92,12 +93,18 @@ class Waypoints:
         return times
 
 
+def _sequence(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
 def _rows(owner: str, field: str, value: Any, n: int, start: Any) -> Sequence[Any]:
     """n poses, all where the body starts if none are given."""
     if value is None:
         return [start] * n
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n:
-        raise ModelError(f"{owner}: {field} = {value!r}: expected one for each of the {n} times")
+    if not _sequence(value) or len(value) != n:
+        raise ModelError(
+            f"{owner}: {field} = {text(value)}: expected one for each of the {n} times"
+        )
     return list(value)
 
 

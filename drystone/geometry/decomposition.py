@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from drystone.geometry.shapes.polygon import (
 )
 from drystone.geometry.shapes.polyhedron import ConvexPolyhedron
 from drystone.types import Floats, Ints
+from drystone.values import among, real, text, whole
 
 _STARTS = 8
 METHODS = ("auto", "components", "vhacd")
@@ -152,8 +152,11 @@ def decompose(
     "auto" takes the first if it applies, else the second. If the parts' volumes add up to
     something further than `tolerance` from the mesh's, relative, the answer is refused.
     """
-    if method not in METHODS:
-        raise OptionError(f"decompose: method must be one of {', '.join(METHODS)}, got {method!r}")
+    if not among(method, METHODS):
+        known = ", ".join(METHODS)
+        raise OptionError(f"decompose: method must be one of {known}, got {text(method)}")
+    if (allowed := real(tolerance)) is None or not allowed >= 0:
+        raise OptionError(f"decompose: tolerance must be 0 or more, got {text(tolerance)}")
     points, triangles = mesh_arrays("decompose", vertices, faces)
     triangles = welded(points, triangles)
     across = neighbours("decompose", triangles)
@@ -171,7 +174,7 @@ def decompose(
     hulls = _vhacd(points, triangles, max_parts, resolution)
     volume = of_mesh(points, triangles, 1.0).mass
     error = sum(hull.mass_properties(1.0).mass for hull in hulls) / volume - 1.0
-    if not abs(error) <= tolerance:
+    if not abs(error) <= allowed:
         raise ShapeError(
             f"decompose: the {len(hulls)} convex parts have {100 * error:+.2g} % more volume than "
             f"the mesh, beyond {100 * tolerance:g} %: raise resolution or max_parts, or tolerance"
@@ -207,8 +210,8 @@ def _vhacd(points: Floats, triangles: Ints, parts: int, resolution: int) -> list
             "pip install vhacdx"
         ) from None
     for name, value in (("max_parts", parts), ("resolution", resolution)):
-        if operator.index(value) < 1:
-            raise OptionError(f"decompose: {name} must be at least 1, got {value}")
+        if not 1 <= (whole(value) or 0) < 2**31:
+            raise OptionError(f"decompose: {name} must be at least 1, got {text(value)}")
     flat = np.column_stack((np.full(len(triangles), 3), triangles)).astype(np.uint32).ravel()
     found = compute_vhacd(  # one thread: the answer must not hang on timing
         points, flat, maxConvexHulls=parts, resolution=resolution, asyncACD=False

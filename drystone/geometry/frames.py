@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ModelError
-from drystone.types import Floats, own
+from drystone.types import Floats
+from drystone.values import reals, text
 
 
 def vector(owner: str, field: str, value: Any, size: int) -> Floats:
     """`value` as (size,) finite floats, or a ModelError that names owner, field and value."""
-    try:
-        out: Floats = own(value)
-    except (TypeError, ValueError):
-        out = np.empty(0)
-    if out.shape != (size,):
-        raise ModelError(f"{owner}: {field} must be {size} numbers, got {value!r}")
+    out = reals(value)
+    if out is None or out.shape != (size,):
+        raise ModelError(f"{owner}: {field} must be {size} numbers, got {text(value)}")
     if not np.isfinite(out).all():
         raise ModelError(f"{owner}: {field} must be finite, got {out.tolist()}")
     return out
@@ -30,7 +28,8 @@ def rotation(owner: str, orientation: Any, dim: int) -> Floats:
     A quaternion (w, x, y, z) need not be of unit length, but not zero either.
     """
     if dim == 2:
-        (angle,) = vector(owner, "angle", np.ravel(np.asarray(orientation, dtype=object)), 1)
+        one = reals(orientation)
+        (angle,) = vector(owner, "angle", orientation if one is None else one.ravel(), 1)
         c, s = math.cos(angle), math.sin(angle)
         return np.array([[c, -s], [s, c]])
     q = vector(owner, "orientation", orientation, 4)

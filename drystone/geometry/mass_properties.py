@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.errors import ModelError
-from drystone.types import Floats, Ints, own
+from drystone.types import Floats, Ints
+from drystone.values import real, reals, text
+
+LARGEST = 1e100  # [m]: squares of lengths stay numbers
 
 
+@answering
 @dataclass(frozen=True, eq=False)
 class MassProperties:
     """mass [kg]; centre (dim,) [m] of mass in the frame described; inertia [kg m^2] about that
@@ -31,16 +37,29 @@ class MassProperties:
     def moved(self, position: Floats, turn: Floats) -> MassProperties:
         """The same body seen from a frame in which its own frame stands at `position` (dim,),
         with axes the columns of `turn` (dim, dim)."""
-        inertia = self.inertia if self.dim == 2 else rotated_inertia(self.inertia, turn)
-        return MassProperties(self.mass, position + turn @ self.centre, inertia)
+        place = _sized("position", position, (self.dim,))
+        axes = _sized("turn", turn, (self.dim, self.dim))
+        inertia = self.inertia if self.dim == 2 else rotated_inertia(self.inertia, axes)
+        return MassProperties(self.mass, place + axes @ self.centre, inertia)
 
     def inertia_about(self, point: Floats) -> Any:
         """Inertia about any `point` (dim,) of the frame, by the parallel-axis theorem."""
-        return self.inertia + parallel_axis(self.mass, np.asarray(point) - self.centre)
+        arm = _sized("point", point, (self.dim,)) - self.centre
+        return self.inertia + parallel_axis(self.mass, arm)
 
     def scaled_to(self, mass: float) -> MassProperties:
         """The same distribution of matter with another total mass."""
-        return MassProperties(mass, self.centre, self.inertia * (mass / self.mass))
+        total = real(mass)
+        if total is None or not 0 < total < math.inf:
+            raise ModelError(f"mass = {text(mass)}: expected a positive number")
+        return MassProperties(total, self.centre, self.inertia * (total / self.mass))
+
+
+def _sized(field: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    out = reals(value)
+    if out is None or out.shape != shape or not np.all(np.abs(out) <= LARGEST):
+        raise ModelError(f"{field} = {text(value)}: expected numbers of shape {shape}")
+    return out
 
 
 def combined(parts: Iterable[MassProperties]) -> MassProperties:
@@ -73,8 +92,11 @@ def inertia_at_centre(inertia: Any, mass: float, centre: Floats, about: Floats) 
 
 def inertia_matrix(second: Floats) -> Floats:
     """Inertia (3, 3) of the second moments (3, 3) integral of x x'."""
-    out: Floats = np.trace(second) * np.eye(3) - second
-    return out
+    xx, yy, zz = np.diagonal(second)
+    out: Floats = -second
+    # sums of two, not the trace less one: a needle's last moment is small beside its others
+    out[0, 0], out[1, 1], out[2, 2] = yy + zz, xx + zz, xx + yy
+    return out + 0.0
 
 
 def check_inertia(inertia: Any, name: str, dim: int = 3) -> Any:
@@ -83,10 +105,9 @@ def check_inertia(inertia: Any, name: str, dim: int = 3) -> Any:
     In space `inertia` is (3,) principal moments or (3, 3). Real bodies have positive moments of
     which none exceeds the sum of the other two; rounding is allowed for.
     """
-    try:
-        values: Floats = own(inertia)
-    except (TypeError, ValueError):
-        raise ModelError(f"body {name!r}: inertia is not made of numbers: {inertia!r}") from None
+    values = reals(inertia)
+    if values is None:
+        raise ModelError(f"body {name!r}: inertia is not made of numbers: {text(inertia)}")
     if not np.isfinite(values).all():
         raise ModelError(f"body {name!r}: inertia must be finite, got {values.tolist()}")
     if dim == 2:

@@ -21,6 +21,7 @@ from drystone.plots.steps import (
     draw_residual,
     draw_stages,
 )
+from drystone.values import as_path, real, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,6 +139,8 @@ QUANTITIES: dict[str, Quantity] = {
 
 def quantities(what: str | Sequence[str]) -> tuple[str, ...]:
     """Names from "energy,gap" or ["energy", "gap"]; raises OptionError for unknown ones."""
+    if not isinstance(what, str | list | tuple) or not all(isinstance(n, str) for n in what):
+        raise OptionError(f"what = {text(what)}: expected some of {', '.join(QUANTITIES)}")
     names = what.split(",") if isinstance(what, str) else list(what)
     names = [name.strip() for name in names if name.strip()]
     if not names:
@@ -178,8 +181,20 @@ def plot(
     width [inches]: 3.5, a printed column, for one quantity and 7.2, a page, for several.
     """
     names = quantities(what)
+    if bodies is not None and not (
+        isinstance(bodies, list | tuple) and all(isinstance(name, str) for name in bodies)
+    ):
+        raise OptionError(f"bodies = {text(bodies)}: expected a list of names")
+    for field, value in (("time", time), ("tol", tol), ("loose", loose), ("width", width)):
+        if value is not None and real(value) is None:
+            raise OptionError(f"{field} = {text(value)}: expected a number")
+    for field, word in (("coordinate", coordinate), ("plane", plane)):
+        if word is not None and not isinstance(word, str):
+            raise OptionError(f"{field} = {text(word)}: expected a text")
     look = Look(tuple(bodies) if bodies else None, time, coordinate, plane, tol, loose)
     if ax is not None:
+        if not hasattr(ax, "plot"):
+            raise OptionError(f"ax = {text(ax)}: expected axes of Matplotlib")
         if len(names) > 1:
             raise OptionError(f"what = {what!r}: one quantity fits into the axes given as ax")
         QUANTITIES[names[0]].panels[0].draw(ax, run, look)
@@ -210,7 +225,7 @@ def trim(fig: Figure) -> None:
 
 def check_path(path: str | Path) -> Path:
     """The path, if its ending is one of a figure's formats."""
-    place = Path(path)
+    place = as_path("plot", path)
     if place.suffix.lower() not in FORMATS:
         raise OptionError(f"{place}: expected a name ending in {', '.join(FORMATS)}")
     return place

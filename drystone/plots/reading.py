@@ -26,6 +26,8 @@ def reports(run: Any) -> Sequence[StepReport] | None:
         return None
     if not isinstance(found, Sequence):
         raise OptionError(f"a plot needs a run that was kept, not {type(run).__name__}")
+    if not all(isinstance(report, StepReport) for report in found[:1]):
+        raise OptionError(f"a plot needs the reports of a run, not {type(found[0]).__name__}")
     if not len(found):
         raise OptionError("a plot over time needs a run of one step or more")
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -10,28 +9,28 @@ import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.types import Floats
+from drystone.values import reals, text, whole
 
 Matrix = Any  # Floats | sp.csr_array: SciPy ships no types
 
 
 def numbers(name: str, values: Any) -> Floats:
     """`values` as a C-ordered float64 array; text, dates and complex numbers are refused."""
-    try:
-        out = np.asarray(values)
-        if out.dtype.kind not in "biufO":
-            raise TypeError(f"its entries are {out.dtype}")
-        # (np.ascontiguousarray would turn a number into an array of one)
-        return np.asarray(out, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ArrayError(f"{name} is not an array of numbers: {error}") from None
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.c_contiguous:
+        return values  # large matrices are not copied
+    out = reals(values)
+    if out is None:
+        kind = getattr(values, "dtype", None)
+        said = text(values) if kind is None else f"its entries are {kind}"
+        raise ArrayError(f"{name} is not an array of numbers: {said}")
+    return out
 
 
 def count(name: str, value: Any) -> int:
     """A number of rows: an integer that is not negative."""
-    try:
-        out = operator.index(value)
-    except TypeError:
-        raise ArrayError(f"{name} = {value!r}: expected a whole number") from None
+    out = whole(value)
+    if out is None:
+        raise ArrayError(f"{name} = {text(value)}: expected a whole number")
     if out < 0:
         raise ArrayError(f"{name} = {out}: expected 0 or more")
     return out
@@ -49,6 +48,18 @@ def vector(name: str, values: Any, size: int | None = None, *, infinite: bool = 
         i = int(np.argmax(bad))
         raise ArrayError(f"{name}[{i}] is {out[i]}")
     return out
+
+
+def given(name: str, values: Any, size: int) -> Floats:
+    """The same; an array of the right kind is taken as it is, whatever it holds."""
+    if (
+        isinstance(values, np.ndarray)
+        and values.dtype == np.float64
+        and values.shape == (size,)
+        and values.flags.c_contiguous
+    ):
+        return values
+    return vector(name, values, size)
 
 
 def matrix(name: str, values: Any, shape: tuple[int | None, int | None] = (None, None)) -> Matrix:

@@ -7,12 +7,18 @@ its form under that change, so solvers see circular cones only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from drystone.errors import ProblemError
 from drystone.types import Floats
+from drystone.values import real, reals, text, whole
+
+MOST = 10_000  # directions of a polyhedral cone
+LARGEST = 1e50  # of a ratio or a radius: squares stay numbers
 
 
 @dataclass(frozen=True)
@@ -38,11 +44,13 @@ class EllipticCone:
     angle: float = 0.0
 
     def __post_init__(self) -> None:
-        if np.shape(self.ratios) != (2,):
-            raise ProblemError(f"EllipticCone.ratios = {self.ratios!r}: expected two numbers")
+        ratios, angle = reals(self.ratios), real(self.angle)
+        if ratios is None or ratios.shape != (2,):
+            raise ProblemError(f"EllipticCone.ratios = {text(self.ratios)}: expected two numbers")
         _check_ratios("EllipticCone.ratios", self.ratios)
-        if not _is_finite(self.angle):
-            raise ProblemError(f"EllipticCone.angle = {self.angle!r}: expected radians")
+        if angle is None or not math.isfinite(angle):
+            raise ProblemError(f"EllipticCone.angle = {text(self.angle)}: expected radians")
+        object.__setattr__(self, "angle", angle)
 
     def block(self, dim: int) -> int:
         if dim != 3:
@@ -85,9 +93,11 @@ class PolyhedralCone:
     k: int = 8
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
-        if not whole or self.k < 2 or self.k % 2:
-            raise ProblemError(f"PolyhedralCone(k={self.k!r}): k must be even and at least 2")
+        k = whole(self.k)
+        if k is None or not 2 <= k <= MOST or k % 2:
+            raise ProblemError(
+                f"PolyhedralCone(k={text(self.k)}): k must be even, from 2 to {MOST}"
+            )
 
     def block(self, dim: int) -> int:
         if (dim == 2) != (self.k == 2):
@@ -116,16 +126,15 @@ def as_cone(cone: object) -> Cone:
         return cone
     if cone is None or (isinstance(cone, str) and cone == "circular"):
         return CircularCone()
-    if isinstance(cone, int | np.integer) and not isinstance(cone, bool):
-        return PolyhedralCone(int(cone))
-    raise ProblemError(f"unknown cone {cone!r}: expected 'circular', an even number or a cone")
+    if whole(cone) is not None:
+        return PolyhedralCone(int(cast(int, cone)))
+    raise ProblemError(f"unknown cone {text(cone)}: expected 'circular', an even number or a cone")
 
 
 def _check_ratios(name: str, ratios: tuple[float, ...]) -> None:
     for ratio in ratios:
-        if not (_is_finite(ratio) and ratio > 0):
-            raise ProblemError(f"{name} holds {ratio!r}: expected positive numbers")
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+        number = real(ratio)
+        if number is None or not 1.0 / LARGEST <= number <= LARGEST:
+            raise ProblemError(
+                f"{name} holds {text(ratio)}: expected positive numbers (up to {LARGEST:g})"
+            )

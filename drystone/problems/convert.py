@@ -15,6 +15,7 @@ from drystone.problems.delassus import DelassusOperator
 from drystone.problems.friction import FrictionProblem, GlobalFrictionProblem
 from drystone.problems.lcp import LCP, BoxedLCP, MixedLCP
 from drystone.types import Bools, Floats, Ints
+from drystone.values import text, whole
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,15 @@ class Directions:
         return f
 
 
+_KINDS = (BoxedLCP, FrictionProblem, GlobalFrictionProblem)
+
+
+def _stated(owner: str, problem: Any, kinds: tuple[type, ...]) -> None:
+    if not isinstance(problem, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise ProblemError(f"{owner}: {text(problem)} is no problem: expected {expected}")
+
+
 def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = None) -> PyramidLCP:
     """Friction problem with k directions as an LCP: T1/T8, or T9 for law "convex".
 
@@ -160,13 +170,14 @@ def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = Non
     where no friction is unknown it does not matter. An elliptic cone takes its directions in the
     coordinates in which it is circular.
     """
+    _stated("to_lcp", problem, _KINDS[1:])
     if isinstance(problem, GlobalFrictionProblem):
         problem = problem.local
     problem, stretch = _circular(problem)
     if k is None:
         known = problem.sliding | (problem.mu == 0)
         k = problem.k or (2 if problem.d == 2 else 4 if known.all() else 0)
-    if k == 0:
+    if whole(k) == 0:
         raise ProblemError("a smooth cone in space has no exact LCP: give a number of directions")
     cone = PolyhedralCone(k)
     cone.block(problem.dim)
@@ -230,6 +241,7 @@ def to_conic(problem: FrictionProblem | GlobalFrictionProblem) -> ConicProgram:
     min 1/2 r'Wr + q'r with (mu r_n, r_t) in the second-order cone of each contact; where mu is
     zero that would leave the sign of r_n open, so such a contact has r_n >= 0 and r_t = 0.
     """
+    _stated("to_conic", problem, _KINDS[1:])
     if isinstance(problem, GlobalFrictionProblem):
         problem = problem.local
     if problem.k > 2:
@@ -272,6 +284,7 @@ class Scaled:
 
 def scaled(problem: BoxedLCP | FrictionProblem | GlobalFrictionProblem) -> Scaled:
     """Symmetric scaling to a unit mean diagonal: per contact (keeps its cone), or per row."""
+    _stated("scaled", problem, _KINDS)
     if isinstance(problem, GlobalFrictionProblem):
         problem = problem.local
     if isinstance(problem, FrictionProblem):

@@ -16,6 +16,7 @@ from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import SMALL, MassMatrix
 from drystone.problems.residual import friction_residuals
 from drystone.types import Bools, Floats
+from drystone.values import among, text, whole
 
 Law = Literal["coulomb", "convex", "static"]
 LAWS = {"coulomb": kernels.COULOMB, "convex": kernels.CONVEX, "static": kernels.STATIC}
@@ -46,10 +47,11 @@ class _Contacts:
         slip: Any,
     ) -> None:
         """Check and keep the statement of `size` rows, given by the vector called `name`."""
-        if dim not in (2, 3):
-            raise ProblemError(f"dim = {dim}: expected 2 or 3")
-        if law not in get_args(Law):
-            raise ProblemError(f"unknown law {law!r}: expected one of {', '.join(get_args(Law))}")
+        if whole(dim) not in (2, 3):
+            raise ProblemError(f"dim = {text(dim)}: expected 2 or 3")
+        if not among(law, get_args(Law)):
+            known = ", ".join(get_args(Law))
+            raise ProblemError(f"unknown law {text(law)}: expected one of {known}")
         self.dim, self.law, self.cone = dim, law, as_cone(cone)
         self.d = self.cone.block(dim)
         if law == "static" and self.k > 2:
@@ -156,12 +158,13 @@ class FrictionProblem(_Contacts):
 
     def dual(self, value: Floats) -> Floats:
         """u = W r + q."""
-        return np.asarray(self.W @ value + self.q)
+        return np.asarray(self.W @ _check.given("value", value, self.size) + self.q)
 
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         """(scaled, unit-free) residual of r; see ``problems.residual``."""
-        form = self.form
-        r, u = form.impulses(value), form.velocities(self.dual(value) if dual is None else dual)
+        form, value = self.form, _check.given("value", value, self.size)
+        velocity = self.dual(value) if dual is None else _check.given("dual", dual, self.size)
+        r, u = form.impulses(value), form.velocities(velocity)
         if self.slip is None and self.k in (0, 2):
             law = LAWS[self.law]
             res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
@@ -321,16 +324,17 @@ class GlobalFrictionProblem(_Contacts):
 
     def velocity(self, value: Floats) -> Floats:
         """v = M^-1 (q + H r)."""
-        return self.mass.solve(self.q + self._H @ value)
+        return self.mass.solve(self.q + self._H @ _check.given("value", value, self.size))
 
     def velocities(self, v: Floats) -> Floats:
         """u = H' v + b."""
-        return np.asarray(self._H.T @ v + self.b)
+        return np.asarray(self._H.T @ _check.given("v", v, self.q.size) + self.b)
 
     def dual(self, value: Floats) -> Floats:
         return self.velocities(self.velocity(value))
 
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        value = _check.given("value", value, self.size)
         return self.local.residuals(value, self.dual(value) if dual is None else dual)
 
     def __repr__(self) -> str:
@@ -338,7 +342,8 @@ class GlobalFrictionProblem(_Contacts):
 
 
 def _friction(mu: Any, nc: int) -> Floats:
-    out = _check.vector("mu", np.broadcast_to(mu, (nc,)) if np.ndim(mu) == 0 else mu, nc)
+    given = _check.numbers("mu", mu)
+    out = _check.vector("mu", np.full(nc, given) if given.ndim == 0 else given, nc)
     if (out < 0).any():
         i = int(np.argmax(out < 0))
         raise ProblemError(f"mu[{i}] = {out[i]}: friction coefficients must not be negative")

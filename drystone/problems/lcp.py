@@ -15,6 +15,7 @@ from drystone.errors import ArrayError, ProblemError
 from drystone.problems import _check
 from drystone.problems.residual import boxed_residuals
 from drystone.types import Bools, Floats
+from drystone.values import reals, text
 
 
 class BoxedLCP:
@@ -68,11 +69,12 @@ class BoxedLCP:
 
     def dual(self, value: Floats) -> Floats:
         """w = M z + q."""
-        return np.asarray(self.M @ value + self.q)
+        return np.asarray(self.M @ _check.given("value", value, self.size) + self.q)
 
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         """(scaled, unit-free) residual of z; see ``problems.residual``."""
-        w = self.dual(value) if dual is None else dual
+        value = _check.given("value", value, self.size)
+        w = self.dual(value) if dual is None else _check.given("dual", dual, self.size)
         return boxed_residuals(value, w, self.q, self.lower, self.upper, self.unit)
 
     def residual(self, value: Any) -> float:
@@ -108,6 +110,8 @@ def _bound(name: str, values: Any, n: int) -> Floats:
 
 
 def _free_rows(free: Any, n: int) -> Bools:
+    if reals(free) is None:
+        raise ArrayError(f"free = {text(free)}: expected {n} booleans, or a number of rows")
     mask = np.asarray(free)
     if mask.ndim == 0:
         leading = _check.count("free", free)

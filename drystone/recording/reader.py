@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable
 from functools import cached_property, partial
 from importlib import import_module
-from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from drystone.errors import DrystoneError, RecordingError
+from drystone.arguments import answering
+from drystone.errors import DrystoneError, FrameError, RecordingError
 from drystone.model import Model, State
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports, version_1
@@ -24,6 +24,7 @@ from drystone.recording.packing import unpack
 from drystone.recording.sums import FIXED, checksum
 from drystone.steppers.base import StepReport
 from drystone.types import Bools, Floats, Ints
+from drystone.values import as_path, frame_number
 
 if TYPE_CHECKING:
     from drystone.world import World
@@ -40,6 +41,7 @@ def read_recording(path: str | os.PathLike[str]) -> Recording:
     return out
 
 
+@answering
 class Recording(Facts):
     """A run in a file: n frames of nb bodies; frame 0 is the start.
 
@@ -49,7 +51,7 @@ class Recording(Facts):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = as_path("Recording", path, RecordingError)
         self._columns: dict[str, Floats] = {}  # of reports, that were read
 
     def __getattr__(self, name: str) -> Any:
@@ -196,9 +198,7 @@ class Recording(Facts):
         return State(float(self.time[k]), *arrays)
 
     def _index(self, k: int) -> int:
-        if not -self._n <= k < self._n:
-            raise IndexError(f"frame {k}: {self.path.name} has {self._n}")
-        return int(k) % self._n
+        return frame_number(k, self._n, self.path.name)
 
     def _part(self, name: str, k: int) -> np.ndarray:
         """Rows of a ragged dataset that belong to frame k."""
@@ -261,7 +261,7 @@ class Recording(Facts):
         """The report of the step that led to frame k, k > 0."""
         k = self._index(k)
         if k == 0:
-            raise IndexError("frame 0 is the start: no step led to it")
+            raise FrameError("frame 0 is the start: no step led to it")
         text = self._guard(lambda: self.notes[int(self.ends[k, layout.NOTE])])
         parts = self._part("islands", k), self._part("seconds", k)
         return reports.report_from(self.frame_numbers(k), text, *parts)
@@ -340,7 +340,7 @@ class Recording(Facts):
     def snapshot(self, k: int = -1) -> dict[str, Any]:
         """What ``Simulation.restore`` takes, at a checkpoint."""
         sizes = self.checkpoints[:, 2]
-        k = range(len(sizes))[k]
+        k = frame_number(k, len(sizes), self.path.name, "checkpoint")
         end = int(sizes[: k + 1].sum())
         data = self.rows("checkpoints/data", end - int(sizes[k]), end).tobytes()
         try:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.errors import RecordingError
 from drystone.model import Model, State
 from drystone.recording import contacts as columns
@@ -30,6 +31,7 @@ SAME = ("position", "orientation", "velocity")
 PIECE = 0.15  # [s] of wall time that a compiled loop runs before it is asked for its frames
 
 
+@answering
 class Recorder:
     """A recording that is being made of a simulation; a context that ends it.
 

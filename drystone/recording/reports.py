@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from drystone.errors import RecordingError
+from drystone.errors import QuantityError, RecordingError
 from drystone.kernels.step import names as the
 from drystone.steppers.base import Conditions, EnergyLedger, Event, Impulse, StepReport
 from drystone.types import Floats, Status
+from drystone.values import among, text
 
 ENERGY = tuple(f.name for f in fields(EnergyLedger))
 CONDITIONS = tuple(f.name for f in fields(Conditions))
@@ -123,11 +124,11 @@ def _impulse(said: dict[str, Any]) -> Impulse:
 
 def series(column: Callable[[str], Floats], name: str) -> Floats:
     """One number of every report; column: gives those of COLUMNS by name, (n,)."""
-    if name in PLACE:
+    if among(name, PLACE):
         values = column(name)
         return values.astype(np.int64) if name in WHOLE else values.copy()
-    if name not in DERIVED:
-        raise AttributeError(f"a step's report has no number {name!r}")
+    if not among(name, DERIVED):
+        raise QuantityError(f"a step's report has no number {text(name)}")
     ledger: dict[str, Any] = dict.fromkeys(ENERGY, 0.0)
     ledger |= {key: column(key) for key in DERIVED[name]}
     return np.asarray(getattr(EnergyLedger(**ledger), name))

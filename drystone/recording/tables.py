@@ -12,6 +12,7 @@ import numpy as np
 from drystone.errors import MissingExtraError, OptionError
 from drystone.recording.base import Replay
 from drystone.recording.reports import COLUMNS
+from drystone.values import among, text
 
 WHAT = ("bodies", "contacts", "joints", "reports")
 AXES = ("x", "y", "z")
@@ -20,8 +21,8 @@ Columns = dict[str, Any]
 
 def columns(rec: Any, what: str, k: int) -> Columns:
     """One frame's rows of a table, column by column."""
-    if what not in WHAT:
-        raise OptionError(f"table {what!r}: expected {', '.join(WHAT)}")
+    if not among(what, WHAT):
+        raise OptionError(f"table {text(what)}: expected {', '.join(WHAT)}")
     if what == "bodies":
         return _bodies(rec, k)
     if what == "reports":

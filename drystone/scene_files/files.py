@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from drystone.arguments import answering
 from drystone.errors import SceneFileError
 from drystone.scene_files.kinds import VERSION
 from drystone.scene_files.methods import method_from
 from drystone.scene_files.text import ENDINGS, Place, parse, read_text
 from drystone.scene_files.writing import json_text, yaml_text
+from drystone.values import as_path
 from drystone.world import World
 
 
+@answering
 @dataclass(frozen=True)
 class SceneFile:
     """A scene as a file describes it. method, duration [s]: None if it says nothing; view: hints
@@ -34,7 +37,7 @@ class SceneFile:
 
 def read(path: str | os.PathLike[str]) -> SceneFile:
     """The scene in a .yaml or .json file; SceneFileError says what is wrong, and where."""
-    place = Path(path)
+    place = as_path("read_scene", path, SceneFileError)
     data, lines = parse(read_text(place), str(place))
     return load(data, place.parent, str(place), lines)
 
@@ -78,7 +81,7 @@ def load(
 
 def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> Path:
     """Write a document as YAML or JSON, as the name says."""
-    place = Path(path)
+    place = as_path("write_scene", path, SceneFileError)
     if place.suffix.lower() not in ENDINGS:
         raise SceneFileError(f"{place}: expected a name ending in {', '.join(ENDINGS)}")
     text = json_text(document) if place.suffix.lower() == ".json" else yaml_text(document)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from drystone.errors import DescriptionError, DrystoneError, OptionError
+from drystone.errors import ArgumentError, DescriptionError, DrystoneError, OptionError
 from drystone.scene_files.kinds import CONES, METHODS, kind_of
 from drystone.scene_files.plain import fixed_numbers, is_usual, plain, said
 from drystone.solvers.base import Solver
@@ -74,6 +74,8 @@ def method_from(document: Mapping[str, Any]) -> Any:
 def _made(kind: Any, options: dict[str, Any]) -> Any:
     try:
         return kind(**options)
+    except ArgumentError as error:
+        raise OptionError(str(error)) from None
     except DrystoneError:
         raise
     except (TypeError, ValueError, OverflowError) as error:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
+from drystone.arguments import answering
 from drystone.errors import OptionError
 from drystone.simulation import Simulation
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.values import text
 from drystone.world import World
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class Plan:
     view: Mapping[str, Any] = field(default_factory=dict)
 
 
+@answering
 @dataclass(frozen=True)
 class Scene:
     """A scene of the gallery, ready to run.
@@ -61,6 +64,8 @@ class Scene:
         """A simulation from the start, by the scene's own method or another one; options replace
         those of the method."""
         chosen = self.method if method is None else method
+        if options and not is_dataclass(chosen):
+            raise OptionError(f"method = {text(chosen)}: expected ds.TimeStepping(...) or another")
         for name in options:
             if name not in {item.name for item in fields(chosen)}:
                 raise OptionError(f"{name} = {options[name]!r}: {chosen.name} has no such option")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +12,7 @@ from drystone import scene_files
 from drystone.errors import OptionError
 from drystone.scenes.base import Scene
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.values import text
 from drystone.world import World
 
 DURATION = 5.0  # [s] of a file that says none
@@ -21,7 +23,8 @@ def read_scene(path: str | os.PathLike[str]) -> Scene:
 
     Without a method it has ds.TimeStepping(), without a duration 5 s.
     """
-    return as_scene(scene_files.read(path), Path(path).stem)
+    found = scene_files.read(path)
+    return as_scene(found, Path(path).stem)
 
 
 def as_scene(found: scene_files.SceneFile, name: str) -> Scene:
@@ -52,11 +55,13 @@ def write_scene(
     What is given goes before what the scene says. DescriptionError: the world holds a Python
     function.
     """
+    if view is not None and not isinstance(view, Mapping):
+        raise OptionError(f"write_scene: view = {text(view)}: expected hints by name")
     if isinstance(scene, World):
         document = scene_files.document(scene, method, duration, view, title=title)
         return scene_files.write(path, document)
     if not isinstance(scene, Scene):
-        raise OptionError(f"write_scene: {scene!r}: expected a ds.World or a ds.Scene")
+        raise OptionError(f"write_scene: {text(scene)}: expected a ds.World or a ds.Scene")
     return scene_files.write(path, scene_document(scene, method, duration, view, title))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from drystone.errors import OptionError
 from drystone.scenes.base import Entry, Scene, unknown
+from drystone.values import among
 
 HART = "Hart and Anitescu 2003"
 APS = "Anitescu, Potra and Stewart 1998"
@@ -77,6 +78,6 @@ def names() -> tuple[str, ...]:
 
 def scene(name: str, **settings: Any) -> Scene:
     """A scene by name, with some of its settings changed (texts are converted: "1000" -> 1000)."""
-    if name not in SCENES:
+    if not among(name, SCENES):
         raise OptionError(unknown("scene", name, SCENES))
     return SCENES[name].build(settings)

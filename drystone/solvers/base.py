@@ -21,6 +21,7 @@ from drystone.errors import OptionError, UnsupportedProblemError
 from drystone.kernels._jit import compile_seconds
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.types import Floats, Solution, Status
+from drystone.values import check_options
 
 
 class Limits:
@@ -82,6 +83,7 @@ class Solver:
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
+        check_options(self, self.name)
         if not self.tol > 0:
             raise OptionError(f"{self.name}: tol = {self.tol}: expected a positive number")
         if not self.time_limit > 0:
@@ -105,8 +107,9 @@ class Solver:
             raise UnsupportedProblemError(f"{self.name}: {reason}")
         limits = Limits(self.tol, self.time_limit)
         stated = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
-        answer = self.run(stated, as_start(problem, guess), limits)
-        return judged(problem, answer, self, begin)
+        with np.errstate(over="ignore", invalid="ignore"):  # the residual says what came of it
+            answer = self.run(stated, as_start(problem, guess), limits)
+            return judged(problem, answer, self, begin)
 
 
 def as_start(problem: Problem, guess: Any) -> Start:

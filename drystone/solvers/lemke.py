@@ -20,6 +20,7 @@ from drystone.solvers.pivoting import MixedArrays, Outcome, Settings, lemke
 from drystone.solvers.pyramid import PlanarPyramid, SpatialPyramid
 from drystone.solvers.reuse import contact_states, reuse_arrays, reuse_friction
 from drystone.types import Bools, Floats, Status
+from drystone.values import reals
 
 CYCLE = 20  # pivots for each row of a friction LCP that are no longer a path but a cycle
 
@@ -164,9 +165,8 @@ class Lemke(Solver):
 
 
 def _positive(values: Any) -> bool:
-    try:
-        cover = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    cover = reals(values)
+    if cover is None:
         return False
     return cover.ndim <= 1 and bool(np.isfinite(cover).all() and (cover > 0).all())
 

@@ -27,6 +27,7 @@ from drystone.problems.convert import fold
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Floats, Status
+from drystone.values import reals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,8 +52,9 @@ class Ramp(Solver):
             raise OptionError(f"ramp: eps = {self.eps}: expected a positive speed")
         if self.velocity is None:
             return
-        velocity = np.array(self.velocity, dtype=np.float64)
-        if velocity.ndim == 1:  # one tangent: a plain list will do
+        given = reals(self.velocity)
+        velocity = np.zeros(0) if given is None else given
+        if velocity.ndim == 1 and velocity.size:  # one tangent: a plain list will do
             velocity = velocity[:, None]
         if velocity.ndim != 2 or not np.isfinite(velocity).all():
             raise ArrayError("ramp: velocity must be a finite array with a row for each contact")

@@ -10,6 +10,7 @@ from drystone.problems import Problem
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import by_name
 from drystone.types import Solution
+from drystone.values import among, text
 
 
 def solve(
@@ -28,14 +29,14 @@ def solve(
     tol, time_limit [s]: override the solver's own.
     on_failure: "report" returns whatever happened as a status; "raise" raises SolverError.
     """
-    if on_failure not in ("report", "raise"):
-        raise OptionError(f"on_failure = {on_failure!r}: expected 'report' or 'raise'")
+    if not among(on_failure, ("report", "raise")):
+        raise OptionError(f"on_failure = {text(on_failure)}: expected 'report' or 'raise'")
     method = by_name(solver) if isinstance(solver, str) else solver
     if not isinstance(method, Solver):
-        raise OptionError(f"solver = {solver!r}: expected a name or a solver object")
-    if tol is not None and tol != method.tol:
+        raise OptionError(f"solver = {text(solver)}: expected a name or a solver object")
+    if tol is not None and tol is not method.tol:
         method = replace(method, tol=tol)
-    if time_limit is not None and time_limit != method.time_limit:
+    if time_limit is not None and time_limit is not method.time_limit:
         method = replace(method, time_limit=time_limit)
     solution = method.solve(problem, guess)
     if on_failure == "raise" and not solution.ok:

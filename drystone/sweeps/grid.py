@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drystone.errors import OptionError
+from drystone.values import text as text_of
 
 MOST = 100_000  # points of a grid; more is a slip of the keyboard
 
@@ -41,6 +42,8 @@ def read_values(name: str, text: str) -> list[str]:
 def read_grid(given: Mapping[str, Any]) -> dict[str, list[str]]:
     """Values by setting, from texts as above, single values, or sequences of them."""
     out: dict[str, list[str]] = {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise OptionError(f"grid = {text_of(given)}: expected values by the names of settings")
     for name, value in given.items():
         if isinstance(value, str):
             out[name] = read_values(name, value)

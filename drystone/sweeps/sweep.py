@@ -13,15 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drystone.arguments import answering
 from drystone.errors import DrystoneError, OptionError
 from drystone.sweeps.grid import points, read_grid
 from drystone.sweeps.measures import DEFAULT, read_measure
+from drystone.values import as_path, function, real, whole
+from drystone.values import text as text_of
 
 OWN = "own"
 Point = tuple[str, dict[str, str], str, float | None, tuple[str, ...]]
 Result = tuple[list[float | None], str]
 
 
+@answering
 @dataclass(frozen=True)
 class Sweep:
     """columns: settings, method, measures, failed; rows: one for each point, in the grid's order;
@@ -99,9 +103,14 @@ def sweep(
     was stopped goes on where it was. progress: called with points done and all of them.
     A run that fails is a row that says why.
     """
+    function("sweep", "progress", progress)
+    if jobs is not None and (whole(jobs) or 0) < 1:
+        raise OptionError(f"sweep: jobs = {text_of(jobs)}: expected a count of processes > 0")
+    if scheduler is not None and not isinstance(scheduler, str):
+        raise OptionError(f"sweep: scheduler = {text_of(scheduler)}: expected an address")
     asked = _asked(scene, grid, methods, measures, duration)
     todo = list(asked)
-    journal = None if path is None else Journal(Path(path), asked)
+    journal = None if path is None else Journal(as_path("sweep", path), asked)
     done: dict[int, Result] = {} if journal is None else journal.done
     left = [k for k in range(len(todo)) if k not in done]
     if progress is not None:
@@ -136,10 +145,17 @@ def _asked(
     from drystone.comparison.specs import read_method
     from drystone.scenes.registry import scene as build
 
+    for field, texts_given in (("methods", methods), ("measures", measures)):
+        some = isinstance(texts_given, list | tuple)
+        if not some or not all(isinstance(one, str) for one in texts_given):
+            raise OptionError(f"sweep: {field} = {text_of(texts_given)}: expected a list of texts")
     if not methods or not measures:
         raise OptionError("sweep: give at least one method and one measure")
-    if duration is not None and not 0 < duration < float("inf"):
-        raise OptionError(f"sweep: duration = {duration!r}: expected a positive number of seconds")
+    time = None if duration is None else real(duration)
+    if duration is not None and (time is None or not 0 < time < float("inf")):
+        raise OptionError(
+            f"sweep: duration = {text_of(duration)}: expected a positive number of seconds"
+        )
     values = read_grid(grid)
     first = build(scene, **{name: texts[0] for name, texts in values.items()})
     for text in methods:
@@ -148,7 +164,7 @@ def _asked(
         read_measure(text).check(first.world.bodies, _bodies(scene, values))
     texts = tuple(measures)
     return [
-        (scene, point, method.strip(), duration, texts)
+        (scene, point, method.strip(), time, texts)
         for point in points(values)
         for method in methods
     ]
@@ -169,8 +185,6 @@ def _results(
     todo: list[Point], numbers: list[int], jobs: int | None, scheduler: str | None
 ) -> Iterator[tuple[int, Result]]:
     """Results as they come, with their numbers; in order where there is one process."""
-    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise OptionError(f"sweep: jobs = {jobs!r}: expected a count of processes > 0")
     if scheduler is not None:
         yield from _on_cluster(todo, numbers, scheduler)
         return

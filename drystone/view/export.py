@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from drystone.errors import OptionError
+from drystone.values import as_path, text
 
 
 def _html(replay: Any, path: Path, **options: Any) -> Path:
@@ -42,7 +43,9 @@ def export(replay: Any, path: str | Path, to: str | None = None, **options: Any)
     """Write a Trajectory or a recording as `to`: "html" (``write_html``), "glb" (``write_glb``),
     "mp4" (``write_video``), "gif" or "webp" (``write_animation``); by default what the name of
     the file ends in. Options are those of these functions."""
-    place = Path(path)
+    place = as_path("export", path)
+    if to is not None and not isinstance(to, str):
+        raise OptionError(f"to = {text(to)}: expected {', '.join(KINDS)}")
     kind = (to or place.suffix.lstrip(".")).lower()
     if kind not in KINDS:
         raise OptionError(f"cannot write {kind or place.name!r}: expected {', '.join(KINDS)}")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from drystone import drawing
+from drystone.arguments import answering
 from drystone.errors import OptionError
 from drystone.geometry import kinds
 from drystone.geometry.shapes import Disk
@@ -33,6 +34,7 @@ THICK = 0.8  # of planar bodies, in their typical radius
 MAGIC, JSON_CHUNK, BIN_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
 
 
+@answering
 def write_glb(
     replay: Any,
     path: str | Path,

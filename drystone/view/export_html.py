@@ -17,11 +17,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from drystone.arguments import answering
 from drystone.errors import OptionError
+from drystone.values import text, whole
 
 SCRIPTS = ("decode", "algebra", "camera", "shaders", "spatial", "planar", "series", "main")
 
 
+@answering
 def write_html(replays: Any, path: str | Path, **options: Any) -> Path:
     """Write the page of one or several replays; returns its path. Options are those of ``page``."""
     return _write(page(replays, **options), path)
@@ -57,9 +60,13 @@ class Embedded:
 def embed(replays: Any, *, height: int = 520, **options: Any) -> Embedded:
     """The page of one or several replays for a notebook's cell; height [pixels]; options as of
     ``write_html``. Nothing is served: the notebook holds all of it."""
-    return Embedded(page(replays, **options), int(height))
+    pixels = whole(height)
+    if pixels is None or not 1 <= pixels <= 100_000:
+        raise OptionError(f"embed: height = {text(height)}: expected pixels")
+    return Embedded(page(replays, **options), pixels)
 
 
+@answering
 def page(
     replays: Any,
     *,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.errors import MissingExtraError, OptionError
 from drystone.types import Floats
 from drystone.view.film import Film, Picture
@@ -18,6 +19,7 @@ LONGEST = 20_000  # frames of one file
 ANIMATED = (".gif", ".webp")
 
 
+@answering
 def write_video(
     replay: Any,
     path: str | Path,
@@ -73,6 +75,7 @@ def _feed(process: Any, pictures: Iterator[Picture]) -> str:
     return text.splitlines()[-1] if text else ""
 
 
+@answering
 def write_animation(
     replay: Any,
     path: str | Path,

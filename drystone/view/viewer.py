@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.errors import DrystoneError, OptionError
 from drystone.view import look, picking, server
 from drystone.view.curves import Curves
@@ -32,6 +33,7 @@ SLOWLY = 0.25  # [s] between two writings of curves and texts
 SIMULATION = "simulation"  # what one that was given is called
 
 
+@answering
 def show(
     subject: Any,
     *,

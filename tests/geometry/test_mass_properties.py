@@ -298,10 +298,19 @@ def test_densities_are_checked(density):
         Sphere(1.0).mass_properties(density)
 
 
-@pytest.mark.parametrize("radius", [1e200, 1e-200])
-def test_masses_beyond_floats_are_errors(radius):
+@pytest.mark.parametrize(("radius", "density"), [(1e40, 1e200), (1e-40, 1e-210)])
+def test_masses_beyond_floats_are_errors(radius, density):
     with pytest.raises(ModelError, match=r"Sphere\(radius=1e.*its mass leaves the range of floats"):
-        Sphere(radius).mass_properties(1.0)
+        Sphere(radius).mass_properties(density)
+
+
+@pytest.mark.parametrize("ratio", [1e3, 1e6, 1e9, 1e12])
+def test_the_small_moment_of_a_needle_is_exact(ratio):
+    """I_xx = m (ly^2 + lz^2) / 12 has nothing to do with lx, however long it is."""
+    needle = Box(ratio, 2.0, 3.0).mass_properties(1.0)
+    assert needle.inertia[0, 0] == pytest.approx(needle.mass * 13.0 / 12.0, rel=1e-14)
+    long = Ellipsoid(ratio, 2.0, 3.0).mass_properties(1.0)
+    assert long.inertia[0, 0] == pytest.approx(long.mass * 13.0 / 5.0, rel=1e-14)
 
 
 def test_inertias_that_are_fine():

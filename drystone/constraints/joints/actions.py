@@ -15,9 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from drystone.dynamics import check
 from drystone.errors import ModelError
 from drystone.kernels import joints_coupled as kinds
+from drystone.values import real, text
 
 Numbers = tuple[float, float, float, float]
 Action = tuple[int, int, Numbers]  # coordinate, kind of ``kernels.joints_coupled``, its numbers
@@ -83,11 +86,12 @@ def actions_of(
 
 def limits_of(owner: str, value: Any) -> tuple[float, float]:
     """(lowest, highest); None on a side is no limit there."""
-    if not hasattr(value, "__len__") or isinstance(value, str) or len(value) != 2:
-        raise ModelError(f"{owner}: limits = {value!r}: expected (lowest, highest)")
+    pair = _several(value)
+    if len(pair) != 2:
+        raise ModelError(f"{owner}: limits = {text(value)}: expected (lowest, highest)")
     low, high = (
-        side if v is None or v == side else check.number(owner, "limits", v)
-        for v, side in zip(value, (-INF, INF), strict=True)
+        side if v is None or real(v) == side else check.number(owner, "limits", v)
+        for v, side in zip(pair, (-INF, INF), strict=True)
     )
     if low > high:
         raise ModelError(f"{owner}: limits = ({low:g}, {high:g}): the lowest is above the highest")
@@ -96,17 +100,25 @@ def limits_of(owner: str, value: Any) -> tuple[float, float]:
 
 def spring_of(owner: str, value: Any) -> tuple[float, float, float]:
     """(stiffness, damping, rest), the rest 0 if not given."""
-    if not hasattr(value, "__len__") or isinstance(value, str) or len(value) not in (2, 3):
-        raise ModelError(f"{owner}: spring = {value!r}: expected (stiffness, damping[, rest])")
-    stiffness = check.not_negative(owner, "spring stiffness", value[0])
-    damping = check.not_negative(owner, "spring damping", value[1])
-    rest = check.number(owner, "spring rest", value[2]) if len(value) == 3 else 0.0
+    given = _several(value)
+    if len(given) not in (2, 3):
+        raise ModelError(f"{owner}: spring = {text(value)}: expected (stiffness, damping[, rest])")
+    stiffness = check.not_negative(owner, "spring stiffness", given[0])
+    damping = check.not_negative(owner, "spring damping", given[1])
+    rest = check.number(owner, "spring rest", given[2]) if len(given) == 3 else 0.0
     return stiffness, damping, rest
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """The entries of a sequence; none of anything else."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return tuple(value) if isinstance(value, tuple | list) else ()
 
 
 def strength(owner: str, field: str, value: Any) -> float:
     """A force or torque: 0 or more, inf allowed."""
-    return INF if value == INF else check.not_negative(owner, field, value)
+    return INF if real(value) == INF else check.not_negative(owner, field, value)
 
 
 def _by_coordinate(

@@ -7,15 +7,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
 from drystone.errors import ModelError, ShapeError
 from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties
-from drystone.types import Bools, Floats, Ints, own
+from drystone.types import Bools, Floats, Ints
+from drystone.values import real, reals, text, whole
 
+LARGEST, SMALLEST = 1e50, 1e-50  # [m]: fifth powers of lengths, as in inertias, stay numbers
+FAR = 1e100  # [m]
+MOST_CORNERS = 10_000
 NO_INTS: Ints = np.empty(0, dtype=np.int64)
 NO_FLOATS: Floats = np.empty(0)
 ORIGIN: dict[int, Floats] = {2: np.zeros(2), 3: np.zeros(3)}
@@ -48,8 +52,11 @@ class Piece(NamedTuple):
 class Shape(ABC):
     """A solid, in a frame of its own; immutable, equal to another of the same kind and numbers.
 
-    Every shape is a frozen dataclass.
+    Every shape is a frozen dataclass. takes_sizes: it is made of lengths along its axes, which may
+    also be given as one sequence.
     """
+
+    takes_sizes: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -66,16 +73,17 @@ class Shape(ABC):
 
     def mass_properties(self, density: float) -> MassProperties:
         """Mass, centre and inertia at a density [kg/m^3], in the plane [kg/m^2]; exact."""
-        name = type(self).__name__
-        if not _is_number(density) or not math.isfinite(density) or density <= 0:
-            raise ModelError(f"{name}: density must be positive and finite, got {density!r}")
+        name, number = type(self).__name__, real(density)
+        if number is None or not 0 < number < math.inf:
+            raise ModelError(f"{name}: density must be positive and finite, got {text(density)}")
         try:
-            out = self._mass_properties(float(density))
-        except OverflowError:
+            with np.errstate(all="ignore"):
+                out = self._mass_properties(number)
+        except (OverflowError, ZeroDivisionError):
             out = None
-        if out is None or not 0.0 < out.mass < math.inf or not np.all(np.isfinite(out.inertia)):
+        if out is None or not 0.0 < out.mass < math.inf or not _heavy(out.inertia):
             raise ModelError(
-                f"{self!r} with density {density!r}: its mass leaves the range of floats"
+                f"{self!r} with density {text(density)}: its mass leaves the range of floats"
             )
         return out
 
@@ -150,31 +158,53 @@ class FixedOnly(Shape):
         raise ModelError(f"{type(self).__name__} has no mass: fixed bodies only")
 
 
+def _heavy(inertia: Any) -> bool:
+    """Whether moments of inertia are positive numbers."""
+    moments = np.diagonal(inertia) if np.ndim(inertia) else np.array([inertia])
+    return bool(np.all(np.isfinite(inertia)) and np.all(moments > 0.0))
+
+
 def size(shape: Shape, *names: str) -> None:
     """Make the named fields floats; raise ShapeError unless they are positive and finite."""
     kind = type(shape).__name__
     for name in names:
-        value = getattr(shape, name)
-        if not _is_number(value):
-            raise ShapeError(f"{kind}: {name} must be a number, got {value!r}")
+        given = getattr(shape, name)
+        value = real(given)
+        if value is None:
+            raise ShapeError(f"{kind}: {name} must be a number, got {text(given)}")
         if not (math.isfinite(value) and value > 0):
-            raise ShapeError(f"{kind}: {name} must be positive and finite, got {value!r}")
-        object.__setattr__(shape, name, float(value))
+            raise ShapeError(f"{kind}: {name} must be positive and finite, got {text(given)}")
+        if not SMALLEST <= value <= LARGEST:
+            raise ShapeError(
+                f"{kind}: {name} must be from {SMALLEST:g} to {LARGEST:g}, got {text(given)}"
+            )
+        object.__setattr__(shape, name, value)
 
 
 def number(kind: str, name: str, value: Any) -> float:
     """`value` as a finite float."""
-    if not _is_number(value) or not math.isfinite(value):
-        raise ShapeError(f"{kind}: {name} must be a finite number, got {value!r}")
-    return float(value)
+    out = real(value)
+    if out is None or not math.isfinite(out):
+        raise ShapeError(f"{kind}: {name} must be a finite number, got {text(value)}")
+    if abs(out) > LARGEST:
+        raise ShapeError(f"{kind}: {name} must be at most {LARGEST:g}, got {out:g}")
+    return out
+
+
+def corners(n: Any, least: int = 3) -> int:
+    """A number of corners for a picture."""
+    out = whole(n)
+    if out is None or not least <= out <= MOST_CORNERS:
+        expected = f"a whole number from {least} to {MOST_CORNERS}"
+        raise ShapeError(f"n = {text(n)}: expected {expected}")
+    return out
 
 
 def points_of(kind: str, name: str, values: Any, dim: int, least: int) -> Floats:
     """`values` as a read-only (k, dim) array of k >= least finite points."""
-    try:
-        out: Floats = own(values)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{kind}: {name} must be an array of numbers") from None
+    out = reals(values)
+    if out is None:
+        raise ShapeError(f"{kind}: {name} must be an array of numbers")
     if out.ndim != 2 or out.shape[1] != dim:
         raise ShapeError(f"{kind}: {name} must have shape (k, {dim}), got {out.shape}")
     if out.shape[0] < least:
@@ -183,6 +213,13 @@ def points_of(kind: str, name: str, values: Any, dim: int, least: int) -> Floats
     if bad.any():
         i = int(np.argmax(bad))
         raise ShapeError(f"{kind}: {name}[{i}] must be finite, got {out[i].tolist()}")
+    far = (np.abs(out) > LARGEST).any(axis=1)
+    if far.any():
+        i = int(np.argmax(far))
+        raise ShapeError(f"{kind}: {name}[{i}] must be within {LARGEST:g} m, got {out[i].tolist()}")
+    extent = float(np.ptp(out, axis=0).max())
+    if 0.0 < extent < SMALLEST:
+        raise ShapeError(f"{kind}: {name} must be {SMALLEST:g} m apart or more, got {extent:g} m")
     out.setflags(write=False)
     return out
 
@@ -193,7 +230,7 @@ def unit(kind: str, name: str, value: Any, dim: int) -> Floats:
         out = vector(kind, name, value, dim)
     except ModelError as error:
         raise ShapeError(str(error)) from None
-    length = float(np.linalg.norm(out))
+    length = math.hypot(*out)
     if not 1e-150 < length < 1e150:
         raise ShapeError(f"{kind}: {name} must not be zero, got {out.tolist()}")
     out = out / length
@@ -203,10 +240,12 @@ def unit(kind: str, name: str, value: Any, dim: int) -> Floats:
 
 def query(points: Any, dim: int) -> Floats:
     """Points (..., dim) to ask about."""
-    out: Floats = own(points)
+    out = reals(points)
+    if out is None:
+        raise ShapeError(f"points must be numbers, got {text(points)}")
     if out.ndim == 0 or out.shape[-1] != dim:
         raise ShapeError(f"points must have shape (..., {dim}), got {out.shape}")
-    return out
+    return np.clip(out, -FAR, FAR)  # farther is as far, and squares stay numbers; nan stays nan
 
 
 def simple(kind: int, dim: int, floats: Sequence[float], radius: float) -> list[Piece]:
@@ -214,10 +253,6 @@ def simple(kind: int, dim: int, floats: Sequence[float], radius: float) -> list[
     return [
         Piece(kind, np.array(floats, dtype=np.float64), NO_INTS, ORIGIN[dim], AXES[dim], radius)
     ]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _hashable(value: Any) -> Any:

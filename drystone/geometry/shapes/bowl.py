@@ -14,6 +14,7 @@ from drystone.geometry.shapes.base import (
     FixedOnly,
     Piece,
     SpatialShape,
+    corners,
     number,
     query,
     simple,
@@ -54,6 +55,7 @@ class Bowl(FixedOnly, SpatialShape):
 
     def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
         """The wall, seen from inside."""
+        n = corners(n)
         rings = max(n // 2, 3)
         last = math.acos(-self.rim / self.c)
         angle = last * np.arange(1, rings + 1) / rings

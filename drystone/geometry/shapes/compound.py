@@ -14,6 +14,7 @@ from drystone.geometry.frames import rotation, vector
 from drystone.geometry.mass_properties import MassProperties, combined
 from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape, query
 from drystone.types import Bools, Floats, Ints
+from drystone.values import reals
 
 
 class Part(NamedTuple):
@@ -136,7 +137,7 @@ def _part(i: int, part: Any) -> Part:
         raise
     except ModelError as error:
         raise ShapeError(str(error)) from None
-    orientation = np.asarray(rest[1], dtype=np.float64).ravel().tolist()
+    orientation = np.asarray(reals(rest[1])).ravel().tolist()
     return Part(shape, tuple(position.tolist()), orientation[0] if dim == 2 else tuple(orientation))
 
 

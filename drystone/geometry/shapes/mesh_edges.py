@@ -9,20 +9,20 @@ import numpy as np
 from drystone.errors import ShapeError
 from drystone.geometry.shapes.base import points_of
 from drystone.types import Floats, Ints, own
+from drystone.values import reals
 
 
 def mesh_arrays(kind: str, vertices: Any, faces: Any) -> tuple[Floats, Ints]:
     """Checked, read-only vertices (nv, 3) and triangles (nt, 3)."""
     points = points_of(kind, "vertices", vertices, 3, 3)
-    try:
-        given = np.asarray(faces)
-        triangles: Ints = own(given, np.int64)
-    except (TypeError, ValueError, OverflowError):
-        raise ShapeError(f"{kind}: faces must be an array of vertex numbers") from None
-    if triangles.ndim != 2 or triangles.shape[1] != 3 or len(triangles) == 0:
-        raise ShapeError(f"{kind}: faces must have shape (k, 3), k > 0, got {triangles.shape}")
-    if given.dtype.kind not in "iu":
-        raise ShapeError(f"{kind}: faces must be integers, got {given.dtype}")
+    given = reals(faces)
+    if given is None:
+        raise ShapeError(f"{kind}: faces must be an array of vertex numbers")
+    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0:
+        raise ShapeError(f"{kind}: faces must have shape (k, 3), k > 0, got {given.shape}")
+    if np.asarray(faces).dtype.kind not in "iu":
+        raise ShapeError(f"{kind}: faces must be integers, got {np.asarray(faces).dtype}")
+    triangles: Ints = own(faces, np.int64)
     bad = ((triangles < 0) | (triangles >= len(points))).any(axis=1)
     if bad.any():
         f = int(np.argmax(bad))

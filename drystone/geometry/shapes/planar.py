@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from drystone.geometry.shapes.base import (
     FixedOnly,
     Piece,
     PlanarShape,
+    corners,
     number,
     query,
     simple,
@@ -27,7 +28,7 @@ from drystone.types import Bools, Floats
 
 
 def _circle(n: int) -> Floats:
-    angle = np.linspace(0.0, 2.0 * math.pi, n, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * math.pi, corners(n), endpoint=False)
     return np.column_stack((np.cos(angle), np.sin(angle)))
 
 
@@ -61,6 +62,7 @@ class Ellipse(PlanarShape):
 
     a: float
     b: float
+    takes_sizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         size(self, "a", "b")
@@ -109,7 +111,7 @@ class Capsule2D(PlanarShape):
         return MassProperties(box + ends, ORIGIN[2], inertia)
 
     def outline(self, n: int = 64) -> Floats:
-        angle = np.linspace(-0.5 * math.pi, 0.5 * math.pi, n // 2 + 1)
+        angle = np.linspace(-0.5 * math.pi, 0.5 * math.pi, corners(n) // 2 + 1)
         arc = self.radius * np.column_stack((np.cos(angle), np.sin(angle)))
         arc[:, 0] += 0.5 * self.length
         return np.vstack((arc, -arc))
@@ -125,7 +127,7 @@ class HalfPlane(FixedOnly, PlanarShape):
     def __post_init__(self) -> None:
         said, way = self.normal, unit("HalfPlane", "normal", self.normal, 2)
         # made a unit vector twice, it may change in a bit: written down as it was said
-        self.__dict__["said"] = tuple(float(v) for v in said)
+        self.__dict__["said"] = tuple(np.asarray(said, float).tolist())
         object.__setattr__(self, "normal", way)
         object.__setattr__(self, "offset", number("HalfPlane", "offset", self.offset))
 
@@ -142,5 +144,6 @@ class HalfPlane(FixedOnly, PlanarShape):
     def outline(self, n: int = 64, extent: float = 10.0) -> Floats:
         """A rectangle of width 2 `extent` and depth `extent` below the surface."""
         x, R = self._frame()
-        box = extent * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])
+        half = number("HalfPlane", "extent", extent)
+        box = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])
         return x + box @ R.T

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -99,6 +99,7 @@ class Rectangle(_ConvexPolygon):
 
     width: float
     height: float
+    takes_sizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         size(self, "width", "height")

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class Box(SpatialShape):
     lx: float
     ly: float
     lz: float
+    takes_sizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         size(self, "lx", "ly", "lz")

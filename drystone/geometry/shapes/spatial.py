@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from drystone.geometry.shapes.base import (
     FixedOnly,
     Piece,
     SpatialShape,
+    corners,
     number,
     query,
     simple,
@@ -58,6 +59,7 @@ class Ellipsoid(SpatialShape):
     a: float
     b: float
     c: float
+    takes_sizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         size(self, "a", "b", "c")
@@ -120,7 +122,8 @@ class Superquadric(SpatialShape):
         return math.sqrt(longest(equator, self.c**2, self.e1))
 
     def contains(self, points: Any) -> Bools:
-        p = np.abs(query(points, 3) / (self.a, self.b, self.c))
+        # far outside is outside: powers up to 20 stay numbers
+        p = np.minimum(np.abs(query(points, 3) / (self.a, self.b, self.c)), 1e15)
         equator = p[..., 0] ** (2.0 / self.e2) + p[..., 1] ** (2.0 / self.e2)
         return equator ** (self.e2 / self.e1) + p[..., 2] ** (2.0 / self.e1) <= 1.0
 
@@ -173,7 +176,7 @@ class Capsule(SpatialShape):
         return MassProperties(tube + ends, ORIGIN[3], np.diag([across, across, along]))
 
     def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
-        angle = np.linspace(0.0, 0.5 * math.pi, n // 4 + 1)[:-1]
+        angle = np.linspace(0.0, 0.5 * math.pi, corners(n, 4) // 4 + 1)[:-1]
         half = 0.5 * self.length
         upper = np.column_stack((np.cos(angle), np.sin(angle))) * self.radius + (0.0, half)
         lower = upper[::-1] * (1.0, -1.0)
@@ -253,7 +256,7 @@ class HalfSpace(FixedOnly, SpatialShape):
     def __post_init__(self) -> None:
         said, way = self.normal, unit("HalfSpace", "normal", self.normal, 3)
         # made a unit vector twice, it may change in a bit: written down as it was said
-        self.__dict__["said"] = tuple(float(v) for v in said)
+        self.__dict__["said"] = tuple(np.asarray(said, float).tolist())
         object.__setattr__(self, "normal", way)
         object.__setattr__(self, "offset", number("HalfSpace", "offset", self.offset))
 
@@ -277,5 +280,6 @@ class HalfSpace(FixedOnly, SpatialShape):
     def mesh(self, n: int = 24, extent: float = 10.0) -> tuple[Floats, Ints]:
         """A square of the surface, 2 `extent` wide."""
         x, R = self._frame()
-        corners = extent * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
-        return x + corners @ R.T, np.array([[0, 1, 2], [0, 2, 3]])
+        half = number("HalfSpace", "extent", extent)
+        square = half * np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+        return x + square @ R.T, np.array([[0, 1, 2], [0, 2, 3]])

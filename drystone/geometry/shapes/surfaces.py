@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from drystone.geometry.shapes.base import corners
 from drystone.types import Floats, Ints
 
 
@@ -29,6 +30,7 @@ def rings_to_mesh(rings: Floats, bottom: Floats, top: Floats) -> tuple[Floats, I
 def revolved(profile: Floats, n: int, low: float, high: float) -> tuple[Floats, Ints]:
     """Solid of revolution about z: profile (m, 2) of (radius, z) upwards, with poles on the axis
     at heights `low` and `high`."""
+    n = corners(n)
     angle = 2.0 * math.pi * np.arange(n) / n
     rings = np.empty((len(profile), n, 3))
     rings[..., 0] = profile[:, :1] * np.cos(angle)
@@ -41,6 +43,7 @@ def superquadric_surface(
     axes: tuple[float, float, float], e1: float, e2: float, n: int
 ) -> tuple[Floats, Ints]:
     """Barr's parametric surface: the sphere's coordinates raised to the powers e1 and e2."""
+    n = corners(n, 4)
     latitude = _even_power_angles(n // 2 + 1, e1)[1:-1]
     quarter = _even_power_angles(n // 2 + 1, e2)[: n // 2] + 0.5 * math.pi
     longitude = np.concatenate((quarter, quarter + math.pi))

@@ -6,12 +6,12 @@ What a file holds is told from its content; the name only chooses the format whe
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
 from drystone.errors import ArrayError, ProblemError, ProblemFileError
 from drystone.problems import Problem
 from drystone.problems.files import archive, fclib, siconos, text_write
+from drystone.values import as_path, text
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -29,7 +29,7 @@ def read_problem(path: str | PathLike[str]) -> Problem:
     Raises ProblemFileError, naming the file and the place, for anything else: nothing a file
     holds is executed, and no array is made that is larger than the file can fill.
     """
-    place = Path(path)
+    place = as_path("read_problem", path, ProblemFileError)
     try:
         mode = place.stat().st_mode
         if S_ISDIR(mode):
@@ -62,7 +62,9 @@ def write_problem(problem: Problem, path: str | PathLike[str]) -> None:
     .npz takes every problem. FCLIB takes friction problems with circular cones and the exact
     Coulomb law, Siconos' text those and LCPs; what a format cannot say raises ProblemFileError.
     """
-    place = Path(path)
+    place = as_path("write_problem", path, ProblemFileError)
+    if not isinstance(problem, Problem):
+        raise ProblemFileError(f"write_problem: {text(problem)} is no problem")
     if place.suffix not in WRITERS:
         known = ", ".join(WRITERS)
         raise ProblemFileError(

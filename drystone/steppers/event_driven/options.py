@@ -11,6 +11,7 @@ from drystone.errors import OptionError
 from drystone.solvers.base import Solver
 from drystone.steppers.event_driven.forces import ContactForces
 from drystone.steppers.event_driven.impulses import CollisionLaw
+from drystone.values import check_options
 
 if TYPE_CHECKING:
     from drystone.model import Model
@@ -65,6 +66,7 @@ class EventDriven:
     name = "event-driven"
 
     def __post_init__(self) -> None:
+        check_options(self, "EventDriven", ".")
         for name in POSITIVE:
             value = getattr(self, name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -108,9 +110,10 @@ class EventDriven:
         """The law of collisions."""
         if isinstance(self.collisions, CollisionLaw):
             return self.collisions
-        if self.collisions in ("simultaneous", "propagation"):
+        known = isinstance(self.collisions, str)
+        if known and self.collisions in ("simultaneous", "propagation"):
             return CollisionLaw(order=self.collisions)  # type: ignore[arg-type]
-        if self.collisions in ("frictionless", "routh", "keller"):
+        if known and self.collisions in ("frictionless", "routh", "keller"):
             return CollisionLaw(law=self.collisions)  # type: ignore[arg-type]
         raise OptionError(
             f"EventDriven.collisions = {self.collisions!r}: expected simultaneous, propagation, "

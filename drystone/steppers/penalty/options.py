@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from drystone.errors import OptionError
+from drystone.values import check_options
 
 if TYPE_CHECKING:
     from drystone.model import Model
@@ -45,6 +46,7 @@ class Penalty:
     name = "penalty"
 
     def __post_init__(self) -> None:
+        check_options(self, "Penalty", ".")
         for field in ("dt", "stiffness", "slip_speed", "rtol", "atol"):
             _number(field, getattr(self, field), True)
         _number("damping", self.damping, False)

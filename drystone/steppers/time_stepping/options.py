@@ -10,6 +10,7 @@ from drystone.errors import DrystoneError, OptionError
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import by_name
+from drystone.values import check_options
 
 if TYPE_CHECKING:
     from drystone.model import Model
@@ -37,6 +38,7 @@ class Sleeping:
     duration: float = 0.5
 
     def __post_init__(self) -> None:
+        check_options(self, "Sleeping", ".")
         for name, value in (("speed", self.speed), ("duration", self.duration)):
             if not (isinstance(value, int | float) and value > 0 and math.isfinite(value)):
                 raise OptionError(f"Sleeping.{name} = {value!r}: expected a positive number")
@@ -97,6 +99,7 @@ class TimeStepping:
     name = "time-stepping"
 
     def __post_init__(self) -> None:
+        check_options(self, "TimeStepping", ".")
         _positive("dt", self.dt)
         _positive("tol", self.tol)
         _positive("sweep_tol", self.sweep_tol)

@@ -11,6 +11,7 @@ from drystone import drawing
 from drystone.errors import OptionError
 from drystone.model import Model
 from drystone.types import Floats, Ints
+from drystone.values import text as said
 from drystone.view.look import GROUND, body_colours, rgb
 from drystone.view.player import states
 from drystone.view.player.blob import Blob
@@ -39,6 +40,8 @@ def pack(
     colours: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Any], str]:
     """What a page must know of a replay, and its arrays as compressed text."""
+    if not isinstance(getattr(replay, "model", None), Model):
+        raise OptionError(f"{said(replay)} is no run that was kept: Trajectory or Recording")
     model: Model = replay.model
     if model.nb >= WORLD:
         raise OptionError(f"a page holds fewer than {WORLD} bodies; this replay has {model.nb}")

@@ -22,6 +22,7 @@ from drystone.steppers.event_driven.impulses.propagation import (
 from drystone.steppers.event_driven.impulses.results import Collision, Impact
 from drystone.steppers.event_driven.impulses.routh import routh
 from drystone.steppers.event_driven.impulses.simultaneous import finish, simultaneous
+from drystone.values import check_options
 
 Law = Literal["newton", "frictionless", "routh", "keller"]
 Order = Literal["simultaneous", "propagation"]
@@ -52,6 +53,7 @@ class CollisionLaw:
     max_impacts: int = 10_000
 
     def __post_init__(self) -> None:
+        check_options(self, "collisions")
         exact = self.law in EXACT
         for name, kind in (("law", Law), ("order", Order), ("restitution", Restitution)):
             value, known = getattr(self, name), get_args(kind)

@@ -1,0 +1,173 @@
+"""Values as users give them, converted in one place: None where they are not what was asked for.
+
+Those who ask raise errors of their own, with the owner, the field and the value in them. Numbers
+that no float can hold become infinite, and so are refused as infinite ones are.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from drystone.errors import DrystoneError, FrameError, OptionError
+from drystone.types import Floats, own
+
+LARGEST = 2**62  # of whole numbers: kernels count in 64 bits
+REALS = (int, float, np.integer, np.floating)
+
+
+def real(value: Any) -> float | None:
+    """A real number as a float, whatever its size; None for texts, bools, complex numbers, arrays
+    of one and more dimensions."""
+    if type(value) is float:
+        return value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool) or not isinstance(value, REALS):
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def whole(value: Any) -> int | None:
+    """An integer; None for anything else, True and False among it."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        out = operator.index(value)
+    except TypeError:
+        return None
+    return out if abs(out) < LARGEST else None
+
+
+def reals(values: Any) -> Floats | None:
+    """An array of floats of its own, in C order; None for ragged lists, texts, dates and complex
+    numbers."""
+    if isinstance(values, str | bytes | set | frozenset | Mapping):
+        return None
+    try:
+        out = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if out.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            made: Floats = own(out)
+            return made
+    if out.dtype.kind != "O":
+        return None
+    numbers = [float(v) if isinstance(v, bool) else real(v) for v in out.ravel().tolist()]
+    if None in numbers:
+        return None
+    return np.array(numbers, dtype=np.float64).reshape(out.shape)
+
+
+def frame_number(k: Any, n: int, owner: str, what: str = "frame") -> int:
+    """The place of frame k of n, counted from the end where it is negative."""
+    number = whole(k)
+    if number is None or not -n <= number < n:
+        raise FrameError(f"{what} {text(k)}: {owner} has {n}")
+    return number % n
+
+
+def text(value: Any, limit: int = 80) -> str:
+    """What a value looks like, in one short line."""
+    if isinstance(value, int) and abs(value) >= 10**25:
+        size = real(value) or 0.0
+        return "a whole number too large for a float" if math.isinf(size) else f"{size:g}"
+    words = " ".join(repr(value).split())
+    return words if len(words) <= limit else words[: limit - 3] + "..."
+
+
+def as_path(owner: str, value: Any, error: type[DrystoneError] = OptionError) -> Path:
+    """The path of a file."""
+    if not isinstance(value, str | os.PathLike):
+        raise error(f"{owner}: {text(value)} is not the name of a file")
+    name = os.fspath(value)
+    if not isinstance(name, str) or "\0" in name or not name:
+        raise error(f"{owner}: {text(name)} is not the name of a file")
+    return Path(name)
+
+
+def function(owner: str, field: str, value: Any) -> None:
+    """OptionError unless it can be called, or is None."""
+    if value is not None and not callable(value):
+        raise OptionError(f"{owner}: {field} = {text(value)}: expected a function")
+
+
+def switch(owner: str, field: str, value: Any, error: type[DrystoneError] = OptionError) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise error(f"{owner}: {field} = {text(value)}: expected True or False")
+    return bool(value)
+
+
+def among(value: Any, known: Any) -> bool:
+    """Whether a text is one of those known; False for what is no text."""
+    return isinstance(value, str) and value in known
+
+
+_CONVERT = {float: real, int: whole, bool: lambda v: v if isinstance(v, bool) else None,
+            str: lambda v: v if isinstance(v, str) else None}  # fmt: skip
+_WORDS = {float: "a number", int: "a whole number", bool: "True or False", str: "a text"}
+
+
+def _literal(part: Any) -> bool:
+    return get_origin(part) is Literal
+
+
+@cache
+def _kinds(cls: Hashable) -> dict[str, tuple[Any, ...]]:
+    """Fields of a dataclass whose values are of plain types, and these types."""
+    kind: Any = cls
+    hints, out = get_type_hints(kind), {}
+    for item in fields(kind):
+        hint = hints[item.name]
+        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        if all(part in _CONVERT or part is NoneType for part in parts if not _literal(part)):
+            out[item.name] = parts
+    return out
+
+
+def check_options(options: Any, name: str, dot: str = ": ") -> None:
+    """Bring the fields of a frozen dataclass to the plain types that they are annotated with:
+    float, int, bool, str, one of several texts, or None. OptionError where that cannot be."""
+    kind: Any = type(options)
+    for field, parts in _kinds(kind).items():
+        value = getattr(options, field)
+        for part in parts:
+            if part is NoneType:
+                found = value is None
+            elif _literal(part):
+                found = isinstance(value, str | int) and value in get_args(part)
+            else:
+                made = _CONVERT[part](value)
+                found = made is not None
+                usual = type(value) is part or (type(value) is int and -(2**62) < value < 2**62)
+                if found and not usual:
+                    object.__setattr__(options, field, made)
+            if found:
+                break
+        else:
+            raise OptionError(f"{name}{dot}{field} = {text(value)}: expected {_expected(parts)}")
+
+
+def _expected(parts: tuple[Any, ...]) -> str:
+    words: list[str] = []
+    for part in parts:
+        if _literal(part):
+            words += [str(choice) for choice in get_args(part)]
+        else:
+            words.append("None" if part is NoneType else _WORDS[part])
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,193 @@
+"""Words of other engines and of habit: each is answered by ours, or simply understood."""
+
+import inspect
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.arguments import HOMES, MARK, SYNONYMS
+from tests.api.calls import callable_names, trajectory, world
+
+
+def say(call):
+    with pytest.raises(ds.ArgumentError) as caught:
+        call()
+    assert isinstance(caught.value, TypeError)
+    return str(caught.value)
+
+
+GUESSES = {
+    "a cube": (lambda: ds.Box(0.1), "Box(0.1, 0.1, 0.1)"),
+    "a size": (lambda: ds.Box(size=0.1), "lx, ly, lz"),
+    "halves": (lambda: ds.Box(half_extents=(1, 1, 1)), "not halves"),
+    "two of three": (lambda: ds.Box((1, 2)), "ly and lz are missing"),
+    "height": (lambda: ds.Cylinder(height=1, radius=1), "'length'"),
+    "length": (lambda: ds.Cone(length=1, radius=1), "'height'"),
+    "diameter": (lambda: ds.Sphere(diameter=1), "half of the diameter"),
+    "mass of a shape": (lambda: ds.Sphere(1, mass=2), "ds.World.add_body"),
+    "pos": (lambda: world().add_body(ds.Sphere(1), pos=(0, 0, 0)), "'position'"),
+    "quat": (lambda: world().add_body(ds.Sphere(1), quat=(1, 0, 0, 0)), "'orientation'"),
+    "rot": (lambda: world().add_body(ds.Sphere(1), rot=0.1), "quaternion"),
+    "vel": (lambda: world().add_body(ds.Sphere(1), vel=(0, 0, 0)), "'velocity'"),
+    "linearVelocity": (lambda: world().add_body(ds.Sphere(1), linearVelocity=0), "'velocity'"),
+    "omega": (lambda: world().add_body(ds.Sphere(1), omega=0), "'angular_velocity'"),
+    "mu": (lambda: world().add_body(ds.Sphere(1), mu=0.5), "'friction'"),
+    "e": (lambda: world().add_body(ds.Sphere(1), e=0.5), "'restitution'"),
+    "rho": (lambda: world().add_body(ds.Sphere(1), rho=1000), "'density'"),
+    "color": (lambda: world().add_body(ds.Sphere(1), color="red"), "no colour of its own"),
+    "static": (lambda: world().add_body(ds.Sphere(1), static=True), "'fixed'"),
+    "kinematic": (lambda: world().add_body(ds.Sphere(1), kinematic=True), "motion="),
+    "center_of_mass": (lambda: world().add_body(center_of_mass=0), "'centre_of_mass'"),
+    "a slip of the keyboard": (lambda: world().add_body(freindly=0, friciton=1), "friction"),
+    "mu of the ground": (lambda: world().add_ground(mu=0.5), "'friction'"),
+    "g": (lambda: ds.World(g=(0, 0, -9.81)), "'gravity'"),
+    "dt": (lambda: ds.Simulation(world(), dt=0.01), "ds.TimeStepping"),
+    "gravity": (lambda: ds.Simulation(world(), gravity=0), "ds.World"),
+    "timestep": (lambda: ds.TimeStepping(timestep=0.01), "'dt'"),
+    "h": (lambda: ds.EventDriven(h=0.01), "'dt'"),
+    "steps": (lambda: ds.Simulation(world()).step(10), "run(duration)"),
+    "dt of a run": (lambda: ds.Simulation(world()).run(1.0, dt=0.1), "ds.TimeStepping"),
+    "torque": (lambda: ds.Motor(torque=1), "'max_force'"),
+    "velocity of a motor": (lambda: ds.Motor(velocity=1), "'speed'"),
+    "torque of a hinge": (lambda: ds.Hinge("a", torque=1), "ds.Motor"),
+    "pivot": (lambda: ds.Hinge("a", pivot=(0, 0, 0)), "'anchor'"),
+    "lower": (lambda: ds.Hinge("a", lower=-1), "limits=(lowest, highest)"),
+    "parent": (lambda: ds.Fixed(parent="a", child="b"), "'b'"),
+    "k": (lambda: ds.Spring("a", "b", k=100), "'stiffness'"),
+    "A and b": (lambda: ds.LCP(A=[[1]], b=[1]), "'M'"),
+    "tolerance": (lambda: ds.Lemke(tolerance=1e-6), "'tol'"),
+    "max_iter": (lambda: ds.NSGS(max_iter=10), "'max_sweeps'"),
+    "method of solve": (lambda: ds.solve(ds.LCP([[1]], [1]), method="lemke"), "'solver'"),
+    "options by place": (lambda: ds.Lemke(1e-6), "by name: tol"),
+    "a view of a run": (lambda: trajectory().state(), "k is missing"),
+    "an option of a page": (lambda: ds.embed(trajectory(), color="red"), "no colour"),
+}
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_a_wrong_guess_is_told_the_right_word(guess):
+    call, word = GUESSES[guess]
+    assert word in say(call)
+
+
+def test_what_has_one_meaning_works():
+    assert ds.Box((1, 2, 3)) == ds.Box([1, 2, 3]) == ds.Box(size=(1, 2, 3)) == ds.Box(1, 2, 3)
+    assert ds.Box(np.array([1, 2, 3])) == ds.Box(1, 2, 3)
+    assert ds.Rectangle((1, 2)) == ds.Rectangle(1, 2)
+    assert ds.Ellipse((1, 2)) == ds.Ellipse(1, 2)
+    assert ds.Ellipsoid((1, 2, 3)) == ds.Ellipsoid(radii=(1, 2, 3)) == ds.Ellipsoid(1, 2, 3)
+    assert "pyramid" in ds.scenes()
+    assert ds.scenes() == tuple(ds.scenes.SCENES)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    {"Cube": "Box", "Circle": "Disk", "Revolute": "Hinge", "box": "Box", "Simulatoin": "Simulation",
+     "Prismatic": "Slider", "Plane": "HalfSpace", "listScenes": "scenes"}.items(),
+)  # fmt: skip
+def test_a_name_that_does_not_exist_names_one_that_does(name, right):
+    with pytest.raises(AttributeError, match=f"did you mean '{right}'"):
+        getattr(ds, name)
+    assert not hasattr(ds, name)
+
+
+@pytest.mark.parametrize("name", list(callable_names()))
+def test_every_public_call_answers(name):
+    """Whatever is added to the package: a word that it cannot have is refused by our error."""
+    call = getattr(ds, name)
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(call).parameters.values())
+    if name in ("StepReport", "EnergyLedger", "Conditions", "Solution") or open_ended:
+        return
+    with pytest.raises(ds.ArgumentError, match="qqq"):
+        call(qqq_zzz=1)
+
+
+def test_what_calls_return_answers_too():
+    sim = ds.Simulation(world())
+    kept = sim.run(0.01, record=True)
+    for thing in (sim, sim.world, sim.body("a"), kept, ds.scene("incline"), ds.Box(1, 1, 1)):
+        assert hasattr(type(thing), MARK), type(thing)
+
+
+def test_public_functions_are_found_at_home():
+    """That is how other processes find them."""
+    assert import_module(ds.solve.__module__).solve is ds.solve
+
+
+def test_a_type_error_inside_a_call_stays_what_it_is():
+    here = world()
+    here.add_force(ds.Callback(lambda model, state: len(3)))
+    with pytest.raises(TypeError, match="len") as caught:
+        ds.Simulation(here).step()
+    assert not isinstance(caught.value, ds.DrystoneError)
+
+
+def test_signatures_are_those_of_the_source():
+    assert list(inspect.signature(ds.Box).parameters) == ["lx", "ly", "lz"]
+    assert "position" in inspect.signature(ds.World.add_body).parameters
+
+
+def test_every_synonym_leads_somewhere():
+    """The right words are words of the API."""
+    words = set()
+    for path in {*callable_names(), *HOMES, "Simulation.record"}:
+        first, _, method = path.partition(".")
+        target = getattr(getattr(ds, first), method) if method else getattr(ds, first)
+        words |= set(inspect.signature(target).parameters)
+    wrong = {right for rights in SYNONYMS.values() for right in rights} - words
+    assert wrong <= {"until"}
+
+
+UNITS = {
+    "degrees": (lambda w: w.add_joint(hinge((-90, 90))), "look"),
+    "one side": (lambda w: w.add_joint(hinge((0, 6.4))), "degrees"),
+    "millimetres": (lambda w: w.add_body(ds.Box(200, 100, 60)), "millimetres"),
+    "g/cm3": (lambda w: w.add_body(ds.Box(1, 1, 1), density=7.8), "g/cm"),
+    "cork in g/cm3": (lambda w: w.add_body(ds.Box(1, 1, 1), density=0.24), "g/cm"),
+}  # fmt: skip
+
+
+def hinge(limits):
+    return ds.Hinge("a", anchor=(0, 0, 0.1), axis=(0, 1, 0), limits=limits)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_values_in_other_units_are_told_once_and_can_be_silenced(unit):
+    act, word = UNITS[unit]
+    here = world()
+    with pytest.warns(ds.UnitWarning, match=word) as caught:
+        act(here)
+    assert caught[0].filename == __file__  # the user's line, not ours
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if unit != "degrees":
+            act(here)  # told already
+        warnings.simplefilter("ignore", ds.UnitWarning)
+        act(world())
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda w: w.add_joint(hinge((-2 * np.pi, 2 * np.pi))),
+        lambda w: w.add_joint(ds.Slider("a", anchor=(0, 0, 0), axis=(1, 0, 0), limits=(-50, 50))),
+        lambda w: w.add_body(ds.Box(10, 2, 2), density=2400),
+        lambda w: w.add_body(ds.Box(200, 100, 60), fixed=True),
+        lambda w: w.add_body(ds.Box(1, 1, 1), density=30),
+        lambda w: w.add_body(ds.Sphere(0.01), density=0.01),
+    ],
+)
+def test_what_is_usual_is_not_warned_of(act):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        act(world())
+
+
+def test_who_computes_in_millimetres_is_left_alone():
+    here = ds.World(gravity=(0, 0, -9810))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        here.add_body(ds.Box(200, 100, 60), density=2e-6)
