@@ -20,8 +20,10 @@ def numbers(name: str, values: Any) -> Floats:
         return values  # large matrices are not copied
     out = reals(values)
     if out is None:
-        kind = getattr(values, "dtype", None)
-        said = text(values) if kind is None else f"its entries are {kind}"
+        try:
+            said = f"its entries are {np.asarray(values).dtype}"
+        except (ValueError, TypeError, OverflowError):
+            said = text(values)
         raise ArrayError(f"{name} is not an array of numbers: {said}")
     return out
 
