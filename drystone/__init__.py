@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from drystone.errors import ProblemFileError as ProblemFileError
     from drystone.errors import QuantityError as QuantityError
     from drystone.errors import RecordingError as RecordingError
+    from drystone.errors import RecordingWarning as RecordingWarning
     from drystone.errors import SceneFileError as SceneFileError
     from drystone.errors import ShapeError as ShapeError
     from drystone.errors import SimulationError as SimulationError
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from drystone.errors import UnitWarning as UnitWarning
     from drystone.errors import UnsupportedPairError as UnsupportedPairError
     from drystone.errors import UnsupportedProblemError as UnsupportedProblemError
+    from drystone.errors import WriteError as WriteError
     from drystone.geometry.decomposition import decompose as decompose
     from drystone.geometry.decomposition import decompose_polygon as decompose_polygon
     from drystone.geometry.mass_properties import MassProperties as MassProperties
@@ -210,6 +212,8 @@ _HOMES: dict[str, str] = {
     "DescriptionError": "errors",
     "SceneFileError": "errors",
     "RecordingError": "errors",
+    "RecordingWarning": "errors",
+    "WriteError": "errors",
     "ShapeError": "errors",
     "SimulationError": "errors",
     "UnsupportedPairError": "errors",

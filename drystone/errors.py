@@ -72,7 +72,15 @@ class SceneFileError(DrystoneError, ValueError):
 
 
 class RecordingError(DrystoneError, ValueError):
-    """A recording is truncated, foreign or of another world; names the file and the place."""
+    """A recording is truncated, foreign, in use or of another world; names file and place."""
+
+
+class WriteError(RecordingError):
+    """A recording cannot be written further, as on a full disk; says what was kept."""
+
+
+class RecordingWarning(UserWarning):
+    """A recording is made without something that guards it; the message says without what."""
 
 
 class FrameError(DrystoneError, IndexError):

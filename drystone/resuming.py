@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import OptionError, RecordingError
+from drystone.recording.locks import Lock
 from drystone.recording.models import difference
 from drystone.recording.reader import Recording, read_recording
 from drystone.recording.recorder import Recorder
@@ -28,15 +29,19 @@ def resume(
     world: World | None = None,
     method: Any = None,
     callback: Callable[[Simulation], Any] | None = None,
+    salvage: bool = False,
 ) -> Simulation:
     """Run on from the last checkpoint of a recording, appending to it; returns the simulation.
 
     until: simulated time [s] at which to end, by default what the run was asked for. world, method:
     those of the run, for worlds that hold Python functions: a file does not execute any; what it
-    holds must be the same. callback: as of ``Simulation.run``, restored if it has a state.
+    holds must be the same. callback: as of ``Simulation.run``, restored if it has a state. salvage:
+    of a damaged file, go on from the last checkpoint before the damage: what follows is made again,
+    and the damaged file is kept beside the new one.
     """
-    place = as_path("resume", path, RecordingError)
-    sim, recorder, end = _prepared(place, until, world, method, callback)
+    sim, recorder, end = reopen(
+        path, until, world=world, method=method, callback=callback, salvage=salvage
+    )
     steps = round((end - sim.time) / sim.method.dt)
     with recorder:
         sim.run(max(steps, 0) * sim.method.dt, callback=callback)
@@ -50,27 +55,28 @@ def reopen(
     world: World | None = None,
     method: Any = None,
     callback: Callable[[Simulation], Any] | None = None,
+    salvage: bool = False,
 ) -> tuple[Simulation, Recorder, float]:
     """The same without running: the simulation at the last checkpoint, the recorder that its
     steps are told to (a context, or to be closed), and the time to run until [s]."""
-    return _prepared(as_path("reopen", path, RecordingError), until, world, method, callback)
-
-
-def _prepared(
-    path: Path, until: float | None, world: World | None, method: Any, callback: Any
-) -> tuple[Simulation, Recorder, float]:
-    repair(path)
-    known = read_recording(path)
+    place = as_path("resume", path, RecordingError)
+    with read_recording(place, salvage=salvage) as known:  # what is no recording is not locked
+        _end(known, until)
+    lock = Lock(place)
     try:
-        end = _end(known, until)
-        sim = simulation(known, world, method)
-        at, snapshot = _checkpoint(known)
-        sim.restore(snapshot, callback)
-        recorder = Recorder(sim, path, known.every, known.keeps_contacts, known.keeps_forces)
-        recorder.callback = callback
-        recorder.go_on(known, at, end)
-    finally:
-        known.close()
+        repair(lock, salvage)
+        with read_recording(lock.path) as known:
+            known.path = place
+            end = _end(known, until)
+            sim = simulation(known, world, method)
+            at, snapshot = _checkpoint(known)
+            _restore(sim, snapshot, callback, place)
+            recorder = Recorder(sim, place, known.every, known.keeps_contacts, known.keeps_forces)
+            recorder.callback = callback
+            recorder.go_on(known, at, end, lock)
+    except BaseException:
+        lock.release()
+        raise
     sim.attach(recorder)
     return sim, recorder, end
 
@@ -126,6 +132,16 @@ def _checkpoint(known: Recording) -> tuple[int, dict[str, Any]]:
     return last, snapshot
 
 
+def _restore(sim: Simulation, snapshot: dict[str, Any], callback: Any, path: Path) -> None:
+    try:
+        sim.restore(snapshot, callback)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise RecordingError(
+            f"{path}: its checkpoints are not those of this version of Drystone "
+            f"({type(error).__name__}: {error}): run it again"
+        ) from None
+
+
 def _end(known: Recording, until: float | None) -> float:
     end = float(known.runs[-1, 1]) if until is None else float(until)
     if np.isnan(end):
@@ -134,4 +150,9 @@ def _end(known: Recording, until: float | None) -> float:
         )
     if not np.isfinite(end):
         raise OptionError(f"resume: until = {until!r}: expected simulated seconds")
-    return end
+    last = float(known.time[-1])
+    if until is not None and end < last - 1e-6 * known.dt:
+        raise OptionError(
+            f"resume: until = {end:g} s: {known.path} is recorded until {last:g} s already"
+        )
+    return max(end, last)

@@ -233,6 +233,7 @@ class Simulation:
         every: int | None = None,
         contacts: bool = True,
         until: float | None = None,
+        overwrite: bool = True,
     ) -> Recorder:
         """Record to an HDF5 file all steps from now on, until the recorder is closed::
 
@@ -240,7 +241,9 @@ class Simulation:
                 sim.run(2.0)
 
         every: steps from frame to frame, by default about 60 frames a second; contacts: keep
-        those of each frame; until [s]: when the run is meant to end, if it is known.
+        those of each frame; until [s]: when the run is meant to end, if it is known; overwrite: a
+        file of that name is replaced, else refused. One that is being written by anybody is never
+        replaced.
         """
         from drystone.recording.recorder import RATE, Recorder
 
@@ -255,7 +258,8 @@ class Simulation:
         switch("record", "contacts", contacts)
         place = as_path("record", path, RecordingError)
         own = not hasattr(self._stepper, "work")  # forces that are no impulses over a step
-        recorder = Recorder.start(self, place, _count(every), contacts, end, own)
+        wanted = switch("record", "overwrite", overwrite)
+        recorder = Recorder.start(self, place, _count(every), contacts, end, own, wanted)
         self.attach(recorder)
         return recorder
 
@@ -272,6 +276,7 @@ class Simulation:
         duration: float,
         *,
         record: bool | str | PathLike[str] = False,
+        overwrite: bool = True,
         every: int | None = None,
         contacts: bool | None = None,
         callback: Callable[[Simulation], Any] | None = None,
@@ -280,10 +285,10 @@ class Simulation:
         """Steps until `duration` seconds more have passed.
 
         record: the name of an HDF5 file, which is returned as a Recording (see ``record``); or
-        True for a Trajectory in memory. every: steps from frame to frame, in memory 1 by default;
-        contacts: keep those of each frame, in memory not by default. callback: called after each
-        step, stops the run by returning False. rng: random numbers for callbacks, kept as
-        ``sim.rng`` and in recordings.
+        True for a Trajectory in memory. overwrite: a file of that name is replaced, else refused.
+        every: steps from frame to frame, in memory 1 by default; contacts: keep those of each
+        frame, in memory not by default. callback: called after each step, stops the run by
+        returning False. rng: random numbers for callbacks, kept as ``sim.rng`` and in recordings.
         """
         seconds = real(duration)
         if seconds is None or not 0 <= seconds < np.inf:
@@ -306,7 +311,9 @@ class Simulation:
 
         until = self._start + (self._count + steps) * self.method.dt
         wanted = contacts is None or contacts
-        with self.record(record, every=every, contacts=wanted, until=until) as recorder:
+        with self.record(
+            record, every=every, contacts=wanted, until=until, overwrite=overwrite
+        ) as recorder:
             recorder.callback = callback
             self._run(steps, 1, False, None, callback)
         return Recording(record)

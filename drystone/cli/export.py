@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import read_recording
-from drystone.cli.words import NUMBER, busy, mistakes
+from drystone.cli.words import NUMBER, SALVAGE, busy, mistakes
 
 FILMS = ("mp4", "gif", "webp")
 TABLES = ("bodies", "contacts", "joints", "reports")
@@ -45,6 +45,7 @@ def export(
     forces: Annotated[
         bool, typer.Option("--forces", help="Draw the contact forces in a video.")
     ] = False,
+    salvage: Annotated[bool, SALVAGE] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Write a recording as a file for other programs.
@@ -68,7 +69,7 @@ def export(
         if forces:
             options["forces"] = True
         _check(kind, options)
-        replay = read_recording(str(recording))
+        replay = read_recording(str(recording), salvage)
         if kind == "csv":
             _write_csv(replay, place, table, start, end)
         else:

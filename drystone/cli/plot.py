@@ -11,7 +11,7 @@ import typer
 
 from drystone.cli.run import SETTINGS
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import NUMBER, busy, complain, make_folder, mistakes
+from drystone.cli.words import NUMBER, SALVAGE, busy, complain, make_folder, mistakes
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def plot(
     method: METHOD = None,
     duration: DURATION = None,
     settings: SETTINGS = None,
+    salvage: Annotated[bool, SALVAGE] = False,
     as_json: AS_JSON = False,
     debug: DEBUG = False,
 ) -> None:
@@ -101,7 +102,7 @@ def plot(
         names = quantities(list(QUANTITIES) if what.strip() == "all" else what)
         word = names[0] if len(names) == 1 else "plots"
         places = _places(names, output or Path(f"{stem(subject)}_{word}.png"))
-        run = _run(subject, names, method, duration, settings)
+        run = _run(subject, names, (method, duration, settings), salvage)
         tolerances = _tolerances(run)
         written = []
         for group, place in places.items():
@@ -138,19 +139,22 @@ def _places(names: tuple[str, ...], output: Path) -> dict[tuple[str, ...], Path]
 def _run(
     subject: str,
     names: tuple[str, ...],
-    method: str | None,
-    duration: float | None,
-    settings: list[str] | None,
+    asked: tuple[str | None, float | None, list[str] | None],
+    salvage: bool,
 ) -> Any:
-    """The recording, or the scene's run."""
+    """The recording, or the scene's run by the method, for the time and with the settings that
+    were asked for."""
     from drystone.cli.run import read_settings
     from drystone.cli.subjects import is_recording, read_recording, read_scene
 
+    method, duration, settings = asked
+    if salvage and not is_recording(subject):
+        raise OptionError(f"--salvage: {subject} is no recording")
     if is_recording(subject):
         for option, value in (("method", method), ("duration", duration), ("set", settings)):
             if value:
                 raise OptionError(f"--{option}: {subject} is a recording, its run is done")
-        return read_recording(subject)
+        return read_recording(subject, salvage)
     scene = read_scene(subject, read_settings(settings), recordings=True)
     return _simulate(scene, names, method, duration)
 

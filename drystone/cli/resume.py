@@ -19,6 +19,14 @@ def resume(
             **NUMBER, help="Simulated time to end at [s]; by default what the run was asked for."
         ),
     ] = None,
+    salvage: Annotated[
+        bool,
+        typer.Option(
+            "--salvage",
+            help="Of a damaged recording: go on from the last checkpoint before the damage; what "
+            "follows is made again, and the damaged file is kept.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")
     ] = False,
@@ -39,11 +47,11 @@ def resume(
         from drystone.cli.watch import watch
         from drystone.resuming import reopen
 
-        simulation, recorder, end = reopen(recording, until)
+        simulation, recorder, end = reopen(recording, until, salvage=salvage)
         start, left = simulation.time, max(end - simulation.time, 0.0)
-        if left == 0.0 and not as_json:
+        if left < simulation.method.dt * (1 - 1e-6):
             recorder.close()
-            typer.echo(f"{recording}: is at {start:g} s already; --until {start + 1:g} goes on")
+            _already(recording, start, as_json)
             return
         title = recording.name
         with recorder:
@@ -66,3 +74,11 @@ def resume(
         if done.stopped:
             complain(f"stopped at {simulation.time:g} s of {end:g} s")
             raise typer.Exit(FAILED)
+
+
+def _already(recording: Path, time: float, as_json: bool) -> None:
+    """There was nothing to do."""
+    if as_json:
+        typer.echo(json.dumps({"recording": str(recording), "from": time, "until": time}))
+    else:
+        typer.echo(f"{recording}: is at {time:g} s already; --until {time + 1:g} goes on")

@@ -58,6 +58,9 @@ ON_FAILURE = Annotated[str | None, typer.Option(help="When a solve fails: report
 RECORD = Annotated[
     Path | None, typer.Option("--record", "-r", help="Record the run to this file (.h5).")
 ]
+OVERWRITE = Annotated[
+    bool, typer.Option("--overwrite", "-f", help="Replace a file that is there (--record).")
+]
 VIEW = Annotated[bool, typer.Option("--view", help="Show it in the browser while it runs.")]
 PICTURE = Annotated[Path | None, typer.Option(help="Draw the end to this file (.png, .pdf, .svg).")]
 PLOTS = Annotated[
@@ -81,6 +84,7 @@ def run(
     on_failure: ON_FAILURE = None,
     settings: SETTINGS = None,
     record: RECORD = None,
+    overwrite: OVERWRITE = False,
     view: VIEW = False,
     picture: PICTURE = None,
     plots: PLOTS = None,
@@ -114,7 +118,7 @@ def run(
         chosen = read_scene(scene, read_settings(settings))
         given = read_options(options)
         seconds = _seconds(chosen.duration if duration is None else duration)
-        _check_places(picture, plots, record)
+        _check_places(picture, plots, record, overwrite)
         simulation = begin(chosen, method, given)
         hint = unheeded(simulation)
         if hint and restitution is None and not as_json:
@@ -122,7 +126,7 @@ def run(
         if view:
             _show(chosen, simulation)
             return
-        _run(chosen, simulation, seconds, (record, picture, plots), as_json)
+        _run(chosen, simulation, seconds, (record, picture, plots), as_json, overwrite)
 
 
 def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulation:
@@ -185,11 +189,18 @@ def _seconds(value: float) -> float:
     return value
 
 
-def _check_places(picture: Path | None, plots: Path | None, record: Path | None) -> None:
+def _check_places(
+    picture: Path | None, plots: Path | None, record: Path | None, overwrite: bool
+) -> None:
     """Said before the run, not after it."""
     if record is not None and record.suffix.lower() not in (".h5", ".hdf5"):
         raise OptionError(f"--record {record}: expected a name ending in .h5")
     if record is not None:
+        if record.exists() and not overwrite:
+            raise OptionError(
+                f"--record {record}: is there already: --overwrite (-f) replaces it, "
+                f"`drystone resume {record}` goes on with it"
+            )
         _check_writable("--record", record)
     if picture is not None and picture.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise OptionError(f"--picture {picture}: expected a name ending in .png, .pdf or .svg")
@@ -225,6 +236,7 @@ def _run(
     seconds: float,
     places: tuple[Path | None, Path | None, Path | None],
     as_json: bool,
+    overwrite: bool,
 ) -> None:
     from drystone.cli.summary import as_object, print_summary
     from drystone.cli.watch import watch
@@ -232,7 +244,10 @@ def _run(
     record, picture, plots = places
     keep = plots is not None
     start = simulation.state.copy()
-    done = watch(simulation, seconds, title=scene.name, bar=not as_json, keep=keep, record=record)
+    done = watch(
+        simulation, seconds, title=scene.name, bar=not as_json, keep=keep, record=record,
+        overwrite=overwrite,
+    )  # fmt: skip
     written = [] if record is None else [record]
     written += _draw(scene, simulation, done, picture, plots)
     if done.stopped:

@@ -22,11 +22,14 @@ def stem(text: str) -> str:
     return Path(text).stem if Path(text).suffix.lower() in known else text
 
 
-def read_recording(text: str) -> Any:
-    """The recording of that name."""
+def read_recording(text: str, salvage: bool = False) -> Any:
+    """The recording of that name; salvage: what of it is whole, and a line for what is not."""
     import drystone as ds
+    from drystone.cli.words import report_damage
 
-    return ds.read_recording(text)
+    out = ds.read_recording(text, salvage=salvage)
+    report_damage(out)
+    return out
 
 
 def read_scene(text: str, settings: dict[str, str] | None = None, recordings: bool = False) -> Any:

@@ -9,7 +9,8 @@ import typer
 
 from drystone.cli.run import METHOD, SETTINGS, named_method, read_settings
 from drystone.cli.subjects import complete_scene, is_recording, read_recording, read_scene, stem
-from drystone.cli.words import NUMBER, WHOLE, busy, mistakes
+from drystone.cli.words import NUMBER, SALVAGE, WHOLE, busy, mistakes
+from drystone.errors import OptionError
 
 
 def view(
@@ -42,6 +43,7 @@ def view(
     host: Annotated[
         str, typer.Option(help="Who may look in: 0.0.0.0 lets other machines.")
     ] = "127.0.0.1",
+    salvage: Annotated[bool, SALVAGE] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Look at a scene while it is simulated, or at a recording.
@@ -60,9 +62,9 @@ def view(
     """
     with mistakes(debug):
         if html is not None:
-            _page(what, html, method, dt, settings, duration)
+            _page(what, html, method, dt, settings, duration, salvage)
             return
-        subject, hints = _subject(what, method, dt, settings)
+        subject, hints = _subject(what, method, dt, settings, salvage)
         from drystone.view.viewer import show
 
         viewer = show(
@@ -74,16 +76,15 @@ def view(
 
 
 def _subject(
-    what: str, method: str | None, dt: float | None, settings: list[str] | None
+    what: str, method: str | None, dt: float | None, settings: list[str] | None, salvage: bool
 ) -> tuple[Any, dict[str, Any]]:
     """A recording, or a simulation from the start: of scenes that say how they are best played
     with, in that way, as far as nothing else is asked for."""
     if is_recording(what):
-        from drystone.errors import OptionError
-
         if method or dt or settings:
             raise OptionError(f"{what} is a recording: --method, --dt and --set do not apply")
-        return read_recording(what), {}
+        return read_recording(what, salvage), {}
+    _no_salvage(what, salvage)
     given = read_settings(settings)
     scene = read_scene(what, given, recordings=True)
     play = dict(scene.view.get("play", {}))
@@ -97,6 +98,11 @@ def _subject(
     return scene.simulation(named_method(method), **options), dict(scene.view)
 
 
+def _no_salvage(what: str, salvage: bool) -> None:
+    if salvage:
+        raise OptionError(f"--salvage: {what} is no recording")
+
+
 def _page(
     what: str,
     html: Path,
@@ -104,12 +110,14 @@ def _page(
     dt: float | None,
     settings: list[str] | None,
     duration: float | None,
+    salvage: bool,
 ) -> None:
     from drystone.view.export_html import write_html
 
     if is_recording(what):
-        replay = read_recording(what)
+        replay = read_recording(what, salvage)
     else:
+        _no_salvage(what, salvage)
         scene = read_scene(what, read_settings(settings), recordings=True)
         options = {} if dt is None else {"dt": dt}
         simulation = scene.simulation(named_method(method), **options)

@@ -55,10 +55,12 @@ def watch(
     keep: bool = False,
     each: Callable[[Simulation], Any] | None = None,
     record: Path | None = None,
+    overwrite: bool = True,
 ) -> Watched:
     """Run for `duration` [s]; Ctrl-C ends it after the step, a second one at once. each: called
     after every step; without it steps that need no Python run many at a time. record: to this
-    file, which can be read whenever and however the run ends; a recorder that the simulation has
+    file, which can be read whenever and however the run ends, in place of one of that name only if
+    overwrite says so; a recorder that the simulation has
     already goes on."""
     out = Watched()
     begin_time, begin = simulation.time, perf_counter()
@@ -67,7 +69,7 @@ def watch(
     with (
         compiled_by_two(simulation),
         _loading() as loaded,
-        _recorded(simulation, record, duration) as recorder,
+        _recorded(simulation, record, duration, overwrite) as recorder,
         _bar(title, duration, bar) as update,
         _interrupts() as stopped,
     ):
@@ -136,11 +138,11 @@ def _loop(simulation: Simulation, count: int, recorder: Any) -> list[StepReport]
     return told
 
 
-def _recorded(simulation: Simulation, path: Path | None, duration: float) -> Any:
+def _recorded(simulation: Simulation, path: Path | None, duration: float, overwrite: bool) -> Any:
     """The recorder of a run, or None, as a context."""
     if path is None:
         return nullcontext(simulation._recorder)
-    return simulation.record(path, until=simulation.time + duration)
+    return simulation.record(path, until=simulation.time + duration, overwrite=overwrite)
 
 
 @contextmanager

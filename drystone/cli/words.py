@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from drystone.errors import DrystoneError, OptionError, SimulationError, SolverError
+from drystone.errors import DrystoneError, OptionError, SimulationError, SolverError, WriteError
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
 FAILED, WRONG = 1, 2  # exit codes: the run or solve failed; the command or a file is wrong
+DAMAGES = 10  # damaged parts of a recording that are named
+SALVAGE: Any = typer.Option(
+    "--salvage", help="Of a damaged recording: leave out what is damaged, and name it."
+)
 KINDS = {
     "lcp": "lcp",
     "mixed-lcp": "mlcp",
@@ -120,6 +124,15 @@ def make_folder(option: str, place: Path) -> None:
         raise OptionError(f"{option} {place}: {error.strerror or error}") from None
 
 
+def report_damage(recording: Any) -> None:
+    """Say what was left out of a recording that is read with --salvage."""
+    damage = recording.damage if recording.salvage else ()
+    for line in damage[:DAMAGES]:
+        complain(f"{recording.path}: damaged, left out: {line}")
+    if len(damage) > DAMAGES:
+        complain(f"{recording.path}: and {len(damage) - DAMAGES} more")
+
+
 def finite(number: float) -> float | None:
     """The number, or None (JSON null) where JSON has no word for it."""
     return float(number) if math.isfinite(number) else None
@@ -157,7 +170,7 @@ def mistakes(debug: bool) -> Iterator[None]:
         if debug:
             raise
         complain(str(error))
-        failed = isinstance(error, SimulationError | SolverError)
+        failed = isinstance(error, SimulationError | SolverError | WriteError)
         raise typer.Exit(FAILED if failed else WRONG) from None
     except KeyboardInterrupt:
         complain("stopped")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from drystone.recording import layout, version_1
+from drystone.recording import layout, older
 
 
 class Facts:
@@ -21,9 +21,14 @@ class Facts:
         return int(self._about["version"])
 
     @property
+    def summed(self) -> bool:
+        """Whether there are sums of everything."""
+        return self.version >= 3
+
+    @property
     def ragged(self) -> dict[str, int]:
         """Datasets with rows of all frames, and the columns of `frames/ends` that say whose."""
-        return version_1.RAGGED if self.version == 1 else layout.RAGGED
+        return older.RAGGED if self.version == 1 else layout.RAGGED
 
     @property
     def dt(self) -> float:

@@ -9,12 +9,16 @@
 | `contacts/...` | all frames' | ``recording.contacts``; of frame k until `frames/ends[k, 0]`, |
 | | | what they share at `ends[k, 5]` (laws) and `ends[k, 6]` (features) |
 | `joints`, `islands`, `seconds` | all frames' | `ends[k, 1]`, `ends[k, 2]`, `ends[k, 3]` |
-| `notes`, `note_sizes` | | texts; that of frame k has number `ends[k, 4]`, -1 for none |
-| `checkpoints/data`, `checkpoints/index` | one each | where a run can go on: steps, frames, end |
-| `runs`, `ended` | one each | when a run began and should end [s]; its number and how it ended |
+| `notes` | | texts; that of frame k has number `ends[k, 4]`, -1 for none |
+| `note_index` | one a text | its end in `notes`, its size, its sum |
+| `checkpoints/data` | | where a run can go on (``recording.packing``) |
+| `checkpoints/index` | one each | steps, frames, size and end in the data, sum of these |
+| `runs`, `ended` | one each | when a run began and should end [s], sum; number, how it ended, sum |
+| `frames/sums` | one a frame | CRC-32 of each part of the frame (``recording.sums``) |
 
 Datasets only grow, and `frames/time` grows last: whatever a killed run left, the shortest of them
-says how many frames there are. Version 1 of the format is read by ``recording.version_1``.
+says how many frames there are. HDF5 has sums of its own for all but the rows. Earlier versions of
+the format, without sums, are read by ``recording.older``.
 """
 
 from __future__ import annotations
@@ -27,12 +31,26 @@ from drystone.model import Model
 from drystone.recording import contacts
 from drystone.recording.reports import COLUMNS
 
-FORMAT, VERSION = "drystone recording", 2
+FORMAT, VERSION = "drystone recording", 3
 CONTACTS, JOINTS, ISLANDS, SECONDS, NOTE, LAWS, FEATURES, ENDS = range(8)  # columns of frames/ends
 RAGGED = {
     contacts.NUMBERS: CONTACTS, contacts.BODIES: CONTACTS, contacts.LAWS: LAWS,
     contacts.FEATURES: FEATURES, "joints": JOINTS, "islands": ISLANDS, "seconds": SECONDS,
 }  # fmt: skip
+SUMS = (
+    "time",
+    "position",
+    "orientation",
+    "velocity",
+    "report",
+    contacts.NUMBERS,
+    contacts.BODIES,
+    contacts.LAWS,
+    contacts.FEATURES,
+    "joints",
+    "islands",
+    "seconds",
+)  # columns of frames/sums; the first is of time, kick and ends
 LEAST, MOST, FRAMES = 1 << 12, 1 << 19, 16  # bytes of a chunk, and the frames it is meant for
 COMPLETE, STOPPED, FAILED = 1, 2, 3  # how a run ended
 
@@ -50,18 +68,19 @@ def datasets(model: Model, forces: bool) -> dict[str, Kind]:
         "islands": ((2,), "<f8"),
         "seconds": ((), "<f8"),
         "notes": ((), "u1"),
-        "note_sizes": ((), "<i8"),
+        "note_index": ((3,), "<i8"),
         "frames/position": ((nb, dim), "<f8"),
         "frames/orientation": ((nb, *turns), "<f8"),
         "frames/velocity": ((nb, model.dof), "<f8"),
         "frames/report": ((len(COLUMNS),), "<f8"),
         "frames/kick": ((), "<f8"),
         "frames/ends": ((ENDS,), "<i8"),
+        "frames/sums": ((len(SUMS),), "<u4"),
         "frames/time": ((), "<f8"),
         "checkpoints/data": ((), "u1"),
-        "checkpoints/index": ((3,), "<i8"),
-        "runs": ((2,), "<f8"),
-        "ended": ((2,), "<i8"),
+        "checkpoints/index": ((5,), "<i8"),
+        "runs": ((3,), "<f8"),
+        "ended": ((3,), "<i8"),
     }
 
 

@@ -8,43 +8,61 @@ the mark is cleared: whatever is not whole there is an error at once.
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 
 from drystone.errors import RecordingError
+from drystone.plain_files import open_plain
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FLAGS, END, SUM, SIZE = 11, 28, 44, 48  # places in the first bytes of the file (version 3)
+SUPERBLOCK = 3  # the version of these bytes that writers of recordings make
 MASK = 0xFFFFFFFF
+PARTS, DEPTH = 100, 3  # datasets and groups in a file, and how deep they may lie
+LAYOUTS = (h5py.h5d.CHUNKED, h5py.h5d.CONTIGUOUS, h5py.h5d.COMPACT)
 
 
 def open_file(path: Path) -> tuple[h5py.File, bool]:
     """The file, and whether it was not closed: its writer still writes, or was killed."""
-    if not path.is_file():
-        raise RecordingError(
-            f"{path}: {'is no file' if path.exists() else 'there is no such file'}"
-        )
     try:
-        with path.open("rb") as file:
-            head = file.read(SIZE)
+        opened = open_plain(path)
     except OSError as error:
-        raise RecordingError(f"{path}: cannot be read: {error.strerror}") from None
+        raise RecordingError(f"{path}: {error.strerror}") from None
+    try:
+        head = opened.read(SIZE)
+        return _through_view(path, opened, head)
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _through_view(path: Path, opened: BinaryIO, head: bytes) -> tuple[h5py.File, bool]:
     if not head:
         raise RecordingError(f"{path}: is empty")
     if head[:8] != SIGNATURE:
         raise RecordingError(
             f"{path}: is no recording: it is not in the format HDF5, or its start is gone"
         )
-    mine = len(head) == SIZE and head[8] == 3
-    live = mine and head[FLAGS] != 0
-    if mine and lookup3(head[:SUM]) != int.from_bytes(head[SUM:], "little"):
+    if len(head) == SIZE and head[8] != SUPERBLOCK:
+        raise RecordingError(f"{path}: is an HDF5 file, but no recording of Drystone's")
+    if len(head) < SIZE or lookup3(head[:SUM]) != int.from_bytes(head[SUM:], "little"):
         raise RecordingError(f"{path}: is damaged: its first bytes are not what was written")
+    live = head[FLAGS] != 0
     try:
-        if not mine:
-            return h5py.File(path, "r", locking="best-effort"), False
-        return h5py.File(View(path, head, live), "r"), live
+        file = h5py.File(View(opened, head, live), "r")
+        try:
+            _check_parts(file, os.fstat(opened.fileno()).st_size)
+        except BaseException:
+            file.close()
+            raise
+        return file, live
+    except RecordingError as error:
+        raise RecordingError(f"{path}: {error}") from None
     except Exception as error:  # whatever HDF5 says of a file that it cannot make out
         said = str(error).split("\n")[0]
         if "truncated" in said:
@@ -53,12 +71,49 @@ def open_file(path: Path) -> tuple[h5py.File, bool]:
         raise RecordingError(f"{path}: cannot be opened: {said}") from None
 
 
+def _check_parts(file: h5py.File, size: int) -> None:
+    """That what the file says it holds lies in it as it is: no links to other files, nothing that
+    is packed, and no array that is larger than the file, so that no file makes us read more bytes
+    than it has."""
+    groups: list[tuple[str, Any]] = [("", file)]
+    seen = 0
+    while groups:
+        where, group = groups.pop()
+        for name in group:
+            seen += 1
+            full = f"{where}{name}"
+            if seen > PARTS or full.count("/") > DEPTH:
+                raise RecordingError("is no recording: it has too many parts")
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise RecordingError(f"is no recording: {full!r} is a link to another place")
+            item = group[name]
+            if isinstance(item, h5py.Group):
+                groups.append((f"{full}/", item))
+            else:
+                _check_array(full, item, size)
+
+
+def _check_array(name: str, item: Any, size: int) -> None:
+    if not isinstance(item, h5py.Dataset):
+        raise RecordingError(f"is no recording: {name!r} is no array")
+    plan = item.id.get_create_plist()
+    if plan.get_nfilters() or plan.get_external_count() or plan.get_layout() not in LAYOUTS:
+        raise RecordingError(f"is no recording: {name!r} is packed, or lies in another file")
+    if item.dtype.hasobject or item.shape is None:
+        raise RecordingError(f"is no recording: {name!r} holds no numbers")
+    if item.nbytes > size:
+        raise RecordingError(
+            f"is damaged: {name!r} claims {item.nbytes} bytes, the file has {size}"
+        )
+
+
 class View(io.RawIOBase):
     """A file to read, as if its writer had closed it; this process may write to it meanwhile."""
 
-    def __init__(self, path: Path, head: bytes, live: bool) -> None:
-        self._file = path.open("rb", buffering=0)
-        self._size = path.stat().st_size
+    def __init__(self, opened: BinaryIO, head: bytes, live: bool) -> None:
+        self._whole = opened  # keeps it open
+        self._file: Any = getattr(opened, "raw", opened)
+        self._size = os.fstat(opened.fileno()).st_size
         clean = bytearray(head[:SUM])
         if live:
             clean[FLAGS] = 0
@@ -88,7 +143,7 @@ class View(io.RawIOBase):
         return n
 
     def close(self) -> None:
-        self._file.close()
+        self._whole.close()
         super().close()
 
 

@@ -16,27 +16,32 @@ from drystone.arguments import answering
 from drystone.errors import DrystoneError, FrameError, RecordingError
 from drystone.model import Model, State
 from drystone.recording import contacts as columns
-from drystone.recording import joint_rows, layout, reports, version_1
+from drystone.recording import joint_rows, layout, older, reports, sums
 from drystone.recording.facts import Facts
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
-from drystone.recording.sums import FIXED, checksum
 from drystone.steppers.base import StepReport
 from drystone.types import Bools, Floats, Ints
-from drystone.values import as_path, frame_number
+from drystone.values import as_path, frame_number, switch
 
 if TYPE_CHECKING:
     from drystone.world import World
 
 T = TypeVar("T")
-OPENED = ("file", "live", "ends", "_about", "_n")
+OPENED = ("file", "live", "ends", "sums", "_about", "_kept", "_lost", "_time")
+PIECE = 256  # frames that are compared with their sums at a time
+SALVAGE = "salvage=True, or --salvage, reads what is whole"
 TRIALS, AGAIN = 5, 0.05  # looks at a file that is being written, and seconds between them
 
 
-def read_recording(path: str | os.PathLike[str]) -> Recording:
-    """Open a recording; RecordingError says what is wrong with a file that is none."""
-    out = Recording(path)
+def read_recording(path: str | os.PathLike[str], *, salvage: bool = False) -> Recording:
+    """Open a recording; RecordingError says what is wrong with a file that is none.
+
+    What is damaged is refused, by name and time, when it is read. salvage: leave out the frames of
+    which anything is damaged, and read the others; ``damage`` of the recording says which.
+    """
+    out = Recording(path, salvage)
     out._open()
     return out
 
@@ -47,11 +52,14 @@ class Recording(Facts):
 
     dt [s]: of a step; every: steps from frame to frame; complete: the run came to its end;
     duration [s]: what was asked for; scene, settings: of the gallery, or None; view: hints for
-    drawing; method: as ``scene_files.method_document`` says it, or None; info: versions.
+    drawing; method: as ``scene_files.method_document`` says it, or None; info: versions; salvage:
+    frames that are damaged are left out.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], salvage: bool = False) -> None:
         self.path = as_path("Recording", path, RecordingError)
+        self.salvage = switch("read_recording", "salvage", salvage)
+        self.sums: np.ndarray | None
         self._columns: dict[str, Floats] = {}  # of reports, that were read
 
     def __getattr__(self, name: str) -> Any:
@@ -67,7 +75,8 @@ class Recording(Facts):
             try:
                 self.file, self.live = open_file(self.path)
                 self._about = self._guard(self._read_about)
-                self._n = self._guard(self._count)
+                self._guard(self._count)
+                self._kept = self._chosen()
                 return
             except RecordingError:
                 if "file" in self.__dict__:
@@ -98,30 +107,134 @@ class Recording(Facts):
                 f"was written by a later version of Drystone ({made}; format {about['version']}, "
                 f"known up to {layout.VERSION})"
             )
-        if int(self.file["sum"][0]) != checksum(self._fixed()):
+        if int(self.file["sum"][0]) != sums.checksum(self._fixed()):
             raise self._bad("is damaged: its model or settings are not what was written")
         return dict(about)
 
     def _fixed(self) -> dict[str, np.ndarray]:
-        return {name: self.file[name][()] for name in FIXED}
+        return {name: self.file[name][()] for name in sums.FIXED}
 
-    def _count(self) -> int:
-        """Frames of which all parts are there."""
-        sets = [item for name, item in self.file["frames"].items() if name != "ends"]
-        self.ends = self.file["frames/ends"][()]
-        n = min(len(self.ends), *(item.shape[0] for item in sets))
-        ends = self.ends[:n]
-        whole = ends[:, layout.NOTE] < self.file["note_sizes"].shape[0]
+    @property
+    def _n(self) -> int:
+        return len(self._kept)
+
+    def _count(self) -> None:
+        """Find the frames of which all parts are there, and where these are."""
+        parts = self.file["frames"]
+        n = min(item.shape[0] for item in parts.values())
+        ends, time, kick = (parts[name][:n] for name in ("ends", "time", "kick"))
+        lost = np.zeros(n, bool)
+        self.sums = None
+        if self.summed:
+            self.sums = parts["sums"][:n]
+            lost = sums.line_sums(time, kick, ends) != self.sums[:, 0]
+        self._time, self.ends, self._lost = time, ends, lost
+        if lost.any():
+            if not self.salvage:
+                raise self._broken("time and place", int(np.argmax(lost)))
+            good = np.maximum.accumulate(np.where(lost, 0, np.arange(n)))
+            first = np.where(lost[0], 0, ends[0]) if n else 0
+            ends = np.where((lost & (good == 0))[:, None], first, ends[good])
+        whole = ends[:, layout.NOTE] < self._notes_there
         for name, column in self.ragged.items():
             whole &= ends[:, column] <= self.file[name].shape[0]
         n = n if whole.all() else int(np.argmin(whole))
-        self.ends = ends[:n]
+        self._time, self.ends, self._lost = time[:n], ends[:n], lost[:n]
         order = np.delete(self.ends, layout.NOTE, axis=1)
         if n == 0 or order[0].any() or (np.diff(order, axis=0) < 0).any():
             raise self._bad("is damaged: its frames are not in order")
-        if (self.ends[1:, layout.NOTE] < 0).any():
+        if (self.ends[1:, layout.NOTE][~lost[1:n]] < 0).any():
             raise self._bad("is damaged: frames without reports")
-        return n
+
+    @property
+    def _notes_there(self) -> int:
+        return int(self.file["note_index" if self.summed else "note_sizes"].shape[0])
+
+    def _chosen(self) -> Ints:
+        """Numbers, in the file, of the frames that are read: all, or those that are whole."""
+        if not self.salvage:
+            return np.arange(len(self.ends))
+        kept = np.flatnonzero(~self._wrong.any(axis=1))
+        if not len(kept):
+            raise self._bad("is damaged: no frame of it is whole")
+        return kept
+
+    @cached_property
+    def _wrong(self) -> Bools:
+        """(frames in the file, parts) of which parts are not what was written: those of
+        ``layout.SUMS``, then the words of the report."""
+        n = len(self.ends)
+        out = np.zeros((n, len(layout.SUMS) + 1), bool)
+        out[:, 0] = self._lost
+        for column, name in enumerate(layout.SUMS[1:], 1):
+            for first in range(0, n, PIECE):
+                last = min(first + PIECE, n)
+                out[first:last, column] = self._differ(name, column, first, last)
+        bad = np.array([text is None for text in self._texts] or [False])
+        out[1:, -1] = bad[self.ends[1:, layout.NOTE]]
+        return out
+
+    def _differ(self, name: str, column: int, first: int, last: int) -> Any:
+        """Of which frames first:last a part is not what was written, or cannot be read."""
+        try:
+            found = self._sums_now(name, first, last)
+        except RecordingError:
+            if last - first == 1:
+                return True
+            middle = (first + last) // 2
+            parts = [(first, middle), (middle, last)]
+            return np.concatenate(
+                [np.broadcast_to(self._differ(name, column, a, b), b - a) for a, b in parts]
+            )
+        return False if self.sums is None else found != self.sums[first:last, column]
+
+    def _sums_now(self, name: str, first: int, last: int) -> Ints:
+        """(last - first,) sums of a part of frames, of what the file holds."""
+        if name not in layout.RAGGED:
+            return sums.row_sums(self.rows(f"frames/{name}", first, last))
+        if name not in self.ragged:
+            name = "contacts"  # of format 1
+        ends = self.ends[first:last, self.ragged[name]]
+        begin = int(self.ends[first - 1, self.ragged[name]]) if first else 0
+        rows, ends = self.rows(name, begin, int(ends[-1])), ends - begin
+        if name not in sums.SHARED:
+            return sums.part_sums(rows, ends)
+        before = self.rows(name, max(begin - 1, 0), begin)
+        count = np.diff(self.ends[:last, layout.CONTACTS], prepend=0)[first:]
+        return sums.shared_sums(rows, before, ends, count)
+
+    @cached_property
+    def damage(self) -> tuple[str, ...]:
+        """What is not as it was written, in words: frames with their times, checkpoints. All of
+        the file is read for it."""
+        out = []
+        names = (*layout.SUMS, "words of the report")
+        for k in np.flatnonzero(self._wrong.any(axis=1)).tolist():
+            parts = [name for name, bad in zip(names, self._wrong[k], strict=True) if bad]
+            out.append(f"frame {k} ({self._when(k)}): {', '.join(parts)}")
+        marks, ok = self._marks
+        for k, mark in enumerate(marks):
+            if not (ok[k] and self._unpacked(mark) is not None):
+                frame = min(max(int(mark[1]) - 1, 0), len(self.ends) - 1)
+                out.append(f"checkpoint {k}{f' ({self._when(frame)})' if ok[k] else ''}")
+        for name, dtype in (("runs", float), ("ended", int)):
+            bad = np.flatnonzero(~self._told(name, dtype)[1])
+            out += [f"{name} {k}" for k in bad.tolist()]
+        return tuple(out)
+
+    def _when(self, k: int) -> str:
+        """The time of a frame in the file; if it is lost, what it should be."""
+        if not self._lost[k]:
+            return f"{self._time[k]:g} s"
+        known = np.flatnonzero(~self._lost)
+        near = int(known[np.argmin(abs(known - k))]) if len(known) else 0
+        begin = float(self._time[near]) if len(known) else 0.0
+        return f"about {begin + (k - near) * self.every * self.dt:g} s"
+
+    def _broken(self, part: str, k: int) -> RecordingError:
+        return self._bad(
+            f"is damaged: {part} of frame {k} ({self._when(k)}) is not what was written ({SALVAGE})"
+        )
 
     @property
     def odd(self) -> bool:
@@ -135,7 +248,8 @@ class Recording(Facts):
         if self.live:
             self.file.close()
             self._columns.clear()
-            for name in ("time", "position", "orientation", "velocity", "notes"):
+            cached = ("time", "position", "orientation", "velocity", "_texts", "_wrong", "damage")
+            for name in cached:
                 self.__dict__.pop(name, None)
             self._open()
         return self._n
@@ -150,8 +264,55 @@ class Recording(Facts):
             raise self._bad(f"is damaged ({str(error).split(chr(10))[0]})") from None
 
     def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
-        """Rows first:last of a dataset (see ``recording.layout``), all by default."""
-        return self._guard(lambda: np.asarray(self.file[name][first:last]))
+        """Rows first:last of a dataset (see ``recording.layout``), all by default, as they are."""
+
+        def read() -> np.ndarray:
+            item = self.file[name]
+            end = item.shape[0] if last is None else last
+            if not 0 <= first <= end <= item.shape[0]:
+                raise ValueError(f"{name} has no rows {first} to {end}")
+            return np.asarray(item[first:end])
+
+        return self._guard(read)
+
+    def frames(self, name: str, first: int, last: int) -> np.ndarray:
+        """Rows first:last of `frames/name`, which are what was written, by their numbers in the
+        file."""
+        try:
+            rows = self.rows(f"frames/{name}", first, last)
+        except RecordingError as error:
+            times = f"{self._when(first)} to {self._when(last - 1)}" if first < last else ""
+            raise RecordingError(f"{error}: {name}, {times} ({SALVAGE})") from None
+        if self.sums is not None and name in layout.SUMS:
+            column = layout.SUMS.index(name)
+            wrong = sums.row_sums(rows) != self.sums[first:last, column]
+            if wrong.any():
+                raise self._broken(name, first + int(np.argmax(wrong)))
+        return rows
+
+    def _every_frame(self, name: str, begin: int = 0) -> np.ndarray:
+        """`frames/name` of all frames that are read, from one on."""
+        kept = self._kept[begin:]
+        if not len(kept):
+            return self.frames(name, 0, 0)
+        breaks = np.flatnonzero(np.diff(kept) > 1) + 1
+        parts = [self.frames(name, int(p[0]), int(p[-1]) + 1) for p in np.split(kept, breaks)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def sizes(self, name: str) -> int:
+        """Rows of a dataset."""
+        return int(self.file[name].shape[0])
+
+    def readable(self) -> None:
+        """That the index of every dataset can be read. Whoever opens the file for writing must ask
+        this first: HDF5 then takes an index that is damaged for one that is being written, and
+        waits for ever."""
+
+        def look(name: str, item: Any) -> None:
+            if getattr(item, "chunks", None) is not None:
+                item.id.chunk_iter(lambda info: None)
+
+        self._guard(lambda: self.file.visititems(look))
 
     def close(self) -> None:
         if "file" in self.__dict__:
@@ -174,47 +335,57 @@ class Recording(Facts):
     @cached_property
     def time(self) -> Floats:
         """(n,) [s]."""
-        return self.rows("frames/time", 0, self._n)
+        return self._time[self._kept]
 
     @cached_property
     def position(self) -> Floats:
         """(n, nb, dim) of centres of mass [m]."""
-        return self.rows("frames/position", 0, self._n)
+        return self._every_frame("position")
 
     @cached_property
     def orientation(self) -> Floats:
         """(n, nb) [rad], or (n, nb, 4)."""
-        return self.rows("frames/orientation", 0, self._n)
+        return self._every_frame("orientation")
 
     @cached_property
     def velocity(self) -> Floats:
         """(n, nb, dof) [m/s, rad/s]."""
-        return self.rows("frames/velocity", 0, self._n)
+        return self._every_frame("velocity")
 
     def state(self, k: int) -> State:
-        k = self._index(k)
+        at = self._index(k)
         parts = ("position", "orientation", "velocity")
-        arrays = [self.rows(f"frames/{name}", k, k + 1)[0] for name in parts]
-        return State(float(self.time[k]), *arrays)
+        arrays = [self.frames(name, at, at + 1)[0] for name in parts]
+        return State(float(self._time[at]), *arrays)
 
     def _index(self, k: int) -> int:
-        return frame_number(k, self._n, self.path.name)
+        """The number in the file of frame k."""
+        return int(self._kept[frame_number(k, self._n, self.path.name)])
 
-    def _part(self, name: str, k: int) -> np.ndarray:
-        """Rows of a ragged dataset that belong to frame k."""
-        column, k = self.ragged[name], self._index(k)
-        first = int(self.ends[k - 1, column]) if k else 0
-        return self.rows(name, first, int(self.ends[k, column]))
+    def _part(self, name: str, at: int) -> np.ndarray:
+        """Rows of a ragged dataset that belong to a frame, by its number in the file."""
+        column = self.ragged[name]
+        first = int(self.ends[at - 1, column]) if at else 0
+        rows = self.rows(name, first, int(self.ends[at, column]))
+        if name not in sums.SHARED:
+            self._compare(name, at, sums.part_sums(rows, np.array([len(rows)])))
+        return rows
 
-    def _shared(self, name: str, k: int, n: int) -> np.ndarray:
-        """The same of rows that contacts share, one for each of the n of frame k."""
-        rows = self._part(name, k)
-        if len(rows) == n:
-            return rows
-        end = int(self.ends[self._index(k), self.ragged[name]])
-        if end == 0:
-            raise self._bad(f"is damaged: there are contacts, but no {name}")
-        return np.repeat(self.rows(name, end - 1, end), n, axis=0)
+    def _compare(self, name: str, at: int, found: Ints) -> None:
+        if self.sums is not None and found[0] != self.sums[at, layout.SUMS.index(name)]:
+            raise self._broken(name, at)
+
+    def _shared(self, name: str, at: int, n: int) -> np.ndarray:
+        """The same of rows that contacts share, one for each of the n of the frame."""
+        rows = self._part(name, at)
+        if len(rows) != n:
+            end = int(self.ends[at, self.ragged[name]])
+            if end == 0:
+                raise self._bad(f"is damaged: there are contacts, but no {name}")
+            rows = self.rows(name, end - 1, end)
+        if n:
+            self._compare(name, at, sums.part_sums(rows, np.array([len(rows)])))
+        return rows if len(rows) == n else np.repeat(rows, n, axis=0)
 
     @cached_property
     def _names(self) -> np.ndarray:
@@ -222,55 +393,85 @@ class Recording(Facts):
 
     def contacts(self, k: int) -> np.ndarray:
         """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start."""
-        kick = float(self.rows("frames/kick", self._index(k), self._index(k) + 1)[0])
+        at = self._index(k)
+        kick = float(self.frames("kick", at, at + 1)[0])
         dim = int(self._about["dim"])
         if self.version == 1:
-            old = self._part("contacts", k)
-            return self._guard(lambda: version_1.read_contacts(old, self._names, dim, kick))
-        parts = {name: self._part(name, k) for name in (columns.NUMBERS, columns.BODIES)}
+            old = self._part("contacts", at)
+            return self._guard(lambda: older.read_contacts(old, self._names, dim, kick))
+        parts = {name: self._part(name, at) for name in (columns.NUMBERS, columns.BODIES)}
         n = len(parts[columns.NUMBERS])
-        parts |= {name: self._shared(name, k, n) for name in (columns.LAWS, columns.FEATURES)}
+        parts |= {name: self._shared(name, at, n) for name in (columns.LAWS, columns.FEATURES)}
         forces = self.keeps_forces
         return self._guard(lambda: columns.read(parts, self._names, dim, forces, kick))
 
     def joints(self, k: int) -> np.ndarray:
         """Forces of the joints in the step that led to frame k, as ``Simulation.joints``."""
-        rows, joints, names = self._part("joints", k), self.model.joints, self.names
+        rows = self._part("joints", self._index(k))
+        joints, names = self.model.joints, self.names
         return self._guard(lambda: joint_rows.read(rows, joints, names, self.model.dim))
 
     @cached_property
-    def notes(self) -> list[str]:
-        """Texts that reports share."""
+    def _texts(self) -> list[str | None]:
+        """Texts that reports share; None for those that are damaged."""
 
-        def read() -> list[str]:
-            sizes, data = self.file["note_sizes"][()], self.file["notes"][()].tobytes()
-            ends = np.cumsum(sizes)
-            return [data[e - s : e].decode() for e, s in zip(ends, sizes, strict=True)]
+        def read() -> list[str | None]:
+            data = self.file["notes"][()].tobytes()
+            if not self.summed:
+                sizes = self.file["note_sizes"][()]
+                return [
+                    data[e - s : e].decode() for e, s in zip(sizes.cumsum(), sizes, strict=True)
+                ]
+            out: list[str | None] = []
+            for row in self.file["note_index"][()]:
+                end, size, total = row.tolist()
+                text = data[end - size : end] if 0 <= size <= end else b""
+                whole = len(text) == size and sums.note_sum(row[:2], text) == total
+                out.append(text.decode() if whole else None)
+            return out
 
         return self._guard(read)
+
+    @property
+    def notes(self) -> list[str]:
+        """Texts that reports share."""
+        return [self._note(number) for number in range(len(self._texts))]
+
+    def _note(self, number: int) -> str:
+        text = self._guard(lambda: self._texts[number])
+        if text is None:
+            first = int(np.argmax(self.ends[:, layout.NOTE] == number))
+            raise self._broken("words of the report", first)
+        return text
 
     def _column(self, name: str) -> Floats:
         """One number of all reports, without the others."""
         if name not in self._columns:
-            place, n = reports.PLACE[name], self._n
-            read = self._guard(lambda: np.asarray(self.file["frames/report"][1:n, place]))
-            self._columns[name] = read
+            place = reports.PLACE[name]
+            breaks = np.arange(PIECE, self._n - 1, PIECE)
+            parts = [
+                self.frames("report", int(part[0]), int(part[-1]) + 1)[part - part[0], place]
+                for piece in np.split(self._kept[1:], breaks)
+                for part in np.split(piece, np.flatnonzero(np.diff(piece) > 1) + 1)
+                if len(part)
+            ]
+            self._columns[name] = np.concatenate(parts) if parts else np.empty(0)
         return self._columns[name]
 
     def reports(self, k: int) -> StepReport:
         """The report of the step that led to frame k, k > 0."""
-        k = self._index(k)
-        if k == 0:
+        at = self._index(k)
+        if at == 0:
             raise FrameError("frame 0 is the start: no step led to it")
-        text = self._guard(lambda: self.notes[int(self.ends[k, layout.NOTE])])
-        parts = self._part("islands", k), self._part("seconds", k)
+        text = self._note(int(self.ends[at, layout.NOTE]))
+        parts = self._part("islands", at), self._part("seconds", at)
         return reports.report_from(self.frame_numbers(k), text, *parts)
 
     def frame_numbers(self, k: int) -> Floats:
         """The numbers of the report that led to frame k, k > 0, in the order of
         ``recording.reports.COLUMNS``."""
-        k = self._index(k)
-        return self.rows("frames/report", k, k + 1)[0]
+        at = self._index(k)
+        return self.frames("report", at, at + 1)[0]
 
     def series(self, name: str) -> Floats:
         """One number of every report, (n - 1,): a field of it ("residual", "contacts"), of its
@@ -279,20 +480,23 @@ class Recording(Facts):
 
     def solved(self) -> Bools:
         """(n - 1,) whether the steps that led to frames met their tolerance."""
-        ok = np.array([reports.solved(text) for text in self.notes], bool)
-        return self._guard(lambda: ok[self.ends[1:, layout.NOTE]])
+        numbers = self.ends[self._kept[1:], layout.NOTE]
+        said = {k: reports.solved(self._note(k)) for k in np.unique(numbers).tolist()}
+        return np.array([said[k] for k in numbers.tolist()], bool)
 
     def stage_seconds(self) -> dict[str, Floats]:
         """Seconds of every stage that was timed, (n - 1,) each."""
-        ends, values = self.ends[:, layout.SECONDS], self.rows("seconds")
+        numbers = self.ends[self._kept[1:], layout.NOTE]
+        stages = {k: reports.stages(self._note(k)) for k in np.unique(numbers).tolist()}
         out: dict[str, Floats] = {}
-        for number, text in enumerate(self.notes):
-            names = reports.stages(text)
-            mine = np.flatnonzero(self.ends[1:, layout.NOTE] == number) if names else ()
-            for place, name in enumerate(names if len(mine) else ()):
-                column = out.setdefault(name, np.zeros(self._n - 1))
-                at = ends[mine] + place
-                column[mine] = self._guard(partial(values.__getitem__, at))
+        for place, number in enumerate(numbers.tolist()):
+            if not stages[number]:
+                continue
+            values = self._part("seconds", self._index(place + 1))
+            for name, value in self._guard(
+                partial(zip, stages[number], values.tolist(), strict=True)
+            ):
+                out.setdefault(name, np.zeros(self._n - 1))[place] = value
         return out
 
     @cached_property
@@ -326,37 +530,85 @@ class Recording(Facts):
         return None if described is None else load(described, name=str(self.path)).world
 
     @property
-    def checkpoints(self) -> Ints:
-        """(c, 3): steps, frames, bytes of the places where the run can be gone on from."""
+    def _marks(self) -> tuple[Ints, Bools]:
+        """(c, 4) of checkpoints: steps, frames, and size and end of their bytes; which of them are
+        as they were written."""
 
-        def read() -> Ints:
-            index, data = self.file["checkpoints/index"], self.file["checkpoints/data"]
-            rows: Ints = index[()]
-            whole = (np.cumsum(rows[:, 2]) <= data.shape[0]) & (rows[:, 1] <= self._n)
-            return rows[: len(rows) if whole.all() else int(np.argmin(whole))]
+        def read() -> tuple[Ints, Bools]:
+            rows: Ints = self.file["checkpoints/index"][()]
+            if self.summed:
+                marks, ok = rows[:, :4], sums.whole_rows(rows)
+            else:
+                marks = np.column_stack([rows, np.cumsum(rows[:, 2])])
+                ok = np.ones(len(rows), bool)
+            there = marks[:, 3] <= self.sizes("checkpoints/data")
+            there &= marks[:, 1] <= len(self.ends)
+            there |= ~ok
+            n = len(rows) if there.all() else int(np.argmin(there))
+            return marks[:n], ok[:n]
 
         return self._guard(read)
 
+    @property
+    def checkpoints(self) -> Ints:
+        """(c, 3): steps, frames, bytes of the places where the run can be gone on from."""
+        return self._whole_marks()[:, :3]
+
+    def _whole_marks(self) -> Ints:
+        marks, ok = self._marks
+        if not (ok.all() or self.salvage):
+            k = int(np.argmin(ok))
+            raise self._bad(f"is damaged: checkpoint {k} is not what was written ({SALVAGE})")
+        return marks[ok]
+
+    def _unpacked(self, mark: Ints) -> dict[str, Any] | None:
+        """A checkpoint, None if it is damaged."""
+        try:
+            data = self.rows("checkpoints/data", int(mark[3] - mark[2]), int(mark[3]))
+            return self._guard(lambda: dict(unpack(data.tobytes())))
+        except RecordingError:
+            return None
+
     def snapshot(self, k: int = -1) -> dict[str, Any]:
         """What ``Simulation.restore`` takes, at a checkpoint."""
-        sizes = self.checkpoints[:, 2]
-        k = frame_number(k, len(sizes), self.path.name, "checkpoint")
-        end = int(sizes[: k + 1].sum())
-        data = self.rows("checkpoints/data", end - int(sizes[k]), end).tobytes()
-        try:
-            return dict(unpack(data))
-        except RecordingError as error:
-            raise self._bad(f"checkpoint {k}: {error}") from None
+        marks = self._whole_marks()
+        k = frame_number(k, len(marks), self.path.name, "checkpoint")
+        out = self._unpacked(marks[k])
+        if out is None:
+            at = min(max(int(marks[k, 1]) - 1, 0), len(self.ends) - 1)
+            raise self._bad(
+                f"is damaged: checkpoint {k} ({self._when(at)}) is not what was written ({SALVAGE})"
+            )
+        return out
+
+    def _told(self, name: str, dtype: Any) -> tuple[np.ndarray, Bools]:
+        """Rows (r, 2) of `runs` or `ended`, and which of them are as they were written."""
+        rows = self.rows(name)
+        if not self.summed:
+            return rows, np.ones(len(rows), bool)
+        return rows[:, :-1].astype(dtype), sums.whole_rows(rows)
+
+    def _told_rows(self, name: str, dtype: Any, lost: float) -> np.ndarray:
+        rows, ok = self._told(name, dtype)
+        if not (ok.all() or self.salvage):
+            raise self._bad(f"is damaged: {name} is not what was written ({SALVAGE})")
+        rows[~ok] = lost
+        return rows
 
     @property
     def runs(self) -> Floats:
         """(r, 2): time when each run of this recording began, and when it was to end [s]."""
-        return self.rows("runs")
+        return self._told_rows("runs", float, np.nan)
+
+    @property
+    def ended(self) -> Ints:
+        """(e, 2): numbers of runs, and how they ended (see ``recording.layout``)."""
+        return self._told_rows("ended", np.int64, -1)
 
     @property
     def complete(self) -> bool:
         """Whether the last run came to its end."""
-        ended = self.rows("ended")
+        ended = self.ended
         last = len(self.runs) - 1
         return bool(((ended[:, 0] == last) & (ended[:, 1] == layout.COMPLETE)).any())
 

@@ -18,8 +18,10 @@ from drystone.model import Model, State
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports
 from drystone.recording.head import Head
+from drystone.recording.locks import Lock
 from drystone.recording.packing import pack
 from drystone.recording.reader import Recording
+from drystone.recording.sums import SHARED, frame_sums, note_rows, with_sums
 from drystone.recording.writer import Rows, Writer, check_place, create
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping.reading import Frames, Left, Spare
@@ -46,6 +48,8 @@ class Recorder:
         self.sim, self.path, self.model = sim, path, model
         self.every, self.contacts = every, contacts
         self._encoder = columns.Encoder(model.dim, model.nb, forces)
+        self._kinds = layout.datasets(model, forces)
+        self._said = {name: self._none(name) for name in SHARED}  # last rows of what frames share
         self.since = 0  # steps since the last frame
         self.spare: Spare = []  # arrays of contacts that were written
         self.pace = every  # steps of a piece
@@ -57,6 +61,8 @@ class Recorder:
         self._joints = {} if model.joints is None else _numbered(model.joints.names)
         self._notes: dict[str, int] = {}
         self._ends = np.zeros(layout.ENDS, np.int64)
+        self._ends[layout.NOTE] = -1
+        self._note_end = self._kept_end = 0  # bytes of texts and of checkpoints
         self._there = 0  # frames that the file has already, and the versions that made them
         self._info: dict[str, str] = {}
         self._tail: Rows = {}
@@ -66,7 +72,13 @@ class Recorder:
 
     @staticmethod
     def start(
-        sim: Any, path: Path, every: int, contacts: bool, until: float, forces: bool
+        sim: Any,
+        path: Path,
+        every: int,
+        contacts: bool,
+        until: float,
+        forces: bool,
+        overwrite: bool = True,
     ) -> Recorder:
         """A new file, beginning with the simulation's present state."""
         out = Recorder(sim, path, every, contacts, forces)
@@ -74,20 +86,19 @@ class Recorder:
         snapshot, first = sim.checkpoint(), sim.state.copy()
         origin, begin = dict(sim.origin), float(sim.time)
         head = Head(sim.world.copy(), sim.model, sim.method, origin, every, contacts, forces)
-        kinds = layout.datasets(sim.model, forces)
+        kinds, lock = out._kinds, check_place(path, overwrite)
 
         def make() -> None:
             steps = int(snapshot["steps"])
-            rows = out._state_rows(first) | out._checkpoint_rows(steps, snapshot)
-            rows["runs"] = np.array([[begin, until]])
+            rows = out._summed(out._state_rows(first)) | out._checkpoint_rows(steps, snapshot)
+            rows["runs"] = with_sums([[begin, until]], "<f8")
             chunks = {n: layout.chunk_rows(n, kind, head.model) for n, kind in kinds.items()}
-            create(path, kinds, chunks, head.parts(), rows)
+            create(lock, kinds, chunks, head.parts(), rows)
 
-        check_place(path)
-        out._writer = Writer(path, tuple(kinds), make)
+        out._writer = Writer(path, tuple(kinds), lock, make)
         return out
 
-    def go_on(self, known: Recording, checkpoint: int, until: float) -> None:
+    def go_on(self, known: Recording, checkpoint: int, until: float, lock: Lock) -> None:
         """Append to the file of a recording, which is closed, from a checkpoint on."""
         steps, frames, _ = (int(x) for x in known.checkpoints[checkpoint])
         self.since = steps - int(known.checkpoints[0][0]) - (frames - 1) * self.every
@@ -98,13 +109,15 @@ class Recorder:
         for name in (columns.LAWS, columns.FEATURES):
             end = int(self._ends[layout.RAGGED[name]])
             if end:
-                self._encoder.last[name] = known.rows(name, end - 1, end)
+                self._encoder.last[name] = self._said[name] = known.rows(name, end - 1, end)
         for name in SAME:
-            self._tail[name] = known.rows(f"frames/{name}", frames, self._there)
+            self._tail[name] = known.frames(name, frames, self._there)
+        self._note_end, self._kept_end = known.sizes("notes"), known.sizes("checkpoints/data")
+        known.readable()
         known.close()
-        self._writer = Writer(self.path, tuple(layout.datasets(self.model, False)))
+        self._writer = Writer(self.path, tuple(self._kinds), lock)
         begin = float(self.sim.time)
-        self._writer.put(lambda: {"runs": np.array([[begin, until]])})
+        self._writer.put(lambda: {"runs": with_sums([[begin, until]], "<f8")})
 
     def before(self) -> None:
         """A step, or a piece of a run, begins: keep where it could be gone on from, if it is time.
@@ -187,7 +200,7 @@ class Recorder:
                 self._keep()
                 if self.since and how != layout.FAILED:
                     self._note_now()  # after the checkpoint: a run that goes on leaves it out
-            writer.put(lambda: {"ended": np.array([[run, how]])})
+            writer.put(lambda: {"ended": with_sums([[run, how]], "<i8")})
         finally:
             self._writer = None
             self.on_end()
@@ -223,7 +236,8 @@ class Recorder:
     def _checkpoint_rows(self, steps: int, snapshot: dict[str, Any]) -> Rows:
         data = np.frombuffer(pack(snapshot), np.uint8)
         self._spent += data.size
-        index = np.array([[steps, self._frames, data.size]])
+        self._kept_end += data.size
+        index = with_sums([[steps, self._frames, data.size, self._kept_end]], "<i8")
         return {"checkpoints/data": data, "checkpoints/index": index}
 
     def _state_rows(self, state: Any) -> Rows:
@@ -307,15 +321,30 @@ class Recorder:
                 self._notes[text] = len(self._notes)
                 new.append(np.frombuffer(text.encode(), np.uint8))
             ends[k, layout.NOTE] = self._notes[text]
-        if len(texts):
-            self._ends = ends[-1]
         rows["frames/ends"] = ends
+        rows = self._summed(rows)
         if new:
             rows["notes"] = np.concatenate(new)
-            rows["note_sizes"] = np.array([part.size for part in new])
+            rows["note_index"] = note_rows(new, self._note_end)
+            self._note_end += rows["notes"].size
         self._frames += n
         self._bytes += sum(part.nbytes for part in rows.values())
         return rows
+
+    def _none(self, name: str) -> np.ndarray:
+        """No rows of a dataset."""
+        shape, dtype = self._kinds[name]
+        return np.empty((0, *shape), dtype)
+
+    def _summed(self, rows: Rows) -> Rows:
+        """Rows of frames with the sums of them."""
+        sums = frame_sums(rows, self._kinds, self._ends, self._said)
+        for name in SHARED:
+            if len(rows.get(name, ())):
+                self._said[name] = np.array(rows[name][-1:], self._kinds[name][1])
+        if len(sums):
+            self._ends = rows["frames/ends"][-1]
+        return rows | {"frames/sums": sums}
 
     def _agree(self, rows: Rows, there: int) -> None:
         """Frames that a killed run left behind are made again: they must be the same."""

@@ -10,6 +10,7 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Mapping
+from math import isnan, nan
 from pathlib import Path
 from queue import Empty, Queue
 from time import perf_counter
@@ -17,9 +18,11 @@ from time import perf_counter
 import h5py
 import numpy as np
 
-from drystone.errors import RecordingError
+from drystone.errors import RecordingError, WriteError
+from drystone.plain_files import kind_of
 from drystone.recording.growing import Growing, make_fixed, make_growing
 from drystone.recording.layout import Kind
+from drystone.recording.locks import Lock
 from drystone.recording.room import Room
 
 FLUSH = 0.2  # [s] of wall time between two flushes
@@ -32,7 +35,7 @@ Batch = tuple[Callable[[], Rows], Callable[[], None] | None]
 
 
 def create(
-    path: Path,
+    lock: Lock,
     growing: Mapping[str, Kind],
     chunks: Mapping[str, int],
     fixed: Mapping[str, np.ndarray],
@@ -43,7 +46,7 @@ def create(
 
     It appears under its name when it is complete.
     """
-    part = _part(path)
+    part = lock.part
     try:
         with h5py.File(part, "w", libver="latest") as file:
             for name, array in fixed.items():
@@ -51,26 +54,35 @@ def create(
             for name, (shape, kind) in growing.items():
                 data = np.asarray(rows.get(name, np.empty((0, *shape))), kind)
                 make_growing(file, name, data, chunks[name])
-        os.replace(part, path)
-    except OSError as error:
+        lock.hold(part)
+        os.replace(part, lock.path)
+    except (OSError, RuntimeError) as error:
         part.unlink(missing_ok=True)
-        raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
+        raise WriteError(f"{lock.asked}: cannot be written: {reason(error)}") from None
 
 
-def check_place(path: Path) -> None:
-    """RecordingError if no file can be made there; said before the run begins."""
-    part = _part(path)
+def check_place(path: Path, overwrite: bool) -> Lock:
+    """The right to make a file there; RecordingError, before the run begins, if none can be made.
+    overwrite: a file that is there may be replaced."""
+    if path.is_dir():
+        raise RecordingError(f"{path}: cannot be written: it is a folder")
+    if path.exists() and not path.is_file():
+        raise RecordingError(f"{path}: cannot be written: {kind_of(path)}")
+    lock = Lock(path)
     try:
-        part.touch()
-        if path.is_dir():
-            part.unlink()
-            raise IsADirectoryError("it is a folder")
+        if path.exists() and not overwrite:
+            raise RecordingError(
+                f"{path}: is there already: record to another file, or say that it may be replaced "
+                "(overwrite=True)"
+            )
+        lock.part.touch()
     except OSError as error:
+        lock.release()
         raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
-
-
-def _part(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
+    except RecordingError:
+        lock.release()
+        raise
+    return lock
 
 
 def reason(error: Exception) -> str:
@@ -86,7 +98,7 @@ def open_to_append(path: Path) -> h5py.File:
     """A file that was closed well, for one writer and many readers."""
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
-    access.set_file_locking(True, True)  # where there are no locks, without
+    access.set_file_locking(False, True)  # the file is locked already
     entries, slots, _, keep = access.get_cache()
     access.set_cache(entries, slots, 0, keep)  # rows go to the file as they are, without a copy
     flags = h5py.h5f.ACC_RDWR | h5py.h5f.ACC_SWMR_WRITE
@@ -98,16 +110,22 @@ def open_to_append(path: Path) -> h5py.File:
 
 class Writer:
     """Appends to the datasets of a file, in the order of `names`, in the background; make: makes
-    the file first, also there.
+    the file first, also there; lock: the right to write it, given back at the end.
 
     Batches are functions that make rows, so that also this is done by the thread. What goes wrong
     is raised as RecordingError by the next ``put`` or by ``close``.
     """
 
     def __init__(
-        self, path: Path, names: tuple[str, ...], make: Callable[[], None] | None = None
+        self,
+        path: Path,
+        names: tuple[str, ...],
+        lock: Lock,
+        make: Callable[[], None] | None = None,
     ) -> None:
-        self.path, self._names, self._make = path, names, make
+        self.path, self._names, self._make, self._lock = path, names, make, lock
+        self._sets: dict[str, Growing] = {}
+        self._last = nan  # [s] time of the last frame that was written
         self._queue: Queue[Batch | None] = Queue(WAITING)
         self._error: Exception | None = None
         self._grown: set[str] = set()  # datasets with rows that were not flushed yet
@@ -139,29 +157,38 @@ class Writer:
             self._go.set()
             self._queue.put(None)
             self._thread.join()
+        self._lock.release()
 
     def _check(self) -> None:
         error = self._error
         if isinstance(error, OSError | RuntimeError):
-            raise RecordingError(
-                f"{self.path}: writing failed: {reason(error)}; what was written before can be read"
+            raise WriteError(
+                f"{self.path}: writing failed: {reason(error)}; {self._kept()}"
             ) from None
         if error is not None:
             raise error
+
+    def _kept(self) -> str:
+        """What is in the file after a failure, in words."""
+        if "frames/time" not in self._sets:
+            return "nothing was kept"
+        n = self._sets["frames/time"].rows
+        until = "" if isnan(self._last) else f", until {self._last:g} s,"
+        return f"{n} frames{until} were kept and can be read"
 
     def _work(self) -> None:
         self._go.wait(BEGIN)  # whoever started this has Python to itself until a loop runs
         try:
             if self._make is not None:
                 self._make()
-            self._file = open_to_append(self.path)
+            self._file = open_to_append(self._lock.path)
         except Exception as error:  # told to whoever records, at their next call
             self._fail(error)
             return
         self._sets = {
             name: Growing(h5py.h5d.open(self._file.id, name.encode())) for name in self._names
         }
-        self._room = Room(self.path, self._sets)
+        self._room = Room(self._lock.path, self._sets)
         try:
             self._append()
         except Exception as error:
@@ -218,6 +245,8 @@ class Writer:
             if name in waiting:
                 self._sets[name].append(waiting[name])
                 self._grown.add(name)
+                if name == "frames/time":
+                    self._last = float(waiting[name][-1][-1])
 
     def _flush(self) -> None:
         """Let others see the rows, in the order in which datasets depend on each other."""

@@ -10,6 +10,7 @@ import numpy as np
 from drystone.errors import MissingExtraError, SceneFileError, ShapeError
 from drystone.geometry.decomposition import decompose
 from drystone.geometry.shapes import ConvexPolyhedron, Shape, TriangleMesh
+from drystone.plain_files import open_plain
 
 ENDINGS = (".obj", ".stl", ".ply", ".off")
 MAX_BYTES = 64 * 2**20
@@ -70,7 +71,7 @@ def read_mesh(path: Path) -> tuple[Any, Any]:
             "meshes in scenes need trimesh: pip install drystone[mesh]"
         ) from None
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             kind = path.suffix.lower()[1:]
             options = {"skip_materials": True} if kind == "obj" else {}
             mesh: Any = trimesh.load_mesh(file, file_type=kind, process=False, **options)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from drystone.errors import SceneFileError
+from drystone.plain_files import open_plain
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 40
@@ -52,10 +53,10 @@ def read_text(path: Path) -> str:
     if path.suffix.lower() not in ENDINGS:
         raise SceneFileError(f"{path}: expected a name ending in {', '.join(ENDINGS)}")
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             raw = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise SceneFileError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise SceneFileError(f"{path}: {error.strerror or error}") from None
     if len(raw) > MAX_BYTES:
         raise SceneFileError(f"{path}: more than {MAX_BYTES // 2**20} MB: too large for a scene")
     try:

@@ -39,7 +39,7 @@ COMMANDS = [
     ("sweep incline --set ratio=1 -m end:blok.x", "'blok': did you mean 'block'?"),
     ("sweep incline --set ratio=1 -j none", "'none': expected a whole number, 1 or more"),
     ("bench scenes --repeats 0", "'0': expected a whole number, 1 or more"),
-    ("plot nix.h5", "nix.h5: there is no such file"),
+    ("plot nix.h5", "nix.h5: No such file"),
     (
         "plot energy.pdf",
         "energy.pdf: expected a scene (`drystone scenes`) or a file (.yaml, .yml, "

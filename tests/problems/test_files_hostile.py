@@ -90,7 +90,7 @@ def test_things_that_are_not_files(tmp_path):
     assert "is a folder" in caught(tmp_path)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert "not a regular file" in caught(pipe)
+    assert "is a named pipe" in caught(pipe)
     with pytest.raises(ds.ProblemFileError):
         ds.read_problem("nul\0byte")
 

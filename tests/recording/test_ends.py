@@ -5,6 +5,7 @@ import pytest
 
 import drystone as ds
 from drystone.cli.watch import watch
+from drystone.recording.locks import Lock
 from drystone.recording.repair import repair
 from drystone.scenes import scene
 
@@ -60,7 +61,8 @@ def test_regular_ends_need_no_repair(tmp_path):
     dt = made().method.dt
     with made().run(10 * dt, record=path, every=5) as rec:
         assert not rec.odd
-    assert not repair(path)
+    with Lock(path) as lock:
+        assert not repair(lock)
     with made().run(0.0, record=path, every=5) as rec:
         assert len(rec) == 1
         assert not rec.odd

@@ -38,9 +38,9 @@ def test_files_that_are_none(tmp_path, recorded):
         assert str(caught.value).startswith(str(bad))
         return str(caught.value)
 
-    assert "no such file" in complaint()
+    assert "No such file" in complaint()
     bad.mkdir()
-    assert "is no file" in complaint()
+    assert "is a folder" in complaint()
     bad.rmdir()
     bad.write_bytes(b"")
     assert "is empty" in complaint()

@@ -8,16 +8,23 @@ import pytest
 
 import drystone as ds
 from drystone.recording import layout
+from drystone.recording.locks import Lock
 from drystone.recording.repair import repair
 
 DATA = Path(__file__).parent / "data"  # made by the code of that format: file, and what was seen
 
 
-@pytest.fixture(params=["planar", "spatial"])
+@pytest.fixture(params=["1_planar", "1_spatial", "2_planar", "2_spatial"])
 def old(request, tmp_path):
     path = tmp_path / "old.h5"
-    path.write_bytes(gzip.decompress((DATA / f"version_1_{request.param}.h5.gz").read_bytes()))
-    return path, np.load(DATA / f"version_1_{request.param}.npz")
+    path.write_bytes(gzip.decompress((DATA / f"version_{request.param}.h5.gz").read_bytes()))
+    return path, np.load(DATA / f"version_{request.param}.npz")
+
+
+def anew(path, salvage=False):
+    """What repair did to a file, in words."""
+    with Lock(path) as lock:
+        return repair(lock, salvage)
 
 
 def check(rec, seen):
@@ -36,11 +43,12 @@ def check(rec, seen):
     assert rec.world is not None
 
 
-def test_a_file_of_format_1_is_read_as_it_is(old):
+def test_a_file_of_an_earlier_format_is_read_as_it_is(old):
     path, seen = old
     before = path.read_bytes()
     with ds.read_recording(path) as rec:
-        assert rec.version == 1
+        assert rec.version < layout.VERSION
+        assert not rec.damage
         check(rec, seen)
         assert len(rec.to_pandas("contacts")) == seen["counts"].sum()
     assert path.read_bytes() == before
@@ -48,17 +56,24 @@ def test_a_file_of_format_1_is_read_as_it_is(old):
 
 def test_it_is_written_anew_to_be_gone_on_with(old):
     path, seen = old
-    assert repair(path)
-    assert not repair(path)
+    assert anew(path) == "written anew"
+    assert not anew(path)
     with ds.read_recording(path) as rec:
         assert rec.version == layout.VERSION
         check(rec, seen)
+        assert not rec.damage
+    if seen["counts"].size != 12:  # the first format knew fewer checkpoints
+        return
+    assert ds.resume(path, until=0.2).time == pytest.approx(0.2)
+    with ds.read_recording(path) as rec:
+        assert not rec.damage
 
 
 @pytest.mark.parametrize("frames", [1, 3])
 def test_in_pieces_of_any_size(old, frames, monkeypatch):
     path, seen = old
     monkeypatch.setattr("drystone.recording.repair.PIECE", frames)
-    assert repair(path)
+    assert anew(path)
     with ds.read_recording(path) as rec:
         check(rec, seen)
+        assert not rec.damage

@@ -160,7 +160,7 @@ def test_limits(tmp_path, text, words):
 
 
 def test_files_that_are_none(tmp_path):
-    for name, words in (("none.yaml", "No such file"), ("a.txt", ".yaml"), ("d.yaml", "directory")):
+    for name, words in (("none.yaml", "No such file"), ("a.txt", ".yaml"), ("d.yaml", "folder")):
         (tmp_path / "d.yaml").mkdir(exist_ok=True)
         with pytest.raises(ds.SceneFileError, match=words):
             scene_files.read(tmp_path / name)

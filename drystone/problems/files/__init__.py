@@ -6,9 +6,9 @@ What a file holds is told from its content; the name only chooses the format whe
 from __future__ import annotations
 
 from os import PathLike
-from stat import S_ISDIR, S_ISREG
 
 from drystone.errors import ArrayError, ProblemError, ProblemFileError
+from drystone.plain_files import open_plain
 from drystone.problems import Problem
 from drystone.problems.files import archive, fclib, siconos, text_write
 from drystone.values import as_path, text
@@ -31,17 +31,11 @@ def read_problem(path: str | PathLike[str]) -> Problem:
     """
     place = as_path("read_problem", path, ProblemFileError)
     try:
-        mode = place.stat().st_mode
-        if S_ISDIR(mode):
-            raise ProblemFileError(f"{place}: is a folder: expected a problem file")
-        if not S_ISREG(mode):  # a pipe would block, a device may never end
-            raise ProblemFileError(f"{place}: is not a regular file")
-        with place.open("rb") as file:
+        with open_plain(place) as file:
             magic = file.read(8)
     except OSError as error:
-        raise ProblemFileError(f"{place}: {error.strerror or error}") from None
-    except ValueError as error:  # a name that no file system takes
-        raise ProblemFileError(f"{str(path)!r}: {error}") from None
+        shown = place if str(place).isprintable() else repr(str(place))
+        raise ProblemFileError(f"{shown}: {error.strerror or error}") from None
     try:
         if magic == HDF5_MAGIC:
             return fclib.read(place)

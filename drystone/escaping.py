@@ -1,0 +1,71 @@
+"""Texts that were written by others, made harmless for where they are shown.
+
+Names of bodies, titles and descriptions of scenes, paths and what errors quote come from files that
+anybody may have written. Each place where a text is shown has one function here, and every text
+goes through it on its way there.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+LONGEST = 2000  # characters of one text that are shown
+# ASCII that means something to Markdown, and what begins a link by itself
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+_CELL = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for a formula
+
+
+def for_html(text: object) -> str:
+    """In a page: as it is, never as tags or attributes."""
+    return html.escape(for_line(text), quote=True)
+
+
+def for_markdown(text: object) -> str:
+    """In Markdown that may be rendered with HTML: every sign as a character reference, so that
+    neither Markdown, nor HTML, nor what looks for addresses or JSX sees any of them."""
+    return _MARKDOWN.sub(lambda found: f"&#{ord(found[1])};", for_line(text))
+
+
+def for_figure(text: object) -> str:
+    """In a figure: dollar signs begin no formula."""
+    return for_line(text).replace("\\", "\N{REVERSE SOLIDUS OPERATOR}").replace("$", r"\$")
+
+
+def for_cell(text: object) -> object:
+    """In a cell of a table that a spreadsheet may open: text, never a formula. Numbers stay."""
+    if not isinstance(text, str):
+        return text
+    return f"'{text}" if text.lstrip(" ").startswith(_CELL) else text
+
+
+def for_line(text: object) -> str:
+    """On one line of a terminal, or as a label: what would move the cursor, change colours, turn
+    the direction of writing or hide is written as an escape."""
+    return _visible(str(text), "")
+
+
+def for_lines(text: object) -> str:
+    """The same of a text of several lines."""
+    return _visible(str(text), "\n")
+
+
+def _visible(text: str, kept: str) -> str:
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}..."
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c in kept or not _hidden(c) else _escape(c) for c in text)
+
+
+def _hidden(c: str) -> bool:
+    """Controls, formats (direction of writing, zero width), surrogates, line separators."""
+    return unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def _escape(c: str) -> str:
+    code = ord(c)
+    return (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )
