@@ -87,7 +87,7 @@ class Recording(Facts):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, or a pickle, is the name of the file, which is opened when it is asked for."""
-        return type(self), (self.path.absolute(),)
+        return type(self), (self.path.absolute(), self.salvage)
 
     def _bad(self, what: str) -> RecordingError:
         return RecordingError(f"{self.path}: {what}")

@@ -82,7 +82,7 @@ def kill(tmp_path, moments, seed, longer=1, seconds=0.8):
     for k in range(moments):
         name = list(STEPS)[k % len(STEPS)]
         path = tmp_path / f"{k}.h5"
-        steps = longer * STEPS[name]
+        steps = int(longer * STEPS[name])
         alive = killed_after(path, name, steps, rng.uniform(0.0, seconds), there=k % 4 < 3)
         if not path.exists():  # before the file had its first frame
             assert alive
@@ -98,7 +98,7 @@ def kill(tmp_path, moments, seed, longer=1, seconds=0.8):
 
 
 def test_killed_at_five_moments(tmp_path):
-    assert kill(tmp_path, 5, 1)
+    assert kill(tmp_path, 5, 1, 0.3, 0.3)
 
 
 @pytest.mark.kills
