@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from drystone.dynamics.springs import TorsionSpring as TorsionSpring
     from drystone.errors import ArgumentError as ArgumentError
     from drystone.errors import ArrayError as ArrayError
+    from drystone.errors import CollidingContactsError as CollidingContactsError
     from drystone.errors import DescriptionError as DescriptionError
     from drystone.errors import DrystoneError as DrystoneError
     from drystone.errors import FrameError as FrameError
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from drystone.steppers.base import Conditions as Conditions
     from drystone.steppers.base import EnergyLedger as EnergyLedger
     from drystone.steppers.base import StepReport as StepReport
+    from drystone.steppers.event_driven.forces.choices import Alternative as Alternative
     from drystone.steppers.event_driven.impulses.collide import CollisionLaw as CollisionLaw
     from drystone.steppers.event_driven.options import EventDriven as EventDriven
     from drystone.steppers.penalty.options import Penalty as Penalty
@@ -238,8 +240,10 @@ _HOMES: dict[str, str] = {
     "Sphere": "geometry.shapes",
     "Superquadric": "geometry.shapes",
     "TriangleMesh": "geometry.shapes",
+    "Alternative": "steppers.event_driven.forces.choices",
     "ArgumentError": "errors",
     "ArrayError": "errors",
+    "CollidingContactsError": "errors",
     "FrameError": "errors",
     "IgnoredWarning": "errors",
     "QuantityError": "errors",

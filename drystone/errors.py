@@ -95,6 +95,17 @@ class UnsupportedPairError(DrystoneError, TypeError):
     """Two kinds of shapes have no contact kernel; the message names both bodies."""
 
 
+class CollidingContactsError(DrystoneError, ValueError):
+    """Forces were asked for at an instant at which contacts collide; the message names them.
+
+    contacts: {name: speed of approach [m/s]}.
+    """
+
+    def __init__(self, message: str, contacts: dict[str, float] | None = None) -> None:
+        super().__init__(message)
+        self.contacts = contacts or {}
+
+
 class SimulationError(DrystoneError, RuntimeError):
     """A run cannot go on; the message says which body, when, and why.
 

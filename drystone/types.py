@@ -67,6 +67,9 @@ class Solution:
     dual: w = M z + q, or the velocities u = W r + q.
     velocity: generalised velocities v of a global friction problem, else None.
     residual, residual_unit: judged by the problem itself; with units scaled out in the second.
+    primal, gap: of a friction problem: the distance of u~ from K* and of r from K relative to |q|,
+        and sum |r_i.u~_i| relative to |q|^2, unit-free. They see errors of velocities that the
+        residual divides by large impulses; SOLVED means all four within the tolerance.
     methods: every method that ran, in order (more than one for ``auto``).
     ray: direction of an unbounded ray (lemke, dantzig): z >= 0 with z_i > 0 => (M z)_i <= 0.
     basis: what a later solve can start from (F6): bool mask of an LCP's basic variables, or the
@@ -87,6 +90,8 @@ class Solution:
     methods: tuple[str, ...]
     dual: Floats
     velocity: Floats | None = None
+    primal: float = 0.0
+    gap: float = 0.0
     ray: Floats | None = None
     basis: Any = None
     solutions: tuple[Floats, ...] | None = None

@@ -153,6 +153,8 @@ def _row(file: Path, problem: Problem, solution: Solution) -> dict[str, Any]:
         "status": solution.status.name.lower(),
         "residual": finite(solution.residual),
         "residual_unit": finite(solution.residual_unit),
+        "primal": finite(solution.primal),
+        "gap": finite(solution.gap),
         "iterations": int(solution.iterations),
         "seconds": finite(solution.seconds),
     }

@@ -10,11 +10,12 @@ import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.kernels import blocks as kernels
+from drystone.kernels.optimality import contact_optimality
 from drystone.problems import _check
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import SMALL, MassMatrix
-from drystone.problems.residual import friction_residuals
+from drystone.problems.residual import friction_optimality, friction_residuals
 from drystone.types import Bools, Floats
 from drystone.values import among, text, whole
 
@@ -170,6 +171,15 @@ class FrictionProblem(_Contacts):
             res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
             return float(res[0]), float(res[1])
         return friction_residuals(r, u, form.q, form.mu, form.unit, self.law, form.slip, self.k)
+
+    def optimality(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        """(primal, gap) of r: errors of velocities and of energy; see ``problems.residual``."""
+        form = self.form
+        r, u = form.impulses(value), form.velocities(self.dual(value) if dual is None else dual)
+        if self.slip is None and self.k in (0, 2):
+            out = contact_optimality(form.key, r, u, form.q, form.mu, form.unit, LAWS[self.law])
+            return float(out[0]), float(out[1])
+        return friction_optimality(r, u, form.q, form.mu, form.unit, self.law, form.slip, self.k)
 
     def __repr__(self) -> str:
         return (
@@ -336,6 +346,9 @@ class GlobalFrictionProblem(_Contacts):
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         value = _check.given("value", value, self.size)
         return self.local.residuals(value, self.dual(value) if dual is None else dual)
+
+    def optimality(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        return self.local.optimality(value, self.dual(value) if dual is None else dual)
 
     def __repr__(self) -> str:
         return f"GlobalFrictionProblem(nc={self.nc}, ndof={self.q.size}, dim={self.dim})"

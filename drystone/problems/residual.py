@@ -8,6 +8,14 @@ the largest -d_j.u_t over its directions (lambda of T1), and P_K projects on the
 Impulses that run away (see ``kernels.blocks.ran_away``) are the mark of a problem without a
 solution, not a small error: their residual is infinite.
 
+That residual is blind where impulses are large beside q, as in a wedge that nearly jams: an error
+in the velocities is divided by |r|, and the gap r.u~, which bounds the square of their error, by
+|r|^2. So friction problems have two measures more, unit-free and relative to q alone, and an answer
+is a solution if all are within the tolerance:
+primal = |(dist(u~, K*), dist(r, K))| / |q|, and gap = sum |r_i.u~_i| / |q|^2. What lies within the
+rounding of u = W r + q counts as zero. For the convex law the kinetic energy of the error of the
+velocities is at most r.u, where u and r are feasible.
+
 LCP: res = |min(z, w)| / |q|; boxed: |z - mid(lower, z - w, upper)| / |q|, which is the same.
 """
 
@@ -16,6 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.kernels.blocks import box_residuals, ran_away
+from drystone.kernels.optimality import NOISE
 from drystone.types import Floats
 
 EPS = float(np.finfo(np.float64).eps)
@@ -64,6 +73,53 @@ def friction_residuals(
         ratio(_norm(plain), _norm(q), _norm(r), _norm(u)),
         ratio(unit_f, unit_q, unit_r, unit_u),
     )
+
+
+def friction_optimality(
+    r: Floats,
+    u: Floats,
+    q: Floats,
+    mu: Floats,
+    unit: Floats,
+    law: str,
+    slip: Floats | None = None,
+    k: int = 0,
+) -> tuple[float, float]:
+    """(primal, gap) of contacts, any law; arguments as in ``friction_residuals``."""
+    root = unit[:, None]
+    r, u, q = r * root, u / root, q / root
+    size = np.linalg.norm(r, axis=1)
+    noise = NOISE * (size + np.linalg.norm(q, axis=1))
+    away, outside, work = np.zeros((3, mu.size))
+    bilateral = mu < 0
+    sliding = slip.any(axis=1) if slip is not None else np.zeros(mu.size, dtype=bool)
+    rest = ~bilateral & ~sliding
+    away[bilateral] = np.linalg.norm(u[bilateral], axis=1)
+    if slip is not None:
+        away[sliding] = np.maximum(-u[sliding, 0], 0.0)
+        error = contact_errors(r[sliding], u[sliding], mu[sliding], law, slip[sliding], k)
+        outside[sliding] = np.hypot(
+            np.linalg.norm(error[:, 1:], axis=1), np.minimum(r[sliding, 0], 0.0)
+        )
+        work[sliding] = np.abs(r[sliding, 0] * u[sliding, 0])
+    shifted, m = u[rest], mu[rest]
+    outside[rest] = np.linalg.norm(r[rest] - project_cone(r[rest], m, k), axis=1)
+    if law == "static":
+        force, speed = np.linalg.norm(r[rest, 1:], axis=1), np.linalg.norm(u[rest, 1:], axis=1)
+        push = np.einsum("ij,ij->i", r[rest, 1:], u[rest, 1:])
+        away[rest] = np.maximum(-u[rest, 0], 0.0)
+        work[rest] = np.abs(r[rest, 0] * u[rest, 0]) + np.maximum(push, 0.0)
+        work[rest] += speed * np.maximum(m * r[rest, 0] - force, 0.0)
+    else:
+        if law == "coulomb":
+            shifted[:, 0] += m * slip_speed(shifted[:, 1:], k)
+        away[rest] = np.linalg.norm(project_cone(-shifted, m, k), axis=1)
+        work[rest] = np.abs(np.einsum("ij,ij->i", r[rest], shifted))
+    primal = np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - NOISE * size, 0.0) ** 2
+    gap = work[np.linalg.norm(u, axis=1) > noise]
+    scale = _norm(q)
+    scale = scale if scale >= EPS else 1.0
+    return float(np.sqrt(primal.sum())) / scale, float(gap.sum()) / scale**2
 
 
 def contact_errors(

@@ -3,6 +3,7 @@
 | problem | methods, in order |
 |---|---|
 | friction, smooth cones | nsgs, newton, interior-point; rounds of nsgs and newton; lemke, admm |
+| the same, impulses large beside q | also: are all loaded contacts at rest (jam, ``_jammed``) |
 | the same, very large | nsgs, apgd, admm |
 | known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, interior-point, pgs |
 | LCP of at most 4 rows | all bases in one kernel call (enumerative), then as below |
@@ -28,7 +29,8 @@ from drystone.kernels import nsgs as kernels
 from drystone.kernels.tiny import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
-from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers._jammed import at_rest, impulse_ratio
+from drystone.solvers.base import LEAST, Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Status
 
@@ -39,6 +41,7 @@ ROUNDS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
 TINY = 4  # rows of an LCP whose bases are all looked at
+JAMMED = 100.0  # |r| / |q|, unit-free, from which contacts at rest are looked for
 LARGE = 20_000  # contacts; beyond, W is not factorised
 SPARSE = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
 
@@ -72,7 +75,7 @@ class Auto(Solver):
         ):
             return search.result()
         for name, options in _chain(problem, smooth):
-            method = _method(name, limits.tol, options)
+            method = _method(name, search.tol, options)
             if method.refuses(problem) is not None:
                 continue
             if search.took(name, search.run(method, bool(options))) or limits.expired():
@@ -178,6 +181,8 @@ class _Search:
         )
         self.last = self.best
         self.least = np.inf
+        self.tol = limits.tol
+        self.jam = False
         self.verdict: Answer | None = None
         self.methods: list[str] = []
         self.iterations = 0
@@ -186,7 +191,7 @@ class _Search:
         """From the last point if `onward`, else from the best; at most half the time left."""
         answer = self.last if onward else self.best
         value = None if answer is None else answer.value
-        share = Limits(self.limits.tol, 0.5 * self.limits.left())
+        share = Limits(self.tol, 0.5 * self.limits.left())
         return method.run(self.problem, Start(value, self.basis), share)
 
     def took(self, name: str, answer: Answer) -> bool:
@@ -198,7 +203,13 @@ class _Search:
             answer.dual = self.problem.dual(answer.value)
         if answer.residuals is None:
             answer.residuals = self.problem.residuals(answer.value, answer.dual)
-        worst = max(answer.residuals)
+        residual = max(answer.residuals)
+        worst = residual
+        if isinstance(self.problem, FrictionProblem) and residual <= self.limits.tol:
+            worst = max(residual, *self.problem.optimality(answer.value, answer.dual))
+            if worst > self.limits.tol:  # the methods that follow aim at a smaller residual
+                aim = 0.1 * residual * self.limits.tol / worst
+                self.tol = min(self.tol, max(aim, LEAST))
         if answer.status is Status.INFEASIBLE and not worst <= self.limits.tol:
             self.verdict = answer
             return True
@@ -206,7 +217,20 @@ class _Search:
             self.verdict = answer
         if worst < self.least or self.best is None:
             self.best, self.least = answer, worst
+        if residual <= self.limits.tol and name != "jam" and self._jams(answer):
+            return True
         return worst <= self.limits.tol
+
+    def _jams(self, answer: Answer) -> bool:
+        """Whether impulses large beside q are those of contacts at rest; then they are found."""
+        problem = self.problem
+        if self.jam or not isinstance(problem, FrictionProblem) or problem.matrix_free:
+            return False
+        if impulse_ratio(problem, answer.value) < JAMMED:
+            return False
+        self.jam = True
+        held = at_rest(problem, answer.value, self.limits)
+        return held is not None and self.took("jam", Answer(held, Status.SOLVED, 1))
 
     def result(self) -> Answer:
         best = self.best if self.best is not None else self.verdict

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
+from scipy.optimize import linprog
 
 from drystone.errors import OptionError
 from drystone.kernels import enumerate as kernels
@@ -17,6 +19,8 @@ from drystone.solvers.boxes import BoxReduction
 from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
 
+ACCURATE = 1e-9  # largest measure of a point that is listed
+DEPENDENT = 1e-11  # of the largest singular value: less is rounding, as in ``kernels.enumerate``
 ROOM = 512  # solutions that one call of the kernel may write
 
 
@@ -24,13 +28,17 @@ ROOM = 512  # solutions that one call of the kernel may write
 class Enumerative(Solver):
     """Tries every combination of index sets (LCP) or contact states (planar friction).
 
-    Returns all isolated solutions, and of solution sets that are not points their vertices;
+    Every point that is listed has been judged by the problem itself: its residual, that no force
+    pulls or leaves its cone, velocities and energy. Returns all isolated solutions, and of solution
+    sets that are not points (dependent rows) their vertices;
     ``info["segments"]`` lists the pairs (i, j) of solutions joined by solutions, and
     ``info["rays"]`` directions along which a solution extends without bound. No solution at all
     is a proof: status INFEASIBLE.
 
     max_size: refuse problems with more than 2^max_size combinations (a planar contact counts 2).
-    max_solutions: stop after so many; ``info["complete"]`` says whether all were found.
+    max_solutions: stop after so many; ``info["complete"]`` says whether all were found: False also
+        where rounding leaves open whether some combination has a solution (``info["doubtful"]``
+        counts them).
     """
 
     max_size: int = 16
@@ -67,19 +75,25 @@ class Enumerative(Solver):
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
         pieces, back = _statement(problem)
-        found = Search(pieces, self.max_solutions, limits)
+
+        def error(y: Floats) -> float:
+            return _error(problem, np.asarray(back(y)))
+
+        found = Search(pieces, self.max_solutions, limits, error)
         points = [np.asarray(back(y)) for y in found.values]
         info: dict[str, Any] = {
             "count": len(points),
             "combinations": found.tried,
             "singular": found.singular,
             "complete": found.complete,
+            "doubtful": found.doubtful,
             "segments": (),
             "rays": (),
         }
         extras: dict[str, Any] = {"info": info, "solutions": tuple(points)}
         if not points:
-            status = Status.INFEASIBLE if found.complete else Status.TIME_LIMIT
+            status = Status.INFEASIBLE if found.complete else Status.STALLED
+            status = Status.TIME_LIMIT if limits.expired() else status
             return Answer(np.zeros(problem.size), status, found.tried, extras=extras)
         info["segments"] = _segments(problem, points)
         if found.singular:
@@ -106,6 +120,34 @@ class Pieces:
     def combinations(self) -> int:
         return int(np.prod(self.count, dtype=object)) if self.count.size else 1
 
+    def member(self, modes: Ints) -> Floats | None:
+        """A vertex of the piece of these modes by the simplex method, or None if it is empty."""
+        p, g = self.A.shape
+        role = np.full(p, kernels.FREE)
+        role[self.always_rows] = kernels.ZERO
+        allowed = np.zeros(g, bool)
+        for e, mode in enumerate(modes):
+            rows, columns = self.rows[e], self.columns[e, mode]
+            role[rows[rows >= 0]] = self.roles[e, mode][rows >= 0]
+            allowed[columns[columns >= 0]] = True
+        bounds = np.where(allowed, np.inf, 0.0)
+        low = np.zeros(g)
+        low[self.always_columns], bounds[self.always_columns] = -np.inf, np.inf
+        scaled, scale = _balanced(self)
+        zero, sign = role == kernels.ZERO, np.where(role == kernels.BELOW, 1.0, -1.0)
+        one_sided = (role == kernels.ABOVE) | (role == kernels.BELOW)
+        size = max(float(np.abs(scaled.b).max(initial=0.0)), 1e-300)
+        found = linprog(
+            np.ones(g) * (low == 0.0),
+            A_eq=scaled.A[zero] if zero.any() else None,
+            b_eq=-scaled.b[zero] / size if zero.any() else None,
+            A_ub=(sign[:, None] * scaled.A)[one_sided] if one_sided.any() else None,
+            b_ub=(-sign * scaled.b)[one_sided] / size if one_sided.any() else None,
+            bounds=np.column_stack([low, bounds]),
+            method="highs-ds",
+        )
+        return None if found.x is None else np.asarray(scale * found.x * size)
+
     def homogeneous(self) -> Pieces:
         """Directions of its unbounded pieces: b = 0, and the positive columns sum to one."""
         p, g = self.A.shape
@@ -120,10 +162,18 @@ class Pieces:
 
 
 class Search:
-    """Runs the kernel in chunks. values: distinct solutions y, in order of their modes."""
+    """Runs the kernel in chunks. values: distinct solutions y, in order of their modes.
 
-    def __init__(self, given: Pieces, most: int, limits: Limits) -> None:
+    error: measures a point y; those that the kernel takes for vertices and that are beyond
+    ACCURATE are replaced by a point of the same piece that is within, or left out.
+    """
+
+    def __init__(
+        self, given: Pieces, most: int, limits: Limits, error: Callable[[Floats], float]
+    ) -> None:
         pieces, scale = _balanced(given)
+        self._given, self._error = given, error
+        self.doubtful = 0
         p, g = pieces.A.shape
         ne = pieces.count.size
         total = pieces.combinations
@@ -142,11 +192,34 @@ class Search:
                 picks, state, modes, values,
             )  # fmt: skip
             for k in range(int(state[kernels.FOUND])):
-                self._keep(_polished(given, scale * values[k]))
+                vertex = self._judged(scale * values[k], modes[k])
+                if vertex is not None:
+                    self._keep(vertex)
             state[kernels.FOUND] = 0
         self.tried = int(state[kernels.NEXT])
         self.singular = int(state[kernels.SINGULAR])
-        self.complete = self.tried == total and not state[kernels.SKIPPED]
+        self.complete = self.tried == total and not (state[kernels.SKIPPED] or self.doubtful)
+
+    def _judged(self, y: Floats, modes: Ints) -> Floats | None:
+        """The most accurate of a vertex, the vertex polished, and a point of its piece by linear
+        programming; None if all of them fail."""
+        best, least = y, self._error(y)
+        polished = _polished(self._given, y)
+        error = self._error(polished)
+        if error <= least:
+            best, least = polished, error
+        if least > ACCURATE:
+            member = self._given.member(modes)
+            if member is None:
+                return None  # rounding made the vertex: its piece is empty
+            for other in (_polished(self._given, member), member):
+                error = self._error(other)
+                if error < least:
+                    best, least = other, error
+        if least > ACCURATE:
+            self.doubtful += 1
+            return None
+        return best
 
     def _keep(self, y: Floats) -> None:
         """Several choices of rows may lead to one vertex; other supports cannot."""
@@ -181,7 +254,7 @@ def _polished(pieces: Pieces, y: Floats) -> Floats:
     tight = np.abs(u) <= 1e-9 * size
     out = np.zeros_like(y)
     block = pieces.A[np.ix_(tight, support)]
-    out[support] = np.linalg.lstsq(block, -pieces.b[tight], rcond=None)[0]
+    out[support] = np.linalg.lstsq(block, -pieces.b[tight], rcond=DEPENDENT)[0]
     better = np.abs(pieces.A @ out + pieces.b)[tight].max(initial=0.0)
     return out if better <= np.abs(u)[tight].max(initial=0.0) else y.copy()
 
@@ -264,8 +337,17 @@ def _planar(problem: FrictionProblem) -> tuple[Pieces, Any]:
     return pieces, lambda y: folded.value(G @ y)
 
 
+def _error(problem: Any, point: Floats) -> float:
+    """The worst measure of a point: residuals, and for friction velocities and energy."""
+    dual = problem.dual(point)
+    error = max(problem.residuals(point, dual))
+    if isinstance(problem, FrictionProblem):
+        error = max(error, *problem.optimality(point, dual))
+    return error
+
+
 def _solves(problem: Any, point: Floats) -> bool:
-    return max(problem.residuals(point)) <= 1e-9
+    return _error(problem, point) <= ACCURATE
 
 
 def _segments(problem: Any, points: list[Floats]) -> tuple[tuple[int, int], ...]:
@@ -287,7 +369,7 @@ def _rays(
     """Directions along which some solution extends without bound."""
     origin = np.asarray(back(np.zeros(pieces.A.shape[1])))
     out = []
-    for y in Search(pieces.homogeneous(), most, limits).values:
+    for y in Search(pieces.homogeneous(), most, limits, lambda y: 0.0).values:
         direction = np.asarray(back(y)) - origin
         ends = (point + t * direction for point in points[:64] for t in (1.0, 30.0))
         if direction.any() and any(_solves(problem, end) for end in ends):

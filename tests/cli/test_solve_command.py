@@ -20,6 +20,8 @@ KEYS = [
     "status",
     "residual",
     "residual_unit",
+    "primal",
+    "gap",
     "iterations",
     "seconds",
 ]

@@ -17,7 +17,6 @@ from drystone.model import Joints, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
 from drystone.steppers.event_driven.forces import (
     Alternative,
-    ContactState,
     Tolerances,
     solutions,
 )
@@ -31,6 +30,7 @@ from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Sleepers
 from drystone.steppers.event_driven.storm import Storms
 from drystone.steppers.event_driven.tables import contacts_of
+from drystone.steppers.event_driven.touch import Rows
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import contact_table, joint_table
@@ -303,22 +303,23 @@ class EventStepper:
             return self._shown.storms.stepper.problem()
         if now is None:
             return None
-        state = self._whole(now.state) if self.scene.sleepers else now.rows.state
+        state = (self._whole(now.state) if self.scene.sleepers else now.rows).state
         if state.nc == 0:
             return None
         return friction_problem(System(state, np.arange(state.nc), np.arange(state.nj)))
 
     def solutions(self, state: State) -> list[Alternative]:
         """All ways on from a state: forces and impulses (F21)."""
-        return solutions(self._whole(state))
+        rows = self._whole(state)
+        return solutions(rows.state, points=rows.contacts.point, bodies=self.model.names)
 
-    def _whole(self, state: State) -> ContactState:
-        """The instant with all that touches, islands at rest too."""
+    def _whole(self, state: State) -> Rows:
+        """Rows of the instant with all that touches, islands at rest too."""
         settler, sleepers = self.loop.settler, self.scene.sleepers
         self.scene.sleepers = Sleepers(self.model)
         held = settler.touching(state)
         self.scene.sleepers = sleepers
-        return held.rows(state, None, settler.tolerances).state
+        return held.rows(state, None, settler.tolerances)
 
 
 def _conditions(now: Evaluation | None) -> Conditions:

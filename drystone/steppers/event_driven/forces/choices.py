@@ -6,19 +6,26 @@ its rules and by the index set of the step before, hence always the same; this p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
-from drystone.errors import UnsupportedProblemError
+from drystone.errors import CollidingContactsError, UnsupportedProblemError
 from drystone.problems import FrictionProblem
+from drystone.solvers._jammed import at_rest
+from drystone.solvers.base import Limits
 from drystone.solvers.enumerative import Enumerative
+from drystone.solvers.registry import by_name
 from drystone.steppers.event_driven.forces.methods import friction_problem
 from drystone.steppers.event_driven.forces.rays import impulse_rays, stopping_scale
 from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats, Solution, Status
 
+UNLISTED = "the solutions of this instant cannot be listed"
+CLOSED = 8  # contacts with friction in space whose sets are searched
 SMALL = 12  # 2^SMALL combinations are tried to explain a choice (a static contact counts 2)
 SAME = 1e-7  # accelerations that differ less, relative to the largest, are one motion
 
@@ -28,9 +35,13 @@ class Alternative:
     """One way on from an instant.
 
     kind: "forces" or "impulse". f (nc, d): forces, or the impulse at which the first sliding
-    contact stops [N or N s]; joint (nj,): the same of joints. motion (nb, dof): accelerations of
-    the bodies, or jumps of their velocities. contact_motion (nc, d): the same at the contacts.
+    contact stops [N or N s], along the normal and the tangents; joint (nj,): the same of joints.
+    motion (nb, dof): accelerations of the bodies, or jumps of their velocities, in world axes.
+    contact_motion (nc, d): the same at the contacts, along the normal and the tangents.
     after: what each contact does next. unique: whether f is the only one with this motion.
+    contacts (nc,): names, "first/second body (key)"; bodies (nb,): names, in the order of `motion`.
+    point, force (nc, dim): where each contact acts, and its f as a vector of the world on the
+    first body; NaN for limits and motors of joints, which act as contacts do.
     """
 
     kind: str
@@ -40,6 +51,10 @@ class Alternative:
     contact_motion: Floats
     after: tuple[str, ...]
     unique: bool = True
+    contacts: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+    point: Floats | None = None
+    force: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +66,120 @@ class Explanation:
     log: list[str]
 
 
-def solutions(state: ContactState, *, max_size: int = 16) -> list[Alternative]:
-    """All ways on from an instant, forces first; empty forces are a proof that none exist.
+def solutions(
+    state: ContactState,
+    *,
+    max_size: int = 16,
+    points: Floats | None = None,
+    bodies: Sequence[str] = (),
+) -> list[Alternative]:
+    """All ways on from an instant, forces first; empty forces are a proof that none exist, but
+    for contacts that stick with friction in space (``_spatial``).
 
     max_size: refuse systems with more than 2^max_size combinations of contact states. Impulses
-    are looked for only where no contact sticks with friction.
+    are looked for only where no contact sticks with friction. points (n, dim): of the first
+    contacts; the rest are limits and motors of joints. CollidingContactsError where contacts
+    collide: their velocities jump before any force acts.
     """
+    _refuse_collisions(state)
     active = np.flatnonzero(state.kind != Kind.SEPARATING)
     system = System(state, active, np.arange(state.nj))
     problem = friction_problem(system)
-    solver = Enumerative(max_size=max_size)
-    reason = solver.refuses(problem)
-    if reason is not None:
-        raise UnsupportedProblemError(f"the solutions of this instant cannot be listed: {reason}")
-    found = solver.solve(problem)
+    values: tuple[Floats, ...] = ()
+    if problem.dim == 3 and (~problem.sliding & (problem.mu > 0)).any():
+        values = _spatial(problem)
+    else:
+        solver = Enumerative(max_size=max_size)
+        reason = solver.refuses(problem)
+        if reason is not None:
+            raise UnsupportedProblemError(f"{UNLISTED}: {reason}")
+        values = solver.solve(problem).solutions or ()
     out = [
         _forces(system, problem, motion[0], len(motion) == 1)
-        for motion in _motions(problem, found.solutions or ())
+        for motion in _motions(problem, values)
     ]
     for ray in impulse_rays(problem):
         alternative = _impulse(system, ray)
         if alternative is not None:
             out.append(alternative)
-    return out
+    return [_in_world(way, state, points, bodies) for way in out]
+
+
+def _refuse_collisions(state: ContactState) -> None:
+    hits = np.flatnonzero(state.kind == Kind.COLLIDING)
+    if hits.size == 0:
+        return
+    speeds = {str(state.key[int(i)]): -float(state.u[i, 0]) for i in hits}
+    named = ", ".join(f"{name} at {speed:.4g} m/s" for name, speed in speeds.items())
+    raise CollidingContactsError(
+        f"contacts collide: {named}; an impact comes before any forces, step() resolves it", speeds
+    )
+
+
+def _in_world(
+    way: Alternative, state: ContactState, points: Floats | None, bodies: Sequence[str]
+) -> Alternative:
+    """The same with names, and with forces as vectors of the world on the first bodies."""
+    nc, d = way.f.shape
+    real = nc if points is None else points.shape[0]
+    first = state.J[:, :, 0, :d]
+    axes = np.where(first.any(axis=(1, 2))[:, None, None], first, -state.J[:, :, 1, :d])
+    force = np.einsum("ci,cij->cj", way.f, axes)
+    force[real:] = np.nan
+    point = np.full((nc, d), np.nan)
+    if points is not None:
+        point[:real] = points
+    names = tuple(str(key) for key in state.key)
+    return replace(way, contacts=names, bodies=tuple(bodies), point=point, force=force)
+
+
+def _spatial(problem: FrictionProblem) -> tuple[Floats, ...]:
+    """Solutions in space with friction that sticks: of every set of closed contacts the forces
+    that hold all of them at rest, and what ``auto`` finds; judged by the whole problem.
+
+    Directions of beginning slip are a continuum, so this is a search and no proof.
+    """
+    nc, d = problem.nc, problem.d
+    if nc > CLOSED:
+        raise UnsupportedProblemError(
+            f"{UNLISTED}: {nc} contacts with friction in space, and at most {CLOSED} are searched"
+        )
+    limits, out = Limits(1e-8, 60.0), []
+    for closed in product((False, True), repeat=nc):
+        mask = np.array(closed, dtype=bool)
+        rows = np.concatenate([np.repeat(mask, d), np.ones(problem.bilateral, bool)])
+        part = FrictionProblem(
+            np.ascontiguousarray(problem.dense[np.ix_(rows, rows)]),
+            problem.q[rows],
+            problem.mu[mask],
+            dim=3,
+            bilateral=problem.bilateral,
+            law=problem.law,
+            slip=None if problem.slip is None else problem.slip[mask],
+        )
+        for found in (_held(part, limits), _by_auto(part)):
+            r = np.zeros(problem.size)
+            if found is not None and np.isfinite(found).all():
+                r[rows] = found
+                dual = problem.dual(r)
+                errors = (*problem.residuals(r, dual), *problem.optimality(r, dual))
+                if max(errors) <= limits.tol:
+                    out.append(r)
+    return tuple(out)
+
+
+def _held(part: FrictionProblem, limits: Limits) -> Floats | None:
+    """Forces that hold every contact at rest, or None."""
+    if part.size == 0:
+        return np.zeros(0)
+    loaded = np.zeros(part.size)
+    loaded[: part.nc * part.d : part.d] = 1.0
+    return at_rest(part, loaded, limits)
+
+
+def _by_auto(part: FrictionProblem) -> Floats | None:
+    found = by_name("auto").solve(part) if part.size else None
+    return found.value if found is not None and found.ok else None
 
 
 def explain(problem: FrictionProblem, system: System, solution: Solution) -> Explanation | None:
