@@ -34,7 +34,7 @@ def test_a_box_falling_flat_names_every_contact_in_space():
     world = ds.World()
     world.add_ground(friction=0.5)
     world.add_body(
-        ds.Box(1, 1, 1), name="box", density=1, position=(0, 0, 0.5), velocity=(0, 0, -2)
+        ds.Box(1, 1, 1), name="box", density=1000, position=(0, 0, 0.5), velocity=(0, 0, -2)
     )
     with pytest.raises(ds.CollidingContactsError) as caught:
         ds.Simulation(world, method=ds.EventDriven(dt=0.01)).solutions()
@@ -96,7 +96,7 @@ def test_too_many_contacts_in_space_are_refused_by_number():
     world = ds.World()
     world.add_ground(friction=0.5)
     for k in range(3):
-        world.add_body(ds.Box(0.2, 0.2, 0.1), name=f"cube{k}", density=1.0, friction=0.5,
+        world.add_body(ds.Box(0.2, 0.2, 0.1), name=f"cube{k}", density=1000, friction=0.5,
                        position=(k, 0, 0.05))  # fmt: skip
     with pytest.raises(ds.UnsupportedProblemError, match="12 contacts"):
         ds.Simulation(world, method=ds.EventDriven(dt=0.01)).solutions()
