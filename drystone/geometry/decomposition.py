@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from drystone.errors import MissingExtraError, OptionError, ShapeError
+from drystone.errors import OptionError, ShapeError
+from drystone.geometry.cutting import EXACT, cut
 from drystone.geometry.mass_properties import of_mesh
 from drystone.geometry.shapes.base import points_of
 from drystone.geometry.shapes.compound import Compound
@@ -30,7 +31,7 @@ from drystone.types import Floats, Ints
 from drystone.values import among, real, text, whole
 
 _STARTS = 8
-METHODS = ("auto", "components", "vhacd")
+METHODS = ("auto", "components", "cuts")
 
 
 def decompose_polygon(points: Any) -> Compound:
@@ -140,23 +141,26 @@ def decompose(
     faces: Any,
     *,
     method: str = "auto",
-    max_parts: int = 64,
-    resolution: int = 400_000,
-    tolerance: float = 0.05,
+    max_parts: int = 256,
+    tolerance: float = 0.02,
 ) -> Compound:
     """A closed mesh of triangles as a compound of convex polyhedra.
 
     vertices (nv, 3) [m]; faces (nt, 3), counter-clockwise seen from outside. `method`:
     "components" takes the connected parts of the mesh, each of which must be convex (exact);
-    "vhacd" approximates with at most `max_parts` hulls on `resolution` voxels (package vhacdx);
-    "auto" takes the first if it applies, else the second. If the parts' volumes add up to
-    something further than `tolerance` from the mesh's, relative, the answer is refused.
+    "cuts" cuts it by planes, and takes the hulls of what is left (package manifold3d); "auto"
+    takes the first if it applies, else the second.
+
+    Hulls hold all of the solid. It is cut until their volumes add up to at most 1 + `tolerance`
+    times the mesh's; if `max_parts` are too few for that, the answer is refused with the figure.
     """
     if not among(method, METHODS):
         known = ", ".join(METHODS)
         raise OptionError(f"decompose: method must be one of {known}, got {text(method)}")
     if (allowed := real(tolerance)) is None or not allowed >= 0:
         raise OptionError(f"decompose: tolerance must be 0 or more, got {text(tolerance)}")
+    if (most := whole(max_parts)) is None or most < 1:
+        raise OptionError(f"decompose: max_parts must be at least 1, got {text(max_parts)}")
     points, triangles = mesh_arrays("decompose", vertices, faces)
     triangles = welded(points, triangles)
     across = neighbours("decompose", triangles)
@@ -164,20 +168,21 @@ def decompose(
         f, i = (int(k[0]) for k in np.nonzero(across < 0))
         a, b = triangles[f, i], triangles[f, (i + 1) % 3]
         raise ShapeError(f"decompose: the mesh is open at the edge {a}-{b} of face {f}")
-    if method != "vhacd":
+    if method != "cuts":
         parts = [triangles[part] for part in components(across)]
         wrong = next(filter(None, (_not_convex(points, i, p) for i, p in enumerate(parts))), None)
         if wrong is None:
             return Compound([ConvexPolyhedron.hull(points[np.unique(part)]) for part in parts])
         if method == "components":
             raise ShapeError(f"decompose: {wrong}")
-    hulls = _vhacd(points, triangles, max_parts, resolution)
+    hulls = [ConvexPolyhedron.hull(c) for c in cut(points, triangles, most, allowed)]
     volume = of_mesh(points, triangles, 1.0).mass
     error = sum(hull.mass_properties(1.0).mass for hull in hulls) / volume - 1.0
-    if not abs(error) <= allowed:
+    if not error <= max(allowed, EXACT):
         raise ShapeError(
-            f"decompose: the {len(hulls)} convex parts have {100 * error:+.2g} % more volume than "
-            f"the mesh, beyond {100 * tolerance:g} %: raise resolution or max_parts, or tolerance"
+            f"decompose: {len(hulls)} convex parts have {100 * error:.3g} % more volume than the "
+            f"mesh, and {100 * allowed:g} % were allowed: raise max_parts ({most}) or "
+            "tolerance"
         )
     return Compound(hulls)
 
@@ -196,26 +201,6 @@ def _not_convex(points: Floats, i: int, triangles: Ints) -> str | None:
             v = int(corners[np.argmax(over)])
             return (
                 f"component {i} is not convex: vertex {v} lies {over.max():.3g} in front of the "
-                f"face {triangles[t].tolist()}; method='vhacd' approximates it"
+                f"face {triangles[t].tolist()}; method='cuts' cuts it"
             )
     return None
-
-
-def _vhacd(points: Floats, triangles: Ints, parts: int, resolution: int) -> list[ConvexPolyhedron]:
-    try:
-        from vhacdx import compute_vhacd
-    except ImportError:
-        raise MissingExtraError(
-            "decompose: a mesh that is not made of convex parts needs the package vhacdx: "
-            "pip install vhacdx"
-        ) from None
-    for name, value in (("max_parts", parts), ("resolution", resolution)):
-        if not 1 <= (whole(value) or 0) < 2**31:
-            raise OptionError(f"decompose: {name} must be at least 1, got {text(value)}")
-    flat = np.column_stack((np.full(len(triangles), 3), triangles)).astype(np.uint32).ravel()
-    found = compute_vhacd(  # one thread: the answer must not hang on timing
-        points, flat, maxConvexHulls=parts, resolution=resolution, asyncACD=False
-    )
-    clouds = [np.unique(np.asarray(v, dtype=np.float64), axis=0) for v, _ in found]
-    clouds.sort(key=lambda cloud: cloud.mean(axis=0).tolist())
-    return [ConvexPolyhedron.hull(cloud) for cloud in clouds]

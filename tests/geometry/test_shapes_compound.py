@@ -162,24 +162,14 @@ def test_what_is_not_made_of_convex_components():
         decompose(*[Box(1, 1, 1).mesh()[0], Box(1, 1, 1).mesh()[1][:, ::-1]], method="components")
     with pytest.raises(ShapeError, match=r"the mesh is open at the edge \d-\d of face \d"):
         decompose(vertices, faces[1:])
-    with pytest.raises(OptionError, match="method must be one of auto, components, vhacd"):
+    with pytest.raises(OptionError, match="method must be one of auto, components, cuts"):
         decompose(vertices, faces, method="magic")
 
 
 def test_without_the_extra_the_command_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "vhacdx", None)
+    monkeypatch.setitem(sys.modules, "manifold3d", None)
     with pytest.raises(MissingExtraError, match="pip install"):
         decompose(*extruded(L_SHAPE, 1.0))
-
-
-def test_vhacd_is_near_and_says_when_it_is_not():
-    pytest.importorskip("vhacdx")
-    vertices, faces = extruded(L_SHAPE, 1.0)
-    compound = decompose(vertices, faces, resolution=20_000, tolerance=0.1)
-    assert compound.mass_properties(1.0).mass == pytest.approx(3.0, rel=0.1)
-    assert compound == decompose(vertices, faces, resolution=20_000, tolerance=0.1)
-    with pytest.raises(ShapeError, match=r"convex parts have .* % more volume than the mesh"):
-        decompose(vertices, faces, max_parts=1, resolution=20_000)
 
 
 def hills(n=6):
