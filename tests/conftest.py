@@ -9,7 +9,7 @@ from hypothesis.internal.conjecture import providers
 if hasattr(providers, "is_local_module_file"):  # pinned in pyproject.toml; without it: as before
     providers.is_local_module_file = lambda path: False
 
-LONG = ("fuzz", "kills")  # minutes: run by who asks for them, `pytest -m fuzz`
+LONG = ("fuzz", "kills", "judges")  # minutes: run by who asks for them, `pytest -m fuzz`
 
 
 def pytest_collection_modifyitems(config, items):

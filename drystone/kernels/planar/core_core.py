@@ -42,7 +42,7 @@ def contact_core_core(
         if found == BEYOND:
             continue
         if code == VERTICES:
-            n, nx, ny = between(V, na, j, i, ra, rb, ends, names)
+            n, nx, ny = between(V, na, nb, j, i, ra, rb, margin[k], ends, names)
         else:
             n, nx, ny = region(V, na, nb, code - 1, j, i, ra, rb, margin[k], ends, names)
         for e in range(n):

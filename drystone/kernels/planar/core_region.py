@@ -4,7 +4,7 @@ Edge against vertex: of the two edges at the vertex the one that lies most again
 edge is cut to the width of that edge, and the ends of what is left are the contacts (G4). An end
 is named by the vertex that makes it, its body and the edge of the other body: the name stays
 while the bodies slide, and when A's edge and B's edge swap roles.
-Vertex against vertex (G6): one contact, along the line between them.
+Vertex against vertex (G6): along the line between them.
 """
 
 import numpy as np
@@ -88,8 +88,12 @@ def _end_name(n, nv, w, j, e, s, last, L):
 
 
 @kernel
-def between(V, na, j, i, ra, rb, ends, names):
-    """The contact of vertex j of A and vertex i of B, and the normal; returns as ``region``."""
+def between(V, na, nb, j, i, ra, rb, limit, ends, names):
+    """Contacts of vertex j of A and vertex i of B, and the normal; returns as ``region``.
+
+    Where edges of both run the same way from there, as two that are all but parallel do, the end
+    of the shorter one is a contact too.
+    """
     bx, by = V[na + i, 0], V[na + i, 1]
     nx, ny = V[j, 0] - bx, V[j, 1] - by
     d = np.sqrt(nx * nx + ny * ny)
@@ -97,4 +101,29 @@ def between(V, na, j, i, ra, rb, ends, names):
     up = 0.5 * (d + rb - ra)
     ends[0, 0], ends[0, 1], ends[0, 2] = bx + up * nx, by + up * ny, d - ra - rb
     names[0] = (2 * BASE + j) * BASE + i
-    return 1, nx, ny
+    gap, away, fall, name = np.inf, 0.0, 0.0, names[0]
+    for step in range(2):  # A's edge that leaves the vertex runs against B's that ends in it
+        p, q = (
+            wrap(j + (1 if step == 0 else na - 1), na),
+            wrap(i + (nb - 1 if step == 0 else 1), nb),
+        )
+        px, py = V[p, 0] - V[j, 0], V[p, 1] - V[j, 1]
+        qx, qy = V[na + q, 0] - bx, V[na + q, 1] - by
+        t = -1.0 if step == 0 else 1.0  # which way along (-ny, nx) they run
+        a, b = t * (nx * py - ny * px), t * (nx * qy - ny * qx)
+        if not (a > 0.0 and b > 0.0):
+            continue
+        rise, drop, width = (nx * px + ny * py) / a, (nx * qx + ny * qy) / b, min(a, b)
+        h = d + (rise - drop) * width - ra - rb
+        if h < gap:
+            gap, away, fall = h, t * width, drop * width
+            # the vertex that ends the region, its body, and the edge of the other body
+            edge_a, edge_b = j if step == 0 else p, q if step == 0 else i
+            mine = abs(a - b) <= SAME_END * width or a < b
+            name = p * BASE + edge_b if mine else (BASE + q) * BASE + edge_a
+    if away == 0.0 or gap > limit:
+        return 1, nx, ny
+    up = fall + 0.5 * (gap + ra + rb + rb - ra)
+    ends[1, 0], ends[1, 1] = bx + up * nx - away * ny, by + up * ny + away * nx
+    ends[1, 2], names[1] = gap, name
+    return 2, nx, ny

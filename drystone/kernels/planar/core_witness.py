@@ -27,50 +27,63 @@ TOUCH = 1e-10  # of an edge: vertices closer than this have no direction between
 def prove(V, na, nb, code, j, i, reach, slack):
     """(NO, CONTACT or BEYOND the reach; i brought up to date) of a witness."""
     if code == VERTICES:
-        return _prove_vertices(V, na, nb, j, i, reach), i
+        d, s = between_vertices(V, na, nb, j, i)
+        if s < d - slack:
+            return NO, i
+        return BEYOND if s > reach else CONTACT, i
     g, s, L, i = edge_vertex(V, na, nb, code - 1, j, i, slack)
     if g > reach:
         return BEYOND, i
     if g > 0.0:
-        return CONTACT if 0.0 <= s <= L else NO, i
-    if _least_depth(V, na, nb, code - 1, j, i, g, s, L):
+        return CONTACT if -slack <= s <= L + slack else NO, i
+    if _least_depth(V, na, nb, code - 1, j, i, g, s, L, slack):
         return CONTACT, i
     return NO, i
 
 
 @kernel
-def _prove_vertices(V, na, nb, j, i, reach):
-    """Whether the line between the vertices lies in the normal cones of both."""
+def between_vertices(V, na, nb, j, i):
+    """Distance of vertex j of A and i of B, and that of their neighbours along the line between
+    them: if it is the same, it is the bodies' separation.
+
+    It is asked of the line as it was computed, because of near vertices its direction is noise.
+    Closer than TOUCH they have none.
+    """
     nx, ny = V[j, 0] - V[na + i, 0], V[j, 1] - V[na + i, 1]
-    least = np.inf
+    least, low = np.inf, 0.0
     for w in range(2):
         row, nv, at, sign = (0, na, j, 1.0) if w == 0 else (na, nb, i, -1.0)
+        under = 0.0
         for step in (1, nv - 1):
             k = row + wrap(at + step, nv)
             ex, ey = V[k, 0] - V[row + at, 0], V[k, 1] - V[row + at, 1]
-            if sign * (nx * ex + ny * ey) < 0.0:
-                return NO
+            under = min(under, sign * (nx * ex + ny * ey))
             least = min(least, ex * ex + ey * ey)
+        low += under
     d2 = nx * nx + ny * ny
+    d = np.sqrt(d2)
     if d2 <= TOUCH * TOUCH * least:
-        return NO
-    return BEYOND if d2 > reach * reach else CONTACT
+        return d, -np.inf
+    return d, d + low / d
 
 
 @kernel
-def _least_depth(V, na, nb, w, j, i, g, s, L):
+def _least_depth(V, na, nb, w, j, i, g, s, L, slack):
     """Whether no direction separates better than edge j, in which vertex i is -g >= 0 deep."""
     row, n, other, nv = (0, na, na, nb) if w == 0 else (na, nb, 0, na)
     d, px, py, end = -g, V[row + j, 0], V[row + j, 1], row + wrap(j + 1, n)
     tx, ty = (V[end, 0] - px) / L, (V[end, 1] - py) / L
     after, before = L - s, s  # room towards the end and the start of the edge
     for side in range(2):
-        # the neighbour of i on the other side leaves more room if it is as deep but for rounding
+        # the neighbour of i on the other side leaves more room if it is as deep but for rounding;
+        # if i lies beyond the end, turning towards the neighbour gains out * rise / room
         k = other + wrap(i + 1 if side == 0 else i + nv - 1, nv)
         along = tx * (V[k, 0] - px) + ty * (V[k, 1] - py)
         rise = max(ty * (V[k, 0] - px) - tx * (V[k, 1] - py) - g, 0.0)
         room = L - along if side == 0 else along
-        if room > 0.0 and d * rise * rise <= 1e-15 * L * room * room:
+        out = max(-after if side == 0 else -before, 0.0)
+        deep = d * rise * rise <= 1e-15 * L * room * room and out * rise <= slack * room
+        if room > 0.0 and deep:
             if side == 0:
                 after = max(after, 0.5 * room)
             else:

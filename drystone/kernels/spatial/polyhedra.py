@@ -2,7 +2,9 @@
 
 Each pair keeps the features that define its separating plane. A step rebuilds the plane, finds
 the nearest vertices by climbing from the old ones and asks whether the witness still proves the
-distance; if not, it looks at adjacent features, then at all.
+distance; if not, it looks at adjacent features, then at all. No axis is believed for the features
+it comes from: its separation is always that of the bodies' supports along it, a lower bound of
+the signed distance, so a false axis can never win.
 """
 
 import math
@@ -10,19 +12,21 @@ import math
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.polyhedra_closest import nearest_features
+from drystone.kernels.spatial.polyhedra_closest import nearest_vertices
 from drystone.kernels.spatial.polyhedra_region import IDS, ROWS, SPOT
 from drystone.kernels.spatial.polyhedra_search import (
     WIDE,
     best_edges,
     best_face,
     extents,
+    near_distance,
     nearest_corner,
 )
 from drystone.kernels.spatial.polyhedra_shape import (
     AT,
     BEST,
     BEST_N,
+    CLOSE,
     EDGES,
     FACE_B,
     FIRST,
@@ -32,10 +36,13 @@ from drystone.kernels.spatial.polyhedra_shape import (
     MARGIN,
     NEARBY,
     OLD,
+    OLD_FEATURES,
+    POINTS,
     SECOND,
     SIZE,
     STAGE,
     TOL,
+    UPPER,
     WIDTH,
     WORK,
     G,
@@ -47,11 +54,11 @@ from drystone.kernels.spatial.polyhedra_shape import (
 from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
 
 HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
-TIE = 1e-9  # of the smaller body: faces this near to touching share the normal of a corner (G6)
-SAME = 5e-13  # 1 - cos of the angle (1e-6) within which a face's normal stands for another
+STAND = 5e-10  # of the smaller body: a face's normal stands for one that separates better by less
+SAME = 5e-13  # 1 - cos of the angle (1e-6) within which a face is asked to stand for a normal
 
 # what the witness under judgement is, and so where to go on if it fails
-CACHED, FACE, EDGE_PAIR, ANY_EDGES, NEAREST, FLAT, RESTORED, SETTLED, MEAN, DONE = range(10)
+CACHED, FACE, EDGE_PAIR, NEAREST, FLAT, RESTORED, SETTLED, MEAN = range(8)
 
 
 @kernel
@@ -119,35 +126,46 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     stand for it, because noise has no place in a normal.
     """
     stage = at[STAGE]
-    done = verdict == FAR or stage in (RESTORED, MEAN)
+    done = verdict == FAR or stage == RESTORED
     if verdict == FAR:
         at[MADE] = 0
-    elif stage == FLAT:
-        done = at[MADE] > 0 and abs(w[G] - w[OLD + 3]) <= w[TOL] + 1e-7 * abs(w[OLD + 3])
+    elif stage in (FLAT, MEAN):
+        stand = STAND * w[SIZE] if stage == FLAT else w[TOL]
+        done = w[S] >= w[OLD + 4] - stand
+        if stage == FLAT:
+            done = done and at[MADE] > 0 and abs(w[G] - w[OLD + 4]) <= stand
         if not done:
-            w[KIND], w[FIRST], w[SECOND] = w[OLD], w[OLD + 1], w[OLD + 2]
+            w[KIND] = w[OLD]
+            for i in range(4):
+                w[FIRST + i] = w[OLD_FEATURES + i]
             at[STAGE] = RESTORED
     elif stage == SETTLED:
-        done = w[KIND] == EDGES or abs(w[S]) > TIE * w[SIZE] or at[MADE] > 2
+        done = w[KIND] == EDGES or abs(w[S]) > w[TOL] or at[MADE] > 2
         if not done:
-            best_face(numbers, ints, at, w, TIE * w[SIZE])
+            set_aside(w)
+            best_face(numbers, ints, at, w, w[TOL])
             at[STAGE] = MEAN
     elif verdict == PROVED and not done:
-        cosine = dot(w, N, w, BEST_N)
-        done = stage in (CACHED, FACE) or cosine < 1.0 - SAME
+        done = stage in (CACHED, FACE) or dot(w, N, w, BEST_N) < 1.0 - SAME
         if done and along_a_line(at, w, poly):
-            best_face(numbers, ints, at, w, TIE * w[SIZE])
+            set_aside(w)
+            best_face(numbers, ints, at, w, w[TOL])
             at[STAGE], done = MEAN, False
         elif not done:
-            w[OLD], w[OLD + 1], w[OLD + 2], w[OLD + 3] = w[KIND], w[FIRST], w[SECOND], w[S]
+            set_aside(w)
             w[KIND], w[FIRST] = w[BEST], w[BEST + 1]
             at[STAGE] = FLAT
     elif not done:
         done = not propose(numbers, ints, at, w, edges, verdict, stats)
+        if done:
+            at[MADE] = 0
     if not done:
         return True
-    if at[MADE] == 0 and stage in (SETTLED, MEAN) and w[S] <= w[MARGIN]:
-        at[MADE] = single(numbers, ints, at, w, poly, label)
+    if verdict != FAR and stage in (RESTORED, SETTLED, MEAN):
+        # the nearest points may lie over neither face, beyond a rim
+        bare = at[MADE] == 0 or w[G] > w[S] + STAND * w[SIZE]
+        if bare and w[S] <= w[MARGIN]:
+            single(numbers, ints, at, w, poly, label)
     if stage == CACHED and verdict >= PROVED:
         stats[HITS] += 1
     else:
@@ -156,14 +174,21 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
 
 
 @kernel
+def set_aside(w):
+    """Keep the witness and its separation, in case what is tried next falls short of it."""
+    w[OLD], w[OLD + 4] = w[KIND], w[S]
+    for i in range(4):
+        w[OLD_FEATURES + i] = w[FIRST + i]
+
+
+@kernel
 def along_a_line(at, w, poly):
     """Whether two faces meet in an edge and open like a wedge: the normal is not one's (G6)."""
-    tie = TIE * w[SIZE]
-    if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > tie:
+    if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > w[TOL]:
         return False
     near = 0
     for c in range(at[MADE]):
-        if poly[SPOT + 3, c] <= tie:
+        if poly[SPOT + 3, c] <= w[TOL]:
             near += 1
     return near < 3
 
@@ -172,14 +197,14 @@ def along_a_line(at, w, poly):
 def propose(numbers, ints, at, w, edges, verdict, stats):
     """The witness to judge after one that failed; False if a gap beyond the margin is proved.
 
-    Faces; if they overlap, edge pairs, first within reach and then all; if the bodies are apart,
-    nearest vertices. What fails near the old features is sought among all; the best of all is
-    taken in the end, proved or not.
+    Faces, then pairs of edges: what fails near the old features is sought among all. If these do
+    not prove a distance, vertices and edges are nearest. Every separation is that of the bodies'
+    supports, so the greatest is the answer in the end, proved or not.
     """
     if w[TOL] == 0.0:
         extents(numbers, at, w)
     while True:
-        near, stage, tol = at[NEARBY] == 1, at[STAGE], w[TOL]
+        near, stage = at[NEARBY] == 1, at[STAGE]
         if stage == CACHED:
             if near and verdict == BROKEN:
                 at[NEARBY] = 0
@@ -191,30 +216,36 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
                 return w[S] <= w[MARGIN]
             at[NEARBY] = 0  # no face holds the near vertices to the tolerance: ask all
             continue
-        s = w[BEST + 2]
-        apart = (s if stage == FACE else w[FOUND]) > tol
-        if stage < NEAREST and apart:
-            stats[DISTANCES] += 1
-            d = nearest_features(numbers, ints, at, w)
-            at[STAGE] = NEAREST
-            if d > w[MARGIN]:
-                return False
-            if d > 0.0:
-                return True
-        elif stage == FACE or (stage == EDGE_PAIR and not near):
-            # a face stands for an edge pair that is not clearly better: its normal has no noise
-            reach = max(-s, w[MARGIN]) + tol if stage == FACE else math.inf
-            best_edges(numbers, ints, at, w, reach, s + tol + 1e-7 * abs(s), edges)
-            at[STAGE] = stage + 1
+        s, stand = w[BEST + 2], STAND * w[SIZE]
+        if stage == FACE:
+            # a face over which the nearest points do not lie stands for nothing
+            bar = s + stand if at[MADE] > 0 and w[G] - w[S] <= stand else s
+            # points that do better are no further apart than the bodies are deep, or if they are
+            # apart than any two points are; of adjacent features there are few
+            nearest_corner(numbers, ints, at, w)
+            w[UPPER] = near_distance(numbers, at, w)
+            reach = math.inf if near else max(w[UPPER], -s) + w[TOL]
+            best_edges(numbers, ints, at, w, reach, bar, edges)
+            at[STAGE] = EDGE_PAIR
             if w[FOUND + 1] >= 0.0:
                 w[KIND], w[FIRST], w[SECOND] = EDGES, w[FOUND + 1], w[FOUND + 2]
                 return w[FOUND] <= w[MARGIN]
         elif near:
             at[NEARBY], at[STAGE], at[MADE] = 0, CACHED, 0
-            w[FOUND + 1] = -1.0
+        elif stage == EDGE_PAIR and w[FOUND] > 0.0:
+            stats[DISTANCES] += 1
+            # they prove themselves, so they win where separations are equal but for rounding
+            nearest_vertices(numbers, ints, at, w, w[FOUND] - w[TOL], edges)
+            at[STAGE] = NEAREST
+            if w[CLOSE + 1] >= 0.0:
+                w[KIND] = POINTS
+                for i in range(4):
+                    w[FIRST + i] = w[CLOSE + 1 + i]
+                return w[CLOSE] <= w[MARGIN]
         else:
-            w[KIND], w[FIRST], w[SECOND] = EDGES, w[FOUND + 1], w[FOUND + 2]
-            if w[FOUND + 1] < 0.0:
-                w[KIND], w[FIRST] = w[BEST], w[BEST + 1]
+            if stage != NEAREST or w[CLOSE + 1] < 0.0:
+                w[KIND], w[FIRST], w[SECOND] = EDGES, w[FOUND + 1], w[FOUND + 2]
+                if w[FOUND + 1] < 0.0:
+                    w[KIND], w[FIRST] = w[BEST], w[BEST + 1]
             at[STAGE] = SETTLED
             return True

@@ -1,147 +1,135 @@
-"""Nearest features of two polyhedra that are apart: the Gilbert-Johnson-Keerthi iteration.
+"""Nearest vertices of two polyhedra that are apart: a vertex and a vertex, or a vertex and an edge.
 
-Called only when the separating axes of faces and edges fall short of the distance, that is when a
-vertex is nearest to a vertex or to an edge. A separation is known then, so the origin never lies
-inside the simplex and triangles suffice.
+Called only where faces and pairs of edges fall short of the distance. All vertices and edges that
+can be nearest are asked, and what is found is believed by its supports alone: from the difference
+of two near points comes a direction with noise, but one of the candidates has it right. If the
+noise takes the line between two vertices over the rim of a vertex's normals, then the normal that
+is wanted is so near to the rim that the edge there, or at a corner the face or pair of edges,
+has as good a one, and theirs are normal to the edges to rounding.
 """
 
 import math
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_shape import (
+    BEST_N,
+    CLOSE,
+    EDGE,
     FIRST,
     KIND,
+    NE,
     NEAR_A,
-    NEAR_B,
-    NEAREST,
-    PAIRS,
+    NV,
     POINTS,
     SIDE,
-    SIMPLEX,
+    SIZE,
     TOL,
+    UPPER,
     V1,
     V2,
     VERTEX,
-    N,
+    G,
     climb,
-    dot,
+    edge_vector,
+    height,
     set_normal,
+    support_gap,
     turned,
 )
+from drystone.kernels.spatial.polyhedra_witness import END, between_points
 
-ROUNDS = 100
-LAM, KEPT = SIMPLEX + 12, SIMPLEX + 16
-
-
-@kernel
-def triangle_point(w, new, j, k):
-    """Weights of the point of a triangle of the simplex nearest to the origin (Ericson, 5.1.5).
-
-    new, j, k may coincide: then it is a segment or a point.
-    """
-    p = SIMPLEX + 3 * new
-    for c in range(3):
-        w[V1 + c] = w[SIMPLEX + 3 * j + c] - w[p + c]
-        w[V2 + c] = w[SIMPLEX + 3 * k + c] - w[p + c]
-    d1, d2 = -dot(w, V1, w, p), -dot(w, V2, w, p)
-    bb, bc, cc = dot(w, V1, w, V1), dot(w, V1, w, V2), dot(w, V2, w, V2)
-    d3, d4, d5, d6 = d1 - bb, d2 - bc, d1 - bc, d2 - cc
-    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
-    b, c = 0.0, 0.0
-    if d1 <= 0.0 and d2 <= 0.0:
-        pass
-    elif d3 >= 0.0 and d4 <= d3:
-        b = 1.0
-    elif d6 >= 0.0 and d5 <= d6:
-        c = 1.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        b = d1 / (d1 - d3)
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        c = d2 / (d2 - d6)
-    elif va <= 0.0 and d4 >= d3 and d5 >= d6:
-        c = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        b = 1.0 - c
-    else:
-        d = 1.0 / (va + vb + vc)
-        b, c = vb * d, vc * d
-    for i in range(4):
-        w[LAM + i] = 0.0
-    w[LAM + k] = c
-    w[LAM + j] += b
-    w[LAM + new] += max(1.0 - b - c, 0.0)
+WIDE = 5  # numbers kept of a vertex: point in the frame of A, height over the plane, number
 
 
 @kernel
-def reduce_simplex(at, w, count):
-    """Keep the points that span the simplex's nearest point, w[NEAREST:]; their number."""
-    new, least = count - 1, math.inf
-    for j in range(max(new, 1)):
-        for k in range(j, max(new, 1)):
-            if k == j and new > 1:
-                continue  # the newest point is always a corner; the others differ
-            triangle_point(w, new, j, k)
-            for i in range(3):
-                w[V1 + i] = 0.0
-                for c in range(count):
-                    w[V1 + i] += w[LAM + c] * w[SIMPLEX + 3 * c + i]
-            d = dot(w, V1, w, V1)
-            if d < least:
-                least = d
-                for c in range(4):
-                    w[KEPT + c] = w[LAM + c]
-                for i in range(3):
-                    w[NEAREST + i] = w[V1 + i]
-    kept = 0
-    for c in range(count):
-        if w[KEPT + c] > 0.0:
-            for i in range(3):
-                w[SIMPLEX + 3 * kept + i] = w[SIMPLEX + 3 * c + i]
-            for i in range(2):
-                at[PAIRS + 2 * kept + i] = at[PAIRS + 2 * c + i]
-            kept += 1
-    return kept
+def list_vertices(numbers, at, w, k, reach, points):
+    """Vertices of body k up to `reach` behind its support plane, into its half of `points`."""
+    sign, d, count = 1.0 - 2.0 * k, k * (points.size // 2), 0
+    low = height(numbers, at, w, k, int(w[NEAR_A + k]))
+    for v in range(at[SIDE * k + NV]):
+        h = sign * (height(numbers, at, w, k, v) - low)
+        if h <= reach:
+            turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, V1)
+            for c in range(3):
+                points[d + c] = w[V1 + c]
+            points[d + 3], points[d + 4] = h, v
+            d += WIDE
+            count += 1
+    return count
 
 
 @kernel
-def nearest_features(numbers, ints, at, w):
-    """Vertices that span the nearest points become a POINTS witness; returns the distance.
-
-    Starts along w's normal. Returns -1 if the bodies touch within the tolerance, or a side needs
-    three vertices (a face: not our case).
-    """
-    count, d2 = 0, math.inf
-    for _ in range(ROUNDS):
-        o = SIMPLEX + 3 * count
-        for k in range(2):
-            v = climb(numbers, ints, at, w, k, 2.0 * k - 1.0, int(w[NEAR_A + k]))
-            w[NEAR_A + k] = v
-            at[PAIRS + 2 * count + k] = v
-            turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, V1 + 3 * k)
-        for c in range(3):
-            w[o + c] = w[V1 + c] - w[V2 + c]
-        known = count > 0 and d2 - dot(w, N, w, o) <= 1e-14 * d2
-        for c in range(count):
-            same = at[PAIRS + 2 * c] == w[NEAR_A] and at[PAIRS + 2 * c + 1] == w[NEAR_B]
-            known = known or same
-        if known:
-            break
-        count = reduce_simplex(at, w, count + 1)
-        before = d2
-        d2 = dot(w, NEAREST, w, NEAREST)
-        if d2 <= w[TOL] * w[TOL]:
-            return -1.0
-        set_normal(w, NEAREST, 1.0)
-        if d2 >= before and count > 1:
-            break
+def believe(numbers, ints, at, w, a0, a1, b0, b1):
+    """If the bodies are as far apart along the line between the features as these are, and that is
+    the most so far, they go to w[CLOSE:]."""
     w[KIND] = POINTS
-    for k in range(2):  # one or two different vertices of each body
-        i = FIRST + 2 * k
-        w[i] = w[i + 1] = at[PAIRS + k]
-        for c in range(1, count):
-            v = at[PAIRS + 2 * c + k]
-            if v in (w[i], w[i + 1]):
+    w[FIRST], w[FIRST + 1], w[FIRST + 2], w[FIRST + 3] = a0, a1, b0, b1
+    if between_points(numbers, at, w):
+        s = support_gap(numbers, ints, at, w, a0, b0)
+        if s > w[CLOSE] and s >= w[G] - w[TOL]:
+            w[CLOSE] = s
+            for c in range(4):
+                w[CLOSE + 1 + c] = w[FIRST + c]
+
+
+@kernel
+def nearest_vertices(numbers, ints, at, w, bar, points):
+    """Vertices, or a vertex and an edge, with the greatest separation above `bar`: w[CLOSE:] = s,
+    two of A, two of B (equal: one vertex); w[CLOSE + 1] = -1 if there are none.
+
+    With n the best face's normal, the nearest points lie behind the supporting planes by no more,
+    together, than any known distance exceeds the separation s along n.
+    """
+    w[CLOSE], w[CLOSE + 1] = bar, -1.0
+    set_normal(w, BEST_N, 1.0)
+    s, upper, tol = 0.0, w[UPPER], w[TOL]
+    for k in range(2):
+        v = climb(numbers, ints, at, w, k, 2.0 * k - 1.0, int(w[NEAR_A + k]))
+        w[NEAR_A + k] = v
+        s -= (2.0 * k - 1.0) * height(numbers, at, w, k, v)
+    na = nb = 0
+    for k in range(2):
+        na, nb = nb, list_vertices(numbers, at, w, k, upper - s + tol, points)
+    half = points.size // 2
+    for i in range(na):
+        p = WIDE * i
+        for j in range(nb):
+            q = half + WIDE * j
+            if points[p + 3] + points[q + 3] > upper - s + tol:
                 continue
-            if w[i] != w[i + 1]:
-                return -1.0
-            w[i + 1] = v
-    return math.sqrt(d2)
+            x, y, z = (
+                points[p] - points[q],
+                points[p + 1] - points[q + 1],
+                points[p + 2] - points[q + 2],
+            )
+            d = math.sqrt(x * x + y * y + z * z)
+            if d <= upper + tol:
+                upper = min(upper, d)
+                a, b = int(points[p + 4]), int(points[q + 4])
+                believe(numbers, ints, at, w, a, a, b, b)
+    for k in range(2):
+        o, other, count = SIDE * k, half * (1 - k), nb if k == 0 else na
+        for i in range(at[o + NE]):
+            e = at[o + EDGE] + 4 * i
+            v, u = ints[e], ints[e + 1]
+            length = edge_vector(numbers, at, w, k, v, u, V1)
+            turned(numbers, w, k, at[o + VERTEX] + 3 * v, 1.0, V2)
+            for j in range(count):
+                q = other + WIDE * j
+                if points[q + 3] > upper - s + tol:
+                    continue
+                x, y, z = points[q] - w[V2], points[q + 1] - w[V2 + 1], points[q + 2] - w[V2 + 2]
+                t = x * w[V1] + y * w[V1 + 1] + z * w[V1 + 2]
+                if t < -END * w[SIZE] or t > length + END * w[SIZE]:
+                    continue
+                x, y, z = x - t * w[V1], y - t * w[V1 + 1], z - t * w[V1 + 2]
+                d = math.sqrt(x * x + y * y + z * z)
+                if d <= upper + tol:
+                    upper = min(upper, d)
+                    b = int(points[q + 4])
+                    if k == 0:
+                        believe(numbers, ints, at, w, v, u, b, b)
+                    else:
+                        believe(numbers, ints, at, w, b, b, v, u)
+                    edge_vector(numbers, at, w, k, v, u, V1)
+                    turned(numbers, w, k, at[o + VERTEX] + 3 * v, 1.0, V2)

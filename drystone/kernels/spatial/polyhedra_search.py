@@ -36,10 +36,12 @@ from drystone.kernels.spatial.polyhedra_shape import (
     N,
     S,
     climb,
-    cross,
+    cross_units,
     dot,
+    edge_vector,
     height,
     set_normal,
+    support_gap,
     turned,
 )
 from drystone.kernels.spatial.polyhedra_witness import ON, PARALLEL
@@ -113,6 +115,16 @@ def nearest_corner(numbers, ints, at, w):
 
 
 @kernel
+def near_distance(numbers, at, w):
+    """Distance of the near vertices: the bodies are no further apart."""
+    for k in range(2):
+        turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * int(w[NEAR_A + k]), 1.0, V1 + 3 * k)
+    for c in range(3):
+        w[V1 + c] -= w[V2 + c]
+    return math.sqrt(dot(w, V1, w, V1))
+
+
+@kernel
 def extents(numbers, at, w):
     """Lengths of the pair: the smaller body's extent, and what counts as equal."""
     small, large = math.inf, 0.0
@@ -134,7 +146,7 @@ def list_edges(numbers, ints, at, w, k, reach, edges):
 
     Those at the nearest vertex if at[NEARBY]. With n the best face's normal and its depth e, the
     points of two edges that do better are at most e apart, so an edge must come that near to the
-    other body's plane (reach: height). Each takes WIDE places: start, vector, left and right
+    other body's plane (reach: height). Each takes WIDE places: start, unit vector, left and right
     normals in the frame of A, and its number.
     """
     sign, vertex, o = 1.0 - 2.0 * k, int(w[NEAR_A + k]), SIDE * k
@@ -149,14 +161,14 @@ def list_edges(numbers, ints, at, w, k, reach, edges):
         if h > reach:
             continue
         for c in range(4):
-            p = at[o + VERTEX] + 3 * ints[e + c]
-            if c > 1:
-                p = at[o + PLANE] + 4 * ints[e + c]
-            turned(numbers, w, k, p, 1.0 if c < 2 else 0.0, V1)
+            if c == 1:
+                edge_vector(numbers, at, w, k, v, u, V1)
+            elif c == 0:
+                turned(numbers, w, k, at[o + VERTEX] + 3 * v, 1.0, V1)
+            else:
+                turned(numbers, w, k, at[o + PLANE] + 4 * ints[e + c], 0.0, V1)
             for j in range(3):
                 edges[d + 3 * c + j] = w[V1 + j]
-                if c == 1:
-                    edges[d + 3 + j] -= edges[d + j]
         edges[d + 12] = i
         d += WIDE
         count += 1
@@ -168,7 +180,8 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
     """Pair of edges with the greatest separation above `bar`: w[FOUND:] = s, edge of A, edge of B.
 
     The arcs of an edge pair cross if each edge's vector parts the other's normals, and those of
-    A and the opposite of B are on the same side.
+    A and the opposite of B are on the same side. An edge whose arc ends on the other's but for
+    rounding may go unseen: the face at that end separates as well.
     """
     na = nb = 0
     for k in range(2):
@@ -180,7 +193,6 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
     w[FOUND], w[FOUND + 1], w[FOUND + 2] = bar, -1.0, -1.0
     for i in range(na):
         a = WIDE * i
-        flat = PARALLEL * PARALLEL * dot(edges, a + 3, edges, a + 3)
         for j in range(nb):
             b = edges.size // 2 + WIDE * j
             left = dot(edges, b + 6, edges, a + 3)
@@ -189,12 +201,19 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
             right = dot(edges, a + 9, edges, b + 3)
             if left * right >= 0.0 or right * dot(edges, a + 6, edges, b + 3) >= 0.0:
                 continue
-            cross(edges, a + 3, edges, b + 3, w, V1)
-            d = dot(w, V1, w, V1)
-            if d < flat * dot(edges, b + 3, edges, b + 3):
+            d = cross_units(edges, a + 3, edges, b + 3, w, V1)
+            if d <= PARALLEL * PARALLEL:
                 continue
-            s = (dot(w, V1, edges, a) - dot(w, V1, edges, b)) / math.sqrt(d)
+            d = 1.0 / math.sqrt(d)
+            s = (dot(w, V1, edges, a) - dot(w, V1, edges, b)) * d
             if dot(w, V1, edges, a + 6) + dot(w, V1, edges, a + 9) > 0.0:
-                s = -s
-            if s > w[FOUND]:
+                s, d = -s, -d
+            if s <= w[FOUND]:
+                continue
+            # rounding lets arcs cross that do not: two edges are no proof, the supports are
+            set_normal(w, V1, d)
+            e, f = at[EDGE] + 4 * int(edges[a + 12]), at[SIDE + EDGE] + 4 * int(edges[b + 12])
+            bar = max(w[FOUND], s - w[TOL])
+            s = support_gap(numbers, ints, at, w, ints[e], ints[f])
+            if s > bar:
                 w[FOUND], w[FOUND + 1], w[FOUND + 2] = s, edges[a + 12], edges[b + 12]

@@ -5,6 +5,8 @@ that is known about a pair lies in two small arrays, `at` (integers) and `w` (fl
 are named by their place in an array: functions with few arguments and statements compile fast.
 """
 
+import math
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -14,8 +16,7 @@ from drystone.kernels._jit import kernel
 VERTEX, PLANE, NV, NF, NE, FACE_START, LOOP, EDGE, STAR_START, STAR = range(10)
 SIDE = 10
 STAGE, MADE, FACE_OF_A, FACE_OF_B, COUNT_A, COUNT_B, NEARBY = 20, 21, 22, 23, 24, 25, 26
-PAIRS = 28  # vertices of A and B that make up the simplex (4, 2)
-AT = 36
+AT = 27
 
 # `w`: first the pair's witness, which is what the cache keeps
 KIND = 0
@@ -31,10 +32,11 @@ G = 31  # gap between points found on both: an upper bound
 RHO = 38  # how far the bodies can shift along the plane before the region is lost
 HEIGHTS = 46  # of both faces over the plane (2, 3)
 BEST = 52  # the best face of a search: kind, number, separation
-OLD = 58  # a witness set aside: kind, features, separation
+OLD, OLD_FEATURES = 58, 84  # a witness set aside: kind, and separation 4 further; features
 FOUND = 76  # best pair of edges: separation, edge of A, edge of B
-SIMPLEX = 80  # points (4, 3), weights (4), best weights (4)
-WORK = 104
+CLOSE = 79  # best vertices: separation, one or two of A, one or two of B
+UPPER = 88  # distance of two vertices: an upper bound of the bodies'
+WORK = 89
 
 # vectors in `w`. NumPy integers, because a Python constant as an argument makes Numba compile the
 # function once more for every value
@@ -43,9 +45,8 @@ N, NB = np.int64(24), np.int64(27)  # normal, from B to A, in the frames of A an
 PA, PB = np.int64(32), np.int64(35)  # points on A and on B, when edges or vertices define n
 TANGENT = np.int64(40)  # and another behind it
 BEST_N = np.int64(55)  # normal of the best face
-ENDS = np.int64(64)  # vectors of the two edges under study
+ENDS = np.int64(64)  # unit vectors of the two edges under study
 V1, V2 = np.int64(70), np.int64(73)  # for a moment
-NEAREST = np.int64(100)  # nearest point of the simplex
 
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 
@@ -65,6 +66,21 @@ def cross(u, i, v, j, w, o):
 
 
 @kernel
+def cross_units(u, i, v, j, w, o):
+    """Vector product of two unit vectors, to w[o]; returns the square of their sine.
+
+    Of all but parallel vectors it is taken from their difference, which has no rounding of its
+    own: the product is then normal to both to rounding, however small it is.
+    """
+    d = -1.0 if dot(u, i, v, j) > 0.0 else 1.0
+    x, y, z = v[j] + d * u[i], v[j + 1] + d * u[i + 1], v[j + 2] + d * u[i + 2]
+    w[o] = u[i + 1] * z - u[i + 2] * y
+    w[o + 1] = u[i + 2] * x - u[i] * z
+    w[o + 2] = u[i] * y - u[i + 1] * x
+    return dot(w, o, w, o)
+
+
+@kernel
 def turned(numbers, w, k, i, shift, o):
     """Vector at numbers[i] of body k in the frame of A, to w[o]; shift = 1 for a point."""
     for c in range(3):
@@ -72,6 +88,26 @@ def turned(numbers, w, k, i, shift, o):
             w[o + c] = numbers[i + c]
         else:
             w[o + c] = shift * w[SHIFT + c] + dot(w, POSE + 3 * c, numbers, i)
+
+
+@kernel
+def edge_vector(numbers, at, w, k, v, u, o):
+    """Unit vector from vertex v to u of body k in the frame of A, to w[o]; their distance.
+
+    The difference is turned, not the points: it has an error of its own length's rounding.
+    """
+    i, j = at[SIDE * k + VERTEX] + 3 * v, at[SIDE * k + VERTEX] + 3 * u
+    x, y = numbers[j] - numbers[i], numbers[j + 1] - numbers[i + 1]
+    z = numbers[j + 2] - numbers[i + 2]
+    length = math.sqrt(x * x + y * y + z * z)
+    x, y, z = x / length, y / length, z / length
+    if k == 0:
+        w[o], w[o + 1], w[o + 2] = x, y, z
+    else:
+        for c in range(3):
+            p = POSE + 3 * c
+            w[o + c] = w[p] * x + w[p + 1] * y + w[p + 2] * z
+    return length
 
 
 @kernel
@@ -137,3 +173,13 @@ def height(numbers, at, w, k, v):
     if k == 1:
         h += dot(w, N, w, SHIFT)
     return h
+
+
+@kernel
+def support_gap(numbers, ints, at, w, v, u):
+    """Separation of the bodies along n, by climbing from vertex v of A and u of B."""
+    s = 0.0
+    for k in range(2):
+        sign, start = 2.0 * k - 1.0, v if k == 0 else u
+        s -= sign * height(numbers, at, w, k, climb(numbers, ints, at, w, k, sign, start))
+    return s

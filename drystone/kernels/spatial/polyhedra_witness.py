@@ -1,12 +1,12 @@
 """Witnesses: a plane between two polyhedra rebuilt from its defining features and judged (G3).
 
-A witness of kind FACE_A or FACE_B is a face, EDGES an edge of each body, POINTS a vertex or an
-edge (two vertices) of each. The bodies' separation s along the plane's normal n is a lower bound
-of their signed distance. Points on both bodies that face each other across a gap g give an upper
-bound. If g = s the distance is proved when the bodies are apart. When they overlap, s = -depth
-of one facet of the Minkowski difference C = B - A; it is the least depth if C holds a disc of
-radius rho about the foot of the origin in that facet and a point deep enough behind it, because
-every other direction then has a support of at least that depth.
+A witness of kind FACE_A or FACE_B is a face, EDGES an edge of each body, POINTS a vertex of each
+or a vertex and an edge (two vertices). The bodies' separation s along the plane's normal n is a
+lower bound of their signed distance. Points on both bodies that face each other across a gap g
+give an upper bound. If g = s the distance is proved when the bodies are apart. When they overlap,
+s = -depth of one facet of the Minkowski difference C = B - A; it is the least depth if C holds a
+disc of radius rho about the foot of the origin in that facet and a point deep enough behind it,
+because every other direction then has a support of at least that depth.
 """
 
 import math
@@ -48,6 +48,8 @@ from drystone.kernels.spatial.polyhedra_shape import (
     SHIFT,
     SIDE,
     SIZE,
+    STAR,
+    STAR_START,
     THIRD,
     TOL,
     V1,
@@ -58,15 +60,22 @@ from drystone.kernels.spatial.polyhedra_shape import (
     S,
     climb,
     cross,
+    cross_units,
     dot,
+    edge_vector,
     height,
     set_normal,
     turned,
 )
 
 BROKEN, DOUBTFUL, PROVED, FAR = -1, 0, 1, 2  # verdicts
-PARALLEL = 1e-8  # sine of the angle between edges below which they define no plane
+# Sine of the angle between edges below which they define no plane. Then a face beside one of them
+# separates as well but for this times the size of the bodies: along the edges' common arc on the
+# Gauss map the depth is greatest at an end.
+PARALLEL = 1e-12
+END = 1e-12  # of the smaller body: a foot this far beyond the end of an edge is still on it
 ON = 1e-8  # of the smaller body: how well vertices of a face lie on its plane
+ALIGNED = 1.0 - 1e-6  # cosine of the angle within which a face is level, and all its edges
 LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to its support
 
 
@@ -74,71 +83,89 @@ LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to
 def rebuild(numbers, ints, at, w):
     """Normal of the witness's plane into w (points too, unless a face defines it); validity."""
     kind = int(w[KIND])
-    if kind <= FACE_B:
-        k = kind - FACE_A
-        turned(numbers, w, k, at[SIDE * k + PLANE] + 4 * int(w[FIRST]), 0.0, V1)
-        set_normal(w, V1, 2.0 * k - 1.0)
-        return True
-    sine = cross_lines(numbers, ints, at, w, kind == EDGES)
-    for c in range(3):
-        w[V2 + c] = w[PA + c] - w[PB + c]
-    w[G] = math.sqrt(dot(w, V2, w, V2))
-    side = -dot(w, V1, w, V2)
-    if kind == EDGES:  # the edge supports A if n points away from the faces beside it
-        side = 0.0
-        for i in range(2, 4):
-            f = ints[at[EDGE] + 4 * int(w[FIRST]) + i]
-            side += dot(w, V1, numbers, at[PLANE] + 4 * f)
-    elif w[G] <= w[TOL] or sine < 1e-4 or w[RHO] <= 0.0:
-        set_normal(w, V2, 1.0 / w[G])
-        return w[G] > w[TOL]
-    # of edges that cross, the product has less noise than the difference of near points
-    set_normal(w, V1, -1.0 if side > 0.0 else 1.0)
-    w[G] = dot(w, N, w, V2)
-    return sine > PARALLEL and w[RHO] > -w[TOL]
+    if kind == POINTS:
+        return between_points(numbers, at, w)
+    if kind == EDGES:
+        return between_edges(numbers, ints, at, w)
+    k = kind - FACE_A
+    turned(numbers, w, k, at[SIDE * k + PLANE] + 4 * int(w[FIRST]), 0.0, V1)
+    set_normal(w, V1, 2.0 * k - 1.0)
+    return True
 
 
 @kernel
-def cross_lines(numbers, ints, at, w, lines):
-    """Nearest points PA, PB of two edges (or vertices), unit product V1, RHO; returns the sine.
+def between_edges(numbers, ints, at, w):
+    """The product of two edges as normal, the points PA, PB where they pass, their gap G, and RHO.
 
-    If `lines` the edges are EDGES' and their whole lines count, else POINTS' segments.
+    -> whether the edges have a product and pass each other within their lengths.
     """
+    la = lb = 0.0
     for k in range(2):
         i = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
-        for c in range(2):
-            v = ints[i + c] if lines else int(w[FIRST + 2 * k + c])
-            o = (ENDS if c == 1 else PA) + 3 * k
-            turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, o)
-        for c in range(3):
-            w[ENDS + 3 * k + c] -= w[PA + 3 * k + c]
+        la, lb = lb, edge_vector(numbers, at, w, k, ints[i], ints[i + 1], ENDS + 3 * k)
+        turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * ints[i], 1.0, PA + 3 * k)
+    square = cross_units(w, ENDS, w, ENDS + 3, w, V1)
+    sine = math.sqrt(square)
+    if sine <= PARALLEL:
+        return False
     for c in range(3):
         w[V2 + c] = w[PA + c] - w[PB + c]
-    e, f = ENDS, ENDS + 3
-    a, b, c = dot(w, e, w, e), dot(w, e, w, f), dot(w, f, w, f)
-    p, q = dot(w, e, w, V2), dot(w, f, w, V2)
-    cross(w, e, w, f, w, V1)
-    det = dot(w, V1, w, V1)
-    sine = math.sqrt(det / (a * c)) if a > 0.0 and c > 0.0 else 0.0
-    s, t = 0.0, 0.0
-    if sine > PARALLEL:
-        s, t = (b * q - c * p) / det, (a * q - b * p) / det
-        for i in range(3):
-            w[V1 + i] /= math.sqrt(det)
-    w[RHO] = sine * min(math.sqrt(a) * min(s, 1.0 - s), math.sqrt(c) * min(t, 1.0 - t))
-    if not lines:
-        s = min(max(s, 0.0), 1.0)
-        t = min(max((b * s + q) / c, 0.0), 1.0) if c > 0.0 else 0.0
-        s = min(max((b * t - p) / a, 0.0), 1.0) if a > 0.0 else 0.0
-        for k in range(2):  # an edge whose end is nearest is that vertex
-            v = t if k == 1 else s
-            i = FIRST + 2 * k
-            if v <= 0.0 or v >= 1.0:
-                w[i] = w[i + 1] = w[i] if v <= 0.0 else w[i + 1]
-    for i in range(3):
-        w[PA + i] += s * w[ENDS + i]
-        w[PB + i] += t * w[ENDS + 3 + i]
-    return sine
+    # the edge supports A if n points away from the faces beside it
+    side, f = 0.0, at[EDGE] + 4 * int(w[FIRST])
+    for i in range(2, 4):
+        side += dot(w, V1, numbers, at[PLANE] + 4 * ints[f + i])
+    # PA + s e - PB - t f is along the product m: s = -(V2 x f).m / m.m, t with e for f
+    cross(w, V2, w, ENDS + 3, w, N)
+    s = -dot(w, N, w, V1) / square
+    cross(w, V2, w, ENDS, w, N)
+    t = -dot(w, N, w, V1) / square
+    set_normal(w, V1, (-1.0 if side > 0.0 else 1.0) / sine)
+    w[G] = dot(w, N, w, V2)
+    w[RHO] = sine * min(min(s, la - s), min(t, lb - t))
+    for c in range(3):
+        w[PA + c] += s * w[ENDS + c]
+        w[PB + c] += t * w[ENDS + 3 + c]
+    return w[RHO] > -w[TOL]
+
+
+@kernel
+def between_points(numbers, at, w):
+    """The line between two vertices, or a vertex and an edge: normal, PA, PB and their distance G.
+
+    An edge whose end is nearest becomes that vertex. Nearer than TOL they define no normal.
+    """
+    edge, slack = -1, END * w[SIZE]
+    for k in range(2):
+        v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
+        turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, PA + 3 * k)
+        if v != u:
+            edge = k
+    for c in range(3):
+        w[V2 + c] = w[PA + c] - w[PB + c]
+    if edge >= 0:
+        i, p = FIRST + 2 * edge, PA + 3 * edge
+        length = edge_vector(numbers, at, w, edge, int(w[i]), int(w[i + 1]), ENDS)
+        t = (2.0 * edge - 1.0) * dot(w, V2, w, ENDS)
+        if t < -slack:
+            w[i + 1] = w[i]
+        elif t > length + slack:
+            w[i] = w[i + 1]
+            turned(numbers, w, edge, at[SIDE * edge + VERTEX] + 3 * int(w[i]), 1.0, p)
+            for c in range(3):
+                w[V2 + c] = w[PA + c] - w[PB + c]
+        else:
+            for c in range(3):
+                w[p + c] += t * w[ENDS + c]
+                w[V2 + c] = w[PA + c] - w[PB + c]
+            # near points differ by noise, but a normal must be one of the edge's
+            t = dot(w, V2, w, ENDS)
+            for c in range(3):
+                w[V2 + c] -= t * w[ENDS + c]
+    w[G] = math.sqrt(dot(w, V2, w, V2))
+    if w[G] <= w[TOL]:
+        return False
+    set_normal(w, V2, 1.0 / w[G])
+    return True
 
 
 @kernel
@@ -159,16 +186,35 @@ def separate(numbers, ints, at, w):
 
 
 @kernel
+def level_end(numbers, ints, at, w, k, v):
+    """The other end of the edge at vertex v of body k that is most level along n."""
+    V, first, star = at[SIDE * k + VERTEX], at[SIDE * k + STAR_START], at[SIDE * k + STAR]
+    i, n, end = V + 3 * v, N + 3 * k, v
+    rise, run = 1.0, 0.0  # of the best edge: squares of its height and its length
+    for e in range(star + ints[first + v], star + ints[first + v + 1]):
+        j = V + 3 * ints[e]
+        x, y, z = (
+            numbers[j] - numbers[i],
+            numbers[j + 1] - numbers[i + 1],
+            numbers[j + 2] - numbers[i + 2],
+        )
+        h, d = x * w[n] + y * w[n + 1] + z * w[n + 2], x * x + y * y + z * z
+        if h * h * run < rise * d:
+            end, rise, run = ints[e], h * h, d
+    return end
+
+
+@kernel
 def facing(numbers, ints, at, w):
     """The faces of A and of B that the contact region lies on, into `at`; whether there are.
 
     Only faces through the nearest feature are asked: the best aligned face of all need not hold
-    it. Membership is read off the planes, which spares a table of faces around vertices.
+    it. Of a vertex, its most level edge is held too, so that an edge that lies on a face does so
+    with both ends. Membership is read off the planes, which spares a table of faces around
+    vertices.
     """
     kind = int(w[KIND])
-    on = ON * w[SIZE]
     for k in range(2):
-        V, P = at[SIDE * k + VERTEX], at[SIDE * k + PLANE]
         v = u = int(w[NEAR_A + k])
         if kind == FACE_A + k:
             at[FACE_OF_A + k] = int(w[FIRST])
@@ -178,21 +224,33 @@ def facing(numbers, ints, at, w):
             v, u = ints[e], ints[e + 1]
         elif kind == POINTS:
             v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
-        best, i, j, d = 1e-6, V + 3 * v, V + 3 * u, N + 3 * k
-        sign = 2.0 * k - 1.0
-        at[FACE_OF_A + k] = -1
-        for f in range(at[SIDE * k + NF]):
-            p = P + 4 * f
-            h, o = sign * dot(numbers, p, w, d), numbers[p + 3] - on
-            if h > best and dot(numbers, p, numbers, i) >= o and dot(numbers, p, numbers, j) >= o:
-                best = h
-                at[FACE_OF_A + k] = f
+        V, P, d, sign = at[SIDE * k + VERTEX], at[SIDE * k + PLANE], N + 3 * k, 2.0 * k - 1.0
+        i, on = V + 3 * v, ON * w[SIZE]
+        for again in range(2):
+            best, j = 1e-6, V + 3 * u
+            at[FACE_OF_A + k] = -1
+            for f in range(at[SIDE * k + NF]):
+                p = P + 4 * f
+                h, o = sign * dot(numbers, p, w, d), numbers[p + 3] - on
+                if (
+                    h > best
+                    and dot(numbers, p, numbers, i) >= o
+                    and dot(numbers, p, numbers, j) >= o
+                ):
+                    best = h
+                    at[FACE_OF_A + k] = f
+            if again == 1 or v != u or best > ALIGNED or at[FACE_OF_A + k] < 0:
+                break
+            u = level_end(numbers, ints, at, w, k, v)
+            p = P + 4 * at[FACE_OF_A + k]
+            if dot(numbers, p, numbers, V + 3 * u) >= numbers[p + 3] - on:
+                break
     return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
 @kernel
 def single(numbers, ints, at, w, poly, label):
-    """One contact where the witness's features are nearest; the gap of a face is s."""
+    """One more contact, where the witness's features are nearest; the gap of a face is s."""
     kind = int(w[KIND])
     a0 = a1 = int(w[NEAR_A])
     b0 = b1 = int(w[NEAR_B])
@@ -212,11 +270,13 @@ def single(numbers, ints, at, w, poly, label):
         turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * int(w[NEAR_A + k]), 1.0, PA)
         for c in range(3):
             w[PB + c] = w[PA + c] + (2.0 * k - 1.0) * w[S] * w[N + c]
+    made = at[MADE]
     for c in range(3):
-        poly[SPOT + c, 0] = 0.5 * (w[PA + c] + w[PB + c])
-    poly[SPOT + 3, 0] = w[G]
-    label[IDS, 0] = feature(form, a0, a1, b0, b1)
-    return 1
+        poly[SPOT + c, made] = 0.5 * (w[PA + c] + w[PB + c])
+    poly[SPOT + 3, made] = w[G]
+    label[IDS, made] = feature(form, a0, a1, b0, b1)
+    at[MADE] = made + 1
+    return made + 1
 
 
 @kernel
@@ -294,11 +354,14 @@ def assess(numbers, ints, at, w, poly, label):
     s, tol = w[S], w[TOL]
     if s > w[MARGIN]:
         return FAR
+    if kind > FACE_B and upper > s + tol:  # other features support the plane now
+        return DOUBTFUL
     made = 0
     if facing(numbers, ints, at, w):
         made = region(numbers, ints, at, w, poly, label)
     if kind > FACE_B and (made == 0 or w[G] > upper + tol):
         w[G] = upper
+        at[MADE] = 0
         made = single(numbers, ints, at, w, poly, label)
     at[MADE] = made
     if made == 0 or w[G] - s > tol:

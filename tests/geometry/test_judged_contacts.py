@@ -1,0 +1,161 @@
+"""Contacts of polyhedra and polygons before judges that share nothing with the kernels.
+
+Poses are deep, touching, 1e-16 to 1e-3 of the size apart; faces, edges and corners against each
+other, parallel, all but parallel and not; aspects 1 to 1000, sizes 1e-3 to 1e3, up to 1e6 sizes
+from the origin; with a new pair's empty cache, and with one that was left by another pose. A gap
+or the separation along a normal may be wrong by 1e-9 of the smaller body, and no point of the
+contact region may be missing.
+"""
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.geometry.kinds import POLYGON, POLYHEDRON
+from drystone.geometry.narrow import planar
+from drystone.geometry.narrow import polyhedra as spatial
+from tests.geometry import polygon_judge, polyhedra_judge
+
+POLYHEDRA = spatial.ENTRIES[POLYHEDRON, POLYHEDRON]
+POLYGONS = planar.ENTRIES[POLYGON, POLYGON]
+MARGINS = (1e-6, 1e-3, 0.02, 0.5)  # of the smaller body
+
+
+def judged(judge, entry, rng, pairs, x, R, size, old):
+    margin = rng.choice(MARGINS, size=len(pairs)) * size
+    cache = np.zeros((len(pairs), entry.width))
+    if old:
+        judge.call(entry.load(), entry.width, pairs, *judge.before(rng, pairs, x, R), margin, cache)
+    answer = judge.call(entry.load(), entry.width, pairs, x, R, margin, cache)
+    return judge.verdicts(pairs, x, R, answer, margin)
+
+
+def polyhedra_faults(seed, count, boxes, old):
+    rng = np.random.default_rng(seed)
+    pairs, x, R = polyhedra_judge.batch(rng, count, boxes)
+    size = np.array([min(a.size, b.size) for a, b in pairs])
+    return judged(polyhedra_judge, POLYHEDRA, rng, pairs, x, R, size, old)
+
+
+def polygon_faults(seed, count, old):
+    rng = np.random.default_rng(seed)
+    pairs, x, R = polygon_judge.batch(rng, count)
+    size = np.array([min(np.ptp(V, axis=0).max() for _, V, _ in pair) for pair in pairs])
+    return judged(polygon_judge, POLYGONS, rng, pairs, x, R, size, old)
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["new", "cached"])
+@pytest.mark.parametrize("boxes", [True, False], ids=["boxes", "polyhedra"])
+def test_polyhedra_are_right_in_every_pose(boxes, old):
+    assert polyhedra_faults(1, 1000, boxes, old) == {}
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["new", "cached"])
+def test_polygons_and_capsules_are_right_in_every_pose(old):
+    assert polygon_faults(1, 2000, old) == {}
+
+
+@pytest.mark.judges
+@pytest.mark.parametrize("part", range(100))
+def test_a_million_poses(part):
+    for k in range(2):
+        old = bool(k)
+        assert polyhedra_faults([2, part, k], 2500, True, old) == {}
+        assert polyhedra_faults([3, part, k], 1250, False, old) == {}
+        assert polygon_faults([4, part, k], 1250, old) == {}
+
+
+@pytest.mark.parametrize("boxes", [True, False], ids=["boxes", "polyhedra"])
+def test_gaps_and_normals_are_those_of_rational_arithmetic(boxes):
+    rng = np.random.default_rng(5)
+    pairs, x, R = polyhedra_judge.batch(rng, 120 if boxes else 40, boxes)
+    for i, pair in enumerate(pairs):
+        size, large = min(b.size for b in pair), max(b.size for b in pair)
+        true = polyhedra_judge.signed_distance(pair, x[i], R[i])
+        _, _, normal, gap, _ = polyhedra_judge.call(
+            POLYHEDRA.load(), POLYHEDRA.width, [pair], x[i : i + 1], R[i : i + 1], [size]
+        )
+        tol = 1e-9 * size + 1e-14 * large
+        assert gap.min() == pytest.approx(true, rel=0, abs=tol)
+        A = x[i, 0] - x[i, 1] + pair[0].vertices @ R[i, 0].T
+        B = pair[1].vertices @ R[i, 1].T
+        s = (A @ normal[0]).min() - (B @ normal[0]).max()
+        assert s == pytest.approx(true, rel=0, abs=tol)
+
+
+def test_the_exact_judge_on_cubes_whose_distance_is_known():
+    cube = polyhedra_judge.Stored(ds.Box(1, 1, 1))
+    R = np.array([np.eye(3)] * 2)
+    for place, gap in (
+        ((0, 0, 1.5), 0.5), ((0.25, 0.5, 1), 0.0), ((0, 0.125, 0.75), -0.25),
+        ((1.375, 0.25, 1.5), 0.625), ((1.25, 1.5, 1.5), 0.75),
+    ):  # fmt: skip
+        x = np.array([place, (0, 0, 0)], float)
+        assert polyhedra_judge.signed_distance((cube, cube), x, R) == gap
+
+
+@pytest.mark.parametrize("spoil", ["contact", "normal", "gap", "pair"])
+def test_the_judges_see_what_is_wrong(spoil):
+    cube = polyhedra_judge.Stored(ds.Box(1, 1, 1))
+    x, R = np.array([[[0.2, 0.1, 1 + 1e-9], [0, 0, 0]]]), np.array([[np.eye(3)] * 2])
+    answer = polyhedra_judge.call(POLYHEDRA.load(), POLYHEDRA.width, [(cube, cube)], x, R, [0.01])
+    assert polyhedra_judge.verdicts([(cube, cube)], x, R, answer, np.array([0.01])) == {}
+    which, point, normal, gap, feature = answer
+    if spoil == "contact":
+        answer = which[1:], point[1:], normal[1:], gap[1:], feature[1:]
+    elif spoil == "normal":
+        answer = which, point, normal + np.array([1e-8, 0, 0]), gap, feature
+    elif spoil == "gap":
+        answer = which, point, normal, gap + 3e-9, feature
+    else:
+        answer = which[:0], point[:0], normal[:0], gap[:0], feature[:0]
+    assert polyhedra_judge.verdicts([(cube, cube)], x, R, answer, np.array([0.01])) != {}
+
+
+@pytest.mark.parametrize("above", [0.0, 1e-10, -1e-10, 1e-9, 1e-8, 1e-5])
+def test_a_box_that_all_but_lies_on_another_does_not_sink_into_it(above):
+    """Faces parallel to 1e-9 and 8e-11 m apart, as in any heap at rest; approaching at 5 m/s."""
+    world = ds.World(gravity=(0, 0, 0))
+    world.add_body(
+        ds.Box(0.14374227679134994, 0.1254625717602394, 0.12972683085113806), name="a",
+        position=(-0.5774883583453263, -0.5729335786959725, 0.28644699589670214),
+        orientation=(-0.7046671370730144, 0.6845036935345693, 0.08166499262154342,
+                     -0.16801710760210503),
+    )  # fmt: skip
+    world.add_body(
+        ds.Box(0.13262862846651286, 0.15147564319021934, 0.10721520300240893), name="b",
+        position=(-0.5248908689020458, -0.6123482649901748, 0.3968253150063729 + above),
+        orientation=(-0.0118450464170416, 0.9884761782212167, 0.13777960313598728,
+                     -0.06157370318768993),
+        velocity=(0, 0, -5),
+    )  # fmt: skip
+    sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 240))
+    sim.step()
+    assert len(sim.contacts) == 4
+    assert np.abs(sim.contacts["gap"]).max() < above + 1e-9
+    assert sim.infeasibility < 1e-6
+
+
+@pytest.mark.judges
+@pytest.mark.parametrize("seed", range(4))
+def test_a_heap_of_boxes_comes_to_rest(seed):
+    """200 boxes fall on a heap: nothing may be thrown out of it again."""
+    rng = np.random.default_rng(seed)
+    world = ds.World()
+    world.add_ground(friction=0.6)
+    for k in range(200):
+        place = 0.26 * np.array([k % 5 - 2, k // 5 % 5 - 2, 0]) + [0, 0, 0.2 + 0.28 * (k // 25)]
+        turn = rng.normal(size=4)
+        world.add_body(
+            ds.Box(*rng.uniform(0.1, 0.16, 3)), name=f"box{k}", density=1000,
+            position=place + rng.uniform(-0.01, 0.01, 3), orientation=turn / np.linalg.norm(turn),
+        )  # fmt: skip
+    sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 240))
+    lowest = np.inf  # energy never rises
+    for _ in range(72):
+        for _ in range(10):
+            sim.step()
+        energy = sim.report.energy.kinetic + sim.report.energy.potential
+        assert energy < lowest + 1e-3 * abs(lowest)
+        lowest = min(lowest, energy)
+        assert sim.infeasibility < 0.02
