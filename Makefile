@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+PEERS  := $(VENV)/.peers
 
-.PHONY: demo test check format lint types layers pytest coverage pytest-bounds pytest-nojit bench docs clean
+.PHONY: demo test check format lint types layers pytest coverage pytest-bounds pytest-nojit peers judges bench docs clean
 
 demo: $(STAMP)
 	@$(BIN)/drystone demo --output demo
@@ -41,6 +42,14 @@ pytest-bounds: $(STAMP)
 pytest-nojit: $(STAMP)
 	DRYSTONE_JIT=off $(BIN)/pytest -q -m kernels -n 2
 
+# Beside other engines (half a gigabyte from PyPI), and Siconos where Debian's package is installed.
+peers: $(PEERS)
+	$(BIN)/pytest -q -m peers -n 2
+
+# A million poses of polyhedra and polygons, and heaps: half an hour.
+judges: $(STAMP)
+	$(BIN)/pytest -q -m judges -n 2
+
 bench: $(STAMP)
 	$(BIN)/drystone bench solvers
 
@@ -54,6 +63,10 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(PEERS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,peers]'
 	@touch $@
 
 clean:

@@ -9,7 +9,24 @@ from hypothesis.internal.conjecture import providers
 if hasattr(providers, "is_local_module_file"):  # pinned in pyproject.toml; without it: as before
     providers.is_local_module_file = lambda path: False
 
-LONG = ("fuzz", "kills", "judges")  # minutes: run by who asks for them, `pytest -m fuzz`
+# run by who asks for them, `pytest -m fuzz`: minutes, or what `make test` does not install
+LONG = ("fuzz", "kills", "judges", "peers")
+
+# Why a test may be skipped, in words of its reason. A skip for anything else fails the run: a test
+# that nobody runs is none. What pip can install, `make test` installs, so it is not listed.
+SKIPS = (
+    "third-party problems",  # lie beside the project, for who has them
+    "shared/problems",
+    "chromium is not installed",  # the viewer in a real browser; .ci/run installs it
+    "python3-siconos",  # of Debian, as libfclib0; .ci/run installs them where there is apt
+    "libfclib0",
+    "without a compiler",  # DRYSTONE_JIT=off
+    "nothing is compiled",
+    "nothing is loaded",
+    "needs compiled kernels",
+    "Linux on x86-64",  # the sampling profiler
+    "folders have no owners",
+)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -19,3 +36,35 @@ def pytest_collection_modifyitems(config, items):
     if out:
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]
+
+
+def skipped(config):
+    """{reason: how often} of this run."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    counts = {}
+    for report in reporter.stats.get("skipped", []) if reporter else []:
+        if hasattr(report, "wasxfail"):
+            continue
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def unknown_skips(counts):
+    return {why: n for why, n in counts.items() if not any(known in why for known in SKIPS)}
+
+
+def pytest_sessionfinish(session):
+    if not hasattr(session.config, "workerinput") and unknown_skips(skipped(session.config)):
+        session.exitstatus = max(int(session.exitstatus), 1)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    counts = skipped(config)
+    if counts:
+        terminalreporter.section(f"{sum(counts.values())} tests skipped, by reason")
+    for why, n in sorted(counts.items()):
+        terminalreporter.line(f"{n:5d}  {why}")
+    for why in unknown_skips(counts):
+        terminalreporter.line(f"not a known reason to skip (tests/conftest.py): {why}", red=True)

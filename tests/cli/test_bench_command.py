@@ -155,6 +155,7 @@ def siconos():
         pytest.skip(str(error))
 
 
+@pytest.mark.peers
 def test_siconos_solves_our_files_and_our_judge_agrees(folder, siconos):
     expected = {"contact": "nsgs", "small": "lemke", "mixed": "enum", "whole": "nsgs_wr"}
     for case in bench_run.cases(folder):
@@ -167,6 +168,7 @@ def test_siconos_solves_our_files_and_our_judge_agrees(folder, siconos):
         assert ours.ok
 
 
+@pytest.mark.peers
 def test_siconos_that_hangs_is_stopped_and_starts_again(folder, siconos):
     contact = next(case for case in bench_run.cases(folder) if case.name == "contact")
     siconos._process.kill()  # as a crash would
@@ -181,6 +183,7 @@ def test_siconos_that_hangs_is_stopped_and_starts_again(folder, siconos):
     assert "no_such_solver".upper() in unknown[-1].note
 
 
+@pytest.mark.peers
 def test_the_comparison_from_the_command(folder, tmp_path, siconos, cold):
     for name in ("mixed.dat", "whole.hdf5"):
         (folder / name).unlink()

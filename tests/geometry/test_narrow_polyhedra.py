@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import coal
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -69,7 +70,6 @@ def test_distance_of_the_brute_force_is_that_of_the_quadratic_program():
 
 @pytest.mark.parametrize("seed", range(30))
 def test_coal_agrees(seed):
-    coal = pytest.importorskip("coal")
     bodies, x, R, _ = case(seed, 0.01, 0.3)
     shapes = []
     for body in bodies:

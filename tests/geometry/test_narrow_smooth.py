@@ -1,5 +1,6 @@
 """The table of smooth pairs: complete, and in agreement with another library where installed."""
 
+import coal
 import numpy as np
 import pytest
 
@@ -32,7 +33,7 @@ def test_entries_are_in_order_and_load(pair):
     assert len(entry.counters) <= 8
 
 
-def coal_geometry(coal, solid):
+def coal_geometry(solid):
     """The shape in coal, and where our origin lies in its frame (along z)."""
     s = solid.numbers
     if solid.kind == kinds.SPHERE:
@@ -57,7 +58,6 @@ COAL = [p for p in sorted(ENTRIES) if kinds.SUPERQUADRIC not in p]
 
 @pytest.mark.parametrize("pair", COAL, ids=[f"{kinds.NAMES[a]}-{kinds.NAMES[b]}" for a, b in COAL])
 def test_gaps_and_normals_of_coal(pair):
-    coal = pytest.importorskip("coal")
     bench = random_bench(np.random.default_rng(21), *pair, 60, -0.05, 0.5)
     request = coal.DistanceRequest()
     request.gjk_tolerance = request.epa_tolerance = 1e-9
@@ -65,7 +65,7 @@ def test_gaps_and_normals_of_coal(pair):
         i, _, n, gap, _ = c
         sides = []
         for g in bench.pairs[i]:
-            shape, shift = coal_geometry(coal, bench.solids[g])
+            shape, shift = coal_geometry(bench.solids[g])
             origin = bench.x[g] - shift * bench.R[g][:, 2]
             sides += [shape, coal.Transform3s(bench.R[g], origin)]
         result = coal.DistanceResult()

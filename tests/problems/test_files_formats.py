@@ -190,6 +190,7 @@ def whole(parts):
     return sp.coo_array((x, (i, j)), shape=(rows, columns)).toarray()
 
 
+@pytest.mark.peers
 def test_libfclib_reads_what_we_write(tmp_path):
     W = sp.csr_array(spd(6))
     local = ds.FrictionProblem(W, RNG.standard_normal(6), [0.2, 0.5])
