@@ -139,7 +139,7 @@ def test_a_box_that_all_but_lies_on_another_does_not_sink_into_it(above):
 @pytest.mark.judges
 @pytest.mark.parametrize("seed", range(4))
 def test_a_heap_of_boxes_comes_to_rest(seed):
-    """200 boxes fall on a heap: nothing may be thrown out of it again."""
+    """200 boxes fall on a heap: nothing is thrown out of it again, so energy never rises."""
     rng = np.random.default_rng(seed)
     world = ds.World()
     world.add_ground(friction=0.6)
@@ -151,11 +151,10 @@ def test_a_heap_of_boxes_comes_to_rest(seed):
             position=place + rng.uniform(-0.01, 0.01, 3), orientation=turn / np.linalg.norm(turn),
         )  # fmt: skip
     sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 240))
-    lowest = np.inf  # energy never rises
-    for _ in range(72):
-        for _ in range(10):
-            sim.step()
+    before = np.inf
+    for _ in range(720):
+        sim.step()
         energy = sim.report.energy.kinetic + sim.report.energy.potential
-        assert energy < lowest + 1e-3 * abs(lowest)
-        lowest = min(lowest, energy)
-        assert sim.infeasibility < 0.02
+        assert energy < before + 1e-4  # [J], of 600 J; a false contact adds 1 J to 100 J at once
+        before = energy
+        assert sim.infeasibility < 0.005
