@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from drystone.errors import ShapeError as ShapeError
     from drystone.errors import SimulationError as SimulationError
     from drystone.errors import SolverError as SolverError
+    from drystone.errors import StepWarning as StepWarning
     from drystone.errors import UnitWarning as UnitWarning
     from drystone.errors import UnsupportedPairError as UnsupportedPairError
     from drystone.errors import UnsupportedProblemError as UnsupportedProblemError
@@ -130,6 +131,8 @@ if TYPE_CHECKING:
     from drystone.solvers.solve import solve as solve
     from drystone.steppers.base import Conditions as Conditions
     from drystone.steppers.base import EnergyLedger as EnergyLedger
+    from drystone.steppers.base import Event as Event
+    from drystone.steppers.base import Impulse as Impulse
     from drystone.steppers.base import StepReport as StepReport
     from drystone.steppers.event_driven.forces.choices import Alternative as Alternative
     from drystone.steppers.event_driven.impulses.collide import CollisionLaw as CollisionLaw
@@ -137,6 +140,7 @@ if TYPE_CHECKING:
     from drystone.steppers.penalty.options import Penalty as Penalty
     from drystone.steppers.time_stepping.options import Sleeping as Sleeping
     from drystone.steppers.time_stepping.options import TimeStepping as TimeStepping
+    from drystone.steppers.totals import RunSummary as RunSummary
     from drystone.sweeps.sweep import Sweep as Sweep
     from drystone.sweeps.sweep import sweep as sweep
     from drystone.trajectory import Trajectory as Trajectory
@@ -183,6 +187,9 @@ _HOMES: dict[str, str] = {
     "EventDriven": "steppers.event_driven.options",
     "Penalty": "steppers.penalty.options",
     "StepReport": "steppers.base",
+    "Event": "steppers.base",
+    "Impulse": "steppers.base",
+    "RunSummary": "steppers.totals",
     "EnergyLedger": "steppers.base",
     "Conditions": "steppers.base",
     "plot": "plots.figures",
@@ -218,6 +225,7 @@ _HOMES: dict[str, str] = {
     "WriteError": "errors",
     "ShapeError": "errors",
     "SimulationError": "errors",
+    "StepWarning": "errors",
     "UnsupportedPairError": "errors",
     "Box": "geometry.shapes",
     "Capsule": "geometry.shapes",

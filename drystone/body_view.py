@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone import edits
 from drystone.arguments import answering
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation, spin_velocity
@@ -39,6 +40,8 @@ class BodyView:
             raise ModelError(f"body {self.name!r}: {field} cannot be set: its motion says it")
         if of_dynamic and model.mass[i] == 0:
             raise ModelError(f"body {self.name!r}: {field} cannot be set: it is fixed")
+        if field in ("position", "orientation"):
+            edits.note(self._simulation)
         self._simulation.wake()
         return model, state, i
 

@@ -16,6 +16,11 @@ class IgnoredWarning(UserWarning):
     """A method leaves out what a world says; the message says what, and which option would not."""
 
 
+class StepWarning(UserWarning):
+    """Steps of a run were not solved, or found bodies deep in each other; the message says how
+    many, when first, and how badly. One for each run, at its end."""
+
+
 class UnitWarning(UserWarning):
     """A value is allowed, but looks as if it were in another unit: degrees, millimetres, g/cm^3.
 

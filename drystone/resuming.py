@@ -42,9 +42,9 @@ def resume(
     sim, recorder, end = reopen(
         path, until, world=world, method=method, callback=callback, salvage=salvage
     )
-    steps = round((end - sim.time) / sim.method.dt)
     with recorder:
-        sim.run(max(steps, 0) * sim.method.dt, callback=callback)
+        if end > sim.time:
+            sim.run(until=end, callback=callback)
     return sim
 
 

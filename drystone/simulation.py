@@ -8,12 +8,11 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from drystone import snapshots
+from drystone import edits, snapshots
 from drystone.arguments import warn_user
 from drystone.body_view import BodyView
 from drystone.builder.arrays import carry_over
@@ -25,13 +24,14 @@ from drystone.joint_view import JointView
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.recording.keepers import checked
+from drystone.running import choice, execute, plan
 from drystone.snapshots import LastStep, Snapshot, Structure
-from drystone.steppers.base import Method, StepReport
+from drystone.steppers.base import Event, Method, StepReport
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.reading import Frames
+from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
 from drystone.values import among, as_path, function, real, switch, text, whole
 from drystone.world import World
@@ -73,11 +73,18 @@ class Simulation:
         self._profiled = False
         self._set_up(0.0)
         self.state = assembled(self.model, self.state)
-        self._stepper.check_start(self.state)
+        self.state = edits.start(self)
+        self._overlaps: dict[tuple[int, int], float] | None = None  # before edits, if there are any
         if self.stops_bouncing:
             said = "bodies have a restitution, but this method stops what collides: "
             warn_user(f'{said}restitution="newton" lets them bounce', IgnoredWarning)
-        self._start, self._count = self.state.time, 0
+        # time = _start + (_count - _since) dt: no sum of rounded steps
+        self._start, self._count, self._since = self.state.time, 0, 0
+        self._remainder = 0.0  # [s] that runs were asked for beyond the last whole step
+        self._totals = Totals.of(method)
+        self._current: Totals | None = None  # of a run that is on
+        self._events: list[Event] = []
+        self._fine = True  # whether the last step was solved, and not too deep
         self.report: StepReport | None = None
         self.origin: dict[str, Any] = {}  # scene, settings, view, title, where they are known
         self.rng: np.random.Generator | None = None
@@ -125,6 +132,7 @@ class Simulation:
         """Take over edits of the world; called by every step."""
         if self.world.version == self._version:
             return
+        edits.note(self)
         model, state = self.world.build(self.state.time)
         state = carry_over(self.model, self.state, model, state)
         self.model, self.state, self._version = model, state, self.world.version
@@ -213,15 +221,26 @@ class Simulation:
 
     def step(self) -> StepReport:
         """Advance by dt; returns the step's report, also kept as ``sim.report``."""
+        return self._advance(self.method.dt)
+
+    def _advance(self, h: float, until: float | None = None) -> StepReport:
+        """A step of length h [s], dt unless it ends at the time `until`."""
         self.sync()
+        edits.check(self)
         if self._recorder is not None:
             self._recorder.before()
-        state, report = self._stepper.step(self.state, self.method.dt)
+        state, report = self._stepper.step(self.state, h)
         self._count += 1
-        state.time = self._start + self._count * self.method.dt  # no sum of rounded steps
+        if until is not None:
+            self._start, self._since = until, self._count
+        state.time = self._start + (self._count - self._since) * self.method.dt
         if report.time != state.time:
             report = replace(report, time=state.time)
         self.state, self.report = state, report
+        if self._current is None:
+            self._events = []
+        self._events += report.events
+        self._fine = (self._current or self._totals).add(report, self.model.names)
         if self._recorder is not None:
             self._recorder.after()
         return report
@@ -273,26 +292,33 @@ class Simulation:
 
     def run(
         self,
-        duration: float,
+        duration: float | None = None,
         *,
+        until: float | None = None,
         record: bool | str | PathLike[str] = False,
         overwrite: bool = True,
         every: int | None = None,
         contacts: bool | None = None,
         callback: Callable[[Simulation], Any] | None = None,
         rng: np.random.Generator | None = None,
+        on_failure: str | None = None,
     ) -> Trajectory | Recording | None:
-        """Steps until `duration` seconds more have passed.
+        """Steps until `duration` seconds more have passed, or until a time [s].
+
+        Time stepping ends with the last whole step that is not past that time; what is left is
+        carried over, so that run(a) and run(b) end where run(a + b) does. Event-driven and penalty
+        runs end at that time: their last step is shorter.
 
         record: the name of an HDF5 file, which is returned as a Recording (see ``record``); or
         True for a Trajectory in memory. overwrite: a file of that name is replaced, else refused.
         every: steps from frame to frame, in memory 1 by default; contacts: keep those of each
         frame, in memory not by default. callback: called after each step, stops the run by
         returning False. rng: random numbers for callbacks, kept as ``sim.rng`` and in recordings.
+        on_failure: of steps that were not solved, or that found bodies deeper in each other than
+        the method's ``max_depth``: "warn": one ds.StepWarning at the end of the run (default);
+        "raise": a SimulationError after the first (default if the method has on_failure="raise");
+        "ignore": ``sim.summary`` counts them in any case.
         """
-        seconds = real(duration)
-        if seconds is None or not 0 <= seconds < np.inf:
-            raise OptionError(f"run: duration = {text(duration)}: expected seconds >= 0")
         if not isinstance(record, bool | str | PathLike):
             raise OptionError(f"run: record = {record!r}: expected a file's name, True or False")
         function("run", "callback", callback)
@@ -302,77 +328,38 @@ class Simulation:
             self.rng = checked(rng)
         if every is not None:
             _count(every)
-        steps = round(seconds / self.method.dt)
+        told = choice(self, on_failure)
         self.sync()
+        todo = plan(self, duration, until)
         if isinstance(record, bool):
             kept = Trajectory(self.model, self.state, self.origin) if record else None
-            return self._run(steps, every or 1, bool(contacts), kept, callback)
+            execute(self, todo, kept, every or 1, bool(contacts), callback, told)
+            return kept
         from drystone.recording.reader import Recording
 
-        until = self._start + (self._count + steps) * self.method.dt
         wanted = contacts is None or contacts
         with self.record(
-            record, every=every, contacts=wanted, until=until, overwrite=overwrite
+            record, every=every, contacts=wanted, until=todo.until, overwrite=overwrite
         ) as recorder:
             recorder.callback = callback
-            self._run(steps, 1, False, None, callback)
+            execute(self, todo, None, 1, False, callback, told)
         return Recording(record)
 
-    def _run(
-        self,
-        steps: int,
-        every: int,
-        contacts: bool,
-        kept: Trajectory | None,
-        callback: Callable[[Simulation], Any] | None,
-    ) -> Trajectory | None:
-        stepper, recorder = self._stepper, self._recorder
-        if isinstance(stepper, Compiled) and callback is None and stepper.in_one:
-            self._run_compiled(stepper, steps, every, contacts, kept)
-            return kept
-        for k in range(steps):
-            self.step()
-            if kept is not None and (k + 1) % every == 0:
-                table = self.contacts if contacts else None
-                kept.add(self.model, self.state, self.report, table)
-            if callback is not None and callback(self) is False:
-                if recorder is not None:
-                    recorder.stopped = k + 1 < steps
-                break
-        return kept
+    @property
+    def summary(self) -> RunSummary:
+        """Totals of all steps since the start: those that were not solved, halved, too deep, when
+        the first was, and the worst of them."""
+        if self._current is None:
+            return self._totals.summary
+        out = Totals(self._totals.summary)
+        out.join(self._current.summary)
+        return out.summary
 
-    def _run_compiled(
-        self, stepper: Compiled, steps: int, every: int, contacts: bool, kept: Trajectory | None
-    ) -> None:
-        """Steps that nobody watches: the loop goes on without Python for as long as it can."""
-        recorder, since = self._recorder, 0
-        if recorder is not None and kept is not None:
-            raise OptionError("run: record = True, but this simulation is recorded to a file")
-        if recorder is not None:
-            every, contacts = recorder.frame_every, recorder.contacts
-        while steps > 0:
-            piece = steps
-            if recorder is not None:
-                recorder.before()
-                piece, since = min(steps, recorder.pace), recorder.since
-            given = () if recorder is None else (recorder.spare, recorder.note)
-            frames = Frames(stepper.method_names, self.method.dt, since, contacts, *given)
-            if recorder is not None:
-                recorder.space(frames)
-            watched = every if kept is not None or recorder is not None else 0
-            dt, start, count, clock = self.method.dt, self._start, self._count, perf_counter()
-            try:
-                stepper.run(self.state, dt, start, count, piece, watched, frames)
-            finally:  # a run that fails keeps what it reached
-                self._count, self.state = frames.count, frames.state or self.state
-                self.report = frames.report or self.report
-                if kept is not None:
-                    kept.extend(frames)
-                if recorder is not None:
-                    recorder.take(frames)
-            if recorder is not None:
-                recorder.paced(piece, perf_counter() - clock)
-            steps -= piece
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Events of the last step, or of all steps of the last run, in order of time. Methods that
+        find them have them (EventDriven); others have none."""
+        return tuple(self._events)
 
     def index(self, body: Any) -> int:
         name = getattr(body, "name", body)

@@ -15,11 +15,12 @@ from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Model, State
 from drystone.recording.keepers import give_back, states
 from drystone.steppers.snapshot import flat, parts_of
+from drystone.steppers.totals import RunSummary, Totals
 
 Simulation = Any  # drystone.simulation.Simulation, which imports this module
 
 # what a simulation counts or tells beside its state: attributes that are replaced, never changed
-CARRIED = ("_start", "_count", "report")
+CARRIED = ("_start", "_count", "_since", "_remainder", "report", "summary")
 MOVING = ("position", "orientation", "velocity")
 # what must be the same where a snapshot is restored; friction, gravity, forces and the like may
 # have been said anew
@@ -126,7 +127,7 @@ def checkpoint(sim: Simulation, callback: Any = None) -> dict[str, Any]:
     """All that the next step depends on, as numbers, texts, arrays and dictionaries of them, as
     files keep it."""
     out = moment(sim, callback)
-    return out | {"stepper": flat(out["stepper"])}
+    return out | {"stepper": flat(out["stepper"]), "summary": Totals(sim.summary).text()}
 
 
 def moment(sim: Simulation, callback: Any = None) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def moment(sim: Simulation, callback: Any = None) -> dict[str, Any]:
         "steps": sim._count, "start": sim._start, "time": now.time,
         "position": now.position.copy(), "orientation": now.orientation.copy(),
         "velocity": now.velocity.copy(), "stepper": sim.stepper.snapshot(),
-        "kept": deepcopy(kept) if kept else {},
+        "kept": deepcopy(kept) if kept else {}, "since": sim._since, "remainder": sim._remainder,
     }  # fmt: skip
 
 
@@ -145,12 +146,25 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
     """Have a simulation go on from a snapshot, or from a checkpoint of the same world."""
     if isinstance(known, Snapshot):
         _put(sim, known._moment, callback)
-        sim.__dict__.update(known._carried)
+        carried = dict(known._carried)
+        _count_on(sim, carried.pop("summary"))
+        sim.__dict__.update(carried)
         sim._shown = known._shown
     else:
         _put(sim, {**known, "stepper": parts_of(known["stepper"])}, callback)
         sim._start, sim._count = float(known["start"]), int(known["steps"])
+        # files of before have no remainders and no totals
+        sim._since, sim._remainder = int(known.get("since", 0)), float(known.get("remainder", 0.0))
+        said = known.get("summary")
+        none = RunSummary(max_depth=sim.summary.max_depth)
+        _count_on(sim, none if said is None else Totals.from_text(str(said)).summary)
         sim.report = sim._shown = None
+    sim._events = [] if sim.report is None else list(sim.report.events)
+
+
+def _count_on(sim: Simulation, summary: RunSummary) -> None:
+    """Have a simulation count its steps on from a summary."""
+    sim._totals, sim._current, sim._overlaps = Totals(summary), None, None
 
 
 def _put(sim: Simulation, moment: dict[str, Any], callback: Any) -> None:

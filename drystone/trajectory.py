@@ -16,6 +16,7 @@ from drystone.model import Model, State
 from drystone.steppers.base import StepReport
 from drystone.steppers.tables import contact_table
 from drystone.steppers.time_stepping.reading import Frames
+from drystone.steppers.totals import RunSummary, Totals
 from drystone.types import Floats
 from drystone.values import frame_number, text
 
@@ -43,6 +44,12 @@ class Trajectory:
         self._kept = [state.copy()]
         self._reports: list[StepReport] = []
         self._frames: list[Frames] = []
+        self.totals: Totals | None = None  # of all steps of the run
+
+    @property
+    def summary(self) -> RunSummary:
+        """Totals of all steps of the run, as ``Simulation.summary``."""
+        return RunSummary() if self.totals is None else self.totals.summary
 
     def add(
         self,

@@ -55,7 +55,7 @@ def resume(
             return
         title = recording.name
         with recorder:
-            done = watch(simulation, left, title=title, bar=not as_json)
+            done = watch(simulation, left, title=title, bar=not as_json, until=end)
         told = {
             "recording": str(recording),
             "from": start,
@@ -65,12 +65,15 @@ def resume(
             "stopped": done.stopped,
         }
         if as_json:
-            typer.echo(json.dumps(told | done.tally.as_json(), allow_nan=False))
+            told |= done.tally.as_json() | {"summary": done.summary.as_json()}
+            typer.echo(json.dumps(told, allow_nan=False))
         else:
             typer.echo(
                 f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
                 f"{done.seconds:.3g} s"
             )
+            if not done.summary.ok:
+                typer.echo(str(done.summary))
         if done.stopped:
             complain(f"stopped at {simulation.time:g} s of {end:g} s")
             raise typer.Exit(FAILED)

@@ -61,6 +61,7 @@ def as_object(
         "speed": done.speed,
         "stopped": done.stopped,
         **done.tally.as_json(),
+        "summary": done.summary.as_json(),
         "moved": None if gone is None or not gone.distance < math.inf else asdict(gone),
         "files": [str(path) for path in written],
     }
@@ -113,6 +114,8 @@ def print_summary(
         "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
         "energy": energy_words(tally.ledger()),
     }
+    if not done.summary.ok or done.summary.halved:
+        rows["steps"] = f"[yellow]{escape(str(done.summary))}[/]"
     gone = moved(simulation, start)
     if gone is not None:
         rows["moved"] = escape(gone.words)

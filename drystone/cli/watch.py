@@ -20,8 +20,11 @@ from drystone.cli.ahead import compiled_by_two
 from drystone.cli.tally import Tally
 from drystone.kernels import _jit
 from drystone.kernels._jit import compile_seconds
+from drystone.running import Plan, counted, plan, run_compiled
 from drystone.simulation import Simulation
 from drystone.steppers.base import StepReport
+from drystone.steppers.totals import RunSummary
+from drystone.trajectory import Trajectory
 
 REFRESH = 0.1  # [s] between two looks at the clock's face
 MOST = 1024  # steps at a time
@@ -31,9 +34,11 @@ MOST = 1024  # steps at a time
 class Watched:
     """How a run went. seconds: wall time of the steps, without what it took to compile kernels or
     to load those that are; compiling [s]: that;
-    simulated [s]; stopped: by the user, before its end; reports: of every step if kept."""
+    simulated [s]; stopped: by the user, before its end; reports: of every step if kept; summary:
+    totals of its steps."""
 
     tally: Tally = field(default_factory=Tally)
+    summary: RunSummary = field(default_factory=RunSummary)
     seconds: float = 0.0
     compiling: float = 0.0
     simulated: float = 0.0
@@ -56,20 +61,22 @@ def watch(
     each: Callable[[Simulation], Any] | None = None,
     record: Path | None = None,
     overwrite: bool = True,
+    until: float | None = None,
 ) -> Watched:
-    """Run for `duration` [s]; Ctrl-C ends it after the step, a second one at once. each: called
-    after every step; without it steps that need no Python run many at a time. record: to this
-    file, which can be read whenever and however the run ends, in place of one of that name only if
-    overwrite says so; a recorder that the simulation has
-    already goes on."""
+    """Run for `duration` [s], or until a time [s] so far off; Ctrl-C ends it after the step,
+    a second one at once. each: called after every step; without it steps that need no Python run
+    many at a time. record: to this file, which can be read whenever and however the run ends, in
+    place of one of that name only if overwrite says so; a recorder that the simulation has already
+    goes on."""
     out = Watched()
     begin_time, begin = simulation.time, perf_counter()
     compiled = compile_seconds()
-    steps = round(duration / simulation.method.dt)
+    todo = plan(simulation, duration if until is None else None, until)
     with (
+        counted(simulation) as totals,
         compiled_by_two(simulation),
         _loading() as loaded,
-        _recorded(simulation, record, duration, overwrite) as recorder,
+        _recorded(simulation, record, todo.until, overwrite) as recorder,
         _bar(title, duration, bar) as update,
         _interrupts() as stopped,
     ):
@@ -80,7 +87,7 @@ def watch(
                 update(simulation.time - begin_time, busy, out.tally.last)
 
         try:
-            for reports in _parts(simulation, steps, recorder, each, show):
+            for reports in _parts(simulation, todo, recorder, each, show):
                 for report in reports:
                     out.tally.add(report)
                 if keep:
@@ -88,9 +95,11 @@ def watch(
                 if stopped():
                     out.stopped = True
                     break
+            simulation._remainder = 0.0 if out.stopped else todo.carried
         except KeyboardInterrupt:
             out.stopped = True
         finally:
+            out.summary = totals.summary
             if recorder is not None:
                 recorder.stopped = out.stopped
             out.simulated = simulation.time - begin_time
@@ -101,21 +110,23 @@ def watch(
 
 def _parts(
     simulation: Simulation,
-    steps: int,
+    todo: Plan,
     recorder: Any,
     each: Callable[[Simulation], Any] | None,
     show: Callable[[], None],
 ) -> Iterator[list[StepReport]]:
     """Take steps, one or many at a time; yields their reports."""
     many, shown = 1, perf_counter()
-    stepper = simulation._stepper
+    stepper, steps = simulation._stepper, todo.steps + (todo.rest > 0.0)
     while steps > 0:
         began, count = perf_counter(), 1
         if each is None and getattr(stepper, "in_one", False):
             count = min(many, steps)
             reports = _loop(simulation, count, recorder)
         else:
-            reports = [simulation.step()]
+            short = steps == 1 and todo.rest > 0.0
+            step = simulation.step
+            reports = [simulation._advance(todo.rest, todo.until) if short else step()]
             if each is not None:
                 each(simulation)
         yield reports
@@ -129,20 +140,21 @@ def _parts(
 
 def _loop(simulation: Simulation, count: int, recorder: Any) -> list[StepReport]:
     """Steps by the loop that needs no Python, and all their reports."""
-    duration = count * simulation.method.dt
     if recorder is None:
-        return list(getattr(simulation.run(duration, record=True), "reports", ()))
+        kept = Trajectory(simulation.model, simulation.state)
+        run_compiled(simulation, count, 1, False, kept)
+        return kept.reports
     told: list[StepReport] = []
     recorder.all_steps, recorder.on_frames = True, lambda frames: told.extend(frames.reports())
-    simulation.run(duration)
+    run_compiled(simulation, count, 1, False, None)
     return told
 
 
-def _recorded(simulation: Simulation, path: Path | None, duration: float, overwrite: bool) -> Any:
+def _recorded(simulation: Simulation, path: Path | None, until: float, overwrite: bool) -> Any:
     """The recorder of a run, or None, as a context."""
     if path is None:
         return nullcontext(simulation._recorder)
-    return simulation.record(path, until=simulation.time + duration, overwrite=overwrite)
+    return simulation.record(path, until=until, overwrite=overwrite)
 
 
 @contextmanager

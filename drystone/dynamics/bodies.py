@@ -10,6 +10,7 @@ from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
 RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
+Pair = tuple[int, int]  # uids of two bodies
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 
 
@@ -103,19 +104,57 @@ def check_loads(model: Model, state: State, force: Floats) -> None:
         )
 
 
-def check_apart(model: Model, sizes: Floats, found: Contacts, method: str) -> None:
-    """Bodies that start inside each other are refused, by name and depth.
+def deepest(model: Model, sizes: Floats, found: Contacts) -> tuple[float, tuple[int, int]]:
+    """Greatest depth of contacts as part of the smaller body's size (nb,), and both bodies;
+    (-1, -1) if nothing overlaps."""
+    if not len(found) or not (found.gap < 0.0).any():
+        return 0.0, (-1, -1)
+    a, b = (model.geoms.body[g] for g in (found.geom_a, found.geom_b))
+    part = np.maximum(-found.gap, 0.0) / np.minimum(sizes[a], sizes[b])
+    i = int(np.argmax(part))
+    return float(part[i]), (int(a[i]), int(b[i]))
 
-    sizes (nb,): of bodies; found: all contacts at the start; method: what the user called.
+
+def overlapping(model: Model, found: Contacts) -> dict[Pair, float]:
+    """Greatest depth [m] of every pair of bodies that overlap, by their uids."""
+    out: dict[Pair, float] = {}
+    for pair, gap in zip(_pairs(model, found), found.gap.tolist(), strict=True):
+        if gap < 0.0:
+            out[pair] = max(out.get(pair, 0.0), -gap)
+    return out
+
+
+def _pairs(model: Model, found: Contacts) -> list[Pair]:
+    """Uids of the bodies of contacts, the lesser first."""
+    uid = model.uid[model.geoms.body]
+    both = np.sort(np.stack([uid[found.geom_a], uid[found.geom_b]], axis=1), axis=1)
+    return [(a, b) for a, b in both.tolist()]
+
+
+def check_apart(
+    model: Model,
+    sizes: Floats,
+    found: Contacts,
+    method: str,
+    known: dict[Pair, float] | None = None,
+    when: str = "at the start",
+) -> None:
+    """Bodies that lie inside each other are refused, by name and depth.
+
+    sizes (nb,): of bodies; found: all contacts; method: what the user called; known: depths [m]
+    that pairs of bodies (``overlapping``) had before, which may stay.
     """
     body = model.geoms.body
     size = np.minimum(sizes[body[found.geom_a]], sizes[body[found.geom_b]])
-    deep = -found.gap > OVERLAP * np.where(np.isfinite(size), size, 1.0)
+    least = OVERLAP * np.where(np.isfinite(size), size, 1.0)
+    if known:
+        least = least + [known.get(pair, 0.0) for pair in _pairs(model, found)]
+    deep = -found.gap > least
     if deep.any():
         i = int(np.argmax(np.where(deep, -found.gap, 0.0)))
         a, b = (model.names[body[g]] for g in (found.geom_a[i], found.geom_b[i]))
         raise ModelError(
-            f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m at the start: move them "
+            f"bodies {a!r} and {b!r} overlap by {-found.gap[i]:.4g} m {when}: move them "
             f'apart, or accept it with {method}(overlap="allow") (in a file: method: '
             "{overlap: allow})"
         )

@@ -22,6 +22,7 @@ from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
 from drystone.steppers.base import StepReport
+from drystone.steppers.totals import RunSummary, Totals
 from drystone.types import Bools, Floats, Ints
 from drystone.values import as_path, frame_number, switch
 
@@ -238,10 +239,13 @@ class Recording(Facts):
 
     @property
     def odd(self) -> bool:
-        """Whether the last frame is the end of a run that fell between two frames."""
-        if self._n < 2:
+        """Whether the last frame is the end of a run that fell between two frames: it was written
+        after the last checkpoint, and no step followed."""
+        marks, ended = self.checkpoints, self.rows("ended")
+        if not len(marks) or not (ended[:, 0] == len(self.runs) - 1).any():
             return False
-        return round(float(self.time[-1] - self.time[-2]) / self.dt) < self.every
+        steps, frames, _ = (int(x) for x in marks[-1])
+        return self._n > frames and (steps - int(marks[0][0])) % self.every > 0
 
     def refresh(self) -> int:
         """Frames there are now, if the file is still being written."""
@@ -594,6 +598,25 @@ class Recording(Facts):
             raise self._bad(f"is damaged: {name} is not what was written ({SALVAGE})")
         rows[~ok] = lost
         return rows
+
+    @property
+    def totals(self) -> Totals:
+        """What the last checkpoint says of the steps until then; of files that do not say it, the
+        reports of frames alone."""
+        if len(self.checkpoints):
+            said = self.snapshot().get("recorded")
+            if said is not None:
+                return self._guard(lambda: Totals.from_text(str(said)))
+        out = Totals.of(None)
+        for k in range(1, self._n):
+            out.add(self.reports(k), self.names)
+        return out
+
+    @property
+    def summary(self) -> RunSummary:
+        """Totals of all steps since the recording began, as ``Simulation.summary``; of a run that
+        was killed those until its last checkpoint."""
+        return self.totals.summary
 
     @property
     def runs(self) -> Floats:

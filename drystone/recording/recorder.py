@@ -25,6 +25,7 @@ from drystone.recording.sums import SHARED, frame_sums, note_rows, with_sums
 from drystone.recording.writer import Rows, Writer, check_place, create
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping.reading import Frames, Left, Spare
+from drystone.steppers.totals import Totals
 
 RATE = 60.0  # [1/s] frames of a simulated second
 AGAIN = 1.0  # [s] of wall time between two checkpoints, at least
@@ -51,6 +52,7 @@ class Recorder:
         self._kinds = layout.datasets(model, forces)
         self._said = {name: self._none(name) for name in SHARED}  # last rows of what frames share
         self.since = 0  # steps since the last frame
+        self.totals = Totals.of(sim.method)
         self.spare: Spare = []  # arrays of contacts that were written
         self.pace = every  # steps of a piece
         self.callback: Any = None
@@ -113,6 +115,7 @@ class Recorder:
         for name in SAME:
             self._tail[name] = known.frames(name, frames, self._there)
         self._note_end, self._kept_end = known.sizes("notes"), known.sizes("checkpoints/data")
+        self.totals = known.totals
         known.readable()
         known.close()
         self._writer = Writer(self.path, tuple(self._kinds), lock)
@@ -137,6 +140,7 @@ class Recorder:
 
     def after(self) -> None:
         """A step was made from Python."""
+        self.totals.add(self.sim.report, self.model.names)
         self.since += 1
         if self.since < self.every:
             return
@@ -182,6 +186,7 @@ class Recorder:
 
     def take(self, frames: Frames) -> None:
         """A piece of a compiled run is over, and its frames were noted."""
+        self.totals.add_loop(frames.total, float(self.sim.time), self.model.names)
         self.since = frames.gone if frames.spaced > 1 else frames.since
         self.on_frames(frames)
         self._put(dict)
@@ -229,7 +234,7 @@ class Recorder:
         self._writer.put(make)
 
     def _keep(self) -> None:
-        snapshot = self.sim.checkpoint(self.callback)
+        snapshot = self.sim.checkpoint(self.callback) | {"recorded": self.totals.text()}
         steps = int(snapshot["steps"])
         self._put(lambda: self._checkpoint_rows(steps, snapshot))
 

@@ -110,10 +110,14 @@ def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> Ste
             island_residuals=islands[:, 0] if len(islands) else None,
             island_sizes=islands[:, 1].astype(np.int64),
             **{name: values[name] for name in REAL},
-            **{name: int(values[name]) for name in WHOLE},
+            **_whole(values),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordingError(f"a step's report cannot be read ({error})") from None
+
+
+def _whole(values: dict[str, float]) -> dict[str, Any]:
+    return {name: int(values[name]) for name in WHOLE}
 
 
 def _impulse(said: dict[str, Any]) -> Impulse:

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from drystone.model import Model, State
+from drystone.model import Contacts, Model, State
 from drystone.types import Floats, Ints, Status
 
 
@@ -124,6 +124,9 @@ class StepReport:
     retries: times the step was halved; asleep: bodies that slept;
     joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke;
     redundant: rows of joints beyond their rank (``Simulation.mobility`` names the joints).
+    relative_depth: greatest depth as part of the size (radius about its centre) of the smaller of
+    both bodies; deepest: their numbers in ``Simulation.bodies``, -1 for none; unsolved_body: one of
+    the island that was not solved. Recordings have these three in their summary, not of each frame.
     evaluations: of all forces, by methods that integrate them (their `iterations` are its steps).
     events: of methods that find them, in order of time; log: sentences on choices among several
     solutions, energy gained, impacts that were ended; reuse: share of the force problems that the
@@ -152,6 +155,9 @@ class StepReport:
     joint_error: float = 0.0
     broken: tuple[str, ...] = ()
     redundant: int = 0
+    relative_depth: float = 0.0
+    deepest: tuple[int, int] = (-1, -1)
+    unsolved_body: int = -1
     evaluations: int = 0
     events: tuple[Event, ...] = ()
     log: tuple[str, ...] = ()
@@ -196,6 +202,8 @@ class Stepper(Protocol):
     def check_start(self, state: State) -> None: ...
 
     def infeasibility(self, state: State) -> float: ...
+
+    def overlaps(self, state: State) -> Contacts | None: ...
 
     def stored(self, state: State) -> float: ...
 

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import drystone as ds
+from drystone import running
 from drystone.cli.main import app
 from drystone.scenes.registry import SCENES
 
@@ -148,16 +149,15 @@ def test_a_run_is_recorded(tmp_path):
 
 
 def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    path, run = tmp_path / "run.h5", ds.Simulation.run
+    path, run = tmp_path / "run.h5", running.run_compiled
 
-    def interrupted(self, duration, **options):
-        out = run(self, duration, **options)
-        if self.time > 0.4:
+    def interrupted(sim, *given):
+        run(sim, *given)
+        if sim.time > 0.4:
             signal.raise_signal(signal.SIGINT)
-        return out
 
     with monkeypatch.context() as patch:
-        patch.setattr(ds.Simulation, "run", interrupted)
+        patch.setattr("drystone.cli.watch.run_compiled", interrupted)
         done = invoke("run", "disks-21", "--duration", 1, "--record", path, "--json")
     assert done.exit_code == 1
     assert not ds.read_recording(path).complete

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import drystone as ds
+from drystone import running
 from drystone.cli import run as module
 from drystone.cli.main import app
 from drystone.cli.tally import Tally
@@ -94,20 +95,20 @@ def test_mistakes_end_with_one_line_and_code_2(arguments, words):
 
 
 def test_a_run_that_fails_ends_with_code_1(monkeypatch):
-    def burst(self, duration, **options):
+    def burst(*given):
         raise ds.SimulationError("body 'ball' at 0.01 s: speed is not finite")
 
-    monkeypatch.setattr(ds.Simulation, "run", burst)
+    monkeypatch.setattr("drystone.cli.watch.run_compiled", burst)
     done = invoke(*SHORT)
     assert done.exit_code == 1
     assert done.output.strip() == "drystone: body 'ball' at 0.01 s: speed is not finite"
 
 
 def test_a_failure_of_ours_is_called_so(monkeypatch):
-    def slip(self, duration, **options):
+    def slip(*given):
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr(ds.Simulation, "run", slip)
+    monkeypatch.setattr("drystone.cli.watch.run_compiled", slip)
     done = invoke(*SHORT)
     assert done.exit_code == 1
     assert "internal error: ZeroDivisionError" in done.output
@@ -116,16 +117,15 @@ def test_a_failure_of_ours_is_called_so(monkeypatch):
 
 
 def test_ctrl_c_ends_politely(monkeypatch):
-    run = ds.Simulation.run
+    run = running.run_compiled
 
-    def interrupted(self, duration, **options):
-        out = run(self, duration, **options)
-        if self.time > 0.02:  # what Ctrl-C sends, while the steps are running
+    def interrupted(sim, *given):
+        run(sim, *given)
+        if sim.time > 0.02:  # what Ctrl-C sends, while the steps are running
             signal.raise_signal(signal.SIGINT)
-        return out
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(ds.Simulation, "run", interrupted)
+    monkeypatch.setattr("drystone.cli.watch.run_compiled", interrupted)
     done = invoke(*SHORT, "--json")
     assert done.exit_code == 1
     first, second = done.output.strip().splitlines()

@@ -24,7 +24,7 @@ SCRATCH = {
         *(f"buffers.s.{name}*" for name in (
             "velocity", "v0", "v_free", "v", "force", "load", "inertia", "inverse", "end_inertia",
             "position", "was", "was_turned", "was_moving", "orientation", "reach", "moves", "root",
-            "fast", "seen", "mine", "motion", "begun", "report", "sums", "turn", "origin",
+            "fast", "seen", "mine", "motion", "begun", "report", "sums", "turn", "origin", "total",
             "chosen_count", "leave", "frame_*", "log", "noted_*", "driven_*",
             "geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label", "place",
             "source", "chosen", "most", "least", "enough", "ended", "sweeps", "plan", "gap", "mu",

@@ -42,14 +42,22 @@ def _reach(s, scan):
 
 @stage
 def admit(s, scan):
-    """Whether there is room for what was found; the greatest depth."""
+    """Whether there is room for what was found; the greatest depth, also as part of a size."""
     n = s.count[the.FOUND] = scan.count[0]
     if n > s.keep.size:
         s.count[the.NEEDED] = n
         return the.NO_ROOM
-    deepest, s.count[the.MISSED] = 0.0, 0
+    deepest, part, s.count[the.MISSED] = 0.0, 0.0, 0
+    a = b = -1
     for i in range(n):
         s.forced[i] = False
-        deepest = max(deepest, -scan.gap[i])
-    s.begun[the.INFEASIBILITY] = deepest
+        depth = -scan.gap[i]
+        if depth > 0.0:
+            deepest = max(deepest, depth)
+            one, other = s.geom_body[scan.geom_a[i]], s.geom_body[scan.geom_b[i]]
+            size = min(s.size[one], s.size[other])
+            if depth > part * size:
+                part, a, b = depth / size, one, other
+    s.begun[the.INFEASIBILITY], s.begun[the.DEPTH] = deepest, part
+    s.begun[the.DEEP_A], s.begun[the.DEEP_B] = a, b
     return the.GO_ON

@@ -178,12 +178,18 @@ def book(s, kicked, kinetic):
     out[the.INTEGRATION] = (raised - begun[the.HEIGHT]) + fell + (kinetic - kicked) + turned
     out[the.INTEGRATION] += begun[the.INTEGRATION]
     out[the.IMPACT_ENERGY] = begun[the.IMPACT_ENERGY]
-    out[the.INFEASIBILITY] = begun[the.INFEASIBILITY]
+    out[the.INFEASIBILITY], out[the.DEPTH] = begun[the.INFEASIBILITY], begun[the.DEPTH]
+    out[the.DEEP_A], out[the.DEEP_B] = begun[the.DEEP_A], begun[the.DEEP_B]
     out[the.R_ISLANDS], out[the.R_ITERATIONS] = s.count[the.ISLANDS], s.count[the.ITERATIONS]
     out[the.R_METHODS], out[the.R_FAILED] = s.count[the.METHODS], s.count[the.FAILED]
     if begun[the.R_FAILED] > 0.0:  # a collision was not solved
         out[the.R_FAILED] = max(0, s.count[the.FAILED])
     out[the.R_COLLISIONS] = s.count[the.COLLISIONS]
+    out[the.UNSOLVED_BODY] = -1.0
+    if s.count[the.FAILED] >= 0:
+        k = s.count[the.FAILED]
+        for i in range(s.start[k], s.start[k + 1]):
+            out[the.UNSOLVED_BODY] = max(out[the.UNSOLVED_BODY], s.body[i, 0], s.body[i, 1])
     _judge(s, n)
 
 

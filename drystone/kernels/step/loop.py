@@ -41,6 +41,26 @@ def loop(program, own, at, steps, s, scan, j, where):
 
 
 @stage
+def tally(report, total):
+    """Add a step to the totals of a run."""
+    failed = report[the.R_FAILED] >= 0.0
+    deep = report[the.DEPTH] > total[the.T_MAX_DEPTH]
+    total[the.T_STEPS] += 1.0
+    total[the.T_UNSOLVED] += 1.0 if failed else 0.0
+    total[the.T_DEEP] += 1.0 if deep else 0.0
+    total[the.T_HALVED] += 1.0 if report[the.RETRIES] > 0.0 else 0.0
+    if failed or deep:
+        total[the.T_FIRST] = min(total[the.T_FIRST], report[the.R_TIME])
+    if failed and total[the.T_BODY] < 0.0:
+        total[the.T_BODY] = report[the.UNSOLVED_BODY]
+    total[the.T_RESIDUAL] = max(total[the.T_RESIDUAL], report[the.RESIDUAL])
+    total[the.T_METRES] = max(total[the.T_METRES], report[the.INFEASIBILITY])
+    if report[the.DEPTH] > total[the.T_DEPTH]:
+        total[the.T_DEPTH] = report[the.DEPTH]
+        total[the.T_DEEP_A], total[the.T_DEEP_B] = report[the.DEEP_A], report[the.DEEP_B]
+
+
+@stage
 def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
     kept = due(s)
@@ -53,6 +73,7 @@ def record(s, scan):
     s.count[the.CURSOR] += 1
     s.real[the.TIME] = s.origin[0] + (s.origin[1] + s.count[the.CURSOR]) * s.real[the.H]
     s.report[the.R_TIME] = s.real[the.TIME]
+    tally(s.report, s.total)
     s.count[the.TAKEN] += 1
     if not kept:
         return the.GO_ON

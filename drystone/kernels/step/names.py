@@ -82,5 +82,14 @@ DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
     INFEASIBILITY, RESIDUAL, RESIDUAL_UNIT, LEAST_IMPULSE, LEAST_VELOCITY, COMPLEMENTARITY, CONE,
     POWER, DISSIPATION, CONTACTS, R_ISLANDS, R_ITERATIONS, R_METHODS, R_TIME, R_FAILED,
     HEIGHT, R_COLLISIONS, IMPACT_ENERGY, JOINT_ERROR, REDUNDANT, RETRIES,
-) = range(30)  # fmt: skip
-REPORT = 30
+    DEPTH, DEEP_A, DEEP_B, UNSOLVED_BODY,
+) = range(34)  # fmt: skip
+REPORT = 34
+
+# s.total: of all steps since it was cleared; the first time [s] of a step that was not solved or
+# too deep, and what was worst, with the bodies' numbers
+(
+    T_STEPS, T_UNSOLVED, T_HALVED, T_DEEP, T_FIRST, T_RESIDUAL, T_BODY, T_METRES, T_DEPTH,
+    T_DEEP_A, T_DEEP_B, T_MAX_DEPTH,
+) = range(12)  # fmt: skip
+TOTALS = 12

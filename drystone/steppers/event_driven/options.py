@@ -21,6 +21,7 @@ INTEGRATORS = ("dop853", "rk45", "adams")
 ORDERS = ("simultaneous", "propagation")
 POSITIVE = (
     "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed", "storm_step",
+    "max_depth",
 )  # fmt: skip
 
 
@@ -45,7 +46,10 @@ class EventDriven:
     max_events: in a sixtieth of a second; where there are more, time goes on by steps with
         impulses, of order 2, not longer than storm_step [s], until it is calmer; the report says
         so. They too end within `touch`, but follow the motion only to order h.
-    overlap: "refuse" or "allow" bodies that start in each other.
+    overlap: bodies that start in each other, or are put there later: "refuse", or "allow": they are
+        moved apart, without a change of velocity.
+    max_depth: part of the smaller body's size (its radius): frames that end with bodies deeper in
+        each other are counted and told of by ``Simulation.run``.
     """
 
     dt: float = 1.0 / 60.0
@@ -62,8 +66,10 @@ class EventDriven:
     max_events: int = 80
     storm_step: float = 2e-3
     overlap: Literal["refuse", "allow"] = "refuse"
+    max_depth: float = 0.01
 
     name = "event-driven"
+    partial_steps = True
 
     def __post_init__(self) -> None:
         check_options(self, "EventDriven", ".")

@@ -13,7 +13,7 @@ from drystone.constraints.joints.rows import joint_extra_rows, joint_rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
 from drystone.geometry.detector import Detector
-from drystone.model import Joints, Model, State
+from drystone.model import Contacts, Joints, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
 from drystone.steppers.event_driven.forces import (
     Alternative,
@@ -134,7 +134,8 @@ class EventStepper:
         counts = self.method.statistics
         tried, reused, iterations = counts.tried, counts.reused, counts.iterations
         before = self._energies(state)
-        after = loop.advance(state, state.time + h, books)
+        # a copy: whoever moves bodies must not move what the loop remembers of them
+        after = loop.advance(state, state.time + h, books).copy()
         self.books = books
         bodies.check_finite(self.model, after)
         self._shown = loop
@@ -175,6 +176,8 @@ class EventStepper:
             integration=books.integration,
         )
         error = 0.0 if now is None else np.abs(now.rows.jointed.ties.error).max(initial=0.0)
+        found = self.overlaps(after)
+        part, pair = bodies.deepest(self.model, self.scene.sizes, found)
         report = StepReport(
             time=after.time,
             dt=h,
@@ -185,7 +188,9 @@ class EventStepper:
             methods=(self.options.integrator, self.method.solver.name),
             contacts=(0 if now is None else now.rows.nr) + sleepers.contacts,
             islands=(0 if now is None else self._islands) + len(sleepers),
-            infeasibility=self.infeasibility(after),
+            infeasibility=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
+            relative_depth=part,
+            deepest=pair,
             energy=ledger,
             conditions=_conditions(now),
             collisions=books.collisions,
@@ -258,14 +263,17 @@ class EventStepper:
 
     def infeasibility(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""
+        return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
+
+    def overlaps(self, state: State) -> Contacts:
+        """All contacts in a state; leaves no trace in later steps."""
         last = None if self.loop.phase is None else self.loop.phase.last
         found = None if last is None or self.scene.sleepers else last.seen(state)
         if found is None:
             known = self.detector.state()
             found = self.scene.contacts(state, every=True)
             self.detector.restore(known)
-        gap = found.gap
-        return float(np.maximum(-gap, 0.0).max(initial=0.0))
+        return found
 
     def check_start(self, state: State) -> None:
         """Bodies that start inside each other are refused, by name and depth."""

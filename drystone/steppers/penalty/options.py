@@ -30,6 +30,8 @@ class Penalty:
     integrator: "rk45", "dop853" (explicit), "lsoda" (Adams or BDF as it sees fit), "radau", "bdf"
         (implicit). rtol, atol: its error in a step, of what moved since the last report, and in
         [m], [rad], [m/s], [rad/s]. max_steps: of it between two reports.
+    max_depth: part of the smaller body's size (its radius): steps with bodies deeper in each other
+        are counted and told of by ``Simulation.run``; springs give way by their nature.
     """
 
     dt: float = 1.0 / 60.0
@@ -42,12 +44,14 @@ class Penalty:
     rtol: float = 1e-6
     atol: float = 1e-9
     max_steps: int = 200_000
+    max_depth: float = 0.1
 
     name = "penalty"
+    partial_steps = True
 
     def __post_init__(self) -> None:
         check_options(self, "Penalty", ".")
-        for field in ("dt", "stiffness", "slip_speed", "rtol", "atol"):
+        for field in ("dt", "stiffness", "slip_speed", "rtol", "atol", "max_depth"):
             _number(field, getattr(self, field), True)
         _number("damping", self.damping, False)
         for field, above in (("joint_stiffness", True), ("joint_damping", False)):

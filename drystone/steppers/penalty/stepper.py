@@ -14,7 +14,7 @@ from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
 from drystone.errors import SimulationError
 from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING
-from drystone.model import Model, State
+from drystone.model import Contacts, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
 from drystone.steppers.penalty.instant import LOADS, WORKS, Instant, Springs
 from drystone.steppers.penalty.options import Penalty
@@ -55,7 +55,7 @@ class PenaltyStepper(Readout):
         """Go on with an edited model."""
         self.springs.adopt(model)
         self.model = model
-        self.moves = self.springs.moves
+        self.moves, self.sizes = self.springs.moves, bodies.radii(model)
         self.turns, self.last, self._first = None, None, None
         self._depth = 0.0  # where the last step ended [m]
 
@@ -222,6 +222,7 @@ class PenaltyStepper(Readout):
             q = free_coordinates(joints, after, self.turns)
             opening = float(np.abs(joint_rows(joints, after, q).error).max(initial=0.0))
         touching = int((now.contacts.gap < 0).sum())
+        part, pair = bodies.deepest(model, self.sizes, now.contacts)
         return StepReport(
             time=after.time,
             dt=h,
@@ -236,7 +237,13 @@ class PenaltyStepper(Readout):
             energy=book,
             conditions=Conditions(),
             joint_error=opening,
+            relative_depth=part,
+            deepest=pair,
         )
+
+    def overlaps(self, state: State) -> Contacts | None:
+        """None: bodies may be put into each other, and springs push them apart."""
+        return None
 
     def infeasibility(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""

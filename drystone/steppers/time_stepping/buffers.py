@@ -129,7 +129,7 @@ class Buffers:
             ratios[:] = cone.ratios
         return {
             "real": real, "count": count, "origin": np.zeros(2), "begun": np.zeros(the.REPORT),
-            "noted_ends": np.zeros(3, N),
+            "noted_ends": np.zeros(3, N), "total": np.zeros(the.TOTALS),
             "report": np.zeros(the.REPORT), "sums": np.zeros(4), "turn": np.zeros((3, 3)),
             "cone_axis": axis,
             "cone_ratios": ratios, "chosen_count": np.zeros(1, N), "leave": np.zeros(1, B),
@@ -210,6 +210,13 @@ class Buffers:
         )  # fmt: skip
         s.origin[:] = start, steps
         s.real[the.TIME], s.count[the.CURSOR] = state.time, 0
+
+    def clear_totals(self) -> None:
+        """Count steps from here on."""
+        total = self.s.total
+        total[:] = 0.0
+        total[the.T_FIRST], total[the.T_MAX_DEPTH] = np.inf, self.options.max_depth
+        total[[the.T_BODY, the.T_DEEP_A, the.T_DEEP_B]] = -1.0
 
     def state(self) -> State:
         s = self.s

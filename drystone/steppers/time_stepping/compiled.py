@@ -151,6 +151,7 @@ class Compiled(Aid, Stepper):
         self._frames, out.count = out, done
         out.joints = () if self.model.joints is None else self.model.joints.names
         buffers.set_state(state, start, done)
+        buffers.clear_totals()
         s.count[the.EVERY], s.count[the.TAKEN] = every, out.since
         try:
             while steps > 0:
@@ -171,7 +172,7 @@ class Compiled(Aid, Stepper):
             raise
         finally:
             out.count = int(s.origin[1] + s.count[the.CURSOR])
-            out.since = int(s.count[the.TAKEN])
+            out.since, out.total = int(s.count[the.TAKEN]), s.total.copy()
             s.count[the.EVERY], self._frames = 0, None
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:

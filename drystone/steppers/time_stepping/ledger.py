@@ -133,6 +133,7 @@ def joined(first: StepReport, second: StepReport) -> StepReport:
     sums = {f.name: getattr(a, f.name) + getattr(b, f.name) for f in fields(EnergyLedger)}
     sums |= {"kinetic": b.kinetic, "potential": b.potential}
     values = {f.name: getattr(second, f.name) for f in fields(StepReport)}
+    deeper = first if first.relative_depth >= second.relative_depth else second
     values |= {
         "dt": first.dt + second.dt,
         "status": first.status if not first.ok else second.status,
@@ -140,6 +141,8 @@ def joined(first: StepReport, second: StepReport) -> StepReport:
         "residual_unit": max(first.residual_unit, second.residual_unit),
         "iterations": first.iterations + second.iterations,
         "infeasibility": max(first.infeasibility, second.infeasibility),
+        **{f: getattr(deeper, f) for f in ("relative_depth", "deepest")},
+        "unsolved_body": max(first.unsolved_body, second.unsolved_body),
         "energy": EnergyLedger(**sums),
         "conditions": Conditions(**worst),
         "methods": first.methods + tuple(m for m in second.methods if m not in first.methods),

@@ -73,7 +73,10 @@ class TimeStepping:
         "stabilize": its linearisation C / h + J v' = 0 (2.8); "project": J v' = 0, and bodies
         are moved back after the step (T3); "velocity": J v' = 0 alone, which drifts.
     warm_start: start from the last step's impulses. sleeping: ds.Sleeping(...) or None.
-    overlap: "refuse" or "allow" bodies that start in each other.
+    overlap: bodies that start in each other, or are put there later: "refuse", or "allow": they are
+        moved apart, without a change of velocity.
+    max_depth: part of the smaller body's size (its radius): steps that begin with bodies deeper in
+        each other are counted and told of by ``Simulation.run``.
     """
 
     dt: float = 1.0 / 240.0
@@ -95,14 +98,17 @@ class TimeStepping:
     warm_start: bool = True
     sleeping: Sleeping | None = None
     overlap: Literal["refuse", "allow"] = "refuse"
+    max_depth: float = 0.01
 
     name = "time-stepping"
+    partial_steps = False
 
     def __post_init__(self) -> None:
         check_options(self, "TimeStepping", ".")
         _positive("dt", self.dt)
         _positive("tol", self.tol)
         _positive("sweep_tol", self.sweep_tol)
+        _positive("max_depth", self.max_depth)
         if not (isinstance(self.slop, int | float) and 0 <= self.slop < 0.1):
             raise OptionError(f"TimeStepping.slop = {self.slop!r}: expected 0 <= slop < 0.1")
         for switch in ("stabilize", "warm_start"):

@@ -190,8 +190,23 @@ class Stepper(Readout):
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
+        report = self._deepest(report, found)
         report = replace(report, joint_error=opening, broken=gone, redundant=self.least.count)
         return after, replace(report, asleep=asleep, outer=outer)
+
+    def _deepest(self, report: StepReport, found: Contacts) -> StepReport:
+        """With the bodies that were deepest in each other, and one that was not solved."""
+        part, pair = bodies.deepest(self.model, self.sizes, found)
+        return replace(
+            report, relative_depth=part, deepest=pair, unsolved_body=self._unsolved_body()
+        )
+
+    def _unsolved_body(self) -> int:
+        """A body of the island that was not solved, or -1."""
+        if self.rows is None or self.solved is None or self.solved.failed < 0:
+            return -1
+        k = self.solved.failed
+        return int(self.rows.body[self.rows.start[k] : self.rows.start[k + 1]].max(initial=-1))
 
     def _contacts(self, work: Work) -> Contacts:
         """Contacts within what bodies can travel in this step, and a little beyond."""
@@ -340,7 +355,11 @@ class Stepper(Readout):
 
     def infeasibility(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]; leaves no trace in later steps."""
+        return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
+
+    def overlaps(self, state: State) -> Contacts:
+        """All contacts in a state; leaves no trace in later steps."""
         known = self.detector.state()
-        gap = self._contacts(Work(self.model, state, self.options.dt, False)).gap
+        found = self._contacts(Work(self.model, state, self.options.dt, False))
         self.detector.restore(known)
-        return float(np.maximum(-gap, 0.0).max(initial=0.0))
+        return found

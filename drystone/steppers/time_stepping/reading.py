@@ -51,6 +51,9 @@ def make_report(
         retries=int(values[the.RETRIES]),
         joint_error=values[the.JOINT_ERROR],
         redundant=int(values[the.REDUNDANT]),
+        relative_depth=values[the.DEPTH],
+        deepest=(int(values[the.DEEP_A]), int(values[the.DEEP_B])),
+        unsolved_body=int(values[the.UNSOLVED_BODY]),
         seconds=seconds,
         island_residuals=islands[:, 0] if len(islands) else None,
         island_sizes=islands[:, 1].astype(np.int64),
@@ -68,7 +71,9 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> Non
     row[the.R_ISLANDS], row[the.INFEASIBILITY] = report.islands, report.infeasibility
     row[the.R_COLLISIONS], row[the.IMPACT_ENERGY] = report.collisions, report.impact_energy
     row[the.RETRIES], row[the.JOINT_ERROR] = report.retries, report.joint_error
-    row[the.REDUNDANT] = report.redundant
+    row[the.REDUNDANT], row[the.DEPTH] = report.redundant, report.relative_depth
+    row[the.DEEP_A], row[the.DEEP_B] = report.deepest
+    row[the.UNSOLVED_BODY] = report.unsolved_body
 
 
 NOTED = 3 << 20  # bytes of noted contacts that are handed on at a time
@@ -109,7 +114,8 @@ class Frames:
     all steps, and gone: frames since the last of those; spare: arrays that nobody uses any more
     (memory that is new costs more than all that is written to it); told: called with each chunk as
     soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
-    left: what Python says of chunks of one frame each, by their numbers.
+    left: what Python says of chunks of one frame each, by their numbers; total: of all steps, see
+    ``kernels.step.names``.
     """
 
     def __init__(
@@ -130,6 +136,7 @@ class Frames:
         self.joints: tuple[str, ...] = ()
         self.left: dict[int, Left] = {}
         self.count = 0
+        self.total = np.zeros(the.TOTALS)
         self.state: State | None = None
         self.report: StepReport | None = None
 

@@ -80,6 +80,7 @@ class SecondOrder(Stepper):
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
         count = self.least.count
+        report = self._deepest(report, found)
         return after, replace(report, joint_error=opening, broken=gone, redundant=count)
 
     def _reached(self, rows: Rows) -> Rows:

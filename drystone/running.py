@@ -1,0 +1,203 @@
+"""Runs: how many steps a time is, the loop over them, and what is said at the end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from drystone import edits
+from drystone.arguments import warn_user
+from drystone.errors import OptionError, SimulationError, StepWarning
+from drystone.steppers.time_stepping.compiled import Compiled
+from drystone.steppers.time_stepping.reading import Frames
+from drystone.steppers.totals import RunSummary, Totals
+from drystone.trajectory import Trajectory
+from drystone.values import among, real, text
+
+MOST = 10**12  # steps of a run: weeks of computing for the smallest world there is
+WHOLE = 1e-6  # of a step: what a time may lack of whole steps, which add rounded numbers
+SHORT = 1e-9  # the same of methods that make a shorter last step
+CHOICES = ("warn", "raise", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is asked for. until [s]: when to end; steps: whole ones until then; rest [s]: the
+    length of a shorter last one, 0 for none; carried [s]: what is left after the last step."""
+
+    until: float
+    steps: int
+    rest: float
+    carried: float
+
+
+def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
+    """Steps from now on, for `duration` seconds more or until a time [s]."""
+    if (duration is None) == (until is None):
+        raise OptionError("run: expected a duration [s], or until=... [s], one of them")
+    if until is None:
+        what, end = f"duration = {text(duration)}", _number("duration", duration)
+        if end < 0.0:
+            raise OptionError(f"run: {what}: expected seconds >= 0")
+        end += sim.time + sim._remainder
+    else:
+        what, end = f"until = {text(until)}", _number("until", until)
+    dt, short = sim.method.dt, bool(getattr(sim.method, "partial_steps", False))
+    least, made = SHORT if short else WHOLE, sim._count - sim._since
+    many = (end - sim._start) / dt
+    if end < sim.time - least * dt:
+        raise OptionError(f"run: {what}: is before the present time, {sim.time:.9g} s")
+    if not many - made <= MOST:
+        raise OptionError(
+            f"run: {what}: that is {many - made:.3g} steps of {dt:.4g} s; a run has at most "
+            f"{MOST:.0e} of them"
+        )
+    steps = max(math.floor(many + least) - made, 0)
+    left = end - (sim._start + (made + steps) * dt)
+    if not short:
+        return Plan(end, steps, 0.0, left)
+    return Plan(end, steps, left if left > least * dt else 0.0, 0.0)
+
+
+def _number(name: str, value: Any) -> float:
+    out = real(value)
+    if out is None or not math.isfinite(out):
+        raise OptionError(f"run: {name} = {text(value)}: expected a finite number of seconds")
+    return out
+
+
+def choice(sim: Any, on_failure: str | None) -> str:
+    """What a run does about steps that fail: as it is told, or as its method is."""
+    if on_failure is None:
+        return "raise" if getattr(sim.method, "on_failure", "") == "raise" else "warn"
+    if not among(on_failure, CHOICES):
+        raise OptionError(f"run: on_failure = {text(on_failure)}: expected {', '.join(CHOICES)}")
+    return on_failure
+
+
+@contextmanager
+def counted(sim: Any) -> Iterator[Totals]:
+    """Count the steps and the events of a run by themselves; they join the simulation's."""
+    outer, run = sim._current, Totals.of(sim.method)
+    sim._current, sim._events = run, []
+    try:
+        yield run
+    finally:
+        sim._current = outer
+        (outer or sim._totals).join(run.summary)
+
+
+def execute(
+    sim: Any,
+    todo: Plan,
+    kept: Trajectory | None,
+    every: int,
+    contacts: bool,
+    callback: Callable[[Any], Any] | None,
+    on_failure: str,
+) -> None:
+    """The steps of a run, and one warning at its end, however it ends, if some of them failed."""
+    edits.check(sim)
+    with counted(sim) as totals:
+        raised = False
+        try:
+            done = _steps(sim, todo, kept, every, contacts, callback, on_failure == "raise")
+            sim._remainder = todo.carried if done else 0.0
+        except SimulationError as error:
+            sim._remainder, raised = 0.0, error.report is not None
+            raise
+        except BaseException:
+            sim._remainder = 0.0
+            raise
+        finally:
+            if kept is not None:
+                kept.totals = totals
+            if on_failure != "ignore" and not raised:
+                tell(totals.summary)
+
+
+def tell(summary: RunSummary) -> None:
+    """Warn of steps that failed."""
+    if summary.ok:
+        return
+    first = f"the first ended at t = {summary.first:.6g} s"
+    said = f"of {summary.steps} steps: {summary.trouble}; {first}; {summary.worst}"
+    hint = 'sim.summary has the totals, run(..., on_failure="raise") stops at the first'
+    warn_user(f"{said} ({hint})", StepWarning)
+
+
+def _steps(
+    sim: Any,
+    todo: Plan,
+    kept: Trajectory | None,
+    every: int,
+    contacts: bool,
+    callback: Callable[[Any], Any] | None,
+    raises: bool,
+) -> bool:
+    """Whether all were made: a callback may stop them."""
+    stepper, recorder = sim.stepper, sim._recorder
+    if isinstance(stepper, Compiled) and callback is None and stepper.in_one and not raises:
+        run_compiled(sim, todo.steps, every, contacts, kept)
+        return True
+    count = todo.steps + (todo.rest > 0.0)
+    for k in range(count):
+        last = k == todo.steps
+        report = sim._advance(todo.rest if last else sim.method.dt, todo.until if last else None)
+        if raises and not sim._fine:
+            raise SimulationError(failure(sim), sim.problem(), report)
+        if kept is not None and ((k + 1) % every == 0 or last):
+            kept.add(sim.model, sim.state, report, sim.contacts if contacts else None)
+        if callback is not None and callback(sim) is False:
+            if recorder is not None:
+                recorder.stopped = k + 1 < count
+            return k + 1 == count
+    return True
+
+
+def failure(sim: Any) -> str:
+    """What is wrong with the last step, in words."""
+    one = Totals.of(sim.method)
+    one.add(sim.report, sim.model.names)
+    told = one.summary
+    return (
+        f"the step to t = {told.end:.6g} s failed: {sim.report.status.value}; {told.trouble}; "
+        f"{told.worst}"
+    )
+
+
+def run_compiled(sim: Any, steps: int, every: int, contacts: bool, kept: Trajectory | None) -> None:
+    """Steps that nobody watches: the loop goes on without Python for as long as it can."""
+    stepper, recorder, since = sim.stepper, sim._recorder, 0
+    if recorder is not None and kept is not None:
+        raise OptionError("run: record = True, but this simulation is recorded to a file")
+    if recorder is not None:
+        every, contacts = recorder.frame_every, recorder.contacts
+    while steps > 0:
+        piece = steps
+        if recorder is not None:
+            recorder.before()
+            piece, since = min(steps, recorder.pace), recorder.since
+        given = () if recorder is None else (recorder.spare, recorder.note)
+        frames = Frames(stepper.method_names, sim.method.dt, since, contacts, *given)
+        if recorder is not None:
+            recorder.space(frames)
+        watched = every if kept is not None or recorder is not None else 0
+        dt, start, count, clock = sim.method.dt, sim._start, sim._count, perf_counter()
+        try:
+            stepper.run(sim.state, dt, start, count, piece, watched, frames)
+        finally:  # a run that fails keeps what it reached
+            sim._count, sim.state = frames.count, frames.state or sim.state
+            sim.report = frames.report or sim.report
+            (sim._current or sim._totals).add_loop(frames.total, sim.time, sim.model.names)
+            if kept is not None:
+                kept.extend(frames)
+            if recorder is not None:
+                recorder.take(frames)
+        if recorder is not None:
+            recorder.paced(piece, perf_counter() - clock)
+        steps -= piece

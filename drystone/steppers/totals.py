@@ -1,0 +1,204 @@
+"""What the steps of a run amount to: how many went wrong, when first, how badly, and where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from drystone.kernels.step import names as the
+from drystone.steppers.base import StepReport
+from drystone.types import Floats, Status
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """Totals over steps: of a simulation since its start, of a recording, of a trajectory.
+
+    steps; end [s]: when the last of them ended.
+    unsolved: steps whose status was not SOLVED, but for approximate: those of a method that only
+    resembles the law (Status.APPROXIMATE); halved: steps that were made in two halves or more;
+    deep: steps with bodies deeper in each other than `max_depth`, a part of the smaller one's size
+    (the option of the method).
+    first [s]: when the first step ended that was unsolved, approximate or deep, None if none was.
+    residual: the worst of any step; unsolved_body: one of the first island that was not solved.
+    depth: greatest penetration [m]; relative_depth: greatest as part of the smaller body's size,
+    deepest: the names of those two bodies.
+    """
+
+    steps: int = 0
+    end: float = 0.0
+    unsolved: int = 0
+    approximate: int = 0
+    halved: int = 0
+    deep: int = 0
+    first: float | None = None
+    residual: float = 0.0
+    unsolved_body: str = ""
+    depth: float = 0.0
+    relative_depth: float = 0.0
+    deepest: tuple[str, str] | tuple[()] = ()
+    max_depth: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether every step was solved, and none too deep."""
+        return not (self.unsolved or self.approximate or self.deep)
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong, in words; empty if nothing did."""
+        parts = []
+        if self.unsolved:
+            who = f" (body {self.unsolved_body!r} first)" if self.unsolved_body else ""
+            parts.append(f"{self.unsolved} not solved{who}")
+        if self.approximate:
+            parts.append(f"{self.approximate} approximate")
+        if self.deep:
+            parts.append(f"{self.deep} with bodies deeper in each other than {self._limit}")
+        return ", ".join(parts)
+
+    @property
+    def _limit(self) -> str:
+        return f"{100 * self.max_depth:.3g} % of the smaller one's size"
+
+    @property
+    def worst(self) -> str:
+        """The worst residual and penetration, in words."""
+        who = " in ".join(repr(name) for name in self.deepest)
+        where = f" ({who}, {100 * self.relative_depth:.3g} % of the smaller)" if who else ""
+        return f"worst residual {self.residual:.1e}, deepest penetration {self.depth:.2e} m{where}"
+
+    def __str__(self) -> str:
+        made = f"{self.steps} steps to t = {self.end:.6g} s"
+        made += f": {self.trouble}" if self.trouble else ", all solved"
+        first = "" if self.first is None else f", the first at t = {self.first:.6g} s"
+        halved = f", {self.halved} halved" if self.halved else ""
+        return f"{made}{first}{halved}; {self.worst}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs: JSON's types, None for numbers that are not finite."""
+        out = asdict(self) | {"deepest": list(self.deepest), "ok": self.ok}
+        for name, value in out.items():
+            if isinstance(value, float) and not abs(value) < float("inf"):
+                out[name] = None
+        return out
+
+
+class Totals:
+    """Adds up steps as they come; ``summary`` says what they amount to. Cheap: it is told of every
+    step."""
+
+    steps: int
+    end: float
+    unsolved: int
+    approximate: int
+    halved: int
+    deep: int
+    first: float | None
+    residual: float
+    unsolved_body: str
+    depth: float
+    relative_depth: float
+    deepest: tuple[str, str] | tuple[()]
+    max_depth: float
+
+    __slots__ = tuple(f.name for f in fields(RunSummary))
+
+    def __init__(self, known: RunSummary) -> None:
+        """Count on from what is known; of nothing its `max_depth` alone."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(known, name))
+
+    @classmethod
+    def of(cls, method: Any) -> Totals:
+        """Of no step by a method."""
+        return cls(RunSummary(max_depth=float(getattr(method, "max_depth", np.inf))))
+
+    def add(self, report: StepReport, names: Sequence[str]) -> bool:
+        """One step; names: of the bodies. Whether it was solved, and not too deep."""
+        self.steps += 1
+        self.end = report.time
+        deep = report.relative_depth > self.max_depth
+        if report.retries:
+            self.halved += 1
+        if report.residual > self.residual:
+            self.residual = report.residual
+        if report.infeasibility > self.depth:
+            self.depth = report.infeasibility
+        if report.relative_depth > self.relative_depth:
+            self.relative_depth = report.relative_depth
+            self.deepest = _pair(names, *report.deepest)
+        if report.status is Status.SOLVED and not deep:
+            return True
+        self.deep += deep
+        if self.first is None:
+            self.first = report.time
+        if report.status is Status.APPROXIMATE:
+            self.approximate += 1
+        elif not report.ok:
+            self.unsolved += 1
+            self.unsolved_body = self.unsolved_body or _name(names, report.unsolved_body)
+        return False
+
+    def add_loop(self, total: Floats, end: float, names: Sequence[str]) -> None:
+        """The steps of a compiled run, which counted them in `total`, ``kernels.step.names``."""
+        first, worst = (
+            float(total[the.T_FIRST]),
+            (int(total[the.T_DEEP_A]), int(total[the.T_DEEP_B])),
+        )
+        self.join(
+            RunSummary(
+                steps=int(total[the.T_STEPS]),
+                end=end,
+                unsolved=int(total[the.T_UNSOLVED]),
+                halved=int(total[the.T_HALVED]),
+                deep=int(total[the.T_DEEP]),
+                first=first if first < float("inf") else None,
+                residual=float(total[the.T_RESIDUAL]),
+                unsolved_body=_name(names, int(total[the.T_BODY])),
+                depth=float(total[the.T_METRES]),
+                relative_depth=float(total[the.T_DEPTH]),
+                deepest=_pair(names, *worst),
+            )
+        )
+
+    def join(self, more: RunSummary) -> None:
+        """Steps that came after these."""
+        if not more.steps:
+            return
+        for name in ("steps", "unsolved", "approximate", "halved", "deep"):
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.residual = max(self.residual, more.residual)
+        self.depth = max(self.depth, more.depth)
+        self.end = more.end
+        self.first = more.first if self.first is None else self.first
+        self.unsolved_body = self.unsolved_body or more.unsolved_body
+        if more.relative_depth > self.relative_depth:
+            self.relative_depth, self.deepest = more.relative_depth, more.deepest
+
+    @property
+    def summary(self) -> RunSummary:
+        return RunSummary(**{name: getattr(self, name) for name in self.__slots__})
+
+    def text(self) -> str:
+        """For a file."""
+        return json.dumps(asdict(self.summary))
+
+    @classmethod
+    def from_text(cls, text: str) -> Totals:
+        """What ``text`` wrote."""
+        said = json.loads(text)
+        known = {name: said[name] for name in cls.__slots__ if name in said}
+        return cls(RunSummary(**known | {"deepest": tuple(known.get("deepest", ()))}))
+
+
+def _name(names: Sequence[str], number: int) -> str:
+    return names[number] if number >= 0 else ""
+
+
+def _pair(names: Sequence[str], a: int, b: int) -> tuple[str, str] | tuple[()]:
+    return (names[a], names[b]) if a >= 0 <= b else ()

@@ -1,0 +1,282 @@
+"""Runs: where they end, what they count, and what they say of steps that failed."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import drystone as ds
+
+INF = float("inf")
+
+
+def ram(planar=True, speed=0.5, max_force=INF, dt=1 / 60, block=True, **options):
+    """A ram on a slider drives a block against a fixed wall; no force stops its motor."""
+    world = ds.World(planar=planar)
+    world.add_ground(friction=0.5)
+
+    def place(x, z):
+        return (x, z) if planar else (x, 0, z)
+
+    def box(a, b):
+        return ds.Rectangle(a, b) if planar else ds.Box(a, b, b)
+
+    world.add_body(box(0.2, 1.0), name="wall", fixed=True, position=place(0.75, 0.5))
+    if block:
+        world.add_body(box(0.3, 0.3), name="block", density=500, position=place(0.5, 0.15))
+    world.add_body(box(0.3, 0.2), name="ram", density=1000, position=place(0.18, 0.2))
+    motor = (
+        ds.Motor(speed=speed) if max_force == INF else ds.Motor(speed=speed, max_force=max_force)
+    )
+    world.add_joint(ds.Slider("ram", "world", axis=place(1, 0), motor=motor, name="rail"))
+    return ds.Simulation(world, ds.TimeStepping(dt=dt, **options))
+
+
+def stepped(sim, duration):
+    """The same steps one by one, counted here."""
+    reports = [sim.step() for _ in range(round(duration / sim.method.dt))]
+    limit = sim.method.max_depth
+    bad = [r for r in reports if not r.ok or r.relative_depth > limit]
+    return {
+        "steps": len(reports),
+        "unsolved": sum(not r.ok for r in reports),
+        "deep": sum(r.relative_depth > limit for r in reports),
+        "halved": sum(r.retries > 0 for r in reports),
+        "first": bad[0].time if bad else None,
+        "residual": max(r.residual for r in reports),
+        "depth": max(r.infeasibility for r in reports),
+        "relative_depth": max(r.relative_depth for r in reports),
+    }
+
+
+@pytest.mark.parametrize("kind", ["ram", "limited", "free ram"])
+def test_the_compiled_loop_counts_what_steps_one_by_one_do(kind):
+    def make():
+        if kind == "free ram":
+            return ram(block=False, speed=4.0)
+        return ram(max_force=1e4, speed=0.5) if kind == "limited" else ram(speed=2.0)
+
+    one, many = make(), make()
+    counted = stepped(one, 0.15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ds.StepWarning)
+        many.run(0.15)
+    found = many.summary
+    assert {name: getattr(found, name) for name in counted} == counted
+    assert one.summary == found
+    assert found.ok == (kind == "limited")
+    assert (one.state.position == many.state.position).all()
+
+
+def test_a_run_with_failed_steps_warns_once_and_names_what_is_wrong():
+    sim = ram(speed=2.0)
+    with pytest.warns(ds.StepWarning) as told:
+        replay = sim.run(0.15, record=True)
+    assert len([w for w in told if w.category is ds.StepWarning]) == 1
+    (text,) = [str(w.message) for w in told if w.category is ds.StepWarning]
+    assert told[0].filename == __file__, "the line that called run"
+    s = sim.summary
+    assert s.unsolved > 0 < s.deep
+    for part in (f"{s.unsolved} not solved", f"{s.first:.6g} s", f"of {s.steps} steps",
+                 f"{s.residual:.1e}", *map(repr, s.deepest)):  # fmt: skip
+        assert part in text
+    assert str(s).startswith(f"{s.steps} steps to t = ")
+    assert replay.summary == s
+    assert set(s.deepest) <= {"ram", "wall", "block", "ground"}
+
+
+def test_a_run_that_is_solved_says_nothing():
+    sim = ram(max_force=1e4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.run(0.5)
+    assert sim.summary.ok
+    assert "all solved" in str(sim.summary)
+
+
+@pytest.mark.parametrize("by", ["run", "method"])
+def test_on_failure_raise_stops_at_the_first(by):
+    one = ram(speed=2.0)
+    first = stepped(one, 0.15)["first"]
+    sim = ram(speed=2.0, **({"on_failure": "raise"} if by == "method" else {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ds.StepWarning)
+        with pytest.raises(ds.SimulationError) as error:
+            sim.run(0.15, **({"on_failure": "raise"} if by == "run" else {}))
+    assert error.value.report is not None
+    step = sim.method.dt
+    assert sim.time == pytest.approx(first if by == "run" else first - step, abs=1e-9)
+
+
+def test_the_limit_of_depth_is_an_option_and_raises_too():
+    """Bodies that are solved, but deep: the velocity scheme does not push them apart."""
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="ball", position=(0, 0.13), velocity=(0, -5))
+    options = {"stabilize": False, "active_gap": 1e-9, "dt": 0.01}
+
+    def sim(**more):
+        return ds.Simulation(world, ds.TimeStepping(**options, **more))
+
+    with pytest.warns(ds.StepWarning, match="'ball' in 'ground'|'ground' in 'ball'"):
+        sim().run(0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim(max_depth=0.9).run(0.1)
+    with pytest.raises(ds.SimulationError, match="deeper in each other than 1 %"):
+        sim().run(0.1, on_failure="raise")
+    quiet = sim()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quiet.run(0.1, on_failure="ignore")
+    s = quiet.summary
+    assert s.unsolved == 0 < s.deep
+    assert s.relative_depth == pytest.approx(s.depth / 0.1)
+    with pytest.raises(ds.OptionError, match="max_depth"):
+        ds.TimeStepping(max_depth=0.0)
+    with pytest.raises(ds.OptionError, match="on_failure"):
+        quiet.run(0.1, on_failure="cry")
+
+
+def test_a_recording_holds_the_totals_and_a_resumed_run_goes_on_with_them(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ds.StepWarning)
+        whole = ram(speed=2.0)
+        whole.run(0.15, record=tmp_path / "whole.h5")
+        half = ram(speed=2.0)
+        half.run(0.1, record=tmp_path / "half.h5")
+        sim = ds.resume(tmp_path / "half.h5", until=0.15)
+    assert ds.read_recording(tmp_path / "whole.h5").summary == whole.summary
+    assert sim.summary == whole.summary
+    assert ds.read_recording(tmp_path / "half.h5").summary == whole.summary
+
+
+def ball(method, start=1.0):
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="ball", density=1000, position=(0, 0.1 + start))
+    return ds.Simulation(world, method)
+
+
+STEPPED = [
+    (0.1, 0.3, 3), (0.1, 0.25, 2), (0.05, 0.12, 2), (1 / 240, 1.0, 240), (0.1, 0.0, 0),
+    (0.05, 0.025, 0), (1 / 3, 1.0, 3), (0.1, 0.9999990, 9), (0.1, 0.99999999, 10),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dt", "duration", "steps"), STEPPED)
+def test_time_stepping_ends_at_the_last_whole_step(dt, duration, steps):
+    sim = ball(ds.TimeStepping(dt=dt))
+    sim.run(duration)
+    assert sim.summary.steps == steps
+    assert sim.time == steps * dt
+
+
+@pytest.mark.parametrize("parts", [(0.025, 0.025), (0.12, 0.13), (0.07,) * 7, (1 / 60,) * 13])
+def test_runs_in_parts_end_where_the_whole_does(parts):
+    split, whole = ball(ds.TimeStepping(dt=0.05)), ball(ds.TimeStepping(dt=0.05))
+    for part in parts:
+        split.run(part)
+    whole.run(math.fsum(parts))
+    assert split.time == whole.time
+    assert (split.state.position == whole.state.position).all()
+    again = ball(ds.TimeStepping(dt=0.05))
+    again.run(until=math.fsum(parts))
+    assert again.time == whole.time
+
+
+@pytest.mark.parametrize("method", [ds.EventDriven(dt=0.05), ds.Penalty(dt=0.05)])
+@pytest.mark.parametrize("parts", [(0.12,), (0.025,), (0.12, 0.13, 0.001), (0.05, 0.05), (0.3,)])
+def test_event_driven_and_penalty_runs_end_at_the_time_asked_for(method, parts):
+    sim = ball(method)
+    for part in parts:
+        sim.run(part)
+    end = math.fsum(parts)
+    assert sim.time == pytest.approx(end, rel=1e-14)
+    fallen = 0.1 + 1.0 - 0.5 * 9.81 * end**2
+    assert sim.body("ball").position[1] == pytest.approx(fallen, abs=1e-7)
+    replay = ball(method).run(end, record=True)
+    assert replay.time[-1] == pytest.approx(end, rel=1e-14)
+    assert np.diff(replay.time).max() <= 0.05 * (1 + 1e-9)
+    sim.run(until=end + 0.07)
+    assert sim.time == end + 0.07
+    sim.step()
+    assert sim.time == pytest.approx(end + 0.12, rel=1e-14)
+
+
+@pytest.mark.parametrize("method", [ds.TimeStepping(dt=0.05), ds.EventDriven(dt=0.05)])
+def test_what_is_carried_over_is_in_snapshots(method):
+    one, other = ball(method), ball(method)
+    one.run(0.12)
+    other.restore(one.snapshot())
+    for sim in (one, other):
+        sim.run(0.03)
+        sim.run(0.11)
+    assert one.time == other.time == pytest.approx(0.25 if method.name == "time-stepping" else 0.26)
+    assert (one.state.position == other.state.position).all()
+    assert one.summary == other.summary
+
+
+@pytest.mark.parametrize("method", ["event-driven", "time-stepping"])
+def test_a_recorded_run_with_a_short_end_resumes_to_the_same_bits(tmp_path, method):
+    method = ds.EventDriven(dt=0.05) if method == "event-driven" else ds.TimeStepping(dt=0.05)
+
+    def stop(sim):
+        return sim.time < 0.19
+
+    whole = ball(method).run(0.52, record=tmp_path / "whole.h5", every=1)
+    part = ball(method)
+    part.run(0.52, record=tmp_path / "part.h5", every=1, callback=stop)
+    assert part.time == pytest.approx(0.2)
+    end = ds.resume(tmp_path / "part.h5")
+    assert end.time == whole.time[-1]
+    known = ds.read_recording(tmp_path / "part.h5")
+    assert (known.time == whole.time).all()
+    assert (known.position == whole.position).all()
+    further = ds.resume(tmp_path / "part.h5", until=0.6)
+    assert further.time == pytest.approx(0.6)
+    assert len(ds.read_recording(tmp_path / "part.h5")) == len(known) + 2
+
+
+BAD = [-1, -1e-3, float("nan"), INF, -INF, 1e300, 1e308, 10**400, 1e13, "1", None, True, [1.0], 1j]
+
+
+@pytest.mark.parametrize("value", BAD)
+@pytest.mark.parametrize("word", ["duration", "until"])
+def test_times_that_are_none_are_refused_by_name(value, word):
+    sim = ball(ds.TimeStepping())
+    with pytest.raises(ds.OptionError, match=f"{word}|until"):
+        sim.run(**{word: value})
+    assert sim.time == 0.0
+
+
+def test_a_run_has_one_end():
+    sim = ball(ds.TimeStepping())
+    with pytest.raises(ds.OptionError, match="one of them"):
+        sim.run(1.0, until=2.0)
+    with pytest.raises(ds.OptionError, match="one of them"):
+        sim.run()
+    sim.run(0.5)
+    with pytest.raises(ds.OptionError, match="before the present time"):
+        sim.run(until=0.25)
+    sim.run(until=0.5)
+    assert sim.time == 0.5
+
+
+def test_a_callback_that_stops_carries_nothing_over():
+    sim = ball(ds.TimeStepping(dt=0.05))
+    sim.run(0.99, callback=lambda s: s.time < 0.1)
+    time = sim.time
+    sim.run(0.05)
+    assert sim.time == pytest.approx(time + 0.05)
+
+
+def test_events_of_a_run_and_of_a_step():
+    sim = ball(ds.EventDriven(dt=0.05), start=0.1)
+    sim.run(0.5)
+    assert {"touch", "impact"} <= {e.kind for e in sim.events}
+    assert sim.events[0].time == pytest.approx(math.sqrt(0.2 / 9.81), abs=1e-9)
+    sim.step()
+    assert sim.events == sim.report.events == ()
+    assert ball(ds.TimeStepping()).events == ()
