@@ -164,10 +164,10 @@ def test_help_teaches():
 
 def test_the_real_command(folder):
     command = [sys.executable, "-m", "drystone", "solve", str(folder / "small.dat"), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["status"] == "solved"
     command[-2] = str(folder / "missing.dat")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("drystone: ")

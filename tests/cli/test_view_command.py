@@ -24,10 +24,10 @@ def test_it_serves_until_it_is_interrupted():
         line = run.stdout.readline()
         assert "double-action-jack at http://127.0.0.1:" in line
         url = line.split(" at ")[1].split()[0]
-        with urllib.request.urlopen(url, timeout=10) as page:
+        with urllib.request.urlopen(url, timeout=900) as page:
             assert page.status == 200
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=20)
+        out, err = run.communicate(timeout=900)
     finally:
         run.kill()
         run.communicate()
@@ -39,7 +39,7 @@ def test_it_serves_until_it_is_interrupted():
 def test_a_page_of_a_scene(tmp_path):
     page = tmp_path / "stairs.html"
     asked = [*COMMAND, "ellipse-drop", "--duration", "0.2", "--html", str(page)]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert page.stat().st_size > 10_000
     assert str(page) in done.stdout
@@ -56,7 +56,7 @@ def test_a_page_of_a_scene(tmp_path):
     ],
 )
 def test_mistakes_are_said_in_one_line(asked, words):
-    done = subprocess.run([*COMMAND, *asked], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*COMMAND, *asked], capture_output=True, text=True, timeout=900)
     assert done.returncode == 2
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

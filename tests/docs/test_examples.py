@@ -25,7 +25,7 @@ def test_example_runs_and_checks_itself(path, tmp_path):
         env={**os.environ, "DRYSTONE_QUIET": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()

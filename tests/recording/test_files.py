@@ -99,7 +99,7 @@ print(reached > 0.01, sim.time > reached)
 def test_a_full_disk(tmp_path):
     path = tmp_path / "a.h5"
     args = [sys.executable, "-c", FULL, str(path)]
-    out = subprocess.run(args, capture_output=True, text=True, timeout=120)
+    out = subprocess.run(args, capture_output=True, text=True, timeout=900)
     assert out.returncode == 0, out.stderr
     assert "writing failed" in out.stdout
     assert out.stdout.endswith("True True\n"), "the simulation goes on from where it came to"

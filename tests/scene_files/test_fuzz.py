@@ -45,7 +45,7 @@ forces:
   - {kind: spring, a: "link{i}", b: world, stiffness: 10, range: {count: 2}}
 uids: {bodies: [0, 1, 9], geoms: [0, 1, 9], joints: [0], next: [20, 20, 20]}
 """  # noqa: E501
-SLOW = 20.0  # [s] no file may take longer, on a machine that does other things too
+SLOW = 20.0  # [s] of this process: no file may take longer
 
 
 def documents():
@@ -58,7 +58,7 @@ def documents():
 
 def check(path: Path, names: set[str]) -> bool:
     """Read a file; whether it was a scene."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         found = scene_files.read(path)
         again = scene_files.document(found.world, found.method)  # what was read can be written
@@ -70,7 +70,7 @@ def check(path: Path, names: set[str]) -> bool:
         assert "\n" not in text
         assert len(text) < 2000
         ok = False
-    assert time.perf_counter() - begin < SLOW
+    assert time.process_time() - begin < SLOW
     assert set(os.listdir(path.parent)) == names
     return ok
 
@@ -160,13 +160,13 @@ def fuzz_problems(folder: Path, seeds: range) -> int:
         name, raw = files[seed % len(files)]
         path = folder / name
         path.write_bytes(spoilt_bytes(raw, seed))
-        begin = time.perf_counter()
+        begin = time.process_time()
         try:
             read_problem(path)
             good += 1
         except ds.DrystoneError:
             pass
-        assert time.perf_counter() - begin < SLOW
+        assert time.process_time() - begin < SLOW
         assert os.listdir(folder) == [name]
         path.unlink()
     return good

@@ -80,7 +80,7 @@ def test_threads_change_no_bit():
         )
         for threads in (1, 2)
     ]
-    said = [run.communicate(timeout=300)[0] for run in runs]
+    said = [run.communicate(timeout=900)[0] for run in runs]
     assert all(run.returncode == 0 for run in runs)
     assert said[0].count("\n") == len(SCENES)
     assert said[0] == said[1]

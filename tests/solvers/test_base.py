@@ -1,7 +1,7 @@
 """The contract: options are checked, answers are judged, failures are reported or raised."""
 
+import sys
 from dataclasses import FrozenInstanceError, dataclass
-from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -138,23 +138,32 @@ def test_the_start_is_copied():
     assert base.initial(LCP, base.COLD).tolist() == [0.0, 0.0]
 
 
-def test_limits():
+class Clock:
+    """Stands in for the machine's: it goes on when it is told to."""
+
+    def __init__(self, monkeypatch):
+        self.now = 100.0
+        monkeypatch.setattr(base, "perf_counter", lambda: self.now)
+
+
+def test_limits(monkeypatch):
+    clock = Clock(monkeypatch)
     limits = Limits(1e-8, 0.02)
     assert not limits.expired()
-    assert 0 < limits.left() <= 0.02
-    sleep(0.03)
+    assert limits.left() == pytest.approx(0.02)
+    clock.now += 0.03
     assert limits.expired()
     assert limits.left() == 0.0
 
 
 def test_compiling_does_not_count_against_the_time_limit(monkeypatch):
-    spent = [0.0]
+    clock, spent = Clock(monkeypatch), [0.0]
     monkeypatch.setattr(base, "compile_seconds", lambda: spent[0])
     limits = Limits(1e-8, 0.02)
-    sleep(0.03)
+    clock.now += 0.03
     spent[0] = 0.03  # of which all was compiling
     assert not limits.expired()
-    sleep(0.03)
+    clock.now += 0.03
     assert limits.expired()
 
 
@@ -190,16 +199,21 @@ def test_registry_names_are_the_classes_names():
 
 
 def test_overhead_of_the_judge_is_small():
-    """Issue 5.2: a tiny problem costs under 100 microseconds in all; the frame a part of that."""
+    """A tiny problem costs under 100 microseconds in all: a hundred calls or so, which are counted,
+    as a busy machine's clock says nothing."""
     solver = Fixed(answer=Answer(SOLUTION, ds.Status.SOLVED))
     ds.solve(LCP, solver)
-    best = 1.0
-    for _ in range(20):
-        begin = perf_counter()
-        for _ in range(50):
-            ds.solve(LCP, solver)
-        best = min(best, (perf_counter() - begin) / 50)
-    assert best < 100e-6
+    calls = [0]
+
+    def count(frame, event, argument):
+        calls[0] += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        ds.solve(LCP, solver)
+    finally:
+        sys.setprofile(None)
+    assert calls[0] < 100
 
 
 def test_repr_is_one_line():

@@ -209,7 +209,7 @@ def test_simulations_go_on_in_another_process(tmp_path, monkeypatch):
     given.write_bytes(pickle.dumps(sims))
     code = textwrap.dedent(CHILD).format(here=here, given=str(given), out=str(out))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment, timeout=300)
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, timeout=900)
     there = pickle.loads(out.read_bytes())
     for sim, (time, position, velocity, contacts) in zip(sims, there, strict=True):
         for _ in range(4):
