@@ -15,6 +15,7 @@ from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
 HALF, TOOTH = 0.1, 0.04  # [m] half the width of the jack's bar, and how far teeth look out of it
+PITCH = 0.0799  # [m]: with finer teeth a pawl would lean on the tooth below its own
 ARM = 0.35  # [m] from the lever's pivot to the pins of its pawls
 TIP = (HALF + 0.012, 0.45)  # of the right pawl at the start, from the lever's pivot
 
@@ -32,11 +33,13 @@ def double_action_jack(
     """A lever rocks and lifts a toothed bar with each of its strokes: one pawl pushes while the
     other slips to the next tooth below.
 
-    swing of the lever to either side [degrees], once in `period` seconds; pitch of the teeth [m];
-    teeth on each side of the bar; load: its mass [kg]. hand: the lever is free to be pulled to and
-    fro in the viewer, as far as `swing`, and nothing else drives it.
+    swing of the lever to either side [degrees], once in `period` seconds; pitch of the teeth [m],
+    0.08 or more: the pawls need room; teeth on each side of the bar; load: its mass [kg]. hand: the
+    lever is free to be pulled to and fro in the viewer, as far as `swing`, and nothing else drives
+    it.
     """
-    positive(period=period, pitch=pitch, load=load)
+    positive(period=period, load=load)
+    within(PITCH, math.inf, pitch=pitch)
     within(0, 30, swing=swing)
     at_least(1, teeth=teeth)
     not_negative(mu=mu)

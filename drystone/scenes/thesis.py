@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from drystone.geometry.shapes import Box, Capsule, Ellipsoid, Superquadric
-from drystone.scenes.base import Plan, at_least, not_negative, positive
+from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World
 
@@ -76,7 +76,8 @@ def dice_lattice(
 ) -> Plan:
     """n superquadric dice fall through a lattice of crossed bars onto the floor.
 
-    bars each way, `pitch` apart, at `height` [m]; size: half of a die's edge [m]; restitution.
+    bars each way, `pitch` apart, at `height` [m]; size: half of a die's edge [m], at most 0.3
+    of the pitch; restitution.
     """
     at_least(1, n=n, bars=bars)
     positive(size=size, height=height - 2 * size, pitch=pitch)
@@ -94,6 +95,7 @@ def dice_lattice(
         low = height - 0.3 * size
         world.add_body(bar, name=f"y{k}", position=(at, 0, low), orientation=turned, **more)
     die = Superquadric(size, size, size, 0.5, 0.5)
+    within(2.5 * die.bounding_radius, math.inf, pitch=pitch)  # dice start 0.8 pitch apart
     for k in range(n):
         row, level = k % 3, k // 3
         x, y = (row - 1) * 0.8 * pitch + 0.11 * pitch, (0.23 * (-1) ** level) * pitch

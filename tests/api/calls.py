@@ -537,4 +537,4 @@ def callable_names():
 
 # Made by the package itself, for its users to read.
 READ_ONLY = ("StepReport", "EnergyLedger", "Conditions", "Trajectory", "Comparison", "Sweep",
-             "Solution", "MassProperties", "Scene", "Snapshot")  # fmt: skip
+             "Solution", "MassProperties", "Scene", "Snapshot", "Alternative")  # fmt: skip

@@ -107,4 +107,4 @@ REFUSED = (
 
 def test_every_public_name_is_tried():
     missing = [n for n in callable_names() if n not in CASES and n not in READ_ONLY]
-    assert missing == []
+    assert missing == [], "add a right call of each to tests/api/calls.py"
