@@ -319,4 +319,4 @@ def others(world, found):
     shift = np.array([0.7, -0.4, 0.3][:dim]) * 10 * found.size
     yield "frame", Frame(dim, turn, shift), False
     yield "order", Frame(dim), True
-    yield "units", Frame(dim, length=1000.0, mass=1000.0), False
+    yield "units", Frame(dim, length=1024.0, mass=1024.0), False
