@@ -11,10 +11,13 @@ import html
 import re
 import unicodedata
 
-LONGEST = 2000  # characters of one text that are shown
+LONGEST = 2000  # characters of one text that are shown in a panel
 # ASCII that means something to Markdown, and what begins a link by itself
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
-_CELL = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for a formula
+_FORMULA, _BLANK = (
+    tuple("=+-@|%"),
+    ("\t", "\r", "\n"),
+)  # with what a formula of a spreadsheet begins
 
 
 def for_html(text: object) -> str:
@@ -23,21 +26,28 @@ def for_html(text: object) -> str:
 
 
 def for_markdown(text: object) -> str:
-    """In Markdown that may be rendered with HTML: every sign as a character reference, so that
-    neither Markdown, nor HTML, nor what looks for addresses or JSX sees any of them."""
-    return _MARKDOWN.sub(lambda found: f"&#{ord(found[1])};", for_line(text))
+    """In one line of Markdown that may be rendered with HTML: every sign as a character reference,
+    so that neither Markdown, nor HTML, nor what looks for addresses or JSX sees any of them."""
+    return _MARKDOWN.sub(
+        lambda found: f"&#{ord(found[1])};", for_line(" ".join(str(text)[:LONGEST].split()))
+    )
 
 
 def for_figure(text: object) -> str:
-    """In a figure: dollar signs begin no formula."""
-    return for_line(text).replace("\\", "\N{REVERSE SOLIDUS OPERATOR}").replace("$", r"\$")
+    """In a figure: dollar signs begin no formula, and an underscore at the start hides no label."""
+    plain = re.sub(r"\\(?=\$)", r"\\ ", for_line(text)).replace("$", r"\$")
+    return f" {plain}" if plain.startswith("_") else plain
 
 
 def for_cell(text: object) -> object:
     """In a cell of a table that a spreadsheet may open: text, never a formula. Numbers stay."""
-    if not isinstance(text, str):
+    if not isinstance(text, str) or not (text[:1] in _BLANK or text.lstrip()[:1] in _FORMULA):
         return text
-    return f"'{text}" if text.lstrip(" ").startswith(_CELL) else text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def for_line(text: object) -> str:
@@ -52,8 +62,6 @@ def for_lines(text: object) -> str:
 
 
 def _visible(text: str, kept: str) -> str:
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}..."
     if text.isascii() and text.isprintable():
         return text
     return "".join(c if c in kept or not _hidden(c) else _escape(c) for c in text)

@@ -28,7 +28,7 @@ def open_plain(path: Path) -> BinaryIO:
     if not stat.S_ISREG(mode):
         os.close(place)
         raise OSError(0, _word(mode))
-    return os.fdopen(place, "rb")
+    return open(path, "rb", opener=lambda *_: place)  # so that the file knows its name
 
 
 def kind_of(path: Path) -> str:

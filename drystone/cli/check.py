@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.words import FAILED, WRONG, complain, kind_of, mistakes, size_of, unheeded
+from drystone.cli.words import FAILED, WRONG, complain, kind_of, mistakes, say, size_of, unheeded
 from drystone.errors import DrystoneError, OptionError, RecordingError
 from drystone.plain_files import kind_of as kind_of_file
 
@@ -86,7 +86,7 @@ def _file(path: Path, as_json: bool, debug: bool) -> bool:
     if as_json:
         typer.echo(json.dumps({"file": str(path), "ok": True} | found, allow_nan=False))
         return True
-    typer.echo(f"{path}: {found['words']}")
+    say(f"{path}: {found['words']}")
     for hint in found.get("hints", ()):
         complain(hint)
     return True

@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from drystone.cli.words import say
+
 
 def is_scene(path: Path) -> bool:
     """Whether a name of the gallery is meant: it has no ending, and no file has that name."""
@@ -38,7 +40,7 @@ def check_scene(name: str, method: str | None, settings: list[str] | None, as_js
         said = {"scene": name, "method": found.method, "ok": found.ok, "claims": claims}
         typer.echo(json.dumps(said, allow_nan=False))
     else:
-        typer.echo(str(found))
+        say(str(found))
     return found.ok
 
 

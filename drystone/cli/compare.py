@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.run import SCENE, SETTINGS
-from drystone.cli.words import FAILED, NUMBER, PIPED_WIDTH, busy, make_folder, mistakes
+from drystone.cli.words import FAILED, NUMBER, PIPED_WIDTH, busy, make_folder, mistakes, plain, say
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
+from drystone.escaping import for_cell
 
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison
@@ -96,7 +97,7 @@ def compare(
         else:
             print_table(found)
             for path in written:
-                typer.echo(f"wrote {path}")
+                say(f"wrote {path}")
         if not found.runs:
             raise typer.Exit(FAILED)
 
@@ -107,7 +108,9 @@ def _progress() -> Any:
 
     console = Console(stderr=True)
     return (
-        (lambda label: console.print(f"{label} ...", style="dim")) if console.is_terminal else None
+        (lambda label: console.print(f"{plain(label)} ...", style="dim"))
+        if console.is_terminal
+        else None
     )
 
 
@@ -136,33 +139,33 @@ def _write_csv(found: Comparison, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, [item.name for item in fields(Row)])
         table.writeheader()
-        table.writerows(asdict(row) for row in found.rows)
+        for row in found.rows:
+            table.writerow({name: for_cell(value) for name, value in asdict(row).items()})
 
 
 def print_table(found: Comparison) -> None:
     """The rows for people; what failed, below, with its reason."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PIPED_WIDTH
-    console.print(f"[bold]{found.title}[/], {found.duration:g} s")
+    console.print(f"[bold]{plain(found.title)}[/], {found.duration:g} s")
     rows = [[row.method, *_cells(row)] for row in found.rows]
     shown, left = _fitting(rows, console.width)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for k in shown:
         name = ("method", *HEADS)[k]
-        table.add_column(escape(name), justify="right" if k else "left", no_wrap=True)
+        table.add_column(plain(name), justify="right" if k else "left", no_wrap=True)
     for cells in rows:
-        table.add_row(*(escape(cells[k]) for k in shown))
+        table.add_row(*(plain(cells[k]) for k in shown))
     console.print(table)
     if left:
         console.print(f"no room for {', '.join(left)}: see --json or -o", style="dim")
     for row in found.rows:
         if row.failed:
-            console.print(f"[yellow]{escape(row.method)}[/]: {escape(row.failed)}")
+            console.print(f"[yellow]{plain(row.method)}[/]: {plain(row.failed)}")
 
 
 HEADS = (

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import read_recording
-from drystone.cli.words import NUMBER, SALVAGE, busy, mistakes
+from drystone.cli.words import NUMBER, SALVAGE, busy, mistakes, say
 
 FILMS = ("mp4", "gif", "webp")
 TABLES = ("bodies", "contacts", "joints", "reports")
@@ -77,7 +77,7 @@ def export(
 
             with busy(f"writing {place}"):
                 write(replay, place, kind, **options)
-        typer.echo(f"wrote {place} ({place.stat().st_size / 1e6:.2f} MB)")
+        say(f"wrote {place} ({place.stat().st_size / 1e6:.2f} MB)")
 
 
 def _target(recording: Path, to: str | None, output: Path | None) -> tuple[str, Path]:

@@ -23,7 +23,7 @@ from drystone.cli.schema import schema
 from drystone.cli.solve import solve
 from drystone.cli.sweep import sweep
 from drystone.cli.view import view
-from drystone.cli.words import mistakes
+from drystone.cli.words import complain, mistakes
 from drystone.errors import IgnoredWarning
 
 app = typer.Typer(
@@ -99,6 +99,11 @@ def demo(
         shown.demo(output)
 
 
+def _warned(message: Warning | str, *_: object, **__: object) -> None:
+    complain(str(message))
+
+
 def main() -> None:
     warnings.simplefilter("ignore", IgnoredWarning)  # commands say it in their own words
+    warnings.showwarning = _warned
     app()

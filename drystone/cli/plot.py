@@ -11,7 +11,7 @@ import typer
 
 from drystone.cli.run import SETTINGS
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import NUMBER, SALVAGE, busy, complain, make_folder, mistakes
+from drystone.cli.words import NUMBER, SALVAGE, busy, complain, make_folder, mistakes, say
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def plot(
             typer.echo(json.dumps({"subject": subject, "what": list(names), "files": written}))
         else:
             for name in written:
-                typer.echo(f"wrote {name}")
+                say(f"wrote {name}")
 
 
 def _places(names: tuple[str, ...], output: Path) -> dict[tuple[str, ...], Path]:

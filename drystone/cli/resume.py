@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import FAILED, NUMBER, complain, mistakes
+from drystone.cli.words import FAILED, NUMBER, complain, mistakes, say
 
 
 def resume(
@@ -68,7 +68,7 @@ def resume(
             told |= done.tally.as_json() | {"summary": done.summary.as_json()}
             typer.echo(json.dumps(told, allow_nan=False))
         else:
-            typer.echo(
+            say(
                 f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
                 f"{done.seconds:.3g} s"
             )
@@ -84,4 +84,4 @@ def _already(recording: Path, time: float, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"recording": str(recording), "from": time, "until": time}))
     else:
-        typer.echo(f"{recording}: is at {time:g} s already; --until {time + 1:g} goes on")
+        say(f"{recording}: is at {time:g} s already; --until {time + 1:g} goes on")

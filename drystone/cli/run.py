@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import FAILED, NUMBER, complain, make_folder, mistakes, tolerances, unheeded
+from drystone.cli.words import (
+    FAILED,
+    NUMBER,
+    complain,
+    make_folder,
+    mistakes,
+    say,
+    tolerances,
+    unheeded,
+)
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -226,7 +235,7 @@ def _show(scene: Scene, simulation: Simulation) -> None:
     from drystone.view import show
 
     viewer = show(simulation, view=scene.view, title=scene.name, playing=True, browser=True)
-    typer.echo(f"{scene.name}: {viewer.url}   (Ctrl-C ends)")
+    say(f"{scene.name}: {viewer.url}   (Ctrl-C ends)")
     viewer.wait()
 
 

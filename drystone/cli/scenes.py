@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import PIPED_WIDTH, make_folder, mistakes
+from drystone.cli.words import PIPED_WIDTH, make_folder, mistakes, say
 
 
 def scenes(
@@ -96,7 +96,7 @@ def _write(
     if as_json:
         typer.echo(json.dumps({"files": written}))
     else:
-        typer.echo(f"wrote {len(written)} scene{'s' * (len(written) > 1)} to {folder}")
+        say(f"wrote {len(written)} scene{'s' * (len(written) > 1)} to {folder}")
 
 
 def _row(entry: Any) -> dict[str, Any]:

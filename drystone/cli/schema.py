@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import make_folder, mistakes
+from drystone.cli.words import make_folder, mistakes, say
 from drystone.errors import OptionError
 
 
@@ -41,4 +41,4 @@ def schema(
             output.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
             raise OptionError(f"--output {output}: {error.strerror or error}") from None
-        typer.echo(f"wrote {output}")
+        say(f"wrote {output}")

@@ -19,6 +19,7 @@ from drystone.cli.words import (
     finite,
     kind_of,
     mistakes,
+    plain,
     size_of,
     stem_of,
 )
@@ -178,7 +179,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             "-" if row[k] is None else f"{row[k]:.1e}" for k in ("residual", "residual_unit")
         ]
         table.add_row(
-            Path(row["file"]).name,
+            plain(Path(row["file"]).name),
             row["kind"],
             str(row["size"]),
             " ".join(row["methods"]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.cli.words import duration, tolerance
+from drystone.cli.words import duration, plain, tolerance
 
 if TYPE_CHECKING:
     from drystone.cli.watch import Watched
@@ -84,7 +84,6 @@ def print_summary(
 ) -> None:
     """The summary for people. start: where the bodies began."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     from drystone.cli.watch import times
@@ -92,7 +91,7 @@ def print_summary(
     tally, method = done.tally, simulation.method
     console = Console(highlight=False)
     source = f" ({scene.paper})" if scene.paper else ""
-    console.print(f"[bold]{escape(scene.name)}[/]: {escape(scene.summary + source)}")
+    console.print(f"[bold]{plain(scene.name)}[/]: {plain(scene.summary + source)}")
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim")
     table.add_column()
@@ -118,12 +117,12 @@ def print_summary(
         rows["steps"] = f"[yellow]{escape(str(done.summary))}[/]"
     gone = moved(simulation, start)
     if gone is not None:
-        rows["moved"] = escape(gone.words)
+        rows["moved"] = plain(gone.words)
     for name, text in rows.items():
         table.add_row(name, text)
     console.print(table)
     for path in written:
-        console.print(f"wrote {path}", style="bold", soft_wrap=True, markup=False)
+        console.print(f"wrote {plain(path)}", style="bold", soft_wrap=True)
 
 
 def energy_words(ledger: dict[str, float]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import COUNT, NUMBER, PIPED_WIDTH, make_folder, mistakes
+from drystone.cli.words import COUNT, NUMBER, PIPED_WIDTH, make_folder, mistakes, plain, say
 from drystone.errors import OptionError
 
 SHOWN = 40  # rows printed; a longer table is for its file
@@ -105,7 +105,7 @@ def sweep(
             return
         _print(found)
         if output is not None:
-            typer.echo(f"wrote {output}")
+            say(f"wrote {output}")
 
 
 def _progress() -> Any:
@@ -119,7 +119,6 @@ def _progress() -> Any:
 
 def _print(found: Any) -> None:
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
@@ -128,10 +127,10 @@ def _print(found: Any) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     failed = any(row[-1] for row in found.rows)
     for name in found.columns[: None if failed else -1]:
-        table.add_column(escape(name), justify="left" if name in ("method", "failed") else "right")
+        table.add_column(plain(name), justify="left" if name in ("method", "failed") else "right")
     for row in found.rows[:SHOWN]:
         cells = [f"{v:.5g}" if isinstance(v, float) else "-" if v is None else v for v in row]
-        table.add_row(*(escape(str(c)) for c in cells[: None if failed else -1]))
+        table.add_row(*(plain(c) for c in cells[: None if failed else -1]))
     console.print(table)
     if len(found.rows) > SHOWN:
         console.print(f"... and {len(found.rows) - SHOWN} more", style="dim")

@@ -9,7 +9,7 @@ import typer
 
 from drystone.cli.run import METHOD, SETTINGS, named_method, read_settings
 from drystone.cli.subjects import complete_scene, is_recording, read_recording, read_scene, stem
-from drystone.cli.words import NUMBER, SALVAGE, WHOLE, busy, mistakes
+from drystone.cli.words import NUMBER, SALVAGE, WHOLE, busy, mistakes, say
 from drystone.errors import OptionError
 
 
@@ -71,7 +71,7 @@ def view(
             subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
             browser=browser,
         )  # fmt: skip
-        typer.echo(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
+        say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
         viewer.wait()
 
 
@@ -127,4 +127,4 @@ def _page(
             replay = simulation.run(seconds, record=True, every=every, contacts=True)
     with busy(f"writing {html}"):
         write_html(replay, html)
-    typer.echo(f"wrote {html} ({html.stat().st_size / 1e6:.2f} MB)")
+    say(f"wrote {html} ({html.stat().st_size / 1e6:.2f} MB)")

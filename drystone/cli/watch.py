@@ -18,6 +18,7 @@ from rich.text import Text
 
 from drystone.cli.ahead import compiled_by_two
 from drystone.cli.tally import Tally
+from drystone.escaping import for_line
 from drystone.kernels import _jit
 from drystone.kernels._jit import compile_seconds
 from drystone.running import Plan, counted, plan, run_compiled
@@ -224,13 +225,19 @@ Update = Callable[[float, float, StepReport], None]
 def _bar(title: str, duration: float, wanted: bool) -> Iterator[Update]:
     console = Console(stderr=True)
     line = Column(no_wrap=True)
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=14), _Clock(line))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=14),
+        _Clock(line),
+    )
     disable = not (wanted and console.is_terminal)
     with (
         _hushed(not disable),
         Progress(*columns, console=console, transient=True, disable=disable) as progress,
     ):
-        task = progress.add_task(title, total=duration, speed="", contacts=0, residual="-")
+        task = progress.add_task(
+            for_line(title), total=duration, speed="", contacts=0, residual="-"
+        )
 
         def update(time: float, seconds: float, report: StepReport) -> None:
             progress.update(

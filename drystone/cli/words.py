@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from drystone.errors import DrystoneError, OptionError, SimulationError, SolverError, WriteError
+from drystone.escaping import for_line, for_lines
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
@@ -138,8 +139,20 @@ def finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
+def say(message: str) -> None:
+    """Text for people, on the terminal: whatever it quotes stays text."""
+    typer.echo(for_lines(message))
+
+
 def complain(message: str) -> None:
-    typer.echo(f"drystone: {message}", err=True)
+    typer.echo(f"drystone: {for_lines(message)}", err=True)
+
+
+def plain(text: object) -> str:
+    """Text from elsewhere inside what rich prints: no markup, no control characters."""
+    from rich.markup import escape
+
+    return escape(for_line(text))
 
 
 @contextmanager
@@ -149,9 +162,8 @@ def busy(doing: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.markup import escape
 
-    with Console(stderr=True).status(f"{escape(doing)} ..."):
+    with Console(stderr=True).status(f"{plain(doing)} ..."):
         yield
 
 

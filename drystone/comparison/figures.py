@@ -12,6 +12,7 @@ import numpy as np
 
 from drystone.comparison.kept import Kept
 from drystone.comparison.measures import errors
+from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.plots.axes import FLOOR, log_scale, unit
 from drystone.plots.figures import DPI, check_path, trim
@@ -46,7 +47,7 @@ def draw_comparison(
         _bars(axes[2, 1], comparison, "error", "greatest error [m]")
         handles, labels = axes[0, 1].get_legend_handles_labels()
         fig.legend(
-            handles, labels, loc="outside upper left", ncols=2, title=comparison.title,
+            handles, labels, loc="outside upper left", ncols=2, title=for_figure(comparison.title),
             alignment="left", title_fontproperties={"weight": "bold", "size": 9.0},
         )  # fmt: skip
         if place is not None:
@@ -68,7 +69,7 @@ def _lines(
         run = comparison.runs[row.method]
         t, values = curve(run)
         mark = " (reference)" if row.reference else ""
-        axes.plot(t, values, **{**style.line(k), **look}, label=f"{row.method}{mark}")
+        axes.plot(t, values, **{**style.line(k), **look}, label=for_figure(f"{row.method}{mark}"))
         end = max(end, float(series(run, "time")[-1]))
     axes.set(xlabel="time [s]", xlim=(0, end) if end > 0 else None)
     axes.grid(alpha=0.25, lw=0.6)
@@ -146,7 +147,9 @@ def draw_states(
         cells = fig.subplots(rows, columns, squeeze=False).ravel()
         for cell, (label, run) in zip(cells, runs.items(), strict=False):
             _state(cell, run, time, planar)
-            cell.set_title(f"{label}, t = {run.time[_frame(run, time)]:.4g} s", loc="left")
+            cell.set_title(
+                f"{for_figure(label)}, t = {run.time[_frame(run, time)]:.4g} s", loc="left"
+            )
         for cell in cells[len(runs) :]:
             cell.set_axis_off()
         trim(fig)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.errors import OptionError
+from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.plots.reading import chosen
 from drystone.types import Floats, Ints
@@ -48,7 +49,7 @@ def draw_trajectory(
     for k, body in enumerate(which):
         x, y = path[:, body, i], path[:, body, j]
         look = style.line(k)
-        axes.plot(x, y, **look, lw=1.0, label=run.model.names[body])
+        axes.plot(x, y, **look, lw=1.0, label=for_figure(run.model.names[body]))
         axes.plot(x[0], y[0], "o", ms=4, mfc="white", mec=look["color"], mew=1.0)
         axes.plot(x[-1], y[-1], "o", ms=4, color=look["color"])
     axes.set(xlabel=f"{AXES[i]} [m]", ylabel=f"{AXES[j]} [m]")
@@ -91,7 +92,7 @@ def draw_phase(
     for k, body in enumerate(which):
         look = style.line(k)
         x, v = at[:, body], speed[:, body]
-        axes.plot(x, v, **look, lw=0.9, label=run.model.names[body])
+        axes.plot(x, v, **look, lw=0.9, label=for_figure(run.model.names[body]))
         axes.plot(x[0], v[0], "o", ms=4, mfc="white", mec=look["color"], mew=1.0)
         axes.plot(x[-1], v[-1], "o", ms=4, color=look["color"])
     what, per = ("angle", "rad") if turns else (coordinate, "m")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import OptionError
+from drystone.escaping import for_figure
 from drystone.model import Model, State
 from drystone.plots import style
 from drystone.plots.forces_2d import force_legend, force_lines
@@ -77,7 +78,13 @@ def _save_planar(
             axes, model, state, limits=limits, forces=forces, colours=colours, thickest=thick
         )
         if title:
-            fig.text(0.06 / (width + 0.1), 1 - 0.24 / height, title, weight="bold", fontsize=10)
+            fig.text(
+                0.06 / (width + 0.1),
+                1 - 0.24 / height,
+                for_figure(title),
+                weight="bold",
+                fontsize=10,
+            )
         if drawn is not None and forces is not None:
             below = fig.add_axes(_box(0.25, 0.02, width - 0.4, 0.56, width + 0.1, height))
             force_legend(below, drawn, float(forces.size.max()), thick)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drystone import drawing
+from drystone.escaping import for_figure
 from drystone.model import Model, State
 from drystone.plots import style
 from drystone.plots.raster import Buffer, Camera, Singles
@@ -76,7 +77,9 @@ def save_spatial(
         axes.imshow(image, interpolation="none", aspect="auto")
         axes.axis("off")
         if title:
-            fig.text(0.012, 1 - 0.23 / (height + head), title, weight="bold", fontsize=10)
+            fig.text(
+                0.012, 1 - 0.23 / (height + head), for_figure(title), weight="bold", fontsize=10
+            )
         return style.save(fig, path, dpi)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import MissingExtraError, OptionError
+from drystone.escaping import for_cell
 from drystone.recording.base import Replay
 from drystone.recording.reports import COLUMNS
 from drystone.values import among, text
@@ -61,7 +62,8 @@ def to_pandas(rec: Any, what: str, frame: Any = None) -> Any:
 
 
 def write_csv(rec: Any, path: Path, what: str, frame: Any = None) -> int:
-    """Write a table as CSV, numbers to the last bit; returns the number of rows."""
+    """Write a table as CSV, numbers to the last bit; returns the number of rows. Texts that a
+    spreadsheet would take for formulas have an apostrophe before them."""
     count = 0
     with path.open("w", newline="") as file:
         out = csv.writer(file)
@@ -72,7 +74,7 @@ def write_csv(rec: Any, path: Path, what: str, frame: Any = None) -> int:
                 out.writerow(part)
                 head = True
             for row in _rows(part):
-                out.writerow(row)
+                out.writerow([for_cell(value) for value in row])
                 count += 1
     return count
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from drystone.arguments import answering
 from drystone.errors import DrystoneError, OptionError
+from drystone.escaping import for_cell
 from drystone.sweeps.grid import points, read_grid
 from drystone.sweeps.measures import DEFAULT, read_measure
 from drystone.values import as_path, function, real, whole
@@ -52,8 +53,8 @@ class Sweep:
 
         text = io.StringIO()
         out = csv.writer(text, lineterminator="\n")
-        out.writerow(self.columns)
-        out.writerows([["" if v is None else v for v in row] for row in self.rows])
+        out.writerow([for_cell(name) for name in self.columns])
+        out.writerows([["" if v is None else for_cell(v) for v in row] for row in self.rows])
         place = Path(path)
         partial = place.with_name(place.name + ".new")
         partial.write_text(text.getvalue(), encoding="utf-8")

@@ -19,6 +19,7 @@ import numpy as np
 from drystone import drawing
 from drystone.arguments import answering
 from drystone.errors import OptionError
+from drystone.escaping import for_line
 from drystone.geometry import kinds
 from drystone.geometry.shapes import Disk
 from drystone.model import Geoms, Model
@@ -53,7 +54,7 @@ def write_glb(
     frames = states.chosen_frames(time, fps, 7 * model.nb)
     place, turn = _poses(replay.position[frames], replay.orientation[frames])
     low, high = states.bounds(model, replay.position[frames], replay.orientation[frames])
-    file = _File(title or str(getattr(replay, "title", None) or "Drystone"))
+    file = _File(for_line(title or str(getattr(replay, "title", None) or "Drystone")))
     tints = colours_of(model, colours or {})
     file.add_bodies(model, place, turn, tints, float((high - low).max()), replay)
     file.animate(model, time[frames] - time[frames[0]], place, turn)
@@ -158,7 +159,7 @@ class _File:
         )
         for b, name in enumerate(model.names):
             pose = {"translation": place[0, b].tolist(), "rotation": turn[0, b].tolist()}
-            self.nodes.append({"name": name, **pose})
+            self.nodes.append({"name": for_line(name), **pose})
         shapes = solids(geoms) if model.dim == 3 else _prisms(geoms, THICK * states.grain(model))
         for solid in shapes:
             self._add_solid(geoms, solid, tints)

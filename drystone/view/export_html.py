@@ -19,6 +19,7 @@ from typing import Any
 
 from drystone.arguments import answering
 from drystone.errors import OptionError
+from drystone.escaping import for_html, for_line
 from drystone.values import text, whole
 
 SCRIPTS = ("decode", "algebra", "camera", "shaders", "spatial", "planar", "series", "main")
@@ -104,9 +105,9 @@ def page(
         for replay, tag in zip(shown, tags, strict=True)
     ]
     version = str(import_module("drystone").__version__)  # above this layer: not by name
-    heading = title if title is not None else title_of(shown[0])
+    heading = for_line(title if title is not None else title_of(shown[0]))
     told = {
-        "title": heading, "about": about if about is not None else about_of(shown),
+        "title": heading, "about": for_line(about if about is not None else about_of(shown)),
         "version": version, "play": bool(play), "speed": float(speed),
         "replays": [meta for meta, _ in packed],
     }  # fmt: skip
@@ -124,6 +125,8 @@ def with_this_player(text: str) -> str:
         raise OptionError("with_this_player: not a page of replays") from None
     if len(data) != replays:
         raise OptionError(f"with_this_player: {len(data)} blocks of data for {replays} replays")
+    if not all(re.fullmatch(r"[A-Za-z0-9+/=\s]*", part) for part in data):
+        raise OptionError("with_this_player: the data of a replay is not what this program writes")
     return _assembled(title, str(told.get("version", "")), told, data)
 
 
@@ -175,8 +178,8 @@ def _assembled(title: str, version: str, told: Mapping[str, Any], data: Sequence
     ]
     pieces = {
         "POLICY": policy,
-        "VERSION": html.escape(version),
-        "TITLE": html.escape(title),
+        "VERSION": for_html(version),
+        "TITLE": for_html(title),
         "STYLE": style,
         "REPLAYS": _harmless(json.dumps(told, separators=(",", ":"), allow_nan=False)),
         "DATA": "\n".join(blocks),

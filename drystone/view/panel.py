@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from drystone.escaping import for_markdown
+
 SPEEDS = {f"{factor:g} x": factor for factor in (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)}
 SHOWN = (  # toggle, label, hint
     ("points", "Contact points", "Click one to read its numbers"),
@@ -117,9 +119,9 @@ class Panel:
         """A message that stays until the next reset or play; None takes it away."""
         self.message.visible = text is not None
         if text is not None:
-            self.message.content = f"**The simulation stopped.** {text}"
+            self.message.content = f"**The simulation stopped.** {for_markdown(text)}"
 
 
 def table(rows: list[tuple[str, str]]) -> str:
-    """Two columns in Markdown, without a head."""
+    """Two columns in Markdown, without a head; texts of others went through ``for_markdown``."""
     return "\n".join(["| | |", "|:--|:--|", *(f"| {a} | {b} |" for a, b in rows)])

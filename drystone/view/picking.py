@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from drystone.dynamics.frames import rotation
+from drystone.escaping import for_markdown
 from drystone.model import Model, State
 from drystone.view import look
 from drystone.view.panel import table
@@ -46,7 +47,7 @@ def of_body(model: Model, state: State, b: int, contacts: Any) -> str:
         force = np.where(first[:, None], 1.0, -1.0) * contacts["force"][mine]
         rows.append(("contacts", str(int(mine.sum()))))
         rows.append(("their force", f"{vector(force.sum(axis=0))} N"))
-    return f"**{model.names[b]}**\n\n{table(rows)}"
+    return f"**{for_markdown(model.names[b])}**\n\n{table(rows)}"
 
 
 def of_contact(contact: Any) -> str:
@@ -64,7 +65,7 @@ def of_contact(contact: Any) -> str:
         ("slip", f"{vector(contact['velocity'])} m/s"),
         ("island", str(int(contact["island"]))),
     ]
-    return f"**{a}** on **{b}**\n\n{table(rows)}"
+    return f"**{for_markdown(a)}** on **{for_markdown(b)}**\n\n{table(rows)}"
 
 
 def vector(values: Any) -> str:

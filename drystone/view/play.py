@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.errors import OptionError
+from drystone.escaping import for_line
 
 if TYPE_CHECKING:
     from drystone.view.viewer import Viewer
@@ -42,7 +43,7 @@ class Sliders:
             low, high = float(item["low"]), float(item["high"])
         except (KeyError, TypeError, ValueError):
             raise OptionError(f"slider {k}: {dict(item)}: expected numbers low and high") from None
-        label = str(item.get("label") or item.get("field") or item["what"]).capitalize()
+        label = for_line(item.get("label") or item.get("field") or item["what"]).capitalize()
         handle = gui.add_slider(
             label, min=low, max=high, step=(high - low) / 200,
             initial_value=float(np.clip(self._present(item), low, high)),

@@ -17,6 +17,7 @@ import numpy as np
 
 from drystone.arguments import answering
 from drystone.errors import DrystoneError, OptionError
+from drystone.escaping import for_line
 from drystone.view import look, picking, server
 from drystone.view.curves import Curves
 from drystone.view.dragging import Dragging, panning
@@ -66,6 +67,7 @@ def show(
     hints = dict(getattr(subject, "view", None) or origin.get("view") or {}) | dict(view or {})
     words = title or origin.get("scene") or getattr(subject, "scene", None) or known
     runs = known != SIMULATION if playing is None else playing
+    words = for_line(words)
     opened = server.serve(words, host, port, origins)
     try:
         viewer = Viewer(opened, source, hints, words, runs, speed, host)
