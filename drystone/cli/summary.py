@@ -114,7 +114,7 @@ def print_summary(
         "energy": energy_words(tally.ledger()),
     }
     if not done.summary.ok or done.summary.halved:
-        rows["steps"] = f"[yellow]{escape(str(done.summary))}[/]"
+        rows["steps"] = f"[yellow]{plain(done.summary)}[/]"
     gone = moved(simulation, start)
     if gone is not None:
         rows["moved"] = plain(gone.words)
