@@ -49,13 +49,12 @@ def resume(
 
         simulation, recorder, end = reopen(recording, until, salvage=salvage)
         start, left = simulation.time, max(end - simulation.time, 0.0)
-        if left < simulation.method.dt * (1 - 1e-6):
-            recorder.close()
-            _already(recording, start, as_json)
-            return
         title = recording.name
         with recorder:
             done = watch(simulation, left, title=title, bar=not as_json, until=end)
+        if not (done.tally.steps or done.stopped):
+            _already(recording, start, as_json)
+            return
         told = {
             "recording": str(recording),
             "from": start,
@@ -73,7 +72,7 @@ def resume(
                 f"{done.seconds:.3g} s"
             )
             if not done.summary.ok:
-                typer.echo(str(done.summary))
+                say(str(done.summary))
         if done.stopped:
             complain(f"stopped at {simulation.time:g} s of {end:g} s")
             raise typer.Exit(FAILED)
