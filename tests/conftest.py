@@ -10,7 +10,7 @@ if hasattr(providers, "is_local_module_file"):  # pinned in pyproject.toml; with
     providers.is_local_module_file = lambda path: False
 
 # run by who asks for them, `pytest -m fuzz`: minutes, or what `make test` does not install
-LONG = ("fuzz", "kills", "neighbours", "judges", "peers")
+LONG = ("fuzz", "kills", "neighbours", "judges", "peers", "loops")
 
 # Why a test may be skipped, in words of its reason. A skip for anything else fails the run: a test
 # that nobody runs is none. What pip can install, `make test` installs, so it is not listed.

@@ -1,13 +1,21 @@
-"""Forces of redundant joints: of all that move the bodies alike, the least.
+"""Redundant joints: which rows a step is solved without, and of all forces the least.
 
-Where joints hold what others hold already, impulses r and r + x with J' x = 0 do the same. The one
-kept has the least sum of w_i r_i^2 with w_i = J_i M^-1 J_i', twice the kinetic energy that a unit
-of row i alone would give: newtons and newton metres are made comparable by what they move, no
-frame and no unit of length is preferred, and a symmetric mechanism has symmetric forces.
+Where joints hold what others hold already, their rows depend on each other at the state in which
+all are closed. Beside it they contradict each other, and what moves by all of them at once may
+move by none: so a step is solved with as many rows as are independent (``kernels.redundant``).
+A row within 1e-6 of its length of the span of others counts as dependent; joints that are open by
+an angle bend rows by as much, so within ten times that angle, too.
+
+Impulses r and r + x with J' x = 0 do the same. The one kept has the least sum of w_i r_i^2 with
+w_i = J_i M^-1 J_i', twice the kinetic energy that a unit of row i alone would give: newtons and
+newton metres are made comparable by what they move, no frame and no unit of length is preferred,
+and a symmetric mechanism has symmetric forces.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,33 +24,65 @@ from scipy.sparse.linalg import splu
 
 from drystone.constraints.joints.metric import Matrix
 from drystone.constraints.joints.mobility import Excess, excess
+from drystone.constraints.joints.rows import JointRows
+from drystone.kernels import redundant as kernels
 from drystone.model import Joints, Model, State
 from drystone.types import Floats, Ints
 
 if TYPE_CHECKING:
     from drystone.constraints.rows import Rows
 
-DENSE = 150  # rows up to which eigenvectors are computed
-NOTHING = 1e-11  # eigenvalues of rows scaled to their own responses: less counts as none
-# of a row's own response, beyond that: taken back by refinement; rounding divided by it is what
-# the forces may be off
+DENSE = 300  # rows of one group up to which dependent ones are found
+# of a row's own response, beyond that size: taken back by refinement; rounding divided by it is
+# what the forces may be off
 SHIFT = 1e-8
 REFINED = 5
+
+
+@dataclass(slots=True)
+class Split:
+    """Rows `at` (m, 2: block, row in it) of loops, of these extra[:count] too many and `weak` others
+    weak; see ``kernels.redundant``."""
+
+    at: Ints
+    root: Floats
+    extra: Ints
+    null: Floats
+    idle: Floats
+    count: int
+    weak: int
+
+    @property
+    def dropped(self) -> tuple[Ints, Ints]:
+        """Block and row of those too many."""
+        at = self.at[self.extra[: self.count]]
+        return at[:, 0], at[:, 1]
+
+    def silence(self, rows: Rows) -> None:
+        """Make padding of the rows too many, in place."""
+        kernels.silence(
+            self.at, self.extra, self.count, self.root, rows.J, rows.P, rows.D, rows.soft
+        )
+
+    def gather(self, r: Floats) -> None:
+        """Impulses (nc, d) as the kept rows alone have them, in place."""
+        kernels.gather(self.at, self.root, self.extra, self.null, self.count, r)
+
+    def spread(self, r: Floats) -> None:
+        """The least impulses (nc, d) that do the same, in place."""
+        kernels.spread(self.at, self.root, self.idle, self.count, r)
 
 
 class LeastNorm:
     """Knows the redundant joints of a model; found anew when its joints change.
 
-    count: rows too many.
+    count: rows too many, in the last step or, before the first, where they were found.
     """
 
     def __init__(self) -> None:
         self._joints: Joints | None = None
-        self._parts: list[Excess] = []
-
-    @property
-    def count(self) -> int:
-        return sum(part.count for part in self._parts)
+        self.parts: list[Excess] = []
+        self.count = 0
 
     def snapshot(self, joints: Joints | None) -> dict[str, Ints]:
         """What was found for these joints, as arrays; nothing if they are to be looked at anew."""
@@ -50,59 +90,91 @@ class LeastNorm:
             return {}
         out = {}
         for name in ("rows", "joints"):
-            lists = [getattr(part, name) for part in self._parts]
+            lists = [getattr(part, name) for part in self.parts]
             out[name] = np.concatenate(lists) if lists else np.empty(0, np.int64)
             out[f"{name}_each"] = np.array([x.size for x in lists], np.int64)
-        return out | {"count": np.array([part.count for part in self._parts], np.int64)}
+        return out | {"count": np.array([part.count for part in self.parts], np.int64)}
 
     def restore(self, known: dict[str, Ints], joints: Joints | None) -> None:
         """Take over what ``snapshot`` gave."""
-        self._joints, self._parts = None, []
+        self._joints, self.parts = None, []
         if not known:
             return
         lists = [np.split(known[n], np.cumsum(known[f"{n}_each"])[:-1]) for n in ("rows", "joints")]
-        self._parts = [
+        self.parts = [
             Excess(int(count), rows, mine)
             for count, rows, mine in zip(known["count"], *lists, strict=False)
         ]
         self._joints = joints
 
+    @property
+    def known(self) -> tuple[Joints | None, list[Excess]]:
+        """The joints that were looked at, and what was found."""
+        return self._joints, self.parts
+
+    @known.setter
+    def known(self, value: tuple[Joints | None, list[Excess]]) -> None:
+        self._joints, self.parts = value
+
     def look(self, model: Model, state: State) -> bool:
         """Find the redundant joints of a model, unless they are known; whether they were not."""
         new = model.joints is not self._joints
         if new:
-            self._joints, self._parts = model.joints, excess(model, state)
+            self._joints, self.parts = model.joints, excess(model, state)
+            self.count = sum(part.count for part in self.parts)
         return new
 
-    def __call__(self, model: Model, state: State, rows: Rows, r: Floats) -> None:
-        """Take from impulses r (nc, d) of the rows what does nothing, in place."""
+    @property
+    def large(self) -> bool:
+        """Whether any group is so large that dependent rows are not looked for."""
+        return any(part.rows.size > DENSE for part in self.parts)
+
+    def split(self, model: Model, state: State, rows: Rows, ties: JointRows) -> list[Split]:
+        """Rows of this step that are too many, group by group; ties: joints at its start."""
         self.look(model, state)
-        if not self._parts or rows.blocks is None:
+        self.count = sum(part.count for part in self.parts if part.rows.size > DENSE)
+        out: list[Split] = []
+        for part, at in self._here(model, rows):
+            if part.rows.size <= DENSE:
+                open_by = kernels.opening(at, rows.body, rows.J, ties.error[part.rows])
+                found = _split(rows, at, open_by)
+                self.count += found.count
+                out += [found] if found.count or found.weak else []
+        return out
+
+    def __call__(self, model: Model, rows: Rows, r: Floats) -> None:
+        """Take from impulses r (nc, d) of large groups what does nothing, in place."""
+        for part, at in self._here(model, rows):
+            if part.rows.size > DENSE:
+                i, a = at.T
+                r[i, a] -= _idle(rows, i, a, r[i, a])
+
+    def _here(self, model: Model, rows: Rows) -> Iterator[tuple[Excess, Ints]]:
+        """Groups all of whose rows are among `rows`, and where; sleepers have none."""
+        if not self.parts or rows.blocks is None:
             return
         row = np.where(rows.joint[:, None] >= 0, rows.blocks.row[rows.joint], -1)
-        block, place = np.nonzero(row >= 0)
-        at = np.full(0 if model.joints is None else model.joints.nr, -1)
-        at[row[block, place]] = np.arange(block.size)
-        for part in self._parts:
+        at = np.full((0 if model.joints is None else model.joints.nr, 2), -1)
+        at[row[row >= 0]] = np.argwhere(row >= 0)
+        for part in self.parts:
             here = at[part.rows]
-            if (here >= 0).all():  # sleepers have no rows
-                i, a = block[here], place[here]
-                r[i, a] -= _idle(rows, i, a, r[i, a], part)
+            if (here >= 0).all():
+                yield part, here
 
 
-def _idle(rows: Rows, i: Ints, a: Ints, r: Floats, part: Excess) -> Floats:
-    """What of r (m,) has J' x = 0, orthogonal to the rest in the metric above.
+def _split(rows: Rows, at: Ints, opening: float) -> Split:
+    m = at.shape[0]
+    null, idle, S, L = np.zeros((4, m, m))
+    root, extra = np.zeros(m), np.zeros(m, np.int64)
+    order = np.zeros(m, np.int64)
+    count, weak = kernels.separate(
+        at, rows.body, rows.J, rows.P, opening, S, L, order, root, extra, null, idle
+    )
+    return Split(at, root, extra, null, idle, int(count), int(weak))
 
-    Rows too many at a dead point only are not so a step later: part.count falls to what stays.
-    """
-    if r.size <= DENSE:
-        J, P = (_full(rows, i, a, M) for M in (rows.J, rows.P))
-        S = J @ P.T
-        root = np.sqrt(np.diagonal(S))
-        values, vectors = np.linalg.eigh(S / np.outer(root, root))
-        part.count = min(part.count, int((values < NOTHING).sum()))
-        N = vectors[:, : part.count]
-        return np.asarray(N @ (N.T @ (root * r))) / root
+
+def _idle(rows: Rows, i: Ints, a: Ints, r: Floats) -> Floats:
+    """What of r (m,) has J' x = 0, orthogonal to the rest in the metric above."""
     J, P = (_sparse(rows, i, a, M) for M in (rows.J, rows.P))
     S = J @ P.T
     root = np.sqrt(S.diagonal())
@@ -121,16 +193,6 @@ def _places(rows: Rows, i: Ints, a: Ints, M: Floats) -> tuple[Floats, Ints, int]
     body, local = np.unique(rows.body[i], return_inverse=True)
     local = local.reshape(i.size, 2)
     return np.where(rows.moves[body][local][:, :, None], M[i, a], 0.0), local, body.size
-
-
-def _full(rows: Rows, i: Ints, a: Ints, M: Floats) -> Floats:
-    """(m, bodies * dof)."""
-    values, local, k = _places(rows, i, a, M)
-    out = np.zeros((i.size, k, values.shape[2]))
-    every = np.arange(i.size)
-    for side in (0, 1):
-        out[every, local[:, side]] += values[:, side]
-    return out.reshape(i.size, -1)
 
 
 def _sparse(rows: Rows, i: Ints, a: Ints, M: Floats) -> Matrix:

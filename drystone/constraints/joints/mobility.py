@@ -44,8 +44,8 @@ class Mobility:
 
 @dataclass(slots=True)
 class Excess:
-    """Loops of one group of bodies with `count` rows too many; rows (m,): of the joints that share
-    these; joints (n,)."""
+    """Loops of one group of bodies with `count` rows too many; rows (m,): of all joints on these
+    loops; joints (n,): that share what is too many."""
 
     count: int
     rows: Ints
@@ -85,7 +85,7 @@ def excess(model: Model, state: State) -> list[Excess]:
         count, share = _null(sparse.diags(1.0 / length) @ B)
         if count:
             who = np.unique(owner[mine[share > TAKES_PART]])
-            out.append(Excess(count, mine[np.isin(owner[mine], who)], who))
+            out.append(Excess(count, mine, who))
     return out
 
 

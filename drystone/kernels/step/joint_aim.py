@@ -7,13 +7,15 @@ from drystone.kernels.rows import add_impulses
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
 from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.joint_spare import quiet, restore, silence
 
 
 @kernel
 def rows(s, scan, j):
     """Rows of the start of the step or of its end, and how v' answers to their impulses."""
     n, dim, stiff = s.count[the.ROWS], s.position.shape[1], j.count[its.STIFF] != 0
-    ahead = j.count[its.STAGE] == its.END and j.count[its.TREE] != 0
+    ahead = j.count[its.STAGE] == its.END and j.count[its.LARGE] == 0
+    restore(j)
     if ahead:
         _turn(s.real[the.H], j.row_body, j.at_v, j.at_J)
     for _ in range(2):
@@ -35,6 +37,8 @@ def rows(s, scan, j):
                 dim, s.body[:n], s.J[:n], j.soft[:n], j.inverse, j.stiff, j.right[:n], s.P[:n],
                 s.D[:n],
             )  # fmt: skip
+        if j.count[its.STAGE] != its.SETTLE:
+            silence(s, j)
         if not ahead or _positive(s.D[:n]):
             break
         ahead = False  # a joint turned so far that its impulses would open it
@@ -126,6 +130,7 @@ def _expand(s, j, n):
             r = j.block_row[b, a]
             if r >= 0:
                 bias[i, a] = error[r] / h - speed(i, a, s.body, s.J, j.at_v)
+    quiet(s, j)
     copy_all(j.at_v, s.v_free)
     for i in range(n):
         for a in range(bias.shape[1]):

@@ -11,6 +11,7 @@ from drystone.kernels.step.finish import finite
 
 ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
+OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
 
@@ -73,16 +74,20 @@ def _driven(s, j, at):
 @stage
 def judge(s, scan, j):
     """AGAIN, with rows of this end, until the joints are closed; PYTHON if they do not close."""
-    opening, off = 0.0, 0.0
+    opening, wrong, off = 0.0, 0.0, 0.0
     for r in range(j.at_error.size):
         if not abs(j.at_error[r]) <= opening:
             opening = abs(j.at_error[r])
+        if j.closes[r] and not abs(j.at_error[r]) <= wrong:
+            wrong = abs(j.at_error[r])
     for b in range(s.v.shape[0]):
         for e in range(s.v.shape[1]):
             off = max(off, abs(j.at_v[b, e] - s.v[b, e]))
-    error = max(opening, s.real[the.H] * off)
+    error = max(wrong, s.real[the.H] * off)
     j.real[its.OPENING] = opening
     s.count[the.BACK] = its.AIM
+    if error <= CLOSED and not opening <= OPEN:
+        return the.PYTHON  # rows that are not to be closed contradict those that are
     if error <= CLOSED:
         j.count[its.STAGE] = its.SETTLE
         return the.AGAIN

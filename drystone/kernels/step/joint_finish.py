@@ -10,6 +10,7 @@ from drystone.kernels.step import names as the
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.due import due
 from drystone.kernels.step.finish import book, finite, move, sliding
+from drystone.kernels.step.joint_spare import spread
 
 # of the kinetic energy, that joints may make or lose in a step
 GAIN = 0.001
@@ -17,8 +18,8 @@ GAIN = 0.001
 
 @stage
 def least(s, scan, j):
-    """LEAST where forces of redundant joints are to be made the least, or joints may break."""
-    return the.LEAST if j.count[its.EXCESS] > 0 or j.count[its.BREAKS] > 0 else the.GO_ON
+    """LEAST where forces of large groups are to be made the least, or joints may break."""
+    return the.LEAST if j.count[its.LARGE] > 0 or j.count[its.BREAKS] > 0 else the.GO_ON
 
 
 @kernel
@@ -143,7 +144,9 @@ def _stored(j, value):
 
 @stage
 def bear(s, scan, j):
-    """What joints bore, where the step becomes a frame."""
+    """The least forces of redundant joints, after the books, which hold to rounding with those that
+    were solved for; what joints bore, where the step becomes a frame."""
+    spread(j, s.r)
     if due(s):
         wrenches(s, j)
     return the.GO_ON

@@ -11,7 +11,7 @@ LAWFUL = 6  # whether any block has a law: contacts, limits, motors with a great
 STAGE = 7  # what the stage `aim` is for
 STIFF = 8  # whether any body is stiff
 PATTERN = 9  # whether the pattern of W is known
-WARY = 10  # whether joints hold something twice, for all that is known: a step in Python tells
+LARGE = 10  # rows too many in groups so large that none are left out
 BREAKS = 11  # whether any joint can break
 REFINED, EXTRA = 12, 13  # refinements of this solve; of them beyond the tolerance
 SLIDES = 14  # solves of this round in which contacts broke loose
@@ -30,4 +30,4 @@ REALS = 4
 START, END, SETTLE = 0, 1, 2
 
 # numbers of stages
-FIRST, AIM, REFINE, LAWS, LOAD, LEAST = 4, 11, 15, 17, 20, 25
+FIRST, AIM, REFINE, LAWS, LOAD, LEAST = 4, 12, 16, 18, 21, 26

@@ -34,9 +34,6 @@ def _enter(s, j):
     copy_all(j.turns, j.last)
     j.count[its.ROUND] = j.count[its.MISSES] = 0
     j.count[its.STAGE] = its.START
-    if j.count[its.WARY]:
-        j.count[its.WARY] = 0
-        return the.PYTHON
     return the.GO_ON
 
 

@@ -5,18 +5,25 @@ from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels._jit import kernel
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
+from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.joint_spare import spread
 
 
 @kernel
 def load(s, scan, j):
-    """S of the impulses s.r."""
+    """S of the impulses s.r: of the least that do what they do."""
     n, d, dim = s.count[the.ROWS], s.J.shape[1], s.position.shape[1]
+    r = s.r
+    if j.count[its.EXCESS] > j.count[its.LARGE]:
+        r = s.w
+        copy_all(s.r[:n], r[:n])
+        spread(j, r)
     for i in range(n):
         if j.joint[i] >= 0:
             for a in range(d):
                 row = j.block_row[j.joint[i], a]
                 if row >= 0:
-                    j.impulse[row] = s.r[i, a]
+                    j.impulse[row] = r[i, a]
     flat = j.S.reshape(j.S.size)
     for k in range(flat.size):
         flat[k] = 0.0

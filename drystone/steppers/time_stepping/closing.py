@@ -3,9 +3,12 @@
 C(q') = 0 with q' = q + h v'(r), v' of ``Softened``. At impulses r_k, with v_k = v'(r_k) and rows
 J_1 of the end q_k', the step is solved for the linear rows C(q_k') / h + J_1 (v - v_k) = 0 and
 v = v_k + P (r - r_k): the step's own problem with J_1, P in the place of J, M^-1 J'. Contacts
-beside joints take part unchanged. The matrix J_1 P is not symmetric, and where joints close loops
-and hold something twice, its singular rows would contradict each other: there J_1 and P are those
-of the start of the step, whose rows agree, and the iteration converges linearly.
+beside joints take part unchanged. Rows that are too many are left out (``Thinned``), so that none
+contradict each other; near a dead point of a linkage, too, the rows of the end are those that can
+be fulfilled there. J_1 P is not symmetric. Solvers that need that, loops so large that nothing is
+left out of them, and rows that are about to depend on each other where no motion closes them (a
+chain that is taut between two posts) take J_1 and P from the start of the step, and converge
+linearly.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
 LOST = 1e-5  # [m or rad] opening of a step that is tried without closing joints
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
+LOST_WAY = 1e6  # [m or rad] opening from which no round leads back
 
 
 def close(
@@ -40,12 +44,16 @@ def close(
     bias (nc, d): of all rows, changed in place; once(bias, guess): solves; end(v): joints after a
     step with velocities v; newton: rows of the end.
     """
-    work = soft.work
+    work, thinned = soft.work, soft.thinned
     soft.load(guess)
     soft.start_rows()
+    bias[thinned.dropped] = 0.0
+    guess = None if guess is None else thinned.gather(guess)
     work.v_free = soft.velocity(None)
+    closes = np.ones(soft.joints.nr, bool)
+    closes[soft.rows_of(thinned.dropped)] = False
     solved = kept = once(bias, guess)
-    at = _arrive(soft, end, solved.r)
+    at = _arrive(soft, end, solved.r, closes)
     iterations = solved.iterations
     best, misses = np.inf, 0
     for _ in range(ROUNDS):
@@ -53,13 +61,13 @@ def close(
         misses = 0 if error < 0.5 * best else misses + 1
         if error < best:
             best, kept = error, solved
-        if error <= CLOSED or misses > PATIENCE:
+        if error <= CLOSED or misses > PATIENCE or not error < LOST_WAY:
             break
         if not (newton and soft.end_rows(at.joints, at.v)):
             soft.start_rows()
         _expand(soft, bias, at)
         solved = once(bias, at.r.copy())
-        at = _arrive(soft, end, solved.r)
+        at = _arrive(soft, end, solved.r, closes)
         iterations += solved.iterations
     if not best <= LOST:
         plain = _without_closing(soft, bias, once)
@@ -90,7 +98,8 @@ def _without_closing(
 
 @dataclass(slots=True)
 class _Arrival:
-    """Where impulses r lead: velocities v, and the joints as they are then."""
+    """Where impulses r lead: velocities v, the joints as they are then, and the greatest error of
+    rows that are to be closed."""
 
     r: Floats
     v: Floats
@@ -98,11 +107,13 @@ class _Arrival:
     error: float
 
 
-def _arrive(soft: Softened, end: Callable[[Floats], JointRows], r: Floats) -> _Arrival:
+def _arrive(
+    soft: Softened, end: Callable[[Floats], JointRows], r: Floats, closes: Bools
+) -> _Arrival:
     soft.load(r)
     v = soft.velocity(r)
     joints = end(v)
-    return _Arrival(r, v, joints, float(np.abs(joints.error).max(initial=0.0)))
+    return _Arrival(r, v, joints, float(np.abs(joints.error[closes]).max(initial=0.0)))
 
 
 def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:
@@ -111,6 +122,7 @@ def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:
     block, place, row, _ = soft.places
     error = at.joints.error[row] / soft.work.h
     bias[block, place] = error - rows.velocities(at.v)[block, place]
+    bias[soft.thinned.dropped] = 0.0
     free = at.v.copy()
     rows.push(-at.r, free)
     soft.work.v_free = free
@@ -119,7 +131,7 @@ def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:
 def _settle(soft: Softened, bias: Floats, solved: Solved) -> None:
     """Leave the rows of the start, and the problem that r solves with them and the loaded S."""
     work, rows = soft.work, soft.rows
-    soft.start_rows()
+    soft.start_rows(whole=True)
     solved.v = soft.velocity(solved.r)
     work.v_free = soft.velocity(None)
     work.softening = soft.work_of(solved.v)

@@ -29,6 +29,7 @@ from drystone.kernels.step import joint_places as places
 from drystone.kernels.step import joint_rows as rows
 from drystone.kernels.step import joint_soft as soft
 from drystone.kernels.step import joint_solve as solving
+from drystone.kernels.step import joint_spare as spare
 from drystone.kernels.step import names as the
 from drystone.kernels.step.due import due
 from drystone.kernels.step.loop import record
@@ -73,6 +74,7 @@ def joint_stages(dim: int) -> list[Stage]:
         ("rows", of(rows, "touch")),
         ("rows", rows.tie),
         ("rows", rows.respond),
+        ("rows", spare.split),
         ("solve", soft.load),
         ("solve", aim.rows),
         ("solve", aim.aim),
@@ -158,9 +160,8 @@ class CompiledJoints(Compiled):
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
         self._fell, self._read = None, False
-        count, new = self.buffers.j.count, self.least.look(self.model, self.buffers.state())
-        count[its.EXCESS] = self.least.count
-        count[its.WARY] = new and self.least.count > 0
+        self.least.look(self.model, self.buffers.state())
+        self.buffers.find_spare(self.least.parts)
         return super()._steps(h, steps)
 
     def _went(self, code: int, done: int) -> None:
@@ -200,18 +201,19 @@ class CompiledJoints(Compiled):
         return solved.status is Status.SOLVED
 
     def _bears(self) -> bool:
-        """Forces of redundant joints made the least; False if a joint breaks."""
+        """Forces of large groups of redundant joints made the least; False if a joint breaks."""
         buffers, s = self.buffers, self.buffers.s
         made, view = buffers.rows(), self._view()
-        self.least(self.model, buffers.state(), made, view.r)
-        buffers.j.count[its.EXCESS] = self.least.count
+        self.least(self.model, made, view.r)
         joints = self.jointed.joints
         if joints is None or not buffers.j.count[its.BREAKS]:
             return True
+        borne = replace(view, r=view.r.copy())
+        spare.spread(buffers.j, borne.r)
         h, state = float(s.real[the.H]), buffers.state()
         work: Any = SimpleNamespace(model=self.model, state=state, h=h, kick=h)
         q = free_coordinates(joints, state, buffers.j.value)
-        return not broken(joints, *joint_wrenches(work, joints, made, view, q)).any()
+        return not broken(joints, *joint_wrenches(work, joints, made, borne, q)).any()
 
     def _in_python(self) -> None:
         """The whole step, begun anew."""

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
+from drystone.constraints.joints.least import DENSE
+from drystone.constraints.joints.mobility import Excess
 from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.geometry.matching import Tags
@@ -23,6 +25,7 @@ from drystone.steppers.time_stepping.closing import is_forest
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import ROOM
 from drystone.steppers.time_stepping.warm import WarmStart
+from drystone.types import Ints
 
 N, F, B = np.int64, np.float64, np.bool_
 GIVEN = (
@@ -45,7 +48,8 @@ class JointBuffers(Buffers):
         self.joints = joints
         self.blocks = _blocks(model, joints)
         arrays = self._model() | self._numbers() | self._work() | self._per_row(self.room)
-        self.j = Packed(**arrays | _no_pattern(model.dim))
+        self.parts: list[Excess] | None = None
+        self.j = Packed(**arrays | _no_pattern(model.dim) | _spare([]))
         shape = (self.room, *self.s.J.shape[1:])
         self.s.put(J=np.zeros(shape), P=np.zeros(shape))
         self.grow(self.blocks.mu.size + FIRST)
@@ -67,7 +71,7 @@ class JointBuffers(Buffers):
             "block_body": blocks.body, "block_row": blocks.row, "block_action": act,
             "block_mu": blocks.mu, "block_uid": blocks.uid, "block_part": blocks.part,
             "block_sign": blocks.sign, "block_flip": flip, "turns": joints.start.copy(),
-            "place": np.zeros(act.size, N),
+            "place": np.zeros(act.size, N), "row_block": _where(blocks, joints.nr),
             "action_joint": joints.coordinate_joint[joints.action_coordinate],
         }  # fmt: skip
 
@@ -76,7 +80,7 @@ class JointBuffers(Buffers):
         count[its.TREE] = is_forest(joints, self.model.inverse_mass > 0)
         springs = bool((joints.action_kind == SPRING).any())
         count[its.LATER] = springs or joints.coupled_row.size > 0
-        count[its.HALVES] = self.options.retries > 0
+        count[its.HALVES] = self.options.most_halvings > 0
         count[its.BREAKS] = bool(np.isfinite(joints.breaks_at).any())
         real = np.zeros(its.REALS)
         real[its.BEFORE] = np.inf
@@ -103,7 +107,7 @@ class JointBuffers(Buffers):
         inertia = np.zeros((nb, 3, 3))
         if model.dim == 2:  # about z, and something about the others
             inertia = np.ascontiguousarray(model.inertia[:, None, None] * np.eye(3))
-        return out | {"stiff": np.zeros(nb, B), "inertia": inertia}
+        return out | {"stiff": np.zeros(nb, B), "inertia": inertia, "closes": np.ones(nr, B)}
 
     def _per_row(self, room: int) -> dict[str, np.ndarray]:
         d, dof = self.model.dim, self.model.dof
@@ -137,6 +141,14 @@ class JointBuffers(Buffers):
             stride=stride, panels=np.array([count], N), buffer=np.zeros(size),
         )  # fmt: skip
         self.j.count[its.PATTERN] = 1
+
+    def find_spare(self, parts: list[Excess]) -> None:
+        """Room for the groups of joints that hold something twice."""
+        if parts is self.parts:
+            return
+        self.parts = parts
+        self.j.count[its.LARGE] = sum(part.count for part in parts if part.rows.size > DENSE)
+        self.j.put(**_spare([part.rows for part in parts if part.rows.size <= DENSE]))
 
     def rows(self) -> Rows:
         """The step's rows as they lie in the buffers."""
@@ -174,6 +186,30 @@ def _no_pattern(dim: int) -> dict[str, np.ndarray]:
     out = {name: np.zeros(1, N) for name in whole}
     small = {name: np.zeros(1, np.int32) for name in ("indptr", "indices", "rows")}
     return out | small | {"buffer": np.zeros(1)}
+
+
+def _where(blocks: JointBlocks, nr: int) -> np.ndarray:
+    """(nr, 2): block and row in it of every row of the joints."""
+    out = np.zeros((nr, 2), N)
+    block, place = np.nonzero(blocks.row >= 0)
+    out[blocks.row[block, place]] = np.stack([block, place], axis=1)
+    return out
+
+
+def _spare(groups: list[Ints]) -> dict[str, np.ndarray]:
+    """Arrays of ``kernels.step.joint_spare``, for groups of rows (m,) of joints."""
+    each = np.array([rows.size for rows in groups], N)
+    total, squares, most = int(each.sum()), int((each**2).sum()), int(each.max(initial=0))
+    return {
+        "spare_first": np.concatenate([[0], np.cumsum(each)]).astype(N),
+        "spare_square": np.concatenate([[0], np.cumsum(each**2)]).astype(N),
+        "spare_row": np.concatenate([np.empty(0, N), *groups]).astype(N),
+        "spare_at": np.zeros((total, 2), N), "spare_root": np.zeros(total),
+        "spare_extra": np.zeros(total, N), "spare_count": np.zeros(each.size, N),
+        "spare_null": np.zeros(squares), "spare_idle": np.zeros(squares),
+        "spare_S": np.zeros(most * most), "spare_L": np.zeros(most * most),
+        "spare_order": np.zeros(most, N),
+    }  # fmt: skip
 
 
 def _blocks(model: Model, joints: Joints) -> JointBlocks:

@@ -10,6 +10,7 @@ import numpy as np
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
 from drystone.constraints.joints.edit import carry_values, without
 from drystone.constraints.joints.forces import broken
+from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.joints.rows import (
     Coordinates,
     JointRows,
@@ -20,21 +21,22 @@ from drystone.constraints.joints.rows import (
 )
 from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
+from drystone.kernels.step.joint_close import OPEN
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.snapshot import Snapshot, part_of, within
-from drystone.steppers.time_stepping.closing import close, is_forest, moving_rows
+from drystone.steppers.time_stepping.closing import close, moving_rows
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.projection import Projection
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.stiffness import Softened
+from drystone.steppers.time_stepping.thinned import Thinned
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Floats, Ints
 
 # of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
 TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
-OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
 
 
 class Jointed:
@@ -46,17 +48,17 @@ class Jointed:
     that broke.
     """
 
-    def __init__(self, options: TimeStepping) -> None:
-        self.options = options
+    def __init__(self, options: TimeStepping, least: LeastNorm) -> None:
+        self.options, self.least = options, least
         self.joints: Joints | None = None
         self.coordinates: Coordinates | None = None
         self.turns: Floats | None = None
-        self.projection = Projection(options)
+        self.projection = Projection(options, least)
         self.wrench: tuple[Floats, Floats] | None = None
         self.held: Joints | None = None
         self.lost: Ints = np.empty(0, np.int64)
         self._work: Work | None = None
-        self._tree = True
+        self.thinned: Thinned | None = None
         self.opened, self._again, self._before = False, False, np.inf
 
     def adopt(self, model: Model) -> Model:
@@ -70,7 +72,6 @@ class Jointed:
         else:
             self.turns = carry_values(self.joints, self.turns, joints)
         self.joints = joints
-        self._tree = joints is None or is_forest(joints, model.inverse_mass > 0)
         return model
 
     def snapshot(self) -> Snapshot:
@@ -88,7 +89,7 @@ class Jointed:
         joints = self.joints
         if joints is None or not len(joints):
             return None
-        self._work = work
+        self._work, self.thinned = work, None
         q = self.coordinates = free_coordinates(joints, work.state, self.turns)
         cone, dim = self.options.shape, work.model.dim
         d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
@@ -114,9 +115,10 @@ class Jointed:
         """
         joints, work = self.joints, self._work
         if rows.blocks is None or joints is None or work is None or self.options.joints != "exact":
-            return once(bias, guess)
+            return self.once(rows, bias, once, guess)
         ties = joint_rows(joints, work.state, self.coordinates)
-        soft = Softened(work, rows, joints, ties)
+        thinned = self.thinned = Thinned(rows, self.least.split(work.model, work.state, rows, ties))
+        soft = Softened(work, rows, joints, ties, thinned)
 
         def end(v: Floats) -> JointRows:
             if not work.drifts:  # the velocities are to fit, J v' = 0
@@ -124,8 +126,38 @@ class Jointed:
             after = drift(v)
             return joint_rows(joints, after, free_coordinates(joints, after, self._values))
 
-        newton = self._tree & self.options.direct
+        newton = self.options.direct and not self.least.large and not thinned.weak
         return close(soft, bias, once, end, guess, newton)
+
+    def once(
+        self,
+        rows: Rows,
+        bias: Floats,
+        once: Callable[[Floats, Floats | None], Solved],
+        guess: Floats | None,
+    ) -> Solved:
+        """One solve, without the rows that are too many; these end as they come."""
+        joints, work = self.joints, self._work
+        if rows.blocks is None or joints is None or work is None:
+            return once(bias, guess)
+        ties = joint_rows(joints, work.state, self.coordinates)
+        thinned = self.thinned = Thinned(rows, self.least.split(work.model, work.state, rows, ties))
+        if not thinned.splits:
+            return once(bias, guess)
+        dropped = thinned.dropped
+        bias[dropped] = 0.0
+        thinned.silence()
+        solved = once(bias, None if guess is None else thinned.gather(guess))
+        thinned.restore()
+        bias[dropped] = -rows.velocities(solved.v)[dropped]
+        solved.q = rows.velocities(work.v_free, bias)
+        solved.u = rows.velocities(solved.v, bias) + rows.soft * solved.r
+        return solved
+
+    def spread(self, r: Floats) -> Floats:
+        """Impulses (nc, d) of the step that was solved last: of all that do what r does, the least.
+        The books are closed with those of the solve, which hold to rounding."""
+        return r if self.thinned is None else self.thinned.spread(r)
 
     @property
     def _values(self) -> Floats | None:
@@ -142,16 +174,16 @@ class Jointed:
             self.turns = self.coordinates.value
             if self.options.joints == "project":
                 self.projection.close(work.model, after, rows.moves, self.turns)
-        opening = self._check_closed(work.model.names, after, size)
+        opening = self._check_closed(work.model, after, size)
         return opening, () if self.opened else self._break(work, rows, solved)
 
     def attempt(self, level: int) -> None:
         """A step begins, or one of the shorter ones it is tried by again."""
         if level == 0:
             self._before = np.inf
-        self._again, self.opened = level < self.options.retries, False
+        self._again, self.opened = level < self.options.most_halvings, False
 
-    def _check_closed(self, names: tuple[str, ...], after: State, size: float) -> float:
+    def _check_closed(self, model: Model, after: State, size: float) -> float:
         """Greatest opening of a joint after the step; one that is torn open ends the run."""
         joints, way = self.joints, self.options.joints
         if joints is None or not len(joints):
@@ -166,11 +198,12 @@ class Jointed:
             self._before = worst
         elif torn:
             j = joints.row_joint[int(error.argmax())]
-            a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[j])
+            a, b = ("the world" if i < 0 else repr(model.names[i]) for i in joints.body[j])
+            driven = "prescribed motions drive them apart, or " if model.motions else ""
             raise SimulationError(
                 f"joint {joints.names[j]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
-                f"t = {after.time:.6g} s: prescribed motions drive them apart, or the step of "
-                f"{self.options.dt:.3g} s is too long for what pulls on it: take a shorter one"
+                f"t = {after.time:.6g} s: {driven}the step of {self.options.dt:.3g} s is too long "
+                "for what pulls on it: take a shorter one"
             )
         return worst
 
@@ -181,7 +214,8 @@ class Jointed:
             self.wrench, self.held = None, None
             return ()
         self.held = joints
-        self.wrench = joint_wrenches(work, joints, rows, solved, self.coordinates)
+        borne = replace(solved, r=self.spread(solved.r))
+        self.wrench = joint_wrenches(work, joints, rows, borne, self.coordinates)
         over = broken(joints, *self.wrench)
         if not over.any():
             return ()

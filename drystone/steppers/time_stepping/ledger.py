@@ -150,6 +150,7 @@ def joined(first: StepReport, second: StepReport) -> StepReport:
         "collisions": first.collisions + second.collisions,
         "impact_energy": first.impact_energy + second.impact_energy,
         "retries": first.retries + second.retries + 1,
+        "broken": first.broken + second.broken,
         "seconds": {k: first.seconds.get(k, 0.0) + v for k, v in second.seconds.items()},
     }
     return StepReport(**values)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from drystone.steppers.time_stepping.pipeline import Stepper
 
 NEVER = 1e9  # [s]
+HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
 CHOICES: dict[str, tuple[str, ...]] = {
     "formulation": ("coulomb", "convex"),
     "restitution": ("none", "newton", "poisson", "poisson-shortcut"),
@@ -72,6 +73,9 @@ class TimeStepping:
     joints: "exact": C(q') = 0 at the end of each step, by a few solves with corrected rows;
         "stabilize": its linearisation C / h + J v' = 0 (2.8); "project": J v' = 0, and bodies
         are moved back after the step (T3); "velocity": J v' = 0 alone, which drifts.
+    halvings: times over that a step is halved whose joints it leaves open, or that do more work in
+        it than 0.001 of the kinetic energy; None: 6 with joints="exact", and none of the others:
+        who names a scheme gets it. ``report.retries`` counts them. 0: never.
     warm_start: start from the last step's impulses. sleeping: ds.Sleeping(...) or None.
     overlap: bodies that start in each other, or are put there later: "refuse", or "allow": they are
         moved apart, without a change of velocity.
@@ -95,6 +99,7 @@ class TimeStepping:
     rotation: Literal["flow", "explicit"] = "flow"
     order: Literal[1, 2] = 1
     joints: Literal["exact", "stabilize", "project", "velocity"] = "exact"
+    halvings: int | None = None
     warm_start: bool = True
     sleeping: Sleeping | None = None
     overlap: Literal["refuse", "allow"] = "refuse"
@@ -118,6 +123,12 @@ class TimeStepping:
                 )
         if not (isinstance(self.retries, int) and self.retries >= 0):
             raise OptionError(f"TimeStepping.retries = {self.retries!r}: expected a count >= 0")
+        count = isinstance(self.halvings, int) and not isinstance(self.halvings, bool)
+        if self.halvings is not None and not (count and 0 <= self.halvings <= DEEPEST):
+            raise OptionError(
+                f"TimeStepping.halvings = {self.halvings!r}: expected a count from 0 to {DEEPEST}, "
+                "or None"
+            )
         for option, choices in CHOICES.items():
             value = getattr(self, option)
             if value not in choices:
@@ -144,6 +155,13 @@ class TimeStepping:
         except DrystoneError as error:
             raise OptionError(f"TimeStepping.cone: {error}") from None
         _ = self.method
+
+    @property
+    def most_halvings(self) -> int:
+        """Times over that a step is halved for the sake of its joints."""
+        if self.halvings is not None:
+            return self.halvings
+        return HALVINGS if self.joints == "exact" else 0
 
     @property
     def shape(self) -> Cone:

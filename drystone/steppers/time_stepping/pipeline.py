@@ -15,7 +15,7 @@ from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.rows import Rows, select, step_rows
 from drystone.dynamics import bodies
-from drystone.dynamics.energy import kinetic
+from drystone.dynamics.energy import energy, kinetic
 from drystone.errors import SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
@@ -54,8 +54,8 @@ class Stepper(Readout):
         self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
         self.sleepers = Sleepers(options.sleeping)
         self.rows: Rows | None = None
-        self.jointed = Jointed(options)
         self.least = LeastNorm()
+        self.jointed = Jointed(options, self.least)
         self.solved: Solved | None = None
         self.work: Work | None = None
         self._detector: Detector | None = None
@@ -86,24 +86,26 @@ class Stepper(Readout):
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
         memory = self._memory()
-        again = level < self.options.retries
         self.jointed.attempt(level)
         after, report = self._advance(state, h)
         # joints that are left open, or did work where they should not: a shorter step helps
-        opened = self.jointed.opened or (again and self._gained(report, level))
-        if not opened and (report.ok or self.options.on_failure == "report"):
-            return after, report
-        if again and (opened or self.options.on_failure == "retry"):
-            self._recall(memory)
-            middle, first = self._attempt(state, 0.5 * h, level + 1)
-            after, second = self._attempt(middle, 0.5 * h, level + 1)
-            return after, ledger.joined(first, second)
-        raise SimulationError(self._failure(report), self.problem(), report)
+        again = self.jointed.opened or self._gained(report, level)
+        if not again and not report.ok and self.options.on_failure != "report":
+            again = self.options.on_failure == "retry" and level < self.options.retries
+            if not again:
+                raise SimulationError(self._failure(report), self.problem(), report)
+        if not again:
+            return after, self._taken_back(after, report, level)
+        self._recall(memory)
+        middle, first = self._attempt(state, 0.5 * h, level + 1)
+        after, second = self._attempt(middle, 0.5 * h, level + 1)
+        return after, ledger.joined(first, second)
 
     def _gained(self, report: StepReport, level: int) -> bool:
         """Whether joints made or lost energy in this step: links that turn far in it, as in a
         whip's crack, meet conditions at its end that its middle would not."""
-        if level >= GAINING or self.jointed.joints is None:  # asking for rows may store them
+        most = min(GAINING, self.options.most_halvings)
+        if level >= most or self.jointed.joints is None:  # asking for rows may store them
             return False
         rows, solved, work = self.rows, self.solved, self.work
         if rows is None or rows.blocks is None or solved is None or not work:
@@ -121,12 +123,38 @@ class Stepper(Readout):
         rows.push(np.where(tied[:, None], 0.0, solved.r), kick)
         return abs(made) > GAIN * (still + kinetic(model, work.inertia, kick))
 
+    def _taken_back(self, after: State, report: StepReport, level: int) -> StepReport:
+        """The report of a step that is as short as steps get; energy that its joints still made is
+        taken from the velocities of the bodies they hold, which stay as joints allow."""
+        joints, most = self.jointed.joints, min(GAINING, self.options.most_halvings)
+        book = report.energy
+        made = book.change - book.loads - book.driving  # contacts only lose
+        if joints is None or most == 0 or level < most or not made > GAIN * book.kinetic:
+            return report
+        held = np.zeros(self.model.nb, bool)
+        held[joints.body[joints.body >= 0]] = True
+        held &= self.dynamic
+        own = replace(after, velocity=np.where(held[:, None], after.velocity, 0.0))
+        had = energy(self.model, own)[0]
+        left = max(had - made, 0.0)
+        after.velocity[held] *= np.sqrt(left / had) if had > 0.0 else 0.0
+        lost = had - left
+        book = replace(
+            book, kinetic=book.kinetic - lost, change=book.change - lost,
+            constraint=book.constraint - lost,
+        )  # fmt: skip
+        return replace(report, energy=book)
+
     def _memory(self) -> Any:
         """What a step leaves for the next one."""
-        return self.warm.copy(), self.sleepers.copy(), self.jointed.turns
+        jointed = self.jointed
+        joints = self.model, jointed.joints, jointed.lost, jointed.turns
+        return self.warm.copy(), self.sleepers.copy(), joints, self.least.known
 
     def _recall(self, memory: Any) -> None:
-        self.warm, self.sleepers, self.jointed.turns = memory
+        jointed = self.jointed
+        self.warm, self.sleepers, joints, self.least.known = memory
+        self.model, jointed.joints, jointed.lost, jointed.turns = joints
 
     def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
@@ -177,7 +205,7 @@ class Stepper(Readout):
         work.stage("impacts")
         solved, rows, outer = self._solve(work, rows, h)
         self.rows, self.solved = rows, solved
-        self.least(self.model, state, rows, solved.r)
+        self.least(self.model, rows, solved.r)
         work.stage("solve")
         after = self._drift(work, solved.v, h)
         held, now = self.jointed.joints, self.jointed.coordinates
@@ -190,6 +218,7 @@ class Stepper(Readout):
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
+        solved.r = self.jointed.spread(solved.r)
         report = self._deepest(report, found)
         report = replace(report, joint_error=opening, broken=gone, redundant=self.least.count)
         return after, replace(report, asleep=asleep, outer=outer)
@@ -297,7 +326,7 @@ class Stepper(Readout):
             args = (at, self.warm, self.solver, rest)
             return solve_friction(rows, bias, work.v_free, guess, *args)
 
-        solved = self.jointed.solve(rows, bias, once, lambda v: self._drift(work, v, h), h, guess)
+        solved = self.jointed.solve(rows, bias, once, lambda v: self._arrival(work, v, h), h, guess)
         if self.options.mass == "start" or self.model.dim == 2:
             return solved, rows, 1
         outer = 1
@@ -305,10 +334,8 @@ class Stepper(Readout):
             outer += 1
             work.inertia_at(self._turned(work, solved.v, h))
             rows = self._make_rows(work, rows.moves, select(rows.contacts, rows.touching))
-            last = solved.v
-            solved = solve_friction(
-                rows, bias, work.v_free, solved.r, at, self.warm, self.solver, rest
-            )
+            last, work.softening = solved.v, 0.0  # of M alone
+            solved = self.jointed.once(rows, bias, once, solved.r)
             change = np.abs(solved.v - last).max(initial=0.0)
             if change <= SETTLED * max(1e-3, np.abs(last).max(initial=0.0)):
                 break
@@ -323,6 +350,13 @@ class Stepper(Readout):
         return orientation
 
     def _drift(self, work: Work, v: Floats, h: float) -> State:
+        """The state after a step with velocities v; bodies that run away end the run."""
+        after = self._arrival(work, v, h)
+        bodies.check_finite(self.model, after, work.force, h)
+        return after
+
+    def _arrival(self, work: Work, v: Floats, h: float) -> State:
+        """The state after a step with velocities v, whatever they are."""
         model, state = self.model, work.state
         after = State(state.time + h, state.position.copy(), state.orientation.copy(), v.copy())
         if model.dim == 2:
@@ -335,7 +369,6 @@ class Stepper(Readout):
             )  # fmt: skip
         for i, motion in model.motions:
             after.position[i], after.orientation[i] = motion.pose(after.time)
-        bodies.check_finite(model, after, work.force, h)
         return after
 
     def check_start(self, state: State) -> None:

@@ -11,13 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from drystone.constraints.joints.blocks import JointBlocks, tie_blocks
-from drystone.constraints.joints.rows import free_coordinates, joint_rows
+from drystone.constraints.joints.blocks import tie_blocks
+from drystone.constraints.joints.least import LeastNorm
+from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_rows
 from drystone.constraints.rows import step_rows
 from drystone.kernels import rigid
-from drystone.model import Contacts, Model, State
+from drystone.model import Contacts, Joints, Model, State
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import IslandSolver
+from drystone.steppers.time_stepping.thinned import Thinned
 from drystone.types import Bools, Floats
 
 ROUNDS = 4
@@ -27,7 +29,8 @@ CLOSED = 1e-10  # [m or rad] an error that needs no correction
 class Projection:
     """Closes joints; ``error``: the greatest C that was left [m or rad]."""
 
-    def __init__(self, options: TimeStepping) -> None:
+    def __init__(self, options: TimeStepping, least: LeastNorm) -> None:
+        self.least = least
         plain = replace(options, cone="circular", formulation="coulomb", solver="auto")
         self.solver = IslandSolver(plain)
         self.error = 0.0
@@ -46,9 +49,12 @@ class Projection:
             if self.error <= CLOSED or self.error > 0.5 * best:
                 break
             best = self.error
-            self._move(model, state, moves, tie_blocks(joints, rows, 1.0, model.dim))
+            self._move(model, state, moves, joints, rows)
 
-    def _move(self, model: Model, state: State, moves: Bools, blocks: JointBlocks) -> None:
+    def _move(
+        self, model: Model, state: State, moves: Bools, joints: Joints, ties: JointRows
+    ) -> None:
+        blocks = tie_blocks(joints, ties, 1.0, model.dim)
         inverse = model.inverse_inertia
         if model.dim == 3:
             inverse = np.empty_like(model.inverse_inertia)
@@ -56,6 +62,9 @@ class Projection:
         args = (model, moves, model.inverse_mass, inverse, state.position, None)
         rows = step_rows(*args, Contacts.none(model.dim), self.solver.options.shape, blocks)
         bias = blocks.bias[rows.joint]
+        thinned = Thinned(rows, self.least.split(model, state, rows, ties))
+        thinned.silence()
+        bias[thinned.dropped] = 0.0
         still = np.zeros((model.nb, model.dof))
         step = self.solver.solve(rows, np.full(rows.nc, -1.0), bias, still, np.zeros_like(bias)).v
         if model.dim == 2:

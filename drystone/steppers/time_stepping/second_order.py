@@ -61,7 +61,7 @@ class SecondOrder(Stepper):
         work.stage("impacts")
         solved, rows, _ = self._solve(work, rows, h)
         self.rows, self.solved = rows, solved
-        self.least(self.model, state, rows, solved.r)
+        self.least(self.model, rows, solved.r)
         work.stage("solve")
         held, now = self.jointed.joints, self.jointed.coordinates
         opening = 0.0
@@ -79,6 +79,7 @@ class SecondOrder(Stepper):
         self.warm.keep(self.model, rows, solved, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
+        solved.r = self.jointed.spread(solved.r)
         count = self.least.count
         report = self._deepest(report, found)
         return after, replace(report, joint_error=opening, broken=gone, redundant=count)

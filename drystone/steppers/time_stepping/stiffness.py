@@ -14,6 +14,7 @@ from drystone.dynamics.frames import cross, rotations, turned
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels.rows import add_impulses
 from drystone.model import Joints, State
+from drystone.steppers.time_stepping.thinned import Thinned
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
 
@@ -23,11 +24,14 @@ class Softened:
 
     places: of the joints' rows in the blocks of `rows`: block, row in it, row of the joints, and
     the joint's side that comes first there; J, P, D, free: of the step with M alone, kept while
-    `rows` hold others.
+    `rows` hold others; thinned: which of them are too many, and left out of solves.
     """
 
-    def __init__(self, work: Work, rows: Rows, joints: Joints, ties: JointRows) -> None:
+    def __init__(
+        self, work: Work, rows: Rows, joints: Joints, ties: JointRows, thinned: Thinned
+    ) -> None:
         self.work, self.rows, self.joints, self.ties = work, rows, joints, ties
+        self.thinned = thinned
         self.J, self.P, self.D, self.free = rows.J, rows.P, rows.D, work.v_free
         self.places = _places(rows, joints)
         self.arms, self.gap = _arms(joints, work.state)
@@ -48,14 +52,14 @@ class Softened:
         )
 
     def load(self, r: Floats | None) -> None:
-        """S of the impulses r (nc, d) of all rows."""
+        """S of the impulses r (nc, d) of all rows: of the least that do what they do."""
         self.S[:] = 0.0
         self.stiff[:] = False
         self.impulse = np.zeros(self.joints.nr)
         if r is None:
             return
         block, place, row, _ = self.places
-        self.impulse[row] = r[block, place]
+        self.impulse[row] = self.thinned.spread(r)[block, place]
         model = self.work.model
         kernels.stiffness(*self._lever, self.impulse, self.scale, self.S)
         inverse_mass = np.where(self.rows.moves, model.inverse_mass, 0.0)
@@ -79,12 +83,15 @@ class Softened:
             )  # fmt: skip
         return v
 
-    def start_rows(self) -> None:
-        """Rows of the step's start, with their answers by M + S."""
+    def start_rows(self, whole: bool = False) -> None:
+        """Rows of the step's start, with their answers by M + S; whole: also those too many."""
         rows = self.rows
+        self.thinned.restore()
         rows.J, rows.P, rows.D = self.J, self.P, self.D
         if self.stiff.any():
             self._respond(self.J)
+        if not whole:
+            self.thinned.silence()
 
     def end_rows(self, end: JointRows, v: Floats) -> bool:
         """Rows of the joints at the step's end, and how v' answers to their impulses.
@@ -92,6 +99,7 @@ class Softened:
         False if a joint turned so far that its impulses would open it.
         """
         rows, work = self.rows, self.work
+        self.thinned.restore()
         rows.J, rows.P = self.J.copy(), self.P
         self._scatter(
             _turning(end.J, self.joints.row_body, v, work.h if work.drifts else 0.0), rows.J
@@ -106,7 +114,14 @@ class Softened:
             right = self.J.copy()
             self._scatter(mean, right)
         self._respond(right)
+        self.thinned.silence()
         return bool((np.einsum("iaa->ia", rows.D) > 0.0).all())
+
+    def rows_of(self, at: tuple[Ints, Ints]) -> Ints:
+        """Rows of the joints that are at these rows of blocks."""
+        blocks = self.rows.blocks
+        none = np.empty(0, np.int64)
+        return none if blocks is None else blocks.row[self.rows.joint[at[0]], at[1]]
 
     def _respond(self, right: Floats) -> None:
         rows = self.rows

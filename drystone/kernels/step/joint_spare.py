@@ -1,0 +1,90 @@
+"""Rows of redundant joints: which of them a step is solved without; see ``kernels.redundant`` and
+``constraints.joints.least``."""
+
+from drystone.kernels import redundant as kernels
+from drystone.kernels._jit import kernel, stage
+from drystone.kernels.step import joint_names as its
+from drystone.kernels.step import names as the
+
+
+@kernel
+def split(s, scan, j):
+    """Find the rows too many of each group; the guess becomes one of the rows that are left. PYTHON
+    where what is left is weak."""
+    excess, weak = j.count[its.LARGE], 0
+    for row in range(j.closes.size):
+        j.closes[row] = True
+    for g in range(j.spare_count.size):
+        lo, hi, m, square = _span(j, g)
+        for k in range(lo, hi):
+            row = j.spare_row[k]
+            j.spare_at[k, 0] = j.place[j.row_block[row, 0]]
+            j.spare_at[k, 1] = j.row_block[row, 1]
+            j.spare_root[k] = j.at_error[row]  # until roots are found
+        open_by = kernels.opening(j.spare_at[lo:hi], s.body, s.J, j.spare_root[lo:hi])
+        j.spare_count[g], found = kernels.separate(
+            j.spare_at[lo:hi], s.body, s.J, s.P, open_by,
+            j.spare_S[: m * m].reshape(m, m), j.spare_L[: m * m].reshape(m, m),
+            j.spare_order[:m], j.spare_root[lo:hi], j.spare_extra[lo:hi],
+            j.spare_null[square : square + m * m].reshape(m, m),
+            j.spare_idle[square : square + m * m].reshape(m, m),
+        )  # fmt: skip
+        excess, weak = excess + j.spare_count[g], weak + found
+        for c in range(j.spare_count[g]):
+            j.closes[j.spare_row[lo + j.spare_extra[lo + c]]] = False
+        kernels.gather(
+            j.spare_at[lo:hi], j.spare_root[lo:hi], j.spare_extra[lo:hi],
+            j.spare_null[square : square + m * m].reshape(m, m), j.spare_count[g], s.r,
+        )  # fmt: skip
+    j.count[its.EXCESS] = excess
+    quiet(s, j)
+    return the.GO_ON if weak == 0 else the.PYTHON
+
+
+@stage
+def _span(j, g):
+    """Rows lo:hi of group g, how many, and where its matrices begin."""
+    lo, hi = j.spare_first[g], j.spare_first[g + 1]
+    return lo, hi, hi - lo, j.spare_square[g]
+
+
+@stage
+def quiet(s, j):
+    """No bias in rows that are too many."""
+    for g in range(j.spare_count.size):
+        lo = j.spare_first[g]
+        for c in range(j.spare_count[g]):
+            k = lo + j.spare_extra[lo + c]
+            s.bias[j.spare_at[k, 0], j.spare_at[k, 1]] = 0.0
+
+
+@stage
+def silence(s, j):
+    """Rows that are too many become padding."""
+    for g in range(j.spare_count.size):
+        lo, hi = j.spare_first[g], j.spare_first[g + 1]
+        kernels.silence(
+            j.spare_at[lo:hi], j.spare_extra[lo:hi], j.spare_count[g], j.spare_root[lo:hi], s.J,
+            s.P, s.D, j.soft,
+        )  # fmt: skip
+
+
+@stage
+def restore(j):
+    """Rows that are too many are rows again: without a compliance."""
+    for g in range(j.spare_count.size):
+        lo = j.spare_first[g]
+        for c in range(j.spare_count[g]):
+            k = lo + j.spare_extra[lo + c]
+            j.soft[j.spare_at[k, 0], j.spare_at[k, 1]] = 0.0
+
+
+@stage
+def spread(j, r):
+    """Of all impulses (nc, d) that do what r does, the least, in place."""
+    for g in range(j.spare_count.size):
+        lo, hi, m, square = _span(j, g)
+        kernels.spread(
+            j.spare_at[lo:hi], j.spare_root[lo:hi],
+            j.spare_idle[square : square + m * m].reshape(m, m), j.spare_count[g], r,
+        )  # fmt: skip

@@ -1,0 +1,263 @@
+"""Loops of hinges in space hold themselves many times over: they move as their twins in the plane, as
+closed forms say, or as energy says, whatever their heading."""
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from tests.steppers.time_stepping.linkages import (
+    bars,
+    bennett,
+    bricard,
+    chain,
+    four_bar,
+    heading,
+    sarrus,
+    steps,
+    turned,
+)
+
+PARALLELOGRAM = [(0, 0), (0.1, 0.49), (1.1, 0.49), (1, 0)]
+SIX = [(0, 0), (-0.3, 0.6), (0.1, 1.1), (0.9, 1.1), (1.3, 0.6), (1, 0)]
+
+
+def closed(reports, error=1e-9):
+    assert all(report.ok for report in reports)
+    assert max(report.joint_error for report in reports) < error
+    assert max(abs(report.energy.unexplained) for report in reports) < 1e-11
+
+
+def in_space(places):
+    return np.stack([places[:, :, 0], 0 * places[:, :, 0], places[:, :, 1]], axis=2)
+
+
+def like_its_twin(corners, n, turn, near=1e-7, motor=None, **options):
+    """Hinges in space against pins in the plane, which hold nothing twice."""
+    plane, _, _ = steps(bars(corners, motor=motor), n, **options)
+    space, reports, _ = steps(bars(corners, turn, motor), n, turn, **options)
+    closed(reports)
+    assert {report.redundant for report in reports} == {3}
+    assert np.abs(plane[-1] - plane[0]).max() > 0.1
+    np.testing.assert_allclose(space, in_space(plane), atol=near)
+
+
+@pytest.mark.parametrize("angle", [0.4727, 0.75])
+def test_a_four_bar_falls_as_in_the_plane(angle):
+    like_its_twin(four_bar(angle), 200, np.eye(3))
+
+
+def test_a_four_bar_falls_as_in_the_plane_at_any_heading():
+    like_its_twin(four_bar(0.4727), 200, heading(1))
+
+
+@pytest.mark.parametrize("options", [{"order": 2}, {"dt": 0.01}, {"joints": "project"}])
+def test_so_it_does_however_it_is_stepped(options):
+    like_its_twin(four_bar(0.6), 90, heading(2), **options)
+
+
+@pytest.mark.parametrize("force", [np.inf, 1e5])
+def test_a_motor_turns_a_parallelogram_at_any_heading(force):
+    """Through its dead points; bars that are opposite stay parallel."""
+    motor = ds.Motor(speed=4.0, max_force=force)
+    turn = turned((0, 0, 1), 0.5)
+    places, reports, _ = steps(bars(PARALLELOGRAM, turn, motor), 240, turn)
+    closed(reports)
+    start = np.arctan2(0.49, 0.1)
+    angle = start + 4.0 / 240 * np.arange(1, 241)
+    crank = 0.25 * np.hypot(0.1, 0.49) * 2 * np.stack([np.cos(angle), np.sin(angle)], 1)
+    np.testing.assert_allclose(places[:, 0][:, [0, 2]], crank, atol=1e-8)
+    np.testing.assert_allclose(places[:, 2][:, [0, 2]], crank + (1.0, 0), atol=1e-8)
+
+
+def test_a_six_bar_falls_as_in_the_plane():
+    like_its_twin(SIX, 60, heading(5))
+
+
+def test_a_ball_among_three_hinges_changes_nothing():
+    plane, _, _ = steps(bars(four_bar(0.6)), 150)
+    space, reports, _ = steps(bars(four_bar(0.6), heading(3), ball=2), 150, heading(3))
+    closed(reports)
+    assert {report.redundant for report in reports} == {1}
+    np.testing.assert_allclose(space, in_space(plane), atol=1e-7)
+
+
+@pytest.mark.parametrize("linkage", [bennett, bricard])
+def test_linkages_that_move_against_the_count_fall(linkage):
+    """Each has one way to move: where joints are closed and energy is kept, it moves rightly."""
+    here, reports, energies = steps(chain(*linkage(), np.eye(3)), 120, order=2)
+    closed(reports)
+    assert reports[-1].energy.kinetic > 0.1
+    assert np.abs(energies - energies[0]).max() < 1e-5
+    turn = heading(7)
+    there, _, _ = steps(chain(*linkage(), turn), 120, turn, order=2)
+    np.testing.assert_allclose(there, here, atol=1e-8)
+
+
+def test_a_motor_drives_a_bennett_linkage():
+    turn = heading(8)
+    world = chain(*bennett(), turn, motor=ds.Motor(speed=1.0))
+    sim = ds.Simulation(world, ds.TimeStepping())
+    first = sim.body("bar0").position
+    reports = [sim.step() for _ in range(120)]
+    closed(reports)
+    spin = sim.body("bar0").angular_velocity
+    np.testing.assert_allclose(np.linalg.norm(spin), 1.0, atol=1e-9)
+    assert np.linalg.norm(sim.body("bar0").position - first) > 0.1
+
+
+def test_a_sarrus_linkage_goes_straight_through_the_state_in_which_it_is_flat():
+    """Its plate keeps its heading; in one plane, its joints hold less than elsewhere."""
+    turn = heading(4)
+    places, reports, energies = steps(chain(*sarrus(), turn), 110, turn)
+    closed(reports)
+    plate = places[:, 2]
+    np.testing.assert_allclose(plate[:, :2], [[0.25, 0.25]] * 110, atol=1e-7)
+    assert plate[0, 2] > 0.7
+    assert plate[-1, 2] < -0.05
+    assert np.abs(energies / energies[0] - 1).max() < 0.02
+
+
+def test_a_named_scheme_is_not_halved_unless_asked_to():
+    """A study of drift measures the scheme that it named."""
+    corners = four_bar(0.4727)
+    for way in ("velocity", "stabilize", "project"):
+        _, reports, _ = steps(bars(corners), 160, joints=way)
+        assert {report.retries for report in reports} == {0}
+    _, reports, _ = steps(bars(corners), 160, joints="velocity", halvings=5)
+    assert max(report.retries for report in reports) > 0
+    _, reports, _ = steps(bars(SIX), 60, halvings=0)
+    assert {report.retries for report in reports} == {0}
+
+
+@pytest.mark.parametrize("bad", [-1, 13, 1.5, True, "2"])
+def test_halvings_are_a_small_count(bad):
+    with pytest.raises(ds.OptionError, match="halvings"):
+        ds.TimeStepping(halvings=bad)
+
+
+def folding(links, heavy, light, fold):
+    """A body that falls on a folded chain of links, and snaps it taut."""
+    world = ds.World(planar=True)
+    at, before = np.zeros(2), "world"
+    for k in range(links):
+        angle = -fold if k % 2 == 0 else fold - np.pi
+        along = 0.5 * np.array([np.cos(angle), np.sin(angle)])
+        given = {"mass": light, "position": tuple(at + 0.5 * along), "orientation": angle}
+        world.add_body(ds.Rectangle(0.5, 0.02), name=f"link{k}", layer=(), **given)
+        world.add_joint(ds.Pin(f"link{k}", before, anchor=tuple(at)))
+        at, before = at + along, f"link{k}"
+    place = (at[0], at[1] - 0.2)
+    world.add_body(ds.Rectangle(0.4, 0.4), name="body", mass=heavy, position=place, layer=())
+    world.add_joint(ds.Pin("body", before, anchor=tuple(at)))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("links", "heavy", "light", "fold", "options"),
+    [
+        (2, 1000.0, 0.1, 0.3, {}),
+        (2, 1000.0, 0.1, 0.8, {}),
+        (2, 1000.0, 0.1, 0.3, {"dt": 1 / 100}),
+        (3, 1000.0, 0.1, 0.3, {}),
+    ],
+)
+def test_light_links_under_a_heavy_body_make_no_energy(links, heavy, light, fold, options):
+    """Taut, the chain would whip through at 100 times the body's speed: no step sees that. What it
+    does not see may be lost, never made; or the run ends, with a reason that is one."""
+    sim = ds.Simulation(folding(links, heavy, light, fold), ds.TimeStepping(**options))
+    start = sum(sim.energy)
+    try:
+        for _ in range(int(1.2 / sim.method.dt)):
+            report = sim.step()
+            assert sum(sim.energy) <= start + 1e-6 * abs(start)
+            assert abs(report.energy.unexplained) < 1e-7
+    except ds.SimulationError as error:
+        assert "too long for what pulls on it" in str(error)
+        assert "prescribed" not in str(error)
+
+
+def tree(seed):
+    """Bodies thrown about, each held by a joint that may break to one before it."""
+    rng = np.random.default_rng(seed)
+    planar = bool(rng.integers(2))
+    world, dim, places = ds.World(planar=planar), 2 if planar else 3, []
+    for k in range(int(rng.integers(3, 8))):
+        on = int(rng.integers(-1, k)) if k else -1
+        root = np.zeros(dim) if on < 0 else places[on]
+        along = rng.normal(size=dim)
+        places.append(root + 0.5 * along / np.linalg.norm(along))
+        shape = ds.Rectangle(0.3, 0.1) if planar else ds.Box(0.3, 0.1, 0.1)
+        world.add_body(
+            shape, name=f"b{k}", mass=float(10 ** rng.uniform(-2, 2)), position=tuple(places[-1]),
+            velocity=tuple(5 * rng.normal(size=dim)), layer=(),
+        )  # fmt: skip
+        pair = f"b{k}", "world" if on < 0 else f"b{on}"
+        given = {"anchor": tuple(0.5 * (places[-1] + root))}
+        given["breaks_at"] = float(10 ** rng.uniform(0, 3.5))
+        if planar:
+            world.add_joint(ds.Pin(*pair, **given))
+        elif rng.random() < 0.5:
+            world.add_joint(ds.Ball(*pair, **given))
+        else:
+            world.add_joint(ds.Hinge(*pair, axis=tuple(rng.normal(size=3)), **given))
+    return world
+
+
+def test_joints_break_inside_halved_steps():
+    halved, broken = 0, 0
+    for seed in range(20):
+        world = tree(seed)
+        names = set(world.joints)
+        sim = ds.Simulation(world, ds.TimeStepping(order=1 + seed % 2))
+        gone = []
+        for _ in range(60):
+            report = sim.step()
+            gone += report.broken
+            halved += bool(report.retries and report.broken)
+        assert len(gone) == len(set(gone))
+        assert {str(name) for name in sim.joints["name"]} == names - set(gone)
+        broken += len(gone)
+    assert broken > 50
+    assert halved > 0
+
+
+def redundant_leg():
+    world = ds.World(planar=True)
+    for x in range(3):
+        world.add_body(ds.Rectangle(0.1, 1), name=f"leg{x}", position=(x, 0.5))
+        world.add_joint(ds.Pin(f"leg{x}", "world", anchor=(x, 0)))
+    world.add_body(ds.Rectangle(2, 0.1), name="top", position=(1, 1), velocity=(0.5, 0))
+    for x in range(3):
+        world.add_joint(ds.Pin("top", f"leg{x}", anchor=(x, 1)))
+    return world
+
+
+@pytest.mark.parametrize("dt", [1 / 240, 1 / 100])
+def test_the_books_close_while_a_table_with_a_leg_too_many_folds(dt):
+    sim = ds.Simulation(redundant_leg(), ds.TimeStepping(dt=dt))
+    for _ in range(int(1.3 / dt)):
+        report = sim.step()
+        assert report.ok
+        assert abs(report.energy.unexplained) < 1e-9
+
+
+@pytest.mark.loops
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("options", [{}, {"order": 2}, {"dt": 1 / 100}, {"joints": "stabilize"}])
+def test_loops_for_ten_thousand_steps(seed, options):
+    """Random four- and six-bars, Bennett's, Bricard's and Sarrus' linkages at random headings: closed,
+    and with the energy that they had."""
+    rng, turn = np.random.default_rng(seed), heading(100 + seed)
+    worlds = [
+        bars(four_bar(rng.uniform(0.3, 1.2)), turn),
+        chain(*bennett(twist=rng.uniform(0.4, 0.9), angle=rng.uniform(0.8, 2.0)), turn),
+        chain(*bricard(rng.uniform(0.4, 0.9)), turn),
+        chain(*sarrus(rng.uniform(0.5, 1.0)), turn),
+        bars(PARALLELOGRAM, turn, ds.Motor(speed=rng.uniform(1, 5))),
+    ]
+    for k, world in enumerate(worlds):
+        _, reports, energies = steps(world, 10_000, turn, **options)
+        closed(reports, 1e-6 if options.get("joints") is None else 0.05)
+        if k < 4 and not options.get("joints"):
+            size = max(report.energy.kinetic for report in reports)
+            assert np.abs(energies - energies[0]).max() < 0.2 * size
