@@ -13,21 +13,23 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 
-DEPENDENT = 1e-6  # of a row's length, its distance from the span of others
+# of a row's length, its distance from the span of others, times the root of their number: what
+# rounding leaves, which is squared in S
+DEPENDENT = 5e-8
 OPEN, WIDEST = 10.0, 1e-2  # the same per radian that joints are open, and at most
 WEAK = 8.0  # (distance)^2 per radian that joints are open
 
 
 @kernel
-def tolerances(opening):
-    """How near to the span of others a row is dependent, and how near it is weak, with joints open
-    by so much [rad].
+def tolerances(m, opening):
+    """How near to the span of others one of m rows is dependent, and how near it is weak, with
+    joints open by so much [rad].
 
     An opening bends rows by as much. And a row at a distance s can close an opening c by a motion
     of c / s, which changes s by as much: where that is more than s itself, no motion may close it,
     as of a chain between two posts that is taut.
     """
-    dependent = max(DEPENDENT, min(OPEN * opening, WIDEST))
+    dependent = max(DEPENDENT * np.sqrt(m), min(OPEN * opening, WIDEST))
     return dependent, max(dependent, min(np.sqrt(WEAK * opening), 10.0 * WIDEST))
 
 
@@ -41,7 +43,7 @@ def separate(at, body, J, P, opening, S, L, order, root, extra, null, idle):
     same, orthonormal. Returns how many rows are too many, and how many weak.
     """
     m, n, weak = at.shape[0], 0, 0
-    tol, near = tolerances(opening)
+    tol, near = tolerances(m, opening)
     _gram(at, body, J, P, S, root)
     rank = _pivoted(S, tol * tol, L, order)
     for p in range(rank, m):

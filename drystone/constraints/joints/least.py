@@ -3,8 +3,9 @@
 Where joints hold what others hold already, their rows depend on each other at the state in which
 all are closed. Beside it they contradict each other, and what moves by all of them at once may
 move by none: so a step is solved with as many rows as are independent (``kernels.redundant``).
-A row within 1e-6 of its length of the span of others counts as dependent; joints that are open by
-an angle bend rows by as much, so within ten times that angle, too.
+A row within 5e-8 sqrt(m) of its length of the span of m others counts as dependent, which is what
+rounding leaves; joints that are open by an angle bend rows by as much, so within ten times that
+angle, too.
 
 Impulses r and r + x with J' x = 0 do the same. The one kept has the least sum of w_i r_i^2 with
 w_i = J_i M^-1 J_i', twice the kinetic energy that a unit of row i alone would give: newtons and
@@ -41,7 +42,7 @@ REFINED = 5
 
 @dataclass(slots=True)
 class Split:
-    """Rows `at` (m, 2: block, row in it) of loops, of these extra[:count] too many and `weak` others
+    """Rows `at` (m, 2: block, row in it) of loops, of these extra[:count] too many and `weak` more
     weak; see ``kernels.redundant``."""
 
     at: Ints

@@ -24,21 +24,17 @@ def heading(seed):
 
 
 def quaternion(R):
-    values, vectors = np.linalg.eigh(
-        np.array(
-            [
-                [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
-                [0, R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-                [0, 0, R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
-                [0, 0, 0, R[2, 2] - R[0, 0] - R[1, 1]],
-            ]
-        ),
-        UPLO="U",
-    )  # fmt: skip
-    return tuple(vectors[:, -1])
+    """The eigenvector of Bar-Itzhack's matrix."""
+    K = np.zeros((4, 4))
+    K[0, 0] = R[0, 0] + R[1, 1] + R[2, 2]
+    K[0, 1:] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    K[1:, 1:] = np.triu(R + R.T - np.diag(np.diag(R + R.T)))
+    for k in range(3):
+        K[k + 1, k + 1] = 2 * R[k, k] - K[0, 0]
+    return tuple(np.linalg.eigh(K, UPLO="U")[1][:, -1])
 
 
-def bars(corners, turn=None, motor=None, ball=None, **box):
+def bars(corners, turn=None, motor=None, ball=None):
     """Bars between corners in a plane, hinged to each other and at both ends to the world; turn:
     the heading of that plane in space, None: a planar world of pins; ball: a joint that is one."""
     corners, thick = np.array(corners, float), 0.04
@@ -83,7 +79,7 @@ def four_bar(angle, lengths=(0.4, 1.0, 0.8), base=1.0):
 
 
 def chain(points, axes, turn, motor=None):
-    """A closed chain with hinges at points about axes; what is between the last and the first is the
+    """A closed chain with hinges at points about axes; between the last and the first is the
     world."""
     points, axes = [turn @ p for p in points], [turn @ a for a in axes]
     world, n = ds.World(gravity=tuple(turn @ (0, 0, -G))), len(points)
