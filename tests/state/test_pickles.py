@@ -192,14 +192,14 @@ def test_simulations_go_on_in_another_process(tmp_path, monkeypatch):
 
     world = ds.World()
     world.add_ground()
-    surface = ds.ImplicitSurface(importable.branching)
-    world.add_body(surface, name="egg", position=(0, 0, 0.502), velocity=(0, 0, -0.5))
+    surface = ds.ImplicitSurface(importable.egg)
+    world.add_body(surface, name="egg", position=(0, 0, 1.12), velocity=(0, 0, -9))
     world.add_body(ds.Sphere(0.1), motion=ds.MotionFunction(importable.wave))
     world.add_force(ds.Callback(importable.pull))
     sims = [
         ds.Simulation(world),
         scene("four-bar").simulation(),
-        scene("newton-cradle").simulation(ds.EventDriven()),
+        scene("billiard-three").simulation(ds.EventDriven()),
         scene("sliding-block").simulation(ds.Penalty()),
     ]
     for sim in sims:

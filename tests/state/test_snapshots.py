@@ -215,3 +215,47 @@ def test_nobody_holds_addresses_of_another():
     with pytest.raises(TypeError, match="the Simulation itself"):
         copy.deepcopy(ds.Simulation(box()).stepper)
     assert pack.a.size == 3
+
+
+class Trap:
+    """A force that fails, or throws a body away, when it is told to."""
+
+    def __init__(self):
+        self.mood = None
+
+    def __call__(self, model, state):
+        if self.mood == "raise":
+            raise KeyError("trap")
+        return {"bob": np.full(model.dof, 1e300 if self.mood == "throw" else 0.0)}
+
+
+@pytest.mark.parametrize("mood", ["raise", "throw"])
+@pytest.mark.parametrize(
+    "method", [ds.TimeStepping(), ds.TimeStepping(order=2), ds.EventDriven(), ds.Penalty()]
+)
+@pytest.mark.parametrize("jointed", [False, True])
+def test_a_run_that_failed_goes_back(method, mood, jointed):
+    world, trap = ds.World(planar=True), Trap()
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="bob", position=(1, 0.1), velocity=(1, 0))
+    world.add_body(ds.Rectangle(0.2, 0.2), name="block", position=(3, 0.1))
+    if jointed and not isinstance(method, ds.Penalty):  # stiff, and slow
+        world.add_joint(ds.Pin("block", "world", anchor=(3, 0.5)))
+    world.add_force(ds.Callback(trap))
+    sim = ds.Simulation(world, method)
+    for _ in range(3):
+        sim.step()
+    moment = sim.snapshot()
+    for _ in range(3):
+        sim.step()
+    truth = sim.state.copy()
+    trap.mood = mood
+    with pytest.raises((KeyError, ds.SimulationError, RuntimeWarning)):  # an error in tests
+        for _ in range(5):
+            sim.step()
+    trap.mood = None
+    sim.restore(moment)
+    for _ in range(3):
+        sim.step()
+    assert np.array_equal(sim.state.position, truth.position)
+    assert np.array_equal(sim.state.velocity, truth.velocity)

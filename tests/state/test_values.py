@@ -9,6 +9,7 @@ import pytest
 
 import drystone as ds
 from drystone.scenes import scene
+from drystone.steppers.time_stepping import threads
 
 pytestmark = pytest.mark.filterwarnings("ignore::drystone.errors.IgnoredWarning")
 TS, ED = ds.TimeStepping, ds.EventDriven
@@ -48,18 +49,18 @@ CUTS = {
 }
 
 
-def heap():
+def heap(step=0.08, first=0.05):
     world = ds.World()
     world.add_ground(friction=0.6, restitution=0.3)
     for k in range(4):
-        place = (0.03 * k, 0, 0.05 + 0.08 * k)
+        place = (0.03 * k, 0, first + step * k)
         world.add_body(ds.Box(0.2, 0.1, 0.06), name=f"b{k}", position=place)
     return world
 
 
 def start(title, settings, method):
     if title == "heap":
-        return ds.Simulation(heap(), method)
+        return ds.Simulation(heap(), method or "time-stepping")
     return scene(title, **settings).simulation(method)
 
 
@@ -137,19 +138,34 @@ def test_copies_and_snapshots_go_on_to_the_same_bits(name):
 @pytest.mark.kernels
 @pytest.mark.parametrize("cut", CUTS)
 def test_a_copy_needs_nothing_of_its_original(cut):
-    whole, part = ds.Simulation(heap()), ds.Simulation(heap())
-    for _ in range(60):
+    whole, part = (ds.Simulation(heap(0.0602, 0.0301)) for _ in range(2))  # soon in touch
+    for _ in range(12):
         whole.step()
-    for _ in range(30):
+    for _ in range(8):
         part.step()
     other = CUTS[cut](part)
     del part
     gc.collect()
     junk = [np.full(1000, np.nan) for _ in range(2000)]  # where its arrays were
-    for _ in range(30):
+    for _ in range(4):
         other.step()
     assert same(told(other), told(whole))
+    assert other.report.contacts > 0
     del junk
+
+
+def test_islands_on_two_threads(monkeypatch):
+    """Contacts enough for threads: copies are made, and go on, as on one."""
+    monkeypatch.setattr(threads, "count_threads", lambda: 2)
+    monkeypatch.setattr(threads, "WORTH", 4)
+    sim = ds.Simulation(heap(0.0602, 0.0301))
+    for _ in range(8):
+        sim.step()
+    moment, others = sim.snapshot(), [made_by(sim) for made_by in CUTS.values()]
+    truth = run(sim, 4)
+    for other in (*others, sim):
+        other.restore(moment)
+        assert alike(run(other, 4), truth)
 
 
 def test_a_copy_and_its_original_share_nothing_that_changes():
