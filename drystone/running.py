@@ -152,11 +152,24 @@ def _steps(
             raise SimulationError(failure(sim), sim.problem(), report)
         if kept is not None and ((k + 1) % every == 0 or last):
             kept.add(sim.model, sim.state, report, sim.contacts if contacts else None)
-        if callback is not None and callback(sim) is False:
+        if callback is not None and _stops(sim, callback):
             if recorder is not None:
                 recorder.stopped = k + 1 < count
             return k + 1 == count
     return True
+
+
+def _stops(sim: Any, callback: Callable[[Any], Any]) -> bool:
+    """Call it; it may look ahead with this simulation if it comes back to where it was called."""
+    count, time = sim._count, sim.time
+    stops = callback(sim) is False
+    if (sim._count, sim.time) != (count, time):
+        raise OptionError(
+            f"run: its callback was called at t = {time:.6g} s and left the simulation at "
+            f"t = {sim.time:.6g} s: to look ahead, restore the snapshot that was taken there, or "
+            "step a copy, copy.deepcopy(sim)"
+        )
+    return stops
 
 
 def failure(sim: Any) -> str:

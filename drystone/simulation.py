@@ -210,7 +210,7 @@ class Simulation:
     def __setstate__(self, own: dict[str, Any]) -> None:
         now = own["_now"]
         vars(self).update({name: value for name, value in own.items() if name != "_now"})
-        self._recorder = None
+        self._recorder = self._current = None  # no run of the copy is on
         self._set_up(now.time)
         snapshots.put(self, now)
 

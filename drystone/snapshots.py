@@ -20,7 +20,7 @@ from drystone.steppers.totals import RunSummary, Totals
 Simulation = Any  # drystone.simulation.Simulation, which imports this module
 
 # what a simulation counts or tells beside its state: attributes that are replaced, never changed
-CARRIED = ("_start", "_count", "_since", "_remainder", "report", "summary")
+CARRIED = ("_start", "_count", "_since", "_remainder", "_overlaps", "report")
 MOVING = ("position", "orientation", "velocity")
 # what must be the same where a snapshot is restored; friction, gravity, forces and the like may
 # have been said anew
@@ -79,12 +79,15 @@ class Snapshot:
     another process. time [s]; steps: made since the start; report: of the last one.
     """
 
-    __slots__ = ("_carried", "_method", "_moment", "_shown", "_structure")
+    __slots__ = ("_carried", "_counted", "_events", "_method", "_moment", "_shown", "_structure")
 
     def __init__(self, sim: Simulation, moment: dict[str, Any], shown: Any) -> None:
         self._moment, self._shown = moment, shown
         self._method, self._structure = sim.method, sim._structure
         self._carried = {name: getattr(sim, name) for name in CARRIED}
+        run = sim._current
+        self._counted = sim._totals.summary, None if run is None else run.summary
+        self._events = tuple(sim._events)
 
     @property
     def time(self) -> float:
@@ -146,10 +149,9 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
     """Have a simulation go on from a snapshot, or from a checkpoint of the same world."""
     if isinstance(known, Snapshot):
         _put(sim, known._moment, callback)
-        carried = dict(known._carried)
-        _count_on(sim, carried.pop("summary"))
-        sim.__dict__.update(carried)
-        sim._shown = known._shown
+        _count_on(sim, *known._counted)
+        sim.__dict__.update(known._carried)
+        sim._shown, sim._events = known._shown, list(known._events)
     else:
         _put(sim, {**known, "stepper": parts_of(known["stepper"])}, callback)
         sim._start, sim._count = float(known["start"]), int(known["steps"])
@@ -158,13 +160,18 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
         said = known.get("summary")
         none = RunSummary(max_depth=sim.summary.max_depth)
         _count_on(sim, none if said is None else Totals.from_text(str(said)).summary)
-        sim.report = sim._shown = None
-    sim._events = [] if sim.report is None else list(sim.report.events)
+        sim.report = sim._shown = sim._overlaps = None
+        sim._events = []
 
 
-def _count_on(sim: Simulation, summary: RunSummary) -> None:
-    """Have a simulation count its steps on from a summary."""
-    sim._totals, sim._current, sim._overlaps = Totals(summary), None, None
+def _count_on(sim: Simulation, before: RunSummary, run: RunSummary | None = None) -> None:
+    """Have a simulation count its steps on: those before a run, and those of the run that was on.
+    A run that is on now, whose callback goes back, counts on in its own totals."""
+    sim._totals = Totals(before)
+    if sim._current is not None:
+        sim._current.count_from(run or RunSummary(max_depth=before.max_depth))
+    elif run is not None:
+        sim._totals.join(run)
 
 
 def _put(sim: Simulation, moment: dict[str, Any], callback: Any) -> None:

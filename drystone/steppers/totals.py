@@ -110,6 +110,10 @@ class Totals:
 
     def __init__(self, known: RunSummary) -> None:
         """Count on from what is known; of nothing its `max_depth` alone."""
+        self.count_from(known)
+
+    def count_from(self, known: RunSummary) -> None:
+        """Forget, and count on from what is known."""
         for name in self.__slots__:
             setattr(self, name, getattr(known, name))
 

@@ -17,6 +17,11 @@ def box(size=0.2, **said):
     return world
 
 
+def steps(sim, count):
+    for _ in range(count):
+        sim.step()
+
+
 def hung(method, anchor=(0, 0)):
     world = ds.World(planar=True)
     world.add_body(ds.Disk(0.1), name="bob", position=(1, 0))
@@ -251,11 +256,48 @@ def test_a_run_that_failed_goes_back(method, mood, jointed):
     truth = sim.state.copy()
     trap.mood = mood
     with pytest.raises((KeyError, ds.SimulationError, RuntimeWarning)):  # an error in tests
-        for _ in range(5):
-            sim.step()
+        steps(sim, 5)
     trap.mood = None
     sim.restore(moment)
     for _ in range(3):
         sim.step()
     assert np.array_equal(sim.state.position, truth.position)
     assert np.array_equal(sim.state.velocity, truth.velocity)
+
+
+@pytest.mark.parametrize("method", [ds.TimeStepping(), ds.EventDriven(dt=0.01)])
+def test_a_callback_looks_ahead_and_comes_back(method):
+    """With the very simulation that is run: it ends, and counts, as if nothing had been."""
+    plain, sim = (ds.Simulation(box(), method) for _ in range(2))
+    truth = plain.run(0.105, record=True)
+
+    def ahead(sim):
+        moment = sim.snapshot()
+        for _ in range(2):
+            sim.run(0.055)
+            sim.step()
+            sim.restore(moment)
+        other = copy.deepcopy(sim)
+        other.step()
+        assert other.summary.steps == sim.summary.steps + 1
+
+    found = sim.run(0.105, record=True, callback=ahead)
+    assert np.array_equal(found.position, truth.position)
+    assert found.time.tolist() == truth.time.tolist()
+    assert str(sim.summary) == str(plain.summary)
+    assert sim.events == plain.events
+    sim.run(0.105)
+    plain.run(0.105)
+    assert np.array_equal(sim.state.position, plain.state.position)
+    assert (sim.time, sim.summary.steps) == (plain.time, plain.summary.steps)
+    with pytest.raises(ds.OptionError, match="left the simulation at"):
+        sim.run(0.1, callback=lambda sim: sim.step())
+
+
+def test_what_an_edit_put_into_another_body_is_found_in_copies():
+    sim = ds.Simulation(box())
+    sim.run(0.01)
+    sim.world.add_body(ds.Sphere(0.1), name="ball", position=(0, 0, 0.5))
+    for other in (copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), sim):
+        with pytest.raises(ds.ModelError, match="ball"):
+            other.step()
