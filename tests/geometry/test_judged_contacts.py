@@ -112,6 +112,35 @@ def test_the_judges_see_what_is_wrong(spoil):
     assert polyhedra_judge.verdicts([(cube, cube)], x, R, answer, np.array([0.01])) != {}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("width", [3.0, 1.2, 0.8])
+def test_a_block_that_tips_has_the_normal_of_the_face_that_its_corner_is_on(width, order):
+    """From lying flat, by angles that only a moment of tipping has; the cache remembers flat."""
+    corner = np.array([-0.1, 0.5])
+    square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) / 2
+    plane = [square * (1, 0.5), square * (width, 1)]
+    plane = [(V.ravel(), V, 0.0) for V in plane][::order]
+    space = [ds.Box(1, 0.6, 0.5), ds.Box(width, 2, 1)][::order]
+    space = [polyhedra_judge.Stored(shape) for shape in space]
+    caches = np.zeros((1, POLYGONS.width)), np.zeros((1, POLYHEDRA.width))
+    for angle in (0.0, *10.0 ** np.arange(-12, -2)):
+        c, s = np.cos(angle), np.sin(angle)
+        R = np.array([[[c, -s], [s, c]], np.eye(2)])
+        x = np.array([corner - R[0] @ [-0.5, -0.25], [0, 0]])
+        normal = polygon_judge.call(
+            POLYGONS.load(), POLYGONS.width, [plane], x[None, ::order], R[None, ::order],
+            np.array([0.01]), caches[0],
+        )[2]  # fmt: skip
+        assert np.abs(normal[:, 0]).max() <= 1e-15
+        R = np.array([[[c, 0, -s], [0, 1, 0], [s, 0, c]], np.eye(3)])
+        x = np.array([[x[0, 0], 0.05, x[0, 1]], [0, 0, 0]])
+        normal = polyhedra_judge.call(
+            POLYHEDRA.load(), POLYHEDRA.width, [space], x[None, ::order], R[None, ::order],
+            np.array([0.01]), caches[1],
+        )[2]  # fmt: skip
+        assert np.abs(normal[:, :2]).max() <= 2e-10  # a face stands for one that is as good
+
+
 @pytest.mark.parametrize("above", [0.0, 1e-10, -1e-10, 1e-9, 1e-8, 1e-5])
 def test_a_box_that_all_but_lies_on_another_does_not_sink_into_it(above):
     """Faces parallel to 1e-9 and 8e-11 m apart, as in any heap at rest; approaching at 5 m/s."""

@@ -95,10 +95,8 @@ def rebuild(numbers, ints, at, w):
 
 @kernel
 def between_edges(numbers, ints, at, w):
-    """The product of two edges as normal, the points PA, PB where they pass, their gap G, and RHO.
-
-    -> whether the edges have a product and pass each other within their lengths.
-    """
+    """The product of two edges as normal, the points PA, PB where they pass, their gap G along it,
+    and RHO, negative if they pass beyond an end; whether they have a product at all."""
     la = lb = 0.0
     for k in range(2):
         i = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
@@ -122,10 +120,11 @@ def between_edges(numbers, ints, at, w):
     set_normal(w, V1, (-1.0 if side > 0.0 else 1.0) / sine)
     w[G] = dot(w, N, w, V2)
     w[RHO] = sine * min(min(s, la - s), min(t, lb - t))
+    s, t = min(max(s, 0.0), la), min(max(t, 0.0), lb)
     for c in range(3):
         w[PA + c] += s * w[ENDS + c]
         w[PB + c] += t * w[ENDS + 3 + c]
-    return w[RHO] > -w[TOL]
+    return True
 
 
 @kernel
@@ -356,16 +355,18 @@ def assess(numbers, ints, at, w, poly, label):
         return FAR
     if kind > FACE_B and upper > s + tol:  # other features support the plane now
         return DOUBTFUL
+    beyond = kind == EDGES and w[RHO] <= -tol
     made = 0
     if facing(numbers, ints, at, w):
         made = region(numbers, ints, at, w, poly, label)
     if kind > FACE_B and (made == 0 or w[G] > upper + tol):
         w[G] = upper
-        at[MADE] = 0
-        made = single(numbers, ints, at, w, poly, label)
+        made = at[MADE] = 0
+        if not beyond:
+            made = single(numbers, ints, at, w, poly, label)
     at[MADE] = made
     if made == 0 or w[G] - s > tol:
-        return DOUBTFUL
+        return BROKEN if beyond else DOUBTFUL
     if s > tol:
         return PROVED
     if s >= -tol:  # touching: a corner or an edge of a face needs a normal of its own (G6)
