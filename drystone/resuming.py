@@ -134,6 +134,10 @@ def _checkpoint(known: Recording) -> tuple[int, dict[str, Any]]:
 
 def _restore(sim: Simulation, snapshot: dict[str, Any], callback: Any, path: Path) -> None:
     try:
+        for name in ("position", "orientation", "velocity"):
+            now, then = getattr(sim.state, name), snapshot[name]
+            if (now.shape, now.dtype) != (then.shape, then.dtype):
+                raise TypeError(f"{name} has shape {then.shape}")
         sim.restore(snapshot, callback)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise RecordingError(

@@ -11,6 +11,7 @@ from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Geoms, Joints, Model, PairRules
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
+LONGEST = 10_000  # characters of a name that is read: arrays of names are as wide as the longest
 FUNCTIONS = ("motions", "forces")  # objects: they come from the world
 
 
@@ -73,3 +74,8 @@ def _check(model: Model) -> None:
         raise TypeError("arrays of the model do not fit each other")
     if ng and not 0 <= geoms.body.min() <= geoms.body.max() < nb:
         raise TypeError("geoms of no body")
+    for first, values in ((geoms.first, geoms.numbers), (geoms.first_int, geoms.ints)):
+        if first[0] < 0 or (np.diff(first) < 0).any() or first[-1] > values.size:
+            raise TypeError("geoms beyond their numbers")
+    if any(not isinstance(name, str) or len(name) > LONGEST for name in model.names):
+        raise TypeError(f"names of more than {LONGEST} characters")

@@ -21,6 +21,7 @@ from drystone.recording.facts import Facts
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
+from drystone.scene_files.text import parse_json
 from drystone.steppers.base import StepReport
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.types import Bools, Floats, Ints
@@ -523,7 +524,7 @@ class Recording(Facts):
     def document(self) -> dict[str, Any] | None:
         """The scene document, None if the world held Python functions."""
         text = self._guard(lambda: self._text("document"))
-        return json.loads(text) if text else None
+        return parse_json(text, str(self.path)) if text else None
 
     @cached_property
     def world(self) -> World | None:

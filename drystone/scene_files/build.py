@@ -163,7 +163,7 @@ class Builder:
         return {key: fixed_numbers(value) for key, value in values.items()}
 
     def _many(self, key: str, world: World, add: Callable[..., None]) -> None:
-        uids = self.scene.uids
+        uids, count = self.scene.uids, 0
         for k, entry in enumerate(getattr(self.scene, key) or ()):
             with self.at(key, k):
                 if uids is not None and key == "joints":
@@ -171,6 +171,9 @@ class Builder:
                 values = entry.said()
                 kind = values.pop("kind")
                 for copy in copies(values, self.dim):
+                    if count >= MAX_BODIES:
+                        raise ModelError(f"more than {MAX_BODIES} {key}")
+                    count += 1
                     add(world, kind, copy)
 
     def _joint(self, world: World, kind: str, values: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ and objects with texts as keys; tags are refused. Numbers are those of YAML 1.2:
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -54,10 +55,11 @@ def read_text(path: Path) -> str:
         raise SceneFileError(f"{path}: expected a name ending in {', '.join(ENDINGS)}")
     try:
         with open_plain(path) as file:
-            raw = file.read(MAX_BYTES + 1)
+            large = os.fstat(file.fileno()).st_size > MAX_BYTES
+            raw = b"" if large else file.read()
     except OSError as error:
         raise SceneFileError(f"{path}: {error.strerror or error}") from None
-    if len(raw) > MAX_BYTES:
+    if large:
         raise SceneFileError(f"{path}: more than {MAX_BYTES // 2**20} MB: too large for a scene")
     try:
         return raw.decode("utf-8-sig")

@@ -32,6 +32,7 @@ from drystone.problems import (
 from drystone.problems._check import Matrix
 
 DEFLATE = 1032  # no deflate stream expands further
+MOST = 4 * 2**30  # bytes of all arrays of a file together, unpacked
 HEADER = 4096  # longest header of a member that is read
 
 
@@ -39,7 +40,7 @@ class Archive:
     """Arrays of a zip file, each checked against the bytes that it has before it is made."""
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
-        self.path, self.file = path, file
+        self.path, self.file, self.taken = path, file, 0
         self.names = {name.removesuffix(".npy") for name in file.namelist()}
 
     def error(self, place: str, message: str) -> ProblemFileError:
@@ -51,6 +52,9 @@ class Archive:
         info = self.file.getinfo(f"{name}.npy")
         if info.file_size > DEFLATE * max(info.compress_size, 1):
             raise self.error(name, f"declares {info.file_size} bytes, but stores fewer")
+        self.taken += info.file_size
+        if self.taken > MOST:
+            raise self.error(name, f"the file holds more than {MOST / 2**30:g} GiB unpacked")
         data = io.BytesIO(self.file.read(info))
         try:
             version = npy.read_magic(data)

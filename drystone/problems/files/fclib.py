@@ -26,13 +26,14 @@ from drystone.problems._check import Matrix
 from drystone.problems.files.siconos import compact, completed
 
 DEFLATE = 1032  # no deflate stream expands further: bounds what a stored dataset can hold
+MOST = 4 * 2**30  # bytes of all datasets of a file together, unpacked
 
 
 class Reader:
     """Datasets of one open file, checked; complaints name the file and the dataset."""
 
     def __init__(self, path: Path, file: Any) -> None:
-        self.path, self.file = path, file
+        self.path, self.file, self.taken = path, file, 0
 
     def error(self, place: str, message: str) -> ProblemFileError:
         return ProblemFileError(f"{self.path}: {place}: {message}")
@@ -73,6 +74,9 @@ class Reader:
             raise self.error(place, "keeps its data in another file")
         if data.nbytes > DEFLATE * data.id.get_storage_size():
             raise self.error(place, f"declares {data.size} entries, but stores fewer")
+        self.taken += data.nbytes
+        if self.taken > MOST:
+            raise self.error(place, f"the file holds more than {MOST / 2**30:g} GiB unpacked")
         values = np.atleast_1d(data[()])
         if kind == "f":
             values = values.astype(np.float64)

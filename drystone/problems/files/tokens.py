@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import numpy as np
 
 from drystone.errors import ProblemFileError
+from drystone.plain_files import open_plain
 from drystone.types import Floats, Ints
+
+MOST = 2**30  # bytes of a text
 
 
 class Tokens:
@@ -20,7 +24,10 @@ class Tokens:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._data = path.read_bytes()
+        with open_plain(path) as file:
+            if os.fstat(file.fileno()).st_size > MOST:
+                raise ProblemFileError(f"{path}: more than {MOST // 2**20} MiB of text")
+            self._data = file.read()
         self.words = self._data.split()
         self.at = 0
 
