@@ -44,6 +44,19 @@ def test_a_body_that_is_added_inside_another_is_refused_until_it_is_mended(plana
     assert np.abs(sim.state.velocity).max() < 1e-6
 
 
+@pytest.mark.parametrize("kind", list(METHODS))
+def test_a_body_with_a_larger_shape_is_looked_at_too(kind):
+    """A body is resized by describing it anew under its name."""
+    world, sim = floor_and_cube(True, METHODS[kind]())
+    sim.run(0.02)
+    world.remove_body("a")
+    world.add_body(cube(True, 0.3), name="a", density=1000, position=(0, 0.1))
+    with pytest.raises(ds.ModelError, match=r"overlap by 0\.05 m after an edit at t = 0\.02 s"):
+        sim.step()
+    sim.body("a").position = (0, 0.15)
+    sim.step()
+
+
 def test_it_can_be_taken_away_again():
     world, sim = floor_and_cube()
     world.add_body(cube(False), name="b", density=1000, position=(0.05, 0, 0.1))

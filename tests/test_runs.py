@@ -280,3 +280,17 @@ def test_events_of_a_run_and_of_a_step():
     sim.step()
     assert sim.events == sim.report.events == ()
     assert ball(ds.TimeStepping()).events == ()
+
+
+def test_comparisons_and_sweeps_count_and_tell():
+    world = ram(speed=2.0).world
+    method = ds.TimeStepping(dt=1 / 60)
+    with pytest.warns(ds.StepWarning, match=r"failed by .*not solved") as told:
+        found = ds.compare(world, [method], duration=0.1)
+    assert len([w for w in told if w.category is ds.StepWarning]) == 1
+    (run,), (row,) = found.runs.values(), found.rows
+    assert row.unsolved == run.summary.unsolved > 0
+    assert row.deep == run.summary.deep
+    with pytest.warns(ds.StepWarning, match="1 of 1 points"):
+        swept = ds.sweep("ellipse-drop", {"mu": "0.3"}, duration=1.5, jobs=1)
+    assert "deeper" in swept.trouble[0]

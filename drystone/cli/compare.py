@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drystone.cli.run import SCENE, SETTINGS
-from drystone.cli.words import FAILED, NUMBER, PIPED_WIDTH, busy, make_folder, mistakes, plain, say
+from drystone.cli.words import (
+    FAILED,
+    NUMBER,
+    PIPED_WIDTH,
+    busy,
+    make_folder,
+    mistakes,
+    plain,
+    say,
+    told_below,
+)
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
 from drystone.escaping import for_cell
@@ -85,10 +95,11 @@ def compare(
         if output is not None:
             make_folder("--output", output)
         chosen = read_scene(scene, read_settings(settings))
-        found = run(
-            chosen, methods or None, duration=duration, reference=reference, limit=limit,
-            contacts=output is not None, progress=None if as_json else _progress(),
-        )  # fmt: skip
+        with told_below():
+            found = run(
+                chosen, methods or None, duration=duration, reference=reference, limit=limit,
+                contacts=output is not None, progress=None if as_json else _progress(),
+            )  # fmt: skip
         with busy("drawing"):
             written = [] if output is None else write(found, output)
         if as_json:
@@ -166,6 +177,9 @@ def print_table(found: Comparison) -> None:
     for row in found.rows:
         if row.failed:
             console.print(f"[yellow]{plain(row.method)}[/]: {plain(row.failed)}")
+        run = found.runs.get(row.method)
+        if run is not None and not run.summary.ok:
+            console.print(f"[yellow]{plain(row.method)}[/]: {plain(str(run.summary))}")
 
 
 HEADS = (

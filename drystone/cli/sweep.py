@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from drystone.cli.subjects import complete_scene
-from drystone.cli.words import COUNT, NUMBER, PIPED_WIDTH, make_folder, mistakes, plain, say
+from drystone.cli.words import (
+    COUNT,
+    NUMBER,
+    PIPED_WIDTH,
+    make_folder,
+    mistakes,
+    plain,
+    say,
+    told_below,
+)
 from drystone.errors import OptionError
 
 SHOWN = 40  # rows printed; a longer table is for its file
@@ -94,14 +103,16 @@ def sweep(
             if output.suffix.lower() != ".csv":
                 raise OptionError(f"--output {output}: expected a name ending in .csv")
             make_folder("--output", output.parent)
-        found = run(
-            scene, read_settings(settings), methods=methods or (OWN,),
-            measures=measures or DEFAULT, duration=duration, jobs=jobs, scheduler=scheduler,
-            path=output, progress=None if as_json else _progress(),
-        )  # fmt: skip
+        with told_below():
+            found = run(
+                scene, read_settings(settings), methods=methods or (OWN,),
+                measures=measures or DEFAULT, duration=duration, jobs=jobs, scheduler=scheduler,
+                path=output, progress=None if as_json else _progress(),
+            )  # fmt: skip
         if as_json:
-            for row in found.rows:
-                typer.echo(json.dumps(dict(zip(found.columns, row, strict=True)), allow_nan=False))
+            for row, trouble in zip(found.rows, found.trouble, strict=True):
+                out = dict(zip(found.columns, row, strict=True)) | {"trouble": trouble}
+                typer.echo(json.dumps(out, allow_nan=False))
             return
         _print(found)
         if output is not None:
@@ -134,3 +145,5 @@ def _print(found: Any) -> None:
     console.print(table)
     if len(found.rows) > SHOWN:
         console.print(f"... and {len(found.rows) - SHOWN} more", style="dim")
+    for k, text in [(k, text) for k, text in enumerate(found.trouble) if text][:SHOWN]:
+        console.print(f"[yellow]row {k}[/]: {plain(text)}", soft_wrap=True)

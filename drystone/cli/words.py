@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from drystone.errors import DrystoneError, OptionError, SimulationError, SolverError, WriteError
+from drystone.errors import (
+    DrystoneError,
+    OptionError,
+    SimulationError,
+    SolverError,
+    StepWarning,
+    WriteError,
+)
 from drystone.escaping import for_line, for_lines
 
 if TYPE_CHECKING:
@@ -30,6 +38,14 @@ KINDS = {
     "friction": "fc",
     "global-friction": "gfc",
 }
+
+
+@contextmanager
+def told_below() -> Iterator[None]:
+    """Steps that failed are told of with the table, not as a warning of Python's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepWarning)
+        yield
 
 
 def number(text: Any) -> float:

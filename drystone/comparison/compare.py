@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drystone.arguments import answering
+from drystone.arguments import answering, warn_user
 from drystone.comparison.kept import Kept, keep
 from drystone.comparison.measures import Row, finest, measure
 from drystone.comparison.specs import OWN, default_methods, read_method
-from drystone.errors import DrystoneError, OptionError
+from drystone.errors import DrystoneError, OptionError, StepWarning
 from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
 from drystone.simulation import Simulation
@@ -93,7 +93,8 @@ def compare(
     duration [s]: the scene's by default; reference: the method (one of `methods`) to measure errors
         against, the finest by default; limit: wall time for each run [s]; contacts: keep them, for
         pictures; progress: called with each method's label before it runs.
-    A method that cannot run the scene, or fails on the way, is a row that says why.
+    A method that cannot run the scene, or fails on the way, is a row that says why. Rows count
+    steps that failed; one ds.StepWarning says so for all of them.
     """
     world, own, seconds, view, title = _subject(scene, duration)
     function("compare", "progress", progress)
@@ -132,6 +133,9 @@ def compare(
         else Row(label, dt=float(chosen[label].dt), failed=refused[label])
         for label in chosen
     ]
+    told = [f"{label}: {run.summary}" for label, run in runs.items() if not run.summary.ok]
+    if told:
+        warn_user(f"steps of {title or 'this scene'} failed by {'; by '.join(told)}", StepWarning)
     return Comparison(title, seconds, rows, runs, base)
 
 

@@ -13,8 +13,10 @@ import numpy as np
 from drystone.errors import DrystoneError
 from drystone.kernels._jit import compile_seconds
 from drystone.model import Model, State
+from drystone.running import plan
 from drystone.simulation import Simulation
 from drystone.steppers.base import StepReport
+from drystone.steppers.totals import RunSummary
 from drystone.types import Floats
 
 FRAMES = 1200  # a longer run keeps every second, third, ... state
@@ -25,7 +27,8 @@ class Kept:
     """A run, with what plots and viewers ask of one.
 
     reports: of every step; frames: states and contacts of every `every`-th, from the start.
-    seconds: wall time of the steps without what compiling took [s]; stopped: why before its end.
+    seconds: wall time of the steps without what compiling took [s]; stopped: why before its end;
+    summary: totals of its steps.
     """
 
     title: str
@@ -37,6 +40,7 @@ class Kept:
     seconds: float = 0.0
     compiling: float = 0.0
     stopped: str = ""
+    summary: RunSummary = field(default_factory=RunSummary)
     states: list[State] = field(default_factory=list)
     tables: list[Any] = field(default_factory=list)
 
@@ -92,8 +96,9 @@ def keep(
 
     beat [s]: where frames are left out, those at its multiples stay, if steps lead there.
     """
-    steps = max(1, round(duration / simulation.method.dt))
     simulation.sync()
+    todo = plan(simulation, duration)
+    steps = max(1, todo.steps + (todo.rest > 0.0))
     out = Kept(title, simulation.model, simulation.method, dict(view or {}))
     out.every = interval(math.ceil(steps / FRAMES), (beat or 0.0) / simulation.method.dt)
     out.states.append(simulation.state.copy())
@@ -102,7 +107,8 @@ def keep(
     for k in range(1, steps + 1):
         begin = perf_counter()
         try:
-            report = simulation.step()
+            short = k == steps and todo.rest > 0.0
+            report = simulation._advance(todo.rest, todo.until) if short else simulation.step()
         except DrystoneError as error:
             out.stopped = str(error)
             break
@@ -118,6 +124,7 @@ def keep(
             out.stopped = f"{limit:g} s of wall time were up at t = {simulation.time:.4g} s"
             break
     out.seconds -= out.compiling
+    out.summary = simulation.summary
     return out
 
 

@@ -26,7 +26,8 @@ class Row:
     energy [J]: at the end; energy_error [J]: from that of the reference, if both got there;
     gain [J]: the most by which energy ever exceeded that of the start and the work of motors and
         loads since: what a method made of nothing.
-    infeasibility [m], residual: the worst of any step; unsolved: steps that missed their tolerance.
+    infeasibility [m], residual: the worst of any step; unsolved: steps that missed their tolerance;
+    halved, deep: steps made in halves, and those deeper than the method's ``max_depth``.
     reference: whether errors are measured against this run; failed: why it did not reach its end.
     """
 
@@ -43,6 +44,8 @@ class Row:
     infeasibility: float | None = None
     residual: float | None = None
     unsolved: int = 0
+    halved: int = 0
+    deep: int = 0
     contacts: float | None = None
     reference: bool = False
     failed: str = ""
@@ -70,6 +73,8 @@ def measure(label: str, run: Kept, reference: Kept | None) -> Row:
         infeasibility=_finite(float(series(run, "infeasibility").max())),
         residual=_finite(float(series(run, "residual").max())),
         unsolved=sum(not report.ok for report in run.reports),
+        halved=run.summary.halved,
+        deep=run.summary.deep,
         contacts=float(series(run, "contacts").mean()),
         reference=reference is run,
         failed=run.stopped,

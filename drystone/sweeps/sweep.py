@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drystone.arguments import answering
-from drystone.errors import DrystoneError, OptionError
+from drystone.arguments import answering, warn_user
+from drystone.errors import DrystoneError, OptionError, StepWarning
 from drystone.escaping import for_cell
 from drystone.sweeps.grid import points, read_grid
 from drystone.sweeps.measures import DEFAULT, read_measure
@@ -23,18 +23,20 @@ from drystone.values import text as text_of
 
 OWN = "own"
 Point = tuple[str, dict[str, str], str, float | None, tuple[str, ...]]
-Result = tuple[list[float | None], str]
+Result = tuple[list[float | None], str, str]  # measures, why it failed, what its summary says
 
 
 @answering
 @dataclass(frozen=True)
 class Sweep:
     """columns: settings, method, measures, failed; rows: one for each point, in the grid's order;
-    texts as they were given, measures as numbers (None where the run has none)."""
+    texts as they were given, measures as numbers (None where the run has none); trouble: of each
+    row, what its summary says of steps that failed, empty if none did."""
 
     scene: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    trouble: tuple[str, ...] = ()
 
     @property
     def table(self) -> Any:
@@ -76,11 +78,12 @@ def run_point(point: Point) -> Result:
         seconds = scene.duration if duration is None else duration
         run = keep(simulation, seconds, contacts=False)
         if not run.reports:
-            return [None] * len(measures), run.stopped
+            return [None] * len(measures), run.stopped, ""
         values = [float(read_measure(text).read(run)) for text in measures]
-        return [v if abs(v) < float("inf") else None for v in values], run.stopped
+        kept = [v if abs(v) < float("inf") else None for v in values]
+        return kept, run.stopped, "" if run.summary.ok else str(run.summary)
     except DrystoneError as error:
-        return [None] * len(measures), str(error)
+        return [None] * len(measures), str(error), ""
 
 
 def sweep(
@@ -102,7 +105,8 @@ def sweep(
     duration [s]: the scene's by default. jobs: processes, one for each core by default;
     scheduler: address of a Dask cluster to use instead. path: CSV to write; with it, a sweep that
     was stopped goes on where it was. progress: called with points done and all of them.
-    A run that fails is a row that says why.
+    A run that fails is a row that says why. Steps that failed are told of by one ds.StepWarning
+    for the whole sweep, and point by point in ``trouble``.
     """
     function("sweep", "progress", progress)
     if jobs is not None and (whole(jobs) or 0) < 1:
@@ -128,11 +132,23 @@ def sweep(
         (*(todo[k][1][n] for n in names), todo[k][2], *done[k][0], done[k][1])
         for k in range(len(todo))
     )
-    out = Sweep(scene, columns, rows)
+    out = Sweep(scene, columns, rows, tuple(done[k][2] for k in range(len(todo))))
+    _tell(out)
     if journal is not None:
         out.write(journal.path)
         journal.end()
     return out
+
+
+def _tell(found: Sweep) -> None:
+    """One warning of all points with steps that failed."""
+    odd = [k for k, text in enumerate(found.trouble) if text]
+    if odd:
+        warn_user(
+            f"{len(odd)} of {len(found.rows)} points of this sweep have steps that failed; the "
+            f"first is row {odd[0]}: {found.trouble[odd[0]]} (Sweep.trouble has them all)",
+            StepWarning,
+        )
 
 
 def _asked(
@@ -225,8 +241,8 @@ def _on_cluster(
         futures = {client.submit(run_point, p, pure=False): k
                    for k, p in zip(numbers, todo, strict=True)}  # fmt: skip
         for future in as_completed(list(futures)):
-            values, failed = future.result()
-            yield futures[future], (list(values), str(failed))
+            values, *texts = future.result()
+            yield futures[future], (list(values), str(texts[0]), str(texts[1]))
 
 
 class Journal:
@@ -255,9 +271,9 @@ class Journal:
             )
         whole = lines[:1]
         for line in lines[1:-1]:  # a line without its end was cut off
-            k, values, failed = json.loads(line)
-            if len(values) == count:
-                self.done[int(k)] = (values, failed)
+            k, values, *texts = json.loads(line)
+            if len(values) == count and len(texts) == 2:
+                self.done[int(k)] = (values, *texts)
                 whole.append(line)
         self.file.write_text("\n".join(whole) + "\n", encoding="utf-8")
 
