@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from drystone import edits
 from drystone.arguments import warn_user
 from drystone.errors import OptionError, SimulationError, StepWarning
 from drystone.steppers.time_stepping.compiled import Compiled
@@ -101,7 +100,6 @@ def execute(
     on_failure: str,
 ) -> None:
     """The steps of a run, and one warning at its end, however it ends, if some of them failed."""
-    edits.check(sim)
     with counted(sim) as totals:
         raised = False
         try:

@@ -330,6 +330,7 @@ class Simulation:
             _count(every)
         told = choice(self, on_failure)
         self.sync()
+        edits.check(self)
         todo = plan(self, duration, until)
         if isinstance(record, bool):
             kept = Trajectory(self.model, self.state, self.origin) if record else None

@@ -608,10 +608,18 @@ class Recording(Facts):
             said = self.snapshot().get("recorded")
             if said is not None:
                 return self._guard(lambda: Totals.from_text(str(said)))
-        out = Totals.of(None)
-        for k in range(1, self._n):
-            out.add(self.reports(k), self.names)
-        return out
+        solved, time = self.solved(), self._column("time")
+        said = RunSummary(
+            steps=self._n - 1,
+            end=float(self.time[-1]),
+            unsolved=int((~solved).sum()),
+            halved=int((self._column("retries") > 0).sum()),
+            first=None if solved.all() else float(time[np.argmin(solved)]),
+            residual=float(self._column("residual").max(initial=0.0)),
+            depth=float(self._column("infeasibility").max(initial=0.0)),
+            max_depth=np.inf,
+        )
+        return Totals(said)
 
     @property
     def summary(self) -> RunSummary:

@@ -115,7 +115,8 @@ class Recorder:
         for name in SAME:
             self._tail[name] = known.frames(name, frames, self._there)
         self._note_end, self._kept_end = known.sizes("notes"), known.sizes("checkpoints/data")
-        self.totals = known.totals
+        limit, self.totals = self.totals.max_depth, known.totals
+        self.totals.max_depth = limit  # files of before do not know it
         known.readable()
         known.close()
         self._writer = Writer(self.path, tuple(self._kinds), lock)

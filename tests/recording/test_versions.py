@@ -51,6 +51,11 @@ def test_a_file_of_an_earlier_format_is_read_as_it_is(old):
         assert not rec.damage
         check(rec, seen)
         assert len(rec.to_pandas("contacts")) == seen["counts"].sum()
+        told = rec.summary  # of its frames: it has no other totals
+        assert told.ok
+        assert told.steps == len(seen["counts"])
+        assert told.residual == rec.series("residual").max()
+        assert told.end == rec.time[-1]
     assert path.read_bytes() == before
 
 
