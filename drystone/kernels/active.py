@@ -84,16 +84,20 @@ def _join(a, b, moves, root, fast):
     fast[low] = max(fast[a], fast[b])
 
 
+STICKING = 1e4  # coefficients of friction beyond count as this one: what is in contact sticks
+# unless it is pulled along with 10^4 times the force that presses, and sums of both keep 12 digits
+
+
 @stage
 def pair_materials(body, friction, restitution, key, rule_friction, rule_restitution, mu, eps):
     """mu, eps (nc, 2) of contacts: the rule of the pair of bodies where it has one, else
-    sqrt(mu_a mu_b) and max(eps_a, eps_b)."""
+    sqrt(mu_a mu_b) and max(eps_a, eps_b); mu at most STICKING."""
     nb = friction.shape[0]
     for i in range(body.shape[0]):
         a, b = body[i, 0], body[i, 1]
         for k in range(2):
             fa, fb = friction[a, k], friction[b, k]
-            mu[i, k] = fa if fa == fb else np.sqrt(fa * fb)
+            mu[i, k] = min(fa if fa == fb else np.sqrt(fa * fb), STICKING)
             eps[i, k] = max(restitution[a, k], restitution[b, k])
         if key.size == 0:
             continue
@@ -108,6 +112,6 @@ def pair_materials(body, friction, restitution, key, rule_friction, rule_restitu
         if low < key.size and key[low] == wanted:
             for k in range(2):
                 if not np.isnan(rule_friction[low, k]):
-                    mu[i, k] = rule_friction[low, k]
+                    mu[i, k] = min(rule_friction[low, k], STICKING)
                 if not np.isnan(rule_restitution[low, k]):
                     eps[i, k] = rule_restitution[low, k]

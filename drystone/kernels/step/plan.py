@@ -11,6 +11,7 @@ In this order until an island is solved:
    of up to MEDIUM contacts that move slowly, and that nothing drives, are swept on towards a
    hundredth of it: what sweeps leave of a column is an error of its whole length, that the next
    steps turn into motion. If this brings no rest in CAREFUL steps, there is a long pause.
+Without a warm start (WARM) no step may rely on the next: large islands are solved as small ones.
 Nothing here looks at the clock, so that a run repeats to the bit on any machine.
 """
 
@@ -26,6 +27,8 @@ from drystone.kernels.step.prepare import settled
 def plan(s, scan):
     """s.plan of every island; NEWTON if some of it is not done by sweeps."""
     ni, tol, loose = s.count[the.ISLANDS], s.real[the.TOL], s.real[the.LOOSE]
+    if s.count[the.WARM] == 0:  # no later step thanks for a solve: none is spared
+        loose = tol
     s.count[the.REFUSED] += s.count[the.REFUSED] // 128
     slow, code = 0, the.GO_ON
     for k in range(ni):

@@ -63,6 +63,7 @@ def _islands(s):
         s.count[the.TIGHT] -= 1
     s.count[the.WAS_TIGHT] = tight
     restless = rests = False
+    warm = s.count[the.WARM] != 0  # else no later step carries on: each must arrive by itself
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
@@ -74,13 +75,13 @@ def _islands(s):
                 # that the one after it must unlearn: only two good solves in a row settle it
                 s.limit[k] = tol * (the.STILLEST if tight else the.STILLER)
                 s.most[k] = FEW if tight else s.most[k]
-        elif s.real[the.LOOSE] > tol:
+        elif warm and s.real[the.LOOSE] > tol:
             s.most[k] = max(the.MANY, the.PLENTY // size)
             if not settled(s, k, 1.0):
                 s.limit[k] = s.real[the.LOOSE]
         s.enough[k] = s.resort[k] = s.limit[k]
         s.least[k] = s.most[k]
-        if size > the.SMALL and s.limit[k] < s.real[the.LOOSE]:
+        if warm and size > the.SMALL and s.limit[k] < s.real[the.LOOSE]:
             # the warm start carries on: what is left of the tolerance is swept in later steps. If
             # Newton's turn comes next, it is not to begin where sweeps have done the easy part
             s.enough[k], s.least[k], s.most[k] = max(tol, CALM * s.real[the.LOOSE]), SOME, MORE
@@ -91,7 +92,7 @@ def _islands(s):
             rests = True
             if s.enough[k] > tol and slow(s, k):
                 _carefully(s, k, size)
-        elif size > the.SMALL and slow(s, k):
+        elif warm and size > the.SMALL and slow(s, k):
             restless = True
             if s.count[the.CARE] < CAREFUL:
                 _carefully(s, k, size)

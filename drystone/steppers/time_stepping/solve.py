@@ -8,6 +8,7 @@ With ``solver="auto"`` and a smooth cone, in this order until an island is solve
    it is tried on islands slower than what gravity gives in a step, and after each solve that the
    next step does not thank for, the next one waits four times as long;
 4. large islands that move or wait: sweeps until ``sweep_tol``, Newton where they stall before.
+Without ``warm_start`` no step may rely on the next: Newton is tried on every large island.
 Nothing here looks at the clock, so that a run repeats to the bit on any machine. Any other solver
 gets each island as a FrictionProblem.
 """
@@ -86,6 +87,7 @@ class IslandSolver:
     def __init__(self, options: TimeStepping) -> None:
         self.options = options
         self.loose = max(options.tol, options.sweep_tol)
+        self.spares = options.warm_start and self.loose > options.tol
         self.refused = 1 << 40
         self.penalty, self.wait, self.tried = 1, 0, False
         self.rest = 0.0
@@ -178,12 +180,12 @@ class IslandSolver:
         """Newton on large islands, if it is time; returns those it did not solve."""
         self.refused += self.refused // 128
         slow = large
-        if self.loose > self.options.tol:
+        if self.spares:
             slow = large[[self._at_rest(rows, int(k), out.v) for k in large]]
         if self.tried and not slow.size:  # the last solve still holds: it paid
             self.penalty, self.wait = 1, 0
         self.tried = False
-        if self.wait > 0 and self.loose > self.options.tol:
+        if self.wait > 0 and self.spares:
             self.wait -= 1
             slow = slow[[_jointed(rows, int(k)) for k in slow]]
         if not slow.size:
@@ -210,7 +212,8 @@ class IslandSolver:
     def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room.
 
-        steps: of a large island, LARGE_STEPS: a few at a time, for as long as each few pay.
+        steps: of a large island, LARGE_STEPS: a few at a time, for as long as each few pay; all
+        that it takes where no later step carries on (without ``warm_start``).
         """
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         r = out.r[lo:hi].copy()
@@ -220,7 +223,7 @@ class IslandSolver:
         # a few steps more and the next step can rest on this one: with joints as the compiled loop
         # does it, while steps halve the residual; contacts alone, as under a mass of 10^4, take all
         goal = (tol, POLISH * tol, POLISHING) if jointed else (tol, tol, 0)
-        large = steps == LARGE_STEPS and not jointed
+        large = steps == LARGE_STEPS and not jointed and self.options.warm_start
         first = AT_A_TIME if large else PLAIN
         ended, count, both = plain_newton(*given, *goal, first, ROOM, r)
         if ended is Status.SINGULAR and count == 0:
