@@ -36,12 +36,17 @@ class BlockMatrix:
 
     @classmethod
     def of(cls, matrix: _check.Matrix, d: int) -> BlockMatrix:
-        """Blocks of a dense or sparse matrix whose size is a multiple of d."""
+        """Blocks of a dense or sparse matrix whose size is a multiple of d.
+
+        The pattern is made symmetric, as factorisations take it to be: block (i, j) is stored
+        where (j, i) is, of zeros if need be.
+        """
         n = matrix.shape[0] // d
         if isinstance(matrix, np.ndarray):
             cells = matrix.reshape(n, d, n, d).transpose(0, 2, 1, 3)
             filled = np.asarray(cells.any(axis=(2, 3)))
             np.fill_diagonal(filled, True)
+            filled |= filled.T
             rows, columns = np.nonzero(filled)
             return cls(np.searchsorted(rows, np.arange(n + 1)), columns, cells[rows, columns])
         ones = sp.eye_array(matrix.shape[0], format="csr")
@@ -51,7 +56,20 @@ class BlockMatrix:
         # subtracting the identity again would round; put the true diagonal back instead
         span = np.arange(d)
         out.blocks[out.diagonal[:, None], span, span] = matrix.diagonal().reshape(n, d)
-        return out
+        return out._with_symmetric_pattern()
+
+    def _with_symmetric_pattern(self) -> BlockMatrix:
+        n = self.nb
+        rows = np.repeat(np.arange(n), np.diff(self.indptr))
+        columns = self.indices.astype(np.int64)
+        missing = np.setdiff1d(columns * n + rows, rows * n + columns)
+        if missing.size == 0:
+            return self
+        place = np.concatenate([rows * n + columns, missing])
+        blocks = np.concatenate([self.blocks, np.zeros((missing.size, self.d, self.d))])
+        order = np.argsort(place)
+        rows, columns = np.divmod(place[order], n)
+        return BlockMatrix(np.searchsorted(rows, np.arange(n + 1)), columns, blocks[order])
 
     def with_blocks(self, blocks: Floats) -> BlockMatrix:
         """The same pattern with other blocks."""

@@ -21,6 +21,7 @@ from drystone.solvers._convex import minimise
 from drystone.solvers.base import Limits
 from drystone.types import Floats
 
+JAMMED = 100.0  # |r| / |q|, unit-free, from which contacts at rest are looked for
 LOADED = 1e-6  # of the largest impulse: contacts with less are open
 MARGINS = (0.0, 1e-10, 1e-8)  # of the friction coefficient: room for the last correction
 GROWTHS = (1.0, 100.0, 1e4, 0.01)  # guesses of |r| / |q|: units of the program

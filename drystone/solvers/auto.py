@@ -29,7 +29,7 @@ from drystone.kernels import nsgs as kernels
 from drystone.kernels.tiny import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
-from drystone.solvers._jammed import at_rest, impulse_ratio
+from drystone.solvers._jammed import JAMMED, at_rest, impulse_ratio
 from drystone.solvers.base import LEAST, Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Status
@@ -41,7 +41,6 @@ ROUNDS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
 TINY = 4  # rows of an LCP whose bases are all looked at
-JAMMED = 100.0  # |r| / |q|, unit-free, from which contacts at rest are looked for
 LARGE = 20_000  # contacts; beyond, W is not factorised
 SPARSE = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
 

@@ -82,3 +82,21 @@ def test_matrix_free_problem_is_the_formed_problem(cone, bilateral):
 def test_fixed_bodies_have_no_inverse_mass():
     W = ds.DelassusOperator(np.eye(4), np.diag([1.0, 1.0, 0.0, 0.0]))
     assert W.diagonal().tolist() == [1.0, 1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_patterns_that_are_not_symmetric_are_made_so(form):
+    """Factorisations of Newton's method rely on it: an unsymmetric one ended in foreign memory."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        n = int(rng.integers(5, 80))
+        M = np.triu(rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.1), 1) + 2.0 * np.eye(n)
+        M[-1, 0] = 0.5
+        stated = M if form == "dense" else sp.csr_array(M)
+        blocks = BlockMatrix.of(stated, 1)
+        np.testing.assert_array_equal(blocks.scipy.toarray(), M)
+        filled = np.zeros((n, n), bool)
+        filled[np.repeat(np.arange(n), np.diff(blocks.indptr)), blocks.indices] = True
+        assert (filled == filled.T).all()
+        q = rng.normal(size=n)
+        assert ds.solve(ds.LCP(stated, q), "newton").status is not None

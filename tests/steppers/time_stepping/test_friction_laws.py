@@ -189,6 +189,15 @@ def test_wedge_whose_total_cone_is_not_closed(n, law):
     assert v[2] >= -1e-9
 
 
+@pytest.mark.parametrize("n", [1, 10, 100, 1000, 5000, 10**5])
+def test_wedge_of_the_convex_law_comes_to_rest(n):
+    """The momentum lies in the sum of the cones: at rest, by impulses that grow like n."""
+    sim, _ = run(wedge((-1.0, 0, -0.5 / n)), 1 / 240, formulation="convex", stabilize=False)
+    assert sim.report.ok
+    assert np.abs(sim.body("p").velocity).max() <= 1e-6
+    assert np.linalg.norm(sim.contacts["impulse"], axis=1).min() >= 0.499 * n
+
+
 def test_wedge_without_load_has_no_friction():
     sim, _ = run(wedge((-1.0, 0, 0)), 0.1)
     assert np.allclose(sim.body("p").velocity, [-1, 0, 0], atol=1e-12)
