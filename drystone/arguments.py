@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from drystone.errors import ArgumentError, DrystoneError
 
 HERE = str(Path(__file__).parent)
-MARK = "__answers__"
+MARK, MISSING = "__answers__", "__getattr__"
 T = TypeVar("T")
 WITHIN = ("__init__", "__call__")  # besides public methods
 
@@ -149,6 +149,8 @@ def answering(value: T) -> T:
 
 def _answer_class(cls: type) -> None:
     setattr(cls, MARK, True)
+    if not any(MISSING in vars(base) for base in cls.__mro__):
+        setattr(cls, MISSING, _no_attribute)
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in WITHIN:
             continue
@@ -159,6 +161,30 @@ def _answer_class(cls: type) -> None:
         elif isinstance(member, staticmethod | classmethod):
             owned = kind is classmethod
             setattr(cls, name, kind(_answered(member.__func__, label, owned=owned)))
+
+
+class NoAttribute(AttributeError):
+    """That an object has no attribute of a name; the hint is made when somebody reads it, as most
+    of those who ask only want to know."""
+
+    def __init__(self, cls: type, wanted: str) -> None:
+        super().__init__(cls, wanted)
+        self.cls, self.wanted = cls, wanted
+
+    def __str__(self) -> str:
+        kind, plain = self.cls.__name__, normal(self.wanted)
+        known = [word for word in dir(self.cls) if not word.startswith("_")]
+        right = ATTRIBUTES.get((kind, plain)) or next(
+            (word for word in (plain, *SYNONYMS.get(plain, ())) if word in known), None
+        )
+        if right is None:
+            right = next(iter(get_close_matches(plain, known, 1)), None)
+        hint = f": did you mean {right!r}?" if right and not self.wanted.startswith("_") else ""
+        return f"{kind!r} object has no attribute {self.wanted!r}{hint}"
+
+
+def _no_attribute(self: Any, name: str) -> Any:
+    raise NoAttribute(type(self), name)
 
 
 def _answered(function: Callable[..., Any], label: str, *, owned: bool = False) -> Any:
@@ -348,6 +374,25 @@ NAMES: dict[str, str] = {
     **dict.fromkeys(("gaussseidel",), "NSGS"),
     **dict.fromkeys(("error",), "DrystoneError"),
 }
+
+
+# What is tried on objects and has another name here, or another home.
+ATTRIBUTES: dict[tuple[str, str], str] = {
+    ("World", "add"): "add_body", ("World", "add_box"): "add_body", ("World", "step"): "Simulation",
+    ("World", "add_sphere"): "add_body", ("World", "add_plane"): "add_ground",
+    ("World", "add_floor"): "add_ground", ("World", "run"): "Simulation(world).run",
+    ("World", "simulate"): "Simulation(world).run", ("World", "create_body"): "add_body",
+    ("World", "add_constraint"): "add_joint", ("World", "remove"): "remove_body",
+    ("Scene", "run"): "simulation().run", ("Scene", "step"): "simulation().step",
+    ("Scene", "simulate"): "simulation().run", ("Scene", "sim"): "simulation",
+    ("Simulation", "simulate"): "run", ("Simulation", "dt"): "method.dt",
+    ("Simulation", "t"): "time", ("Simulation", "gravity"): "world.gravity",
+    ("Simulation", "positions"): "state.position", ("Simulation", "position"): "state.position",
+    ("Simulation", "velocity"): "state.velocity", ("Simulation", "velocities"): "state.velocity",
+    ("Simulation", "add_body"): "world.add_body", ("Simulation", "save"): "record",
+    ("Simulation", "get_body"): "body", ("Simulation", "forces"): "contacts",
+    ("BodyView", "inertia"): "mass", ("BodyView", "rotation"): "orientation",
+}  # fmt: skip
 
 
 def warn_user(text: str, category: type[Warning]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
@@ -71,6 +72,14 @@ class World:
         self._version = 0
         self._warned: set[str] = set()
         self.gravity = (0.0,) * (self._dim - 1) + (-9.81,) if gravity is None else gravity
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A slip of the keyboard must not be silent: ``world.gravty = ...``."""
+        if type(self) is World and name[0] != "_" and name != "gravity":
+            near = get_close_matches(name, ["gravity"], 1)
+            hint = f": did you mean {near[0]!r}?" if near else ": gravity is what can be set"
+            raise ModelError(f"World has no attribute {name!r}{hint}")
+        object.__setattr__(self, name, value)
 
     @property
     def gravity(self) -> tuple[float, ...]:

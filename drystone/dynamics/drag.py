@@ -15,10 +15,10 @@ import numpy as np
 from drystone.dynamics import check
 from drystone.dynamics.forces import BoundForce, Force, Names, index
 from drystone.dynamics.frames import moment, rotation, rotations, spin_velocity, turned
-from drystone.errors import ModelError
+from drystone.errors import ModelError, SimulationError
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
-from drystone.values import real, text
+from drystone.values import real, reals, text
 
 PACE = 12.0  # [rad/s] of a mass on a grip's spring, where the step allows it
 STABLE = 0.4  # greatest pace times step: forces are those of a step's start
@@ -77,11 +77,27 @@ class _Drags:
         arm = turned(rotations(state.orientation[self.body]), self.point - model.centre[self.body])
         velocity = state.velocity[self.body]
         speed = velocity[:, :dim] + spin_velocity(velocity[:, dim:], arm)
-        target = np.array([drag.target for drag in self.drags], float)
+        target = self._targets(state.time, dim)
         pull = k * (target - state.position[self.body] - arm) - c * speed
         size = np.linalg.norm(pull, axis=1, keepdims=True)
         pull *= np.minimum(1.0, np.divide(limit, size, out=np.ones_like(size), where=size > 0))
         np.add.at(out, self.body, np.concatenate([pull, moment(arm, pull)], axis=1))
+
+    def _targets(self, t: float, dim: int) -> Floats:
+        """(n, dim); users may set them at any time, to anything."""
+        target = reals([drag.target for drag in self.drags])
+        if (
+            target is None
+            or target.shape != (len(self.drags), dim)
+            or not np.isfinite(target).all()
+        ):
+            for drag in self.drags:
+                owner = f"Drag of {check.body_name('Drag', drag.body)!r} at t = {t:.9g} s"
+                try:
+                    check.vector(owner, "target", drag.target, dim)
+                except ModelError as error:
+                    raise SimulationError(str(error)) from None
+        return np.asarray(target)
 
     def potential(self, model: Model, state: State) -> float:
         return 0.0

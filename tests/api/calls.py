@@ -491,8 +491,7 @@ def run_cases():
             duration=1.0, view={}, title="x",
         ),
         "decompose": plain(
-            ds.decompose, vertices=TETRA, faces=FACES, method="auto", max_parts=4, resolution=1000,
-            tolerance=0.5,
+            ds.decompose, vertices=TETRA, faces=FACES, method="auto", max_parts=4, tolerance=0.5,
         ),
         "decompose_polygon": plain(ds.decompose_polygon, points=SQUARE),
         "MassProperties.moved": method(
@@ -537,4 +536,4 @@ def callable_names():
 
 # Made by the package itself, for its users to read.
 READ_ONLY = ("StepReport", "EnergyLedger", "Conditions", "Trajectory", "Comparison", "Sweep",
-             "Solution", "MassProperties", "Scene", "Snapshot", "Alternative")  # fmt: skip
+             "Solution", "MassProperties", "Scene", "Snapshot", "Alternative", "RunSummary")  # fmt: skip

@@ -1,6 +1,8 @@
 """Words of other engines and of habit: each is answered by ours, or simply understood."""
 
+import copy
 import inspect
+import re
 import warnings
 from importlib import import_module
 
@@ -128,6 +130,83 @@ def test_a_type_error_inside_a_call_stays_what_it_is():
 def test_signatures_are_those_of_the_source():
     assert list(inspect.signature(ds.Box).parameters) == ["lx", "ly", "lz"]
     assert "position" in inspect.signature(ds.World.add_body).parameters
+
+
+ATTRIBUTES = {
+    "add_box": (world, "add_box", "add_body"),
+    "gravty": (world, "gravty", "gravity"),
+    "run of a scene": (lambda: ds.scene("incline"), "run", "simulation().run"),
+    "dt": (lambda: ds.Simulation(world()), "dt", "method.dt"),
+    "pos": (lambda: ds.Simulation(world()).body("a"), "pos", "position"),
+    "timestep": (ds.TimeStepping, "timestep", "dt"),
+}
+
+
+@pytest.mark.parametrize("guess", ATTRIBUTES)
+def test_an_attribute_that_does_not_exist_names_one_that_does(guess):
+    make, name, right = ATTRIBUTES[guess]
+    thing = make()
+    assert not hasattr(thing, name)
+    with pytest.raises(AttributeError, match=re.escape(f"did you mean {right!r}?")):
+        getattr(thing, name)
+    assert getattr(thing, "_private", None) is None
+    copy.copy(thing)  # asks for names that are not there
+
+
+def test_a_slip_in_what_is_set_is_not_silent():
+    here = world()
+    with pytest.raises(ds.ModelError, match="did you mean 'gravity'"):
+        here.gravty = (0, 0, 0)
+
+    class Mine(ds.World):
+        """Users' own worlds have what they like."""
+
+    mine = Mine()
+    mine.title = "mine"
+    assert mine.title == "mine"
+
+
+def test_a_target_that_is_set_wrong_is_an_error_of_the_run():
+    here = world()
+    drag = ds.Drag("a", (0, 0, 1), stiffness=1.0)
+    here.add_force(drag)
+    sim = ds.Simulation(here)
+    sim.step()
+    for target in ("up", (0, 0), (0, 0, float("nan")), None):
+        drag.target = target
+        with pytest.raises(ds.SimulationError, match=r"Drag of 'a' at t = .*target"):
+            sim.step()
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), float("nan"), 1e300, "1", None, True, [1]])
+def test_numbers_that_are_none(value):
+    """Samples of what the fuzz test draws, by name."""
+    for call in (
+        lambda: ds.Disk(value),
+        lambda: ds.Box(1, value, 1),
+        lambda: ds.World().add_body(ds.Sphere(1), mass=value) if value is not None else ds.Disk(0),
+        lambda: ds.World(gravity=(0, 0, value)) if value is not True else ds.Disk(0),
+        lambda: ds.RegularPolygon(5, value),
+    ):
+        with pytest.raises(ds.ModelError):
+            call()
+
+
+def test_lists_that_are_empty_or_ragged():
+    for call in (
+        lambda: ds.decompose_polygon([]),
+        lambda: ds.decompose_polygon([[0, 0], [1]]),
+        lambda: ds.Polygon([]),
+        lambda: ds.ConvexPolyhedron([[], []]),
+        lambda: world().add_body(ds.Sphere(1), orientation=[]),
+        lambda: world().add_body(ds.Sphere(1), orientation=[[1, 0], [0]]),
+        lambda: ds.Compound([(ds.Sphere(1), (0, 0, 0), [])]),
+        lambda: world().add_body(ds.Sphere(1), mass=1, inertia=[[1, 0], [0]]),
+        lambda: world().add_force(ds.Drag("a", (0, 0, 1), limit="strong")),
+        lambda: world().add_force(ds.Drag("a", (0, 0, 1), limit=float("nan"))),
+    ):
+        with pytest.raises(ds.ModelError):
+            call()
 
 
 def test_every_synonym_leads_somewhere():

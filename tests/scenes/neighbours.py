@@ -204,8 +204,9 @@ def run(world, method, steps, time=1.0):
             out.unsolved += not report.ok
             out.ledger = max(out.ledger, abs(report.energy.unexplained) / lively)
             out.depth = max(out.depth, report.infeasibility / out.size)
-            fast = float(np.abs(sim.state.velocity[:, : world.dim]).max(initial=0.0))
-            out.travel = max(out.travel, fast * method.dt / out.size)
+            v, dim = np.abs(sim.state.velocity), world.dim
+            fast = v[:, :dim].max(initial=0.0) + out.size * v[:, dim:].max(initial=0.0)
+            out.travel = max(out.travel, float(fast) * method.dt / out.size)
             out.joints = max(out.joints, report.joint_error / min(out.size, 1.0))
         out.depth = max(out.depth, sim.infeasibility / out.size)
         out.end = sim.state.position.copy()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NEVER = 1e9  # [s]
 HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
+MOST_RETRIES = 50  # halvings of a step: beyond, its length is rounding of its time
 CHOICES: dict[str, tuple[str, ...]] = {
     "formulation": ("coulomb", "convex"),
     "restitution": ("none", "newton", "poisson", "poisson-shortcut"),
@@ -121,8 +122,9 @@ class TimeStepping:
                 raise OptionError(
                     f"TimeStepping.{switch} = {getattr(self, switch)!r}: expected True or False"
                 )
-        if not (isinstance(self.retries, int) and self.retries >= 0):
-            raise OptionError(f"TimeStepping.retries = {self.retries!r}: expected a count >= 0")
+        if not 0 <= self.retries <= MOST_RETRIES:
+            most = f"expected a count from 0 to {MOST_RETRIES}"
+            raise OptionError(f"TimeStepping.retries = {self.retries!r}: {most}")
         count = isinstance(self.halvings, int) and not isinstance(self.halvings, bool)
         if self.halvings is not None and not (count and 0 <= self.halvings <= DEEPEST):
             raise OptionError(
