@@ -298,7 +298,7 @@ _HOMES: dict[str, str] = {
     "InteriorPoint": "solvers.interior_point",
 }
 
-_READ = ("StepReport", "EnergyLedger", "Conditions", "Solution")  # made at every step, to be read
+_READ = ("StepReport", "EnergyLedger", "Conditions", "Event", "Impulse", "Solution")  # made often
 
 __all__ = ["__version__", "scenes", *_HOMES]
 

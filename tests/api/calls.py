@@ -535,5 +535,7 @@ def callable_names():
 
 
 # Made by the package itself, for its users to read.
-READ_ONLY = ("StepReport", "EnergyLedger", "Conditions", "Trajectory", "Comparison", "Sweep",
-             "Solution", "MassProperties", "Scene", "Snapshot", "Alternative", "RunSummary")  # fmt: skip
+READ_ONLY = (
+    "StepReport", "EnergyLedger", "Conditions", "Trajectory", "Comparison", "Sweep", "Solution",
+    "MassProperties", "Scene", "Snapshot", "Alternative", "RunSummary", "Event", "Impulse",
+)  # fmt: skip
