@@ -54,7 +54,7 @@ class Lock:
         self.path = _real(path)
         self.asked = path
         self.place = self.path.with_name(f".{self.path.name}.lock")
-        self._data = -1
+        self._data, self._sure = -1, True
         self._file = self._take()
         _held.add(self)
         try:
@@ -64,7 +64,8 @@ class Lock:
         except BaseException:
             self.release()
             raise
-        for part in self.path.parent.glob(f".{_quoted(self.path.name)}.*.part"):
+        left = self.path.parent.glob(f".{_quoted(self.path.name)}.*.part") if self._sure else ()
+        for part in left:
             if part != self.part:  # of killed runs: whoever makes one has the lock
                 part.unlink(missing_ok=True)
 
@@ -109,6 +110,7 @@ class Lock:
             except OSError as error:
                 if error.errno in WITHOUT:
                     _warn(self.asked, error)
+                    self._sure = False
                     return file
                 os.close(file)
                 if error.errno in TAKEN:
