@@ -21,6 +21,9 @@ from drystone.kernels.kinematics.codes import (
     VERTEX,
 )
 
+LEVEL = 1e-12  # sine of a tilt: an end that is tilted by less has no lowest point
+DIGITS = 1e-14  # rounding of a direction across the axis
+
 CAPSULE, CYLINDER, CONE = 13, 14, 15  # codes of drystone.geometry.kinds; a test compares them
 
 
@@ -49,6 +52,7 @@ def _place(kind, h, r, q, m, size):
     if at_end and rho < wide - near:
         return (FACE, ON_FACE, piece) if flat else (VERTEX, OFF, piece)
     if at_end:
+        flat = flat and m[0] * m[0] + m[1] * m[1] <= LEVEL * LEVEL
         return RIM, (ON_FACE | AT_BORDER if flat else 0), 3 + piece
     return SMOOTH, 0, 0
 
@@ -95,7 +99,8 @@ def features_round(which, kind, geom, x, R, first, numbers, p, frame, E, D, feat
         rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
         found, mark, number = _place(kind[o], h, r, q, m, size)
         off = abs(q[0] * m[1] - q[1] * m[0]) / rho if rho > NEAR * size else 0.0
-        if found == RIM and off > STEEP:
+        tilt = np.sqrt(m[0] * m[0] + m[1] * m[1])
+        if found == RIM and off > STEEP * tilt + DIGITS:
             found, mark = VERTEX, mark | OFF  # a point of a ring, not the lowest of the rim
         c[0], c[1] = 1.0, 0.0
         if rho > NEAR * size:

@@ -74,6 +74,7 @@ class Adams(OdeSolver):
     past: earlier times and rates, the latest last; order: to begin with.
     """
 
+    n_stages = 2  # evaluations of one trial
     t: float
     y: Floats
 

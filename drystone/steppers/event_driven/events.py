@@ -18,10 +18,12 @@ from drystone.constraints.kinematics import frames_and_velocities
 from drystone.constraints.rows import select
 from drystone.geometry import kinds
 from drystone.model import Contacts, State
+from drystone.steppers.event_driven import sweep
 from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.scene import same_pose
 from drystone.steppers.event_driven.settle import OFTEN
+from drystone.steppers.event_driven.ties import along
 from drystone.steppers.event_driven.touch import Rows
 from drystone.types import Bools, Floats
 
@@ -34,16 +36,18 @@ TURNED = 0.1  # of the slip speed: slip against the direction of friction, the s
 SAME = 1e-6  # of a body's size: a contact that is found again under another name
 BEGUN = 1e-5  # [m/s]: slip that keeps the direction in which it began, at most
 NONE = 1e-13  # of a body's size: a gap that is none
+FOLLOWS = 1e-6  # relative: acceleration of a row that follows from others
 PART = 0.3  # of what conditions of L may be violated by, and
 FINE = 1e-3  # of the slip speed: how well their ends are located
 KEPT = 0.3  # of how much nearer they come: of the way to where a contact is lost
 INSTANT = 1e-10  # [s]: the same of what is there or not: contacts, pieces of surfaces
 LAW = ("pull", "press", "cone")
-HEARD = ("gap", "limit")  # what ends phases that make no progress
-LIGHT = ("gap", "slip", "grow", "turn", "set")  # what needs no forces to be looked at
+HEARD = ("gap", "flush", "limit")  # what ends phases that make no progress
+LIGHT = ("gap", "flush", "slip", "grow", "turn", "set")  # what needs no forces to be looked at
 ENDS = {
-    "gap": "touch", "limit": "limit", "pull": "release", "press": "touch", "cone": "slip",
-    "slip": "stick", "grow": "slip", "turn": "turn", "set": "contacts", "piece": "border",
+    "gap": "touch", "flush": "touch", "limit": "limit", "pull": "release", "press": "touch",
+    "cone": "slip", "slip": "stick", "grow": "slip", "turn": "turn", "set": "contacts",
+    "piece": "border", "row": "joints",
 }  # fmt: skip
 
 PIECED = np.zeros(max(kinds.NAMES) + 1, bool)  # by kind: whose curvature jumps
@@ -61,15 +65,27 @@ class Probe:
     t: float
     now: Evaluation | None = None
     found: Contacts | None = None
+    state: State | None = None
+    reach: Floats | None = None
     values: dict[Name, float] = field(default_factory=dict)
     rates: dict[Name, float] = field(default_factory=dict)
     joins: list[str] = field(default_factory=list)
+    _look: sweep.Look | None = None
 
     def seen(self, state: State) -> Contacts | None:
         """What the detector said of this state, if this probe is of it."""
         if self.now is None or self.t != state.time or not same_pose(self.now.state, state):
             return None
         return self.found
+
+    def look(self, count: int) -> sweep.Look:
+        """Pairs of geoms that were found; count: of all geoms."""
+        if self.state is None or self.found is None:
+            raise ValueError("nothing was looked for")
+        if self._look is None:
+            reach = np.zeros(count) if self.reach is None else self.reach
+            self._look = sweep.Look(self.state, sweep.Pairs.of(self.found, count), reach)
+        return self._look
 
     def violated(self, quiet: bool = False) -> list[Name]:
         """Names of violated conditions; quiet: of gaps and limits alone."""
@@ -120,6 +136,14 @@ class Watch:
         geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
         self.pieced: Bools = PIECED[kind[geom]] & mode.closed[: start.nr, None]
         self._pieced = bool(self.pieced.any())
+        self._spare = mode.spare_joints
+        which, away = mode.held.leans(mode.held.began, start.contacts)
+        low = np.minimum(away, 0.0) - NONE * mode.held.scene.size
+        # by contact: its height where the phase begins, if it is below the plane, and how high the
+        # rim may be where there is no lowest point
+        level = mode.held.level_heights()
+        ends = zip(which.tolist(), low.tolist(), level.tolist(), strict=True)
+        self._tips = {i: (c, h) for i, c, h in ends if mode.closed[i]}
 
     @property
     def calm(self) -> bool:
@@ -130,12 +154,19 @@ class Watch:
         """Conditions at a state; margin (ng,) [m]: how far around geoms to look; now: its forces,
         if they are known."""
         scene = self.mode.held.scene
-        return self.conditions(state, scene.contacts(state, np.maximum(margin, scene.near)), now)
+        reach = np.maximum(margin, scene.near)
+        return self.conditions(state, scene.contacts(state, reach), now, reach)
 
-    def conditions(self, state: State, found: Contacts, now: Evaluation | None = None) -> Probe:
-        """Conditions at a state where the detector found these contacts."""
+    def conditions(
+        self,
+        state: State,
+        found: Contacts,
+        now: Evaluation | None = None,
+        reach: Floats | None = None,
+    ) -> Probe:
+        """Conditions at a state where the detector found these contacts, within a reach."""
         now = now or self.mode.evaluate(state, found)
-        out = Probe(state.time, now, found)
+        out = Probe(state.time, now, found, state, reach)
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for kind, margins in zip(LAW, self.mode.margins(now), strict=True):
@@ -144,9 +175,17 @@ class Watch:
             values = (margins + slack)[there].tolist()
             out.values.update(zip(zip(repeat(kind), there.tolist()), values, strict=True))
         self._slips(now.rows.kin.frame, now.rows.state.u[:, 1:], out)
+        self._flush(state, now.rows.contacts, out)
         self._lost(found, now.rows.contacts, now.rows.lost, out)
         self._borders(now, out)
+        self._rows(now, out)
         return out
+
+    def doubt(self, a: Probe, b: Probe) -> int:
+        """Whether bodies may have met between two probes, as ``Sweep`` has it."""
+        tool, own = self.mode.held.scene.sweep, self.mode.held.start
+        touching = (own.geom_a * tool.count + own.geom_b)[self.mode.closed[: len(own)]]
+        return tool.doubt(a.look(tool.count), b.look(tool.count), touching, self.touch)
 
     def light(self, state: State, margin: Floats) -> Probe | None:
         """A probe without forces: gaps, slips, contacts that are lost; None with joints whose
@@ -154,10 +193,12 @@ class Watch:
         mode, scene = self.mode, self.mode.held.scene
         if scene.joints is not None and scene.joints.acting.size:
             return None
-        found = scene.contacts(state, np.maximum(margin, scene.near))
+        reach = np.maximum(margin, scene.near)
+        found = scene.contacts(state, reach)
         own, lost = mode.held.contacts(state, found)
-        out = Probe(state.time)
+        out = Probe(state.time, None, found, state, reach)
         self._gaps(state, found, own, out)
+        self._flush(state, own, out)
         self._lost(found, own, lost, out)
         if self.slips:
             frame, u = frames_and_velocities(mode.held.body, state.position, state.velocity, own)
@@ -190,10 +231,12 @@ class Watch:
     def tiny(self, name: Name) -> float:
         """A violation of this condition that is none."""
         kind = name[0]
-        if kind in ("gap", "limit"):
+        if kind in ("gap", "flush", "limit"):
             return NONE * self.mode.held.scene.size
         if kind in ("slip", "grow"):
             return FINE * self.mode.tolerances.slip
+        if kind == "row":
+            return FOLLOWS
         if kind == "turn":
             return PART * self.mode.sliding.aside * self.slow
         return PART * self._slack(name) if kind in LAW else 0.0
@@ -222,6 +265,15 @@ class Watch:
             else:
                 out.values["gap", key] = gap - float(self.floor[i])
                 out.rates["gap", key] = float(rate[j])
+
+    def _flush(self, state: State, own: Contacts, out: Probe) -> None:
+        """Flat ends on one point of their rim: the one across meets the plane too."""
+        if not self._tips:
+            return
+        which, away = self.mode.held.leans(state, own)
+        for i, c in zip(which.tolist(), away.tolist(), strict=True):
+            if i in self._tips:
+                out.values["flush", i] = c - self._tips[i][0]
 
     def _alias(self, own: Contacts, found: Contacts, j: int) -> bool:
         """Whether contact j is a closed one under another name."""
@@ -280,11 +332,24 @@ class Watch:
         for i in (~lost & closed & (moved > scene.jump)).nonzero()[0].tolist():
             out.values["set", i] = scene.jump - float(moved[i])
         for i in (lost & closed).nonzero()[0].tolist():
+            if i in self._tips and out.values["flush", i] <= self._tips[i][1]:
+                continue  # the point of a rim that ends with its tilt
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
             out.values["set", i] = SAME * scene.size - float(away.min()) if away.size else -1.0
             if out.values["set", i] >= 0.0:
                 out.joins.append(mode.held.names[i])
+
+    def _rows(self, now: Evaluation, out: Probe) -> None:
+        """Rows of joints that followed from the others as the phase began, as those of a linkage at
+        a dead point do: where they no longer do they have forces of their own."""
+        if self._spare.size == 0:
+            return
+        ties = now.rows.jointed.ties
+        a = along(ties.J, ties.body, now.acceleration)
+        size = max(np.abs(a).max(), np.abs(ties.bias).max(), np.abs(now.acceleration).max())
+        for i in self._spare.tolist():
+            out.values["row", i] = FOLLOWS * size - abs(float(a[i] + ties.bias[i]))
 
     def _borders(self, now: Evaluation, out: Probe) -> None:
         """Closed contacts on another piece of a surface than at the start: its curvature jumps

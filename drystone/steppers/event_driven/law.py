@@ -10,7 +10,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg.lapack import dgesv
+from scipy.linalg.lapack import dgecon, dgesv
 
 from drystone.kernels import event_forces as kernels
 from drystone.steppers.event_driven.forces.index_set import solved
@@ -19,6 +19,13 @@ from drystone.types import Floats, Ints
 if TYPE_CHECKING:
     from drystone.model import Model
     from drystone.steppers.event_driven.forces import Forces
+
+
+WEAK = 1e-9  # reciprocal condition below which rows may depend on each other
+# Of the largest singular value, units scaled out: what rows still resist, about the square of how
+# far a linkage is from a dead point [rad]. There it is free to go either way, and goes on as it
+# moves; closer to it a row's force would be that of its rounding.
+RANK = 1e-10
 
 
 class Law:
@@ -101,7 +108,9 @@ def _unknown(B: Floats, load: Floats, share: Floats) -> Floats:
     """Forces f with B'f = load: those that share the load, the only ones, or the least."""
     if load.size < B.shape[0]:
         return solved(B.T, load, share)
-    _, _, f, info = dgesv(B.T, load)
-    if info != 0 or not np.isfinite(f).all():
-        f = np.linalg.lstsq(B.T, load, rcond=1e-12)[0]
-    return np.asarray(f)
+    lu, _, f, info = dgesv(B.T, load)
+    if info == 0 and dgecon(lu, np.abs(B).sum(axis=1).max(initial=0.0))[0] > WEAK:
+        return np.asarray(f)
+    unit = np.sqrt(np.maximum(np.abs(B.diagonal()), 1e-300))
+    scaled = B.T / unit[:, None] / unit
+    return np.asarray(np.linalg.lstsq(scaled, load / unit, rcond=RANK)[0] / unit)

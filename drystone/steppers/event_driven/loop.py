@@ -23,6 +23,7 @@ from drystone.steppers.event_driven.settle import Books, Settler
 from drystone.steppers.event_driven.sleep import Island, islands_from, snapshot_of
 from drystone.steppers.event_driven.storm import Storms, largest
 from drystone.steppers.event_driven.stretched import Stretched
+from drystone.steppers.event_driven.sweep import GRAZED, MAYBE
 from drystone.steppers.event_driven.tables import islands_at_rest
 from drystone.steppers.event_driven.told import over, told
 from drystone.steppers.event_driven.vector import CONSTRAINT, Layout
@@ -30,8 +31,6 @@ from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats
 
 INTEGRATORS: dict[str, Any] = {"dop853": DOP853, "rk45": RK45, "adams": Adams}
-SAMPLES = 32  # looks into one step of fast bodies
-TRAVEL = 0.5  # of the smallest body's size between two looks
 PATIENCE = 12  # events without progress before conditions are looked at less closely
 MANY = 40  # events in a frame after which contacts rest, stick and stop turning ten times earlier
 LOOSEST = 4  # times ten, at most
@@ -39,6 +38,8 @@ PROGRESS = 1e-11  # [s]
 EARLIER = 4  # rounds of an event's time
 AGAIN = 2  # more rounds of forces for what is closed and stopped, where these were
 PAST = 1e-8  # past a bound, relative to the largest of their island
+TAKEN = 500.0  # times rtol, of the kinetic energy: what closing contacts may take in a phase, or
+LEAST = 5e-6  # of it, whichever is more
 STALLS = 1e-4  # of the kinetic energy: what beginning a phase may take, beside what is slow
 
 
@@ -67,6 +68,7 @@ class Loop:
         self._stored: Snapshot | None = None  # a phase that does
         self._history: History | None = None
         self._flat: tuple[str, ...] = ()
+        self._taken = 0.0  # by closing contacts in this phase of the frame [J]
         self._waiting: list[Island] = []
 
     def advance(self, state: State, until: float, books: Books) -> State:
@@ -210,7 +212,7 @@ class Loop:
     def _run(self, phase: Phase, state: State, until: float, stuck: int) -> State:
         """The state at the end of a phase, or at `until`."""
         mode, watch = phase.mode, phase.watch
-        self.phase, phase.books = phase, self.books
+        self.phase, phase.books, self._taken = phase, self.books, 0.0
         y = self.layout.pack(state, self.work)
         self.last = phase.go_on(state)
         phase.accept(state.time, y, self.last)
@@ -218,8 +220,9 @@ class Loop:
         solver = self._solver(phase, state.time, y, until, flat)
         longest = 0.0
         while solver.status == "running":
-            t = solver.t
+            t, tried = solver.t, self.books.evaluations
             self._step(phase, solver)
+            tried = self.books.evaluations - tried
             longest = max(longest, solver.t - t)
             path = StepPath(solver)
             after = self._accept(phase, solver)
@@ -229,12 +232,19 @@ class Loop:
             event, probe = self._look(watch, path, after, prior, margin, stuck)
             if event is not None:
                 return self._end(phase, path, event, margin)
+            self._check_taken(phase, after)
             self.last = self.last if probe is None else probe.now
             lame = not mode.smooth and self.settler.exact  # forces at the edge of an index set
             if probe is None or probe.now is None or lame or self._renamed(probe, stuck):
                 return self._keep(after, solver.y)
             flattens = not flat and phase.paths.flat(probe.now).any()
             if flattens or self.storms.count_step(solver.t, mode, probe.now):
+                return self._keep(after, solver.y)
+            if self.storms.count_trials(solver.t, mode, tried / solver.n_stages - 1.0):
+                self.books.say(
+                    f"{mode.method.solver.name}: forces jump from one evaluation to the next, "
+                    f"{tried} of them in a step of {solver.t - t:.1e} s"
+                )
                 return self._keep(after, solver.y)
             phase.accept(solver.t, solver.y, probe.now)
             self._tell(mode, probe.now)
@@ -311,9 +321,34 @@ class Loop:
         check_closed(self.scene, close(phase.mode, state, phase.targets), state)
         stop(phase.mode, state)
         work = solver.y[self.layout.work].copy()
-        work[CONSTRAINT] += self.scene.energy(state) - before
+        taken = self.scene.energy(state) - before
+        work[CONSTRAINT] += taken
+        self._taken += taken
         solver.y = self.layout.pack(state, work)
         return state
+
+    def _check_taken(self, phase: Phase, state: State) -> None:
+        """What closing contacts takes from the energy in steps that are accepted is of the size of
+        the integrator's error. Where a contact point races over a surface so flat that no number
+        tells where on it the point is, it is not, and the run ends before anything moves wrongly;
+        elsewhere the report says so."""
+        taken, kinetic = abs(self._taken), energy(self.scene.model, state)[0]
+        if taken <= max(TAKEN * self.rtol, LEAST) * kinetic + self.settler.little:
+            return
+        rims = phase.mode.held.on_rims  # these whirl, and miss the tolerance by no more
+        flat = [name for name in self._flat if name not in rims]
+        if flat:
+            raise SimulationError(
+                f"at t = {state.time:.6g} s contact {', '.join(flat)} crosses a spot that is "
+                f"too flat: its orientation does not tell any more where the contact point is, and "
+                f"to close the contact would change the energy by {self._taken:.3g} J. Surfaces "
+                "flatter than x^4 (a superquadric with an exponent under 0.45) cannot be rolled "
+                "over by events: use ds.TimeStepping, or a rounder shape"
+            )
+        self.books.say(
+            f"closing contacts and joints changed the energy by {self._taken:.3g} J at "
+            f"t = {state.time:.6g} s, more than the integrator's error"
+        )
 
     def _look(
         self,
@@ -335,23 +370,38 @@ class Loop:
             self.books.evaluations += 1
             return watch.probe(there, margin)
 
+        def sure(a: Probe, b: Probe) -> tuple[Probe, Probe] | None:
+            """The first event between two legal probes, if there is one."""
+            doubt = watch.doubt(a, b)
+            if doubt == MAYBE:
+                m = look(0.5 * (a.t + b.t), True)
+                if not m.violated(quiet):
+                    return sure(a, m) or sure(m, b)
+                first = first_event(watch, look, a, m, quiet)
+                return sure(a, first[0]) or first
+            for t in dips(a, b) if doubt == GRAZED else []:
+                m = look(t, True)
+                if m.violated(quiet):
+                    return first_event(watch, look, a, m, quiet)
+            return None
+
         self.books.evaluations += 1
         end = watch.probe(after, margin)
-        fast = float(margin.max(initial=0.0)) / (TRAVEL * self.scene.least)
-        inside = [] if end.violated(quiet) and fast <= 1.0 else dips(prior, end)
-        count = min(int(fast) + 1, SAMPLES)
-        inside += [prior.t + (end.t - prior.t) * k / count for k in range(1, count)]
         left = prior
-        for t in sorted(set(inside)):
+        for t in dips(prior, end):
             middle = look(t)
             if middle.violated(quiet):
-                a, b = first_event(watch, look, left, middle, quiet)
-                return (a, b), None
+                last = first_event(watch, look, left, middle, quiet)
+                return sure(left, last[0]) or last, None
+            event = sure(left, middle)
+            if event is not None:
+                return event, None
             left = middle
         if end.violated(quiet):
-            a, b = first_event(watch, look, left, end, quiet)
-            return (a, b), None
-        return None, end
+            last = first_event(watch, look, left, end, quiet)
+            return sure(left, last[0]) or last, None
+        event = sure(left, end)
+        return (event, None) if event is not None else (None, end)
 
     def _end(
         self, phase: Phase, path: StepPath, event: tuple[Probe, Probe], margin: Floats
@@ -363,7 +413,7 @@ class Loop:
         kinds = sorted({name[0] for name in names})
         t = illegal.t
         near = illegal.t - legal.t <= 1e-12 * max(1.0, abs(t))
-        if near and set(kinds) <= {"gap", "limit"} and legal.values.keys() >= set(names):
+        if near and set(kinds) <= {"gap", "flush", "limit"} and legal.values.keys() >= set(names):
             t = legal.t  # what appears from nowhere is seen on the other side only
         for _ in range(EARLIER):
             y = path(t)
@@ -391,8 +441,15 @@ class Loop:
         """The event of conditions of this kind; a joint that presses on a stop is at its limit."""
         held = mode.held
         n = len(held.names)
+        joints = self.scene.model.joints
         if kind == "limit":
             ends = {"limit": [held.scene.joint_name(action) for action in who]}
+        elif kind == "row" and joints is not None and self.scene.joints is not None:
+            own = self.scene.joints.held  # rows of coordinates that are held come after the others
+            ends = {ENDS[kind]: [
+                joints.names[int(joints.row_joint[i])] if i < joints.nr
+                else held.scene.joint_name(int(own[i - joints.nr])) for i in who
+            ]}  # fmt: skip
         elif kind == "press":
             ends = {"touch": [held.title(i) for i in who if i < n]}
             ends["limit"] = [held.title(i) for i in who if i >= n]

@@ -21,7 +21,7 @@ from drystone.steppers.event_driven.forces.compute import contact_motion
 from drystone.steppers.event_driven.law import Law
 from drystone.steppers.event_driven.touch import Held, Rows
 from drystone.steppers.event_driven.vector import FRICTION, LOADS
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Ints
 
 STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
 
@@ -103,6 +103,17 @@ class Mode:
             self._island[own] = k
             if L is not None:
                 self._pressing[own], self._sticking[own] = L.closed, L.stick
+
+    @property
+    def spare_joints(self) -> Ints:
+        """Rows of joints that follow from others of their island, as its index set has it."""
+        out = [np.empty(0, np.int64)]
+        for part in self.forces.islands:
+            if part.index_set is not None and part.system.joints.size:
+                first = part.system.m - part.system.joints.size
+                own = np.arange(first, part.system.m)
+                out.append(part.system.joints[~np.isin(own, part.index_set.rows)])
+        return np.concatenate(out)
 
     @property
     def signature(self) -> tuple[object, ...]:

@@ -68,7 +68,7 @@ class Phase:
         """Forces at the present state, as another frame begins with it."""
         last = self.last
         if last is not None and last.found is not None and last.t != state.time:
-            self.last = self.watch.conditions(state, last.found)
+            self.last = self.watch.conditions(state, last.found, None, last.reach)
         now = self.mode.evaluate(state)
         if self.fast is not None:
             self.fast.follow(now)
@@ -88,6 +88,7 @@ class Phase:
     def accept(self, t: float, y: Floats, now: Evaluation) -> None:
         """Go on from (t, y), where forces are known."""
         self._known = t, y.copy(), now
+        self.mode.held.follow(now.state, now.rows.contacts)
         if self.fast is not None:
             self.fast.follow(now, anew=False)
 
@@ -130,6 +131,7 @@ class Phase:
         }  # fmt: skip
         if last is not None and last.now is not None:
             parts |= {"found": last.found, "own": last.now.rows.contacts}
+            out["reach"] = last.reach
         for name, part in parts.items():
             out |= within(name, asdict(part))
         return {name: value for name, value in out.items() if value is not None}
@@ -151,5 +153,6 @@ class Phase:
         out = cls(mode, state, known["targets"], layout, touch, float(known["slow"]))
         scene.turns = turns
         held.put(now, Contacts(**part_of(known, "own")))
-        out.last = out.watch.conditions(now, Contacts(**part_of(known, "found")))
+        found = Contacts(**part_of(known, "found"))
+        out.last = out.watch.conditions(now, found, None, known.get("reach"))
         return out

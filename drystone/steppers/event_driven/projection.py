@@ -15,6 +15,7 @@ from drystone.errors import SimulationError
 from drystone.kernels.event_forces import add_rows, equations, responses
 from drystone.kernels.island_sweeps import label_contacts
 from drystone.model import State
+from drystone.steppers.event_driven.law import RANK
 from drystone.steppers.event_driven.mode import Mode
 from drystone.steppers.event_driven.scene import Scene
 from drystone.steppers.event_driven.touch import Closing
@@ -138,7 +139,7 @@ def _solved(body: Ints, J: Floats, P: Floats, moves: Bools, mine: Ints, goal: Fl
     scaled[flat], scaled[:, flat] = 0.0, 0.0
     rhs = np.where(flat, 0.0, goal / unit)
     pivots = np.zeros(n, np.int32)
-    _, y, _, _, info = dgelsy(scaled, rhs, pivots, 1e-11, 4 * n + 64)
+    _, y, _, _, info = dgelsy(scaled, rhs, pivots, RANK, 4 * n + 64)
     if info != 0:
         raise SimulationError("the projection onto closed contacts and joints failed")
     return np.asarray(y[:n, 0] if y.ndim == 2 else y[:n]) / unit

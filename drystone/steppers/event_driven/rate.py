@@ -38,6 +38,7 @@ class Rate:
     def __init__(self, mode: Mode, layout: Layout, template: State) -> None:
         held, scene = mode.held, mode.held.scene
         self.scene, self.layout, self.model = scene, layout, scene.model
+        self._held = held
         self._chosen(mode)
         model, n, d = self.model, self.contacts.size, self.model.dim
         dof, N = model.dof, n * d + self.nj
@@ -190,7 +191,7 @@ class Rate:
             s.geom_a, s.geom_b, s.feature, s.count[stage.CONTACTS], self._key, s.point, s.normal,
             s.gap, self._index, self._p, self._n, self._C,
         )  # fmt: skip
-        return not lost
+        return not lost and self._held.same_rims(self.contacts, self._n, R)
 
     def _jacobians(self, state: State, point: Floats, frame: Floats) -> None:
         n, d, dof = point.shape[0], self.model.dim, self.model.dof

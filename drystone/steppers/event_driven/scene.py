@@ -28,7 +28,9 @@ from drystone.kernels.joints_coupled import (
     UPPER,
 )
 from drystone.model import Contacts, Model, State
+from drystone.steppers.event_driven.caps import Caps
 from drystone.steppers.event_driven.sleep import Sleepers
+from drystone.steppers.event_driven.sweep import Sweep
 from drystone.steppers.event_driven.ties import Acts, JointRates, Ties
 from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
@@ -65,15 +67,14 @@ class Jointed:
 class Scene:
     """The model, its detector and its sizes."""
 
-    def __init__(self, model: Model, detector: Detector) -> None:
+    def __init__(self, model: Model, detector: Detector, touch: float, rtol: float) -> None:
         self.model, self.detector = model, detector
+        self.caps, self.sweep = Caps(model, touch, rtol), Sweep(model)
         self.sizes = bodies.radii(model)
         solid = np.isfinite(self.sizes) & (self.sizes > 0)  # a body may have no shape
         finite = self.sizes[solid]
         self.size = float(np.median(finite)) if finite.size else 1.0
         self.jump = JUMP * self.size
-        moving = self.sizes[(model.inverse_mass > 0) & solid]
-        self.least = float(moving.min(initial=np.inf))
         radius = model.geoms.radius
         self.near = NEAR * np.where(np.isfinite(radius), radius, 0.0)
         joints = model.joints
@@ -90,6 +91,8 @@ class Scene:
         """Contacts nearer than margin[a] + margin[b], (ng,) [m]; every: of sleeping bodies too."""
         x, R = bodies.geom_poses(self.model, state)
         found = self.detector.contacts(x, R, self.near if margin is None else margin)
+        if self.caps.any:
+            found = self.caps.sorted(found, x, R)
         if every or not self.sleepers:
             return found
         return select(found, self.sleepers.apart(found))
@@ -178,9 +181,17 @@ class Scene:
             v, w = state.velocity[:, :dim], state.velocity[:, dim:]
             now = np.sqrt((v**2).sum(axis=1)) + size * np.sqrt((w**2).sum(axis=1))
             speed = np.maximum(speed, now)
+        for i, (linear, angular) in self.sweep.fastest(before.time, after.time).items():
+            reach_of = size[i] if np.isfinite(self.sizes[i]) else self._farthest(before, i)
+            speed[i] = max(speed[i], linear + reach_of * angular)
         moved = np.sqrt(((after.position - before.position) ** 2).sum(axis=1))
         reach: Floats = np.maximum(h * speed, moved) + 2.0 * touch
         return np.asarray(1.2 * reach[self.model.geoms.body])
+
+    def _farthest(self, state: State, i: int) -> float:
+        """How far from body i any surface is that can meet it [m]."""
+        away = np.sqrt(((state.position - state.position[i]) ** 2).sum(axis=1))
+        return float((away + np.where(np.isfinite(self.sizes), self.sizes, 0.0)).max())
 
     def stored(self, state: State) -> float:
         """Energy in springs [J]."""

@@ -171,7 +171,9 @@ class Settler:
         on = acts.loaded | (acts.gap <= self.touch)
         while True:
             found = self.scene.contacts(state)
-            touching = select(found, found.gap <= self.touch)
+            caps = self.scene.caps
+            touching = select(found, (found.gap <= self.touch) | caps.level(found, state))
+            touching = caps.fastest(touching, state, self.tolerances.normal)
             if not self.scene.sleepers.wake(touching):
                 break
         held = Held(self.scene, state, touching, acts.action[on])

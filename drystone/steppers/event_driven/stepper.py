@@ -77,7 +77,7 @@ class EventStepper:
             raise ValueError("no detector")
         o = self.options
         self.model, self.detector = model, self._detector
-        scene = Scene(model, self.detector)
+        scene = Scene(model, self.detector, o.touch, o.rtol)
         scene.turns = turns
         tolerances = Tolerances(normal=o.rest_speed, slip=o.slip_speed)
         settler = Settler(

@@ -88,6 +88,14 @@ class Storms:
             return False
         return self.event(t, largest(mode), 1.0 / STEPS)
 
+    def count_trials(self, t: float, mode: Mode, rejected: float) -> bool:
+        """Note a step of a phase whose forces have no index set, by the trials that the integrator
+        rejected before it: each is like an event; whether a storm begins with it. A law whose
+        forces jump from one evaluation to the next makes steps ever shorter."""
+        if mode.smooth or rejected <= 0.0:
+            return False
+        return self.event(t, largest(mode), rejected)
+
     def event(self, t: float, contacts: int, weight: float = 1.0) -> bool:
         """Note an event in an island of so many contacts; whether a storm begins with it."""
         calm = (t - self.since) / WINDOW

@@ -84,6 +84,11 @@ class Stretched:
         )  # fmt: skip
 
     @property
+    def n_stages(self) -> int:
+        """Evaluations of one trial."""
+        return int(self._within.n_stages)
+
+    @property
     def y(self) -> Floats:
         y: Floats = self._within.y[:-1]
         return y

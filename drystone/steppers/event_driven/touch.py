@@ -16,10 +16,12 @@ import numpy as np
 from drystone.constraints.kinematics import ContactKinematics, Feature, jacobians
 from drystone.constraints.kinematics.local import Fill, LocalShapes, Sides
 from drystone.constraints.rows import select
+from drystone.dynamics import bodies
 from drystone.dynamics.frames import rotations, turned
 from drystone.kernels.event_state import match
 from drystone.kernels.kinematics import codes
 from drystone.model import Contacts, State
+from drystone.steppers.event_driven.caps import Rims
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
 from drystone.steppers.event_driven.scene import Jointed, Loads, Scene, same_pose, same_state
 from drystone.steppers.event_driven.ties import Acts, along
@@ -101,6 +103,51 @@ class Held:
         self._known: tuple[State, bool, Rows, dict[Slip | None, Rows]] | None = None
         self._closing: tuple[State, Floats | None, Closing] | None = None
         self._there = self.began, contacts, np.zeros(len(contacts), bool)
+        self._rims: Rims | None = None
+        self._recent = self.began, contacts
+        self.follow(self.began, contacts)
+
+    def follow(self, state: State, contacts: Contacts) -> None:
+        """A state is accepted: lowest points of rims are told by where they are in it."""
+        caps = self.scene.caps
+        if not caps.any:
+            return
+        x, R = bodies.geom_poses(self.scene.model, state)
+        rims = caps.rims(contacts, x, R).only_lowest()
+        self._rims = rims if rims.index.size else None
+        if self._rims is not None:
+            self._recent, self._continued = (state.copy(), contacts), None
+
+    def leans(self, state: State, contacts: Contacts) -> tuple[Ints, Floats]:
+        """Contacts of this set that are lowest points of rims, and how far the points across are
+        over the plane [m]: negative where the end leans the other way than it did."""
+        rims = self._rims
+        if rims is None:
+            return np.empty(0, np.int64), np.empty(0)
+        R = bodies.geom_poses(self.scene.model, state)[1]
+        return rims.index, rims.across(self.sides.geom, contacts.normal[rims.index], R)
+
+    @property
+    def on_rims(self) -> frozenset[str]:
+        """Names of the contacts of ``leans``."""
+        rims = self._rims
+        return frozenset() if rims is None else frozenset(self.names[i] for i in rims.index)
+
+    def level_heights(self) -> Floats:
+        """(n,) heights across their ends at which the contacts of ``leans`` are lost [m]."""
+        return np.empty(0) if self._rims is None else self.scene.caps.limit(self._rims.radius)
+
+    def same_rims(self, chosen: Ints, normal: Floats, R: Floats) -> bool:
+        """Whether the lowest points among contacts `chosen` (n,), with these normals, are those of
+        the state that was accepted last, moved on: not across their ends, and of tilted ones."""
+        rims = self._rims
+        if rims is None:
+            return True
+        every = np.zeros((len(self.keys), 3))
+        every[chosen] = normal
+        away = rims.across(self.sides.geom, every[rims.index], R)
+        mine = np.isin(rims.index, chosen)
+        return bool((away > self.scene.caps.limit(rims.radius))[mine].all())
 
     def title(self, who: Any) -> str:
         """What users call a contact, by its number here or its key, or an action: its joint."""
@@ -114,10 +161,12 @@ class Held:
         contacts, lost = self.contacts(state)
         if not lost.any():
             self.start, self.began, self._continued = contacts, state.copy(), None
+            self.follow(state, contacts)
 
     def put(self, state: State, contacts: Contacts) -> None:
         """Where the contacts of this set are at a state, without looking for them."""
         self._there = state.copy(), contacts, np.zeros(len(contacts), bool)
+        self.follow(state, contacts)
 
     def contacts(self, state: State, found: Contacts | None = None) -> tuple[Contacts, Bools]:
         """The contacts of this set at a state, in order, and which had to be continued.
@@ -139,6 +188,13 @@ class Held:
         index = np.full(n, -1)
         there = (place >= 0).nonzero()[0]
         index[place[there]] = there
+        rims = self._rims
+        if rims is not None:  # on the other side of its end it is another point
+            R = bodies.geom_poses(self.scene.model, state)[1]
+            normal = np.zeros((n, 3))
+            normal[place[there]] = found.normal[there]
+            away = rims.across(self.sides.geom, normal[rims.index], R) < 0.0
+            index[rims.index[away]] = -1
         lost = index < 0
         if not lost.any():
             return select(found, index), lost
@@ -292,6 +348,9 @@ class Held:
         corner = (kin.feature[np.arange(owner.size), owner] == Feature.FACE) & (
             other == Feature.VERTEX
         )
+        if self._rims is not None:
+            corner[self._rims.index] = True
+            owner[self._rims.index] = 1 - self._rims.side
         return Continued(local, normal, owner, corner)
 
     def _shapes(self, lost: Bools) -> Fill:
@@ -316,7 +375,8 @@ class Held:
     def _continue(self, state: State) -> Contacts:
         start = self.start
         if self._continued is None:
-            self._continued = self._fixed(self.began, start)
+            recent = (self.began, start) if self._rims is None else self._recent
+            self._continued = self._fixed(*recent)
         fixed = self._continued
         R = rotations(state.orientation)
         p = [

@@ -174,3 +174,34 @@ def test_a_die_that_tumbles_with_friction_keeps_its_books():
         assert report.infeasibility < 1e-9
     assert {"curvature", "stick"} <= kinds
     assert abs(unexplained) < 1e-7
+
+
+def section(exponent, t=0.3):
+    """World of a superquadric of semi-axes 1, 0.8, 0.6 that stands on |x|^n + |z / 0.6|^n = 1,
+    n = 2 / exponent, turned by t: its height is the support function of that section."""
+    n = 2 / exponent
+    q = n / (n - 1)
+    high = (np.sin(t) ** q + (0.6 * np.cos(t)) ** q) ** (1 / q)
+    world = ds.World(gravity=(0, 0, -G))
+    world.add_ground(friction=0)
+    world.add_body(
+        ds.Superquadric(1, 0.8, 0.6, exponent, 0.7), name="body", mass=1.0, inertia=(0.3,) * 3,
+        friction=0, position=(0, 0, high), orientation=(np.cos(t / 2), 0, -np.sin(t / 2), 0),
+    )  # fmt: skip
+    return world, G * high
+
+
+@pytest.mark.parametrize("exponent", [0.5, 0.35, 0.1])
+def test_flat_spots_are_crossed_with_all_energy_or_refused(exponent):
+    """Flatter than x^4 an angle of 1e-16 does not tell where on it the contact point is."""
+    world, before = section(exponent)
+    sim = ds.Simulation(world, method=ds.EventDriven(dt=0.05))
+    if exponent == 0.5:
+        for _ in range(7):
+            sim.step()
+        assert sum(sim.energy) == pytest.approx(before, rel=1e-6)
+        return
+    with pytest.raises(ds.SimulationError, match=r"contact body/ground.* crosses a spot that is"):
+        sim.run(0.35)
+    assert sum(sim.energy) == pytest.approx(before, rel=1e-6), "nothing moved wrongly"
+    assert angle(sim) < 0, "it is where the last frame ended"

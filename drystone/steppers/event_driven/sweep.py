@@ -1,0 +1,191 @@
+"""What can have met between two looks: conservative bounds on the gaps of pairs of geoms.
+
+Two convex bodies are apart along their normal n by their gap. Held fixed, n goes on to separate
+them by at least that gap, plus n.(motion of A's centre less that of B's), less what their turning
+can bring closer. So a gap at each end of an interval bounds it from below all through, and a pair
+for which both bounds together stay above zero has not met. Where they do not, the interval is
+looked into and halved. It ends where bodies have moved by a tenth of the thinner one's half width:
+none can have passed through the other in between, and what grazes it shows in its gap's rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.geometry import kinds
+from drystone.model import Contacts, Geoms, Model, State
+from drystone.types import Bools, Floats, Ints
+
+APART, MAYBE, GRAZED = 0, 1, 2
+
+PART = 0.1  # of the thinner geom's half width: motion in which nothing passes through it
+SPARE = 1.5  # times the bend of a path at constant acceleration, and
+FASTER = 1.1  # times the turning at its ends: what smooth motion between two looks is within
+TRAVEL = 0.5  # of the smaller geom: turning of bodies that touch, between two looks
+LOOKS = 10  # at a prescribed motion in an interval; nothing else is known of it
+UNEVEN = 0.6180339887498949  # looks at times that no period fits
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Pairs of geoms at an instant: key (n,) ascending, a * ng + b; gap (n,) the least of their
+    contacts [m], normal (n, dim) its normal."""
+
+    key: Ints
+    gap: Floats
+    normal: Floats
+
+    @classmethod
+    def of(cls, found: Contacts, count: int) -> Pairs:
+        key = found.geom_a * count + found.geom_b
+        order = np.lexsort((found.gap, key))
+        first = np.ones(order.size, bool)
+        first[1:] = key[order][1:] != key[order][:-1]
+        least = order[first]
+        return cls(key[least], found.gap[least], found.normal[least])
+
+
+@dataclass(slots=True)
+class Look:
+    """A state, and the pairs of geoms that were found near each other in it: others are farther
+    apart than the sum of their reach (ng,) [m]."""
+
+    state: State
+    pairs: Pairs
+    reach: Floats
+
+
+class Sweep:
+    """The geoms of a model as bounds see them: thin (ng,) half of the least width [m]; arm (ng,)
+    how far from the body's centre its turning moves a surface [m]; plain (ng,): convex."""
+
+    def __init__(self, model: Model) -> None:
+        geoms = model.geoms
+        self.model, self.count = model, len(geoms)
+        self.body = geoms.body
+        self.thin = np.array([_thin(geoms, g) for g in range(self.count)])
+        away = np.sqrt((geoms.offset**2).sum(axis=1))
+        self.radius: Floats = geoms.radius
+        ball = np.isin(geoms.kind, (kinds.SPHERE, kinds.DISK))
+        self.arm: Floats = away + np.where(ball, 0.0, geoms.radius)
+        self.plain: Bools = np.asarray(geoms.kind != kinds.BOWL)
+
+    def fastest(self, t0: float, t1: float) -> dict[int, tuple[float, float]]:
+        """Greatest speeds [m/s] and turning rates [rad/s] of prescribed bodies in an interval."""
+        out, dim = {}, self.model.dim
+        for i, motion in self.model.motions:
+            rates = np.array([motion.velocity(t, 0.0) for t in _times(t0, t1)])
+            linear, angular = (np.sqrt((v**2).sum(axis=1)).max() for v in np.split(rates, [dim], 1))
+            out[i] = float(linear), float(angular)
+        return out
+
+    def doubt(self, a: Look, b: Look, touching: Ints, touch: float) -> int:
+        """Whether geoms that are apart at two looks may have met in between: APART, MAYBE, or
+        GRAZED, if none can have passed through another one.
+
+        One of the looks reaches as far as bodies can move, so that pairs which were found at
+        neither cannot meet. touching: keys of pairs with contacts that press: the others have
+        gaps of their own, and turn by half their size at most between two looks.
+        """
+        key = np.union1d(a.pairs.key, b.pairs.key)
+        if key.size == 0 or not a.state.time < b.state.time:
+            return APART
+        g = np.stack([key // self.count, key % self.count], axis=1)
+        shift, turned, bend, wobble = self._relative(a.state, b.state, g)
+        loss = turned + 4.0 * bend
+        size = np.sqrt((shift**2).sum(axis=1))
+        plain: Bools = np.asarray(self.plain[g].all(axis=1))
+        bounds, across = [], np.zeros(key.size)
+        for look, sign in ((a, 1.0), (b, -1.0)):
+            pairs = look.pairs
+            gap, rate = look.reach[g].sum(axis=1), -size - loss
+            at = np.minimum(np.searchsorted(pairs.key, key), max(pairs.key.size - 1, 0))
+            known = np.flatnonzero(np.isin(key, pairs.key))
+            gap[known] = pairs.gap[at[known]]
+            along = sign * (pairs.normal[at[known]] * shift[known]).sum(axis=1)
+            across[known] = np.abs(along)
+            rate[known] = np.where(plain[known], along - loss[known], rate[known])
+            bounds.append((gap - wobble, rate))
+        own = np.isin(key, touching)
+        width = np.where(own, TRAVEL * self.radius[g].min(axis=1), PART * self.thin[g].min(axis=1))
+        fine = np.where(own, across, size) + loss + wobble <= width
+        near: Bools = own | (_lowest(*bounds[0], *bounds[1]) < -touch)
+        if (near & ~fine).any():
+            return MAYBE
+        return GRAZED if (near & ~own).any() else APART
+
+    def _relative(self, a: State, b: State, g: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+        """Of pairs of geoms g (n, 2) between two states: motion of A's centre less that of B's
+        (n, dim); what turning moves surfaces, at most; how far paths are from straight, at constant
+        acceleration, and of prescribed ones, which may be so at once: (n,) each [m]."""
+        dim, dt, body = self.model.dim, b.time - a.time, self.body[g]
+        moved = b.position - a.position
+        change = b.velocity[:, :dim] - a.velocity[:, :dim]
+        bend = SPARE * dt / 8.0 * np.sqrt((change**2).sum(axis=1))
+        turns = [np.sqrt((s.velocity[:, dim:] ** 2).sum(axis=1)) for s in (a, b)]
+        turn, wobble = FASTER * np.maximum(*turns), np.zeros_like(bend)
+        for i, motion in self.model.motions:
+            if not (body == i).any():
+                continue
+            times = np.array(_times(a.time, b.time))
+            place = np.array([motion.pose(t)[0] for t in times])
+            straight = a.position[i] + np.outer((times - a.time) / dt, moved[i])
+            rates = np.array([motion.velocity(t, 0.0)[dim:] for t in times])
+            bend[i] = 0.0
+            wobble[i] = SPARE * float(np.sqrt(((place - straight) ** 2).sum(axis=1)).max())
+            turn[i] = FASTER * float(np.sqrt((rates**2).sum(axis=1)).max())
+        shift = moved[body[:, 0]] - moved[body[:, 1]]
+        arm = self.arm[g]
+        wide = ~np.isfinite(arm)
+        if wide.any():  # what turning moves of a plane, next to the other body
+            away = a.position[body[:, 0]] - a.position[body[:, 1]]
+            far = np.sqrt((away**2).sum(axis=1)) + np.sqrt((shift**2).sum(axis=1))
+            arm = np.where(wide, far[:, None] + np.where(wide, 0.0, arm)[:, ::-1], arm)
+        turned = (np.minimum(turn[body] * dt, 2.0) * arm).sum(axis=1)
+        return shift, turned, bend[body].sum(axis=1), wobble[body].sum(axis=1)
+
+
+def _lowest(g0: Floats, a0: Floats, g1: Floats, a1: Floats) -> Floats:
+    """Least value over s from 0 to 1 of the greater of g0 + s a0 and g1 + (1 - s) a1: it is convex,
+    so at an end or where they cross."""
+    ends = np.minimum(np.maximum(g0, g1 + a1), np.maximum(g0 + a0, g1))
+    both = a0 + a1
+    s = np.divide(g1 + a1 - g0, both, out=np.zeros_like(both), where=both != 0.0)
+    inside = (s > 0.0) & (s < 1.0)
+    out: Floats = np.where(inside, np.minimum(ends, g0 + s * a0), ends)
+    return out
+
+
+def _times(t0: float, t1: float) -> list[float]:
+    """Both ends, and times in between."""
+    return [t0, t1, *(t0 + (t1 - t0) * ((k * UNEVEN) % 1.0) for k in range(1, LOOKS))]
+
+
+def _thin(geoms: Geoms, g: int) -> float:
+    """Half of a geom's least width [m]."""
+    kind, n = int(geoms.kind[g]), geoms.numbers[geoms.first[g] : geoms.first[g + 1]]
+    if kind in (*kinds.UNBOUNDED, kinds.BOWL):
+        return np.inf
+    if kind in (kinds.CAPSULE, kinds.CAPSULE_2D):
+        return float(n[1])
+    if kind == kinds.POLYGON:
+        corners = n.reshape(-1, 2)
+        side = np.roll(corners, -1, axis=0) - corners
+        out = np.stack([side[:, 1], -side[:, 0]], axis=1) / np.hypot(*side.T)[:, None]
+        return 0.5 * _width(corners, out)
+    if kind == kinds.POLYHEDRON:
+        nv = int(geoms.ints[geoms.first_int[g]])
+        return 0.5 * _width(n[: 3 * nv].reshape(-1, 3), n[3 * nv :].reshape(-1, 4)[:, :3])
+    if kind == kinds.CONE:
+        return 0.5 * float(n[0] * n[1] / np.hypot(n[0], n[1]))
+    if kind == kinds.SURFACE:
+        return 0.1 * float(geoms.radius[g])
+    return float(n[: 3 if kind != kinds.CYLINDER else 2].min())
+
+
+def _width(corners: Floats, normal: Floats) -> float:
+    """Least extent of a polytope along the normals of its faces."""
+    along = corners @ normal.T
+    return float((along.max(axis=0) - along.min(axis=0)).min())

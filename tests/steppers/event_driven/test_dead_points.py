@@ -1,0 +1,71 @@
+"""Linkages that fall through a configuration in which their joints say too little: by energy.
+
+A parallelogram of equal opposite bars has one degree of freedom, the angle of its cranks. Flat, it
+could go on as a parallelogram or fold; by inertia it goes on as it moves.
+"""
+
+from math import cos, sin
+
+import numpy as np
+import pytest
+
+import drystone as ds
+
+G = 9.81
+
+
+def parallelogram(angle, masses, crank=1.0, coupler=2.0):
+    world = ds.World(planar=True, gravity=(0, -G))
+    c, s = crank * cos(angle), crank * sin(angle)
+    left, right, bar = masses
+    for name, mass, x in (("left", left, 0.0), ("right", right, coupler)):
+        at = (x + c / 2, s / 2)
+        shape = ds.Rectangle(crank, 0.02)
+        world.add_body(shape, name=name, mass=mass, position=at, orientation=angle, layer=())
+    world.add_body(
+        ds.Rectangle(coupler, 0.02), name="bar", mass=bar, position=(c + coupler / 2, s), layer=()
+    )
+    world.add_joint(ds.Pin("left", "world", anchor=(0, 0), name="a"))
+    world.add_joint(ds.Pin("right", "world", anchor=(coupler, 0), name="b"))
+    world.add_joint(ds.Pin("bar", "left", anchor=(c, s), name="c"))
+    world.add_joint(ds.Pin("bar", "right", anchor=(c + coupler, s), name="d"))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("masses", "angle", "crank", "dt"),
+    [((1, 1, 1), 1.0, 1.0, 0.02), ((1, 3, 2), 1.0, 1.0, 0.05), ((1, 2, 1), 0.3, 0.1, 0.02)],
+)
+def test_a_passive_parallelogram_passes_its_flat_configuration(masses, angle, crank, dt):
+    """Speeds by energy on the way, both cranks alike, and a bound on the work of a frame."""
+    sim = ds.Simulation(parallelogram(angle, masses, crank), method=ds.EventDriven(dt=dt))
+    left, right, bar = masses
+    inertia = crank**2 * ((left + right) * 0.25 + bar)
+    inertia += (left + right) * (crank**2 + 0.02**2) / 12
+    height = crank * ((left + right) * 0.5 + bar)
+    passed = 0.0
+    while sim.time < 1.0 * np.sqrt(crank):
+        report = sim.step()
+        a, b = sim.body("left"), sim.body("right")
+        assert a.orientation == pytest.approx(b.orientation, abs=1e-8)
+        fallen = G * height * (sin(angle) - sin(a.orientation))
+        speed = np.sqrt(2 * fallen / inertia)
+        assert abs(a.angular_velocity) == pytest.approx(speed, rel=1e-5, abs=1e-6)
+        assert report.evaluations < 4000
+        assert report.joint_error < 1e-10
+        passed = min(passed, a.orientation)
+    assert passed < -0.5, "through the flat one"
+
+
+def test_a_parallelogram_let_go_where_it_is_flat():
+    """One row of its joints follows from the others there, and no longer when it has moved."""
+    sim = ds.Simulation(parallelogram(0.0, (1, 2, 1)), method=ds.EventDriven(dt=0.05))
+    before = sum(sim.energy)
+    kinds = set()
+    for _ in range(10):
+        report = sim.step()
+        kinds |= {event.kind for event in report.events}
+        assert report.evaluations < 20000
+    assert sum(sim.energy) == pytest.approx(before, abs=1e-3)
+    assert sim.body("left").orientation < -0.5
+    assert "joints" in kinds
