@@ -39,7 +39,7 @@ SCRATCH = {
         "rows*", "solved*", "work*", "detector.*", "_detector.*", "jointed.coordinates*",
         "jointed.wrench*", "jointed.held*", "jointed._work*", "jointed.opened", "jointed._again",
         "jointed._before", "jointed.projection.error", "solver.rest", "bouncer.rest",
-        "jointed.projection.solver.rest",
+        "jointed.projection.solver.rest", "jointed.thinned*",
     ],
     # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
     # be laid to rest, are kept in another form
@@ -60,7 +60,7 @@ SCRATCH["EventStepper"] += [
 ]
 # the pipeline in Python shares what is kept; arrays of joints are this step's
 SCRATCH["CompiledJoints"] = [
-    *SCRATCH["Compiled"], *SCRATCH["Stepper"], "_python*", "_fell*", "_read",
+    *SCRATCH["Compiled"], *SCRATCH["Stepper"], "_python*", "_fell*", "_read", "buffers.parts*",
     *(f"buffers.j.{name}*" for name in (
         "place", "at_*", "change", "push", "free", "tie", "mean", "impulse", "value",
         "last", "act_*", "S", "axes", "inverse", "bend", "arms", "gap", "stiff", "inertia",
