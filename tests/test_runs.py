@@ -2,11 +2,17 @@
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.kernels.step import names as the
+from drystone.kernels.step.loop import tally
+from drystone.steppers.time_stepping.aid import METHODS
+from drystone.steppers.time_stepping.reading import write_report
+from drystone.steppers.totals import Totals
 
 INF = float("inf")
 
@@ -294,3 +300,34 @@ def test_comparisons_and_sweeps_count_and_tell():
     with pytest.warns(ds.StepWarning, match="1 of 1 points"):
         swept = ds.sweep("ellipse-drop", {"mu": "0.3"}, duration=1.5, jobs=1)
     assert "deeper" in swept.trouble[0]
+
+
+@pytest.mark.kernels
+def test_the_kernel_and_python_add_up_steps_alike():
+    """Reports of every kind, also with residuals that are no numbers."""
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="ball", position=(0, 0.1))
+    sim = ds.Simulation(world)
+    one, rng = sim.step(), np.random.default_rng(0)
+    total = np.zeros(the.TOTALS)
+    total[the.T_FIRST], total[the.T_MAX_DEPTH] = np.inf, 0.01
+    total[[the.T_BODY, the.T_DEEP_A, the.T_DEEP_B]] = -1.0
+    counted, row, names = Totals(ds.RunSummary(max_depth=0.01)), np.zeros(the.REPORT), ("a", "b")
+    for k in range(200):
+        report = replace(
+            one, time=0.1 * k, retries=int(rng.integers(0, 2)), deepest=(0, 1),
+            residual=float(rng.choice([np.nan, rng.random()])), unsolved_body=int(rng.integers(2)),
+            status=rng.choice([ds.Status.SOLVED, ds.Status.STALLED]),
+            infeasibility=float(rng.random()), relative_depth=float(rng.exponential(0.005)),
+        )  # fmt: skip
+        if report.ok:
+            report = replace(report, unsolved_body=-1)
+        write_report(report, METHODS, row)
+        tally(row, total)
+        counted.add(report, names)
+    looped = Totals(ds.RunSummary(max_depth=0.01))
+    looped.add_loop(total, report.time, names)
+    assert looped.summary == counted.summary
+    assert 0 < counted.unsolved < 200
+    assert 0 < counted.deep < 200

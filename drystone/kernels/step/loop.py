@@ -53,8 +53,10 @@ def tally(report, total):
         total[the.T_FIRST] = min(total[the.T_FIRST], report[the.R_TIME])
     if failed and total[the.T_BODY] < 0.0:
         total[the.T_BODY] = report[the.UNSOLVED_BODY]
-    total[the.T_RESIDUAL] = max(total[the.T_RESIDUAL], report[the.RESIDUAL])
-    total[the.T_METRES] = max(total[the.T_METRES], report[the.INFEASIBILITY])
+    if report[the.RESIDUAL] > total[the.T_RESIDUAL]:  # what is no number is no worst
+        total[the.T_RESIDUAL] = report[the.RESIDUAL]
+    if report[the.INFEASIBILITY] > total[the.T_METRES]:
+        total[the.T_METRES] = report[the.INFEASIBILITY]
     if report[the.DEPTH] > total[the.T_DEPTH]:
         total[the.T_DEPTH] = report[the.DEPTH]
         total[the.T_DEEP_A], total[the.T_DEEP_B] = report[the.DEEP_A], report[the.DEEP_B]
