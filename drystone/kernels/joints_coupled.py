@@ -9,6 +9,8 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.joints import ANGLE_A, ANGLE_B, TWIST
 
+RESOLVED, COARSE = 1.0, 4.0  # (w h)^2 of springs that keep their energy, and of implicit ones
+
 LOWER, UPPER, HOLD, SPEED_MOTOR, POSITION_MOTOR, FRICTION, SPRING = range(7)
 
 
@@ -53,7 +55,8 @@ def action_rows(h, kind, coordinate, numbers, value, G, J, bias, soft, lower, up
         POSITION_MOTOR  place, F, gain, speed  x' = gain (place - x), no faster than speed; a gain
                                                above 1 / h would overshoot
         FRICTION        F                      x' = 0 if |force| <= F is enough
-        SPRING          k, c, rest             force -k (x + h x' - rest) - c x', at the step's end
+        SPRING          k, c, rest             force -k (x + h x' - rest) - c x', at the step's end;
+                                               ``keep_springs`` changes that
     """
     for i in range(kind.size):
         c, x = coordinate[i], value[coordinate[i]]
@@ -78,3 +81,58 @@ def action_rows(h, kind, coordinate, numbers, value, G, J, bias, soft, lower, up
             s = n1 + h * n0
             bias[i], soft[i] = n0 * (x - n2) / s, 1.0 / (h * s)
             lower[i], upper[i] = -np.inf, np.inf
+
+
+@kernel
+def keep_springs(
+    h, kind, numbers, coordinate, value, body, J, v, inverse_mass, inverse, bias, soft
+):
+    """Rows of springs become those of Newmark's mean, which neither makes nor loses energy.
+
+    The force is -k (x + h (x' - x_0') / 4 - rest) - c x', with the velocity x_0' at the start of
+    the step, v (nb, dof): the mean of the spring over three positions, stable at any stiffness. A
+    spring that the step does not resolve, (w h)^2 > RESOLVED with w^2 = k J M^-1 J', would ring for
+    ever: from there to COARSE it passes over to the implicit rows of ``action_rows``. inverse: of
+    the inertia, in world axes.
+    """
+    for i in range(kind.size):
+        if kind[i] != SPRING:
+            continue
+        speed, answer = _row(body[i], J[i], v, inverse_mass, inverse)
+        k, c = numbers[i, 0], numbers[i, 1]
+        implicit = (k * answer * h * h - RESOLVED) / (COARSE - RESOLVED)
+        implicit = min(max(implicit, 0.0), 1.0)
+        mean = 0.25 * (1.0 - implicit)
+        s = c + h * k * (implicit + mean)
+        stretch = value[coordinate[i]] - numbers[i, 2] - h * mean * speed
+        bias[i], soft[i] = k * stretch / s, 1.0 / (h * s)
+
+
+@kernel
+def _row(body, J, v, inverse_mass, inverse):
+    """J v and J M^-1 J' of a row on bodies (2,), -1 the world."""
+    speed, answer, dof = 0.0, 0.0, J.shape[1]
+    dim = 2 if dof == 3 else 3
+    for side in range(2):
+        b = body[side]
+        if b < 0:
+            continue
+        for e in range(dof):
+            speed += J[side, e] * v[b, e]
+        for e in range(dim):
+            answer += J[side, e] ** 2 * inverse_mass[b]
+        if dof == 3:
+            answer += J[side, 2] ** 2 * _turning(inverse, b, 0, 0)
+        else:
+            for e in range(3):
+                for f in range(3):
+                    answer += J[side, 3 + e] * _turning(inverse, b, e, f) * J[side, 3 + f]
+    return speed, answer
+
+
+@kernel
+def _turning(inverse, b, e, f):
+    """An entry of the inverse inertia of body b, (nb,) or (nb, 3, 3)."""
+    if inverse.ndim == 1:  # a constant for the compiler
+        return inverse[b]
+    return inverse[b, e, f]

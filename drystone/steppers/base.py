@@ -19,6 +19,9 @@ import numpy as np
 from drystone.model import Contacts, Model, State
 from drystone.types import Floats, Ints, Status
 
+# of what a ledger's parts move, and of the energy that is there: what rounding may leave
+UNEXPLAINED, ROUNDING = 1e-8, 1e-11
+
 
 @dataclass(frozen=True, slots=True)
 class EnergyLedger:
@@ -33,7 +36,7 @@ class EnergyLedger:
         all that collisions with restitution changed (``StepReport.impact_energy``).
     constraint: work of the gap correction (T8), r_n u_n', either sign.
     integration: error of the free motion, of order h^2 a step, of order h where bodies bounce.
-    unexplained: change minus all of these: rounding.
+    unexplained: change minus all of these: rounding, or the step is not SOLVED.
     """
 
     kinetic: float
@@ -49,6 +52,15 @@ class EnergyLedger:
     @property
     def total(self) -> float:
         return self.kinetic + self.potential
+
+    @property
+    def closes(self) -> bool:
+        """Whether the parts explain the change but for rounding: to 1e-8 of what they move, and
+        1e-11 of the energy that is there."""
+        parts = (self.loads, self.driving, self.friction, self.impact, self.constraint)
+        moved = abs(self.change) + abs(self.integration) + sum(abs(part) for part in parts)
+        held = self.kinetic + abs(self.potential)
+        return bool(abs(self.unexplained) <= UNEXPLAINED * moved + ROUNDING * held)
 
     @property
     def unexplained(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
-from drystone.kernels.joints_coupled import action_rows
+from drystone.kernels.joints_coupled import action_rows, keep_springs
 from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import names as the
 from drystone.kernels.step.choose import by_islands, collect
@@ -124,6 +124,10 @@ def tie(s, scan, j):
         action_rows(
             h, j.action_kind, j.action_coordinate, j.action_numbers, j.at_value, j.at_G, j.act_J,
             j.act_bias, j.act_soft, j.act_lower, j.act_upper,
+        )  # fmt: skip
+        keep_springs(
+            h, j.action_kind, j.action_numbers, j.action_coordinate, j.at_value, j.action_body,
+            j.act_J, s.v0, s.inverse_mass, s.inverse, j.act_bias, j.act_soft,
         )  # fmt: skip
     for i in range(n):
         b = j.joint[i]

@@ -73,6 +73,7 @@ class JointBuffers(Buffers):
             "block_sign": blocks.sign, "block_flip": flip, "turns": joints.start.copy(),
             "place": np.zeros(act.size, N), "row_block": _where(blocks, joints.nr),
             "action_joint": joints.coordinate_joint[joints.action_coordinate],
+            "action_body": np.ascontiguousarray(joints.coordinate_body[joints.action_coordinate]),
         }  # fmt: skip
 
     def _numbers(self) -> dict[str, np.ndarray]:

@@ -21,6 +21,7 @@ from drystone.constraints.joints.rows import (
 )
 from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
+from drystone.kernels.joints_coupled import keep_springs
 from drystone.kernels.step.joint_close import OPEN
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
@@ -97,6 +98,12 @@ class Jointed:
         acts = joint_extra_rows(work.model, work.state, work.h, q)
         if acts is not None and work.kick != work.h:
             acts = half_kick_rows(joints, acts, q, work.v0, work.h, work.drifts)
+        elif acts is not None:
+            keep_springs(
+                work.h, joints.action_kind, joints.action_numbers, joints.action_coordinate,
+                q.value, acts.body, acts.J, work.v0, work.model.inverse_mass,
+                work.inverse_inertia, acts.bias, acts.soft,
+            )  # fmt: skip
         return joint_blocks(work.model, work.state, work.h, d, q, stabilize, acts)
 
     def solve(

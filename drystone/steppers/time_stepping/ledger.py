@@ -31,6 +31,8 @@ def report(
     book, jump = _energy(work, rows, solved, hits, after, h)
     worst = np.maximum(solved.residual.max(axis=0, initial=0.0), hits.residual)
     status = solved.status if hits.status is Status.SOLVED else hits.status
+    if status is Status.SOLVED and not book.closes:
+        status = Status.INACCURATE
     work.stage("report")
     return StepReport(
         time=after.time,

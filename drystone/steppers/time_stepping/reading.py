@@ -33,10 +33,12 @@ def make_report(
     """A report from the numbers of ``kernels.step.names``; islands (n, 2): residuals, sizes."""
     values = row.tolist()
     bits = int(values[the.R_METHODS])
+    book = EnergyLedger(*values[ENERGY])
+    status = Status.SOLVED if book.closes else Status.INACCURATE
     return StepReport(
         time=values[the.R_TIME],
         dt=h,
-        status=Status.SOLVED if values[the.R_FAILED] < 0 else Status.MAX_ITERATIONS,
+        status=status if values[the.R_FAILED] < 0 else Status.MAX_ITERATIONS,
         residual=values[the.RESIDUAL],
         residual_unit=values[the.RESIDUAL_UNIT],
         iterations=int(values[the.R_ITERATIONS]),
@@ -44,7 +46,7 @@ def make_report(
         contacts=int(values[the.CONTACTS]),
         islands=int(values[the.R_ISLANDS]),
         infeasibility=values[the.INFEASIBILITY],
-        energy=EnergyLedger(*values[ENERGY]),
+        energy=book,
         conditions=Conditions(*values[CONDITIONS]),
         collisions=int(values[the.R_COLLISIONS]),
         impact_energy=values[the.IMPACT_ENERGY],

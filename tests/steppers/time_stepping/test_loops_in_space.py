@@ -1,6 +1,8 @@
 """Loops of hinges in space hold themselves many times over: they move as their twins in the plane,
 as closed forms say, or as energy says, whatever their heading."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -263,3 +265,48 @@ def test_loops_for_ten_thousand_steps(seed, options):
         if k < 4 and not options.get("joints"):
             size = max(report.energy.kinetic for report in reports)
             assert np.abs(energies - energies[0]).max() < 0.2 * size
+
+
+def test_books_that_do_not_close_are_no_solved_step():
+    whole = ds.Simulation(bars(four_bar(0.6))).step().energy
+    assert whole.closes
+    assert not replace(whole, change=whole.change + 1e-6).closes
+
+
+@pytest.mark.parametrize("method", [{}, {"order": 2}, {"sleeping": ds.Sleeping()}])
+@pytest.mark.parametrize(("rate", "planar"), [(2.0, True), (8.0, False)])
+def test_a_spring_without_damping_keeps_its_energy(method, rate, planar):
+    """A wheel on a hinge with a spring, for 2 s: its energy, and its speed by the cosine."""
+    world = ds.World(planar=planar, gravity=(0, 0) if planar else (0, 0, 0))
+    shape = ds.Disk(0.3) if planar else ds.Box(0.6, 0.6, 0.2)
+    world.add_body(shape, name="wheel", mass=2.0, layer=())
+    pull = {"anchor": (0, 0) if planar else (0, 0, 0)}
+    model = ds.Simulation(world).model
+    inertia = float(model.inertia[0] if planar else model.inertia[0][2, 2])
+    pace = 2 * np.pi * rate
+    pull["spring"] = (inertia * pace**2, 0.0)
+    if planar:
+        world.add_joint(ds.Pin("wheel", "world", **pull))
+    else:
+        world.add_joint(ds.Hinge("wheel", "world", axis=(0, 0, 1), **pull))
+    sim = ds.Simulation(world, ds.TimeStepping(**method))
+    sim.state.velocity[0, -1] = 1.0
+    start, most, speeds = 0.5 * inertia, 0.0, []
+    for _ in range(480):
+        report = sim.step()
+        speeds.append(sim.state.velocity[0, -1])
+        most = max(most, abs(report.energy.total / start - 1))
+        assert report.ok
+    assert most < 0.6 * pace / 240 + 1e-9
+    exact = np.cos(pace * (np.arange(480) + (0.5 if method.get("order") != 2 else 1.0)) / 240)
+    late = pace * 2.0 * (pace / 240) ** 2 / 12  # of second order: the mean of three positions
+    assert np.abs(np.array(speeds) - exact).max() < 1.2 * late + 1e-3
+
+
+def test_a_spring_that_no_step_resolves_does_not_ring():
+    world = ds.World(planar=True, gravity=(0, 0))
+    world.add_body(ds.Disk(0.3), name="wheel", mass=2.0, layer=(), angular_velocity=1.0)
+    world.add_joint(ds.Pin("wheel", "world", anchor=(0, 0), spring=(1e7, 0.0)))
+    sim = ds.Simulation(world)
+    sim.run(0.1)
+    assert abs(float(sim.state.velocity[0, 2])) < 1e-6
