@@ -106,6 +106,8 @@ def shortened(words):
     if takes and not words[1].endswith(".h5"):
         steps = 5 if "--record" in words else 1  # a recording has frames, for plots, every 1/60 s
         words = [*words, "--duration", str(steps * two_steps(words))]
+    if "--record" in words:
+        words = [*words, "--overwrite"]  # the folder holds what other pages recorded
     small = {"--size": "160x100", "--start": "0"}  # of recordings that are as short as the runs
     given = [part for name, value in small.items() if name in words for part in (name, value)]
     more = {"sweep": ["--jobs", "1"], "export": given}
