@@ -3,7 +3,7 @@
 | problem | methods, in order |
 |---|---|
 | friction, smooth cones | nsgs, newton, interior-point; rounds of nsgs and newton; lemke, admm |
-| the same, impulses large beside q | also: are all loaded contacts at rest (jam, ``_jammed``) |
+| the same, impulses large beside q | also: are all loaded contacts at rest (qp, ``_jammed``) |
 | the same, very large | nsgs, apgd, admm |
 | known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, interior-point, pgs |
 | LCP of at most 4 rows | all bases in one kernel call (enumerative), then as below |
@@ -29,8 +29,8 @@ from drystone.kernels import nsgs as kernels
 from drystone.kernels.tiny import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
-from drystone.solvers._jammed import JAMMED, at_rest, impulse_ratio
-from drystone.solvers.base import LEAST, Answer, Limits, Solver, Start
+from drystone.solvers._jammed import at_rest, nearly_jams
+from drystone.solvers.base import LEAST, REFINEMENTS, Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Status
 
@@ -78,6 +78,8 @@ class Auto(Solver):
             if method.refuses(problem) is not None:
                 continue
             if search.took(name, search.run(method, bool(options))) or limits.expired():
+                break
+            if search.refined > REFINEMENTS:
                 break
         return search.result()
 
@@ -182,6 +184,8 @@ class _Search:
         self.least = np.inf
         self.tol = limits.tol
         self.jam = False
+        self.rank = (True, np.inf)
+        self.refined = 0
         self.verdict: Answer | None = None
         self.methods: list[str] = []
         self.iterations = 0
@@ -206,6 +210,7 @@ class _Search:
         worst = residual
         if isinstance(self.problem, FrictionProblem) and residual <= self.limits.tol:
             worst = max(residual, *self.problem.optimality(answer.value, answer.dual))
+            self.refined += 1
             if worst > self.limits.tol:  # the methods that follow aim at a smaller residual
                 aim = 0.1 * residual * self.limits.tol / worst
                 self.tol = min(self.tol, max(aim, LEAST))
@@ -214,9 +219,10 @@ class _Search:
             return True
         if answer.status is Status.RAY and self.verdict is None:
             self.verdict = answer
-        if worst < self.least or self.best is None:
-            self.best, self.least = answer, worst
-        if residual <= self.limits.tol and name != "jam" and self._jams(answer):
+        rank = (not residual <= self.limits.tol, worst)
+        if rank < self.rank or self.best is None:
+            self.best, self.least, self.rank = answer, worst, rank
+        if residual <= self.limits.tol and self._jams(answer):
             return True
         return worst <= self.limits.tol
 
@@ -225,11 +231,13 @@ class _Search:
         problem = self.problem
         if self.jam or not isinstance(problem, FrictionProblem) or problem.matrix_free:
             return False
-        if impulse_ratio(problem, answer.value) < JAMMED:
+        form, dual = problem.form, answer.dual
+        u = form.velocities(problem.dual(answer.value) if dual is None else dual)
+        if not nearly_jams(form.impulses(answer.value), u, form.q, form.unit):
             return False
         self.jam = True
         held = at_rest(problem, answer.value, self.limits)
-        return held is not None and self.took("jam", Answer(held, Status.SOLVED, 1))
+        return held is not None and self.took("qp", Answer(held, Status.SOLVED, 1))
 
     def result(self) -> Answer:
         best = self.best if self.best is not None else self.verdict

@@ -22,12 +22,11 @@ import numpy as np
 from drystone.constraints.rows import Rows
 from drystone.kernels import status as code
 from drystone.kernels.island_sweeps import solve_islands
-from drystone.kernels.optimality import contact_optimality
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS, FrictionProblem
-from drystone.solvers._jammed import JAMMED, at_rest, impulse_ratio
-from drystone.solvers.base import Limits
+from drystone.solvers._jammed import at_rest, nearly_jams
+from drystone.solvers.base import Limits, Start
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.solve import solve
 from drystone.steppers.snapshot import Snapshot
@@ -45,7 +44,6 @@ AT_A_TIME, PAYS = 4, 0.1  # Newton steps on a large island, and to what part of 
 # must bring it to be followed by more
 LONGEST = 1024  # steps between two tries of Newton on large islands
 POLISH, POLISHING = 1e-4, 3  # part of that tolerance, and Newton steps that try to reach it
-SURE = 1e-12  # gap up to which velocities are sure: 10^-6 of those without impulses
 CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
 # must not creep: an error of a step is there again in the next one's warm start
 
@@ -249,24 +247,22 @@ class IslandSolver:
             out.r[lo:hi], out.residual[k] = r, both
         if ended is not Status.SOLVED and not large:
             self._regularised(rows, k, out, steps)
-        if not jointed:
+        if not jointed and self.options.formulation == "convex":
             self._jammed(rows, k, out, given[0])
         return True
 
     def _jammed(self, rows: Rows, k: int, out: Solved, W: BlockMatrix) -> None:
-        """Bring island k to rest where impulses large beside its velocities hide that it moves.
+        """Bring island k of the convex law to rest where impulses that are large beside its
+        velocities hide that it moves.
 
-        The gap bounds the square of the velocities' error, which the residual does not see.
+        The residual does not see their error (``solvers._jammed``).
         """
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
-        r, q, mu, unit = out.r[lo:hi], out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi]
-        law, key = LAWS[self.options.formulation], (0,) * rows.d
-        if not contact_optimality(key, r, W.product(r, q), q, mu, unit, law)[1] > SURE:
+        r, q, unit = out.r[lo:hi], out.q[lo:hi], rows.unit[lo:hi]
+        if not nearly_jams(r, W.product(r, q), q, unit):
             return
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         value = np.ascontiguousarray(r).reshape(-1)
-        if impulse_ratio(problem, value) < JAMMED:
-            return
         held = at_rest(problem, value, Limits(self.options.tol, NEVER))
         if held is not None:
             out.r[lo:hi] = held.reshape(hi - lo, -1)
@@ -284,10 +280,12 @@ class IslandSolver:
             time_limit=1e9,
         )
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
-        answer = newton.solve(problem, out.r[lo:hi].reshape(-1))
+        start = Start(np.ascontiguousarray(out.r[lo:hi]).reshape(-1))
+        answer = newton.run(problem, start, Limits(newton.tol, NEVER))
         out.iterations += answer.iterations
-        if max(answer.residual, answer.residual_unit) < out.residual[k].max():
-            out.take(k, lo, hi, answer)
+        residuals = problem.residuals(answer.value)
+        if max(residuals) < out.residual[k].max():
+            out.r[lo:hi], out.residual[k] = answer.value.reshape(hi - lo, -1), residuals
 
     def _island(self, rows: Rows, k: int, out: Solved) -> None:
         """The whole chain of methods on one small island."""

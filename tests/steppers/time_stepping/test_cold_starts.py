@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.solvers.registry import METHODS
 
 
 def pyramid(layers, planar, friction=0.6):
@@ -127,3 +128,19 @@ def test_rules_of_pairs_and_both_methods_have_the_same_bound():
         sim.run(0.1)
         place.append(sim.body("disk").position[0])
     np.testing.assert_allclose(place, 0.1 * 2 / 3, rtol=1e-2)  # rolls at once: 2/3 of its speed
+
+
+def test_a_heavy_box_on_light_ones_uses_methods_that_have_names():
+    """Impulses a million times those of the light boxes: every method may be asked."""
+    world = ds.World()
+    world.add_ground(friction=0.5)
+    for i, mass in enumerate((1.0, 1.0, 1e6)):
+        world.add_body(
+            ds.Box(0.2, 0.2, 0.2), mass=mass, friction=0.5, position=(0, 0, 0.1 + 0.2 * i),
+            velocity=(0.1, 0, 0),
+        )  # fmt: skip
+    sim = ds.Simulation(world, method=ds.TimeStepping(dt=1 / 240))
+    for _ in range(25):
+        report = sim.step()
+        assert report.ok
+        assert set(report.methods) <= {"nsgs", "newton", *METHODS}
