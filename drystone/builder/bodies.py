@@ -208,7 +208,11 @@ def matter_of(
         if template is None:
             raise ModelError(f"{owner}: has no shape: give mass and inertia, or fixed=True")
         rho = DENSITY if density is None else check.positive(owner, "density", density)
-        return _shape_matter(owner, template, rho)
+        matter = _shape_matter(owner, template, rho)
+        if not 1.0 / HEAVIEST <= matter.mass <= HEAVIEST:
+            expected = f"expected {1 / HEAVIEST:g} to {HEAVIEST:g} kg"
+            raise ModelError(f"{owner}: density = {rho:g} gives {matter.mass:g} kg: {expected}")
+        return matter
     total = check.positive(owner, "mass", mass)
     if not 1.0 / HEAVIEST <= total <= HEAVIEST:
         raise ModelError(f"{owner}: mass = {mass!r}: expected {1 / HEAVIEST:g} to {HEAVIEST:g} kg")

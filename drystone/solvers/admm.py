@@ -45,8 +45,8 @@ class ADMM(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_iterations < 1 or self.memory < 0:
-            raise OptionError("admm: max_iterations must be >= 1 and memory >= 0")
+        if self.max_iterations < 1 or not 0 <= self.memory <= 1000:
+            raise OptionError("admm: max_iterations must be >= 1 and memory from 0 to 1000")
         if not (0 < self.relaxation < 2 and self.rho > 0):
             raise OptionError("admm: expected 0 < relaxation < 2 and rho > 0")
 
