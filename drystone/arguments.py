@@ -78,8 +78,8 @@ _ROWS = (
     ("direction dir normal", "axis"),
     ("dir axis", "direction"),
     ("up plane_normal direction axis", "normal"),
-    ("t time t_end tend end seconds total_time end_time stop", "until duration time"),
-    ("until n steps n_steps num_steps frames", "duration"),
+    ("t time t_end tend end end_time stop", "until duration time"),
+    ("until seconds total_time sim_time n steps n_steps num_steps frames", "duration"),
     ("file filename output out save log", "record path"),
     ("tolerance accuracy rtol precision ftol", "tol"),
     ("max_iter maxiter max_iterations iterations n_iter num_iter nmax",
@@ -272,7 +272,8 @@ def wrong_call(
         if sized and len(given) == 1 and isinstance(given[0], int | float):
             alike = f"; all alike: {name}({', '.join([repr(given[0])] * len(required))})"
         verb = "is" if len(missing) == 1 else "are"
-        return f"{usage}: {' and '.join(missing)} {verb} missing{alike}"
+        words = " and ".join([", ".join(missing[:-1]), missing[-1]] if missing[1:] else missing)
+        return f"{usage}: {words} {verb} missing{alike}"
     return None
 
 
@@ -295,9 +296,9 @@ def _advice(name: str, word: str, known: list[str]) -> str:
     note = NOTES.get(plain) or NOTES.get(word)
     if note is not None and plain.startswith(("color", "colour", "rgba")):
         return note
-    hint = f"; {note}" if note else ""
+    hint, aside = (f"; {note}", f" {note}") if note else ("", "")
     if plain in known:
-        return f"did you mean {plain!r}?{hint}"
+        return f"did you mean {plain!r}?{aside}"
     own = next((right for right in SYNONYMS.get(plain, ()) if right in known), None)
     if own is None:
         home = _home(name, plain)
@@ -308,7 +309,7 @@ def _advice(name: str, word: str, known: list[str]) -> str:
         ]
         own = near[0] if near else None
     if own is not None:
-        return f"did you mean {own!r}?{hint}"
+        return f"did you mean {own!r}?{aside}"
     for right in SYNONYMS.get(plain, ()):
         home = _home(name, right)
         if home is not None:

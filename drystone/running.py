@@ -50,16 +50,20 @@ def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
     many = (end - sim._start) / dt
     if end < sim.time - least * dt:
         raise OptionError(f"run: {what}: is before the present time, {sim.time:.9g} s")
-    if not many - made <= MOST:
-        raise OptionError(
-            f"run: {what}: that is {many - made:.3g} steps of {dt:.4g} s; a run has at most "
-            f"{MOST:.0e} of them"
-        )
+    check_count(f"run: {what}", many - made, dt)
     steps = max(math.floor(many + least) - made, 0)
     left = end - (sim._start + (made + steps) * dt)
-    if not short:
-        return Plan(end, steps, 0.0, left)
-    return Plan(end, steps, left if left > least * dt else 0.0, 0.0)
+    if short and left > least * dt:
+        return Plan(end, steps, left, 0.0)
+    return Plan(end, steps, 0.0, left)
+
+
+def check_count(what: str, steps: float, dt: float) -> None:
+    """OptionError for more steps than a run can have; what: was asked for."""
+    if not steps <= MOST:
+        raise OptionError(
+            f"{what}: that is {steps:.3g} steps of {dt:.4g} s; a run has at most {MOST:.0e} of them"
+        )
 
 
 def _number(name: str, value: Any) -> float:
@@ -97,25 +101,38 @@ def execute(
     every: int,
     contacts: bool,
     callback: Callable[[Any], Any] | None,
-    on_failure: str,
+    raises: bool,
 ) -> None:
-    """The steps of a run, and one warning at its end, however it ends, if some of them failed."""
-    with counted(sim) as totals:
-        raised = False
+    """The steps of a run; raises: stop at the first that fails."""
+    done = False
+    try:
+        done = _steps(sim, todo, kept, every, contacts, callback, raises)
+    finally:
+        sim._remainder = todo.carried if done else 0.0
+
+
+class Telling:
+    """One warning at the end of a run, however it ends, if some of its steps failed: after its file
+    is closed, and never in place of the error, or of the Ctrl-C, that ended it."""
+
+    def __init__(self, sim: Any, on_failure: str) -> None:
+        self._counted, self._says = counted(sim), on_failure != "ignore"
+
+    def __enter__(self) -> Totals:
+        self._totals = self._counted.__enter__()
+        return self._totals
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._counted.__exit__(kind, error, trace)
+        told = isinstance(error, SimulationError) and error.report is not None
+        if told or not self._says:
+            return
         try:
-            done = _steps(sim, todo, kept, every, contacts, callback, on_failure == "raise")
-            sim._remainder = todo.carried if done else 0.0
-        except SimulationError as error:
-            sim._remainder, raised = 0.0, error.report is not None
-            raise
-        except BaseException:
-            sim._remainder = 0.0
-            raise
-        finally:
-            if kept is not None:
-                kept.totals = totals
-            if on_failure != "ignore" and not raised:
-                tell(totals.summary)
+            tell(self._totals.summary)
+        except StepWarning as warning:  # warnings are errors here
+            if error is None:
+                raise
+            error.add_note(str(warning))
 
 
 def tell(summary: RunSummary) -> None:
@@ -123,7 +140,7 @@ def tell(summary: RunSummary) -> None:
     if summary.ok:
         return
     first = f"the first ended at t = {summary.first:.6g} s"
-    said = f"of {summary.steps} steps: {summary.trouble}; {first}; {summary.worst}"
+    said = f"of {summary.made}: {summary.trouble}; {first}; {summary.worst}"
     hint = 'sim.summary has the totals, run(..., on_failure="raise") stops at the first'
     warn_user(f"{said} ({hint})", StepWarning)
 
@@ -174,11 +191,13 @@ def failure(sim: Any) -> str:
     """What is wrong with the last step, in words."""
     one = Totals.of(sim.method)
     one.add(sim.report, sim.model.names)
-    told = one.summary
-    return (
-        f"the step to t = {told.end:.6g} s failed: {sim.report.status.value}; {told.trouble}; "
-        f"{told.worst}"
-    )
+    told, why = one.summary, []
+    if not sim.report.ok:
+        who = f" (body {told.unsolved_body!r})" if told.unsolved_body else ""
+        why.append(f"{sim.report.status.value}{who}")
+    if told.deep:
+        why.append(f"bodies are deeper in each other than {told.limit}")
+    return f"the step to t = {told.end:.6g} s failed: {'; '.join(why)}; {told.worst}"
 
 
 def run_compiled(sim: Any, steps: int, every: int, contacts: bool, kept: Trajectory | None) -> None:

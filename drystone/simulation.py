@@ -24,7 +24,7 @@ from drystone.joint_view import JointView
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.recording.keepers import checked
-from drystone.running import choice, execute, plan
+from drystone.running import Telling, choice, execute, plan
 from drystone.snapshots import LastStep, Snapshot, Structure
 from drystone.steppers.base import Event, Method, StepReport
 from drystone.steppers.event_driven.options import EventDriven
@@ -179,9 +179,8 @@ class Simulation:
                 raise OptionError(
                     f"restore: this simulation cannot go on from {snapshot}: {reason}"
                 )
-        elif not isinstance(snapshot, Mapping) or "stepper" not in snapshot:
-            kind = type(snapshot).__name__
-            raise OptionError(f"restore: expected what sim.snapshot() gave, not a {kind}")
+        else:
+            snapshots.check_plain(self, snapshot)
         snapshots.put(self, snapshot, callback)
 
     def checkpoint(self, callback: Any = None) -> dict[str, Any]:
@@ -332,18 +331,25 @@ class Simulation:
         self.sync()
         edits.check(self)
         todo = plan(self, duration, until)
+        raises = told == "raise"
         if isinstance(record, bool):
             kept = Trajectory(self.model, self.state, self.origin) if record else None
-            execute(self, todo, kept, every or 1, bool(contacts), callback, told)
+            with Telling(self, told) as totals:
+                if kept is not None:
+                    kept.totals = totals
+                execute(self, todo, kept, every or 1, bool(contacts), callback, raises)
             return kept
         from drystone.recording.reader import Recording
 
         wanted = contacts is None or contacts
-        with self.record(
-            record, every=every, contacts=wanted, until=todo.until, overwrite=overwrite
-        ) as recorder:
+        with (
+            Telling(self, told),
+            self.record(
+                record, every=every, contacts=wanted, until=todo.until, overwrite=overwrite
+            ) as recorder,
+        ):
             recorder.callback = callback
-            execute(self, todo, None, 1, False, callback, told)
+            execute(self, todo, None, 1, False, callback, raises)
         return Recording(record)
 
     @property

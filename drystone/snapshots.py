@@ -16,12 +16,14 @@ from drystone.model import Model, State
 from drystone.recording.keepers import give_back, states
 from drystone.steppers.snapshot import flat, parts_of
 from drystone.steppers.totals import RunSummary, Totals
+from drystone.values import real, text
 
 Simulation = Any  # drystone.simulation.Simulation, which imports this module
 
 # what a simulation counts or tells beside its state: attributes that are replaced, never changed
 CARRIED = ("_start", "_count", "_since", "_remainder", "_overlaps", "report")
 MOVING = ("position", "orientation", "velocity")
+PLAIN = (*MOVING, "time", "steps", "start", "stepper", "kept")  # of every checkpoint
 # what must be the same where a snapshot is restored; friction, gravity, forces and the like may
 # have been said anew
 STRUCTURE = {
@@ -162,6 +164,32 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
         _count_on(sim, none if said is None else Totals.from_text(str(said)).summary)
         sim.report = sim._shown = sim._overlaps = None
         sim._events = []
+
+
+def check_plain(sim: Simulation, known: Any) -> None:
+    """That what is to be restored is a checkpoint of a world with as many bodies: kernels take the
+    arrays as they are."""
+    said = "restore: expected what sim.snapshot() or sim.checkpoint() gave"
+    if not isinstance(known, Mapping):
+        raise OptionError(f"{said}, not {text(known)}")
+    missing = [name for name in PLAIN if name not in known]
+    if missing:
+        raise OptionError(f"{said}, not a mapping without {', '.join(missing)}")
+    for name in ("stepper", "kept"):
+        if not isinstance(known[name], Mapping):
+            raise OptionError(f"{said}: {name} = {text(known[name])}")
+    for name in MOVING:
+        array, wanted = known[name], getattr(sim.state, name)
+        if not isinstance(array, np.ndarray) or array.dtype != wanted.dtype:
+            raise OptionError(f"{said}: {name} = {text(array)}")
+        if array.shape != wanted.shape:
+            raise OptionError(
+                f"restore: {name} has the shape {array.shape} in this checkpoint, and "
+                f"{wanted.shape} in this simulation: it is of another world"
+            )
+    for name in ("steps", "start", "time"):
+        if (number := real(known[name])) is None or not np.isfinite(number):
+            raise OptionError(f"{said}: {name} = {text(known[name])}")
 
 
 def _count_on(sim: Simulation, before: RunSummary, run: RunSummary | None = None) -> None:

@@ -270,6 +270,51 @@ def test_a_run_has_one_end():
     assert sim.time == 0.5
 
 
+@pytest.mark.parametrize("method", [ds.EventDriven(dt=0.05), ds.Penalty(dt=0.05)])
+def test_times_too_short_for_a_step_add_up(method):
+    sim = ball(method)
+    for _ in range(100):
+        sim.run(2e-11)
+    sim.run(0.01)
+    assert sim.time == pytest.approx(0.01 + 2e-9, abs=1e-15)
+
+
+def test_a_sweep_that_cannot_end_is_refused_before_it_begins():
+    with pytest.raises(ds.OptionError, match=r"sweep: duration = 1e\+300: that is .* steps"):
+        ds.sweep("incline", {"mu": "0.3"}, duration=1e300, jobs=1)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
+def test_a_warning_that_is_an_error_hides_no_other(kind):
+    def interrupt(sim):
+        if not sim.summary.ok:
+            raise kind("by the user")
+
+    sim = ram(speed=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ds.StepWarning)
+        with pytest.raises(kind, match="by the user") as caught:
+            sim.run(1.0, callback=interrupt)
+    assert "not solved" in caught.value.__notes__[0]
+
+
+def test_a_warning_that_is_an_error_leaves_the_file_complete(tmp_path):
+    sim = ram(speed=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ds.StepWarning)
+        with pytest.raises(ds.StepWarning, match="not solved"):
+            sim.run(0.2, record=tmp_path / "a.h5")
+    with ds.read_recording(tmp_path / "a.h5") as known:
+        assert known.complete
+        assert known.summary == sim.summary
+
+
+def test_words_of_one_step():
+    sim = ball(ds.TimeStepping(dt=0.05))
+    sim.step()
+    assert str(sim.summary).startswith("1 step to t = 0.05 s, all solved")
+
+
 def test_a_callback_that_stops_carries_nothing_over():
     sim = ball(ds.TimeStepping(dt=0.05))
     sim.run(0.99, callback=lambda s: s.time < 0.1)

@@ -602,12 +602,14 @@ class Recording(Facts):
 
     @property
     def totals(self) -> Totals:
-        """What the last checkpoint says of the steps until then; of files that do not say it, the
-        reports of frames alone."""
-        if len(self.checkpoints):
-            said = self.snapshot().get("recorded")
-            if said is not None:
-                return self._guard(lambda: Totals.from_text(str(said)))
+        """What the last checkpoint says of the steps until then, the last whole one of a file that
+        is salvaged; of files that do not say it, the reports of frames alone."""
+        k = len(self.checkpoints) - 1
+        while self.salvage and k >= 0 and self._unpacked(self._whole_marks()[k]) is None:
+            k -= 1
+        known = self.snapshot(k).get("recorded") if k >= 0 else None
+        if known is not None:
+            return self._guard(lambda: Totals.from_text(str(known)))
         solved, time = self.solved(), self._column("time")
         said = RunSummary(
             steps=self._n - 1,

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -71,6 +71,9 @@ class Recorder:
         self._frames = self._run = self._bytes = self._spent = self._gone = 0
         self._last = perf_counter()
         self._writer: Writer | None = None
+
+    def __reduce__(self) -> NoReturn:
+        raise RecordingError(f"{self.path}: is being recorded: a recorder cannot be copied")
 
     @staticmethod
     def start(

@@ -57,8 +57,8 @@ class EnergyLedger:
     def closes(self) -> bool:
         """Whether the parts explain the change but for rounding: to 1e-8 of what they move, and
         1e-11 of the energy that is there."""
-        parts = (self.loads, self.driving, self.friction, self.impact, self.constraint)
-        moved = abs(self.change) + abs(self.integration) + sum(abs(part) for part in parts)
+        parts = abs(self.loads) + abs(self.driving) + abs(self.friction) + abs(self.impact)
+        moved = abs(self.change) + abs(self.integration) + (parts + abs(self.constraint))
         held = self.kinetic + abs(self.potential)
         return bool(abs(self.unexplained) <= UNEXPLAINED * moved + ROUNDING * held)
 

@@ -49,6 +49,11 @@ class RunSummary:
         return not (self.unsolved or self.approximate or self.deep)
 
     @property
+    def made(self) -> str:
+        """How many steps, in words."""
+        return f"{self.steps} step{'s' * (self.steps != 1)}"
+
+    @property
     def trouble(self) -> str:
         """What went wrong, in words; empty if nothing did."""
         parts = []
@@ -58,11 +63,12 @@ class RunSummary:
         if self.approximate:
             parts.append(f"{self.approximate} approximate")
         if self.deep:
-            parts.append(f"{self.deep} with bodies deeper in each other than {self._limit}")
+            parts.append(f"{self.deep} with bodies deeper in each other than {self.limit}")
         return ", ".join(parts)
 
     @property
-    def _limit(self) -> str:
+    def limit(self) -> str:
+        """`max_depth` in words."""
         return f"{100 * self.max_depth:.3g} % of the smaller one's size"
 
     @property
@@ -73,7 +79,7 @@ class RunSummary:
         return f"worst residual {self.residual:.1e}, deepest penetration {self.depth:.2e} m{where}"
 
     def __str__(self) -> str:
-        made = f"{self.steps} steps to t = {self.end:.6g} s"
+        made = f"{self.made} to t = {self.end:.6g} s"
         made += f": {self.trouble}" if self.trouble else ", all solved"
         first = "" if self.first is None else f", the first at t = {self.first:.6g} s"
         halved = f", {self.halved} halved" if self.halved else ""

@@ -160,6 +160,7 @@ def _asked(
 ) -> list[Point]:
     """The runs to do; mistakes in what they share are raised before any of them."""
     from drystone.comparison.specs import read_method
+    from drystone.running import check_count
     from drystone.scenes.registry import scene as build
 
     for field, texts_given in (("methods", methods), ("measures", measures)):
@@ -176,7 +177,9 @@ def _asked(
     values = read_grid(grid)
     first = build(scene, **{name: texts[0] for name, texts in values.items()})
     for text in methods:
-        read_method(text, first.method)
+        method = read_method(text, first.method)
+        if time is not None:
+            check_count(f"sweep: duration = {time:g}", time / method.dt, method.dt)
     for text in measures:
         read_measure(text).check(first.world.bodies, _bodies(scene, values))
     texts = tuple(measures)

@@ -170,6 +170,20 @@ def test_texts_and_checkpoints(recorded, tmp_path):
             read(path)
 
 
+def test_a_summary_needs_no_checkpoint_that_is_damaged(recorded, tmp_path):
+    with ds.read_recording(recorded) as rec:
+        n, whole = len(rec.checkpoints), rec.summary
+        ends = np.cumsum(rec.checkpoints[:, 2])
+    assert n > 1
+    assert whole.steps == len(rec) - 1
+    path = with_damage(recorded, tmp_path / "bad.h5", "checkpoints/data", int(ends[-1]) - 1)
+    with pytest.raises(ds.RecordingError, match=f"checkpoint {n - 1}"):
+        _ = ds.read_recording(path).summary
+    with ds.read_recording(path, salvage=True) as rec:
+        assert rec.summary.steps == whole.steps  # from the frames: the first checkpoint has none
+        assert rec.summary.residual == whole.residual
+
+
 def command(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 

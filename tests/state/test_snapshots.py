@@ -301,3 +301,38 @@ def test_what_an_edit_put_into_another_body_is_found_in_copies():
     for other in (copy.deepcopy(sim), pickle.loads(pickle.dumps(sim)), sim):
         with pytest.raises(ds.ModelError, match="ball"):
             other.step()
+
+
+def test_checkpoints_that_are_none_are_refused():
+    sim = ds.Simulation(box(), ds.TimeStepping(dt=0.01))
+    steps(sim, 3)
+    known, before = sim.checkpoint(), sim.state.copy()
+    for name in (
+        "position",
+        "orientation",
+        "velocity",
+        "time",
+        "steps",
+        "start",
+        "stepper",
+        "kept",
+    ):
+        with pytest.raises(ds.OptionError, match=f"without {name}"):
+            sim.restore({k: v for k, v in known.items() if k != name})
+        with pytest.raises(ds.OptionError, match=f"{name} = 'a text'"):
+            sim.restore({**known, name: "a text"})
+    with pytest.raises(ds.OptionError, match=r"shape \(1, 3\) .* another world"):
+        sim.restore({**known, "position": known["position"][:1]})
+    with pytest.raises(ds.OptionError, match="not 3"):
+        sim.restore(3)
+    assert (sim.state.position == before.position).all()
+    sim.restore(known)
+    sim.step()
+
+
+def test_recorders_are_not_copied(tmp_path):
+    sim = ds.Simulation(box(), ds.TimeStepping(dt=0.01))
+    with sim.record(tmp_path / "a.h5") as recorder:
+        for make in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(ds.RecordingError, match="cannot be copied"):
+                make(recorder)

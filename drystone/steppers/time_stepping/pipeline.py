@@ -104,8 +104,9 @@ class Stepper(Readout):
     def _gained(self, report: StepReport, level: int) -> bool:
         """Whether joints made or lost energy in this step: links that turn far in it, as in a
         whip's crack, meet conditions at its end that its middle would not."""
-        most = min(GAINING, self.options.most_halvings)
-        if level >= most or self.jointed.joints is None:  # asking for rows may store them
+        if self.jointed.joints is None:  # asking for rows may store them
+            return False
+        if level >= min(GAINING, self.options.most_halvings):
             return False
         rows, solved, work = self.rows, self.solved, self.work
         if rows is None or rows.blocks is None or solved is None or not work:
@@ -126,10 +127,12 @@ class Stepper(Readout):
     def _taken_back(self, after: State, report: StepReport, level: int) -> StepReport:
         """The report of a step that is as short as steps get; energy that its joints still made is
         taken from the velocities of the bodies they hold, which stay as joints allow."""
-        joints, most = self.jointed.joints, min(GAINING, self.options.most_halvings)
-        book = report.energy
+        joints = self.jointed.joints
+        if joints is None:
+            return report
+        book, most = report.energy, min(GAINING, self.options.most_halvings)
         made = book.change - book.loads - book.driving  # contacts only lose
-        if joints is None or most == 0 or level < most or not made > GAIN * book.kinetic:
+        if most == 0 or level < most or not made > GAIN * book.kinetic:
             return report
         held = np.zeros(self.model.nb, bool)
         held[joints.body[joints.body >= 0]] = True
