@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drystone.dynamics.frames import rotations
 from drystone.geometry import kinds
 from drystone.model import Contacts, Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
@@ -25,6 +26,7 @@ SPARE = 1.5  # times the bend of a path at constant acceleration, and
 FASTER = 1.1  # times the turning at its ends: what smooth motion between two looks is within
 TRAVEL = 0.5  # of the smaller geom: turning of bodies that touch, between two looks
 LOOKS = 10  # at a prescribed motion in an interval; nothing else is known of it
+ROUND = (kinds.CAPSULE, kinds.CYLINDER, kinds.CONE)  # about the z axes of their frames
 UNEVEN = 0.6180339887498949  # looks at times that no period fits
 
 
@@ -59,7 +61,8 @@ class Look:
 
 class Sweep:
     """The geoms of a model as bounds see them: thin (ng,) half of the least width [m]; arm (ng,)
-    how far from the body's centre its turning moves a surface [m]; plain (ng,): convex."""
+    how far from the body's centre its turning moves a surface [m]; plain (ng,): convex; axis
+    (ng, dim): in the body's frame, that about which turning does not move it, zero for none."""
 
     def __init__(self, model: Model) -> None:
         geoms = model.geoms
@@ -71,6 +74,10 @@ class Sweep:
         ball = np.isin(geoms.kind, (kinds.SPHERE, kinds.DISK))
         self.arm: Floats = away + np.where(ball, 0.0, geoms.radius)
         self.plain: Bools = np.asarray(geoms.kind != kinds.BOWL)
+        self.axis = np.zeros((self.count, model.dim))
+        for g in np.flatnonzero(np.isin(geoms.kind, ROUND)):
+            self.axis[g] = _axis(model, int(g))
+        self.round = bool(self.axis.any())
 
     def fastest(self, t0: float, t1: float) -> dict[int, tuple[float, float]]:
         """Greatest speeds [m/s] and turning rates [rad/s] of prescribed bodies in an interval."""
@@ -143,8 +150,36 @@ class Sweep:
             away = a.position[body[:, 0]] - a.position[body[:, 1]]
             far = np.sqrt((away**2).sum(axis=1)) + np.sqrt((shift**2).sum(axis=1))
             arm = np.where(wide, far[:, None] + np.where(wide, 0.0, arm)[:, ::-1], arm)
-        turned = (np.minimum(turn[body] * dt, 2.0) * arm).sum(axis=1)
+        rate = turn[body]
+        if self.round:
+            rate = np.minimum(rate, self._across(a, b, g, rate))
+        turned = (np.minimum(rate * dt, 2.0) * arm).sum(axis=1)
         return shift, turned, bend[body].sum(axis=1), wobble[body].sum(axis=1)
+
+    def _across(self, a: State, b: State, g: Ints, rate: Floats) -> Floats:
+        """Turning rates (n, 2) [rad/s] of geoms g (n, 2) across their axes; others as they are."""
+        body, axis, dim = self.body[g], self.axis[g], self.model.dim
+        least = [np.zeros_like(rate)]
+        for s in (a, b):
+            along = np.einsum("npij,npj->npi", rotations(s.orientation)[body], axis)
+            least.append(np.sqrt((np.cross(s.velocity[body, dim:], along) ** 2).sum(axis=2)))
+        out: Floats = np.where(axis.any(axis=2), FASTER * np.maximum.reduce(least), rate)
+        return out
+
+
+def _axis(model: Model, g: int) -> Floats:
+    """Axis of a round geom in its body's frame, if it passes through the centre of a free body
+    whose inertia is round too, so that spin stays spin; zero if not."""
+    geoms, i = model.geoms, int(model.geoms.body[g])
+    e: Floats = geoms.turn[g][:, 2]
+    off = geoms.offset[g] - (geoms.offset[g] @ e) * e
+    if np.abs(off).max() > 1e-12 * geoms.radius[g] or i in dict(model.motions):
+        return np.zeros(3)
+    inertia = model.inertia[i]
+    along = e @ inertia @ e
+    across = 0.5 * (np.trace(inertia) - along)
+    odd = inertia - across * np.eye(3) - (along - across) * np.outer(e, e)
+    return e if np.abs(odd).max() <= 1e-12 * np.abs(inertia).max() else np.zeros(3)
 
 
 def _lowest(g0: Floats, a0: Floats, g1: Floats, a1: Floats) -> Floats:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.steppers.event_driven.sweep import Sweep
 
 FRAME = 1 / 60
 
@@ -115,3 +116,36 @@ def test_bodies_that_cannot_meet_cost_a_comparison():
         world.add_body(ds.Sphere(0.05), name=f"s{k}", mass=1, position=at, velocity=(100, 0, 0))
     _, reports = first_touch(world, frames=3)
     assert max(report.evaluations for report in reports[1:]) <= 14
+
+
+@pytest.mark.parametrize(
+    ("shape", "near"),
+    [
+        (ds.Capsule(0.8, 3e-3), 8e-3),
+        (ds.Cylinder(0.8, 3e-3), 8e-3),
+        (ds.Cone(0.8, 3e-3), 0.75 * 3e-3 + 5e-3 * np.hypot(0.8, 3e-3) / 0.8),
+    ],
+)
+@pytest.mark.parametrize("fall", [0.0, 12.0])
+def test_a_rods_own_spin_costs_no_looks(shape, near, fall, monkeypatch):
+    """A thin rod spins about its axis at 9000 rad/s, 0.1 m from a bead: its surface does not move
+    by that. If it falls as well, it is met when it is there."""
+    looks, doubt = [], Sweep.doubt
+
+    def counted(*given):
+        looks.append(0)
+        return doubt(*given)
+
+    monkeypatch.setattr(Sweep, "doubt", counted)
+    world, lean = ds.World(gravity=(0, 0, 0)), 0.4
+    way = np.array([np.sin(lean), 0, np.cos(lean)])
+    world.add_body(
+        shape, name="rod", mass=1, velocity=(0, fall, 0), angular_velocity=9e3 * way,
+        orientation=(np.cos(lean / 2), 0, np.sin(lean / 2), 0),
+    )  # fmt: skip
+    world.add_body(ds.Sphere(5e-3), name="bead", fixed=True, position=(0, 0.1, 0))
+    method = ds.EventDriven(dt=0.1 / 12)
+    report = ds.Simulation(world, method=method).step()
+    times = [e.time for e in report.events if e.kind == "touch"]
+    assert len(looks) < 200
+    assert times == ([pytest.approx((0.1 - near) / fall, abs=1e-9)] if fall else [])
