@@ -155,7 +155,7 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
         sim.__dict__.update(known._carried)
         sim._shown, sim._events = known._shown, list(known._events)
     else:
-        _put(sim, {**known, "stepper": parts_of(known["stepper"])}, callback)
+        _put(sim, known, callback, take(sim))
         sim._start, sim._count = float(known["start"]), int(known["steps"])
         # files of before have no remainders and no totals
         sim._since, sim._remainder = int(known.get("since", 0)), float(known.get("remainder", 0.0))
@@ -190,6 +190,13 @@ def check_plain(sim: Simulation, known: Any) -> None:
     for name in ("steps", "start", "time"):
         if (number := real(known[name])) is None or not np.isfinite(number):
             raise OptionError(f"{said}: {name} = {text(known[name])}")
+    dt, since = sim.method.dt, known.get("since", 0)
+    made = known["start"] + (known["steps"] - since) * dt
+    if not abs(made - known["time"]) <= 1e-6 * dt:
+        raise OptionError(
+            f"restore: this checkpoint is of t = {known['time']:.6g} s after {known['steps']:g} "
+            f"steps, which steps of {dt:.6g} s do not make: it is of another method"
+        )
 
 
 def _count_on(sim: Simulation, before: RunSummary, run: RunSummary | None = None) -> None:
@@ -202,10 +209,23 @@ def _count_on(sim: Simulation, before: RunSummary, run: RunSummary | None = None
         sim._totals.join(run)
 
 
-def _put(sim: Simulation, moment: dict[str, Any], callback: Any) -> None:
-    kept = moment["kept"]
+def _put(
+    sim: Simulation, moment: Mapping[str, Any], callback: Any, before: Snapshot | None = None
+) -> None:
+    """before: of a checkpoint, which may not fit, what to come back to then."""
+    kept, left = moment["kept"], moment["stepper"]
     sim.rng = give_back(sim.world, callback, deepcopy(kept) if kept else {}, sim.rng)
-    sim.stepper.restore(moment["stepper"], sim.model)
+    if before is None:
+        sim.stepper.restore(left, sim.model)
+    else:
+        try:
+            sim.stepper.restore(parts_of(left), sim.model)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            put(sim, before)
+            raise OptionError(
+                "restore: this checkpoint is of another world or method: what its steps left for "
+                f"the next one does not fit ({type(error).__name__}: {error})"
+            ) from error
     sim.state = State(float(moment["time"]), *(moment[name].copy() for name in MOVING))
 
 

@@ -330,6 +330,43 @@ def test_checkpoints_that_are_none_are_refused():
     sim.step()
 
 
+OTHERS = {
+    "joints": lambda: jointed_box(),
+    "shapes": lambda: ds.Simulation(box_of(ds.Sphere(0.1)), ds.TimeStepping(dt=0.01)),
+    "method": lambda: ds.Simulation(box(), ds.EventDriven(dt=0.01)),
+    "law": lambda: ds.Simulation(box(), ds.Penalty(dt=0.01)),
+    "step": lambda: ds.Simulation(box(), ds.TimeStepping(dt=0.02)),
+}
+
+
+def box_of(shape):
+    world = ds.World()
+    world.add_ground()
+    world.add_body(shape, name="box", position=(0, 0, 0.5))
+    return world
+
+
+def jointed_box():
+    world = box()
+    world.add_joint(ds.Ball("box", "world", anchor=(0, 0, 1), name="ball"))
+    return ds.Simulation(world, ds.TimeStepping(dt=0.01))
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_checkpoints_of_others_are_refused_and_leave_no_trace(other):
+    sim = ds.Simulation(box(), ds.TimeStepping(dt=0.01))
+    steps(sim, 40)  # it lies on the ground
+    twin, tried = other(), other()
+    steps(twin, 5)
+    steps(tried, 5)
+    with pytest.raises(ds.OptionError, match="of another"):
+        tried.restore(sim.checkpoint())
+    steps(twin, 5)
+    steps(tried, 5)
+    assert (tried.state.position == twin.state.position).all()
+    assert tried.summary == twin.summary
+
+
 def test_recorders_are_not_copied(tmp_path):
     sim = ds.Simulation(box(), ds.TimeStepping(dt=0.01))
     with sim.record(tmp_path / "a.h5") as recorder:
