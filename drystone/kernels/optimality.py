@@ -28,7 +28,6 @@ def contact_optimality(shape, r, u, q, mu, unit, law):
         rn, un = r[i, 0] * s, u[i, 0] / s
         rt, ut, rr = np.sqrt(rt), np.sqrt(ut), np.sqrt(rr)
         noise = NOISE * (rr + np.sqrt(qq))
-        still = np.hypot(un, ut) <= noise  # at rest, for all that is known
         if mu[i] < 0.0:
             primal += max(0.0, np.hypot(un, ut) - noise) ** 2
             continue
@@ -43,7 +42,7 @@ def contact_optimality(shape, r, u, q, mu, unit, law):
             away = dual_distance(un, ut, mu[i])
         primal += max(0.0, away - noise) ** 2
         primal += max(0.0, cone_distance(rn, rt, mu[i]) - NOISE * rr) ** 2
-        gap += 0.0 if still else abs(work)
+        gap += max(0.0, abs(work) - noise * rr)
     if energy < 4.9e-32:  # squares of machine epsilon: not divided, as the residual
         return np.sqrt(primal), gap
     return np.sqrt(primal / energy), gap / energy

@@ -116,7 +116,7 @@ def friction_optimality(
         away[rest] = np.linalg.norm(project_cone(-shifted, m, k), axis=1)
         work[rest] = np.abs(np.einsum("ij,ij->i", r[rest], shifted))
     primal = np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - NOISE * size, 0.0) ** 2
-    gap = work[np.linalg.norm(u, axis=1) > noise]
+    gap = np.maximum(work - noise * size, 0.0)
     scale = _norm(q)
     scale = scale if scale >= EPS else 1.0
     return float(np.sqrt(primal.sum())) / scale, float(gap.sum()) / scale**2

@@ -25,7 +25,7 @@ from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
 REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
-PERTURBATIONS = (0.0, 1e-11, 1e-9, 1e-7)  # of the largest |q_i|, tried in order
+PERTURBATIONS: tuple[float, ...] = (0.0, 1e-11, 1e-9, 1e-7)  # of the largest |q_i|, tried in order
 THRESHOLDS = (1.0, 1e3, 1e6, 1e-2)  # factors on pivot_tol, tried in order
 LARGEST = 1e-4  # threshold
 LAPACK_FROM = 250  # rows from which the final solve leaves the kernel
@@ -76,7 +76,8 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
 
     What counts as a zero pivot decides near-singular problems, and no threshold suits all. So
     the outcome is checked, and when it is poor pivoting goes on from its basis, then starts
-    again with larger thresholds and with a smaller one; the best outcome counts.
+    again with larger thresholds and with a smaller one, and, unless all ended in rays, with q
+    perturbed by more than its rounding; the best outcome counts.
     """
     target = 1e-12 * float(np.sqrt(problem.q @ problem.q))
     best, pivots = None, 0
@@ -89,11 +90,15 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
     if start is not None:
         best = _attempt(problem, start, pivots, settings, limits)
         pivots = best.pivots
-    for factor in THRESHOLDS:
-        if best is not None and _is_final(best, problem, target):
+    tries: list[tuple[float, tuple[float, ...]]] = [(f, PERTURBATIONS) for f in THRESHOLDS]
+    tries += [(1.0, (size,)) for size in PERTURBATIONS[1:]]
+    for factor, sizes in tries:
+        if best is not None and (
+            _is_final(best, problem, target) or (0.0 not in sizes and best.status is Status.RAY)
+        ):
             break
         tuned = replace(settings, pivot_tol=min(settings.pivot_tol * factor, LARGEST))
-        out = _attempt(problem, None, pivots, tuned, limits)
+        out = _attempt(problem, None, pivots, tuned, limits, sizes)
         if out.status is Status.STALLED and problem.has_free:
             out = _split(problem, settings, limits)
         best = _better(best, _continued(problem, out, target, tuned, limits))
@@ -156,12 +161,18 @@ def _better(one: Outcome | None, two: Outcome) -> Outcome:
 
 
 def _attempt(
-    problem: MixedArrays, start: Bools | None, pivots: int, settings: Settings, limits: Limits
+    problem: MixedArrays,
+    start: Bools | None,
+    pivots: int,
+    settings: Settings,
+    limits: Limits,
+    sizes: tuple[float, ...] = PERTURBATIONS,
 ) -> Outcome:
+    """Pivot once, and again with the next of the perturbations (sizes) where a basis came back."""
     view = View(problem, start)
     if view.code != code.SOLVED:
         return view.failure(pivots)
-    for size in PERTURBATIONS:
+    for size in sizes:
         q = perturbed(view.q, size)
         pivoting = Pivoting(view.M, q, view.d, settings.pivot_tol)
         result, done, mask, value = pivoting.run(settings.max_pivots - pivots, limits)
