@@ -21,7 +21,7 @@ from drystone.constraints.joints.rows import (
 )
 from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
-from drystone.kernels.joints_coupled import keep_springs
+from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR, keep_springs
 from drystone.kernels.step.joint_close import OPEN
 from drystone.model import Joints, Model, State
 from drystone.problems.cones import SoftFingerCone
@@ -207,6 +207,10 @@ class Jointed:
             j = joints.row_joint[int(error.argmax())]
             a, b = ("the world" if i < 0 else repr(model.names[i]) for i in joints.body[j])
             driven = "prescribed motions drive them apart, or " if model.motions else ""
+            if np.isin(joints.action_kind, (SPEED_MOTOR, POSITION_MOTOR)).any():
+                driven += (
+                    "a motor drives its linkage where it cannot go (bound it by max_force), or "
+                )
             raise SimulationError(
                 f"joint {joints.names[j]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
                 f"t = {after.time:.6g} s: {driven}the step of {self.options.dt:.3g} s is too long "

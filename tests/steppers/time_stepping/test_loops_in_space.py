@@ -107,6 +107,15 @@ def test_a_motor_drives_a_bennett_linkage():
     assert np.linalg.norm(sim.body("bar0").position - first) > 0.1
 
 
+def test_a_motor_of_any_force_at_the_end_of_a_stroke_is_named():
+    """Bricard's linkage ends where cos(t) = -cos(angle) / (1 + cos(angle)) is -1: at 2 pi / 3."""
+    angle, speed = 0.8, 1.5
+    sim = ds.Simulation(chain(*bricard(angle), heading(5), ds.Motor(speed=speed)))
+    with pytest.raises(ds.SimulationError, match="a motor drives its linkage where it cannot go"):
+        sim.run(1.0)
+    assert sim.time == pytest.approx((2 * np.pi / 3 - angle) / speed, abs=1 / 240)
+
+
 def test_a_sarrus_linkage_goes_straight_through_the_state_in_which_it_is_flat():
     """Its plate keeps its heading; in one plane, its joints hold less than elsewhere."""
     turn = heading(4)
