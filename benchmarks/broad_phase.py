@@ -1,4 +1,4 @@
-"""Broad phases against each other: CPU time of a step, swaps and changes (G11).
+"""Broad phases against each other: CPU time of a step, swaps and changes (Baraff 1992, 5.3).
 
 Unit boxes at random in a square or cube with one box per unit of volume ("uniform"), the same
 with one floor as wide as all ("floor"), boxes of widths spread over 10^3 ("mixed"), and a column

@@ -1,4 +1,4 @@
-"""Cost of Dantzig's method against one Gaussian elimination and against a QP library (F8).
+"""Cost of Dantzig's method against one Gaussian elimination and against a QP library.
 
 Contact problems of n contacts, 10 to 400. From scenes: towers and pyramids of planar blocks and
 walls of bricks in space, shaken a little (gravity, and accelerations of the bodies by chance, about

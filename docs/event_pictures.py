@@ -19,7 +19,7 @@ EXACT = ds.EventDriven(dt=0.01, rtol=1e-10, atol=1e-12)
 
 
 def side_by_side() -> None:
-    """Time stepping at several steps against the event-driven method (V4)."""
+    """Time stepping at several steps against the event-driven method."""
     drop, fall = ds.scene("ellipse-drop"), ds.scene("bricks", planar=True)
     with style.figure(8.6, 3.0) as fig:
         axes = fig.add_axes((0.07, 0.17, 0.26, 0.7))

@@ -432,9 +432,9 @@ class Simulation:
         return mobility(self._stepper.model, self.state)
 
     def solutions(self) -> list[Any]:
-        """All ways on from here, forces and impulses without collision (F21), of small systems:
-        what each does to bodies and contacts (``ds.Alternative``). Of methods that compute forces
-        (EventDriven). CollidingContactsError where contacts collide."""
+        """All ways on from here, forces and impulses without collision, of small
+        systems: what each does to bodies and contacts (``ds.Alternative``). Of methods that compute
+        forces (EventDriven). CollidingContactsError where contacts collide."""
         self.sync()
         listing = getattr(self._stepper, "solutions", None)
         if listing is None:

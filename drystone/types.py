@@ -72,8 +72,8 @@ class Solution:
         residual divides by large impulses; SOLVED means all four within the tolerance.
     methods: every method that ran, in order (more than one for ``auto``).
     ray: direction of an unbounded ray (lemke, dantzig): z >= 0 with z_i > 0 => (M z)_i <= 0.
-    basis: what a later solve can start from (F6): bool mask of an LCP's basic variables, or the
-        ``index_sets`` of a friction problem.
+    basis: what a later solve can start from (Baraff 1992, 13.3): bool mask of an LCP's basic
+        variables, or the ``index_sets`` of a friction problem.
     solutions: all of them, from enumeration.
     index_sets: contacts or rows by state, e.g. {"open": ..., "stick": ..., "slip": ...}.
     history: residual (or the method's own measure) per recorded iteration.

@@ -27,7 +27,7 @@ def check():
     ray = none.ray / none.ray[0]
     problem = classic.inconsistent_rod(mass)
     assert np.allclose(ray, [1.0, problem.mu[0]])  # friction against the slip, at its bound
-    assert (problem.dense @ ray)[0] <= 0.0  # I11: pressing harder does not help
+    assert (problem.dense @ ray)[0] <= 0.0  # pressing harder does not help
 
 
 check()

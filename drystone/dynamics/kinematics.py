@@ -1,4 +1,5 @@
-"""Representations of orientations and the map G(q) of each: q' = G(q) omega (T7, (29) to (37)).
+"""Representations of orientations and the map G(q) of each: q' = G(q) omega (Anitescu et al. 1998,
+(29) to (37)).
 
 The state holds quaternions; here is every representation that Anitescu, Potra and Stewart name,
 behind one interface, so that a gap f(q) stated in any of them can become rows of a step:

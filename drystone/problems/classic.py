@@ -1,7 +1,8 @@
 """Problems of the literature whose answers are known; each says where it comes from.
 
-Rods (001 ch. 10 to 12): a thin rod of length two touches a base with its lower tip, inclined by
-THETA; its moment of inertia is m / 16 and mu is such that pressing the sliding tip *pulls* it
+Rods (Baraff 1992, chapters 10 to 12): a thin rod of length two touches a base with its lower tip,
+inclined by THETA; its moment of inertia is m / 16 and mu is such that pressing the sliding tip
+*pulls* it
 in: 1/m + (cos^2 - mu cos sin) / I = -1/m. Force level: r are forces, u accelerations.
 """
 
@@ -21,11 +22,11 @@ from drystone.types import Floats
 THETA = np.radians(72.0)
 COS, SIN = float(np.cos(THETA)), float(np.sin(THETA))
 MU = (COS**2 + 1.0 / 8.0) / (COS * SIN)  # 16 (cos^2 - mu cos sin) = -2, about 3/4
-BLOCK = 100.0  # mass of the block B in units of the end rods' mass (001:11)
+BLOCK = 100.0  # mass of the block B in units of the end rods' mass (Baraff 1992, chapter 11)
 
 
 def rod(mass: float = 1.0, *, gravity: float = 9.81, spin: float | None = None) -> FrictionProblem:
-    """S10 (001 Fig. 10.1): one sliding contact with exactly two forces, f_N = 0 and f_N = m.
+    """Baraff 1992, figure 10.1: one sliding contact with exactly two forces, f_N = 0 and f_N = m.
 
     spin [rad/s] defaults to the one with spin^2 sin(theta) - g = 1 (10-1). In general the normal
     acceleration is -f_N / m + e with e = spin^2 sin(theta) - g: two solutions f_N = 0, m e for
@@ -40,7 +41,7 @@ def rod(mass: float = 1.0, *, gravity: float = 9.81, spin: float | None = None) 
 
 
 def inconsistent_rod(mass: float = 1.0, gravity: float = 9.81) -> FrictionProblem:
-    """S11 (001 Fig. 10.3): the rod without spin. No force for gravity > 0; f_N = 0 for none.
+    """Baraff 1992, figure 10.3: the rod without spin. No force for gravity > 0; f_N = 0 for none.
 
     The ray is f_N alone, with friction mu f_N: an impulse that stops the tip.
     """
@@ -57,13 +58,14 @@ class _Touch:
 
 
 def subset_sum(values: Sequence[float], target: float) -> FrictionProblem:
-    """S12 (001 Fig. 11.3): consistent exactly if some of the `values` sum to `target`.
+    """The block of Baraff 1992, figure 11.3: consistent if some `values` sum to `target`.
 
     A block B slides without friction in a horizontal guide (two bilateral rows: height and
-    rotation). Rods R_i of mass values[i], in the state of S10, rest on it; each presses with 0
-    or values[i] and so pushes B left with 0 or mu values[i]. A force mu target pushes B right.
-    End rods E1 (left) and E2 (right), in the state of S11 without gravity, bear no motion of B
-    towards them: forces exist only if B does not accelerate. Contacts: R_1 ... R_n, E1, E2.
+    rotation). Rods R_i of mass values[i], in the state of figure 10.1, rest on it; each presses
+    with 0 or values[i] and so pushes B left with 0 or mu values[i]. A force mu target pushes B
+    right. End rods E1 (left) and E2 (right), in the state of figure 10.3 without gravity, bear no
+    motion of B towards them: forces exist only if B does not accelerate. Contacts: R_1 ... R_n, E1,
+    E2.
     """
     masses = _positive("values", values)
     resting = (1.0, (1.0 + 9.81) / SIN * COS)  # spin^2 sin - g = 1, and spin^2 cos
@@ -73,7 +75,7 @@ def subset_sum(values: Sequence[float], target: float) -> FrictionProblem:
 
 
 def subset_sum_lcp(values: Sequence[float], target: float) -> LCP:
-    """S12 with friction and guides worked out by hand: z = (f_1, ..., f_n, f_E1, f_E2).
+    """The block with friction and guides worked out by hand: z = (f_1, ..., f_n, f_E1, f_E2).
 
     w_i = 1 - f_i / a_i; with a = (mu target - mu sum f_i + f_E1 - f_E2) / M the acceleration of
     B, w_E1 = a - f_E1 / m and w_E2 = -a - f_E2 / m; m = 1, M = 100 (11-3).
@@ -91,7 +93,7 @@ def subset_sum_lcp(values: Sequence[float], target: float) -> LCP:
 
 
 def impulse_or_none(mass: float = 1.0) -> FrictionProblem:
-    """S13 (001 Fig. 12.4): one rod R and the end rod E1 on the block.
+    """Baraff 1992, figure 12.4: one rod R and the end rod E1 on the block.
 
     f_N = 0 is the only force; f_N = m would push B towards E1, and the impulse at E1 (the ray
     that is zero at R) is an equally valid answer (12.4). Contacts: R, E1.
@@ -145,7 +147,8 @@ def _positive(name: str, values: Sequence[float]) -> Floats:
 
 
 def wedge(velocity: Sequence[float] = (1.0, 0.0, -1.0), mu: float = 1.0) -> FrictionProblem:
-    """S16 (004 Fig. 1): a particle of unit mass in a right-angled groove along x, mu on both faces.
+    """Anitescu et al. 1998, figure 1: a particle of unit mass in a right-angled groove along x, mu
+    on both faces.
 
     Normals (0, -1, 1) / sqrt 2 and (0, 1, 1) / sqrt 2; tangents x and normal cross x. For mu = 1
     the sum of the two circular cones is not closed. `velocity`: free velocity of the particle.

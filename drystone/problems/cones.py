@@ -1,7 +1,7 @@
 """Friction cones. Each names its block size and how it becomes a circular cone.
 
 An elliptic cone is circular in stretched tangent coordinates: with r_t = T s, |s| <= mu r_n and,
-by virtual work, the velocity conjugate to s is T' u_t. The law of maximal dissipation (T11) keeps
+by virtual work, the velocity conjugate to s is T' u_t. The law of maximal dissipation keeps
 its form under that change, so solvers see circular cones only.
 """
 
@@ -85,7 +85,7 @@ class SoftFingerCone:
 
 @dataclass(frozen=True)
 class PolyhedralCone:
-    """r_t = D beta, beta >= 0, sum beta <= mu r_n with k unit directions, k even (T1).
+    """r_t = D beta, beta >= 0, sum beta <= mu r_n with k unit directions, k even.
 
     In the plane k is 2 and the cone is exact.
     """

@@ -22,7 +22,7 @@ from drystone.values import text, whole
 class Folded:
     """A friction problem with the forces that are not unknowns folded away: a = A f + b.
 
-    Sliding contacts keep their normal force only (F14: the column carries -mu slip, so A is
+    Sliding contacts keep their normal force only (the column carries -mu slip, so A is
     unsymmetric); contacts with mu = 0 lose their tangents. f = (contacts in order, bilateral).
 
     A (n, n), b (n,); normal (nc,) row of each contact's normal; tangent (nc,) row of its first
@@ -94,7 +94,7 @@ def fold(problem: FrictionProblem) -> Folded:
 
 @dataclass(frozen=True)
 class PyramidLCP:
-    """The LCP of T1/T8 (or T9) of a friction problem; r = R z.
+    """The LCP of a friction problem, exact or relaxed (convex); r = R z.
 
     z = for each contact (c_n, beta (k), lambda), or c_n alone where friction is folded away,
     then the bilateral multipliers. `lcp` is a MixedLCP if there are bilateral rows.
@@ -164,7 +164,7 @@ def _stated(owner: str, problem: Any, kinds: tuple[type, ...]) -> None:
 
 
 def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = None) -> PyramidLCP:
-    """Friction problem with k directions as an LCP: T1/T8, or T9 for law "convex".
+    """Friction problem with k directions as an LCP: Anitescu et al. 1998, (7), or its relaxation.
 
     k defaults to the problem's own polyhedral cone, or to 2 in the plane, where it is exact;
     where no friction is unknown it does not matter. An elliptic cone takes its directions in the
@@ -190,7 +190,7 @@ def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = Non
     M[at.last[:, None], at.beta] -= 1.0
     M[at.last, first] += mu
     if problem.law == "convex":
-        M[first, at.last] -= mu  # (2.10); block place: misprint E11
+        M[first, at.last] -= mu  # (2.10); printed in the transposed place
     free = np.arange(at.n) >= at.contacts
     lcp = MixedLCP(M, q, free) if problem.bilateral else LCP(M, q)
     return PyramidLCP(lcp, folded, at, stretch)

@@ -81,7 +81,7 @@ class _Contacts:
         raise NotImplementedError
 
     def residual(self, value: Any) -> float:
-        """Scaled residual of r (DESIGN 5)."""
+        """Scaled residual of r."""
         return self.residuals(self.check_guess(value))[0]
 
     def residual_unit(self, value: Any) -> float:
@@ -100,9 +100,9 @@ class FrictionProblem(_Contacts):
         r of any sign).
     q: (m,) free velocity; mu: (nc,) or a number.
     dim: 2 or 3; d = dim, or 4 for a soft finger (normal, two tangents, spin).
-    law: "coulomb" exact; "convex" its relaxation (T9); "static" the weaker conditions (14-1) of
-        force level, where friction need only partly oppose the tangential acceleration. In the
-        plane "static" and "coulomb" are the same.
+    law: "coulomb" exact; "convex" its relaxation (Hart and Anitescu 2003, (2.10)); "static" the
+        weaker conditions (14-1) of force level, where friction need only partly oppose the
+        tangential acceleration. In the plane "static" and "coulomb" are the same.
     cone: "circular", an even number of directions, EllipticCone, SoftFingerCone, PolyhedralCone.
     slip: (nc, d - 1) known slip direction of sliding contacts (dynamic friction at force level:
         r_t = -mu r_n slip), rows of zeros for contacts without slip. None: no contact slides.

@@ -1,12 +1,12 @@
-"""One error measure per problem (DESIGN 5), used by every solver and every test.
+"""One error measure per problem, used by every solver and every test.
 
 Friction, exact Coulomb: u~ = u + mu |u_t| n and F_i = r_i - P_K(r_i - u~_i) for each contact;
 the convex relaxation takes u~ = u. res = |F| / max(|q|, |r|, |u|), not divided if that maximum
 is below machine epsilon. Unit-free: the same of (r sqrt(d), u / sqrt(d), q / sqrt(d)) with d the
 mean diagonal of the contact's block of W. A polyhedral cone changes two things: |u_t| becomes
-the largest -d_j.u_t over its directions (lambda of T1), and P_K projects on the polyhedral cone.
-Impulses that run away (see ``kernels.blocks.ran_away``) are the mark of a problem without a
-solution, not a small error: their residual is infinite.
+the largest -d_j.u_t over its directions (lambda of Anitescu et al. 1998, (7)), and P_K projects on
+the polyhedral cone. Impulses that run away (see ``kernels.blocks.ran_away``) are the mark of a
+problem without a solution, not a small error: their residual is infinite.
 
 That residual is blind where impulses are large beside q, as in a wedge that nearly jams: an error
 in the velocities is divided by |r|, and the gap r.u~, which bounds the square of their error, by
@@ -145,7 +145,7 @@ def _law_errors(r: Floats, u: Floats, mu: Floats, law: str, k: int) -> Floats:
         if law == "coulomb":
             shifted[:, 0] += mu * slip_speed(u[:, 1:], k)
         return r - project_cone(r - shifted, mu, k)
-    # (14-1): friction need only partly oppose the tangential acceleration (F20)
+    # (14-1): friction need only partly oppose the tangential acceleration
     error = np.zeros_like(r)
     force, speed = np.linalg.norm(r[:, 1:], axis=1), np.linalg.norm(u[:, 1:], axis=1)
     room = mu * r[:, 0] - force

@@ -72,7 +72,7 @@ def card_house(
     so H = (G / 2 + P) (tan(tilt) - t / L), while the foot carries G + P. It holds if H / (G + P)
     <= mu, for every P if tan(tilt) - t / L <= mu: 0.235 against 0.5 for the defaults. At the top
     the pair pushes horizontally by symmetry; two edges meet there, and the mean of the cards'
-    normals is horizontal (G6). Long cards lie on both cards of a
+    normals is horizontal (Baraff 1989, 4.1). Long cards lie on both cards of a
     pair, so that no pair is loaded on one side only; they take the thrust of the feet above.
     """
     at_least(1, storeys=storeys)

@@ -1,4 +1,4 @@
-"""Index sets as a basis, and solving again with them (F6), in the plane and in space.
+"""Index sets as a basis, and solving again with them, in the plane and in space.
 
 A basis says of every contact: open, stick or slip (with its direction). While it still holds,
 the forces of a changed problem cost one linear solve, and they change continuously with it.

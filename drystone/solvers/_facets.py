@@ -1,4 +1,4 @@
-"""The convex law with polyhedral cones as a program in the forces themselves (T9, form 2).
+"""The convex law with polyhedral cones as a program in the forces themselves.
 
 min 1/2 f'A f + b'f with each contact's force inside the facets of its cone: k rows for a contact
 and no further unknowns, where form 1 of its LCP has k + 2 of each. The directions' shares beta and

@@ -64,7 +64,7 @@ def polish_boxed(problem: BoxedLCP, z: Floats, rounds: int = 6) -> Floats:
 
 
 def reused(problem: BoxedLCP, basis: object, tol: float) -> Floats | None:
-    """The basic solution of an earlier index set if it still solves (F6), else None."""
+    """The basic solution of an earlier index set if it still solves, else None."""
     if not isinstance(basis, np.ndarray) or basis.dtype != bool or basis.shape != (problem.size,):
         return None
     z = basic_solution(problem, basis | problem.free, np.zeros(problem.size))

@@ -13,7 +13,8 @@
 
 Rounds of sweeps and Newton hand their last point on, good or not: where one of them is stuck, the
 other moves. All other methods start from the best answer so far. An infeasibility that a method
-has proved ends the search; a ray (F7, I11) is kept and returned if no method finds a solution.
+has proved ends the search; a ray (13-1) is kept and returned if no method finds a
+solution.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from drystone.types import Bools, Floats
 
 
 def ray_certificate(M: Any, z: Any, tol: float = 1e-9, free: Bools | None = None) -> bool:
-    """Whether z is a ray of I11 (13-1): z >= 0, z != 0, and z_i > 0 implies (M z)_i <= 0.
+    """Whether z is a ray (Baraff 1992, (13-1)): z >= 0, z != 0, and z_i > 0 implies (M z)_i <= 0.
 
     Rows marked `free` are equalities: (M z)_i = 0 and z_i of any sign. `tol` is relative to the
     size of the products M_ij z_j.

@@ -1,4 +1,4 @@
-"""Dantzig's principal pivoting, extended to friction: "dantzig" (F8 to F14).
+"""Dantzig's principal pivoting, extended to friction: "dantzig" (Baraff 1994).
 
 Solves LCPs with a positive semidefinite matrix of any rank, bilateral rows included, and contact
 forces with static friction (plane and space, true circular cone) and dynamic friction, in any
@@ -135,7 +135,7 @@ class _Run:
         return Status.TIME_LIMIT if outcome == code.RUNNING else STATUS_OF_CODE[outcome]
 
     def _ray_is_real(self, status: Status) -> bool:
-        """Driving far enough always helps static friction (F11): a ray needs a sliding contact."""
+        """Driving far enough always helps static friction: a ray needs a sliding contact."""
         if status is not Status.RAY:
             return False
         symmetric = self.reg[sets.SYMMETRIC] == 1

@@ -1,4 +1,5 @@
-"""All solutions of a small problem: what shows indeterminacy and inconsistency (S10 to S13)."""
+"""All solutions of a small problem: what shows indeterminacy and inconsistency (Baraff 1992,
+chapters 10 to 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lemke's complementary pivoting (F7; 001:13.2 and Appendix B): a solution, or a ray."""
+"""Lemke's complementary pivoting (Baraff 1992, 13.2 and appendix B): a solution, or a ray."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Lemke(Solver):
     """Complementary pivoting with an exact lexicographic rule: ends for every LCP.
 
     Solves an LCP with a copositive-plus (so every positive semidefinite) matrix or proves it
-    infeasible, and always solves the LCP of a time step with friction (T1), of a P-matrix, of a
-    strictly copositive matrix and of a bimatrix game. For other matrices it ends in a solution or
-    in a ray z: z >= 0, z_i > 0 => (M z)_i <= 0, the impulse of I11.
+    infeasible, and always solves the LCP of a time step with friction (Anitescu et al. 1998, (7)),
+    of a P-matrix, of a strictly copositive matrix and of a bimatrix game. For other matrices it
+    ends in a solution or in a ray z: z >= 0, z_i > 0 => (M z)_i <= 0, the impulse of (13-1).
 
     max_pivots: pivots before giving up.
     covering: positive number or (n,) vector d of the auxiliary column (entries of free rows are
@@ -132,7 +132,7 @@ class Lemke(Solver):
         elif ray is not None:
             answer.extras["ray"] = ray
             answer.extras["info"]["lcp_ray"] = out.ray
-            # at force level a ray is the other valid answer: an impulse (001:13.1)
+            # at force level a ray is the other valid answer: an impulse (Baraff 1992, 13.1)
             if problem.sliding.any() and answer.status is Status.INFEASIBLE:
                 answer.status = Status.RAY
         elif problem.dim == 2 and problem.law != "convex":
@@ -145,7 +145,8 @@ class Lemke(Solver):
     ) -> tuple[Answer, Outcome]:
         """Pivoting on the LCP; without known slip a ray or a cycle is rounding, not an answer.
 
-        Such an LCP always has a solution (T1), but a body on more points than it needs makes it
+        Such an LCP always has a solution (Anitescu et al. 1998, (7)), but a body on more points
+        than it needs makes it
         degenerate: then larger pivots are asked for, before the search may take long.
         """
         given = pyramid.M, pyramid.q, pyramid.free

@@ -1,9 +1,10 @@
-"""Lotstedt's approximation of friction, "lotstedt" (F16; thesis, 14.2.1).
+"""Lotstedt's approximation of friction, "lotstedt" (Baraff 1992, 14.2.1).
 
 The bound of friction is mu times the normal force g of the *previous* step: dynamic friction
 -mu g slip becomes a known load, static friction a box, each tangent axis for itself,
     min 1/2 f'A f + b'f  subject to  f_N >= 0,  -mu g <= f_x, f_y <= mu g            (14-10)
-(both bounds carry mu: misprint E7). Its optimality conditions are (14-9), for symmetric A.
+(both bounds carry mu, which is missing in print). Its optimality conditions are (14-9)
+for symmetric A.
 
 Without a previous step g starts at 0 and is replaced by the f_N it leads to, again and again. That
 may converge (in the plane: to the exact law), alternate between two values, or diverge.

@@ -1,4 +1,4 @@
-"""The linear-programming heuristic of 1989, "lp" (F1, F2).
+"""The linear-programming heuristic of 1989, "lp" (Baraff 1989, 6 and 7).
 
 Frictionless contact forces f: a = A f + b >= 0, f >= 0, f'a = 0. A contact with a_i > 0 is called
 vanishing; V is a guess of those, and each guess makes the problem linear:

@@ -1,4 +1,4 @@
-"""Semismooth Newton on the friction problem (T5), made global by the proximal point method.
+"""Semismooth Newton on the friction problem, made global by the proximal point method.
 
 A few Gauss-Seidel sweeps give a start; then Newton steps on the Alart-Curnier function with a
 sparse block factorisation. If they do not converge, the islands of contacts that are left are

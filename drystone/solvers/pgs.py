@@ -1,4 +1,4 @@
-"""Projected Jacobi, Gauss-Seidel and SOR: "pgs", "jacobi", "sor" (F19; thesis, appendix C).
+"""Projected Jacobi, Gauss-Seidel and SOR: "pgs", "jacobi", "sor" (Baraff 1992, appendix C).
 
 Boxed LCP (LCP, mixed LCP): z_i <- mid(lower_i, z_i - omega w_i / M_ii, upper_i), w = M z + q.
 Friction at force level: f_N <- (f_N - omega a_N / D_N)_+; friction moves by -omega a_t / D_t when
@@ -6,7 +6,7 @@ it is below its bound or drives the motion, then is scaled back to |f_t| <= mu f
 points are exactly the solutions of (14-1).
 
 Gauss-Seidel and SOR (0 < omega < 2) converge for symmetric positive semidefinite M when there
-is a solution. Jacobi does not converge merely because M is definite (E12): a cycle or growth is
+is a solution. Jacobi does not converge merely because M is definite: a cycle or growth is
 noticed and reported as STALLED, or answered by halving omega (``damp=True``).
 """
 

@@ -35,7 +35,7 @@ LAPACK_FROM = 250  # rows from which the final solve leaves the kernel
 class Outcome:
     """What pivoting found. z, w: solution or last point; error: |min(z, w)|.
 
-    exchanged: it started from another basis than z = 0, so a ray need not satisfy I11.
+    exchanged: it started from another basis than z = 0, so a ray need not satisfy (13-1).
     """
 
     z: Floats
@@ -224,7 +224,7 @@ def _equilibrium(
 
 
 def _split(problem: MixedArrays, settings: Settings, limits: Limits) -> Outcome:
-    """Free z as the difference of two nonnegative ones, their rows as two inequalities (F4).
+    """Free z as the difference of two nonnegative ones, their rows as two inequalities.
 
     Larger and never definite, but it asks nothing of the free block.
     """

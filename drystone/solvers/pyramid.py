@@ -11,7 +11,7 @@ from drystone.types import Floats
 
 
 class PlanarPyramid:
-    """T1 (or T9) in the plane, where two directions are exact; built by one kernel."""
+    """The LCP of a step in the plane, where two directions are exact; built by one kernel."""
 
     def __init__(self, problem: FrictionProblem) -> None:
         slip = np.zeros(problem.nc) if problem.slip is None else problem.slip[:, 0].copy()

@@ -1,9 +1,9 @@
-"""Quadratic programming, "qp" (F3, F4; thesis, chapter 8; T9 for the convex law).
+"""Quadratic programming, "qp" (Baraff 1992, chapter 8; Hart and Anitescu 2003 for the convex law).
 
 Form 1 (8-10): min z'(M z + q) subject to M z + q >= 0, z >= 0. The minimum is zero exactly at the
 solutions of the LCP; M may be unsymmetric. Form 2 (8-11): min 1/2 z'M z + q'z subject to z >= 0,
-whose optimality conditions are the LCP if M is symmetric (8-12 with z'w = 0: misprint E7).
-Both want M positive semidefinite. An equality row needs no splitting (F4): its z is free, its w
+whose optimality conditions are the LCP if M is symmetric ((8-12), where z'w = 0 is printed as z'w
+>= 0). Both want M positive semidefinite. An equality row needs no splitting: its z is free, its w
 is zero. Rows between two bounds add their w^- to form 1 as a variable.
 
 The minimiser of an interior-point library is polished by one linear solve on its active set.
@@ -42,7 +42,7 @@ class QP(Solver):
     """Convex quadratic program, or second-order cone program for round cones.
 
     form: 1 is (8-10), which states non-penetration itself; 2 is (8-11), symmetric M only. The
-        convex law with polyhedral cones is the LCP of T9 in form 1, a far smaller program in the
+        convex law with polyhedral cones is its LCP in form 1, a far smaller program in the
         forces alone in form 2; with round cones it has only the latter.
     """
 
@@ -218,7 +218,7 @@ def form_2(M: sp.csc_array, q: Floats, lower: Floats, upper: Floats) -> ConicPro
 
 
 def _solve_cones(problem: FrictionProblem, limits: Limits) -> Answer:
-    """The convex law with round cones: min 1/2 r'W r + q'r, r in the cones (T9)."""
+    """The convex law with round cones: min 1/2 r'W r + q'r, r in the cones."""
     program, form = to_conic(problem), problem.form
     s = 1.0 / np.repeat(form.unit, problem.d)
     S = sp.diags_array(s)

@@ -1,4 +1,4 @@
-"""Static friction by quadratic programs of guessed signs, "qp-signs" (F18; thesis, 14.2.3).
+"""Static friction by quadratic programs of guessed signs, "qp-signs" (Baraff 1992, 14.2.3).
 
 Guess sigma = sgn(f_t) of every static tangent, bound each axis by itself, and minimise (14-19):
     sum f_N a_N + sum (mu f_N - sigma f_t) (-sigma a_t)

@@ -1,4 +1,4 @@
-"""Static friction as dynamic friction with a ramp, "ramp" (F17; thesis, 14.2.2).
+"""Static friction as dynamic friction with a ramp, "ramp" (Baraff 1992, 14.2.2).
 
 A contact that slides at v_t has f_t = -mu f_N v_t / |v_t|; below the threshold eps the same force
 is scaled down: f_t = -mu f_N v_t / eps (14-12). Every contact is then dynamic: an LCP in the

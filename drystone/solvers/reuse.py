@@ -1,4 +1,4 @@
-"""Reuse of a basis (F6): when the index set of an earlier solve still holds, one linear solve.
+"""Reuse of a basis (Baraff 1992, 13.3): one linear solve while an earlier index set holds.
 
 For an LCP with index set L: z_L = -M_LL^-1 q_L, zero elsewhere, valid exactly if z_L >= 0 and
 w >= 0 off L. For planar friction the index set says which contacts are open, stick or slip.

@@ -25,7 +25,7 @@ UNEXPLAINED, ROUNDING = 1e-8, 1e-11
 
 @dataclass(frozen=True, slots=True)
 class EnergyLedger:
-    """Where a step's energy came from and went [J] (V6).
+    """Where a step's energy came from and went [J].
 
     kinetic, potential: at the end of the step; change: of their sum over the step.
     loads: work of forces beyond what they store (dampers, callbacks; springs to order h^2).
@@ -34,7 +34,7 @@ class EnergyLedger:
     impact: what changes of velocity cost: r.(u - u') / 2 of the step's impulses, never positive
         where contacts alone act, and of order h^2 of either sign where other forces change u; and
         all that collisions with restitution changed (``StepReport.impact_energy``).
-    constraint: work of the gap correction (T8), r_n u_n', either sign.
+    constraint: work of the gap correction, r_n u_n', of either sign.
     integration: error of the free motion, of order h^2 a step, of order h where bodies bounce.
     unexplained: change minus all of these: rounding, or the step is not SOLVED.
     """
@@ -74,7 +74,8 @@ class Conditions:
 
     least_impulse >= 0 [N s]; least_velocity >= 0 [m/s], of the normal with its gap term;
     complementarity = sum r_n u_n [J] = 0; cone = greatest |r_t| - mu r_n <= 0 [N s];
-    power = sum r_t.u_t <= 0 [J]; dissipation = sum mu r_n |u_t| + r_t.u_t = 0 [J] (T11).
+    power = sum r_t.u_t <= 0 [J]; dissipation = sum mu r_n |u_t| + r_t.u_t = 0 [J], as maximal
+    dissipation asks.
     """
 
     least_impulse: float = 0.0
@@ -142,7 +143,7 @@ class StepReport:
     evaluations: of all forces, by methods that integrate them (their `iterations` are its steps).
     events: of methods that find them, in order of time; log: sentences on choices among several
     solutions, energy gained, impacts that were ended; reuse: share of the force problems that the
-    index set at hand answered (F6).
+    index set at hand answered (Baraff 1992, 13.3).
     seconds: per stage (see ``Simulation.profile``).
     island_residuals, island_sizes: of each island in turn.
     """

@@ -1,4 +1,4 @@
-"""Surfaces by functions that cannot be noted down as formulas: branches, math, tables (G10)."""
+"""Surfaces by functions that cannot be noted down as formulas: branches, math, tables."""
 
 import gc
 import math
@@ -92,8 +92,8 @@ def test_it_rolls_down_a_slope_as_a_sphere_does(name, method):
 
 
 def test_the_curvature_jumps_where_branches_meet():
-    """Half an ellipsoid on half a ball (K11), let go on the egg's side: once it rolls on the
-    ball's, whose centre is the centre of mass, its speed is that of the energy it had."""
+    """Half an ellipsoid on half a ball (Baraff 1992, 6.7), let go on the egg's side: once it rolls
+    on the ball's, whose centre is the centre of mass, its speed is that of the energy it had."""
 
     def acorn(x, y, z):
         return (x / 0.15 if x > 0 else x / R) ** 2 + (y * y + z * z) / (R * R) - 1

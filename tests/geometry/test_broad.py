@@ -1,4 +1,4 @@
-"""All broad phases give the pairs that brute force gives, at every step of long motions (G11)."""
+"""All broad phases give the pairs that brute force gives, at every step of long motions."""
 
 import numpy as np
 import pytest

@@ -112,7 +112,7 @@ def test_all_kinds_together(dim):
 
 
 def test_only_what_a_scene_needs_is_imported():
-    """DESIGN 2.4: spheres on a half-space load the kernels of spheres."""
+    """Spheres on a half-space load the kernels of spheres."""
     code = """
 import sys, numpy as np
 from tests.geometry.test_detector_kinds import geoms_of, shapes

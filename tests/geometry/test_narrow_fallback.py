@@ -401,7 +401,7 @@ def test_capsule_along_a_box_and_round_bodies():
 
 
 def test_equal_boxes_stacked_exactly():
-    """G5's exception: no vertex inside, no edge through a face."""
+    """No vertex inside, no edge through a face."""
     box = shapes.Box(1, 1, 1)
     point, normal, gap, _, _ = standing(box, box, (0, 0, 1), (0, 0, 0))
     np.testing.assert_allclose(gap, 0, atol=1e-12)

@@ -103,7 +103,8 @@ def test_margin_decides_which_contacts_are_kept(kinds):
 
 @pytest.mark.parametrize("kinds", PAIRS, ids=names)
 def test_gradient_of_the_gap_is_the_normal(kinds):
-    """G12, in all six coordinates of the pair: -n, n and their moments about the centres."""
+    """The gradient of the gap, in all six coordinates of the pair: -n, n and their moments about
+    the centres."""
     batch, x, angle = random_batch(kinds, 11, 200, -0.05, 0.4)
     gap, n, point = deepest(batch.raw(x, angle), batch.n)
     h = 1e-6
@@ -201,7 +202,7 @@ def test_flat_bodies_pushed_through_each_other(kinds, upright):
     "kinds", [(DISK, POLYGON), (ELLIPSE, POLYGON), (POLYGON, POLYGON)], ids=names
 )
 def test_a_body_carried_round_a_square_goes_from_feature_to_feature(kinds):
-    """G3, G9: neighbours of the cached feature are tried before everything is searched."""
+    """Neighbours of the cached feature are tried before everything is searched."""
     own = {DISK: [0.3], ELLIPSE: [0.5, 0.3], POLYGON: 0.6 * SQUARE}[kinds[0]]
     batch = Batch(kinds, [own], [SQUARE])
     for turn in np.linspace(0, 2 * np.pi, 400):
@@ -215,7 +216,7 @@ def test_a_body_carried_round_a_square_goes_from_feature_to_feature(kinds):
 
 @pytest.mark.parametrize("kinds", [(DISK, ELLIPSE), (ELLIPSE, ELLIPSE)], ids=names)
 def test_the_predictor_saves_iterations(kinds):
-    """G7: Newton from p + dp takes fewer steps than from p, and from p fewer than from nothing."""
+    """Newton from p + dp takes fewer steps than from p, and from p fewer than from nothing."""
     spent = {"predicted": 0, "cached": 0, "new": 0}
     batches = {}
     for batch, x, angle in drifting(kinds, 60):
@@ -253,7 +254,7 @@ def squares(*poses):
 
 @pytest.mark.parametrize("height", [1.0, 1.005, 0.995])
 def test_equal_squares_stacked_exactly(height):
-    """The exception of G5: no vertex inside the other, no edge through a face."""
+    """The hard case: no vertex inside the other, no edge through a face."""
     (contacts,) = squares((0.0, height, 0.0))
     assert len(contacts) == 2
     for gap, normal, point, _ in contacts:
@@ -282,7 +283,7 @@ def test_one_contact_once_the_edges_are_not_parallel_within_the_margin():
 
 
 def test_vertex_against_vertex():
-    """G6: along the line between them when apart; a face when they touch or overlap."""
+    """Along the line between them when apart; a face when they touch or overlap."""
     for apart in (1e-3, 1e-7):
         ((contact,),) = squares((1.0 + 0.6 * apart, 1.0 + 0.8 * apart, 0.0))
         assert contact[0] == pytest.approx(apart, abs=1e-15)

@@ -1,4 +1,4 @@
-"""Polyhedra against brute force, on thousands of random poses (G3 to G6)."""
+"""Polyhedra against brute force, on thousands of random poses (Baraff 1992, 5.1)."""
 
 from itertools import pairwise
 
@@ -192,7 +192,7 @@ def moving(bodies, seed, steps, speed):
 
 @pytest.mark.parametrize("names", [("cube", "cube"), ("plank", "stone"), ("icosahedron", "hull")])
 def test_the_cache_changes_the_cost_but_not_the_answer(names):
-    """What G3 asks to show: same answers, a hit rate that grows with coherence."""
+    """Same answers, a hit rate that grows with coherence."""
     bodies = [SHAPES[name] for name in names]
     rates = []
     for speed in (0.1, 0.01, 0.001):

@@ -39,7 +39,7 @@ def test_rod_accelerates_as_newton_and_euler_say():
 
 @pytest.mark.parametrize("values", [(3.0, 5.0), (2.0, 7.0, 11.0)])
 def test_bodies_and_guides_give_the_lcp_by_hand(values):
-    """S12 assembled from bodies, guides eliminated, equals (11-2) to (11-5) written out."""
+    """The block assembled from bodies, guides eliminated, equals (11-2) to (11-5) written out."""
     folded = fold(classic.subset_sum(values, 4.0))
     F, C = folded.bilateral, ~folded.bilateral
     free = np.linalg.solve(
@@ -53,7 +53,7 @@ def test_bodies_and_guides_give_the_lcp_by_hand(values):
 
 
 def test_single_impulse_free_solution():
-    """S13: with f_N = m at R the block is pushed left and no force at E1 helps."""
+    """Figure 12.4 of 1992: with f_N = m at R the block is pushed left and no force at E1 helps."""
     problem = classic.impulse_or_none(2.0)
     folded = fold(problem)
     F, C = folded.bilateral, ~folded.bilateral
@@ -61,11 +61,11 @@ def test_single_impulse_free_solution():
         folded.A[np.ix_(F, F)], folded.A[np.ix_(F, C)]
     )
     np.testing.assert_allclose(A, [[-0.5, 0.0], [-classic.MU / 100.0, -0.99]], atol=1e-14)
-    assert A[1, 1] <= 0  # the impulse at E1 alone satisfies I11
+    assert A[1, 1] <= 0  # the impulse at E1 alone satisfies (13-1)
 
 
 def test_wedge_cones_touch_without_closing():
-    """(1, 0, 1/2n) is a sum of cone elements for every n; (1, 0, 0) is not (S16)."""
+    """(1, 0, 1/2n) is a sum of cone elements for every n; (1, 0, 0) is not."""
     problem = classic.wedge()
     assert np.linalg.matrix_rank(problem.dense) == 3
     normals = np.array([[0, -1, 1], [0, 1, 1]]) / np.sqrt(2)

@@ -47,7 +47,7 @@ def admissible(cone, rng, count):
     ],
 )
 def test_slip_solutions_dissipate_most(cone):
-    """T11: among all admissible friction forces the solution's has the least power.
+    """Among all admissible friction forces the solution's has the least power.
 
     The solution is built from the samples alone: the best of a fine sampling of the cone's
     boundary. The residual must accept it to sampling accuracy and nothing else.

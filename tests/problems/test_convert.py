@@ -78,7 +78,7 @@ def test_lcp_of_a_sliding_block_by_hand():
 @given(st.integers(0, 10**6), st.sampled_from([(2, None, 2), (3, 4, 4), (3, 8, 8)]))
 @REPEAT
 def test_character_of_the_matrices(seed, shape):
-    """T9 is positive semidefinite; T1 is copositive (sampled), though not semidefinite."""
+    """The relaxation is positive semidefinite; the exact law only copositive (sampled)."""
     dim, cone, k = shape
     rng = np.random.default_rng(seed)
     statement = {"dim": dim, "cone": cone, "rank": 3}
@@ -129,7 +129,7 @@ def test_directions_do_not_matter_where_no_friction_is_unknown(statement):
 @given(st.integers(0, 10**6), st.booleans())
 @REPEAT
 def test_elliptic_cone_with_directions(seed, jointed):
-    """The force lies in the stretched polygon and dissipates most of all its corners (T11)."""
+    """The force lies in the stretched polygon and dissipates most of all its corners."""
     rng = np.random.default_rng(seed)
     k, ratios, angle = 6, rng.uniform(0.2, 2.0, 2), rng.uniform(0, np.pi)
     cone = ds.EllipticCone(tuple(ratios), angle)
@@ -151,7 +151,7 @@ def test_elliptic_cone_with_directions(seed, jointed):
 
 
 def test_polyhedral_solution_approaches_the_circular_one():
-    """T6: with more directions the force D beta converges; a sliding contact in closed form."""
+    """With more directions the force D beta converges; a sliding contact in closed form."""
     q, mu = np.array([-1.0, 2.0 * np.cos(0.3), 2.0 * np.sin(0.3)]), 0.5
     circular = ds.FrictionProblem(np.eye(3), q, mu)
     exact = np.array([1.0, -mu * np.cos(0.3), -mu * np.sin(0.3)])
@@ -192,7 +192,7 @@ def test_folding_keeps_the_equations():
 
 
 def test_conic_program_has_the_solution_as_its_minimiser():
-    """Closed form of T9, and every feasible neighbour is worse."""
+    """Closed form of the relaxation, and every feasible neighbour is worse."""
     mu, q = 0.5, np.array([-1.0, 1.2, 0.0])
     n = (mu * q[1] - q[0]) / (1 + mu**2)
     r = np.array([n, -mu * n, 0.0])

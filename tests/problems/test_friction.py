@@ -28,7 +28,7 @@ def test_block_on_incline_sticks_below_the_angle_of_friction(law):
 
 
 def test_convex_law_takes_off_while_sliding():
-    """T9 in closed form: u_n = mu u_t, r_t = -mu r_n with u = q + r."""
+    """The relaxation in closed form: u_n = mu u_t, r_t = -mu r_n with u = q + r."""
     angle, mu = 0.3, 0.1
     problem = block_on_incline(angle, mu, law="convex")
     qn, qt = problem.q
@@ -42,7 +42,7 @@ def test_convex_law_takes_off_while_sliding():
 @given(st.integers(0, 10**6), st.sampled_from(["coulomb", "convex", "static"]))
 @settings(deadline=None, max_examples=50, derandomize=True)
 def test_order_and_frames_of_contacts_do_not_matter(seed, law):
-    """V7 of the judge: reorder contacts and turn tangents; the residual stays."""
+    """Reorder contacts and turn tangents; the residual stays."""
     rng = np.random.default_rng(seed)
     nc = 3
     half = rng.normal(size=(9, 9))

@@ -66,7 +66,7 @@ def test_projection_is_the_nearest_point(seed, d):
 
 
 def independent_residuals(problem, r):
-    """DESIGN 5 literally, contact by contact, for problems without bilateral rows."""
+    """The definition written out, contact by contact, for problems without bilateral rows."""
     u = problem.dense @ r + problem.q
     d, k = problem.d, problem.k
     out = []
@@ -161,7 +161,7 @@ def test_friction_must_oppose_slip_but_static_only_in_part():
 
 
 def test_convex_law_lifts_a_sliding_contact():
-    """T9: u_n = mu |u_t| while sliding, so the exact law and its relaxation exclude each other."""
+    """The relaxation: u_n = mu |u_t| while sliding, so it and the exact law exclude each other."""
     mu, r = np.array([0.5]), np.array([[2.0, -1.0, 0.0]])
     flat, lifted = np.array([[0.0, 3.0, 0.0]]), np.array([[1.5, 3.0, 0.0]])
     assert np.linalg.norm(contact_errors(r, flat, mu, "coulomb")) < 1e-15

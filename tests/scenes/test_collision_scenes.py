@@ -1,4 +1,4 @@
-"""Balls in a row: the values of the simultaneous model (I2) and of propagation (I3)."""
+"""Balls in a row: the values of the simultaneous model and of propagation (Baraff 1989, 8)."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ LAWS = ("newton", "poisson", "poisson-shortcut")
 
 
 def at_once(v, eps):
-    """I2 for equal balls in a row, by Lemke's method: u+ >= -eps u-, complementary to j >= 0."""
+    """Equal balls in a row at once, by Lemke: u+ >= -eps u-, complementary to j >= 0."""
     n = len(v)
     J = np.zeros((n - 1, n))
     for i in range(n - 1):
@@ -21,7 +21,7 @@ def at_once(v, eps):
 
 
 def one_by_one(v, eps):
-    """I3: one contact at a time until none approaches."""
+    """Propagation: one contact at a time until none approaches."""
     v = np.array(v, float)
     while (np.diff(v) < -1e-12).any():
         i = int(np.argmin(np.diff(v)))

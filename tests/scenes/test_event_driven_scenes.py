@@ -1,4 +1,4 @@
-"""Scenes of 1989 and 1992 by the method they were made for, against closed forms and V4."""
+"""Scenes of 1989 and 1992 by the method they were made for, against closed forms and steps."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def kinds(sim):
 
 
 def test_an_impulse_stops_the_rod_without_a_force():
-    """I11: slip stops after 1 / SLOWS, which drives the tip in at 1 / SLOWS; a second impulse at
+    """Slip stops after 1 / SLOWS, which drives the tip in at 1 / SLOWS; a second impulse at
     the sticking tip takes that away. Afterwards the rod falls about its tip."""
     sim = scene("rod-inconsistent").simulation(dt=1e-3)
     only = sim.solutions()
@@ -55,7 +55,7 @@ def test_two_forces_and_an_impulse_are_offered():
 
 @pytest.mark.parametrize(("target", "sums"), [(8, [(3, 5, 0)]), (9, []), (15, [(3, 5, 7)])])
 def test_the_puzzle_is_solved_by_forces_or_by_an_impulse(target, sums):
-    """X1: forces exist exactly for sums; Dantzig's answer, force or impulse, needs no search."""
+    """Forces exist exactly for sums; Dantzig's answer, force or impulse, needs no search."""
     sim = scene("subset-sum", target=target).simulation()
     found = [x.f[:3, 0].round(9).tolist() for x in sim.solutions() if x.kind == "forces"]
     assert found == [list(map(float, x)) for x in sums]
@@ -127,7 +127,7 @@ def test_rocking_bodies_and_their_reaction_to_eight_digits(name, a):
 
 
 def test_time_stepping_converges_to_the_falling_bricks_at_first_order():
-    """V4 on a smooth phase, and P2: springs converge too, at the price of sqrt(k) steps."""
+    """Steps agree on a smooth phase; springs converge too, at the price of sqrt(k) steps."""
     built = scene("bricks", planar=True)
 
     def end(method):

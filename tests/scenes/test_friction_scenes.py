@@ -74,8 +74,9 @@ def test_a_particle_in_a_wedge_is_slowed_by_both_faces(mu, degrees):
 
 
 def test_a_wedge_whose_cones_meet_is_solved_at_every_step():
-    """mu = 1 at 90 degrees: the sum of the cones is not closed (T12), sliding and sticking both
-    obey the law; whichever comes out, it obeys it, and energy does not grow."""
+    """mu = 1 at 90 degrees: the sum of the cones is not closed (Anitescu et al. 1998, figure 1),
+    sliding and sticking both obey the law; whichever comes out, it obeys it, and energy does not
+    grow."""
     for push in (0.0, 0.02, 0.2):
         done = run("wedge-cone", 0.5, push=push)
         assert done.failed == 0

@@ -1,4 +1,4 @@
-"""Many grains: they stay in, settle, run out; and every step explains its energy (V6)."""
+"""Many grains: they stay in, settle, run out; and every step explains its energy."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_energy_does_not_grow_without_work(name):
         nonlocal last
         now = sum(sim.energy)
         book = sim.report.energy
-        # T8's gap correction may add a little where bodies meet; nothing else may
+        # the gap correction may add a little where bodies meet; nothing else may
         assert now - last <= max(book.constraint, 0.0) + 1e-9 * abs(first)
         last = now
 

@@ -78,7 +78,7 @@ def test_the_rod_that_does_not_turn_has_no_force(gravity):
 
 
 def test_the_puzzles_world_is_its_lcp():
-    """S12: the world against the matrix that the classic problem states."""
+    """The world against the matrix that the classic problem states."""
     M, q = lcp(*system(*instant(scene("subset-sum", a=3, b=5, c=7, target=9).world)))
     known = classic.subset_sum_lcp([3.0, 5.0, 7.0], 9.0)
     assert np.allclose(M, known.M, atol=1e-9)
@@ -93,7 +93,7 @@ def test_forces_exist_exactly_if_masses_sum_to_the_target(target, consistent):
 
 
 def test_one_rod_and_one_end_have_one_force_and_an_impulse():
-    """S13: f = 0 alone solves the LCP; the ray at the end rod is as valid."""
+    """f = 0 alone solves the LCP; the ray at the end rod is as valid."""
     M, q = lcp(*system(*instant(scene("indeterminate-impulse").world)))
     found = ds.solve(ds.LCP(M, q), solver="enumerative")
     assert len(found.solutions) == 1
@@ -103,7 +103,7 @@ def test_one_rod_and_one_end_have_one_force_and_an_impulse():
 
 
 def test_time_stepping_stops_the_tip_where_no_force_exists():
-    """One step, one impulse: slip is gone, the tip stays, energy falls (V5)."""
+    """One step, one impulse: slip is gone, the tip stays, energy falls."""
     sim = scene("rod-inconsistent").simulation(method=ds.TimeStepping(dt=1e-4))
     before = sum(sim.energy)
     sim.run(2e-3)

@@ -135,7 +135,7 @@ def test_a_card_house_stands():
 
 def test_a_card_house_on_slippery_ground_falls():
     """A single pair holds from mu = (tan(tilt) - t / L) / 2 = 0.117 on: at the top edges meet, and
-    their normal is the mean of the cards' own (G6), horizontal by symmetry."""
+    their normal is the mean of the cards' own (Baraff 1989, 4.1), horizontal by symmetry."""
     assert run("card-house", 0.5, storeys=1, mu=0.11).moved > 1e-3
     assert run("card-house", 0.5, storeys=1, mu=0.12).moved < 1e-6
     assert run("card-house", 0.5, mu=0.10).moved > 1e-2

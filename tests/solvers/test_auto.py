@@ -47,7 +47,7 @@ def test_random_bodies(seed, dim, law, ratio):
 @settings(deadline=None, max_examples=20, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_order_and_frames_change_no_velocity(seed):
-    """V7: contacts shuffled, tangent frames turned; the bodies' motion is the same.
+    """Contacts shuffled, tangent frames turned; the bodies' motion is the same.
 
     Friction is small, so that the solution is unique.
     """

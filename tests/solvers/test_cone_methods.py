@@ -117,7 +117,7 @@ def test_matrix_free_equals_formed(method, law, d):
 
 @each_method
 def test_order_and_frames_change_nothing_unique(method):
-    """V7: contacts reordered and tangents turned give the same velocities."""
+    """Contacts reordered and tangents turned give the same velocities."""
     problem = random_problem(5, 5, 3, rank=11)
     rng = np.random.default_rng(0)
     turn = np.zeros((15, 15))

@@ -96,7 +96,7 @@ def test_saddle_point_block_of_bilateral_rows_is_one_linear_system():
 @pytest.mark.kernels
 @pytest.mark.parametrize("angle", [0.2, 0.7, 1.2])
 def test_particle_in_a_frictionless_wedge(angle):
-    """Normals (+-sin, cos): each wall carries m g / (2 cos) (003, 5)."""
+    """Normals (+-sin, cos): each wall carries m g / (2 cos) (Baraff 1989, 5)."""
     m, g = 2.0, 9.81
     J = np.array([[np.sin(angle), np.cos(angle)], [-np.sin(angle), np.cos(angle)]])
     sol = ds.solve(ds.LCP(J @ J.T / m, J @ [0.0, -g]), "dantzig")
@@ -105,8 +105,8 @@ def test_particle_in_a_frictionless_wedge(angle):
 
 @pytest.mark.kernels
 def test_block_on_a_floor_and_a_chair_on_four_legs():
-    """Two contacts share the weight by their levers (003, Fig. 8); four legs are indeterminate,
-    yet the acceleration is not."""
+    """Two contacts share the weight by their levers (Baraff 1989, figure 8); four legs are
+    indeterminate, yet the acceleration is not."""
     m, g, inertia = 3.0, 9.81, 0.4
     for left, right in ((1.0, 1.0), (0.5, 1.5)):
         J = np.array([[1.0, -left], [1.0, right]])
@@ -178,7 +178,7 @@ def test_outside_the_range_of_a_semidefinite_matrix_it_ends_in_a_ray(seed, n):
 @many
 @given(seeds, st.integers(1, 7))
 def test_unsymmetric_matrices_end_in_a_solution_or_a_valid_ray(seed, n):
-    """Dynamic friction folded into the matrix: negative diagonals as in 001, chapter 10."""
+    """Dynamic friction folded into the matrix: negative diagonals as in Baraff 1992, chapter 10."""
     rng = np.random.default_rng(seed)
     J = rng.normal(size=(n, n))
     M = J @ J.T - np.abs(rng.normal(size=n)) * rng.normal(size=(n, n))

@@ -139,7 +139,7 @@ def turned(W, q, nc, angles):
 @many
 @given(seeds, st.integers(1, 5))
 def test_tangent_frames_do_not_matter(seed, nc):
-    """The frame turns with the force (V7): even the freedom that (14-1) leaves is the same."""
+    """The frame turns with the force: even the freedom that (14-1) leaves is the same."""
     rng = np.random.default_rng(seed)
     W, q = contacts(rng, nc, 3, bodies=nc)
     W += 1e-2 * np.eye(3 * nc)
@@ -172,7 +172,7 @@ def test_order_of_contacts_does_not_matter_where_the_solution_is_unique(seed, di
 @few
 @given(seeds, st.integers(1, 5))
 def test_plane_agrees_with_exact_coulomb_solvers(seed, nc):
-    """V3: with little coupling the planar solution is unique, whatever finds it."""
+    """With little coupling the planar solution is unique, whatever finds it."""
     rng = np.random.default_rng(seed)
     W, q = contacts(rng, nc, 2, bodies=nc)
     problem = ds.FrictionProblem(0.1 * W + np.eye(2 * nc), q, 0.3, dim=2)
@@ -182,7 +182,8 @@ def test_plane_agrees_with_exact_coulomb_solvers(seed, nc):
 
 
 def rod(omega, gravity, m=1.5):
-    """The sliding rod of 001, Fig. 10.1: angle 72 degrees, I = m/16, mu from the figure."""
+    """The sliding rod of Baraff 1992, figure 10.1: angle 72 degrees, I = m/16, mu from the
+    figure."""
     c, s = np.cos(np.radians(72)), np.sin(np.radians(72))
     mu = (16 * c * c + 2) / (16 * c * s)
     J = np.array([[0.0, 1.0, -c], [1.0, 0.0, s]])  # tip at (-c, -s) from the centre
@@ -193,7 +194,7 @@ def rod(omega, gravity, m=1.5):
 
 @pytest.mark.kernels
 def test_indeterminate_rod_has_one_of_its_two_forces():
-    """S10: omega^2 sin - g = 1, so a_N = 1 - f_N / m and f_N is 0 or m."""
+    """omega^2 sin - g = 1, so a_N = 1 - f_N / m and f_N is 0 or m."""
     problem, mu, m = rod(np.sqrt((1 + G) / np.sin(np.radians(72))), G)
     assert (problem.dense @ [1.0, mu])[0] == pytest.approx(-1 / m)  # (10-11)
     sol = ds.solve(problem, "dantzig")
@@ -204,13 +205,13 @@ def test_indeterminate_rod_has_one_of_its_two_forces():
 
 @pytest.mark.kernels
 def test_inconsistent_rod_ends_in_the_impulse_direction():
-    """S11: a_N = -f_N / m - g < 0 for all f_N; the ray is one unit of f_N with its friction."""
+    """a_N = -f_N / m - g < 0 for all f_N; the ray is one unit of f_N with its friction."""
     problem, mu, m = rod(0.0, G)
     sol = ds.solve(problem, "dantzig")
     assert sol.status is ds.Status.RAY
     z = sol.ray / sol.ray[0]
     np.testing.assert_allclose(z, [1.0, mu], rtol=1e-12)
-    assert (problem.dense @ z)[0] == pytest.approx(-1 / m)  # z_N > 0 and (W z)_N <= 0: I11
+    assert (problem.dense @ z)[0] == pytest.approx(-1 / m)  # z_N > 0 and (W z)_N <= 0: (13-1)
     resting, _, _ = rod(0.0, 0.0)
     assert (ds.solve(resting, "dantzig").value == 0).all()
 
@@ -225,7 +226,7 @@ def test_inconsistent_rod_gives_lemke_s_ray():
 @many
 @given(seeds, st.sampled_from([2, 3]), st.integers(1, 8), st.floats(0.0, 2.0))
 def test_mixtures_end_in_a_solution_or_a_valid_ray(seed, dim, nc, top):
-    """Frictionless, static and sliding contacts and joints together; the ray obeys I11 in the
+    """Frictionless, static and sliding contacts and joints together; the ray obeys (13-1) in the
     folded form, and some sliding contact takes part in it (theorem 5)."""
     rng = np.random.default_rng(seed)
     joints = dim * int(rng.integers(0, 2)) if nc > 2 else 0
@@ -252,7 +253,7 @@ def test_mixtures_end_in_a_solution_or_a_valid_ray(seed, dim, nc, top):
 @given(seeds, st.integers(1, 6), st.floats(0.0, 3.0))
 def test_dynamic_friction_is_the_folded_lcp(seed, nc, mu):
     """Sliding contacts only: an answer of either statement holds in the other, the unsymmetric
-    LCP of F14, and they are equal where that has one solution (a P-matrix)."""
+    LCP of known slip, and they are equal where that has one solution (a P-matrix)."""
     rng = np.random.default_rng(seed)
     W, q = contacts(rng, nc, 3, bodies=nc)
     problem = ds.FrictionProblem(W, q, mu, dim=3, slip=rng.normal(size=(nc, 2)))

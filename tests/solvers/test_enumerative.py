@@ -116,7 +116,7 @@ def test_bimatrix_game_has_three_equilibria():
 
 @pytest.mark.parametrize("mass", [0.5, 1.0, 3.25])
 def test_rod_has_exactly_two_forces(mass):
-    """S10: f_N in {0, m}."""
+    """The rod: f_N in {0, m}."""
     solution = ds.solve(classic.rod(mass), "enumerative")
     forces = sorted(r[0] for r in solution.solutions)
     np.testing.assert_allclose(forces, [0.0, mass], rtol=1e-13)
@@ -124,7 +124,7 @@ def test_rod_has_exactly_two_forces(mass):
 
 
 def test_inconsistent_rod():
-    """S11."""
+    """The rod without spin: none with gravity."""
     assert ds.solve(classic.inconsistent_rod(), "enumerative").status is ds.Status.INFEASIBLE
     at_rest = ds.solve(classic.inconsistent_rod(gravity=0.0), "enumerative")
     assert [r.tolist() for r in at_rest.solutions] == [[0.0, 0.0]]
@@ -132,7 +132,7 @@ def test_inconsistent_rod():
 
 @pytest.mark.parametrize("values", [(3, 5, 7), (1, 2, 4, 8), (6, 10, 15, 21), (5,)])
 def test_subset_sum(values):
-    """S12: consistent exactly if a subset sums to S, and each solution is a subset."""
+    """Consistent exactly if a subset sums to S, and each solution is a subset."""
     for target in range(1, sum(values) + 3):
         subsets = [
             chosen
@@ -151,7 +151,7 @@ def test_subset_sum(values):
 
 
 def test_only_one_force_but_an_impulse_too():
-    """S13: zero force is the only one; the impulse at E1 alone is a ray."""
+    """Zero force is the only one; the impulse at E1 alone is a ray."""
     problem = classic.impulse_or_none()
     solution = ds.solve(problem, "enumerative")
     assert solution.info["count"] == 1
@@ -159,7 +159,7 @@ def test_only_one_force_but_an_impulse_too():
 
 
 def test_static_rod_with_a_tangential_load_has_three_solutions():
-    """E13: the rod of Fig. 10.1 at rest; pulled along the ground it opens, sticks or slips."""
+    """The rod of Fig. 10.1 at rest; pulled along the ground it opens, sticks or slips."""
     m, mu = 1.0, classic.MU
     J = np.array([[0.0, 1.0, -classic.COS], [1.0, 0.0, classic.SIN]])
     W = (J / np.array([m, m, m / 16.0])) @ J.T
@@ -179,7 +179,7 @@ def test_static_rod_with_a_tangential_load_has_three_solutions():
 @some
 @given(SEEDS)
 def test_contact_states_against_the_lcp_of_the_pyramid(seed):
-    """Planar friction by contact states and by the index sets of T1: the same impulses."""
+    """Planar friction by contact states and by the index sets of the LCP: the same impulses."""
     rng = np.random.default_rng(seed)
     nc = int(rng.integers(1, 4))
     J = rng.normal(size=(2 * nc, 2 * nc))

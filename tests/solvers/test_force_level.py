@@ -1,4 +1,4 @@
-"""V1 and V3: the methods of force level agree with each other and with an independent solver."""
+"""The methods of force level agree with each other and with an independent solver."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ FEW = settings(deadline=None, max_examples=100, derandomize=True)
 
 
 def factor(seed, n, rank, lean):
-    """B of M = B B' and c of q = B c: always solvable, since b lies in the range (F5).
+    """B of M = B B' and c of q = B c: always solvable, since b lies in the range.
 
     `lean` shifts the columns to one side, so that contacts share their load.
     """
@@ -46,7 +46,7 @@ def planar_system(rng, nc, bodies=1, mu=0.5, load=(0.5, -9.81)):
 
 @FEW
 @given(CASES)
-def test_v1_all_methods_give_the_accelerations_of_least_squares(case):
+def test_all_methods_give_the_accelerations_of_least_squares(case):
     """min |B'f + c|, f >= 0 is the same problem, solved by an active-set method of SciPy."""
     B, c = factor(*case)
     M, q = B @ B.T, B @ c
@@ -69,8 +69,8 @@ def test_v1_all_methods_give_the_accelerations_of_least_squares(case):
 
 @FEW
 @given(CASES, st.integers(0, 4))
-def test_v1_with_equality_rows(case, free):
-    """Free rows against the split f = f' - f'' of F4, in the reference and as an LCP."""
+def test_with_equality_rows(case, free):
+    """Free rows against the split f = f' - f'', in the reference and as an LCP."""
     B, c = factor(*case)
     M, q, n = B @ B.T, B @ c, len(B)
     free = min(free, n)
@@ -95,7 +95,7 @@ def test_v1_with_equality_rows(case, free):
 
 @FEW
 @given(CASES)
-def test_v1_between_bounds(case):
+def test_between_bounds(case):
     B, c = factor(*case)
     M, q = B @ B.T, B @ c
     rng = np.random.default_rng(case[0])
@@ -114,7 +114,7 @@ def test_v1_between_bounds(case):
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.1, 0.4, 0.8]))
-def test_v3_static_friction_in_the_plane_where_the_solution_is_unique(seed, nc, mu):
+def test_static_friction_in_the_plane_where_the_solution_is_unique(seed, nc, mu):
     problem = planar_system(np.random.default_rng(seed), nc, max(1, nc // 2), mu)
     everything = ds.solve(problem, "enumerative")
     duals = [problem.dual(value) for value in everything.solutions]
@@ -133,7 +133,7 @@ def test_v3_static_friction_in_the_plane_where_the_solution_is_unique(seed, nc, 
 @pytest.mark.parametrize("solver", ["pgs", "jacobi", "qp-signs", "lotstedt"])
 @pytest.mark.parametrize(("angle", "mu"), [(0.3, 0.5), (0.6, 0.5), (0.3, 0.0)])
 def test_particle_on_an_incline(solver, angle, mu):
-    """f_N = m g cos(theta) (003 Fig. 7); it stays if tan(theta) <= mu, else a_t = known."""
+    """f_N = m g cos(theta); it stays if tan(theta) <= mu, else a_t = known."""
     g = 9.81
     normal, pull = g * np.cos(angle), g * np.sin(angle)
     problem = ds.FrictionProblem(np.eye(2), [-normal, pull], mu, dim=2)
@@ -146,7 +146,7 @@ def test_particle_on_an_incline(solver, angle, mu):
 
 @pytest.mark.parametrize("solver", ["lp", "qp", "pgs", "jacobi"])
 def test_block_on_a_floor_with_two_contacts(solver):
-    """003 Fig. 8: mass m, half width 1, central inertia I: each contact carries half."""
+    """Baraff 1989, figure 8: mass m, half width 1, central inertia I: each contact carries half."""
     m, inertia, g = 2.0, 0.7, 9.81
     J = np.array([[0.0, 1.0, -1.0], [1.0, 0.0, 0.5], [0.0, 1.0, 1.0], [1.0, 0.0, 0.5]])
     W = J @ np.diag([1 / m, 1 / m, 1 / inertia]) @ J.T
@@ -159,7 +159,7 @@ def test_block_on_a_floor_with_two_contacts(solver):
 
 
 def test_four_legged_chair():
-    """Four legs, three equations: the forces are not unique, the accelerations are (F5)."""
+    """Four legs, three equations: the forces are not unique, the accelerations are."""
     legs = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     J = np.column_stack([np.ones(4), legs])
     problem = ds.LCP(J @ J.T, J @ [-9.81, 0.2, 0.1])

@@ -81,7 +81,7 @@ def test_contradicting_equations_get_a_certificate():
 
 @pytest.mark.parametrize("cover", [None, 2.0])
 def test_equations_without_a_variable_of_their_own_are_split(cover):
-    """F4: the free variable of row 1 appears nowhere, or its equation says nothing."""
+    """The free variable of row 1 appears nowhere, or its equation says nothing."""
     lemke = ds.Lemke(covering=cover)
     solution = lemke.solve(ds.MixedLCP([[0.0, 1.0], [0.0, 1.0]], [-1.0, -1.0], 1))
     assert solution.ok
@@ -124,7 +124,7 @@ def test_inconsistent_rod_ends_in_the_impulse(mass):
 
 @pytest.mark.parametrize("values", [(3, 5, 7), (1, 2, 4, 8), (6, 10, 15)])
 def test_subset_sum_gives_a_force_or_an_impulse(values):
-    """V5: every inconsistent configuration ends in a ray that satisfies I11."""
+    """Every inconsistent configuration ends in a ray that satisfies (13-1)."""
     sums = {sum(chosen) for k in range(len(values) + 1) for chosen in combinations(values, k)}
     for target in range(1, sum(values) + 3):
         problem = classic.subset_sum(values, target)

@@ -26,7 +26,7 @@ def feasible(M, q):
 @many
 @given(SEEDS)
 def test_least_squares_with_nonnegative_unknowns(seed):
-    """min |G z - b|, z >= 0 is the LCP (G'G, -G'b): rank-deficient when G is wide (V1)."""
+    """min |G z - b|, z >= 0 is the LCP (G'G, -G'b): rank-deficient when G is wide."""
     rng = np.random.default_rng(seed)
     n, rows = int(rng.integers(1, 12)), int(rng.integers(1, 12))
     G, b = rng.normal(size=(rows, n)), rng.normal(size=rows)
@@ -110,7 +110,7 @@ def contact_system(rng, dim):
 @many
 @given(SEEDS)
 def test_time_steps_with_friction_are_always_solved(seed):
-    """T1: the matrix is copositive and a solution exists for every q in the range of J."""
+    """The matrix is copositive and a solution exists for every q in the range of J."""
     rng = np.random.default_rng(seed)
     W, q, mu = contact_system(rng, 2)
     if not np.allclose(q, W @ np.linalg.lstsq(W, q, rcond=None)[0], atol=1e-9):
@@ -137,7 +137,7 @@ def test_pyramids_in_space_are_always_solved(seed):
 @some
 @given(SEEDS)
 def test_convex_law_against_a_quadratic_program(seed):
-    """T9 in the plane: r = G y with y >= 0 minimises 1/2 r'Wr + q'r: a least-squares problem."""
+    """The relaxation in the plane: r = G y with y >= 0 minimises 1/2 r'Wr + q'r (least squares)."""
     rng = np.random.default_rng(seed)
     nc = int(rng.integers(1, 5))
     J = rng.normal(size=(2 * nc, 2 * nc + 1))

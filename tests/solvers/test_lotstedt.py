@@ -38,8 +38,8 @@ def test_one_pass_meets_14_9(seed, nc, dim):
     assert (f[:, 1:] * a[:, 1:]).max() <= tol * max(1.0, np.abs(f).max())
 
 
-def test_e14_on_the_indeterminate_rod():
-    """S10, mass m: from 0 it stays at 0; from below m it falls to 0; from above m it diverges.
+def test_start_up_on_the_indeterminate_rod():
+    """The rod: from 0 it stays at 0; from below m it falls to 0; from above m it diverges.
 
     By hand: f_N <- max(0, ((D + 1/m) f_N - 1) / D) with D = W_nn, the fixed points 0 and m.
     """
@@ -62,8 +62,8 @@ def test_e14_on_the_indeterminate_rod():
     assert above.value[0] == pytest.approx(expected[-1], rel=1e-9)
 
 
-def test_e14_diverges_on_the_inconsistent_rod():
-    """S11: no force exists, and the start-up runs away from 0; one pass makes up a force."""
+def test_start_up_diverges_on_the_inconsistent_rod():
+    """No force exists, and the start-up runs away from 0; one pass makes up a force."""
     solution = ds.solve(classic.inconsistent_rod(), "lotstedt")
     assert solution.status is ds.Status.STALLED
     assert solution.info["diverged"]

@@ -74,7 +74,7 @@ def test_statistics_over_random_problems():
 
 
 def test_nearly_every_step_of_a_run_takes_the_first_guess():
-    """A bar on four legs under a growing couple: legs lift off at single instants (003:6.2)."""
+    """A bar on four legs under a growing couple: legs lift off at single instants."""
     places = np.array([-2.0, -1.0, 1.0, 2.0])
     steps, standing = Counter(), np.arange(4)
     for couple in np.linspace(0.0, 25.0, 200):
@@ -126,7 +126,7 @@ def test_infeasible_contacts():
 
 
 def test_dynamic_friction_is_frictionless_to_it():
-    """Known slip leaves normal forces only; S10 has A = -1/m, b = 1: V = {} finds f_N = m."""
+    """Known slip leaves normal forces only; the rod has A = -1/m, b = 1: V = {} finds f_N = m."""
     solution = ds.solve(classic.rod(2.0), "lp")
     assert solution.ok
     assert solution.value[0] == pytest.approx(2.0)
@@ -143,7 +143,7 @@ def test_units_do_not_matter(seed, length, load):
 
 
 def test_an_index_set_is_reused():
-    """F6: the same contacts a step later cost one linear solve and no program."""
+    """The same contacts a step later cost one linear solve and no program."""
     problem = random_problem(3)
     first = ds.solve(problem, "lp")
     assert first.ok

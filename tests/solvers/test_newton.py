@@ -51,7 +51,7 @@ def test_local_convergence_is_quadratic():
 
 
 def test_rolling_with_zero_slip_and_zero_friction():
-    """The degenerate case of T5: u_t = 0 and r_t = 0 at once, on the kink of every function."""
+    """The degenerate case: u_t = 0 and r_t = 0 at once, on the kink of every function."""
     W = np.diag([2.0, 1.0, 1.0])
     q = np.array([-1.0, 0.0, 0.0])
     for guess in (None, [0.5, 0.0, 0.0], [0.5, 0.4, -0.3], [5.0, 0.0, 0.0]):
@@ -96,7 +96,7 @@ def test_homotopy_in_friction_alone_arrives():
 
 @pytest.mark.parametrize("cone", [ds.EllipticCone((1.0, 0.3), 0.4), ds.SoftFingerCone(0.2)])
 def test_stretched_cones_dissipate_most(cone):
-    """T11: among all friction forces of the cone's size, the one found dissipates the most."""
+    """Among all friction forces of the cone's size, the one found dissipates the most."""
     rng = np.random.default_rng(4)
     spin = isinstance(cone, ds.SoftFingerCone)
     problem = random_bodies(rng, 6, 8, mu=0.5, cone=cone, spin=spin)

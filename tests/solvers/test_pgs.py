@@ -11,8 +11,8 @@ from drystone.kernels import pgs as kernels
 from drystone.problems import classic
 from drystone.solvers.pgs import Contacts, Rows
 
-# E12: positive definite, yet Jacobi's iteration matrix has the spectral radius 1.8
-E12 = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
+# positive definite, yet Jacobi's iteration matrix has the spectral radius 1.8
+DIVERGES = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
 
 
 def spatial_system(seed, nc, bodies=2, mu=0.5, law="static"):
@@ -42,29 +42,29 @@ def violations(problem, r):
     return worst
 
 
-def test_e12_jacobi_fails_on_a_definite_matrix_and_says_so():
-    assert np.linalg.eigvalsh(E12).min() > 0
-    assert max(abs(np.linalg.eigvals(np.eye(3) - E12))) == pytest.approx(1.8)
-    jacobi = ds.solve(ds.LCP(E12, -np.ones(3)), "jacobi")
+def test_jacobi_fails_on_a_definite_matrix_and_says_so():
+    assert np.linalg.eigvalsh(DIVERGES).min() > 0
+    assert max(abs(np.linalg.eigvals(np.eye(3) - DIVERGES))) == pytest.approx(1.8)
+    jacobi = ds.solve(ds.LCP(DIVERGES, -np.ones(3)), "jacobi")
     assert jacobi.status is ds.Status.STALLED
     assert jacobi.info["period"] == 2  # held by z >= 0, it alternates
     assert jacobi.solver == "jacobi"
-    equations = ds.solve(ds.MixedLCP(E12, -np.ones(3), 3), "jacobi")
+    equations = ds.solve(ds.MixedLCP(DIVERGES, -np.ones(3), 3), "jacobi")
     assert equations.status is ds.Status.STALLED
     assert equations.info["diverged"]
     assert np.isfinite(equations.value).all()
 
 
 @pytest.mark.parametrize("solver", ["pgs", "sor", ds.PGS(sweep="jacobi", damp=True)])
-def test_e12_the_others_converge(solver):
-    for problem in (ds.LCP(E12, -np.ones(3)), ds.MixedLCP(E12, -np.ones(3), 3)):
+def test_the_others_converge(solver):
+    for problem in (ds.LCP(DIVERGES, -np.ones(3)), ds.MixedLCP(DIVERGES, -np.ones(3), 3)):
         solution = ds.solve(problem, solver, tol=1e-12)
         assert solution.ok
         np.testing.assert_allclose(solution.value, np.full(3, 1 / 2.8), rtol=1e-10)
 
 
 def test_damping_reports_the_relaxation_it_ended_with():
-    solution = ds.solve(ds.LCP(E12, -np.ones(3)), ds.PGS(sweep="jacobi", damp=True))
+    solution = ds.solve(ds.LCP(DIVERGES, -np.ones(3)), ds.PGS(sweep="jacobi", damp=True))
     assert solution.info["relaxation"] == 0.5  # 1 - 0.5 * 2.8 = -0.4
     assert solution.ok
 
@@ -95,7 +95,7 @@ def test_dense_and_sparse_sweeps_are_the_same(seed, n, jacobi):
 
 @pytest.mark.kernels
 def test_jacobi_friction_is_the_listing_of_appendix_c():
-    """Against a transcription with E8 mended."""
+    """Against a transcription, misprints mended."""
     problem = spatial_system(3, 3)
     W, q, mu, D = problem.dense, problem.q, problem.mu, problem.dense.diagonal()
     model = Contacts(problem, np.zeros(9), True)
@@ -185,14 +185,14 @@ def test_most_spatial_systems_do_converge():
 
 @pytest.mark.parametrize("solver", ["pgs", "jacobi", "sor"])
 def test_a_push_that_pulls_in_is_an_impulse(solver):
-    """D_N <= 0 at the sliding tip (S11): a ray at that contact alone, with the property I11."""
+    """D_N <= 0 at the sliding tip: a ray at that contact alone, with the property (13-1)."""
     problem = classic.inconsistent_rod()
     solution = ds.solve(problem, solver)
     assert solution.status is ds.Status.RAY
     assert solution.info["contact"] == 0
     np.testing.assert_allclose(solution.ray, [1.0, classic.MU])
     assert (problem.dense @ solution.ray)[0] == pytest.approx(-1.0)
-    # S10: zero is a force solution, and it is the one that is returned; the ray is still told
+    # zero is a force solution, and it is the one that is returned; the ray is still told
     indeterminate = ds.solve(classic.rod(), solver)
     assert indeterminate.ok
     assert indeterminate.ray is not None

@@ -156,7 +156,7 @@ def test_polyhedral_cones_approach_the_round_one():
 @settings(deadline=None, max_examples=40, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([2, 4, 6, 16]))
 def test_polyhedral_cones_in_both_forms(seed, nc, k):
-    """The LCP of T9 and the program in the forces alone have the same velocities."""
+    """The LCP of the relaxation and the program in the forces alone have the same velocities."""
     rng = np.random.default_rng(seed)
     dim = 2 if k == 2 else 3
     J = rng.normal(size=(dim * nc + 1, 3 * nc + 2))

@@ -102,7 +102,7 @@ def test_in_space_sticking_is_exact_and_slipping_has_a_square_cone():
 
 
 def test_a_body_on_three_feet_in_space():
-    """A plate on an incline, mu above tan(theta): rest, so that A f = -b exactly (F20)."""
+    """A plate on an incline, mu above tan(theta): rest, so that A f = -b exactly (14-1)."""
     feet = np.array([[1.0, 0.0], [-0.5, 0.8], [-0.5, -0.8]])
     height, tilt = 0.3, 0.4
     J = []

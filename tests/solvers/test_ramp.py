@@ -62,14 +62,14 @@ def test_friction_is_proportional_to_velocity_in_space():
 
 
 def test_known_slip_of_the_problem_is_kept():
-    """S10 slides already; no velocity is needed, and Lemke's answer is one of the two."""
+    """The rod slides already; no velocity is needed, and Lemke's answer is one of the two."""
     solution = ds.solve(classic.rod(3.0), "ramp")
     assert solution.ok
     assert solution.value[0] == pytest.approx(0.0) or solution.value[0] == pytest.approx(3.0)
 
 
 def test_an_inconsistent_configuration_ends_in_its_impulse():
-    """S11 as a resting contact that creeps backwards fast enough: the same ray."""
+    """The rod without spin as a resting contact that creeps backwards fast enough: the same ray."""
     rod = classic.inconsistent_rod()
     resting = ds.FrictionProblem(rod.dense, rod.q, rod.mu, dim=2)
     solution = ds.solve(resting, ds.Ramp(velocity=[-EPS], eps=EPS))

@@ -1,4 +1,4 @@
-"""Reuse of a basis (F6): valid while the index set holds, None as soon as it does not."""
+"""Reuse of a basis: valid while the index set holds, None as soon as it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assembly (T3): the smallest motion, in the mass metric, that closes all joints.
+"""Assembly: the smallest motion, in the mass metric, that closes all joints.
 
 Newton's method on C(q) = 0 with least-norm steps: dq = L y, y = -B' (B B' + m I)^+ C, B = J L,
 L L' = M^-1. Redundant rows, which closed loops have, make B B' singular; the pseudo-inverse does

@@ -32,10 +32,10 @@ class Flag(IntFlag):
     """What is special about a contact.
 
     SINGULAR: relative curvature zero while the bodies turn against each other: C'' is infinite
-        (K10); the bias is that of the least slide, finite and wrong.
+        (Baraff 1992, 6.7); the bias is that of the least slide, finite and wrong.
     ILL: nearly so; C'' is right and large.
-    DEGENERATE: features that determine no normal (G6); B is a plane across the given one.
-    BORDER: on the border of two pieces of a surface, where the curvature jumps (K11).
+    DEGENERATE: features that determine no normal; B is a plane across the given one.
+    BORDER: on the border of two pieces of a surface, where the curvature jumps (Baraff 1992, 6.7).
     NOT_EXTREMAL: a point of a flat contact region that is held fixed in its body.
     """
 
@@ -94,7 +94,8 @@ class ContactKinematics:
     @property
     def rolling_bias(self) -> Floats:
         """(nc, d): J a + rolling_bias is the rate of the slip vector along n and the tangents
-        (K8). Rolling is that all of it vanish; as n.slip = C', row 0 is C'' less n'.slip."""
+        (Baraff 1992, (6-33)). Rolling is that all of it vanish; as n.slip = C', row 0 is C'' less
+        n'.slip."""
         out = self.bias.copy()
         along = np.einsum("iak,ik->ia", self.frame[:, 1:], self.normal_rate)
         out[:, 0] -= np.einsum("ia,ia->i", along, self.slip)
@@ -153,7 +154,7 @@ def contact_kinematics(
 
 
 def pieces_changed(before: ContactKinematics, after: ContactKinematics) -> Bools:
-    """(nc,) which of the same contacts moved to another piece of a surface in between (K11):
+    """(nc,) which of the same contacts moved to another piece of a surface in between:
     curvature jumps there, and with it C'' and the contact forces."""
     if before.piece.shape != after.piece.shape:
         raise ArrayError(f"after: {len(after)} contacts, expected {len(before)}, those before")

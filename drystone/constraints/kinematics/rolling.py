@@ -2,7 +2,7 @@
 
 Turning at w against a plane moves the point by K^-1 w, K the curvature, and adds w.K^-1.w to C''.
 Where the curvature along w vanishes the point races, and contact forces grow with its speed:
-R = O(|p'| + 1) (6-35), K10.
+R = O(|p'| + 1) (6-35).
 """
 
 from __future__ import annotations

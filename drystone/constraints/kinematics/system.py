@@ -1,4 +1,4 @@
-"""Contact accelerations as a linear function of contact forces (K9)."""
+"""Contact accelerations as a linear function of contact forces."""
 
 from __future__ import annotations
 

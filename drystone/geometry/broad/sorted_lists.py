@@ -1,4 +1,4 @@
-"""The coherent broad phase of 1992 (G11): sorted lists of box ends, and a table kept up to date."""
+"""The coherent broad phase of Baraff 1992, 5.3: sorted lists of box ends, and a table kept."""
 
 from __future__ import annotations
 

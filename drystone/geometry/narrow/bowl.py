@@ -1,4 +1,4 @@
-"""Bodies in a bowl: all kinds that can move, each at its local extremal points (K12)."""
+"""Bodies in a bowl: all kinds that can move, each at its local extremal points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of Python's as surfaces (G10): called with numbers, wherever a kernel needs them.
+"""Functions of Python's as surfaces: called with numbers, wherever a kernel needs them.
 
 A formula that `trace` can note down is evaluated by kernels alone. What it refuses (branches,
 `math`, tables, calls of other programs) is called through the interpreter instead. Its

@@ -1,4 +1,4 @@
-"""A convex solid inside a surface S(u, v) that a user gives (G10)."""
+"""A convex solid inside a surface S(u, v) that a user gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convex solids that a user gives by a formula: F(x, y, z) <= 0, or a surface S(u, v) (G10)."""
+"""Convex solids that a user gives by a formula: F(x, y, z) <= 0, or a surface S(u, v)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adams' methods of variable order and step (N2; after Shampine and Gordon), restartable.
+"""Adams' methods of variable order and step (after Shampine and Gordon), restartable.
 
 y goes on by the integral of the polynomial through past rates of change: predicted with k of them,
 evaluated, corrected with the new one (PECE). History is made of rates alone, so states may be

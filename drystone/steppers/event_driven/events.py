@@ -1,4 +1,4 @@
-"""Events of a smooth phase: what ends it, and when (G15, N3).
+"""Events of a smooth phase: what ends it, and when (Baraff 1992, 6.5).
 
 Every condition of a phase is a number that is not negative while the phase lasts. At the end of a
 step of the integrator all of them are looked at; where one is violated the first violation is
@@ -353,7 +353,7 @@ class Watch:
 
     def _borders(self, now: Evaluation, out: Probe) -> None:
         """Closed contacts on another piece of a surface than at the start: its curvature jumps
-        at the border, and forces with it (K11)."""
+        at the border, and forces with it (Baraff 1992, 6.7)."""
         if self.loose > 1.0 or not self._pieced:
             return
         other = (self.pieced & (now.rows.kin.piece != self.piece)).any(axis=1) & ~now.rows.lost

@@ -1,4 +1,4 @@
-"""Forces of a smooth phase by the index sets of its islands (F6), over rows of contacts and joints.
+"""Forces of a smooth phase by the index sets of its islands, over rows of contacts and joints.
 
 What stays the same for the whole phase is laid out once: equations and unknowns of every island,
 constant forces, and whose friction is tied to the normal force.

@@ -1,4 +1,4 @@
-"""The loop (001 ch. 3; N1 to N3): integrate a smooth phase, find its end, begin the next one."""
+"""The loop (Baraff 1992, chapter 3): integrate a smooth phase, find its end, begin the next one."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ class Loop:
         return True
 
     def _flattened(self, phase: Phase, now: Evaluation) -> bool:
-        """Whether contact points race over nearly flat surfaces (K10); reports new ones."""
+        """Whether contact points race over nearly flat surfaces; reports new ones."""
         paths = phase.paths
         names = [paths.names[i] for i in np.flatnonzero(paths.flat(now)).tolist()]
         new = tuple(name for name in names if name not in self._flat)

@@ -27,7 +27,7 @@ POSITIVE = (
 
 @dataclass(frozen=True, kw_only=True)
 class EventDriven:
-    """Forces and accelerations, integrated smoothly from event to event (N1 to N4, F1 to F21).
+    """Forces and accelerations, integrated smoothly from event to event (Baraff 1992).
 
     dt: length of a frame [s]: what ``Simulation.step`` advances; steps inside it adapt.
     integrator: "dop853" (order 8), "rk45" (order 5), or "adams" (predictor and corrector of orders

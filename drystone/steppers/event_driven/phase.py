@@ -93,7 +93,7 @@ class Phase:
             self.fast.follow(now, anew=False)
 
     def rate(self, t: float, y: Floats) -> Floats:
-        """dY/dt (N1)."""
+        """dY/dt (Baraff 1992, (3-1))."""
         known = self._known
         if known is not None and known[0] == t and np.array_equal(known[1], y):
             now = known[2]

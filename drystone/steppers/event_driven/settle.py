@@ -1,4 +1,4 @@
-"""What happens at an instant: collisions, impulses without collision, then forces (N1, N4).
+"""What happens at an instant: collisions, impulses without collision, then forces.
 
 Contacts that approach faster than the resting speed collide; slower ones rest, and if they press
 the rest of their speed is taken out. So the infinitely many impacts of a ball with restitution, or

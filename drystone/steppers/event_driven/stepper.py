@@ -317,7 +317,7 @@ class EventStepper:
         return friction_problem(System(state, np.arange(state.nc), np.arange(state.nj)))
 
     def solutions(self, state: State) -> list[Alternative]:
-        """All ways on from a state: forces and impulses (F21)."""
+        """All ways on from a state: forces and impulses (Baraff 1992, 12.4)."""
         rows = self._whole(state)
         return solutions(rows.state, points=rows.contacts.point, bodies=self.model.names)
 

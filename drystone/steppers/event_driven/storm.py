@@ -1,12 +1,12 @@
-"""Storms (N4): where events crowd together, time goes on by steps with impulses.
+"""Storms: where events crowd together, time goes on by steps with impulses.
 
 Infinitely many impacts, stops and turns may fall into a finite time; friction in space comes near
 to it: after every impact all contacts of a long row slip a little and stop, one after the other.
 More than so many events in a sixtieth of a second are a storm. It is weathered by steps of the
-time stepping scheme (T8), in which contacts meet, stick and slide together; of second order, so
-that velocities belong to the time of the positions, and with gaps that are closed at their end, so
-that events can go on from there. Then events are looked for again; if that storm goes on, the next
-steps last twice as long, and fewer events are enough.
+time stepping scheme (Hart and Anitescu 2003, (2.9)), in which contacts meet, stick and slide
+together; of second order, so that velocities belong to the time of the positions, and with gaps
+that are closed at their end, so that events can go on from there. Then events are looked for again;
+if that storm goes on, the next steps last twice as long, and fewer events are enough.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Integrating through surfaces without curvature: the path of the contact point instead of time.
 
 Where a body turns over a flat spot at t0 its contact point runs like (t - t0)^(1/3), the force
-like (t - t0)^(-2/3) (K10): no step in time gets across. Both are smooth along the path of the
-point. So Y and t become functions of s with dt/ds = 1/g, g^2 = 1 + sum (p'/V)^2, p' the speeds of
-the contact points and V fixed speeds: time where all is well, length over V where it is not.
-Forces diverge and dY/ds = Y'/g does not: impulses stay what they are.
+like (t - t0)^(-2/3) (Baraff 1992, 6.7): no step in time gets across. Both are smooth along the path
+of the point. So Y and t become functions of s with dt/ds = 1/g, g^2 = 1 + sum (p'/V)^2, p' the
+speeds of the contact points and V fixed speeds: time where all is well, length over V where it is
+not. Forces diverge and dY/ds = Y'/g does not: impulses stay what they are.
 """
 
 from __future__ import annotations

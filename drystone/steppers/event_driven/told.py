@@ -1,4 +1,4 @@
-"""What a listener hears of an accepted step: its force problem, and the run's answer to it (V1).
+"""What a listener hears of an accepted step: its force problem, and the run's answer to it.
 
 The problem is stated as the phase has it. Contacts whose static friction gives way in the phase
 slide along the direction that the phase found for them, although they are not fast yet; contacts

@@ -1,1 +1,1 @@
-"""The penalty method: springs instead of constraints, for comparison (P1 to P3)."""
+"""The penalty method: springs instead of constraints, for comparison (Baraff 1992, 2.4)."""

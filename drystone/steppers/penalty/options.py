@@ -18,7 +18,7 @@ INTEGRATORS = ("rk45", "dop853", "lsoda", "radau", "bdf")
 
 @dataclass(frozen=True)
 class Penalty:
-    """Springs in place of constraints, integrated with error control (P1 to P3).
+    """Springs in place of constraints, integrated with error control (Baraff 1992, 2.4).
 
     dt: how often there is a state and a report [s]; the integrator steps as it must in between.
     stiffness: k of every contact point [N/m]: f_n = k depth - damping u_n, never pulling.

@@ -1,8 +1,9 @@
 """Bodies that overlap are moved apart by their positions alone: no velocity is left behind.
 
 The least displacement in the metric of the masses, dq = M^-1 J' r with gap + J dq >= 0, r >= 0 and
-joints kept, is a step of the scheme (T8) from rest, of length 1, without loads and friction. It is
-made again until nothing overlaps: normals turn, and what is moved may meet others.
+joints kept, is a step of the scheme (Hart and Anitescu 2003, (2.9)) from rest, of length 1, without
+loads and friction. It is made again until nothing overlaps: normals turn, and what is moved may
+meet others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Steps at whose end contacts are as the law says: gap(q') >= 0 itself, not its linear part.
 
-A step of the scheme ends with gap + h u_n' >= 0 (T8), which leaves gaps and depths of order h^2:
-bodies turn. Here the step is solved again with gaps moved by what was left, until contacts that
-press touch and none overlaps; what is left shrinks by a factor of order h from solve to solve.
+A step of the scheme ends with gap + h u_n' >= 0 (Hart and Anitescu 2003, (2.9)), which leaves gaps
+and depths of order h^2: bodies turn. Here the step is solved again with gaps moved by what was
+left, until contacts that press touch and none overlaps; what is left shrinks by a factor of order h
+from solve to solve.
 """
 
 from __future__ import annotations

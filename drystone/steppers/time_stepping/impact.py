@@ -1,15 +1,17 @@
-"""Collisions with restitution: phases without duration before the step's forces act (I7 to I10).
+"""Collisions with restitution: phases without duration before the step's forces act.
+
+After Anitescu et al. 1998, section 4.
 
 Positions stay; only velocities jump. A collision takes in all contacts that touch or close
 within the step, in islands where one of them approaches; contacts that separate are left out, and
-looked at again in another round (I2). Impacts obey Coulomb's law itself in both formulations: the
-relaxation's lift would change the rebound.
+looked at again in another round (Baraff 1989, (28), (29)). Impacts obey Coulomb's law itself in
+both formulations: the relaxation's lift would change the rebound.
 
 Newton: u_n+ >= -eps u_n-, complementary to the impulse; u_t+ + eps_t u_t- in the place of u_t.
 Poisson: compression as without restitution, M (v^c - v-) = J' r^c; then decompression from v^c
 with the impulses eps_n r_n^c (and eps_t r_t^c) given back, and a friction bound of its own.
 Short cut: v+ = v^c + M^-1 J' (eps r^c), one solve; with one eps for all contacts this is
-(1 + eps) v^c - eps v- (I8).
+(1 + eps) v^c - eps v- (Anitescu et al. 1998, 4).
 
 Velocities of the scheme lie half a step before the positions they meet: q' = q + h v' with the
 velocity at the middle of the step. So the law of impact gets v- plus half of the kick by the
@@ -89,7 +91,8 @@ def _colliding(
     island = np.repeat(np.arange(rows.islands), np.diff(rows.start))
     hit = np.zeros(rows.islands, bool)
     hit[island[approach]] = True
-    # joints take part in the collisions of their islands (I4): u = 0, with impulses of any sign
+    # joints take part in the collisions of their islands (Baraff 1989, 8): u = 0, with impulses of
+    # any sign
     return np.flatnonzero((taking | (rows.mu[:, 0] < 0.0)) & hit[island]), count
 
 

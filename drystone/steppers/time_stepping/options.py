@@ -48,32 +48,36 @@ class Sleeping:
 
 @dataclass(frozen=True)
 class TimeStepping:
-    """Complementarity time stepping: one friction problem a step (T1 to T13, I7 to I10).
+    """Complementarity time stepping: one friction problem a step.
+
+    The schemes of Anitescu, Potra and Stewart 1998 and of Hart and Anitescu 2003.
 
     dt: step [s].
     cone: "circular", an even number of directions (a polyhedral cone, solved as an LCP),
         ds.EllipticCone(...), ds.SoftFingerCone(...).
-    formulation: "coulomb", or "convex": the relaxation T9, a convex problem at every step.
-    stabilize: gap / h in the contact rows (T8); False leaves the velocity scheme (7) of 1998.
+    formulation: "coulomb", or "convex": the relaxation of 2003, a convex problem at every step.
+    stabilize: gap / h in the contact rows, (2.9) of 2003; False leaves the velocity scheme (7) of
+        1998.
     slop: gaps and depths below this part of the smaller body's size count as touching: faces on
         faces are hyperstatic, and rounding in their gaps must not decide which corner carries.
-    restitution: "none"; "newton": v+ = -eps v-; "poisson": compression and decompression (I7);
-        "poisson-shortcut": one solve, v+ = (1 + eps) v^c - eps v- (I8).
+    restitution: "none"; "newton": v+ = -eps v-; "poisson": compression and decompression
+        by (27), (28) of 1998;
+        "poisson-shortcut": one solve, v+ = (1 + eps) v^c - eps v-.
     active_gap: contacts nearer than this are in the problem [m]; None: nearer than what the
         bodies of an island can travel in a step; "predicted": gap + h n.v <= 0 (1998).
     solver: "auto" or any friction solver's name or options; tol: its residual, for each island;
         sweep_tol: the residual at which "auto" may leave a large island that moves.
     on_failure: of a solve: "report" goes on and says so, "raise" stops with the problem attached,
         "retry" halves the step, up to `retries` times over.
-    mass: M at the "start" of the step, or at its "end" by outer iteration (T4).
+    mass: M at the "start" of the step, or at its "end" by outer iteration.
     rotation: "flow": bodies turn by the torque-free rotation, which keeps energy and angular
-        momentum; "explicit": gyroscopic torque as a force, exponential of h omega (T7).
+        momentum; "explicit": gyroscopic torque as a force, exponential of h omega.
     order: of the smooth motion (gravity, springs, joints, spin) in dt: 1: one kick a step, whose
         velocities lie half a step behind the positions; 2: half a kick before and half after the
         drift, velocities at the time of the positions; a step costs two solves.
     joints: "exact": C(q') = 0 at the end of each step, by a few solves with corrected rows;
         "stabilize": its linearisation C / h + J v' = 0 (2.8); "project": J v' = 0, and bodies
-        are moved back after the step (T3); "velocity": J v' = 0 alone, which drifts.
+        are moved back after the step (1998, 2.5); "velocity": J v' = 0 alone, which drifts.
     halvings: times over that a step is halved whose joints it leaves open, or that do more work in
         it than 0.001 of the kinetic energy; None: 6 with joints="exact", and none of the others:
         who names a scheme gets it. ``report.retries`` counts them. 0: never.

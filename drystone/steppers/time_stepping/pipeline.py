@@ -308,7 +308,7 @@ class Stepper(Readout):
     def _solve(
         self, work: Work, rows: Rows, h: float, near: Floats | None = None
     ) -> tuple[Solved, Rows, int]:
-        """The step's impulses; with M at the end of the step, until it settles (T4). near: where
+        """The step's impulses; with M at the end of the step, until it settles. near: where
         to start from, if not from the last step's."""
         bias = np.zeros((rows.nc, rows.d))
         if self.options.stabilize:

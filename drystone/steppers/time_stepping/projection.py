@@ -1,4 +1,4 @@
-"""Joints brought back to C = 0 after a step (T3): the smallest move in the metric of the mass.
+"""Joints brought back to C = 0 after a step: the smallest move in the metric of the mass.
 
 J dq = -C with dq = M^-1 J' r: the step's own problem with positions in the place of velocities,
 so the same solver answers it. A step leaves errors of order h^2; one or two rounds take them to

@@ -1,4 +1,4 @@
-"""The friction problem of a step, island by island (G14).
+"""The friction problem of a step, island by island (Anitescu et al. 1998, 2.4).
 
 With ``solver="auto"`` and a smooth cone, in this order until an island is solved:
 1. accelerated Gauss-Seidel on body velocities, left early where it promises no end;

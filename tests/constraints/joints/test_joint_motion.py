@@ -1,6 +1,7 @@
-"""Motion in maximal coordinates by a dense reference step, against minimal coordinates (V8).
+"""Motion in maximal coordinates by a dense reference step, against minimal coordinates.
 
-The step is T8 by dense algebra: M (v' - v) = h f + J' r, C / h + J v' = 0. It stands for any
+The step of Hart and Anitescu by dense algebra: M (v' - v) = h f + J' r, C / h + J v' = 0. It
+stands for any
 stepper: what is tested is that rows and errors hold bodies together as they should.
 """
 
@@ -86,7 +87,7 @@ def test_a_double_pendulum_converges_to_the_minimal_coordinates():
     for h in (0.01, 0.005, 0.0025):
         state, worst = run(world(), h, 0.8)
         errors.append(np.abs(state.orientation - exact[:2]).max())
-        assert worst < 20 * h**2, "infeasibility is of second order (T10)"
+        assert worst < 20 * h**2, "infeasibility is of second order (Hart and Anitescu 2003)"
     assert errors[-1] < 0.01
     assert 1.6 < errors[0] / errors[1] < 2.4, "first order"
     assert 1.6 < errors[1] / errors[2] < 2.4

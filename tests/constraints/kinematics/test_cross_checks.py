@@ -1,4 +1,4 @@
-"""The thesis' own formulas: second partials by 8 x 8 systems (K4), heights over a plane (K5)."""
+"""The thesis' own formulas: second partials by 8 x 8 systems (6.3), heights over a plane (6.4)."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def solved(config, turns, y):
 def first_partials(config, turns, y):
     """dC/dconfig (12,) by the implicit function theorem: dy = -J^-1 dE (6-11, 6-12).
 
-    C = (p_a - p_b).n with the *unit* normal n of B (E6).
+    C = (p_a - p_b).n with the *unit* normal n of B.
     """
     y = solved(config, turns, y)
     _, J, G = extremal(y, config, turns)
@@ -59,7 +59,7 @@ def first_partials(config, turns, y):
 
 
 def test_second_partials_of_the_configuration():
-    """K4, (6-6): C'' = x' H x' + grad C . x'', H the differences of exact first partials."""
+    """(6-6): C'' = x' H x' + grad C . x'', H the differences of exact first partials."""
     rng = np.random.default_rng(11)
     turns = Rotation.random(2, random_state=rng).as_matrix()
     x = np.array([[0.9, 0.5, 0.6], [0.0, 0, 0]])
@@ -112,7 +112,7 @@ def derivatives(f, z, h=1e-3):
 
 
 def test_heights_over_the_contact_plane():
-    """K5, (6-22) and (6-29): p_a', p_b' from D1, D2; C'' without p'', n along z."""
+    """(6-22) and (6-29): p_a', p_b' from D1, D2; C'' without p'', n along z."""
     rng = np.random.default_rng(12)
     turns = Rotation.random(2, random_state=rng).as_matrix()
     x = np.array([[0.9, 0.5, 0.6], [0.0, 0, 0]])

@@ -140,7 +140,7 @@ def test_rolling_ball_keeps_rolling():
 
 
 def test_particle_on_a_surface():
-    """K1: C'' = n.a + v.K v for a particle sliding on a sphere, here a corner of a small box."""
+    """C'' = n.a + v.K v for a particle sliding on a sphere, here a corner of a small box."""
     box = sh.Box(2e-3, 2e-3, 2e-3)
     corner = np.array([1e-3, 1e-3, 1e-3])
     v = np.array([0.4, -0.1, -0.3])
@@ -152,7 +152,7 @@ def test_particle_on_a_surface():
 
 
 def test_flat_surfaces_are_reported_and_survived():
-    """K10: the force grows as the curvature goes, and is finite and flagged where there is none."""
+    """The force grows as the curvature goes, and is finite and flagged where there is none."""
     spin = [[0, 0, 0, 0, 1.0, 0], still]
     shapes = (DICE, sh.HalfSpace())
     found, k = kinematics(shapes, [[0, 0, 1.0], [0, 0, 0]], spin)
@@ -188,7 +188,7 @@ def test_nearly_flat_is_ill_conditioned():
 
 
 def test_curvature_jumps_between_pieces():
-    """K11: a capsule that rolls over its end changes the piece it stands on."""
+    """A capsule that rolls over its end changes the piece it stands on."""
     capsule, plane = sh.Capsule(1.0, 0.2), sh.HalfSpace()
     upright = Rotation.from_rotvec([0, 0.7, 0]).as_matrix()
     _, before = kinematics((capsule, plane), [[0, 0, 0.55], [0, 0, 0]], np.zeros((2, 6)),
@@ -216,7 +216,7 @@ def test_stacked_cubes_are_vertices_on_a_face():
 
 
 def test_corner_on_corner_is_a_plane_across_the_normal():
-    """G6: no normal is determined; B becomes a plane that turns with B."""
+    """No normal is determined; B becomes a plane that turns with B."""
     cube = sh.Box(1.0, 1.0, 1.0)
     n = np.ones(3) / np.sqrt(3.0)
     spin = [[0.4, -0.4, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1.0]]
@@ -224,7 +224,7 @@ def test_corner_on_corner_is_a_plane_across_the_normal():
     assert k.flag[0] == Flag.DEGENERATE
     assert k.feature[0].tolist() == [Feature.VERTEX, Feature.FACE]
     assert k.normal_rate[0] == pytest.approx(np.cross([0, 0, 1.0], n))
-    # chi'' = n.(p_a'' - p_b'') + 2 n'.(p_a' - p_b') (003, 34), p_b the material of B there
+    # chi'' = n.(p_a'' - p_b'') + 2 n'.(p_a' - p_b') (Baraff 1989, (34)), p_b the material of B
     r, w = np.array([0.5, 0.5, 0.5]), np.array([0, 0, 1.0])
     slip = np.array([0.4, -0.4, 0]) - np.cross(w, r)
     expected = -n @ np.cross(w, np.cross(w, r)) + 2 * np.cross(w, n) @ slip
@@ -244,7 +244,7 @@ def test_manifold_points_that_are_not_extremal_are_flagged():
 
 
 def test_contact_system_is_symmetric_and_true():
-    """K9: accelerations from forces through A f + b are those of the bodies pushed by J' f."""
+    """Accelerations from forces through A f + b are those of the bodies pushed by J' f."""
     rng = np.random.default_rng(3)
     cube = sh.Box(1.0, 1.0, 1.0)
     velocity = rng.normal(size=(2, 6))

@@ -1,4 +1,4 @@
-"""Black-box surfaces and bowls: implicit and parametric give the same C'' (K5, K6, K12)."""
+"""Black-box surfaces and bowls: implicit and parametric give the same C''."""
 
 import math
 

@@ -64,7 +64,7 @@ def test_slope_and_curvature_of_the_separation():
 
 @pytest.mark.kernels
 def test_newton_refuses_the_spurious_root():
-    """Seen from the far side the points of greatest distance are extremal too (G7)."""
+    """Seen from the far side the points of greatest distance are extremal too."""
     pair = example()
     arrived, nx, ny, _ = newton(pair, *line_of_centres(pair))
     assert arrived

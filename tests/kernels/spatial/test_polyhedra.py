@@ -34,7 +34,7 @@ def spread(points):
 
 @pytest.mark.parametrize("gap", [0, 1e-12, -1e-12, 1e-9, -1e-9, 1e-3, -1e-3, -0.1])
 def test_equal_cubes_stacked_exactly(gap):
-    """G5's exception: no vertex lies inside the other body and no edge runs through a face."""
+    """No vertex lies inside the other body and no edge runs through a face."""
     point, normal, gaps, _ = boxes([0, 0, 1 + gap])
     assert spread(point) == [(-0.5, -0.5), (-0.5, 0.5), (0.5, -0.5), (0.5, 0.5)]
     np.testing.assert_array_equal(normal, np.tile(UP, (4, 1)))
@@ -134,7 +134,7 @@ def test_corners_apart():
     [((1, 0.2, 1), (1, 0, 1), 2), ((1, 1, 1), (1, 1, 1), 1), ((1, 1, 0), (1, 1, 0), 2)],
 )
 def test_corners_that_touch_share_the_mean_normal(offset, mean, count):
-    """G6: edge on edge, vertex on vertex."""
+    """Edge on edge, vertex on vertex."""
     _, normal, gaps, _ = boxes(offset)
     np.testing.assert_allclose(normal, np.tile(mean / np.linalg.norm(mean), (count, 1)), atol=1e-15)
     np.testing.assert_allclose(gaps, 0, atol=1e-15)

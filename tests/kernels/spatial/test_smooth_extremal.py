@@ -44,7 +44,7 @@ def solve(S, C, R, P):
     [Solid(kinds.ELLIPSOID, np.array([0.8, 0.5, 1.1])), superquadric(1, 0.6, 0.8, 0.5, 0.7)],
 )
 def test_prediction_saves_iterations(other):
-    """G7's promise: cached points beat the centre line, points with rates beat points alone."""
+    """Cached points beat the centre line, points with rates beat points alone."""
     bench = Bench(
         [Solid(other.kind, 0.9 * other.numbers ** (np.arange(other.numbers.size) < 3)), other]
     )
@@ -171,7 +171,7 @@ def test_nearest_points_by_scipy(kind):
 
 
 def test_a_walk_over_a_box_keeps_its_feature():
-    """G9: an ellipsoid slides over a face, an edge and a corner; the cached feature answers."""
+    """An ellipsoid slides over a face, an edge and a corner; the cached feature answers."""
     bench = Bench([Solid(kinds.ELLIPSOID, np.array([0.3, 0.2, 0.25])), polyhedron(BOX)])
     gaps = []
     for step in range(400):

@@ -50,7 +50,7 @@ def test_no_direction_separates_more(pair):
 
 @pytest.mark.parametrize("pair", PAIRS, ids=IDS)
 def test_the_normal_is_the_gradient(pair):
-    """G12: moving and turning A changes the gap by n.dx + (r x n).dtheta."""
+    """Moving and turning A changes the gap by n.dx + (r x n).dtheta."""
     bench = random_bench(np.random.default_rng(29), *pair, 80, -0.1, 0.5)
     before = nearest_of_each(bench, bench.run())
     rng, h = np.random.default_rng(1), 1e-6

@@ -34,7 +34,7 @@ def particle_on_incline(angle, mu, *, speed=0.0, g=9.81, mass=1.0):
 
 
 def rod(mu, *, angle, inertia, spin=0.0, slip=-1.0, g=9.81, mass=1.0, restitution=0.0):
-    """A rod of length two whose lower tip touches the ground; 001 Fig. 10.1 and 10.3.
+    """A rod of length two whose lower tip touches the ground; Baraff 1992, figures 10.1 and 10.3.
 
     slip: velocity of the tip along +x; spin: of the rod, which gives the tip the centripetal
     acceleration spin^2 (cos, sin) towards the centre.

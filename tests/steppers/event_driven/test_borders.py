@@ -1,6 +1,6 @@
-"""Where curvature jumps (K11): a round-ended plank slides over a drum, off its flat side onto its
-round end. The reference is the distance of the drum's centre from a segment, differentiated by
-hand on either piece, and integrated piece by piece."""
+"""Where curvature jumps (Baraff 1992, 6.7): a round-ended plank slides over a drum, off its flat
+side onto its round end. The reference is the distance of the drum's centre from a segment,
+differentiated by hand on either piece, and integrated piece by piece."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Surfaces without curvature (K10), by the equations of a superquadric that rocks on a plane.
+"""Surfaces without curvature (Baraff 1992, 6.7), by the equations of a superquadric that rocks on a
+plane.
 
 Its height is the support function h(theta), so energy gives theta', and time is an integral of
 theta alone, computed with 50 digits.
@@ -107,7 +108,7 @@ def test_the_force_diverges_and_its_impulse_vanishes():
 
 
 def test_the_angular_velocity_does_not_jump():
-    """A discontinuity of the acceleration, not of the velocity (001:6.7)."""
+    """A discontinuity of the acceleration, not of the velocity (Baraff 1992, 6.7)."""
     quarter, speed = fall(0)
     sim = ds.Simulation(rocking(), method=ds.EventDriven(rtol=1e-10, atol=1e-12))
     before, _ = sim.stepper.step(sim.state, quarter - 1e-7)

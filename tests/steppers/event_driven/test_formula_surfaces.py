@@ -1,4 +1,4 @@
-"""Surfaces given by formulas (G10) in whole worlds, by both methods, against built-in shapes."""
+"""Surfaces given by formulas in whole worlds, by both methods, against built-in shapes."""
 
 import math
 

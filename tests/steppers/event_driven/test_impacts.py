@@ -173,7 +173,7 @@ def test_a_rod_hits_with_its_tip_by_the_exact_law(mu, along, regime):
 
 
 def test_balls_that_meet_at_once_are_one_event():
-    """003: one ball strikes two that touch it at the same instant, symmetric."""
+    """Baraff 1989, 8: one ball strikes two that touch it at the same instant, symmetric."""
     world = ds.World(planar=True, gravity=(0, 0))
     up = np.sqrt(3) / 2
     for name, place, speed in (

@@ -152,7 +152,7 @@ def test_a_heavy_top_against_its_angles():
 
 
 def test_time_stepping_converges_to_it_at_first_order():
-    """V4 on a smooth phase with contact: the rocking ellipse."""
+    """Agreement on a smooth phase with contact: the rocking ellipse."""
     a, b, start = 1.0, 0.5, 0.4
     height = np.sqrt((a * np.sin(start)) ** 2 + (b * np.cos(start)) ** 2)
 

@@ -97,7 +97,7 @@ def test_a_box_slides_spins_and_stops_in_space_without_gaining_energy():
 
 
 def test_a_jammed_rod_is_stopped_by_an_impulse_and_goes_on():
-    """S11: no forces exist; the tip stops at once (I11) and the run goes on."""
+    """No forces exist; the tip stops at once (Baraff 1992, 13.1) and the run goes on."""
     turn, radius, mu = np.deg2rad(72), 0.01, 0.77
     world = ds.World(planar=True)
     world.add_ground(friction=mu)

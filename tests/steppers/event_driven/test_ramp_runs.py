@@ -1,4 +1,4 @@
-"""Friction by a ramp (F17) in whole runs: a block on a slope creeps, or slides, by closed forms."""
+"""Friction by a ramp in whole runs: a block on a slope creeps, or slides, by closed forms."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""V4: time stepping beside the event-driven method on `ellipse-drop`, and both beside the exact
+"""Time stepping beside the event-driven method on `ellipse-drop`, and both beside the exact
 law of impact, followed by hand."""
 
 import numpy as np

@@ -120,7 +120,7 @@ def test_springs_and_driven_bodies_are_in_the_books():
 
 
 def test_dominoes_through_storms_fall_as_by_events():
-    """V4: to first order in the step, also where events take over again."""
+    """To first order in the step, also where events take over again."""
     away = []
     exact = ds.Simulation(dominoes(n=4).world, method=ds.EventDriven())
     run(exact, 0.6)

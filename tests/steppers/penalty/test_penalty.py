@@ -1,4 +1,4 @@
-"""The penalty method: closed forms of springs, convergence to constraints, its cost (P1, P2)."""
+"""The penalty method: closed forms of springs, convergence to constraints, its cost."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def pendulum(planar):
 
 @pytest.mark.parametrize("planar", [True, False])
 def test_joints_converge_to_the_pendulum_as_stiffness_grows(planar):
-    """P1: error of the angle like 1 / k against theta'' = -m g (l / 2) cos / I."""
+    """Error of the angle like 1 / k against theta'' = -m g (l / 2) cos / I."""
     from scipy.integrate import solve_ivp
 
     inertia = (1 + 0.01) / 12 + 0.25
@@ -91,14 +91,14 @@ def test_joints_converge_to_the_pendulum_as_stiffness_grows(planar):
         assert sim.report.joint_error < 50.0 / k
     assert errors[0] > 5 * errors[1] > 25 * errors[2]
     assert errors[2] < 50.0 / 1e5
-    # P2: steps like sqrt(k)
+    # steps like sqrt(k)
     assert steps[2] > 5 * steps[0]
     joints = sim.joints
     assert np.linalg.norm(joints["force"][0]) > 5.0
 
 
 def test_time_stepping_takes_one_step_where_springs_take_hundreds():
-    """P2: the same stack for a tenth of a second."""
+    """The same stack for a tenth of a second."""
     world = ds.World(planar=True)
     world.add_ground(friction=0.5)
     for k in range(3):

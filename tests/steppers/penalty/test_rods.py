@@ -1,4 +1,4 @@
-"""P3: what springs say about the rods of the thesis (figures 12.1 to 12.3)."""
+"""What springs say about the rods of the thesis (figures 12.1 to 12.3)."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which contacts are in a step (G13), and bodies that sleep."""
+"""Which contacts are in a step (Hart and Anitescu 2003, (2.13)), and bodies that sleep."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_all_choices_give_the_same_slide(gap):
 
 
 def test_a_small_active_gap_misses_collisions():
-    """What G13 says of a small eps: a fast body gets deeper in before it is seen."""
+    """With a small eps a fast body gets deeper in before it is seen."""
 
     def depth(**options):
         _, kept = run(falling(0.5, speed=5.0), 0.3, dt=0.02, **options)

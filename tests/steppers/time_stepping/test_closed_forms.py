@@ -1,4 +1,4 @@
-"""Motions with a closed form, and the order at which steps approach them (V4, T4)."""
+"""Motions with a closed form, and the order at which steps approach them."""
 
 import math
 
@@ -171,7 +171,7 @@ def exact_rotation():
 @pytest.mark.parametrize("mass", ["start", "end"])
 @pytest.mark.parametrize("rotation", ["flow", "explicit"])
 def test_mass_at_the_start_or_the_end_of_the_step(mass, rotation):
-    """T4: all four converge to Euler's equations with first order."""
+    """All four converge to Euler's equations with first order."""
     exact = exact_rotation()
 
     def error(dt):

@@ -1,4 +1,4 @@
-"""The energy ledger (V6): every joule of random scenes, with everything that can do work."""
+"""The energy ledger: every joule of random scenes, with everything that can do work."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Static and dynamic friction, anisotropic cones, soft fingers, the wedge (T11, T12, S16)."""
+"""Static and dynamic friction, anisotropic cones, soft fingers, the wedge."""
 
 import math
 
@@ -178,7 +178,7 @@ def wedge(velocity, mu=1.0):
 @pytest.mark.parametrize("n", [1, 10, 1000, 10**6])
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
 def test_wedge_whose_total_cone_is_not_closed(n, law):
-    """S16: (1, 0, 1 / 2n) lies in K1 + K2 for every n, with impulses that grow like n; (1, 0, 0)
+    """(1, 0, 1 / 2n) lies in K1 + K2 for every n, with impulses that grow like n; (1, 0, 0)
     does not. A step has a solution for all of them, and none adds energy."""
     sim, _ = run(wedge((-1.0, 0, -0.5 / n)), 1 / 240, formulation=law, stabilize=False)
     report = sim.report

@@ -1,4 +1,4 @@
-"""Stabilised and unstabilised steps: depth, its order, and what energy does (T8, T10)."""
+"""Stabilised and unstabilised steps: depth, its order, and what energy does."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def momenta(model, state):
 @settings(deadline=None, derandomize=True, max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_kinetic_energy_does_not_grow_and_momentum_is_kept(planar, seed):
-    """T10, form (7): no external work, so T never grows. Impulses are opposite at one point: linear
+    """No external work, so T never grows. Impulses are opposite at one point: linear
     and angular momentum stay, to the rounding and the fourth-order rotation of the drift."""
     sim = ds.Simulation(missiles(seed, planar), ds.TimeStepping(dt=0.01, stabilize=False))
     energy = sim.energy[0]

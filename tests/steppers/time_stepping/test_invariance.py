@@ -1,4 +1,4 @@
-"""What must not matter: order of bodies, direction of the world, warm start, another run (V7)."""
+"""What must not matter: order of bodies, direction of the world, warm start, another run."""
 
 import hashlib
 import math

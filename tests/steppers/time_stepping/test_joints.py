@@ -120,7 +120,7 @@ def test_limits_are_kept_on_both_sides():
 
 
 def test_a_joint_takes_part_in_a_collision():
-    """Two balls on a bar-like fixed joint hit the ground with one: the other stops with it (I4)."""
+    """Two balls on a bar-like fixed joint hit the ground with one: the other stops with it."""
     world = ds.World(gravity=(0, 0, 0))
     world.add_ground(restitution=1.0, friction=0.0)
     for k, x in enumerate((0.0, 1.0)):

@@ -1,4 +1,4 @@
-"""Laws of impact: single balls, rows of balls, superballs, energy (I2, I3, I7 to I10)."""
+"""Laws of impact: single balls, rows of balls, superballs, energy."""
 
 import math
 
@@ -77,7 +77,7 @@ def speeds(sim, n):
 
 @laws
 def test_three_balls_at_once(law):
-    """I2: -1/3, 2/3, 2/3; kinetic energy kept with e = 1."""
+    """At once: -1/3, 2/3, 2/3; kinetic energy kept with e = 1."""
     sim, _ = run(row(3, 1.0, 1.0), 1.0, restitution=law)
     assert np.allclose(speeds(sim, 3), [-1 / 3, 2 / 3, 2 / 3], atol=1e-9)
     assert np.isclose(sim.energy[0], 0.5)
@@ -86,7 +86,7 @@ def test_three_balls_at_once(law):
 @laws
 @pytest.mark.parametrize("e", [0.0, 0.4, 0.9])
 def test_simultaneous_collision_by_hand(law, e):
-    """I2 for two balls at rest that touch: v+ = ((1 - 2e) / 3, (1 + e) / 3, (1 + e) / 3)."""
+    """Simultaneously, on two balls at rest: v+ = ((1 - 2e) / 3, (1 + e) / 3, (1 + e) / 3)."""
     sim, kept = run(row(3, 1.0, e), 1.0, restitution=law)
     expected = [(1 - 2 * e) / 3, (1 + e) / 3, (1 + e) / 3]
     assert np.allclose(speeds(sim, 3), expected, atol=1e-9)
@@ -98,7 +98,7 @@ def test_simultaneous_collision_by_hand(law, e):
 
 @laws
 def test_a_gap_makes_the_blow_travel(law):
-    """I3: 0, 0, 0, v, when the contacts meet one after the other."""
+    """One by one: 0, 0, 0, v, when the contacts meet one after the other."""
     sim, _ = run(row(4, 1.0, 1.0, gap=1e-4), 1.0, restitution=law)
     assert np.allclose(speeds(sim, 4), [0, 0, 0, 1], atol=1e-9)
 
@@ -154,7 +154,7 @@ def test_friction_in_an_impact_by_hand():
 @settings(deadline=None, derandomize=True, max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
 def test_poisson_does_not_add_energy_with_equal_coefficients(seed, e, planar):
-    """I9: eps_N = eps_T and friction: T+ <= T-, at every collision of a random tumble."""
+    """eps_N = eps_T and friction: T+ <= T-, at every collision of a random tumble."""
     world = tumble(seed, planar, n=3, friction=0.4, restitution=(e, e))
     _, kept = run(world, 0.7, restitution="poisson")
     scale = kept.series("kinetic").max()

@@ -1,4 +1,4 @@
-"""The step's problem itself: by hand, as LCP, as cone program, by every solver (T1, T5, T6, T9)."""
+"""The step's problem itself: by hand, as LCP, as cone program, by every solver."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_stabilised_row_by_hand():
 
 
 def lcp_velocity(sim, k):
-    """Body velocities from the LCP of T1 for the step's problem, by Lemke."""
+    """Body velocities from the LCP of the step's problem, by Lemke."""
     problem = sim.problem()
     cone = 2 if problem.dim == 2 else k
     pyramid = ds.FrictionProblem(
@@ -83,7 +83,7 @@ def test_the_stepper_solves_the_papers_lcp(planar, law):
 
 
 def test_velocity_converges_in_the_number_of_directions():
-    """T6: towards the circular cone as k grows. Sliding friction takes the nearest of k directions,
+    """Towards the circular cone as k grows. Sliding friction takes the nearest of k directions,
     at most pi / k away: the velocity is off by O(1 / k), its length by O(1 / k^2)."""
 
     def velocity(cone):
@@ -114,7 +114,7 @@ def weighed(sim):
 
 
 def convex_program(sim):
-    """T9 as what it is: min 1/2 |v - v_free|_M^2 with u_n + bias >= mu |u_t| at every contact."""
+    """The relaxation: min 1/2 |v - v_free|_M^2 with u_n + bias >= mu |u_t| at every contact."""
     M, v_free, moving = weighed(sim)
     rows = sim._stepper.rows
     bias, mu = sim._stepper.solved.q - rows.velocities(v_free), sim._stepper.solved.mu
@@ -148,7 +148,7 @@ def test_convex_formulation_is_the_cone_program(planar):
 
 
 def test_convex_formulation_by_lcp_and_qp():
-    """T9, in the plane, where the LCP is exact: lemke, qp, interior-point: the same v'."""
+    """In the plane, where the LCP is exact: lemke, qp, interior-point: the same v'."""
     velocities = []
     for solver in ("auto", "lemke", "qp", "interior-point"):
         world = block(angle=0.6, planar=True, velocity=-0.5)
@@ -199,7 +199,7 @@ TAKES = {
 @pytest.mark.parametrize("law", ["coulomb", "convex"])
 @pytest.mark.parametrize("planar", [True, False])
 def test_every_solver_gives_the_same_velocities(solver, law, planar):
-    """T5: of a particle that falls, slides and stays, over 20 steps; or it says why not."""
+    """Of a particle that falls, slides and stays, over 20 steps; or it says why not."""
     start = (0.4, -0.5) if planar else (0.3, 0.2, -0.5)
 
     def velocities(name):

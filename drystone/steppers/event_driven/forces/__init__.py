@@ -1,4 +1,4 @@
-"""Contact forces at the level of accelerations (F1 to F21): one instant in, forces out."""
+"""Contact forces at the level of accelerations: one instant in, forces out."""
 
 from drystone.steppers.event_driven.forces.choices import Alternative, solutions
 from drystone.steppers.event_driven.forces.compute import ContactForces

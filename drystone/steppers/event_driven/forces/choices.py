@@ -1,4 +1,4 @@
-"""Several solutions of one instant (F21; 001 ch. 10, 12): listing them, and saying which was taken.
+"""Several solutions of one instant (Baraff 1992, chapters 10 and 12): which was taken.
 
 There is no principle that prefers forces to impulses (12.4). What a method returns is decided by
 its rules and by the index set of the step before, hence always the same; this puts it in words.

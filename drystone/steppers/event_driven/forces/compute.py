@@ -1,8 +1,8 @@
-"""Contact forces at the level of accelerations: every method by name, index sets reused (F6).
+"""Contact forces at the level of accelerations: every method by name, index sets reused.
 
-The forces of one instant solve a = W f + q with the laws of contact (001 ch. 8, 9, 14). With an
-index set L of an earlier instant they are one linear solve, and continuous in time as long as L
-holds (13.3); when it does not, the method itself runs and may choose another solution.
+The forces of one instant solve a = W f + q with the laws of contact (Baraff 1992, chapters 8, 9,
+14). With an index set L of an earlier instant they are one linear solve, and continuous in time as
+long as L holds (13.3); when it does not, the method itself runs and may choose another solution.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class ContactForces:
     def _explained(
         self, problem: FrictionProblem, system: System, solution: Solution, log: list[str]
     ) -> Solution:
-        """Log which of several solutions this is (F21); exchange it where forces are preferred."""
+        """Log which of several solutions this is; exchange it where forces are preferred."""
         found: Explanation | None = explain(problem, system, solution)
         if found is None:
             return solution

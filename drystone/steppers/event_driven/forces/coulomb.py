@@ -1,10 +1,10 @@
 """Contacts in space whose static friction gives way, by Coulomb's law for accelerations.
 
 The conditions of static friction (14-1) leave the direction of friction open once it gives way
-(F13): contacts may slide where friction could hold them, or across it. The motion that follows
-needs more: friction opposite to the acceleration, that is to the slip about to begin. Contacts
-that slide already take part with an acceleration so large along their slip that their friction
-opposes it; the index set of the answer then gives the exact forces of the stated problem.
+(Baraff 1994, 5.4): contacts may slide where friction could hold them, or across it. The motion that
+follows needs more: friction opposite to the acceleration, that is to the slip about to begin.
+Contacts that slide already take part with an acceleration so large along their slip that their
+friction opposes it; the index set of the answer then gives the exact forces of the stated problem.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A guess of the index set: all that touches holds, and what would pull opens, all of it at once.
 
-With friction an instant may have several answers (F21). A method that takes contacts one by one
-may end in one that prefers a corner to its mirror image, where all of them sharing the load obey
-the laws as well; bodies then turn to a side that nothing prefers, and what would happen at both
-corners at one instant happens at hundreds. The guess treats all contacts alike. It is none where
-friction can pull a contact together: there answers differ in kind, and the method chooses.
+With friction an instant may have several answers (Baraff 1992, 12.4). A method that takes contacts
+one by one may end in one that prefers a corner to its mirror image, where all of them sharing the
+load obey the laws as well; bodies then turn to a side that nothing prefers, and what would happen
+at both corners at one instant happens at hundreds. The guess treats all contacts alike. It is none
+where friction can pull a contact together: there answers differ in kind, and the method chooses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The index set L of a solution, and solving again with it (F6; 001:8.2, 13.3).
+"""The index set L of a solution, and solving again with it (Baraff 1992, 8.2, 13.3).
 
 L names the rows whose acceleration vanishes and whose forces are unknown: normals that press,
 tangents that stick, joints. Friction of sliding contacts, and of contacts at rest whose friction

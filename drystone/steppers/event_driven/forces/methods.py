@@ -1,4 +1,4 @@
-"""Problems and methods of one instant: what an island states, and who solves it (F1 to F19)."""
+"""Problems and methods of one instant: what an island states, and who solves it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def check_supported(solver: Solver, state: ContactState) -> None:
 
 
 def suspicious(problem: FrictionProblem) -> Bools:
-    """(nc,) contacts whose friction can pull them together: W_nn - mu |W_nt| <= 0 (001:10).
+    """(nc,) contacts whose friction can pull them together: W_nn - mu |W_nt| <= 0.
 
     Only there can one contact alone be indeterminate or inconsistent. Several contacts may jam
     each other without any of them being suspicious.

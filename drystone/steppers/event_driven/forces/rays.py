@@ -1,4 +1,4 @@
-"""Impulses without collision: rays of the force problem, and how far they go (I11; 001:13.1)."""
+"""Impulses without collision: rays of the force problem, and how far they go."""
 
 from __future__ import annotations
 

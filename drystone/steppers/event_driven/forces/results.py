@@ -14,7 +14,7 @@ from drystone.types import Bools, Floats, Solution, Status
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts over a run. An island is one solve; `hit_rate` is that of index sets (F6).
+    """Counts over a run. An island is one solve; `hit_rate` is that of index sets.
 
     steps: force problems of accepted steps and of the beginnings of phases.
     lp: how often the heuristic ended in each of its steps (a) to (d), or in the basis of the
@@ -63,10 +63,10 @@ class Forces:
     f (nc, d) [N]; joint (nj,); acceleration (nb, dof) of the bodies; contact_acceleration
     (nc, d); word (nc,): "open", "stick", "onset" (static friction gives way), "slide" or
     "separates"; changed: whether the index set L differs from the committed one, so that an
-    integrator has to start anew (N2); exact: whether the stated law is met, not an approximation.
-    ray (nc, d), joint_ray (nj,): with status RAY, direction of an impulse (I11), else None.
+    integrator has to start anew; exact: whether the stated law is met, not an approximation.
+    ray (nc, d), joint_ray (nj,): with status RAY, direction of an impulse, else None.
     colliding (nc,): contacts that approach: resolve them first. residual: of the worst island.
-    log: sentences on choices among several solutions (F21), fallbacks, energy put in.
+    log: sentences on choices among several solutions (Baraff 1992, 12.4), fallbacks, energy put in.
     """
 
     f: Floats

@@ -61,7 +61,7 @@ class System:
 
 
 def islands(state: ContactState, active: Bools) -> list[System]:
-    """Systems that share no moving body (G14): active contacts, and the joints beside them."""
+    """Systems that share no moving body: active contacts, and the joints beside them."""
     contacts = np.flatnonzero(active)
     body = np.concatenate([state.body[contacts], state.joint_body])
     known = np.append(state.moves, False)

@@ -1,4 +1,4 @@
-"""Impulses of collisions, and without them (I1 to I6, I11)."""
+"""Impulses of collisions, and without them."""
 
 from drystone.steppers.event_driven.impulses.collide import CollisionLaw, collide
 from drystone.steppers.event_driven.impulses.jam import impulse_without_collision, resolve_jam

@@ -1,4 +1,4 @@
-"""Collisions of one instant by a chosen law (I1 to I6)."""
+"""Collisions of one instant by a chosen law."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ GAIN = 1e-9  # of the energy that impulses exchange: more than this is a gain, n
 class CollisionLaw:
     """How velocities jump when contacts approach.
 
-    law: "newton": u_n+ = -eps u_n- with friction by the conditions of 001:9.4 (I1, I2, I5);
+    law: "newton": u_n+ = -eps u_n- with friction by the conditions of Baraff 1992, 9.4;
         "frictionless": the same without friction; "routh": exact impact in the plane, with
-        stick, slip and reversed slip; "keller": the same in space, where slip turns (I6).
+        stick, slip and reversed slip; "keller": the same in space, where slip turns.
         Friction is the dynamic coefficient.
     order: "simultaneous" (default of the first two) or "propagation", one contact at a time
         (the exact laws know no other).

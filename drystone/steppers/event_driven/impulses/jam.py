@@ -1,4 +1,4 @@
-"""Impulses without collision (I11; 001:13.1): where no forces exist, sliding stops at once.
+"""Impulses without collision (Baraff 1992, 13.1): where no forces exist, sliding stops at once.
 
 A ray r of the force problem is scaled until the first contact with dynamic friction stops; where it
 acts, contacts then approach, and these genuine collisions are resolved by the chosen law.
@@ -27,7 +27,7 @@ def impulse_without_collision(
     """(impulse along the ray, number of the contact whose sliding it stops).
 
     ray (nc, d), joint_ray (nj,): direction, as of ``Forces.ray``. Exact in the plane; in space
-    the slip direction is taken as constant (001:13.1, footnote).
+    the slip direction is taken as constant (Baraff 1992, 13.1, footnote).
     """
     system, r = _on_rows(state, ray, joint_ray)
     alpha, stopped = stopping_scale(system, r)

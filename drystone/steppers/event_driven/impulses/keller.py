@@ -1,4 +1,4 @@
-"""Keller's differential impact of one contact in space (I6; Keller 1986).
+"""Keller's differential impact of one contact in space (Keller 1986).
 
 u' = K (1, -mu s) with s the slip direction *of the moment*, which turns during the impact. With
 u_t = rho s(phi) and dp = rho dtau the angle obeys phi' = h(phi) alone, and nothing is stiff where

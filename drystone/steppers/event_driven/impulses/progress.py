@@ -1,4 +1,4 @@
-"""How far an impact has come, measured by the normal impulse p (001:4.2; Routh, Keller, Stronge).
+"""How far an impact has come, measured by the normal impulse p (Routh, Keller, Stronge).
 
 During an impact positions rest and velocities change with p: u' = K (1, f) where f = r_t' is the
 friction per unit of normal impulse. Compression lasts until u_n = 0; then the law of restitution

@@ -1,7 +1,7 @@
-"""Impacts one at a time (I3; 003:8): the fastest approach first, until no contact approaches.
+"""Impacts one at a time (Baraff 1989, 8): the fastest approach first, until no contact approaches.
 
-Joints take part in each of them (I4): they are eliminated once, so that an impact at contact i sees
-K_i = W_ii - W_ij W_jj^-1 W_ji of its own rows.
+Joints take part in each of them (Baraff 1989, 8): they are eliminated once, so that an impact at
+contact i sees K_i = W_ii - W_ij W_jj^-1 W_ji of its own rows.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Reduced:
 
 
 def newton_single(friction: bool, solvers: tuple[Solver, ...]) -> SingleLaw:
-    """I1 and I5 at one contact: u_n+ = -eps u_n-; friction holds the contact, or it slips (9-9)."""
+    """Newton's law at one contact: u_n+ = -eps u_n-; friction holds the contact, or slips (9-9)."""
 
     def law(K: Floats, u: Floats, mu: float, eps: float) -> tuple[Floats, tuple[str, ...]]:
         q = u.copy()

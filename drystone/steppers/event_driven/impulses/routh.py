@@ -1,4 +1,4 @@
-"""Exact impact of one contact in the plane: slip, stick and reversed slip (I6; Routh 1860).
+"""Exact impact of one contact in the plane: slip, stick and reversed slip (Routh 1860).
 
 Wang and Mason (1992) give the outcome case by case; here the path in impulse space is followed,
 which is straight between at most three corners: slip stops, compression ends, the impact ends.
@@ -19,7 +19,7 @@ def routh(
 
     K (2, 2): symmetric positive definite, normal first. Contacts that do not approach (u_n > 0,
     or u_n = 0 and no jam) take no impulse; u_n = 0 with friction that pulls the sliding contact
-    together is the impact without collision of I11.
+    together is the impact without collision of Baraff 1992, 13.1.
     """
     state = Progress(restitution, eps, min(float(u[0]), 0.0), float(u[0]))
     ut, pt = float(u[1]), 0.0

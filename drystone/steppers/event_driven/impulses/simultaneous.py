@@ -1,9 +1,10 @@
-"""Newton's law at all contacts at once (I2, I4, I5; 003:8, 001:9.4).
+"""Newton's law at all contacts at once (Baraff 1989, 8; Baraff 1992, 9.4).
 
 u_n+ >= -eps u_n-, r_n >= 0, and one of them an equality; friction as for static contacts, with
 velocities after the impact in the place of accelerations (9-9, 9-10): |r_t| <= mu r_n, and at its
 bound and against the slip where the contact slides on. So a collision is a friction problem with
-q = ((1 + eps) u_n-, u_t-). Newton's law with friction may gain energy (003, Kane's example).
+q = ((1 + eps) u_n-, u_t-). Newton's law with friction may gain energy (Baraff 1989, Kane's
+example).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several solutions of one instant (F21): the rods and the block of 001 chapters 10 to 12."""
+"""Several solutions of one instant: the rods and the block of Baraff 1992, chapters 10 to 12."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def the_rod(spin=SPIN, g=9.81):
 
 
 def test_the_indeterminate_rod_has_two_forces_and_an_impulse():
-    """S10: f_N = 0 or f_N = m, and friction that stops the tip at once."""
+    """The rod: f_N = 0 or f_N = m, and friction that stops the tip at once."""
     ways = solutions(the_rod())
     assert [way.kind for way in ways] == ["forces", "forces", "impulse"]
     np.testing.assert_allclose([way.f[0, 0] for way in ways[:2]], [0.0, 1.0], atol=1e-9)
@@ -57,7 +57,7 @@ def test_an_index_set_keeps_the_choice():
 
 
 def test_static_rod_with_a_tangential_load_has_three_solutions():
-    """E13: open, stick and slip, once something drives the tip sideways."""
+    """Open, stick and slip, once something drives the tip sideways."""
     kinds = set()
     for load in np.linspace(-30.0, 30.0, 61):
         state = rod(1.2, angle=THETA, inertia=1 / 16, slip=0.0)
@@ -73,7 +73,8 @@ def test_static_rod_with_a_tangential_load_has_three_solutions():
 
 
 def block_and_rods(rods, push):
-    """The block of 001 Fig. 11.3 in guides, as an instant: rods are (mass, normal, load)."""
+    """The block of Baraff 1992, figure 11.3 in guides, as an instant: rods are (mass, normal,
+    load)."""
     c, s = np.cos(THETA), np.sin(THETA)
     nc = len(rods)
     J, bias = np.zeros((nc, 2, 2, 3)), np.zeros((nc, 2))
@@ -101,7 +102,7 @@ RESTING = (1.0, (1.0 + 9.81) / np.sin(THETA) * np.cos(THETA))
 
 @pytest.mark.parametrize("target", [5.0, 6.0, 4.0])
 def test_subset_sum(target):
-    """S12: forces exist exactly if some of 2, 3, 7 sum to the target."""
+    """Forces exist exactly if some of 2, 3, 7 sum to the target."""
     rods = [(m, (0.0, 1.0), RESTING) for m in (2.0, 3.0, 7.0)]
     rods += [(1.0, (-1.0, 0.0), (0.0, 0.0)), (1.0, (1.0, 0.0), (0.0, 0.0))]
     ways = solutions(block_and_rods(rods, MU * target))
@@ -115,7 +116,7 @@ def test_subset_sum(target):
 
 
 def test_one_force_and_an_equally_valid_impulse():
-    """S13: only f_N = 0 is free of impulses; the impulse at E1 is another way (12.4)."""
+    """Only f_N = 0 is free of impulses; the impulse at E1 is another way (12.4)."""
     rods = [(1.0, (0.0, 1.0), RESTING), (1.0, (-1.0, 0.0), (0.0, 0.0))]
     ways = solutions(block_and_rods(rods, 0.0))
     assert [way.kind for way in ways].count("forces") == 1

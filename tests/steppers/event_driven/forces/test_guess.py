@@ -55,7 +55,7 @@ def test_feet_that_would_pull_open_together():
 
 
 def test_what_friction_pulls_together_is_left_to_the_method():
-    """1 + h^2 - mu h x of the foot in front is negative: it can jam (001:10)."""
+    """1 + h^2 - mu h x of the foot in front is negative: it can jam (Baraff 1992, chapter 10)."""
     assert held_together(system_of(slider(4.0, height=1.0, speed=-1.0))) is None
 
 

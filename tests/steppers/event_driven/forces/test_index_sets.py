@@ -1,4 +1,4 @@
-"""Index sets from instant to instant (F6): one linear solve, continuous forces, known changes."""
+"""Index sets from instant to instant: one linear solve, continuous forces, known changes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""V1: every method gives the same accelerations; references are independent of all of them."""
+"""Every method gives the same accelerations; references are independent of all of them."""
 
 from dataclasses import replace
 
@@ -158,7 +158,7 @@ def swapped(state):
 @SOME
 @given(SIZES)
 def test_order_of_bodies_and_contacts_changes_no_acceleration(size):
-    """V7, where the accelerations are unique: without friction."""
+    """Where the accelerations are unique: without friction."""
     seed, bodies, contacts, joints = size
     state = random_state(seed, bodies=bodies, contacts=contacts, joints=joints)
     first = ContactForces().solve(state)
@@ -192,7 +192,7 @@ def test_statistics_of_the_linear_programs():
 @SOME
 @given(SIZES, st.sampled_from([0.0, 0.5, 1.0]))
 def test_tangent_frames_do_not_matter_in_space(size, slides):
-    """V7: other tangents, same accelerations, forces turned with them (static friction too)."""
+    """Other tangents, same accelerations, forces turned with them (static friction too)."""
     seed, bodies, contacts, joints = size
     options = {"dim": 3, "bodies": bodies, "contacts": contacts, "joints": joints, "mu": 0.3}
     state = random_state(seed, slides=slides, **options)

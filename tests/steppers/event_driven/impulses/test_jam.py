@@ -1,4 +1,4 @@
-"""Impulses without collision (I11): the tip of the inconsistent rod stops at once."""
+"""Impulses without collision (Baraff 1992, 13.1): the tip of the inconsistent rod stops at once."""
 
 from dataclasses import replace
 
@@ -117,7 +117,8 @@ def sliding_everywhere(seed):
 
 @pytest.mark.parametrize("method", ["dantzig", "lemke"])
 def test_every_ray_is_a_valid_impulse(method):
-    """Theorem 5 of 001: z >= 0, z_i > 0 => (A z)_i <= 0, and some sliding contact takes part."""
+    """Theorem 5 of Baraff 1992: z >= 0, z_i > 0 => (A z)_i <= 0, and some sliding contact takes
+    part."""
     jams = 0
     for seed in range(250):
         state = sliding_everywhere(seed)

@@ -1,4 +1,4 @@
-"""Collisions against closed forms: balls, cradles, stacks, joints (I1 to I5)."""
+"""Collisions against closed forms: balls, cradles, stacks, joints."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def after(state, velocities, **options):
 @pytest.mark.parametrize("eps", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("masses", [(1.0, 1.0), (1.0, 3.0), (5.0, 2.0)])
 def test_two_balls(order, eps, masses):
-    """I1: momentum is kept and the relative velocity becomes -eps of itself."""
+    """Momentum is kept and the relative velocity becomes -eps of itself."""
     m, n = masses
     v = after(row_of_balls(masses, [2.0, -1.0], eps), [2.0, -1.0], order=order)
     centre = (2.0 * m - n) / (m + n)
@@ -40,7 +40,7 @@ def test_two_balls(order, eps, masses):
 
 
 def test_three_balls_hit_by_one():
-    """I2, I3: simultaneously -1/3, 2/3, 2/3; one after the other 0, 0, 1."""
+    """Simultaneously -1/3, 2/3, 2/3; one after the other 0, 0, 1."""
     state = row_of_balls([1.0] * 3, [1.0, 0.0, 0.0], 1.0)
     v = after(state, [1, 0, 0], order="simultaneous")
     np.testing.assert_allclose(v, [-1 / 3, 2 / 3, 2 / 3], rtol=1e-12)
@@ -73,7 +73,7 @@ def test_friction_of_an_impact_is_the_dynamic_coefficient(options, slip):
 
 
 def test_heavy_ball_on_a_light_one():
-    """003 Fig. 12: 9:1 stack falls on the floor, plastic: at once, or by 0.9 a round."""
+    """Baraff 1989, figure 12: 9:1 stack falls on the floor, plastic: at once, or by 0.9 a round."""
     J = np.zeros((2, 2, 2, 3))
     J[0, :, 0] = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]  # light ball on the floor
     J[1, :, 0], J[1, :, 1] = J[0, :, 0], -J[0, :, 0]  # heavy ball on the light one
@@ -150,7 +150,7 @@ def test_what_every_law_keeps(size, dim, eps, propagates):
 @FEW
 @given(SIZES, st.sampled_from([2, 3]))
 def test_elastic_impacts_keep_the_energy(size, dim):
-    """I2: with all eps = 1 and no friction, round after round."""
+    """With all eps = 1 and no friction, round after round."""
     seed, bodies, contacts, joints = size
     options = {"dim": dim, "bodies": bodies, "contacts": contacts, "joints": joints}
     state, v, _, _, inverse = colliding(seed, **options)
@@ -162,7 +162,7 @@ def test_elastic_impacts_keep_the_energy(size, dim):
 
 
 def test_simultaneous_conditions():
-    """(28), (29) of 003: v+ >= -eps v-, and no impulse where it rebounds faster."""
+    """Baraff 1989, (28), (29): v+ >= -eps v-, and no impulse where it rebounds faster."""
     for seed in range(20):
         state, *_ = colliding(seed, bodies=3, contacts=5)
         state = replace(state, restitution=np.linspace(0.0, 1.0, 5))
@@ -178,7 +178,7 @@ def test_simultaneous_conditions():
 
 @pytest.mark.parametrize("order", ["simultaneous", "propagation"])
 def test_a_pendulum_is_struck(order):
-    """I4: a rod on a pivot (m l^2 / 3) hit at distance x: angular momentum about the pivot."""
+    """A rod on a pivot (m l^2 / 3) hit at distance x: angular momentum about the pivot."""
     mass, length, x, eps, speed = 2.0, 1.5, 1.1, 0.6, 3.0
     # body 0: the rod, centre at (l / 2, 0), pivot at its left end; body 1: a particle from below
     J = np.zeros((1, 2, 2, 3))
@@ -250,7 +250,7 @@ def test_routh_is_planar():
 
 
 def test_a_body_caught_between_two_walls_ends_without_rebound():
-    """Elastic, it would be thrown to and fro at one instant for ever (G1: two faces at once)."""
+    """Elastic, it would be thrown to and fro at one instant for ever (two faces at once)."""
     J = np.zeros((2, 2, 2, 3))
     J[0, :, 0] = [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]
     J[1, :, 0] = [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]

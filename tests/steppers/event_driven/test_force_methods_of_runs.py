@@ -1,4 +1,4 @@
-"""V1 on the force problems of runs: every method gives the same accelerations at every step.
+"""The force problems of runs: every method gives the same accelerations at every step.
 
 `drystone bench forces` does the same over whole runs; here they are short, or smaller.
 """
@@ -43,7 +43,7 @@ def test_all_methods_agree_on_the_falling_bricks(bricks):
 
 
 def test_lp_guesses_that_nothing_breaks_and_is_nearly_always_right(bricks):
-    """F1: V = {} on nearly all steps; only where (d) takes over is there no answer."""
+    """V = {} on nearly all steps; only where (d) takes over is there no answer."""
     tally = bricks.heard.tallies["lp"]
     ends = [tally.lp[k] for k in "abcd"]
     assert ends[0] >= 0.95 * sum(ends)
@@ -52,7 +52,7 @@ def test_lp_guesses_that_nothing_breaks_and_is_nearly_always_right(bricks):
 
 
 def test_the_index_set_of_the_step_before_answers(bricks):
-    """F6: between events L holds; the run itself evaluates nothing but L there."""
+    """Between events L holds; the run itself evaluates nothing but L there."""
     assert bricks.heard.hit_rate > 0.95
     assert bricks.heard.stayed > 0.5
     assert bricks.evaluations > 5 * bricks.heard.heard
