@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from drystone import scenes as scenes
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
     from drystone.constraints.joints import Ball as Ball
@@ -108,6 +107,7 @@ if TYPE_CHECKING:
     from drystone.recording.reader import read_recording as read_recording
     from drystone.resuming import resume as resume
     from drystone.scenes import Scene as Scene
+    from drystone.scenes import gallery as scenes
     from drystone.scenes import scene as scene
     from drystone.scenes.files import read_scene as read_scene
     from drystone.scenes.files import write_scene as write_scene
@@ -303,7 +303,7 @@ _READ = ("StepReport", "EnergyLedger", "Conditions", "Event", "Impulse", "Soluti
 __all__ = ["__version__", "scenes", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
+def _load(name: str) -> Any:
     if name.startswith("__"):  # asked for by tools: no hint
         raise AttributeError(f"module 'drystone' has no attribute {name!r}")
     from drystone.arguments import answering, wrong_name
@@ -317,6 +317,10 @@ def __getattr__(name: str) -> Any:
         value = answering(value)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a type checker must see that a name does not exist
+    __getattr__ = _load
 
 
 def __dir__() -> list[str]:

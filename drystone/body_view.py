@@ -12,7 +12,7 @@ from drystone.dynamics import check
 from drystone.dynamics.frames import rotation, spin_velocity
 from drystone.errors import ModelError
 from drystone.model import Model, State
-from drystone.types import Floats
+from drystone.types import Floats, Real, VectorLike
 
 
 @answering
@@ -51,7 +51,7 @@ class BodyView:
         return state.position[i] - rotation(state.orientation[i]) @ model.centre[i]
 
     @position.setter
-    def position(self, value: Any) -> None:
+    def position(self, value: VectorLike) -> None:
         model, state, i = self._to_set("position")
         place = check.vector(f"body {self.name!r}", "position", value, model.dim)
         state.position[i] = np.array(place) + rotation(state.orientation[i]) @ model.centre[i]
@@ -69,7 +69,7 @@ class BodyView:
         return float(state.orientation[i]) if model.dim == 2 else state.orientation[i].copy()
 
     @orientation.setter
-    def orientation(self, value: Any) -> None:
+    def orientation(self, value: Real | VectorLike) -> None:
         model, state, i = self._to_set("orientation")
         turn = check.orientation(f"body {self.name!r}", "orientation", value, model.dim)
         place = self.position
@@ -84,7 +84,7 @@ class BodyView:
         return v + spin_velocity(w, -rotation(state.orientation[i]) @ model.centre[i])
 
     @velocity.setter
-    def velocity(self, value: Any) -> None:
+    def velocity(self, value: VectorLike) -> None:
         model, state, i = self._to_set("velocity", of_dynamic=True)
         wanted = check.vector(f"body {self.name!r}", "velocity", value, model.dim)
         state.velocity[i, : model.dim] += np.array(wanted) - self.velocity
@@ -97,7 +97,7 @@ class BodyView:
         return float(state.velocity[i, 2]) if model.dim == 2 else state.velocity[i, 3:].copy()
 
     @angular_velocity.setter
-    def angular_velocity(self, value: Any) -> None:
+    def angular_velocity(self, value: Real | VectorLike) -> None:
         model, state, i = self._to_set("angular_velocity", of_dynamic=True)
         spin = check.spin(f"body {self.name!r}", "angular_velocity", value, model.dim)
         speed = self.velocity

@@ -18,6 +18,7 @@ from drystone.recording.repair import repair
 from drystone.scene_files import method_from
 from drystone.scenes import scene
 from drystone.simulation import Simulation
+from drystone.steppers.base import Method
 from drystone.values import as_path
 from drystone.world import World
 
@@ -27,8 +28,8 @@ def resume(
     until: float | None = None,
     *,
     world: World | None = None,
-    method: Any = None,
-    callback: Callable[[Simulation], Any] | None = None,
+    method: str | Method | None = None,
+    callback: Callable[[Simulation], object] | None = None,
     salvage: bool = False,
 ) -> Simulation:
     """Run on from the last checkpoint of a recording, appending to it; returns the simulation.
@@ -53,8 +54,8 @@ def reopen(
     until: float | None = None,
     *,
     world: World | None = None,
-    method: Any = None,
-    callback: Callable[[Simulation], Any] | None = None,
+    method: str | Method | None = None,
+    callback: Callable[[Simulation], object] | None = None,
     salvage: bool = False,
 ) -> tuple[Simulation, Recorder, float]:
     """The same without running: the simulation at the last checkpoint, the recorder that its

@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
@@ -33,12 +33,15 @@ from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
+from drystone.types import BodyLike, Table
 from drystone.values import among, as_path, function, real, switch, text, whole
 from drystone.world import World
 
 if TYPE_CHECKING:  # files are heavy to load, and most runs have none
+    from drystone.problems import FrictionProblem
     from drystone.recording.reader import Recording
     from drystone.recording.recorder import Recorder
+    from drystone.steppers.event_driven.forces.choices import Alternative
 
 METHODS: dict[str, Callable[[], Method]] = {
     "time-stepping": TimeStepping,
@@ -56,7 +59,7 @@ class Simulation:
     world may be edited between steps; bodies that stay keep their state.
     """
 
-    def __init__(self, world: World, method: Any = "time-stepping") -> None:
+    def __init__(self, world: World, method: str | Method = "time-stepping") -> None:
         self.model: Model
         self.state: State
         self._structure: Structure
@@ -289,6 +292,66 @@ class Simulation:
 
         self._recorder, recorder.on_end = recorder, detach
 
+    @overload
+    def run(
+        self,
+        duration: float | None = ...,
+        *,
+        until: float | None = ...,
+        record: Literal[False] = ...,
+        overwrite: bool = ...,
+        every: int | None = ...,
+        contacts: bool | None = ...,
+        callback: Callable[[Simulation], object] | None = ...,
+        rng: np.random.Generator | None = ...,
+        on_failure: str | None = ...,
+    ) -> None: ...
+
+    @overload
+    def run(
+        self,
+        duration: float | None = ...,
+        *,
+        until: float | None = ...,
+        record: Literal[True],
+        overwrite: bool = ...,
+        every: int | None = ...,
+        contacts: bool | None = ...,
+        callback: Callable[[Simulation], object] | None = ...,
+        rng: np.random.Generator | None = ...,
+        on_failure: str | None = ...,
+    ) -> Trajectory: ...
+
+    @overload
+    def run(
+        self,
+        duration: float | None = ...,
+        *,
+        until: float | None = ...,
+        record: str | PathLike[str],
+        overwrite: bool = ...,
+        every: int | None = ...,
+        contacts: bool | None = ...,
+        callback: Callable[[Simulation], object] | None = ...,
+        rng: np.random.Generator | None = ...,
+        on_failure: str | None = ...,
+    ) -> Recording: ...
+
+    @overload
+    def run(
+        self,
+        duration: float | None = ...,
+        *,
+        until: float | None = ...,
+        record: bool | str | PathLike[str],
+        overwrite: bool = ...,
+        every: int | None = ...,
+        contacts: bool | None = ...,
+        callback: Callable[[Simulation], object] | None = ...,
+        rng: np.random.Generator | None = ...,
+        on_failure: str | None = ...,
+    ) -> Trajectory | Recording | None: ...
+
     def run(
         self,
         duration: float | None = None,
@@ -298,7 +361,7 @@ class Simulation:
         overwrite: bool = True,
         every: int | None = None,
         contacts: bool | None = None,
-        callback: Callable[[Simulation], Any] | None = None,
+        callback: Callable[[Simulation], object] | None = None,
         rng: np.random.Generator | None = None,
         on_failure: str | None = None,
     ) -> Trajectory | Recording | None:
@@ -368,15 +431,15 @@ class Simulation:
         find them have them (EventDriven); others have none."""
         return tuple(self._events)
 
-    def index(self, body: Any) -> int:
-        name = getattr(body, "name", body)
+    def index(self, body: BodyLike) -> int:
+        name: Any = getattr(body, "name", body)
         if not among(name, self._places):
             near = get_close_matches(str(name), self._places, n=1)
             hint = f": did you mean {near[0]!r}?" if near else ""
             raise ModelError(f"no body {name!r} in this simulation{hint}")
         return self._places[name]
 
-    def body(self, body: Any) -> BodyView:
+    def body(self, body: BodyLike) -> BodyView:
         """View of a body by name or handle."""
         self.sync()
         return BodyView(self, self.model.names[self.index(body)])
@@ -409,7 +472,7 @@ class Simulation:
         return self._stepper.detector.stats
 
     @property
-    def contacts(self) -> np.ndarray:
+    def contacts(self) -> Table:
         """Contacts of the last step, a structured array: bodies, point, normal, gap, force,
         impulse (on the first body, world axes), velocity, friction, island, state."""
         shown = self._shown
@@ -431,7 +494,7 @@ class Simulation:
         self.sync()
         return mobility(self._stepper.model, self.state)
 
-    def solutions(self) -> list[Any]:
+    def solutions(self) -> list[Alternative]:
         """All ways on from here, forces and impulses without collision, of small
         systems: what each does to bodies and contacts (``ds.Alternative``). Of methods that compute
         forces (EventDriven). CollidingContactsError where contacts collide."""
@@ -441,7 +504,7 @@ class Simulation:
             raise OptionError("solutions of an instant: a question for ds.EventDriven(...)")
         return list(listing(self.state))
 
-    def problem(self) -> Any:
+    def problem(self) -> FrictionProblem | None:
         """The friction problem of the last step, or None if nothing touched."""
         if self._shown is not None and self._shown.count == self._count > 0:
             raise SimulationError(

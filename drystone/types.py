@@ -7,9 +7,10 @@ acceleration); W maps one to the other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,22 @@ from drystone.kernels import status as code
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+# What users may give. A text is no vector: numpy.typing.ArrayLike would take it.
+Real = float | np.floating[Any] | np.integer[Any]
+VectorLike = Sequence[Real] | NDArray[np.floating[Any] | np.integer[Any]]  # (n,)
+MatrixLike = Sequence[VectorLike] | NDArray[np.floating[Any] | np.integer[Any]]  # (m, n)
+Table = NDArray[np.void]  # structured: a column by its name
+
+
+class Named(Protocol):
+    """A handle: what ``add_body`` and ``add_joint`` return."""
+
+    @property
+    def name(self) -> str: ...
+
+
+BodyLike = str | Named  # a body by its name or handle
 
 
 def own(values: Any, kind: Any = np.float64) -> Any:

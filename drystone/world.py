@@ -6,7 +6,7 @@ moves: a simulation does, and notices by ``version`` that its world was edited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Self
@@ -28,12 +28,17 @@ from drystone.builder.units import look_at_body, look_at_joint
 from drystone.constraints.joints import Gear, Joint
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
+from drystone.dynamics.motions import Motion
 from drystone.errors import ModelError
 from drystone.geometry.shapes import HalfPlane, HalfSpace, Shape
+from drystone.geometry.shapes.compound import PartLike
 from drystone.model import Model, State
+from drystone.problems.cones import CircularCone, EllipticCone
+from drystone.types import MatrixLike, Real, VectorLike
 from drystone.values import switch, text, whole
 
 NAN = float("nan")
+Layers = int | Collection[int]  # of a body: bodies collide if they share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class World:
     (w, x, y, z), gravity (0, 0, -9.81). gravity (dim,) [m/s^2].
     """
 
-    def __init__(self, gravity: Sequence[float] | None = None, *, planar: bool = False) -> None:
+    def __init__(self, gravity: VectorLike | None = None, *, planar: bool = False) -> None:
         self._dim = 2 if switch("World", "planar", planar, ModelError) else 3
         self._bodies: dict[str, Body] = {}
         self._forces: dict[int, Force] = {}
@@ -87,7 +92,7 @@ class World:
         return self._gravity
 
     @gravity.setter
-    def gravity(self, value: Sequence[float]) -> None:
+    def gravity(self, value: VectorLike) -> None:
         try:
             self._gravity = check.vector("World", "gravity", value, self._dim)
         except ModelError as error:
@@ -134,12 +139,12 @@ class World:
     def add_ground(
         self,
         *,
-        friction: Any = 0.5,
-        restitution: Any = 0.0,
+        friction: Real | VectorLike = 0.5,
+        restitution: Real | VectorLike = 0.0,
         height: float = 0.0,
-        normal: Sequence[float] | None = None,
+        normal: VectorLike | None = None,
         name: str = "ground",
-        layer: Any = None,
+        layer: Layers | None = None,
     ) -> BodyHandle:
         """A fixed half-space (half-plane): all points up to `height` [m] along `normal`, which
         points up by default."""
@@ -155,25 +160,25 @@ class World:
 
     def add_body(
         self,
-        shape: Any = None,
+        shape: Shape | Sequence[PartLike] | list[object] | None = None,
         *,
         name: str | None = None,
         density: float | None = None,
         mass: float | None = None,
-        inertia: Any = None,
-        inertia_frame: Any = None,
-        centre_of_mass: Any = None,
-        position: Any = None,
-        orientation: Any = None,
-        velocity: Any = None,
-        angular_velocity: Any = None,
-        friction: Any = 0.5,
-        restitution: Any = 0.0,
-        cone: Any = None,
-        cone_axis: Any = None,
-        layer: Any = None,
+        inertia: Real | VectorLike | MatrixLike | None = None,
+        inertia_frame: VectorLike | None = None,
+        centre_of_mass: VectorLike | None = None,
+        position: VectorLike | None = None,
+        orientation: Real | VectorLike | None = None,
+        velocity: VectorLike | None = None,
+        angular_velocity: Real | VectorLike | None = None,
+        friction: Real | VectorLike = 0.5,
+        restitution: Real | VectorLike = 0.0,
+        cone: CircularCone | EllipticCone | None = None,
+        cone_axis: VectorLike | None = None,
+        layer: Layers | None = None,
         fixed: bool = False,
-        motion: Any = None,
+        motion: Motion | None = None,
     ) -> BodyHandle:
         """Add a body: dynamic, fixed, or kinematic with a prescribed motion.
 
@@ -225,7 +230,7 @@ class World:
         del self._bodies[found.name]
         self._version += 1
 
-    def change_body(self, body: Any, **anew: Any) -> None:
+    def change_body(self, body: str | BodyHandle, **anew: Any) -> None:
         """Say friction, restitution or motion of a body anew, as ``add_body`` takes them."""
         before = self._find("change_body", body)
         after = described.changed(before, self._dim, anew, self._templates)
@@ -238,8 +243,8 @@ class World:
         a: str | BodyHandle,
         b: str | BodyHandle,
         *,
-        friction: Any = None,
-        restitution: Any = None,
+        friction: Real | VectorLike | None = None,
+        restitution: Real | VectorLike | None = None,
     ) -> None:
         """Friction and restitution between two bodies, instead of what follows from each.
 

@@ -13,9 +13,11 @@ from drystone.comparison.kept import Kept, keep
 from drystone.comparison.measures import Row, finest, measure
 from drystone.comparison.specs import OWN, default_methods, read_method
 from drystone.errors import DrystoneError, OptionError, StepWarning
+from drystone.scene_files import SceneFile
 from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
 from drystone.simulation import Simulation
+from drystone.steppers.base import Method
 from drystone.values import among, function, real, switch, text
 from drystone.world import World
 
@@ -75,8 +77,8 @@ class Comparison:
 
 
 def compare(
-    scene: str | Scene | World | Any,
-    methods: Sequence[Any] | None = None,
+    scene: str | Scene | SceneFile | World,
+    methods: Sequence[str | Method] | None = None,
     *,
     duration: float | None = None,
     reference: str | None = None,

@@ -17,7 +17,7 @@ from drystone.dynamics.forces import BoundForce, Force, Names, index
 from drystone.dynamics.frames import moment, rotation, rotations, spin_velocity, turned
 from drystone.errors import ModelError, SimulationError
 from drystone.model import Model, State
-from drystone.types import Floats, Ints
+from drystone.types import BodyLike, Floats, Ints, VectorLike
 from drystone.values import real, reals, text
 
 PACE = 12.0  # [rad/s] of a mass on a grip's spring, where the step allows it
@@ -37,9 +37,9 @@ class Drag(Force):
     does is work of the loads.
     """
 
-    body: Any
-    target: Any
-    point: Any = None
+    body: BodyLike
+    target: VectorLike
+    point: VectorLike | None = None
     stiffness: float = 0.0
     damping: float = 0.0
     limit: float = np.inf

@@ -21,7 +21,7 @@ from drystone.dynamics.frames import moment, rotations, turned
 from drystone.errors import ModelError, SimulationError
 from drystone.functions import WithFunctions
 from drystone.model import Model, State
-from drystone.types import Floats, Ints
+from drystone.types import BodyLike, Floats, Ints, Real, VectorLike
 from drystone.values import switch, text
 
 Names = Mapping[str, int]
@@ -76,10 +76,10 @@ class ConstantForce(Force):
         world direction, and the force has a potential (in the plane the torque has one too).
     """
 
-    body: Any
-    force: Any = None
-    torque: Any = None
-    point: Any = None
+    body: BodyLike
+    force: VectorLike | None = None
+    torque: Real | VectorLike | None = None
+    point: VectorLike | None = None
     follows: bool = False
 
     @classmethod
@@ -143,7 +143,7 @@ class Damper(Force):
     body: None for all; linear [N s/m] and angular [N m s], 0 or more.
     """
 
-    body: Any = None
+    body: BodyLike | None = None
     linear: float = 0.0
     angular: float = 0.0
 

@@ -14,7 +14,7 @@ from drystone.dynamics import check
 from drystone.dynamics.frames import conjugate, exponential, logarithm, product
 from drystone.dynamics.motions import BoundMotion, Pose, mean_rate
 from drystone.errors import ModelError
-from drystone.types import Floats
+from drystone.types import Floats, MatrixLike, VectorLike
 from drystone.values import text
 
 
@@ -29,7 +29,7 @@ class Rocking:
     amplitude: float
     period: float
     phase: float = 0.0
-    axis: Any = None
+    axis: VectorLike | None = None
 
     def bind(self, owner: str, dim: int, start: tuple[Any, Any]) -> BoundMotion:
         amplitude = check.number(owner, "motion.amplitude", self.amplitude)
@@ -58,9 +58,9 @@ class Waypoints:
     or goes round again if `repeat`: then the last pose must be the first.
     """
 
-    times: Any
-    positions: Any = None
-    orientations: Any = None
+    times: VectorLike
+    positions: MatrixLike | None = None
+    orientations: VectorLike | MatrixLike | None = None
     repeat: bool = False
 
     @property

@@ -23,10 +23,11 @@ from drystone.dynamics import check
 from drystone.dynamics.frames import conjugate, exponential, logarithm, product
 from drystone.errors import ModelError, SimulationError
 from drystone.functions import WithFunctions
-from drystone.types import Floats
+from drystone.types import Floats, Real, VectorLike
 
 RATE_STEP = 1e-6  # [s] of the central difference that stands in for a derivative
 Pose = tuple[Floats, Any]
+Given = tuple[VectorLike, Real | VectorLike]  # place and turn, or their rates
 
 
 class BoundMotion(Protocol):
@@ -53,8 +54,8 @@ class ConstantVelocity:
     velocity (dim,) [m/s]; angular_velocity [rad/s]: a number in the plane, (3,) in space.
     """
 
-    velocity: Any = None
-    angular_velocity: Any = None
+    velocity: VectorLike | None = None
+    angular_velocity: Real | VectorLike | None = None
 
     def bind(self, owner: str, dim: int, start: tuple[Any, Any]) -> BoundMotion:
         still = (0.0,) * dim
@@ -72,7 +73,7 @@ class Oscillation:
     direction (dim,), of any length; amplitude [m]; frequency [Hz]; phase [rad].
     """
 
-    direction: Any
+    direction: VectorLike
     amplitude: float
     frequency: float
     phase: float = 0.0
@@ -96,8 +97,8 @@ class MotionFunction(WithFunctions):
     half a turn in a step.
     """
 
-    function: Callable[[float], tuple[Any, Any]]
-    derivative: Callable[[float], tuple[Any, Any]] | None = None
+    function: Callable[[float], Given]
+    derivative: Callable[[float], Given] | None = None
     prescribes: ClassVar[tuple[str, ...]] = ("position", "orientation")
 
     def bind(self, owner: str, dim: int, start: tuple[Any, Any]) -> BoundMotion:
@@ -155,8 +156,8 @@ class _Swinging:
 class _Prescribed(WithFunctions):
     owner: str
     dim: int
-    function: Callable[[float], tuple[Any, Any]]
-    derivative: Callable[[float], tuple[Any, Any]] | None
+    function: Callable[[float], Given]
+    derivative: Callable[[float], Given] | None
 
     def pose(self, t: float) -> Pose:
         owner = f"{self.owner}, motion at t = {t:.9g} s"
@@ -177,7 +178,7 @@ class _Prescribed(WithFunctions):
         step = h if h != 0.0 else after - before
         return np.concatenate([p_next - p, angular]) / step
 
-    def _rate(self, derivative: Callable[[float], tuple[Any, Any]], t: float) -> Floats:
+    def _rate(self, derivative: Callable[[float], Given], t: float) -> Floats:
         owner = f"{self.owner}, derivative of the motion at t = {t:.9g} s"
         linear, angular = _pair(owner, derivative(t), "(velocity, angular_velocity)")
         try:

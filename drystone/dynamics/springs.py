@@ -26,7 +26,7 @@ from drystone.dynamics.frames import (
 )
 from drystone.errors import ModelError
 from drystone.model import Model, State
-from drystone.types import Bools, Floats, Ints
+from drystone.types import BodyLike, Bools, Floats, Ints, VectorLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Spring(Force):
     direction: it pulls with nothing, whatever its rest length.
     """
 
-    a: Any
-    b: Any = check.WORLD
-    anchor_a: Any = None
-    anchor_b: Any = None
+    a: BodyLike
+    b: BodyLike = check.WORLD
+    anchor_a: VectorLike | None = None
+    anchor_b: VectorLike | None = None
     stiffness: float = 0.0
     rest_length: float = 0.0
     damping: float = 0.0
@@ -123,12 +123,12 @@ class TorsionSpring(Force):
     rotation vector from b to a, and its rest is the aligned position.
     """
 
-    a: Any
-    b: Any = check.WORLD
+    a: BodyLike
+    b: BodyLike = check.WORLD
     stiffness: float = 0.0
     rest_angle: float = 0.0
     damping: float = 0.0
-    axis: Any = None
+    axis: VectorLike | None = None
     fields: ClassVar[tuple[str, ...]] = ("a", "b")
 
     @classmethod

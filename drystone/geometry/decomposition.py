@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from drystone.errors import OptionError, ShapeError
@@ -27,14 +25,14 @@ from drystone.geometry.shapes.polygon import (
     turns,
 )
 from drystone.geometry.shapes.polyhedron import ConvexPolyhedron
-from drystone.types import Floats, Ints
+from drystone.types import Floats, Ints, MatrixLike
 from drystone.values import among, real, text, whole
 
 _STARTS = 8
 METHODS = ("auto", "components", "cuts")
 
 
-def decompose_polygon(points: Any) -> Compound:
+def decompose_polygon(points: MatrixLike) -> Compound:
     """A simple polygon (k, 2) [m], given in order round it, as convex polygons that tile it.
 
     Ears are cut off one by one, then diagonals that no corner needs are taken out again (Hertel
@@ -137,8 +135,8 @@ def _convex_at(p: Floats, part: list[int], corner: int) -> bool:
 
 
 def decompose(
-    vertices: Any,
-    faces: Any,
+    vertices: MatrixLike,
+    faces: MatrixLike,
     *,
     method: str = "auto",
     max_parts: int = 256,

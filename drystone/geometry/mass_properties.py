@@ -28,7 +28,7 @@ class MassProperties:
 
     mass: float
     centre: Floats
-    inertia: Any
+    inertia: Any  # float in the plane, Floats in space
 
     @property
     def dim(self) -> int:

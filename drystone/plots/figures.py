@@ -21,6 +21,7 @@ from drystone.plots.steps import (
     draw_residual,
     draw_stages,
 )
+from drystone.recording.base import Replay
 from drystone.values import as_path, real, text
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def quantities(what: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def plot(
-    run: Any,
+    run: Replay,
     what: str | Sequence[str] = "energy",
     *,
     ax: Axes | None = None,

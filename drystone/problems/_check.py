@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
-from drystone.types import Floats
+from drystone.types import Floats, MatrixLike
 from drystone.values import reals, text, whole
 
 Matrix = Any  # Floats | sp.csr_array: SciPy ships no types
+
+
+class Sparse(Protocol):
+    """A sparse matrix or array of SciPy's, of any format."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def tocsr(self) -> Any: ...
+
+
+SquareLike = MatrixLike | Sparse
 
 
 def numbers(name: str, values: Any) -> Floats:

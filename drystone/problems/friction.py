@@ -12,11 +12,12 @@ from drystone.errors import ArrayError, ProblemError
 from drystone.kernels import blocks as kernels
 from drystone.kernels.optimality import contact_optimality
 from drystone.problems import _check
+from drystone.problems._check import SquareLike
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import SMALL, MassMatrix
 from drystone.problems.residual import friction_optimality, friction_residuals
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, MatrixLike, Real, VectorLike
 from drystone.values import among, text, whole
 
 Law = Literal["coulomb", "convex", "static"]
@@ -80,11 +81,11 @@ class _Contacts:
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         raise NotImplementedError
 
-    def residual(self, value: Any) -> float:
+    def residual(self, value: VectorLike) -> float:
         """Scaled residual of r."""
         return self.residuals(self.check_guess(value))[0]
 
-    def residual_unit(self, value: Any) -> float:
+    def residual_unit(self, value: VectorLike) -> float:
         """Residual of r with the units scaled out."""
         return self.residuals(self.check_guess(value))[1]
 
@@ -113,15 +114,15 @@ class FrictionProblem(_Contacts):
 
     def __init__(
         self,
-        W: Any,
-        q: Any,
-        mu: Any,
+        W: SquareLike | DelassusOperator | BlockMatrix,
+        q: VectorLike,
+        mu: Real | VectorLike,
         *,
         dim: int = 3,
         bilateral: int = 0,
         law: Law = "coulomb",
-        cone: Any = None,
-        slip: Any = None,
+        cone: str | int | Cone | None = None,
+        slip: MatrixLike | None = None,
     ) -> None:
         self._given = W if isinstance(W, BlockMatrix) else None
         if isinstance(W, BlockMatrix):
@@ -293,17 +294,17 @@ class GlobalFrictionProblem(_Contacts):
 
     def __init__(
         self,
-        M: Any,
-        H: Any,
-        q: Any,
-        b: Any,
-        mu: Any,
+        M: SquareLike,
+        H: SquareLike,
+        q: VectorLike,
+        b: VectorLike,
+        mu: Real | VectorLike,
         *,
         dim: int = 3,
         bilateral: int = 0,
         law: Law = "coulomb",
-        cone: Any = None,
-        slip: Any = None,
+        cone: str | int | Cone | None = None,
+        slip: MatrixLike | None = None,
     ) -> None:
         self.M = _check.square("M", M)
         ndof = self.M.shape[0]

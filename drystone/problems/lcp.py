@@ -6,6 +6,7 @@ w_i = 0 where z_i is strictly inside, w_i >= 0 at the lower and w_i <= 0 at the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.problems import _check
+from drystone.problems._check import SquareLike
 from drystone.problems.residual import boxed_residuals
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Real, VectorLike
 from drystone.values import reals, text
 
 
@@ -26,7 +28,9 @@ class BoxedLCP:
 
     kind = "boxed-lcp"
 
-    def __init__(self, M: Any, q: Any, lower: Any, upper: Any) -> None:
+    def __init__(
+        self, M: SquareLike, q: VectorLike, lower: Real | VectorLike, upper: Real | VectorLike
+    ) -> None:
         self.M = _check.square("M", M)
         self.q = _check.vector("q", q, self.M.shape[0])
         n = self.q.size
@@ -77,10 +81,10 @@ class BoxedLCP:
         w = self.dual(value) if dual is None else _check.given("dual", dual, self.size)
         return boxed_residuals(value, w, self.q, self.lower, self.upper, self.unit)
 
-    def residual(self, value: Any) -> float:
+    def residual(self, value: VectorLike) -> float:
         return self.residuals(self.check_guess(value))[0]
 
-    def residual_unit(self, value: Any) -> float:
+    def residual_unit(self, value: VectorLike) -> float:
         return self.residuals(self.check_guess(value))[1]
 
     def check_guess(self, guess: Any) -> Floats:
@@ -99,9 +103,10 @@ class MixedLCP(BoxedLCP):
 
     kind = "mixed-lcp"
 
-    def __init__(self, M: Any, q: Any, free: Any) -> None:
-        M = _check.square("M", M)
-        super().__init__(M, q, np.where(_free_rows(free, M.shape[0]), -np.inf, 0.0), np.inf)
+    def __init__(self, M: SquareLike, q: VectorLike, free: int | Sequence[bool] | Bools) -> None:
+        matrix = _check.square("M", M)
+        rows = _free_rows(free, matrix.shape[0])
+        super().__init__(matrix, q, np.where(rows, -np.inf, 0.0), np.inf)
 
 
 def _bound(name: str, values: Any, n: int) -> Floats:
@@ -128,5 +133,5 @@ class LCP(MixedLCP):
 
     kind = "lcp"
 
-    def __init__(self, M: Any, q: Any) -> None:
+    def __init__(self, M: SquareLike, q: VectorLike) -> None:
         super().__init__(M, q, 0)

@@ -64,12 +64,14 @@ class Recording(Facts):
         self.sums: np.ndarray | None
         self._columns: dict[str, Floats] = {}  # of reports, that were read
 
-    def __getattr__(self, name: str) -> Any:
-        """The file is opened when it is first asked for."""
-        if name not in OPENED:
-            raise AttributeError(f"a Recording has no {name!r}")
-        self._open()
-        return self.__dict__[name]
+    if not TYPE_CHECKING:  # a type checker must see that a name does not exist
+
+        def __getattr__(self, name: str) -> Any:
+            """The file is opened when it is first asked for."""
+            if name not in OPENED:
+                raise AttributeError(f"a Recording has no {name!r}")
+            self._open()
+            return self.__dict__[name]
 
     def _open(self) -> None:
         """Open and check; a file that is being written may have to be looked at again."""

@@ -5,6 +5,7 @@
 
 import sys
 from types import ModuleType
+from typing import cast
 
 from drystone.arguments import answering
 from drystone.scenes.base import Scene
@@ -22,3 +23,4 @@ class _Gallery(ModuleType):
 
 answering(_Gallery)
 sys.modules[__name__].__class__ = _Gallery
+gallery = cast(_Gallery, sys.modules[__name__])

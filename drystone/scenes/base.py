@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 from drystone.arguments import answering
 from drystone.errors import OptionError
 from drystone.simulation import Simulation
+from drystone.steppers.base import Method
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.values import text
@@ -60,10 +61,10 @@ class Scene:
     settings: Mapping[str, Any]
     view: Mapping[str, Any]
 
-    def simulation(self, method: Any = None, **options: Any) -> Simulation:
+    def simulation(self, method: str | Method | None = None, **options: Any) -> Simulation:
         """A simulation from the start, by the scene's own method or another one; options replace
         those of the method."""
-        chosen = self.method if method is None else method
+        chosen: Any = self.method if method is None else method
         if options and not is_dataclass(chosen):
             raise OptionError(f"method = {text(chosen)}: expected ds.TimeStepping(...) or another")
         for name in options:
@@ -76,7 +77,7 @@ class Scene:
         }  # fmt: skip
         return out
 
-    def check(self, method: Any = None, **options: Any) -> Checked:
+    def check(self, method: str | Method | None = None, **options: Any) -> Checked:
         """Run it from the start, by its own method or another one, and compare with what its
         paper or a closed form says. The result has ``ok`` and ``claims``, and prints as a list;
         scenes of 1989, 1992 and 1994 have checks (``drystone.scenes.checks.MODULES``)."""

@@ -11,6 +11,7 @@ from typing import Any
 from drystone import scene_files
 from drystone.errors import OptionError
 from drystone.scenes.base import Scene
+from drystone.steppers.base import Method
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.values import text
 from drystone.world import World
@@ -44,9 +45,9 @@ def as_scene(found: scene_files.SceneFile, name: str) -> Scene:
 def write_scene(
     path: str | os.PathLike[str],
     scene: Scene | World,
-    method: Any = None,
+    method: str | Method | None = None,
     duration: float | None = None,
-    view: Any = None,
+    view: Mapping[str, object] | None = None,
     title: str | None = None,
 ) -> Path:
     """Write a world, or a scene of the gallery with its method, duration and view, to a .yaml or
@@ -67,9 +68,9 @@ def write_scene(
 
 def scene_document(
     scene: Scene,
-    method: Any = None,
+    method: str | Method | None = None,
     duration: float | None = None,
-    view: Any = None,
+    view: Mapping[str, object] | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
     """The document of a scene."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from drystone.errors import OptionError, SolverError
 from drystone.problems import Problem
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import by_name
-from drystone.types import Solution
+from drystone.types import Solution, VectorLike
 from drystone.values import among, text
 
 
@@ -17,7 +16,7 @@ def solve(
     problem: Problem,
     solver: str | Solver = "auto",
     *,
-    guess: Any = None,
+    guess: VectorLike | Solution | None = None,
     tol: float | None = None,
     time_limit: float | None = None,
     on_failure: str = "report",

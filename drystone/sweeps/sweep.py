@@ -18,6 +18,7 @@ from drystone.errors import DrystoneError, OptionError, StepWarning
 from drystone.escaping import for_cell
 from drystone.sweeps.grid import points, read_grid
 from drystone.sweeps.measures import DEFAULT, read_measure
+from drystone.types import Floats
 from drystone.values import as_path, function, real, whole
 from drystone.values import text as text_of
 
@@ -88,7 +89,7 @@ def run_point(point: Point) -> Result:
 
 def sweep(
     scene: str,
-    grid: Mapping[str, Any],
+    grid: Mapping[str, str | Sequence[object] | Floats],
     *,
     methods: Sequence[str] = (OWN,),
     measures: Sequence[str] = DEFAULT,
@@ -153,7 +154,7 @@ def _tell(found: Sweep) -> None:
 
 def _asked(
     scene: str,
-    grid: Mapping[str, Any],
+    grid: Mapping[str, str | Sequence[object] | Floats],
     methods: Sequence[str],
     measures: Sequence[str],
     duration: float | None,

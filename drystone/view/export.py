@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from drystone.errors import OptionError
+from drystone.recording.base import Replay
 from drystone.values import as_path, text
 
 
@@ -39,7 +40,9 @@ KINDS: dict[str, Callable[..., Path]] = {
 }  # fmt: skip
 
 
-def export(replay: Any, path: str | Path, to: str | None = None, **options: Any) -> Path:
+def export(
+    replay: Replay | Sequence[Replay], path: str | Path, to: str | None = None, **options: Any
+) -> Path:
     """Write a Trajectory or a recording as `to`: "html" (``write_html``), "glb" (``write_glb``),
     "mp4" (``write_video``), "gif" or "webp" (``write_animation``); by default what the name of
     the file ends in. Options are those of these functions."""

@@ -20,6 +20,7 @@ from typing import Any
 from drystone.arguments import answering
 from drystone.errors import OptionError
 from drystone.escaping import for_html, for_line
+from drystone.recording.base import Replay
 from drystone.values import text, whole
 
 SCRIPTS = ("decode", "algebra", "camera", "shaders", "spatial", "planar", "series", "main")
@@ -58,7 +59,7 @@ class Embedded:
         )
 
 
-def embed(replays: Any, *, height: int = 520, **options: Any) -> Embedded:
+def embed(replays: Replay | Sequence[Replay], *, height: int = 520, **options: Any) -> Embedded:
     """The page of one or several replays for a notebook's cell; height [pixels]; options as of
     ``write_html``. Nothing is served: the notebook holds all of it."""
     pixels = whole(height)

@@ -18,12 +18,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from drystone.constraints.joints.actions import Action, actions_of
+from drystone.constraints.joints.actions import Action, Motor, actions_of
 from drystone.dynamics import check
 from drystone.errors import ModelError
 from drystone.kernels.joints import ANGLE_A, TURN
-from drystone.types import Floats
+from drystone.types import BodyLike, Floats, Real, VectorLike
 
+End = BodyLike | tuple[BodyLike, str]  # a body; of gears a joint, or one coordinate of it
+Limits = Sequence[Real | None]  # (lowest, highest)
 Function = tuple[int, int, int, int]  # kind and axes of ``kernels.joints``
 WORDS = {2: "planar", 3: "spatial"}
 
@@ -83,18 +85,18 @@ class Joint:
     collide: whether its two bodies collide with each other.
     """
 
-    a: Any
-    b: Any = check.WORLD
+    a: End
+    b: End = check.WORLD
     _: KW_ONLY
-    anchor: Any = None
-    anchor_a: Any = None
-    anchor_b: Any = None
+    anchor: VectorLike | None = None
+    anchor_a: VectorLike | None = None
+    anchor_b: VectorLike | None = None
     name: str | None = None
-    limits: Any = None
-    motor: Any = None
-    friction: Any = None
-    spring: Any = None
-    breaks_at: Any = None
+    limits: Limits | Mapping[str, Limits] | None = None
+    motor: Motor | Mapping[str, Motor] | None = None
+    friction: Real | Mapping[str, Real] | None = None
+    spring: VectorLike | Mapping[str, VectorLike] | None = None
+    breaks_at: Real | tuple[Real | None, Real | None] | None = None
     collide: bool = False
     dims: ClassVar[tuple[int, ...]] = (3,)
     coordinates: ClassVar[tuple[str, ...]] = ()
@@ -176,8 +178,8 @@ class AxisJoint(Joint):
     """
 
     _: KW_ONLY
-    axis: Any = None
-    axis_b: Any = None
+    axis: VectorLike | None = None
+    axis_b: VectorLike | None = None
 
     def find_frames(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> tuple[Floats, Floats]:
         frame = frame_about(self.find_axis(owner, dim, "axis_b", self.axis_b, poses[1]))
@@ -200,7 +202,7 @@ class AlignedJoint(AxisJoint):
     """A joint that keeps an axis of a along one of b: axis, or axis_a and axis_b."""
 
     _: KW_ONLY
-    axis_a: Any = None
+    axis_a: VectorLike | None = None
 
     def find_frames(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> tuple[Floats, Floats]:
         there = frame_about(self.find_axis(owner, dim, "axis_b", self.axis_b, poses[1]))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from drystone.constraints.joints.base import AlignedJoint, Function, Joint, Placed, Pose
 from drystone.constraints.joints.points import X, Y, Z
@@ -21,6 +21,7 @@ from drystone.constraints.joints.turning import ABOUT_Z, UPRIGHT
 from drystone.dynamics import check
 from drystone.errors import ModelError
 from drystone.kernels.joints import COUPLED
+from drystone.types import Real, VectorLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Screw(AlignedJoint):
     positive). Coordinates: "slide" [m] and "turn" [rad]; one of them is enough to act on."""
 
     _: KW_ONLY
-    pitch: Any = None
+    pitch: Real | None = None
     rows: ClassVar[dict[int, tuple[Function, ...]]] = {3: (X, Y, *UPRIGHT, (COUPLED, 0, 0, 0))}
     free: ClassVar[dict[int, tuple[Function, ...]]] = {3: (Z, ABOUT_Z)}
     coordinates: ClassVar[tuple[str, ...]] = ("slide", "turn")
@@ -56,9 +57,9 @@ class Gear(Joint):
     """
 
     _: KW_ONLY
-    ratio: Any = None
-    axis: Any = None
-    axis_of_b: Any = None
+    ratio: Real | None = None
+    axis: VectorLike | None = None
+    axis_of_b: VectorLike | None = None
     dims: ClassVar[tuple[int, ...]] = (2, 3)
     free: ClassVar[dict[int, tuple[Function, ...]]] = {2: (), 3: ()}
 

@@ -13,7 +13,7 @@ d = p_a - p_b; B_i: axes of b's frame; (q, v): quaternion of a's frame in b's, q
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from drystone.constraints.joints.sliding import TURNS
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation
 from drystone.kernels.joints import TURN
-from drystone.types import Floats
+from drystone.types import Floats, Real, VectorLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Fixed(Joint):
     """
 
     _: KW_ONLY
-    orientation: Any = None
+    orientation: Real | VectorLike | None = None
     dims: ClassVar[tuple[int, ...]] = (2, 3)
     rows: ClassVar[dict[int, tuple[Function, ...]]] = {2: (X, Y, TURNS[0]), 3: (X, Y, Z, *TURNS)}
     free: ClassVar[dict[int, tuple[Function, ...]]] = {2: (), 3: ()}
@@ -48,7 +48,7 @@ class Fixed(Joint):
 
     def target(self, function: Function, turn: float, dim: int) -> float:
         if dim == 2 and function[0] == TURN and self.orientation is not None:
-            return float(self.orientation)
+            return check.number("Fixed", "orientation", self.orientation)
         return Joint.target(self, function, turn, dim)
 
     def default_anchors(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Floats:

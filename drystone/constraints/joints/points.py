@@ -26,7 +26,7 @@ from drystone.constraints.joints.base import AxisJoint, Function, Joint, Placed,
 from drystone.dynamics import check
 from drystone.errors import ModelError
 from drystone.kernels.joints import LENGTH, POINT, SPIN, TILT, TWIST
-from drystone.types import Floats
+from drystone.types import Floats, Real
 
 X, Y, Z = ((POINT, i, 0, 0) for i in range(3))
 SPINS = ("spin_x", "spin_y", "spin_z")
@@ -103,7 +103,7 @@ class Distance(Joint):
     """
 
     _: KW_ONLY
-    length: Any = None
+    length: Real | None = None
     dims: ClassVar[tuple[int, ...]] = (2, 3)
     coordinates: ClassVar[tuple[str, ...]] = ("length",)
 

@@ -28,7 +28,7 @@ from drystone.constraints.joints.points import X, Y, Z
 from drystone.constraints.joints.turning import ABOUT_X, ABOUT_Z, CROSS, UPRIGHT, crossed
 from drystone.errors import ModelError
 from drystone.kernels.joints import TURN
-from drystone.types import Floats
+from drystone.types import Floats, VectorLike
 
 TURNS = ((TURN, 0, 0, 0), (TURN, 1, 0, 0), (TURN, 2, 0, 0))
 
@@ -87,7 +87,7 @@ class Wheel(AxisJoint):
     """
 
     _: KW_ONLY
-    axle: Any = None
+    axle: VectorLike | None = None
     dims: ClassVar[tuple[int, ...]] = (2, 3)
     rows: ClassVar[dict[int, tuple[Function, ...]]] = {2: (Y,), 3: (X, Y, CROSS)}
     free: ClassVar[dict[int, tuple[Function, ...]]] = {2: (X, ABOUT_Z), 3: (Z, ABOUT_X, ABOUT_Z)}

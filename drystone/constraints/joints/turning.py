@@ -34,7 +34,7 @@ from drystone.constraints.joints.points import X, Y, Z
 from drystone.dynamics import check
 from drystone.errors import ModelError
 from drystone.kernels.joints import ANGLE_A, ANGLE_B, DOT, SWING
-from drystone.types import Floats
+from drystone.types import Floats, VectorLike
 
 UPRIGHT = ((SWING, 0, 0, 0), (SWING, 1, 0, 0))
 ABOUT_Z = (ANGLE_A, 0, 0, 1)
@@ -58,7 +58,7 @@ class Universal(AxisJoint):
     the world. Its turns [rad] are "first", about b's axis, and "second", about a's."""
 
     _: KW_ONLY
-    second_axis: Any = None
+    second_axis: VectorLike | None = None
     rows: ClassVar[dict[int, tuple[Function, ...]]] = {3: (X, Y, Z, CROSS)}
     free: ClassVar[dict[int, tuple[Function, ...]]] = {3: (ABOUT_Z, ABOUT_X)}
     coordinates: ClassVar[tuple[str, ...]] = ("first", "second")

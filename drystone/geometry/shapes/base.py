@@ -14,7 +14,7 @@ import numpy as np
 from drystone.errors import ModelError, ShapeError
 from drystone.geometry.frames import vector
 from drystone.geometry.mass_properties import MassProperties
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 from drystone.values import real, reals, text, whole
 
 LARGEST, SMALLEST = 1e50, 1e-50  # [m]: fifth powers of lengths, as in inertias, stay numbers
@@ -68,7 +68,7 @@ class Shape(ABC):
         """The convex geoms that the shape is the union of."""
 
     @abstractmethod
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         """Which of the points (..., dim) lie in the shape, its surface included."""
 
     def mass_properties(self, density: float) -> MassProperties:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from drystone.geometry.shapes.base import (
     simple,
     size,
 )
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Bowl(FixedOnly, SpatialShape):
         floats = [self.a, self.b, self.c, 1.0, 1.0, self.rim]
         return simple(kinds.BOWL, 3, floats, max(self.a, self.b, self.c))
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 3)
         outside = np.linalg.norm(p / (self.a, self.b, self.c), axis=-1) >= 1.0
         inside: Bools = outside & (p[..., 2] <= self.rim)

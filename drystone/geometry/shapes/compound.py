@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from drystone.errors import ModelError, ShapeError
 from drystone.geometry.frames import rotation, vector
 from drystone.geometry.mass_properties import MassProperties, combined
 from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape, query
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
 from drystone.values import reals
+
+# a shape, (shape, position) or (shape, position, orientation)
+PartLike = Shape | tuple[Shape, VectorLike] | tuple[Shape, VectorLike, Real | VectorLike]
 
 
 class Part(NamedTuple):
@@ -37,7 +40,11 @@ class Compound(Shape):
     they touch, or give the body its mass and inertia.
     """
 
-    parts: Any
+    parts: tuple[Part, ...]
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(self, parts: Sequence[PartLike] | list[object]) -> None: ...
 
     def __post_init__(self) -> None:
         if isinstance(self.parts, Shape) or not isinstance(self.parts, Iterable):
@@ -69,7 +76,7 @@ class Compound(Shape):
             for piece in part.shape.pieces()
         ]
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, self.dim)
         inside = np.zeros(p.shape[:-1], dtype=np.bool_)
         for part, (x, R) in zip(self.parts, self._frames, strict=True):

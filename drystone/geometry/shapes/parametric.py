@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from drystone.geometry.shapes.black_box import BlackBox
 from drystone.geometry.shapes.surface import NODES, FormulaSurface, Program
 from drystone.geometry.shapes.trace import Tape, check_functions, results, trace
 from drystone.kernels.surfaces import layout
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, MatrixLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +32,21 @@ class ParametricSurface(FormulaSurface):
     """
 
     S: Callable[..., Any]
-    u: Any = (0.0, 2.0 * math.pi)
-    v: Any = (-0.5 * math.pi, 0.5 * math.pi)
+    u: tuple[float, float] = (0.0, 2.0 * math.pi)
+    v: tuple[float, float] = (-0.5 * math.pi, 0.5 * math.pi)
     first: Callable[..., Any] | None = None
     second: Callable[..., Any] | None = None
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(
+            self,
+            S: Callable[..., Any],
+            u: VectorLike = (0.0, 2.0 * math.pi),
+            v: VectorLike = (-0.5 * math.pi, 0.5 * math.pi),
+            first: Callable[..., Any] | None = None,
+            second: Callable[..., Any] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if (self.first is None) != (self.second is None):
@@ -140,7 +151,7 @@ class ParametricSurface(FormulaSurface):
             )
         return x, self._outwards * N / length[:, None], np.column_stack([u, v])
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 3)
         piece, flat = self._piece, p.reshape(-1, 3)
         from drystone.kernels.surfaces.inside import inside

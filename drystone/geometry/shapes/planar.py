@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,12 +24,15 @@ from drystone.geometry.shapes.base import (
     size,
     unit,
 )
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, MatrixLike, Real, VectorLike
 
 
 def _circle(n: int) -> Floats:
     angle = np.linspace(0.0, 2.0 * math.pi, corners(n), endpoint=False)
     return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+UP: Any = (0.0, 1.0)  # as users may write it: an array once a shape is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class Disk(PlanarShape):
     def pieces(self) -> list[Piece]:
         return simple(kinds.DISK, 2, [self.radius], self.radius)
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 2)
         return np.hypot(p[..., 0], p[..., 1]) <= self.radius
 
@@ -70,7 +73,7 @@ class Ellipse(PlanarShape):
     def pieces(self) -> list[Piece]:
         return simple(kinds.ELLIPSE, 2, [self.a, self.b], max(self.a, self.b))
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 2) / (self.a, self.b)
         return np.hypot(p[..., 0], p[..., 1]) <= 1.0
 
@@ -96,7 +99,7 @@ class Capsule2D(PlanarShape):
         half = 0.5 * self.length
         return simple(kinds.CAPSULE_2D, 2, [half, self.radius], half + self.radius)
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 2)
         past = np.maximum(np.abs(p[..., 0]) - 0.5 * self.length, 0.0)
         return np.hypot(past, p[..., 1]) <= self.radius
@@ -121,8 +124,12 @@ class Capsule2D(PlanarShape):
 class HalfPlane(FixedOnly, PlanarShape):
     """The points p with normal . p <= offset [m]; the normal points out of the ground."""
 
-    normal: Any = field(default=(0.0, 1.0))
+    normal: Floats = UP
     offset: float = 0.0
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(self, normal: VectorLike = (0.0, 1.0), offset: Real = 0.0) -> None: ...
 
     def __post_init__(self) -> None:
         said, way = self.normal, unit("HalfPlane", "normal", self.normal, 2)
@@ -138,7 +145,7 @@ class HalfPlane(FixedOnly, PlanarShape):
         nx, ny = self.normal
         return self.offset * self.normal + 0.0, np.array([[ny, nx], [-nx, ny]]) + 0.0
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         return query(points, 2) @ self.normal <= self.offset
 
     def outline(self, n: int = 64, extent: float = 10.0) -> Floats:

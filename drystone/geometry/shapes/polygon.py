@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from drystone.geometry.shapes.base import (
     query,
     size,
 )
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, MatrixLike, VectorLike
 
 # Least sine of the angle by which a boundary must turn at a vertex: below, the vertex is one of
 # the rounding of coordinates rather than of the shape.
@@ -47,7 +47,7 @@ class _ConvexPolygon(PlanarShape):
         radius = float(np.sqrt((local * local).sum(axis=1).max()))
         return [Piece(kinds.POLYGON, local.ravel(), NO_INTS, centre, AXES[2], radius)]
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 2)
         inside = np.ones(p.shape[:-1], dtype=np.bool_)
         v = self.vertices
@@ -72,7 +72,11 @@ class Polygon(_ConvexPolygon):
     into convex ones with ``decompose_polygon``.
     """
 
-    points: Any
+    points: Floats
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(self, points: MatrixLike) -> None: ...
 
     def __post_init__(self) -> None:
         points = points_of("Polygon", "points", self.points, 2, 3)

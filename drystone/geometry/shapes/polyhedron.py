@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from drystone.geometry.shapes.base import (
 )
 from drystone.geometry.shapes.hull import Hull, convex_hull
 from drystone.geometry.shapes.topology import Topology, layout
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 # Vertex i of a box has the signs of i's bits: bit 0 for x, 1 for y, 2 for z; faces are
 # -x, +x, -y, +y, -z, +z.
@@ -57,7 +57,7 @@ class Box(SpatialShape):
         radius = 0.5 * math.hypot(self.lx, self.ly, self.lz)
         return [Piece(kinds.POLYHEDRON, floats, _BOX_INTS, ORIGIN[3], AXES[3], radius)]
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         half = 0.5 * np.array([self.lx, self.ly, self.lz])
         return np.asarray((np.abs(query(points, 3)) <= half).all(axis=-1))
 
@@ -79,7 +79,11 @@ class ConvexPolyhedron(SpatialShape):
     may not be convex. ``ConvexPolyhedron.hull(points)`` takes the hull of any points.
     """
 
-    points: Any
+    points: Floats
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(self, points: MatrixLike) -> None: ...
 
     def __post_init__(self) -> None:
         points = points_of("ConvexPolyhedron", "points", self.points, 3, 4)
@@ -90,7 +94,7 @@ class ConvexPolyhedron(SpatialShape):
         self.__dict__["topology"] = hull.topology
 
     @staticmethod
-    def hull(points: Any) -> ConvexPolyhedron:
+    def hull(points: MatrixLike) -> ConvexPolyhedron:
         """The convex hull of any points (k, 3), which is then what collides."""
         points = points_of("ConvexPolyhedron", "points", points, 3, 4)
         return ConvexPolyhedron(points[convex_hull("ConvexPolyhedron", points).corners])
@@ -107,7 +111,7 @@ class ConvexPolyhedron(SpatialShape):
     def pieces(self) -> list[Piece]:
         return [polyhedron_piece(self.topology, self._unit_density.centre)]
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         planes = self.topology.planes
         return np.asarray((query(points, 3) @ planes[:, :3].T <= planes[:, 3]).all(axis=-1))
 

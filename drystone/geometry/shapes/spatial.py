@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,9 @@ from drystone.geometry.shapes.base import (
     unit,
 )
 from drystone.geometry.shapes.surfaces import revolved, superquadric_surface
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
+
+UP: Any = (0.0, 0.0, 1.0)  # as users may write it: an array once a shape is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Sphere(SpatialShape):
     def pieces(self) -> list[Piece]:
         return simple(kinds.SPHERE, 3, [self.radius], self.radius)
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         return np.linalg.norm(query(points, 3), axis=-1) <= self.radius
 
     def _mass_properties(self, density: float) -> MassProperties:
@@ -68,7 +70,7 @@ class Ellipsoid(SpatialShape):
         axes = [self.a, self.b, self.c]
         return simple(kinds.ELLIPSOID, 3, axes, max(axes))
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         return np.linalg.norm(query(points, 3) / (self.a, self.b, self.c), axis=-1) <= 1.0
 
     def _mass_properties(self, density: float) -> MassProperties:
@@ -121,7 +123,7 @@ class Superquadric(SpatialShape):
         equator = longest(self.a**2, self.b**2, self.e2)
         return math.sqrt(longest(equator, self.c**2, self.e1))
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         # far outside is outside: powers up to 20 stay numbers
         p = np.minimum(np.abs(query(points, 3) / (self.a, self.b, self.c)), 1e15)
         equator = p[..., 0] ** (2.0 / self.e2) + p[..., 1] ** (2.0 / self.e2)
@@ -159,7 +161,7 @@ class Capsule(SpatialShape):
         half = 0.5 * self.length
         return simple(kinds.CAPSULE, 3, [half, self.radius], half + self.radius)
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 3)
         past = np.maximum(np.abs(p[..., 2]) - 0.5 * self.length, 0.0)
         return np.hypot(np.hypot(p[..., 0], p[..., 1]), past) <= self.radius
@@ -199,7 +201,7 @@ class Cylinder(SpatialShape):
         floats = [half, self.radius]
         return simple(kinds.CYLINDER, 3, floats, math.hypot(half, self.radius))
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 3)
         within = np.hypot(p[..., 0], p[..., 1]) <= self.radius
         return within & (np.abs(p[..., 2]) <= 0.5 * self.length)
@@ -230,7 +232,7 @@ class Cone(SpatialShape):
         radius = max(0.75 * self.height, math.hypot(0.25 * self.height, self.radius))
         return simple(kinds.CONE, 3, [self.height, self.radius], radius)
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 3)
         up = 0.75 - p[..., 2] / self.height  # 0 at the apex, 1 at the base
         return (np.hypot(p[..., 0], p[..., 1]) <= self.radius * up) & (up <= 1.0)
@@ -250,8 +252,12 @@ class Cone(SpatialShape):
 class HalfSpace(FixedOnly, SpatialShape):
     """The points p with normal . p <= offset [m]; the normal points out of the ground."""
 
-    normal: Any = field(default=(0.0, 0.0, 1.0))
+    normal: Floats = UP
     offset: float = 0.0
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(self, normal: VectorLike = (0.0, 0.0, 1.0), offset: Real = 0.0) -> None: ...
 
     def __post_init__(self) -> None:
         said, way = self.normal, unit("HalfSpace", "normal", self.normal, 3)
@@ -274,7 +280,7 @@ class HalfSpace(FixedOnly, SpatialShape):
         )
         return self.offset * self.normal + 0.0, turn + 0.0  # + 0.0: no negative zeros
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         return query(points, 3) @ self.normal <= self.offset
 
     def mesh(self, n: int = 24, extent: float = 10.0) -> tuple[Floats, Ints]:

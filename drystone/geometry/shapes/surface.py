@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from drystone.geometry.shapes.base import AXES, NO_INTS, ORIGIN, Piece, SpatialS
 from drystone.geometry.shapes.black_box import BlackBox, distances
 from drystone.geometry.shapes.trace import Tape, check_derivatives, check_functions, results, trace
 from drystone.kernels.surfaces import layout
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 FARTHEST = 1e9  # [m] at which a ray that has not left the solid shows that it is not closed
 SLACK = 1.05  # of the bounding radius over that of the sampled points
@@ -209,6 +209,16 @@ class ImplicitSurface(FormulaSurface):
     hessian: Callable[..., Any] | None = None
     inside: Any = (0.0, 0.0, 0.0)
 
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(
+            self,
+            F: Callable[..., Any],
+            gradient: Callable[..., Any] | None = None,
+            hessian: Callable[..., Any] | None = None,
+            inside: VectorLike = (0.0, 0.0, 0.0),
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         if (self.gradient is None) != (self.hessian is None):
             raise ShapeError("ImplicitSurface: give both gradient and hessian, or neither")
@@ -325,7 +335,7 @@ class ImplicitSurface(FormulaSurface):
         second = second + cross + cross.T + volume * np.outer(p, p)
         return volume, centre + p, second
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         return self._values(query(points, 3)) <= 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from drystone.geometry.shapes.base import AXES, FixedOnly, Piece, SpatialShape, 
 from drystone.geometry.shapes.mesh_edges import mesh_arrays, neighbours, unit_normals, welded
 from drystone.geometry.shapes.prisms import corner_lean, drifts, edge_leans
 from drystone.geometry.shapes.topology import layout, plane_of
-from drystone.types import Bools, Floats, Ints
+from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
 
 # Corners 0, 1, 2 are the triangle's and 3, 4, 5 lie below them; face 0 is the triangle, face 1
 # the bottom, face 2 + i the side below the edge from corner i to corner i + 1.
@@ -35,9 +35,15 @@ class TriangleMesh(FixedOnly, SpatialShape):
     A mesh has no mass: fixed bodies only.
     """
 
-    vertices: Any
-    faces: Any
+    vertices: Floats
+    faces: Ints
     thickness: float | None = None
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(
+            self, vertices: MatrixLike, faces: MatrixLike, thickness: Real | None = None
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         vertices, faces = mesh_arrays("TriangleMesh", self.vertices, self.faces)
@@ -129,7 +135,7 @@ class TriangleMesh(FixedOnly, SpatialShape):
             for numbers, x, r, bend in zip(floats, middle, radius, bends, strict=True)
         ]
 
-    def contains(self, points: Any) -> Bools:
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
         """Which points lie in one of the prisms."""
         p = query(points, 3)
         inside = np.zeros(p.shape[:-1], dtype=np.bool_)

@@ -89,7 +89,7 @@ class TimeStepping:
     """
 
     dt: float = 1.0 / 240.0
-    cone: Any = "circular"
+    cone: str | int | Cone = "circular"
     formulation: Literal["coulomb", "convex"] = "coulomb"
     stabilize: bool = True
     slop: float = 1e-9
