@@ -50,8 +50,10 @@ peers: $(PEERS)
 judges: $(STAMP)
 	$(BIN)/pytest -q -m judges -n 2
 
+# make bench BENCH="growth --sizes 100,1000"; what there is: make bench BENCH=--help
+BENCH ?= scenes
 bench: $(STAMP)
-	$(BIN)/drystone bench solvers
+	$(BIN)/python -m benchmarks $(BENCH)
 
 # The site in site/, with a replay of every scene (minutes the first time); needs no network.
 docs: $(STAMP)

@@ -1,21 +1,20 @@
-"""Whole runs of the papers' scenes by events: `python benchmarks/event_scenes.py [SCENE ...]`.
-
-Writes benchmarks/results/event_scenes.md. One process a scene, one thread each, one after the
-other; times are those of the process. Each run is made twice for its first frames, so that kernels
-are there; the slowest frame says where one was not. Runs beyond a limit are stopped, and the table
-says where. A scene may be given settings: `dominoes:mu=0`.
-"""
+"""``python -m benchmarks event-scenes``: whole runs of the papers' scenes by events."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
+from typing import Annotated, Any
+
+import typer
+
+import drystone as ds
+from benchmarks import options, tables
+from benchmarks.processes import alone
+from drystone.cli.words import COUNT
+from drystone.scenes.base import rough
 
 SCENES = (
     "bricks", "dominoes:mu=0", "dominoes:n=3", "dominoes", "destructive-chain", "chain-pivot",
@@ -26,14 +25,10 @@ HEAD = (
     "scene", "duration [s]", "frames", "steps", "events", "evaluations", "contacts", "depth [m]",
     "unexplained [J]", "largest kinetic [J]", "time [s]", "frames/s", "slowest frame [s]",
 )  # fmt: skip
-RESULTS = Path(__file__).parent / "results" / "event_scenes.md"
 
 
-def run(name: str, limit: float) -> dict[str, object]:
+def run(name: str, limit: float) -> dict[str, Any]:
     """One scene from its start to its end, or until `limit` seconds have passed."""
-    import drystone as ds
-    from drystone.scenes.base import rough
-
     plain, _, rest = name.partition(":")
     settings = dict(word.split("=") for word in rest.split(",") if word)
     scene = ds.scene(plain, **{key: json.loads(value) for key, value in settings.items()})
@@ -73,43 +68,45 @@ def _too_long(*_: object) -> None:
     raise TimeoutError("stopped")
 
 
-def line(row: dict[str, object]) -> str:
+def cells(row: dict[str, Any]) -> tuple[object, ...]:
     events = ", ".join(f"{n} {kind}" for kind, n in sorted(row["kinds"].items()))
     reached = f"{row['time']:.4g} of {row['duration']:.4g}"
     if row["time"] >= row["duration"] - 1e-9:
         reached = f"{row['duration']:.4g}"
     elif row["error"]:
         reached += f" ({row['error']})"
-    cells = (
+    return (
         f"`{row['scene']}`", reached, row["frames"], row["steps"], events, row["evaluations"],
         row["contacts"], f"{row['depth']:.1e}", f"{row['unexplained']:.1e}",
         f"{row['kinetic']:.3g}", f"{row['seconds']:.1f}", f"{row['frames'] / row['seconds']:.0f}",
         f"{row['slowest']:.2f}",
     )  # fmt: skip
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def main(names: list[str], limit: float = 300.0) -> None:
-    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": "."}
-    begin = perf_counter()
+PAGE = """# Scenes by events
+
+`python -m benchmarks event-scenes --output benchmarks/results`: one process a scene, one thread
+each, one after the other; times are those of the process. Each run is made twice for its first
+frames, so that kernels are there; the slowest frame says where one was not. By
+`drystone.scenes.base.rough()`; stopped after {limit} s.
+"""
+
+
+def event_scenes(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Scenes, with settings: dominoes:mu=0,n=3. Default: the papers'."),
+    ] = None,
+    limit: Annotated[int, typer.Option(**COUNT, help="Seconds after which one is stopped.")] = 300,
+    output: options.Output = None,
+) -> None:
+    """Whole runs of the papers' scenes by events: frames, events, depth, energy and time."""
+    folder = options.folder(output)
     rows = []
-    for name in names:
-        done = subprocess.run(
-            [sys.executable, __file__, "--one", name, str(limit)],
-            env=env, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
-        sys.stderr.write(line(rows[-1]) + "\n")
-    head = "| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD)
-    text = "\n".join(line(row) for row in rows)
-    sys.stdout.write(f"{head}\n{text}\n\n{len(rows)} runs in {perf_counter() - begin:.0f} s\n")
-    if len(names) == len(SCENES):
-        intro = f"{__doc__}\nBy `drystone.scenes.base.rough()`; stopped after {limit:g} s."
-        RESULTS.write_text(f"# Scenes by events\n\n{intro}\n\n{head}\n{text}\n")
-
-
-if __name__ == "__main__":
-    if "--one" in sys.argv:
-        sys.stdout.write(json.dumps(run(sys.argv[2], float(sys.argv[3]))) + "\n")
-    else:
-        main(sys.argv[1:] or list(SCENES))
+    for name in names or SCENES:
+        rows.append(cells(alone(run, name, limit, environment={"OPENBLAS_NUM_THREADS": "1"})))
+        tables.tell(" | ".join(map(str, rows[-1])))
+    table = tables.lines(HEAD, rows)
+    tables.show("\n".join(table))
+    if folder is not None:
+        tables.write_page(folder / "event_scenes.md", [PAGE.format(limit=limit), *table])

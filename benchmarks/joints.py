@@ -1,35 +1,18 @@
-"""Growth of a step with the number of joints: chains, trees, a chain on the ground.
-
-Ball joints, n = 10 to 1000 bodies: a chain and a binary tree that fall from where they hang, a
-chain that lies on the ground and one that slides over it, each link another way (friction all
-along it decides how it moves: the hardest of the four). For each: the least CPU time of a step
-among the last ones of a short run (other work on the machine does not count), the same of one
-solve of the step's problem by Newton's method from nothing, and how many steps that took.
-
-    python benchmarks/joints.py [--largest BODIES]
-
-writes results/joints.csv beside this file and prints the exponents from 100 bodies on.
-"""
+"""``python -m benchmarks joints``: growth of a step with the number of joints."""
 
 from __future__ import annotations
 
-import argparse
-import csv
-from pathlib import Path
-from time import process_time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 import drystone as ds
+from benchmarks import options, tables
+from benchmarks.clock import exponent, fastest
 from drystone.solvers.newton import Newton
 
-SIZES = (10, 30, 100, 300, 1000)
 STEPS, KEPT = 12, 8
-RESULTS = Path(__file__).parent / "results"
-FIELDS = (
-    "case", "bodies", "contacts", "ms_per_step", "us_per_step_and_body", "ms_per_solve",
-    "newton_steps", "joint_error", "redundant_rows",
-)  # fmt: skip
 
 
 def hanging(n: int, forks: int) -> ds.World:
@@ -54,14 +37,16 @@ def lying(n: int, speed: float) -> ds.World:
     world.add_ground(friction=0.5)
     link, level = ds.Capsule(0.14, 0.03), (0.5**0.5, 0, 0.5**0.5, 0)
     for k in range(n):
-        place = {"position": (0.2 * (k + 0.5), 0, 0.03), "orientation": level}
-        world.add_body(link, name=f"l{k}", velocity=(0, speed * np.sin(k), 0), **place)
+        world.add_body(
+            link, name=f"l{k}", velocity=(0, speed * np.sin(k), 0),
+            position=(0.2 * (k + 0.5), 0, 0.03), orientation=level,
+        )  # fmt: skip
         if k:
             world.add_joint(ds.Ball(f"l{k}", f"l{k - 1}", anchor=(0.2 * k, 0, 0.03)))
     return world
 
 
-CASES = {
+CASES: dict[str, Callable[[int], ds.World]] = {
     "chain": lambda n: hanging(n, 1),
     "tree": lambda n: hanging(n, 2),
     "chain on the ground": lambda n: lying(n, 0.0),
@@ -69,71 +54,44 @@ CASES = {
 }
 
 
-def least(run, count: int) -> float:
-    """Least CPU time [s] of `count` calls."""
-    times = []
-    for _ in range(count):
-        begin = process_time()
-        run()
-        times.append(process_time() - begin)
-    return min(times)
-
-
-def measure(case: str, n: int) -> dict[str, object]:
+def measure(case: str, n: int) -> dict[str, Any]:
     sim = ds.Simulation(CASES[case](n))
     for _ in range(STEPS - KEPT):
         sim.step()
-    step = least(sim.step, KEPT)
+    step = fastest(sim.step, repeats=KEPT)
     newton = Newton(tol=1e-10, homotopy=0, sweeps=0, max_steps=100, time_limit=60.0)
     problem = sim.problem()
+    assert problem is not None
     found = newton.solve(problem)
-    solve = least(lambda: newton.solve(problem), 3)
-    report = sim.report
+    solve = fastest(lambda: newton.solve(problem), repeats=3)
+    report = sim.step()
     return {
-        "case": case,
-        "bodies": n,
-        "contacts": report.contacts,
-        "ms_per_step": 1e3 * step,
-        "us_per_step_and_body": 1e6 * step / n,
-        "ms_per_solve": 1e3 * solve,
-        "newton_steps": found.iterations if found.ok else "",
-        "joint_error": report.joint_error,
-        "redundant_rows": report.redundant,
-    }
+        "case": case, "bodies": n, "contacts": report.contacts, "ms_per_step": 1e3 * step,
+        "us_per_step_and_body": 1e6 * step / n, "ms_per_solve": 1e3 * solve,
+        "newton_steps": found.iterations if found.ok else None, "residual": found.residual,
+        "joint_error": report.joint_error, "redundant_rows": report.redundant,
+    }  # fmt: skip
 
 
-def exponent(rows: list[dict[str, object]], field: str) -> float:
-    """Slope of log(field) over log(bodies) from 100 bodies on."""
-    points = [(float(r["bodies"]), float(r[field])) for r in rows if r["bodies"] >= 100]
-    if len(points) < 2:
-        return float("nan")
-    x, y = np.log(np.array(points)).T
-    return float(np.polyfit(x, y, 1)[0])
+def joints(sizes: options.Sizes = "10,30,100,300,1000", output: options.Output = None) -> None:
+    """Growth of a step with the number of joints: chains, trees, chains on the ground.
 
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=1000, help="bodies")
-    largest = parser.parse_args().largest
-    rows = []
+    Ball joints: a chain and a binary tree that fall from where they hang, a chain that lies on the
+    ground and one that slides over it, each link another way (friction all along it decides how it
+    moves: the hardest of the four). For each: the fastest step among the last ones of a short run,
+    the same of one solve of the step's problem by Newton's method from nothing, and how many steps
+    that took.
+    """
+    folder, numbers = options.folder(output), options.numbers(sizes)
+    rows: list[dict[str, Any]] = []
     for case in CASES:
-        mine = []
-        measure(case, SIZES[0])  # compile
-        for n in SIZES:
-            if n <= largest:
-                mine.append(measure(case, n))
-                print(" ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}"
-                               for k, v in mine[-1].items()), flush=True)  # fmt: skip
-        for field in ("ms_per_step", "ms_per_solve"):
-            print(f"{case}: {field} grows as n^{exponent(mine, field):.2f}")
-        rows += mine
-    with (RESULTS / "joints.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        writer.writerows(
-            {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows
-        )
-
-
-if __name__ == "__main__":
-    main()
+        measure(case, numbers[0])  # compile
+        for n in numbers:
+            rows.append(measure(case, n))
+            tables.show(tables.told(rows[-1]))
+        large = [row for row in rows if row["case"] == case and row["bodies"] >= 100]
+        for name in ("ms_per_step", "ms_per_solve"):
+            power = exponent((row["bodies"], row[name]) for row in large)
+            tables.show(f"{case}: {name} grows as n^{power:.2f} from 100 bodies on")
+    if folder is not None:
+        tables.write_csv(folder / "joints.csv", rows)

@@ -1,69 +1,52 @@
-"""Growth of the matrix-free methods with the number of contacts: time and memory.
-
-Beds of spheres (``generated.sphere_pile``, four layers, wider and wider) from 10^3 to 10^5
-contacts. For each method and law: seconds for one iteration, seconds to the residuals 1e-3, 1e-4
-and 1e-6 (empty where the limit came first), and the peak of memory besides the problem itself.
-Each case runs in a process of its own, so that one's memory is not another's.
-
-    python benchmarks/scaling.py [--limit SECONDS] [--largest CONTACTS]
-
-writes results/scaling.csv and results/scaling.png beside this file.
-"""
+"""``python -m benchmarks scaling``: matrix-free methods and the number of contacts."""
 
 from __future__ import annotations
 
-import argparse
-import csv
-import json
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
-from time import perf_counter
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import typer
+
+import drystone as ds
+from benchmarks import options, tables
+from benchmarks.clock import exponent
+from benchmarks.processes import alone
+from drystone.cli.words import COUNT, NUMBER
+from drystone.errors import SimulationError
+from drystone.problems.generated import sphere_pile
 
 METHODS = ("apgd", "admm", "nsgs")
-LAWS = ("convex", "coulomb")
+Law = Literal["convex", "coulomb"]
+LAWS: tuple[Law, ...] = ("convex", "coulomb")
 TARGETS = (1e-3, 1e-4, 1e-6)
 BASES = (9, 14, 20, 29, 43, 58, 71)  # edge of the bottom layer: 1000 to 100 000 contacts
 LAYERS = 4
-RESULTS = Path(__file__).parent / "results"
-FIELDS = (
-    "method", "law", "contacts", "bodies", "iterations", "seconds_per_iteration",
-    "seconds_to_1e-3", "seconds_to_1e-4", "seconds_to_1e-6", "residual", "peak_mib",
-)  # fmt: skip
 
 
-def one_case(method: str, law: str, base: int, limit: float) -> dict[str, object]:
+def one_case(method: str, law: Law, base: int, limit: float) -> dict[str, Any]:
     """Solve one bed to each target from the start, so that the times are those a user waits."""
-    import drystone as ds
-    from drystone.problems.generated import sphere_pile
-
     ds.solve(sphere_pile(2, law=law).problem, method, time_limit=60.0)  # compile
     pile = sphere_pile(LAYERS, base=base, law=law)
-    row: dict[str, object] = {
+    row: dict[str, Any] = {
         "method": method, "law": law, "contacts": pile.problem.nc, "bodies": len(pile.centres),
     }  # fmt: skip
     for target in TARGETS:
-        begin = perf_counter()
         solution = ds.solve(pile.problem, method, tol=target, time_limit=limit)
-        seconds = perf_counter() - begin
+        seconds = solution.seconds
         row["iterations"] = solution.iterations
         row["seconds_per_iteration"] = seconds / max(solution.iterations, 1)
         row["residual"] = max(solution.residual, solution.residual_unit)
-        row[f"seconds_to_{target:.0e}".replace("e-0", "e-")] = seconds if solution.ok else ""
+        row[f"seconds_to_{target:.0e}".replace("e-0", "e-")] = seconds if solution.ok else None
         if not solution.ok:
             break
     row["peak_mib"] = peak_memory(method, law, base)
     return row
 
 
-def peak_memory(method: str, law: str, base: int) -> float:
+def peak_memory(method: str, law: Law, base: int) -> float:
     """Most memory that a solve holds besides the problem, in a short run of its own [MiB]."""
-    import drystone as ds
-    from drystone.problems.generated import sphere_pile
-
     problem = sphere_pile(LAYERS, base=base, law=law).problem
     tracemalloc.start()
     ds.solve(problem, method, tol=1e-6, time_limit=2.0)
@@ -72,14 +55,43 @@ def peak_memory(method: str, law: str, base: int) -> float:
     return peak / 2**20
 
 
-def exponent(rows: list[dict[str, str]], field: str) -> float:
-    """Slope of log(field) over log(contacts) by least squares, from 3000 contacts on."""
-    points = [(float(r["contacts"]), float(r[field])) for r in rows if r.get(field)]
-    points = [p for p in points if p[0] >= 3000 and p[1] > 0]
-    if len(points) < 2:
-        return float("nan")
-    x, y = np.log(np.array(points)).T
-    return float(np.polyfit(x, y, 1)[0])
+def scaling(
+    limit: Annotated[float, typer.Option(**NUMBER, help="Seconds for each solve.")] = 60.0,
+    largest: Annotated[int, typer.Option(**COUNT, help="Contacts at most.")] = 100_000,
+    output: options.Output = None,
+) -> None:
+    """Growth of the matrix-free methods with the number of contacts: time and memory.
+
+    Beds of spheres, four layers, wider and wider, from 10^3 to 10^5 contacts. For each method and
+    law: seconds for one iteration, seconds to the residuals 1e-3, 1e-4 and 1e-6 (empty where the
+    limit came first), and the peak of memory besides the problem itself. Each case runs in a
+    process of its own, so that one's memory is not another's.
+    """
+    folder = options.folder(output)
+    rows: list[dict[str, Any]] = []
+    for method in METHODS:
+        for law in LAWS:
+            for base in BASES:
+                if contacts(base) > 1.1 * largest:
+                    continue
+                try:
+                    rows.append(alone(one_case, method, law, base, limit))
+                except SimulationError as error:
+                    tables.tell(str(error))
+                    continue
+                tables.show(tables.told(rows[-1]))
+        some = [row for row in rows if row["method"] == method]
+        slopes = {name: power(some, name) for name in ("seconds_per_iteration", "peak_mib")}
+        tables.show(f"{method}, exponents from 3000 contacts on: {tables.told(slopes)}")
+    if folder is not None and rows:
+        tables.write_csv(folder / "scaling.csv", rows)
+        plot(rows, folder / "scaling.png")
+
+
+def power(rows: list[dict[str, Any]], name: str) -> float:
+    """Exponent of a column over the contacts, from 3000 of them on."""
+    large = [row for row in rows if float(row["contacts"]) >= 3000 and row.get(name)]
+    return exponent((float(row["contacts"]), float(row[name])) for row in large)
 
 
 def contacts(base: int) -> int:
@@ -88,35 +100,7 @@ def contacts(base: int) -> int:
     return int(base**2 + (2 * edges * (edges - 1)).sum() + (4 * edges[1:] ** 2).sum())
 
 
-def measure(limit: float, largest: int) -> list[dict[str, str]]:
-    rows = []
-    for method in METHODS:
-        for law in LAWS:
-            for base in BASES:
-                if contacts(base) > 1.1 * largest:
-                    continue
-                arguments = [__file__, "--case", method, law, str(base), "--limit", str(limit)]
-                done = subprocess.run(
-                    [sys.executable, *arguments], capture_output=True, text=True, check=False
-                )
-                if done.returncode:
-                    print(f"{method} {law} {base}: {done.stderr.strip().splitlines()[-1]}")
-                    continue
-                rows.append(json.loads(done.stdout.splitlines()[-1]))
-                print(" ".join(f"{k}={v}" for k, v in rows[-1].items()), flush=True)
-    return rows
-
-
-def write(rows: list[dict[str, str]]) -> None:
-    with (RESULTS / "scaling.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        writer.writerows(
-            {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows
-        )
-
-
-def plot(rows: list[dict[str, str]]) -> None:
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -137,33 +121,10 @@ def plot(rows: list[dict[str, str]]) -> None:
                     continue
                 x, y = [float(r["contacts"]) for r in some], [float(r[field]) for r in some]
                 style = "-" if law == "convex" else "--"
-                slope = exponent(some, field)
+                slope = power(some, field)
                 label = f"{method}, {law}: {slope:.2f}" if slope == slope else f"{method}, {law}"
                 axis.loglog(x, y, style, color=f"C{k}", marker="o", markersize=3, label=label)
         axis.set(title=title, xlabel="contacts")
         axis.legend(fontsize=7, title="exponent from 3000 contacts on", title_fontsize=7)
         axis.grid(alpha=0.3)
-    figure.savefig(RESULTS / "scaling.png", dpi=110)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each solve")
-    parser.add_argument("--largest", type=int, default=100_000, help="contacts")
-    parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        method, law, base = options.case
-        print(json.dumps(one_case(method, law, int(base), options.limit)))
-        return
-    rows = measure(options.limit, options.largest)
-    write(rows)
-    plot(rows)
-    for method in METHODS:
-        some = [r for r in rows if r["method"] == method]
-        slopes = {f: exponent(some, f) for f in ("seconds_per_iteration", "peak_mib")}
-        print(method, " ".join(f"{k}: {v:.2f}" for k, v in slopes.items()))
-
-
-if __name__ == "__main__":
-    main()
+    figure.savefig(path, dpi=110)

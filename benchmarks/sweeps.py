@@ -1,46 +1,41 @@
-"""Nanoseconds per contact and sweep against the bytes that a sweep moves.
-
-    python benchmarks/sweeps.py
-
-Balls on a cubic lattice, each touching its neighbours: three contacts a ball, as in a pile, with
-impulses that stick, slip and open. Rows (J and P) and light contacts sweep the same problem; the
-memory's speed comes from a triad a = b + s c.
-"""
+"""``python -m benchmarks sweeps``: what a sweep costs against the bytes that it moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from benchmarks import options, tables
+from benchmarks.clock import fastest, in_turn
 from drystone.kernels import blocks
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import kernel
 from drystone.kernels.island_sweeps import sweep
 from drystone.kernels.light_judge import judge_spatial
 from drystone.kernels.light_spatial import CONTACT, MOTION, pack_spatial, sweep_spatial
+from drystone.types import Floats
 
 ROWS = (36 + 36 + 9 + 3 + 3 + 1 + 2 + 2 * 3 + 1) * 8  # J, P, D, soft, bias, mu, bodies, r, lam
 LIGHT = (CONTACT + 7) * 8 + 2 * 8  # read; lam and r of two sweeps are written too
 
 
 @kernel
-def triad(a, b, c, s):
+def triad(a: Floats, b: Floats, c: Floats, s: float) -> None:
     for i in range(a.size):
         a[i] = b[i] + s * c[i]
 
 
-def best(call: Callable[[], object], least: float = 0.05) -> float:
-    """Seconds of a call, the least of several."""
+def best(call: Callable[[], object]) -> float:
+    """Seconds of a call, the least of some."""
     call()
-    times, spent = [], 0.0
-    while spent < least or len(times) < 3:
-        begin = perf_counter()
-        call()
-        times.append(perf_counter() - begin)
-        spent += times[-1]
-    return min(times)
+    return fastest(call, repeats=50, enough=0.05)
+
+
+def ready(call: Callable[[], object]) -> Callable[[], object]:
+    return call
 
 
 def bandwidth(size: int) -> float:
@@ -85,23 +80,15 @@ class Lattice:
             self.inverse_inertia, self.contact, self.motion, self.D,
         )  # fmt: skip
 
-    def light(self) -> tuple[float, float, float]:
-        """Seconds of packing, of a sweep and of a judging."""
-        packing = best(self.pack)
+    def start_light(self) -> tuple[Any, ...]:
+        """Arguments of a sweep of light contacts, which begins with no impulses."""
+        self.pack()
         self.contact[:, 15:18], self.contact[:, 28:] = 0.0, 0.0
         self.contact[:, 26], self.motion[:, :6] = self.mu, self.v
-        args = (0, self.nc, self.body, self.contact, self.motion)
-        u = np.empty((self.nc, 3))
-        for _ in range(3):
-            sweep_spatial(*args, 0.0)
-        return (
-            packing,
-            best(lambda: sweep_spatial(*args, 0.0)),
-            best(lambda: judge_spatial(*args, u)),
-        )
+        return 0, self.nc, self.body, self.contact, self.motion
 
-    def rows(self) -> float:
-        """Seconds of a sweep with J and P."""
+    def start_rows(self) -> tuple[Any, ...]:
+        """The same with J and P."""
         nc = self.nc
         J, P = np.empty((nc, 3, 2, 6)), np.empty((nc, 3, 2, 6))
         kernels.rows_spatial(
@@ -109,41 +96,53 @@ class Lattice:
             self.frame, J, P, self.D,
         )  # fmt: skip
         zero, r, v = np.zeros((nc, 3)), np.zeros((nc, 3)), self.v.copy()
-        args = (
-            (0, 0, 0),
-            0,
-            nc,
-            self.body,
-            J,
-            P,
-            self.D,
-            zero,
-            zero,
-            self.mu,
-            np.ones(nc),
-            blocks.COULOMB,
-        )
-        lam, work = np.zeros(nc), np.empty((7, 3))
+        return (
+            (0, 0, 0), 0, nc, self.body, J, P, self.D, zero, zero, self.mu, np.ones(nc),
+            blocks.COULOMB, v, r, np.zeros(nc), np.empty((7, 3)),
+        )  # fmt: skip
+
+    def seconds(self) -> dict[str, float]:
+        """Of a sweep with rows, one of light contacts, of judging and of packing these."""
+        rows, light, u = self.start_rows(), self.start_light(), np.empty((self.nc, 3))
         for _ in range(3):
-            sweep(*args, v, r, lam, work)
-        return best(lambda: sweep(*args, v, r, lam, work))
+            sweep(*rows)
+            sweep_spatial(*light, 0.0)
+        turns: dict[str, Callable[[], object]] = {
+            "rows": lambda: sweep(*rows),
+            "light": lambda: sweep_spatial(*light, 0.0),
+            "judge": lambda: judge_spatial(*light, u),
+        }
+        took = in_turn({name: partial(ready, call) for name, call in turns.items()}, repeats=20)
+        return {name: one.seconds for name, one in took.items()} | {"pack": best(self.pack)}
+
+    def apart(self) -> float:
+        """How far the impulses of both kinds of sweeps are apart, beside the greatest."""
+        rows, light = self.start_rows(), self.start_light()
+        for _ in range(10):
+            sweep(*rows)
+            sweep_spatial(*light, 0.0)
+        r, ours = rows[-3], self.contact[:, 29:32]
+        return float(np.abs(r - ours).max() / np.abs(r).max())
 
 
-def main() -> None:
+def sweeps(output: options.Output = None) -> None:
+    """Nanoseconds per contact and sweep against the bytes that a sweep moves.
+
+    Balls on a cubic lattice, each touching its neighbours: three contacts a ball, as in a pile,
+    with impulses that stick, slip and open. Rows (J and P) and light contacts sweep the same
+    problem; the memory's speed comes from a triad a = b + s c. "apart": how far the impulses of
+    both sweeps are apart in the end, beside the greatest.
+    """
+    folder = options.folder(output)
     for size in (10**4, 10**5, 10**7):
-        print(f"triad over {24e-6 * size:8.2f} MB: {bandwidth(size) / 1e9:5.1f} GB/s")
+        tables.show(f"triad over {24e-6 * size:8.2f} MB: {bandwidth(size) / 1e9:5.1f} GB/s")
     rate = bandwidth(10**7)
-    print(f"{'contacts':>9} {'rows':>7} {'light':>7} {'judge':>7} {'pack':>7}   ns per contact")
+    rows = []
     for m in (7, 15, 32):
         lattice = Lattice(m)
-        nc = lattice.nc
-        rows = lattice.rows()
-        packing, light, judging = lattice.light()
-        print(
-            f"{nc:9d}" + "".join(f" {1e9 * t / nc:7.1f}" for t in (rows, light, judging, packing))
-        )
-    print(f"memory alone: rows {1e9 * ROWS / rate:.0f} ns, light {1e9 * LIGHT / rate:.0f} ns")
-
-
-if __name__ == "__main__":
-    main()
+        nanoseconds = {f"{name}_ns": 1e9 * t / lattice.nc for name, t in lattice.seconds().items()}
+        rows.append({"contacts": lattice.nc, **nanoseconds, "apart": lattice.apart()})
+        tables.show(tables.told(rows[-1]))
+    tables.show(f"memory alone: rows {1e9 * ROWS / rate:.0f} ns, light {1e9 * LIGHT / rate:.0f} ns")
+    if folder is not None:
+        tables.write_csv(folder / "sweeps.csv", rows)

@@ -9,9 +9,6 @@ from typing import Annotated
 import typer
 
 from drystone.cli.bench import app as bench
-from drystone.cli.bench_compile import compiling
-from drystone.cli.bench_forces import forces
-from drystone.cli.bench_scenes import scenes as bench_scenes
 from drystone.cli.check import check
 from drystone.cli.compare import compare
 from drystone.cli.export import export
@@ -67,9 +64,6 @@ app.command()(sweep)
 app.command()(solve)
 app.command()(check)
 app.command()(schema)
-bench.command("scenes")(bench_scenes)
-bench.command("compile")(compiling)
-bench.command("forces")(forces)
 app.add_typer(bench, name="bench")
 
 

@@ -141,7 +141,7 @@ def _caught(
     top = height + 0.75 * n * size
     deep = 0.4 * reach
     view = _view(planar, 0.55 * (top + deep), (0.0, 0.5 * (top - deep)))
-    # more blocks than two: thousands of events, a minute by events (benchmarks/event_scenes.py)
+    # more blocks than two: thousands of events, a minute by events
     return Plan(world, 3.0, EventDriven() if n <= 2 else TimeStepping(dt=1e-3), view)
 
 

@@ -1,16 +1,14 @@
-"""``drystone bench solvers``: what it measures, means, prints and writes; Siconos when present."""
+"""``drystone bench``: what it measures, prints and writes, and where the others went."""
 
 import csv
-import math
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import drystone as ds
-from drystone.cli import bench_report, bench_run
+from drystone.cli import bench
 from drystone.cli.main import app
-from drystone.interop import siconos_peer
 from drystone.plots import performance_profile
 
 runner = CliRunner()
@@ -36,31 +34,27 @@ def folder(tmp_path):
 @pytest.fixture
 def cold(monkeypatch):
     """These tests ask what is written, not how fast: do not compile every method for them."""
-    monkeypatch.setattr(bench_run, "warm", lambda *_: None)
+    monkeypatch.setattr(bench, "warm", lambda *_: None)
 
 
 def test_warming_solves_the_smallest_of_each_kind(folder, monkeypatch):
     seen = []
     monkeypatch.setattr(ds.NSGS, "solve", lambda self, problem: seen.append(problem.kind))
-    bench_run.warm(bench_run.cases(folder), ["nsgs"])
+    bench.warm(bench.cases(folder), ["nsgs"])
     assert sorted(seen) == ["friction", "global-friction"]
 
 
-def run(problem, solver, seconds, residual=1e-10, unit=1e-10, kind="fc3d", size=100):
-    return bench_run.Run(problem, kind, size, solver, "solved", seconds, residual, unit, 1, solver)
-
-
 def test_global_problems_appear_twice_and_other_files_not_at_all(folder):
-    names = [case.name for case in bench_run.cases(folder)]
+    names = [case.name for case in bench.cases(folder)]
     assert names == ["contact", "mixed", "small", "whole", "whole@reduced"]
-    assert [case.kind for case in bench_run.cases(folder)][-2:] == ["gfc3d", "fc3d"]
+    assert [case.kind for case in bench.cases(folder)][-2:] == ["gfc3d", "fc3d"]
 
 
 def test_a_fresh_statement_is_the_same_statement(folder):
-    problems = [case.problem for case in bench_run.cases(folder)]
+    problems = [case.problem for case in bench.cases(folder)]
     problems.append(ds.BoxedLCP(np.eye(2), [1.0, -1.0], -1.0, 1.0))
     for problem in problems:
-        copy = bench_run.fresh(problem)
+        copy = bench.fresh(problem)
         assert type(copy) is type(problem)
         assert copy is not problem
         value = np.linspace(-1, 1, problem.size)
@@ -73,40 +67,6 @@ def test_profiles_are_those_of_dolan_and_more():
     np.testing.assert_array_equal(shares["a"], [0.25, 0.25, 0.5, 0.5])  # r is solved by nobody
     np.testing.assert_array_equal(shares["b"], [0.5, 0.75, 0.75, 0.75])
     assert performance_profile.fractions({}, ["p"], np.array([1.0])) == {}
-
-
-def test_means_and_failures_of_the_comparison():
-    ours = [run("p", "auto", 0.01), run("q", "auto", 0.02), run("q", "nsgs", 9.0)]
-    ours.append(run("tiny", "auto", 50e-6, size=2))
-    peers = [
-        run("p", "nsgs", 0.4),
-        run("p", "prox", 0.04),
-        run("p", "admm", 0.001, unit=1e-3),  # meets the scaled form only
-        run("q", "nsgs", None, residual=math.inf, unit=math.inf),
-        run("q", "prox", 0.32),
-    ]
-    p, q, tiny = bench_report.versus(ours, peers, 1e-8)
-    assert (p.siconos_solver, p.siconos, p.scaled, p.default) == ("prox", 0.04, 0.001, 0.4)
-    assert (q.siconos, q.default, q.accepted) == (0.32, None, "1/2")
-    assert tiny.siconos is None
-    assert [row.tiny for row in (p, q, tiny)] == [False, False, True]
-    # sqrt(4 * 16) = 8 against the best; the default alone: 40, or sqrt(40 * 30 / 0.02) bounded
-    mean, count = bench_report.mean_ratio((row.siconos, row.ours) for row in (p, q))
-    assert (round(mean, 12), count) == (8.0, 2)
-    text = bench_report.versus_text([p, q, tiny], 1e-8, 30.0)
-    assert "**8.00** over 2 problems" in text
-    assert "**40.0** over the 1 it solves" in text
-    assert f"{math.sqrt(40 * 30 / 0.02):.1f} over 2 with its failures" in text
-    assert "at most 50 us; in global form" in text
-
-
-def test_runs_survive_their_csv(tmp_path):
-    runs = [run("p", "auto", 0.01), run("q", "nsgs", None, residual=math.inf, unit=math.inf)]
-    bench_report.write_runs(runs, tmp_path / "runs.csv")
-    assert bench_report.read_runs(tmp_path / "runs.csv") == runs
-    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ds.OptionError, match=r"other\.csv"):
-        bench_report.read_runs(tmp_path / "other.csv")
 
 
 def test_the_command_prints_a_profile_and_writes_its_files(folder, tmp_path, cold):
@@ -138,64 +98,10 @@ def test_mistakes(tmp_path, monkeypatch):
         assert runner.invoke(app, ["bench", "solvers"]).exit_code == 2
 
 
-def test_absent_siconos_is_said_with_the_command_that_installs_it(folder, monkeypatch):
-    monkeypatch.setattr(siconos_peer.Siconos.__init__, "__defaults__", ("/nonexistent/python3",))
-    result = runner.invoke(app, ["bench", "solvers", str(folder), "--peers", "-s", "auto"])
-    assert result.exit_code == 2
-    assert "apt-get install python3-siconos" in result.stderr
-
-
-@pytest.fixture(scope="module")
-def siconos():
-    try:
-        peer = siconos_peer.Siconos()
-        with peer:
-            yield peer
-    except ds.MissingExtraError as error:
-        pytest.skip(str(error))
-
-
-@pytest.mark.peers
-def test_siconos_solves_our_files_and_our_judge_agrees(folder, siconos):
-    expected = {"contact": "nsgs", "small": "lemke", "mixed": "enum", "whole": "nsgs_wr"}
-    for case in bench_run.cases(folder):
-        if case.name not in expected:
-            continue
-        ours = ds.solve(case.problem)
-        source = case.path if case.kind == "mlcp" else None
-        runs = siconos.run(case.problem, case.kind, expected[case.name], source=source)
-        assert any(one.solved(1e-8) for one in runs), (case.name, runs)
-        assert ours.ok
-
-
-@pytest.mark.peers
-def test_siconos_that_hangs_is_stopped_and_starts_again(folder, siconos):
-    contact = next(case for case in bench_run.cases(folder) if case.name == "contact")
-    siconos._process.kill()  # as a crash would
-    crashed = siconos.run(contact.problem, "fc3d", "nsgs")
-    assert crashed[-1].note == "crashed"
-    assert siconos.run(contact.problem, "fc3d", "nsgs")[-1].solved(1e-8)
-    job = {"kind": "fc3d", "solver": "nsgs", "file": str(contact.path), "tol": 1e-8, "out": ""}
-    endless = siconos._ask(job | {"repeats": 10**9, "repeat_seconds": 1e9}, 0.5)
-    assert "stopped" in endless["error"]
-    assert siconos._process is None
-    unknown = siconos.run(contact.problem, "fc3d", "no_such_solver")
-    assert "no_such_solver".upper() in unknown[-1].note
-
-
-@pytest.mark.peers
-def test_the_comparison_from_the_command(folder, tmp_path, siconos, cold):
-    for name in ("mixed.dat", "whole.hdf5"):
-        (folder / name).unlink()
-    out = tmp_path / "results"
-    words = ["bench", "solvers", str(folder), "--peers", "-s", "auto", "--time-limit", "2"]
-    result = runner.invoke(app, [*words, "-o", str(out)])
-    assert result.exit_code == 0, result.output
-    names = ("siconos.csv", "solvers_vs_siconos.csv", "solvers_vs_siconos.md")
-    for name in (*names, "solvers_vs_siconos.png"):
-        assert (out / name).is_file(), name
-    assert "contact" in (out / "solvers_vs_siconos.md").read_text()
-    words = ["bench", "solvers", str(folder), "-s", "auto", "--peers-from", str(out / names[0])]
-    again = runner.invoke(app, words)
-    assert again.exit_code == 0, again.output
-    assert "beside Siconos" in again.stdout
+@pytest.mark.parametrize("words", ["scenes --peers --only roll", "forces -o results", "compile"])
+def test_benchmarks_that_moved_say_where(words):
+    done = runner.invoke(app, ["bench", *words.split()])
+    assert done.exit_code == 2
+    assert f"`python -m benchmarks {words.split()[0]}`" in done.stderr
+    assert "Traceback" not in done.output
+    assert words.split()[0] not in runner.invoke(app, ["bench", "--help"]).stdout.split()

@@ -38,7 +38,7 @@ COMMANDS = [
     ("sweep incline --set ratio=1:2", "'1:2': expected FIRST:LAST:COUNT"),
     ("sweep incline --set ratio=1 -m end:blok.x", "'blok': did you mean 'block'?"),
     ("sweep incline --set ratio=1 -j none", "'none': expected a whole number, 1 or more"),
-    ("bench scenes --repeats 0", "'0': expected a whole number, 1 or more"),
+    ("bench solvers --time-limit x", "'x': expected a number"),
     ("plot nix.h5", "nix.h5: No such file"),
     (
         "plot energy.pdf",

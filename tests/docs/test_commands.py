@@ -16,6 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 import drystone as ds
+from benchmarks.__main__ import app as benchmarks
 from drystone.cli.main import app
 from drystone.scenes import SCENES
 
@@ -26,8 +27,9 @@ PAGES = [
     *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
 BLOCK = re.compile(r"^```sh\b[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-INLINE = re.compile(r"`(drystone [^`\n]+)`")
+INLINE = re.compile(r"`(drystone|python -m benchmarks) ([^`\n]+)`")
 COMMANDS = typer.main.get_command(app)
+BENCHMARKS = typer.main.get_command(benchmarks)
 
 
 def shown():
@@ -54,7 +56,7 @@ def test_there_is_something_to_run():
 
 def taken():
     """Names of files that commands take: those that none of their options writes."""
-    writes = ("-o", "--output", "--picture", "--plots", "--record", "-r", "--html", "--peers-from")
+    writes = ("-o", "--output", "--picture", "--plots", "--record", "-r", "--html")
     out = {"problems/one.hdf5", "one.dat"}  # of patterns
     for command in OURS:
         words = shlex.split(command)
@@ -131,9 +133,9 @@ def no_server(monkeypatch):
     monkeypatch.setattr("drystone.view.viewer.show", show)
 
 
-def found(words):
+def found(words, command=COMMANDS):
     """The command that the first words name, and the words that are left."""
-    command, words = COMMANDS, list(words)
+    words = list(words)
     while hasattr(command, "commands") and words and not words[0].startswith("-"):
         assert words[0] in command.commands, f"no command {words[0]!r}"
         command = command.commands[words.pop(0)]
@@ -167,6 +169,9 @@ def test_other_commands_name_what_there_is(command):
         named = re.findall(r"\[([\w,]+)\]", command)
         wanted = {extra for names in named for extra in names.split(",")}
         assert wanted <= set(extras["optional-dependencies"])
+    elif words[:3] == ["python", "-m", "benchmarks"]:
+        command, left = found(words[3:], BENCHMARKS)
+        command.make_context(command.name, left)
     elif words[0] == "python":
         assert words[1] == "-m" or (ROOT / words[1]).exists()
     else:
@@ -178,7 +183,8 @@ def test_commands_within_sentences_exist():
     for page in PAGES:
         text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
         for match in INLINE.finditer(text):
-            command, words = found(shlex.split(match[1])[1:])
+            commands = COMMANDS if match[1] == "drystone" else BENCHMARKS
+            command, words = found(shlex.split(match[2]), commands)
             known = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
             known |= {"--help", "--install-completion", "--show-completion"}
             options = {w.split("=")[0] for w in words if re.match(r"--?[a-z]", w)}

@@ -3,7 +3,7 @@
 import numpy as np
 
 import drystone as ds
-from drystone.cli.bench_forces_run import force_method
+from benchmarks.forces.comparison import force_method
 from drystone.scenes.base import rough
 
 

@@ -1,6 +1,6 @@
 """The force problems of runs: every method gives the same accelerations at every step.
 
-`drystone bench forces` does the same over whole runs; here they are short, or smaller.
+`python -m benchmarks forces` does the same over whole runs; here they are short, or smaller.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import nnls
 
 import drystone as ds
-from drystone.cli.bench_forces_run import (
+from benchmarks.forces.comparison import (
     Comparison,
     Law,
     RunOfForces,

@@ -1,0 +1,1 @@
+"""Other engines on our worlds, and Siconos' solvers on our problems."""

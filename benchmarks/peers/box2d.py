@@ -1,0 +1,123 @@
+"""Box2D: planar scenes, with the iterations of its manual; sleeping is off.
+
+Its polygons wear a skin of fixed thickness, in metres: they are made smaller by it, so that what
+touches in our world touches in its own.
+"""
+
+from __future__ import annotations
+
+import Box2D
+import numpy as np
+
+from benchmarks.peers.engine import (
+    Engine,
+    ball_joints,
+    bounce,
+    check_kinds,
+    corners,
+    numbers,
+    only_friction,
+    world_frame,
+)
+from drystone.geometry import kinds
+from drystone.model import Model, State
+from drystone.types import Floats
+
+VELOCITY, POSITION = 8, 3  # iterations, as the manual suggests
+FAR = 1e3  # [m] how far half-planes reach
+
+
+class Box2d(Engine):
+    """One Box2D body for each of ours; half-planes are long edges."""
+
+    name = "Box2D"
+    planar = True
+
+    def __init__(self, model: Model, state: State, dt: float) -> None:
+        check_kinds(model, (kinds.POLYGON, kinds.DISK, kinds.HALF_PLANE), moving=True)
+        self._start, self._dt, self._steps = state.copy(), dt, 0
+        self._motions = model.motions
+        self._free = np.flatnonzero(model.inverse_mass > 0)
+        gravity = float(model.gravity[0]), float(model.gravity[1])
+        self._world = Box2D.b2World(gravity=gravity, doSleep=False)
+        moved = {b for b, _ in model.motions}
+        self._bodies = [self._add(model, state, b, b in moved) for b in range(model.nb)]
+        mu, e = only_friction(model), bounce(model)
+        for g in np.flatnonzero(model.layer[model.geoms.body] != 0):
+            owner = int(model.geoms.body[g])
+            self._bodies[owner].CreateFixture(
+                shape=_shape(model, state, int(g)), density=1.0, friction=mu,
+                restitution=float(e[owner]),
+            )  # fmt: skip
+        for i in self._free:  # after the shapes, which would set it from their areas
+            self._bodies[i].massData = Box2D.b2MassData(
+                mass=float(model.mass[i]), I=float(model.inertia[i]), center=(0, 0)
+            )
+        rest = self._world.CreateStaticBody()
+        for a, b, at, on in ball_joints(model):
+            self._world.CreateRevoluteJoint(
+                bodyA=self._bodies[a], bodyB=self._bodies[b] if b >= 0 else rest,
+                localAnchorA=at.tolist(), localAnchorB=on.tolist(), collideConnected=False,
+            )  # fmt: skip
+
+    def _add(self, model: Model, state: State, b: int, moves: bool) -> Box2D.b2Body:
+        frame = {"position": state.position[b].tolist(), "angle": float(state.orientation[b])}
+        if model.inverse_mass[b] > 0:
+            return self._world.CreateDynamicBody(
+                **frame, linearVelocity=state.velocity[b, :2].tolist(),
+                angularVelocity=float(state.velocity[b, 2]), linearDamping=0.0,
+                angularDamping=0.0, allowSleep=False,
+            )  # fmt: skip
+        return self._world.CreateKinematicBody(**frame) if moves else self._world.CreateStaticBody()
+
+    def run(self, steps: int) -> None:
+        step, dt = self._world.Step, self._dt
+        for _ in range(steps):
+            for b, motion in self._motions:
+                v = motion.velocity(self._start.time + self._steps * dt, dt)
+                self._bodies[b].linearVelocity = float(v[0]), float(v[1])
+                self._bodies[b].angularVelocity = float(v[2])
+            step(dt, VELOCITY, POSITION)
+            self._steps += 1
+
+    def state(self) -> State:
+        out = self._start.copy()
+        out.time += self._steps * self._dt
+        for b in (*self._free, *(b for b, _ in self._motions)):
+            body = self._bodies[b]
+            out.position[b], out.orientation[b] = tuple(body.position), body.angle
+            out.velocity[b] = (*body.linearVelocity, body.angularVelocity)
+        return out
+
+
+def _shape(model: Model, state: State, g: int) -> Box2D.b2Shape:
+    """In the frame of its body; in the world's for bodies that never move."""
+    geoms = model.geoms
+    b = int(geoms.body[g])
+    placed = model.inverse_mass[b] > 0 or any(b == k for k, _ in model.motions)
+    offset, turn = geoms.offset[g], geoms.turn[g]
+    if not placed:
+        offset, turn = world_frame(model, state, g)
+    skin = Box2D.b2_polygonRadius
+    if geoms.kind[g] == kinds.DISK:
+        return Box2D.b2CircleShape(radius=float(numbers(geoms, g)[0]), pos=offset.tolist())
+    if geoms.kind[g] == kinds.HALF_PLANE:
+        ends = offset + np.array([[FAR, -skin], [-FAR, -skin]]) @ turn.T
+        return Box2D.b2EdgeShape(vertices=ends.tolist())
+    outline = corners(geoms, g)
+    if not placed:
+        outline = offset + numbers(geoms, g).reshape(-1, 2) @ turn.T
+    return Box2D.b2PolygonShape(vertices=_inset(outline, skin).tolist())
+
+
+def _inset(outline: Floats, skin: float) -> Floats:
+    """The polygon (n, 2), counter-clockwise, whose edges lie `skin` [m] further in."""
+    along = np.roll(outline, -1, axis=0) - outline
+    along /= np.linalg.norm(along, axis=1)[:, None]
+    inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    level = np.einsum("ni,ni->n", inward, outline) + skin
+    out = np.empty_like(outline)
+    for k in range(len(outline)):  # where the edges before and after a corner meet
+        rows = inward[[k - 1, k]]
+        out[k] = np.linalg.solve(rows, level[[k - 1, k]])
+    return out

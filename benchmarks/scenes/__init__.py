@@ -1,0 +1,1 @@
+"""Scenes against the clock, closed forms and other engines: ``python -m benchmarks scenes``."""
