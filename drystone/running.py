@@ -194,7 +194,7 @@ def failure(sim: Any) -> str:
     told, why = one.summary, []
     if not sim.report.ok:
         who = f" (body {told.unsolved_body!r})" if told.unsolved_body else ""
-        why.append(f"{sim.report.status.value}{who}")
+        why.append("; ".join(sim.report.log) if told.jammed else f"{sim.report.status.value}{who}")
     if told.deep:
         why.append(f"bodies are deeper in each other than {told.limit}")
     return f"the step to t = {told.end:.6g} s failed: {'; '.join(why)}; {told.worst}"
@@ -223,7 +223,9 @@ def run_compiled(sim: Any, steps: int, every: int, contacts: bool, kept: Traject
         finally:  # a run that fails keeps what it reached
             sim._count, sim.state = frames.count, frames.state or sim.state
             sim.report = frames.report or sim.report
-            (sim._current or sim._totals).add_loop(frames.total, sim.time, sim.model.names)
+            (sim._current or sim._totals).add_loop(
+                frames.total, sim.time, sim.model.names, frames.jammed, frames.stalled
+            )
             if kept is not None:
                 kept.extend(frames)
             if recorder is not None:

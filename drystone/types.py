@@ -58,6 +58,7 @@ class Status(Enum):
     STALLED = "no further progress: the tolerance may be below what this method can reach here"
     SINGULAR = "a linear system became singular"
     APPROXIMATE = "the method's own approximation is solved, but the exact law is not met"
+    JAMMED = "jammed: no force gives what is driven its speed, see StepReport.jammed"
     INACCURATE = "the method believed it had finished, but the judged residual is too large"
 
     @property

@@ -190,7 +190,9 @@ class Recorder:
 
     def take(self, frames: Frames) -> None:
         """A piece of a compiled run is over, and its frames were noted."""
-        self.totals.add_loop(frames.total, float(self.sim.time), self.model.names)
+        self.totals.add_loop(
+            frames.total, float(self.sim.time), self.model.names, frames.jammed, frames.stalled
+        )
         self.since = frames.gone if frames.spaced > 1 else frames.since
         self.on_frames(frames)
         self._put(dict)

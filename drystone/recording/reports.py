@@ -56,6 +56,8 @@ def words(report: StepReport) -> str:
     out: dict[str, Any] = {"status": report.status.value, "methods": report.methods}
     if report.broken:
         out["broken"] = report.broken
+    if report.jammed:
+        out["jammed"] = report.jammed
     if report.events:
         out["events"] = [asdict(event) for event in report.events]
     if report.log:
@@ -79,8 +81,9 @@ def loop_words(rows: Floats, names: Sequence[str]) -> list[str]:
     out = []
     for key in zip(*rows[:, [the.R_METHODS, the.R_FAILED]].T.tolist(), strict=True):
         if key not in known:
-            status = Status.MAX_ITERATIONS if key[1] >= 0 else Status.SOLVED
             used = [name for k, name in enumerate(names) if int(key[0]) >> k & 1]
+            failed = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS
+            status = failed if key[1] >= 0 else Status.SOLVED
             known[key] = json.dumps({"status": status.value, "methods": used})
         out.append(known[key])
     return out
@@ -102,6 +105,7 @@ def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> Ste
             status=Status(said["status"]),
             methods=tuple(said["methods"]),
             broken=tuple(said.get("broken", ())),
+            jammed=tuple(said.get("jammed", ())),
             log=tuple(said.get("log", ())),
             events=events,
             seconds=dict(zip(said.get("stages", ()), seconds.tolist(), strict=True)),

@@ -136,14 +136,16 @@ class StepReport:
     changed, T+ - T- [J], but for the work of prescribed bodies.
     retries: times the step was halved; asleep: bodies that slept;
     joint_error: greatest opening of a joint after the step [m or rad]; broken: joints that broke;
+    jammed: joints whose motors stall, and bodies whose motion meets what does not give way, where
+    no force gives them their speed (Status.JAMMED; `log` has a sentence on each);
     redundant: rows of joints beyond their rank (``Simulation.mobility`` names the joints).
     relative_depth: greatest depth as part of the size (radius about its centre) of the smaller of
     both bodies; deepest: their numbers in ``Simulation.bodies``, -1 for none; unsolved_body: one of
     the island that was not solved. Recordings have these three in their summary, not of each frame.
     evaluations: of all forces, by methods that integrate them (their `iterations` are its steps).
     events: of methods that find them, in order of time; log: sentences on choices among several
-    solutions, energy gained, impacts that were ended; reuse: share of the force problems that the
-    index set at hand answered (Baraff 1992, 13.3).
+    solutions, energy gained, impacts that were ended, jams; reuse: share of the force problems that
+    the index set at hand answered (Baraff 1992, 13.3).
     seconds: per stage (see ``Simulation.profile``).
     island_residuals, island_sizes: of each island in turn.
     """
@@ -167,6 +169,7 @@ class StepReport:
     outer: int = 1
     joint_error: float = 0.0
     broken: tuple[str, ...] = ()
+    jammed: tuple[str, ...] = ()
     redundant: int = 0
     relative_depth: float = 0.0
     deepest: tuple[int, int] = (-1, -1)
@@ -195,6 +198,7 @@ class StepReport:
         parts += [f"{self.asleep} asleep"] if self.asleep else []
         parts += [f"halved {self.retries} times"] if self.retries else []
         parts += [f"broke {', '.join(self.broken)}"] if self.broken else []
+        parts += [f"jammed {', '.join(self.jammed)}"] if self.jammed else []
         return "; ".join(parts)
 
 

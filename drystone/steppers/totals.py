@@ -20,9 +20,10 @@ class RunSummary:
 
     steps; end [s]: when the last of them ended.
     unsolved: steps whose status was not SOLVED, but for approximate: those of a method that only
-    resembles the law (Status.APPROXIMATE); halved: steps that were made in two halves or more;
-    deep: steps with bodies deeper in each other than `max_depth`, a part of the smaller one's size
-    (the option of the method).
+    resembles the law (Status.APPROXIMATE); jammed: of the unsolved ones, those in which no force
+    gives what is driven its speed (Status.JAMMED), stalled: its names in the first of them;
+    halved: steps that were made in two halves or more; deep: steps with bodies deeper in each other
+    than `max_depth`, a part of the smaller one's size (the option of the method).
     first [s]: when the first step ended that was unsolved, approximate or deep, None if none was.
     residual: the worst of any step; unsolved_body: one of the first island that was not solved.
     depth: greatest penetration [m]; relative_depth: greatest as part of the smaller body's size,
@@ -33,11 +34,13 @@ class RunSummary:
     end: float = 0.0
     unsolved: int = 0
     approximate: int = 0
+    jammed: int = 0
     halved: int = 0
     deep: int = 0
     first: float | None = None
     residual: float = 0.0
     unsolved_body: str = ""
+    stalled: tuple[str, ...] = ()
     depth: float = 0.0
     relative_depth: float = 0.0
     deepest: tuple[str, str] | tuple[()] = ()
@@ -59,6 +62,10 @@ class RunSummary:
         parts = []
         if self.unsolved:
             who = f" (body {self.unsolved_body!r} first)" if self.unsolved_body else ""
+            if self.jammed:  # its name says more than that of any body
+                many = "" if self.jammed == self.unsolved else f"{self.jammed} of them "
+                stalled = ", ".join(repr(name) for name in self.stalled)
+                who = f" ({many}jammed: {stalled})"
             parts.append(f"{self.unsolved} not solved{who}")
         if self.approximate:
             parts.append(f"{self.approximate} approximate")
@@ -88,6 +95,7 @@ class RunSummary:
     def as_json(self) -> dict[str, Any]:
         """For programs: JSON's types, None for numbers that are not finite."""
         out = asdict(self) | {"deepest": list(self.deepest), "ok": self.ok}
+        out["stalled"] = list(self.stalled)
         for name, value in out.items():
             if isinstance(value, float) and not abs(value) < float("inf"):
                 out[name] = None
@@ -102,11 +110,13 @@ class Totals:
     end: float
     unsolved: int
     approximate: int
+    jammed: int
     halved: int
     deep: int
     first: float | None
     residual: float
     unsolved_body: str
+    stalled: tuple[str, ...]
     depth: float
     relative_depth: float
     deepest: tuple[str, str] | tuple[()]
@@ -152,10 +162,21 @@ class Totals:
         elif not report.ok:
             self.unsolved += 1
             self.unsolved_body = self.unsolved_body or _name(names, report.unsolved_body)
+        if report.jammed:
+            self.jammed += 1
+            self.stalled = self.stalled or report.jammed
         return False
 
-    def add_loop(self, total: Floats, end: float, names: Sequence[str]) -> None:
-        """The steps of a compiled run, which counted them in `total`, ``kernels.step.names``."""
+    def add_loop(
+        self,
+        total: Floats,
+        end: float,
+        names: Sequence[str],
+        jammed: int = 0,
+        stalled: tuple[str, ...] = (),
+    ) -> None:
+        """The steps of a compiled run, which counted them in `total`, ``kernels.step.names``, but
+        for those that jammed."""
         first, worst = (
             float(total[the.T_FIRST]),
             (int(total[the.T_DEEP_A]), int(total[the.T_DEEP_B])),
@@ -165,11 +186,13 @@ class Totals:
                 steps=int(total[the.T_STEPS]),
                 end=end,
                 unsolved=int(total[the.T_UNSOLVED]),
+                jammed=jammed,
                 halved=int(total[the.T_HALVED]),
                 deep=int(total[the.T_DEEP]),
                 first=first if first < float("inf") else None,
                 residual=float(total[the.T_RESIDUAL]),
                 unsolved_body=_name(names, int(total[the.T_BODY])),
+                stalled=stalled,
                 depth=float(total[the.T_METRES]),
                 relative_depth=float(total[the.T_DEPTH]),
                 deepest=_pair(names, *worst),
@@ -180,13 +203,14 @@ class Totals:
         """Steps that came after these."""
         if not more.steps:
             return
-        for name in ("steps", "unsolved", "approximate", "halved", "deep"):
+        for name in ("steps", "unsolved", "approximate", "jammed", "halved", "deep"):
             setattr(self, name, getattr(self, name) + getattr(more, name))
         self.residual = max(self.residual, more.residual)
         self.depth = max(self.depth, more.depth)
         self.end = more.end
         self.first = more.first if self.first is None else self.first
         self.unsolved_body = self.unsolved_body or more.unsolved_body
+        self.stalled = self.stalled or more.stalled
         if more.relative_depth > self.relative_depth:
             self.relative_depth, self.deepest = more.relative_depth, more.deepest
 
@@ -203,7 +227,8 @@ class Totals:
         """What ``text`` wrote."""
         said = json.loads(text)
         known = {name: said[name] for name in cls.__slots__ if name in said}
-        return cls(RunSummary(**known | {"deepest": tuple(known.get("deepest", ()))}))
+        named = {name: tuple(known.get(name, ())) for name in ("deepest", "stalled")}
+        return cls(RunSummary(**known | named))
 
 
 def _name(names: Sequence[str], number: int) -> str:

@@ -22,6 +22,7 @@ from drystone.constraints.joints.rows import (
     joint_extra_rows,
     joint_rows,
 )
+from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR
 from drystone.model import Joints, Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -33,7 +34,7 @@ class JointBlocks:
     body (n, 2); J (n, d, 2, dof); bias, soft (n, d); mu (n,): -1, 0 or 1; uid (n,): of the joint;
     part (n,): which of the joint's blocks, for warm starts; row (n, d): the row of the joints that
     each row of a block is, -1 for none; action (n,): of the joints, -1 for rows C = 0;
-    sign (n,): -1 at an upper limit.
+    sign (n,): -1 at an upper limit; drives (n,): motors of unlimited force.
     """
 
     body: Ints
@@ -46,6 +47,7 @@ class JointBlocks:
     row: Ints
     action: Ints
     sign: Floats
+    drives: Bools
 
 
 def joint_blocks(
@@ -102,6 +104,7 @@ def _acts(joints: Joints, rows: ActionRows, d: int) -> JointBlocks:
     out.bias[every, place] = rows.bias * out.sign
     out.soft[every, place] = rows.soft
     out.mu[:] = np.where(free, -1.0, np.where(bounded, 1.0, 0.0))
+    out.drives[:] = free & np.isin(rows.kind, (SPEED_MOTOR, POSITION_MOTOR))
     out.bias[bounded, 0] = -rows.upper[bounded]  # times the compliance, set with the scale
     return _grounded(out)
 
@@ -118,6 +121,7 @@ def _empty(n: int, d: int, dof: int) -> JointBlocks:
         np.full((n, d), -1),
         np.full(n, -1),
         np.ones(n),
+        np.zeros(n, bool),
     )
 
 

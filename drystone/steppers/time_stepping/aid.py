@@ -15,10 +15,11 @@ from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.impact import collide
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import LARGE_STEPS, STEPS, IslandSolver, Solved
+from drystone.steppers.time_stepping.stalling import told
 from drystone.steppers.time_stepping.threads import Sweeper, Task
 from drystone.types import Status
 
-METHODS = tuple(dict.fromkeys(("nsgs", "newton", *SOLVERS)))  # by their bits
+METHODS = (*dict.fromkeys(("nsgs", "newton", *SOLVERS)), "stall")  # by their bits
 
 
 class Aid:
@@ -76,6 +77,7 @@ class Aid:
         and wait longer where it did not arrive."""
         s, view = self.buffers.s, self._view()
         tol, missed = self.options.tol, False
+        self.solver.jams = False
         for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.SMALL_NEWTON):
             self._island(int(k), view, STEPS)
             if not s.count[the.WAS_TIGHT]:
@@ -93,7 +95,19 @@ class Aid:
     def _island(self, k: int, view: Solved, steps: int) -> bool:
         s = self.buffers.s
         self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
-        return self.solver._newton(self.buffers.rows(), k, view, steps)
+        done = self.solver._newton(self.buffers.rows(), k, view, steps)
+        self._jams(k, view)
+        return done
+
+    def _jams(self, k: int, view: Solved) -> None:
+        """Leave island k, if it jams: its residual says so, and nothing else would help."""
+        if k in view.stalls:
+            self.buffers.s.plan[k] = the.DONE
+            self._note_jam(*told(self.model, self.buffers.rows(), view.stalls))
+
+    def _note_jam(self, names: tuple[str, ...], log: tuple[str, ...]) -> None:
+        """This step jams."""
+        raise NotImplementedError
 
     def _stuck(self) -> None:
         """Islands that sweeps did not solve either: the whole chain of methods, if small."""
@@ -103,6 +117,7 @@ class Aid:
             if size <= the.SMALL:
                 self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
                 self.solver._island(self.buffers.rows(), int(k), view)
+                self._jams(int(k), view)
             elif size <= the.MEDIUM:
                 self._island(int(k), view, PLAIN)
         self._adopt_answers(view)

@@ -8,6 +8,7 @@ and the loop goes on from the stage where it stopped. One step or a thousand, it
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from types import SimpleNamespace
@@ -104,6 +105,7 @@ class Compiled(Aid, Stepper):
         self._looked: tuple[Rows, Solved] | None = None
         self._stepped = False
         self._frames: Frames | None = None
+        self._jam: tuple[int, tuple[str, ...], tuple[str, ...]] | None = None
         # arrays of joints, and first and end of the stages that get them: there are none
         self._own: tuple[Packed, np.ndarray] = self.buffers.s, np.zeros(2, np.int64)
 
@@ -133,7 +135,7 @@ class Compiled(Aid, Stepper):
         seconds = self._steps(h, 1)
         self.buffers.s.real[the.TIME] = state.time + h
         after = self.buffers.state()
-        return after, read_report(self.buffers.s, h, METHODS, seconds)
+        return after, self._report(h, seconds)
 
     @property
     def in_one(self) -> bool:
@@ -165,7 +167,7 @@ class Compiled(Aid, Stepper):
                     s.count[the.CURSOR] = 0
                 out.take(s)
                 steps -= chunk
-            out.state, out.report = buffers.state(), read_report(s, h, METHODS, {})
+            out.state, out.report = buffers.state(), self._report(h, {})
         except SimulationError:
             out.take(s)
             out.state = buffers.state_before()
@@ -183,7 +185,7 @@ class Compiled(Aid, Stepper):
         buffers.set_collisions(gravity)
         if self.model.forces:
             self._forces(s)
-        self._looked, self._stepped = None, True
+        self._looked, self._stepped, self._jam = None, True, None
         seconds: dict[str, float] = {}
         if self.profile:
             for _ in range(steps):
@@ -193,6 +195,22 @@ class Compiled(Aid, Stepper):
         if self.model.forces:
             self._stored(s)
         return seconds
+
+    def _report(self, h: float, seconds: dict[str, float]) -> StepReport:
+        """Of the last step."""
+        s, jam = self.buffers.s, self._jam
+        report = read_report(s, h, METHODS, seconds)
+        if jam is None or jam[0] != s.origin[1] + s.count[the.CURSOR] - 1:
+            return report
+        return replace(report, jammed=jam[1], log=jam[2])
+
+    def _note_jam(self, names: tuple[str, ...], log: tuple[str, ...]) -> None:
+        s = self.buffers.s
+        number = int(s.origin[1] + s.count[the.CURSOR])
+        if self._frames is not None and (self._jam is None or self._jam[0] != number):
+            self._frames.jammed += 1
+            self._frames.stalled = self._frames.stalled or names
+        self._jam = number, names, log
 
     def _looped(self, steps: int) -> None:
         program, s, scan, stage = self.program, self.buffers.s, self.detector.scan, 0

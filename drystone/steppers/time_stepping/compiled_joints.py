@@ -45,7 +45,7 @@ from drystone.steppers.time_stepping.joint_buffers import JointBuffers
 from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.pipeline import Stepper
-from drystone.steppers.time_stepping.reading import Left, read_report, write_report
+from drystone.steppers.time_stepping.reading import Left, write_report
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.types import Status
 
@@ -141,7 +141,7 @@ class CompiledJoints(Compiled):
         s = self.buffers.s
         s.real[the.TIME] = state.time + h
         after = self.buffers.state()
-        report = self._fell or read_report(s, h, METHODS, seconds)
+        report = self._fell or self._report(h, seconds)
         if report.broken:
             python = self.python
             self.adopt(python.model)
@@ -187,6 +187,7 @@ class CompiledJoints(Compiled):
         """The friction problem of one round; False if it is not solved."""
         buffers, s = self.buffers, self.buffers.s
         n, ni = int(s.count[the.ROWS]), int(s.count[the.ISLANDS])
+        self.solver.jams = False
         solved = solve_friction(
             buffers.rows(), s.bias[:n], s.v_free, s.r[:n].copy(), s.source[:n], buffers.warm(),
             self.solver, float(s.real[the.REST]),
@@ -235,6 +236,8 @@ class CompiledJoints(Compiled):
         s.report[the.CHANGE] -= change
         s.report[the.LOADS] -= change
         self._fell = report
+        if report.jammed:
+            self._note_jam(report.jammed, report.log)
 
     def _keep_frame(self) -> int:
         """End a step that was done in Python; its frame, if there is one, has what Python says."""

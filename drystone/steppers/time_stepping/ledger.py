@@ -17,6 +17,8 @@ from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Floats, Status
 
+SAID = ("jammed", "log")
+
 
 def report(
     work: Work,
@@ -153,6 +155,7 @@ def joined(first: StepReport, second: StepReport) -> StepReport:
         "impact_energy": first.impact_energy + second.impact_energy,
         "retries": first.retries + second.retries + 1,
         "broken": first.broken + second.broken,
+        **{f: tuple(dict.fromkeys((*getattr(first, f), *getattr(second, f)))) for f in SAID},
         "seconds": {k: first.seconds.get(k, 0.0) + v for k, v in second.seconds.items()},
     }
     return StepReport(**values)

@@ -34,6 +34,7 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.readout import Readout
 from drystone.steppers.time_stepping.sleeping import Sleepers
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
+from drystone.steppers.time_stepping.stalling import told
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
@@ -185,6 +186,8 @@ class Stepper(Readout):
 
     def _failure(self, report: StepReport) -> str:
         names = self.model.names
+        if report.jammed:
+            return f"at t = {report.time - report.dt:.6g} s {'; '.join(report.log)}"
         where = ""
         if self.rows is not None and self.solved is not None and self.solved.failed >= 0:
             k = self.solved.failed
@@ -227,8 +230,11 @@ class Stepper(Readout):
         return after, replace(report, asleep=asleep, outer=outer)
 
     def _deepest(self, report: StepReport, found: Contacts) -> StepReport:
-        """With the bodies that were deepest in each other, and one that was not solved."""
+        """With the bodies that were deepest in each other, one that was not solved, and jams."""
         part, pair = bodies.deepest(self.model, self.sizes, found)
+        if self.solved is not None and self.solved.stalls and self.rows is not None:
+            names, log = told(self.model, self.rows, self.solved.stalls)
+            report = replace(report, jammed=names, log=log)
         return replace(
             report, relative_depth=part, deepest=pair, unsolved_body=self._unsolved_body()
         )
@@ -310,6 +316,7 @@ class Stepper(Readout):
     ) -> tuple[Solved, Rows, int]:
         """The step's impulses; with M at the end of the step, until it settles. near: where
         to start from, if not from the last step's."""
+        self.solver.jams = False
         bias = np.zeros((rows.nc, rows.d))
         if self.options.stabilize:
             size = self.sizes[rows.body].min(axis=1)

@@ -34,15 +34,18 @@ def make_report(
     values = row.tolist()
     bits = int(values[the.R_METHODS])
     book = EnergyLedger(*values[ENERGY])
+    used = tuple(name for k, name in enumerate(names) if bits >> k & 1)
     status = Status.SOLVED if book.closes else Status.INACCURATE
+    if values[the.R_FAILED] >= 0:
+        status = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS
     return StepReport(
         time=values[the.R_TIME],
         dt=h,
-        status=status if values[the.R_FAILED] < 0 else Status.MAX_ITERATIONS,
+        status=status,
         residual=values[the.RESIDUAL],
         residual_unit=values[the.RESIDUAL_UNIT],
         iterations=int(values[the.R_ITERATIONS]),
-        methods=tuple(name for k, name in enumerate(names) if bits >> k & 1),
+        methods=used,
         contacts=int(values[the.CONTACTS]),
         islands=int(values[the.R_ISLANDS]),
         infeasibility=values[the.INFEASIBILITY],
@@ -117,7 +120,7 @@ class Frames:
     (memory that is new costs more than all that is written to it); told: called with each chunk as
     soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
     left: what Python says of chunks of one frame each, by their numbers; total: of all steps, see
-    ``kernels.step.names``.
+    ``kernels.step.names``; jammed: steps whose status is JAMMED, and who stalled in the first.
     """
 
     def __init__(
@@ -139,6 +142,8 @@ class Frames:
         self.left: dict[int, Left] = {}
         self.count = 0
         self.total = np.zeros(the.TOTALS)
+        self.jammed = 0
+        self.stalled: tuple[str, ...] = ()
         self.state: State | None = None
         self.report: StepReport | None = None
 

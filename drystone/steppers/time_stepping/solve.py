@@ -15,7 +15,7 @@ gets each island as a FrictionProblem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.solve import solve
 from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import NEVER, TimeStepping
+from drystone.steppers.time_stepping.stalling import Stall, stall
 from drystone.types import Floats, Ints, Solution, Status
 
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
@@ -54,7 +55,7 @@ class Solved:
 
     r, u, q (nc, d): impulses, velocities with their bias, free velocities; mu (nc,);
     v (nb, dof): body velocities; status: of the worst island, `failed` its number or -1;
-    residual (ni, 2).
+    residual (ni, 2); stalls: of islands that jam, by their numbers.
     """
 
     r: Floats
@@ -67,6 +68,7 @@ class Solved:
     iterations: int
     methods: tuple[str, ...]
     failed: int = -1
+    stalls: dict[int, Stall] = field(default_factory=dict)
 
     def take(self, k: int, lo: int, hi: int, answer: Solution) -> None:
         """Adopt the answer of island k."""
@@ -84,7 +86,7 @@ class IslandSolver:
 
     refused: contacts of the smallest island without room for its factors; grows slowly with the
     steps. penalty, wait: steps between Newton's tries on large islands, and until the next;
-    tried: in the last step.
+    tried: in the last step. jams: whether this step did, so that its further solves ask that first.
     """
 
     def __init__(self, options: TimeStepping) -> None:
@@ -93,7 +95,7 @@ class IslandSolver:
         self.spares = options.warm_start and self.loose > options.tol
         self.refused = 1 << 40
         self.penalty, self.wait, self.tried = 1, 0, False
-        self.rest = 0.0
+        self.rest, self.jams = 0.0, False
 
     def snapshot(self) -> Snapshot:
         return {
@@ -139,6 +141,8 @@ class IslandSolver:
         for k in small:
             self._newton(rows, int(k), out, STEPS)
         large = self._where_it_pays(rows, out, large)
+        if out.stalls:
+            small, large = (part[~np.isin(part, list(out.stalls))] for part in (small, large))
         if todo.size:
             out.refresh(rows, v_free)
         many = np.full(rows.islands, MANY)
@@ -158,6 +162,7 @@ class IslandSolver:
         bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
         if bad.size:
             out.status, out.failed = Status.MAX_ITERATIONS, int(bad[0])
+        self._name_jams(out)
 
     def _sweep(
         self,
@@ -218,6 +223,8 @@ class IslandSolver:
         steps: of a large island, LARGE_STEPS: a few at a time, for as long as each few pay; all
         that it takes where no later step carries on (without ``warm_start``).
         """
+        if self.jams and self._stalls(rows, k, out):
+            return True
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         r = out.r[lo:hi].copy()
         law, tol = LAWS[self.options.formulation], CLOSER * self.options.tol
@@ -245,7 +252,7 @@ class IslandSolver:
             out.methods += ("newton",)
         if max(both) < out.residual[k].max():
             out.r[lo:hi], out.residual[k] = r, both
-        if ended is not Status.SOLVED and not large:
+        if ended is not Status.SOLVED and not large and not self._stalls(rows, k, out):
             self._regularised(rows, k, out, steps)
         if not jointed and self.options.formulation == "convex":
             self._jammed(rows, k, out, given[0])
@@ -268,6 +275,69 @@ class IslandSolver:
             out.r[lo:hi] = held.reshape(hi - lo, -1)
             out.residual[k] = problem.residuals(held)
 
+    def _stalls(self, rows: Rows, k: int, out: Solved, locks: bool = False) -> bool:
+        """Whether island k jams; then its motors stall. locks: by friction (``stalling``)."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+        drives = driving(rows, lo, hi, out.v)
+        if not drives.size:
+            return False
+
+        def attempt(W: BlockMatrix, q: Floats, mu: Floats, r: Floats, part: float) -> Floats | None:
+            return self._attempt(rows, k, out, W, q, mu, r, part * self.options.tol)
+
+        given = out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], drives, rows.joint[lo:hi] < 0
+        found = stall(rows.W(lo, hi), *given, locks, attempt)
+        if found is None:
+            return False
+        problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
+        out.r[lo:hi], out.residual[k] = found.r, problem.residuals(found.r.reshape(-1))
+        if found.short.any():
+            self.jams, out.stalls[k] = True, found
+            out.methods += ("stall",) if "stall" not in out.methods else ()
+        return True
+
+    def _attempt(
+        self,
+        rows: Rows,
+        k: int,
+        out: Solved,
+        W: BlockMatrix,
+        q: Floats,
+        mu: Floats,
+        r: Floats,
+        tol: float,
+    ) -> Floats | None:
+        """Impulses of island k with another W, q and mu, from r; None if they are not found."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+        unit, r = rows.unit[lo:hi], r.copy()
+        if self.options.direct:
+            law = LAWS[self.options.formulation]
+            given = (W, q, mu, unit, law, tol, tol, 0)
+            _, count, both = plain_newton(*given, PLAIN, ROOM, r)
+            out.iterations += count
+            if max(both) <= tol:
+                return r
+        every, mus = np.zeros_like(out.q), out.mu.copy()
+        every[lo:hi], mus[lo:hi] = q, mu
+        problem = island_problem(rows, lo, hi, mus, every, self.options, W)
+        start = Start(np.ascontiguousarray(r).reshape(-1))
+        if self.options.direct and self.options.formulation == "coulomb":
+            newton = Newton(
+                tol=tol, homotopy=0, sweeps=0, max_steps=STEPS, room=ROOM, time_limit=1e9
+            )
+            answer = newton.run(problem, start, Limits(tol, NEVER))
+            value, count = answer.value, answer.iterations
+        else:  # the convex law has solvers that are sure to arrive
+            solution = solve(problem, self.options.method, guess=start.value, tol=tol)
+            value, count = solution.value, solution.iterations
+        out.iterations += count
+        return value.reshape(hi - lo, -1) if max(problem.residuals(value)) <= tol else None
+
+    def _name_jams(self, out: Solved) -> None:
+        """The status of a step in which motors stall, if all else is solved."""
+        if out.stalls and (out.failed < 0 or out.failed in out.stalls):
+            out.status, out.failed = Status.JAMMED, min(out.stalls)
+
     def _regularised(self, rows: Rows, k: int, out: Solved, steps: int) -> None:
         """All that Newton's method can do on island k."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
@@ -288,7 +358,9 @@ class IslandSolver:
             out.r[lo:hi], out.residual[k] = answer.value.reshape(hi - lo, -1), residuals
 
     def _island(self, rows: Rows, k: int, out: Solved) -> None:
-        """The whole chain of methods on one small island."""
+        """The whole chain of methods on one small island, unless friction locks what is driven."""
+        if self._stalls(rows, k, out, locks=True):
+            return
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         answer = solve(problem, self.options.method, guess=out.r[lo:hi].reshape(-1))
@@ -301,6 +373,8 @@ class IslandSolver:
         """Any solver of the library, one island at a time."""
         method = self.options.method
         for k in range(rows.islands):
+            if self.jams and self._stalls(rows, k, out):
+                continue
             lo, hi = int(rows.start[k]), int(rows.start[k + 1])
             problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
             guess = out.r[lo:hi].reshape(-1) if self.options.warm_start else None
@@ -308,19 +382,39 @@ class IslandSolver:
             out.take(k, lo, hi, answer)
             out.iterations += answer.iterations
             out.methods += tuple(m for m in answer.methods if m not in out.methods)
-            if not answer.ok:
+            if not answer.ok and not any(
+                self._stalls(rows, k, out, locks) for locks in (False, True)
+            ):
                 out.status, out.failed = answer.status, k
         out.refresh(rows, v_free)
+        self._name_jams(out)
 
 
 def _jointed(rows: Rows, k: int) -> bool:
     return bool((rows.joint[rows.start[k] : rows.start[k + 1]] >= 0).any())
 
 
+def driving(rows: Rows, lo: int, hi: int, v: Floats) -> Ints:
+    """Blocks of lo:hi, counted from lo, whose first row has a velocity that is prescribed: motors
+    of unlimited force, and contacts of bodies that move as they are told to; v (nb, dof)."""
+    driven = ~rows.moves & v.any(axis=1)
+    found = driven[rows.body[lo:hi]].any(axis=1) & (rows.joint[lo:hi] < 0)
+    if rows.blocks is not None:
+        found |= (rows.joint[lo:hi] >= 0) & rows.blocks.drives[rows.joint[lo:hi]]
+    return np.flatnonzero(found)
+
+
 def island_problem(
-    rows: Rows, lo: int, hi: int, mu: Floats, q: Floats, options: TimeStepping
+    rows: Rows,
+    lo: int,
+    hi: int,
+    mu: Floats,
+    q: Floats,
+    options: TimeStepping,
+    W: BlockMatrix | None = None,
 ) -> FrictionProblem:
-    """The island's contacts lo:hi in local form. Its cones are circular: rows are stretched."""
+    """The island's contacts lo:hi in local form. Its cones are circular: rows are stretched.
+    W: another than that of the rows."""
     cone: Cone = CircularCone()
     if isinstance(options.shape, SoftFingerCone):
         cone = SoftFingerCone(1.0)
@@ -328,7 +422,7 @@ def island_problem(
         cone = PolyhedralCone(2) if rows.d == 2 else options.shape
     law = mu[lo:hi] >= 0.0  # joints' rows C = 0 have none, and come last
     return FrictionProblem(
-        rows.W(lo, hi),
+        rows.W(lo, hi) if W is None else W,
         q[lo:hi].reshape(-1),
         mu[lo:hi][law],
         bilateral=rows.d * int((~law).sum()),

@@ -1,0 +1,181 @@
+"""Motors of unlimited force that jam: no impulses give them the speed they are asked for.
+
+A ram that presses a block against a wall contradicts the contacts, whatever its force: there are
+impulses d of contacts and joints, growing with those of the motor, that move nothing (W d = 0) and
+oppose its speed (q.d < 0), Farkas' certificate that the step has no answer. Contacts and joints
+stay as they are; what gives way is the motor's speed, in least squares: the motor stalls.
+
+1. The motors' rows become u + e r = 0 with a compliance e that is small beside the row's own
+   response: impulses are bounded, and the problem always has an answer.
+2. The same again around the impulses c that were found, u + e (r - c) = 0, as the proximal point
+   method does: they grow in each round. If the speed can be reached, what is lacking shrinks by the
+   factor e / (e + response of all that the motor moves). If it cannot, nothing moves differently:
+   what is lacking stays. Once impulses are vast beside all that weight and friction ask for, their
+   direction is the certificate: W r = u - q is nothing beside r.
+   Without friction the answer is unique, and this proves that there is none with friction either.
+   With it a motor may be held by friction alone while other answers exist: such a lock is taken
+   where nothing else is found.
+3. Motors that lack speed are asked for the speed that they had in 2. This step has an answer, with
+   bounded impulses, and the books of its energy close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from drystone.constraints.rows import Rows
+from drystone.model import Model
+from drystone.problems.delassus import BlockMatrix
+from drystone.types import Bools, Floats, Ints
+
+YIELD = 1e-4  # compliance of a motor that may stall, of its row's own response
+ROUNDS = 6  # of growing impulses
+VAST = 1e3  # impulses beside those that the free velocities ask for, times 1 + mu: a certificate
+STAYS = 1e-3  # change of what motors lack, of that, from round to round: more force is in vain
+LACKS = 1e-6  # of the greatest free velocity that impulses are to change, unit-free
+MOST = 4  # bodies that are named
+BEARS = 1e-3  # of the greatest growing impulse: a contact that is part of a jam
+
+Names = tuple[str, ...]
+# impulses (n, d) that solve a problem W, q, mu from a guess, to a part of the tolerance; or None
+Attempt = Callable[[BlockMatrix, Floats, Floats, Floats, float], Floats | None]
+
+
+@dataclass(slots=True)
+class Stall:
+    """Motors of an island that stall. r (n, d): impulses of the step in which they do; short (n,):
+    which motors; bears (n,): which blocks grow with their force; locks: friction holds them, where
+    contacts alone would not.
+    """
+
+    r: Floats
+    short: Bools
+    bears: Bools
+    locks: bool
+
+
+@dataclass(slots=True)
+class _Island:
+    """W, q (n, d), mu, unit (n,) of its blocks; drives: those whose first row has a velocity that
+    is prescribed; soft: their compliances, loose: W with them."""
+
+    W: BlockMatrix
+    q: Floats
+    mu: Floats
+    unit: Floats
+    drives: Ints
+    soft: Floats
+    loose: BlockMatrix
+
+
+def stall(
+    W: BlockMatrix,
+    q: Floats,
+    mu: Floats,
+    unit: Floats,
+    drives: Ints,
+    touching: Bools,
+    locks: bool,
+    attempt: Attempt,
+) -> Stall | None:
+    """The step of an island in which its motors give way, or none of them if force helps after all;
+    None if it is not solved.
+
+    q (n, d), mu, unit (n,): of its blocks; drives: those whose first row has a velocity that is
+    prescribed; touching (n,): contacts. locks: also where only friction holds the motors, which may
+    have other answers; else None if they could move without it.
+    """
+    at = W.diagonal[drives], 0, 0
+    soft = YIELD * W.blocks[at]
+    loose = W.with_blocks(W.blocks.copy())
+    loose.blocks[at] += soft
+    island = _Island(W, q, mu, unit, drives, soft, loose)
+    rubs = touching & (mu > 0.0)
+    if not locks and rubs.any():
+        bare = replace(island, mu=np.where(rubs, 0.0, mu))
+        grown = _grow(bare, attempt)
+        if grown is None or not grown[1].any():
+            return None
+    grown = _grow(island, attempt)
+    if grown is None:
+        return None
+    r, short, growth = grown
+    lacks = short != 0.0
+    less = q.copy()
+    less[drives, 0] -= short
+    held = attempt(W, less, mu, r if not lacks.any() else np.zeros_like(r), 1.0)
+    if held is None and not lacks.any():
+        return None
+    size = np.sqrt((growth**2).sum(axis=1)) * unit
+    mine = np.zeros(len(q), bool)
+    mine[drives[lacks]] = True
+    return Stall(r if held is None else held, mine, size > BEARS * size.max(), locks)
+
+
+def _grow(island: _Island, attempt: Attempt) -> tuple[Floats, Floats, Floats] | None:
+    """Rounds of growing impulses: the last r (n, d), what motors lack of their speed (zero where
+    they arrive), and by how much r grew at last; None if nothing is decided."""
+    q, mu, unit, drives, soft = island.q, island.mu, island.unit, island.drives, island.soft
+    asks = np.abs(q) / unit[:, None]
+    law = mu >= 0.0  # gaps ask for nothing
+    asks[law, 0] = np.maximum(-q[law, 0], 0.0) / unit[law]
+    scale = float(asks.max())
+    vast = VAST * (1.0 + float(mu.max())) * scale
+    short, r = np.zeros(drives.size), np.zeros_like(q)
+    centre = r
+    for k in range(ROUNDS):
+        pulled, before, last = q.copy(), r, short
+        pulled[drives, 0] -= soft * centre[drives, 0]
+        found = attempt(island.loose, pulled, mu, before, YIELD)
+        if found is None:
+            return None
+        r, short = found, soft * (centre - found)[drives, 0] / unit[drives]
+        lacks = np.abs(short) > LACKS * scale
+        if not lacks.any():
+            return r, np.zeros_like(short), r - before
+        size = float((np.abs(r[drives, 0]) * unit[drives]).max())
+        if k and size >= vast and np.abs(short - last).max() <= STAYS * np.abs(short).max():
+            return r, np.where(lacks, short * unit[drives], 0.0), r - before
+        centre = r * max(1.0, vast / size) if k == 0 else r
+    return None
+
+
+def told(model: Model, rows: Rows, stalls: dict[int, Stall]) -> tuple[Names, Names]:
+    """Names of the joints whose motors stall, and of the bodies whose motions meet what does not
+    give way; and a sentence on each."""
+    names, sentences = [], []
+    for k, jam in sorted(stalls.items()):
+        first = int(rows.start[k])
+        bears = first + np.flatnonzero(jam.bears)
+        pressed = rows.body[bears[rows.joint[bears] < 0]]
+        for i in first + np.flatnonzero(jam.short):
+            name, what = _driver(model, rows, int(i))
+            if name in names:
+                continue
+            bodies = [model.names[b] for b in np.unique(pressed) if model.names[b] != name]
+            between = f" between {_list(bodies)}" if bodies else ""
+            names.append(name)
+            why = "more force does not move it" if jam.locks else "no force gives it its speed"
+            sentences.append(f"{what} is jammed{between}: {why}")
+    return tuple(names), tuple(sentences)
+
+
+def _driver(model: Model, rows: Rows, i: int) -> tuple[str, str]:
+    """What drives block i: its name, and in words."""
+    if rows.joint[i] >= 0 and rows.blocks is not None and model.joints is not None:
+        uid = rows.blocks.uid[rows.joint[i]]
+        name = model.joints.names[int(np.flatnonzero(model.joints.uid == uid)[0])]
+        return name, f"the motor of joint {name!r}"
+    a, b = rows.body[i]
+    name = model.names[b if rows.moves[a] else a]
+    return name, f"the motion of body {name!r}"
+
+
+def _list(names: list[str]) -> str:
+    said = [repr(name) for name in names[:MOST]]
+    if len(names) > MOST:
+        said.append(f"{len(names) - MOST} more")
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"

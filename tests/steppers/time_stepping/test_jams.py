@@ -1,0 +1,241 @@
+"""What is driven where it cannot go: motors stall, bodies stay where they are, and it is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import drystone as ds
+
+BOTH = pytest.mark.parametrize("planar", [True, False], ids=["planar", "spatial"])
+
+
+class Kit:
+    """Boxes of 0.2 m, in the plane or in space."""
+
+    def __init__(self, planar, friction=0.5, ground=True):
+        self.planar, self.friction = planar, friction
+        self.world = ds.World(planar=planar)
+        if ground:
+            self.world.add_ground(friction=friction)
+
+    def at(self, x, z):
+        return (x, z) if self.planar else (x, 0, z)
+
+    def box(self, name, x, z, a=0.2, b=0.2, **more):
+        shape = ds.Rectangle(a, b) if self.planar else ds.Box(a, a, b)
+        more = {"friction": self.friction} | ({} if "fixed" in more else {"density": 1000}) | more
+        self.world.add_body(shape, name=name, position=self.at(x, z), **more)
+
+    def slide(self, body, way, speed, name="drive", **more):
+        motor = ds.Motor(speed=speed)
+        self.world.add_joint(
+            ds.Slider(body, "world", axis=self.at(*way), motor=motor, name=name, **more)
+        )
+
+
+def ram(planar, speed=2.0, blocks=1, friction=0.5):
+    kit = Kit(planar, friction)
+    kit.box("ram", 0.0, 0.15)
+    for k in range(blocks):
+        kit.box(f"block{k}", 0.25 + 0.2 * k, 0.1)
+    kit.box("wall", 0.3 + 0.2 * blocks + 0.03, 1.0, 0.2, 2.0, fixed=True)
+    kit.slide("ram", (1, 0), speed)
+    return kit.world
+
+
+def hinge(planar, speed=2.0):
+    kit = Kit(planar, ground=False)
+    shape = ds.Rectangle(1.0, 0.1) if planar else ds.Box(1.0, 0.1, 0.1)
+    kit.world.add_body(shape, name="arm", position=kit.at(0.5, 0), density=1000, friction=0.5)
+    kit.box("stop", 0.8, 0.3, fixed=True)
+    joint, axis = (ds.Pin, {}) if planar else (ds.Hinge, {"axis": (0, -1, 0)})
+    motor = ds.Motor(speed=speed)
+    kit.world.add_joint(
+        joint("arm", "world", anchor=kit.at(0, 0), motor=motor, name="drive", **axis)
+    )
+    return kit.world
+
+
+def press(planar, count=3, speed=0.5, motion=False):
+    kit = Kit(planar)
+    for k in range(count):
+        kit.box(f"b{k}", 0.01 * (k % 2), 0.1 + 0.2 * k)
+    top = 0.2 * count + 0.11
+    down = {"motion": ds.ConstantVelocity(velocity=kit.at(0, -speed))} if motion else {}
+    kit.box("head", 0.0, top, 0.4, **down)
+    if not motion:
+        kit.slide("head", (0, -1), speed)
+    return kit.world
+
+
+def stopped(planar, speed=1.0):
+    kit = Kit(planar, ground=False)
+    kit.box("cart", 0.0, 0.0)
+    kit.slide("cart", (1, 0), speed, limits=(-10.0, 0.1))
+    return kit.world
+
+
+def steps(world, count, dt=1 / 240, **options):
+    sim = ds.Simulation(world, ds.TimeStepping(dt=dt, **options))
+    return sim, [sim.step() for _ in range(count)]
+
+
+def possible(sim):
+    """Whether any velocities obey joints, motors and contacts (without friction) of the last step:
+    Farkas' lemma by a linear program, r_n >= 0 with W r = 0 and q.r < 0."""
+    problem = sim.problem()
+    d, n = problem.dim, problem.dim * problem.nc
+    W, q = problem.W.toarray(), problem.q
+    assert W.shape == (q.size, q.size)
+    bounds = [(-1, 1)] * q.size
+    bounds[:n] = [(0, 1) if i % d == 0 else (0, 0) for i in range(n)]
+    scale = np.sqrt(np.maximum(np.diag(W), 1e-30))
+    found = linprog(
+        q / scale, A_eq=W / np.outer(scale, scale), b_eq=np.zeros(q.size), bounds=bounds
+    )
+    assert found.status == 0
+    return found.fun > -1e-6 * np.abs(q / scale).max()
+
+
+CASES = {
+    "ram": (ram, 60, "ram", (0.13, 0.15)),
+    "hinge": (hinge, 60, "arm", None),
+    "press": (press, 30, "head", (0.0, 0.7)),
+    "stop": (stopped, 60, "cart", (0.1, 0.0)),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("case", CASES)
+def test_a_motor_without_a_limit_stalls_where_it_cannot_go(case, planar):
+    make, count, body, place = CASES[case]
+    sim, reports = steps(make(planar), count)
+    jammed = [report.status is ds.Status.JAMMED for report in reports]
+    first = jammed.index(True)
+    assert all(report.ok for report in reports[:first])
+    assert all(jammed[first:]), "for as long as it pushes"
+    assert {report.jammed for report in reports[first:]} == {("drive",)}
+    assert all(
+        "the motor of joint 'drive' is jammed" in report.log[0] for report in reports[first:]
+    )
+    assert np.abs(sim.state.velocity).max() < 1e-6, "all is at rest"
+    assert sim.summary.depth < 2e-6, "and nothing in anything: the turn of a step is of order h^2"
+    if place is not None:
+        x = sim.body(body).position
+        assert x[[0, -1]] == pytest.approx(place, abs=1e-6)
+    assert max(report.joint_error for report in reports) < 1e-9
+    assert all(report.energy.closes for report in reports)
+    assert max(report.iterations for report in reports) < 1000
+    assert "stall" in sim.report.methods
+
+
+@BOTH
+def test_a_linear_program_finds_the_same_steps_impossible(planar):
+    sim = ds.Simulation(ram(planar), ds.TimeStepping())
+    found = set()
+    for _ in range(16):
+        report = sim.step()
+        if report.contacts:
+            found.add(report.status)
+            assert possible(sim) == report.ok
+    assert found == {ds.Status.SOLVED, ds.Status.JAMMED}
+
+
+@BOTH
+@pytest.mark.parametrize(("left", "right"), [(1.0, 1.0), (0.5, 2.0), (2.0, 0.25)])
+def test_two_motors_against_each_other_take_the_mean(planar, left, right):
+    """Least squares of what both lack of their speeds, equal carts: the mean of what they ask."""
+    kit = Kit(planar)
+    for name, x, way, speed in (("a", -0.15, 1, left), ("b", 0.15, -1, right)):
+        kit.box(name, x, 0.12)
+        kit.slide(name, (way, 0), speed, name=f"drives {name}")
+    sim, reports = steps(kit.world, 40)
+    assert sim.report.status is ds.Status.JAMMED
+    assert set(sim.report.jammed) == {"drives a", "drives b"}
+    mean = 0.5 * (left - right)
+    for name in "ab":
+        assert sim.body(name).velocity[0] == pytest.approx(mean, abs=1e-5)
+    assert sim.summary.depth < 1e-8
+    assert all(report.energy.closes for report in reports)
+
+
+@BOTH
+def test_the_other_motors_of_an_island_keep_their_speeds(planar):
+    kit = Kit(planar, ground=False)
+    kit.box("cart", 0.0, 0.0)
+    kit.box("rider", 0.0, 0.3)
+    kit.slide("cart", (1, 0), 1.0, limits=(-1, 0.05))
+    kit.world.add_joint(
+        ds.Slider("rider", "cart", axis=kit.at(1, 0), motor=ds.Motor(speed=-0.5), name="free")
+    )
+    sim, _ = steps(kit.world, 40)
+    assert sim.report.jammed == ("drive",)
+    assert sim.body("cart").velocity[0] == pytest.approx(0.0, abs=1e-6)
+    assert sim.body("rider").velocity[0] == pytest.approx(-0.5, abs=1e-6)
+
+
+@BOTH
+def test_a_heavy_load_is_no_jam(planar):
+    """A motor on a light cart moves one that is 100 times as heavy, against friction."""
+    kit = Kit(planar, friction=0.3)
+    kit.box("cart", 0.0, 0.11, density=100.0)
+    kit.box("load", 0.2, 0.1, density=1e4)
+    kit.slide("cart", (1, 0), 0.5)
+    sim, reports = steps(kit.world, 20)
+    assert all(report.ok for report in reports)
+    assert sim.body("load").velocity[0] == pytest.approx(0.5, rel=1e-5)
+
+
+@BOTH
+def test_a_motion_that_is_prescribed_passes_through_and_throws_nothing(planar):
+    sim, reports = steps(press(planar, motion=True), 40)
+    bad = [report for report in reports if not report.ok]
+    assert bad[0].status is ds.Status.JAMMED
+    assert {report.jammed for report in bad} == {("head",)}
+    assert "the motion of body 'head' is jammed" in bad[0].log[0]
+    for k in range(3):
+        body = sim.body(f"b{k}")
+        assert body.position[-1] == pytest.approx(0.1 + 0.2 * k, abs=1e-6)
+        assert np.abs(body.velocity).max() < 1e-6
+    assert sim.summary.deepest == ("b2", "head"), "what is left of it is counted as depth"
+    assert sim.summary.deep > 0
+    assert max(report.iterations for report in reports) < 1000
+
+
+@pytest.mark.parametrize("options", [
+    {"formulation": "convex"}, {"order": 2},
+    {"joints": "stabilize"}, {"warm_start": False},
+], ids=str)  # fmt: skip
+def test_whatever_the_options(options):
+    sim, _ = steps(ram(False), 24, **options)
+    assert sim.report.status is ds.Status.JAMMED
+    assert sim.report.jammed == ("drive",)
+    assert np.abs(sim.state.velocity).max() < 1e-4
+    assert sim.body("ram").position[0] == pytest.approx(0.13, abs=1e-5)
+    assert sim.summary.depth < 1e-6
+
+
+@BOTH
+def test_runs_say_so_and_recordings_keep_it(planar, tmp_path):
+    world = ram(planar)
+    one, reports = steps(world, 24)
+    many = ds.Simulation(world, ds.TimeStepping(dt=1 / 240))
+    with pytest.warns(ds.StepWarning, match=r"not solved \(jammed: 'drive'\)"):
+        many.run(0.1, record=tmp_path / "jam.h5")
+    assert (one.state.position == many.state.position).all()
+    count = sum(report.status is ds.Status.JAMMED for report in reports)
+    assert many.summary.jammed == many.summary.unsolved == count > 0
+    assert many.summary.stalled == ("drive",)
+    assert one.summary == many.summary
+    assert many.report.jammed == ("drive",)
+    with ds.read_recording(tmp_path / "jam.h5") as kept:
+        assert kept.summary == many.summary
+        last = kept.reports(len(kept.time) - 1)
+        assert (last.status, last.jammed) == (ds.Status.JAMMED, ("drive",))
+    sim = ds.Simulation(world, ds.TimeStepping(on_failure="raise"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ds.StepWarning)
+        with pytest.raises(ds.SimulationError, match="motor of joint 'drive' is jammed between"):
+            sim.run(0.2)
