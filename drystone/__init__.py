@@ -152,7 +152,7 @@ if TYPE_CHECKING:
     from drystone.world import ForceHandle as ForceHandle
     from drystone.world import World as World
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES: dict[str, str] = {
     "Ball": "constraints.joints",

@@ -4,6 +4,9 @@ Hypothesis also draws numbers that it finds in the source of whatever modules ha
 which depends on the order of tests and on the worker; with derandomize=True that is not wanted.
 """
 
+import sys
+
+import pytest
 from hypothesis.internal.conjecture import providers
 
 if hasattr(providers, "is_local_module_file"):  # pinned in pyproject.toml; without it: as before
@@ -25,17 +28,25 @@ SKIPS = (
     "nothing is loaded",
     "needs compiled kernels",
     "Linux on x86-64",  # the sampling profiler
-    "folders have no owners",
+    "POSIX only",  # tests marked posix, on Windows
 )
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items if sys.platform == "win32" else ():
+        for mark in item.iter_markers("posix"):
+            item.add_marker(pytest.mark.skip(reason=f"POSIX only: {mark.args[0]}"))
     asked = config.getoption("markexpr") or ""
     left = [name for name in LONG if name not in asked]
     out = [item for item in items if any(item.get_closest_marker(name) for name in left)]
     if out:
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in out]
+
+
+# coal, another library for distances, has no wheel for Windows
+COAL = ("fallback", "polyhedra", "smooth")
+collect_ignore = [f"geometry/test_narrow_{name}.py" for name in COAL if sys.platform == "win32"]
 
 
 def skipped(config):

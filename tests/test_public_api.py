@@ -2,13 +2,17 @@
 
 import ast
 import inspect
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import drystone as ds
 
-API = Path(__file__).parents[1] / "docs" / "api.md"
+ROOT = Path(__file__).parents[1]
+API = ROOT / "docs" / "api.md"
 
 
 @pytest.mark.parametrize("name", ds.__all__)
@@ -52,7 +56,42 @@ def test_options_are_keyword_only():
         assert solver(tol=1e-6).tol == 1e-6
 
 
-def test_version_is_the_one_installed():
-    from importlib.metadata import version
+def test_one_version_everywhere():
+    """The package says it; the metadata is made of that, the citation and the changes repeat it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert settings["project"]["dynamic"] == ["version"]
+    assert settings["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "drystone.__version__"}
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == ds.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+) \((.*)\)$", changes, re.M)
+    assert newest[1] == ds.__version__
+    assert newest[2] == str(citation["date-released"])
 
-    assert ds.__version__ == version("drystone")
+
+def test_tools_have_one_version():
+    """Hooks before a commit and the settings of CI use what pyproject pins."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    pinned = settings["project"]["optional-dependencies"]["dev"]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    asked = [
+        tool
+        for repository in hooks["repos"]
+        for hook in repository["hooks"]
+        for tool in hook.get("additional_dependencies", ())
+    ]
+    assert len(asked) == 3
+    assert set(asked) <= set(pinned)
+
+
+def test_ci_runs_what_is_promised():
+    """Every version of Python and every system that the metadata names."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    work = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    matrix = work["jobs"]["test"]["strategy"]["matrix"]
+    named = [c.rpartition(" :: ")[2] for c in settings["project"]["classifiers"]]
+    assert [v for v in named if re.fullmatch(r"3\.\d+", v)] == matrix["python"]
+    systems = {"MacOS": "macos", "Windows": "windows", "Linux": "ubuntu"}
+    assert {s.partition("-")[0] for s in matrix["os"]} == {
+        systems[n] for n in named if n in systems
+    }

@@ -1,5 +1,6 @@
 """Skips are counted by reason, and one for a reason that nobody stated fails the run."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,7 @@ def test_a_run_fails_by_a_skip_without_a_known_reason(tmp_path, reason, code):
     )
     command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*command, "--rootdir", str(tmp_path), "-c", "/dev/null", str(tmp_path)],
+        [*command, "--rootdir", str(tmp_path), "-c", os.devnull, str(tmp_path)],
         capture_output=True,
         text=True,
         cwd=ROOT,

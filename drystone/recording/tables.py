@@ -65,7 +65,7 @@ def write_csv(rec: Any, path: Path, what: str, frame: Any = None) -> int:
     """Write a table as CSV, numbers to the last bit; returns the number of rows. Texts that a
     spreadsheet would take for formulas have an apostrophe before them."""
     count = 0
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         head = False
         for k in chosen(rec, frame):

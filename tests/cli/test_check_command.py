@@ -1,6 +1,7 @@
 """``drystone check``, ``drystone schema``, ``drystone scenes --write``, and files for ``run``."""
 
 import json
+import os
 import signal
 
 import pytest
@@ -46,7 +47,7 @@ def test_one_scene_with_settings_as_json(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["scenes", "--write", "/dev/null/x"], "--write"),
+        (["scenes", "--write", f"{os.devnull}/x"], "--write"),
         (["scenes", "--write", ".", "--set", "n=3"], "of which scene"),
         (["scenes", "arch", "--set", "n=3"], "--write DIR"),
         (["scenes", "arch", "--write", ".", "--format", "yml"], "did you mean 'yaml'"),
@@ -56,12 +57,12 @@ def test_one_scene_with_settings_as_json(tmp_path):
         (["run", "rolling-ball", "--method", "penalti"], "did you mean 'penalty'"),
         (["run", "bricks", "--cone", "8"], "event-driven has no such option"),
         (["run", "rolling-ball", "--record", "x.txt"], "--record x.txt"),
-        (["run", "rolling-ball", "--record", "/dev/null/x.h5"], "--record"),
+        (["run", "rolling-ball", "--record", f"{os.devnull}/x.h5"], "--record"),
         (["check", "none.yaml"], "No such file"),
         (["check", "x.gif"], "expected a name ending in"),
         (["check", "none.hdf5"], "none.hdf5"),
         (["check", "none.h5"], "none.h5"),
-        (["schema", "-o", "/dev/null/x"], "--output"),
+        (["schema", "-o", f"{os.devnull}/x"], "--output"),
     ],
 )
 def test_mistakes_end_with_one_line_and_code_2(arguments, words, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 import pytest
 from typer.testing import CliRunner
@@ -68,7 +69,7 @@ def test_a_method_that_fails_is_said_below_the_table():
         (["rolling-ball", "--with", "own", "--reference", "x"], "reference = 'x'"),
         (["rolling-ball", "--limit", "0"], "--limit 0"),
         (["rolling-ball", "--duration", "0"], "--duration 0"),
-        (["rolling-ball", "-o", "/dev/null/x"], "--output /dev/null"),
+        (["rolling-ball", "-o", f"{os.devnull}/x"], f"--output {os.devnull}"),
         (["run.h5"], "is a recording"),
         (["rolling-ball", "--set", "mu"], "KEY=VALUE"),
     ],

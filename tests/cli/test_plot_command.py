@@ -1,6 +1,7 @@
 """``drystone plot``: what it writes, and how it refuses."""
 
 import json
+import os
 
 import pytest
 from typer.testing import CliRunner
@@ -58,7 +59,7 @@ def test_methods_and_settings_reach_the_run(tmp_path, monkeypatch):
         (["rolling-bal"], "did you mean 'rolling-ball'?"),
         (["rolling-ball", "--what", "enrgy"], "did you mean 'energy'?"),
         (["rolling-ball", "-o", "x.gif"], "x.gif: expected a name ending in .png, .svg, .pdf"),
-        (["rolling-ball", "-o", "/dev/null/x.png"], "--output /dev/null"),
+        (["rolling-ball", "-o", f"{os.devnull}/x.png"], f"--output {os.devnull}"),
         (["rolling-ball", "--duration", "-1"], "--duration -1"),
         (["rolling-ball", "--method", "penalti"], "did you mean 'penalty'?"),
         (["rolling-ball", "--set", "sped=1"], "did you mean 'speed'?"),

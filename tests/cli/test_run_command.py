@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import signal
 
 import pytest
@@ -82,8 +83,8 @@ def test_options_reach_the_method():
         (["rolling-ball", "--dt", "0"], "dt = 0.0"),
         (["rolling-ball", "--duration", "-1"], "--duration -1"),
         (["rolling-ball", "--picture", "x.gif"], ".png"),
-        (["rolling-ball", "--picture", "/dev/null/x.png"], "--picture /dev/null"),
-        (["rolling-ball", "--plots", "/dev/null"], "--plots /dev/null"),
+        (["rolling-ball", "--picture", f"{os.devnull}/x.png"], f"--picture {os.devnull}"),
+        (["rolling-ball", "--plots", os.devnull], f"--plots {os.devnull}"),
     ],
 )
 def test_mistakes_end_with_one_line_and_code_2(arguments, words):

@@ -14,6 +14,7 @@ def _heed():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.posix("signals")
 def test_it_serves_until_it_is_interrupted():
     pytest.importorskip("viser", reason="viser is not installed: drystone[view]")
     asked = [*COMMAND, "double-action-jack", "--no-browser", "--port", "0"]

@@ -119,6 +119,7 @@ def test_an_edit_starts_fresh_folders_for_what_it_touches(tmp_path):
     assert not set(sets) & set(jit)
 
 
+@pytest.mark.posix("folders that are read-only")
 def test_install_folder_that_cannot_be_written_to(tmp_path):
     """The package is copied and made read-only; nothing is added to it either way."""
     copy = tmp_path / "site"
@@ -139,6 +140,7 @@ def test_install_folder_that_cannot_be_written_to(tmp_path):
             path.chmod(0o755)
 
 
+@pytest.mark.posix("HOME, /dev/null")
 def test_home_that_cannot_be_written_to(tmp_path):
     """/dev/null is a file, so no folder can be made below it, whoever runs the test."""
     done = run(USE, HOME="/dev/null", TMPDIR=tmp_path)
@@ -157,7 +159,7 @@ def test_a_user_without_any_home(monkeypatch, tmp_path):
     assert _jit._cache_root().parent == tmp_path
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
+@pytest.mark.posix("owners of folders")
 def test_a_shared_folder_that_others_can_write_to_is_not_trusted(monkeypatch, tmp_path):
     """Cached kernels are code: a guessable folder in /tmp may have been planted."""
     monkeypatch.setattr(_jit, "_chosen_root", lambda: None)

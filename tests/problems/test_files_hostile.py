@@ -84,6 +84,7 @@ def test_the_line_is_counted(tmp_path):
     assert "line 3, word 10: M[3] is '?'" in caught(path)
 
 
+@pytest.mark.posix("named pipes")
 def test_things_that_are_not_files(tmp_path):
     assert "No such file" in caught(tmp_path / "missing.dat")
     assert "is a folder" in caught(tmp_path)

@@ -1,7 +1,6 @@
 """Files that are no recordings, or not any more; disks that are full; edits while recording."""
 
 import json
-import resource
 import subprocess
 import sys
 
@@ -69,7 +68,7 @@ def test_a_later_version(tmp_path, recorded):
 
 def test_places_that_cannot_be_written(tmp_path):
     sim = ds.Simulation(world())
-    with pytest.raises(ds.RecordingError, match="cannot be written: No such file or directory"):
+    with pytest.raises(ds.RecordingError, match="cannot be written"):
         sim.run(0.1, record=tmp_path / "nowhere" / "a.h5")
     with pytest.raises(ds.RecordingError, match="cannot be written"):
         sim.run(0.1, record=tmp_path)
@@ -96,6 +95,7 @@ print(reached > 0.01, sim.time > reached)
 """
 
 
+@pytest.mark.posix("limits of resources")
 def test_a_full_disk(tmp_path):
     path = tmp_path / "a.h5"
     args = [sys.executable, "-c", FULL, str(path)]
@@ -106,7 +106,6 @@ def test_a_full_disk(tmp_path):
     with ds.read_recording(path) as rec:
         assert len(rec) > 1
         assert np.isfinite(rec.position).all()
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 12_000_000
 
 
 def test_edits_end_a_recording(tmp_path):

@@ -1,6 +1,5 @@
 """Killed at any moment: the file opens, and the run goes on to the bits it would have had."""
 
-import signal
 import subprocess
 import sys
 import time
@@ -42,7 +41,7 @@ def killed_after(path, name, steps, seconds, there=True):
         try:
             worker.wait(seconds)
         except subprocess.TimeoutExpired:
-            worker.send_signal(signal.SIGKILL)
+            worker.kill()
             return True
         return False
     finally:

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -92,6 +91,7 @@ def test_a_file_that_is_being_recorded_is_not_touched(runner):
     assert sorted(item.name for item in path.parent.iterdir()) == ["a.h5"]
 
 
+@pytest.mark.posix("names of open files")
 def test_nor_under_another_name(runner):
     process, path = runner
     other, link, hard = (path.with_name(name) for name in ("moved.h5", "link.h5", "hard.h5"))
@@ -110,7 +110,7 @@ def test_nor_under_another_name(runner):
 
 def test_a_lock_ends_with_its_process(runner):
     process, path = runner
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.wait()
     left = {item.name for item in path.parent.iterdir()}
     assert ".a.h5.lock" in left
@@ -121,6 +121,7 @@ def test_a_lock_ends_with_its_process(runner):
     assert {item.name for item in path.parent.iterdir()} == {"a.h5", ".b.h5.99999999.part"}
 
 
+@pytest.mark.posix("fork")
 def test_a_forked_process_has_no_part_in_it(tmp_path):
     path = tmp_path / "a.h5"
     lock = Lock(path)
@@ -146,6 +147,7 @@ def test_twice_in_one_process(tmp_path):
     recorded(path)
 
 
+@pytest.mark.posix("locks that readers pass")
 def test_a_file_that_another_program_has_open(tmp_path):
     path = recorded(tmp_path / "a.h5")
     with h5py.File(path), pytest.raises(ds.RecordingError, match="is open in"):
@@ -153,6 +155,7 @@ def test_a_file_that_another_program_has_open(tmp_path):
     ds.resume(path, until=0.2)
 
 
+@pytest.mark.posix("flock")
 def test_where_there_are_no_locks_it_is_said(tmp_path, monkeypatch):
     def none(file, how):
         raise OSError(locks.errno.ENOLCK, "No locks available")
@@ -190,6 +193,7 @@ def special(folder):
     return {"named pipe": pipe, "socket": unix, "device": "/dev/zero", "folder": folder}
 
 
+@pytest.mark.posix("named pipes, devices")
 @pytest.mark.parametrize("ending", [".h5", ".hdf5", ".yaml", ".json", ".dat", ".npz"])
 def test_what_is_no_file_is_refused_at_once(tmp_path, ending):
     for word, place in special(tmp_path).items():
@@ -239,6 +243,7 @@ main()
 """
 
 
+@pytest.mark.posix("limits of resources")
 def test_a_full_disk_ends_a_command_with_what_was_kept(tmp_path):
     path = tmp_path / "a.h5"
     words = ["run", "spheres", "--set", "n=60", "--duration", "30", "--record", str(path)]
