@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -124,6 +124,11 @@ def joint_extra_rows(
     )
     kind, body = joints.action_kind, joints.coordinate_body[at]
     return ActionRows(joints.coordinate_joint[at], at, kind, body, J, bias, soft, lower, upper)
+
+
+def kick_rows(rows: ActionRows, part: float) -> ActionRows:
+    """Rows of a step whose forces act for this part of its length."""
+    return replace(rows, soft=rows.soft / part, lower=rows.lower * part, upper=rows.upper * part)
 
 
 def half_kick_rows(

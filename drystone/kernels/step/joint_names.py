@@ -24,7 +24,8 @@ BEST = 0  # [m or rad] least opening of a round
 OPENING = 1  # [m or rad] of joints at the end of the step
 SOFTENING = 2  # [J] that M + S in the place of M added
 BEFORE = 3  # residual before the last refinement
-REALS = 4
+AHEAD = 4  # [s] of velocities, after a step that was divided
+REALS = 5
 
 # values of j.count[STAGE]
 START, END, SETTLE = 0, 1, 2

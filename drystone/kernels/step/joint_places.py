@@ -28,6 +28,8 @@ def enter_spatial(s, scan, j):
 
 @stage
 def _enter(s, j):
+    if j.real[its.AHEAD] != 0.0:  # forces act for less than the step
+        return the.PYTHON
     _gaps(j, s.position)
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)

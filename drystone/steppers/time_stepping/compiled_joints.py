@@ -129,10 +129,12 @@ class CompiledJoints(Compiled):
         return out
 
     def _hold(self, buffers: JointBuffers) -> None:
-        """Have one array of coordinates, which the loop and Python change."""
+        """Have one array of coordinates, which the loop and Python change; what is divided in
+        Python leaves velocities ahead, for the step after it."""
         if self.jointed.turns is not None:
             buffers.j.turns[:] = self.jointed.turns
         self.jointed.turns = buffers.j.turns
+        buffers.j.real[its.AHEAD] = self.jointed.ahead
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h."""

@@ -18,6 +18,7 @@ from drystone.constraints.joints.rows import (
     half_kick_rows,
     joint_extra_rows,
     joint_rows,
+    kick_rows,
 )
 from drystone.constraints.rows import Rows
 from drystone.errors import SimulationError
@@ -46,7 +47,10 @@ class Jointed:
     turns (nq,): values of the free coordinates after the last step, by which angles are counted
     beyond a turn; opened: the last step left joints open and is to be tried again in halves;
     wrench: force and torque that the joints `held` bore in the last step; lost: uids of joints
-    that broke.
+    that broke; behind: how far velocities are behind the positions [s], half of the last step or of
+    the last part of one that was divided; ahead: by how much less than half a whole step that is,
+    after the last one; start: how often this step is divided before it is tried, wanted: how often
+    the next is to be.
     """
 
     def __init__(self, options: TimeStepping, least: LeastNorm) -> None:
@@ -61,6 +65,8 @@ class Jointed:
         self._work: Work | None = None
         self.thinned: Thinned | None = None
         self.opened, self._again, self._before = False, False, np.inf
+        self.behind, self.ahead = 0.0, 0.0
+        self.start, self.wanted = 0, 0
 
     def adopt(self, model: Model) -> Model:
         """Go on with an edited model; returns it without the joints that are broken."""
@@ -77,12 +83,14 @@ class Jointed:
 
     def snapshot(self) -> Snapshot:
         solver = within("projection", self.projection.solver.snapshot())
-        return solver | {"turns": self.turns, "lost": self.lost}
+        known = {"lost": self.lost, "ahead": self.ahead, "start": self.start}
+        return solver | known | {"turns": self.turns}
 
     def restore(self, known: Snapshot) -> None:
         """After ``adopt`` of the model without the joints that are lost."""
         self.projection.solver.restore(part_of(known, "projection"))
-        self.turns = known.get("turns")
+        self.turns, self.ahead = known.get("turns"), float(known.get("ahead", 0.0))
+        self.start = int(known.get("start", 0))
         self.held = self.wrench = None
 
     def blocks(self, work: Work) -> JointBlocks | None:
@@ -96,7 +104,7 @@ class Jointed:
         d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
         stabilize = work.drifts and self.options.joints in ("exact", "stabilize")
         acts = joint_extra_rows(work.model, work.state, work.h, q)
-        if acts is not None and work.kick != work.h:
+        if acts is not None and self.options.order == 2:
             acts = half_kick_rows(joints, acts, q, work.v0, work.h, work.drifts)
         elif acts is not None:
             keep_springs(
@@ -104,6 +112,8 @@ class Jointed:
                 q.value, acts.body, acts.J, work.v0, work.model.inverse_mass,
                 work.inverse_inertia, acts.bias, acts.soft,
             )  # fmt: skip
+            if work.kick != work.h:
+                acts = kick_rows(acts, work.kick / work.h)
         return joint_blocks(work.model, work.state, work.h, d, q, stabilize, acts)
 
     def solve(

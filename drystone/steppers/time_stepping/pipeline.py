@@ -43,6 +43,7 @@ OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 # of the kinetic energy, that joints may make or lose in a step; halvings to avoid it
 GAIN, GAINING = 0.001, 5
+GROWTH = 8.0  # of that energy, from steps to steps twice as long, where motion is smooth
 
 
 class Stepper(Readout):
@@ -83,47 +84,68 @@ class Stepper(Readout):
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h; halved and tried again where the caller asked for it."""
-        return self._attempt(state, h, 0)
+        jointed = self.jointed
+        jointed.behind = 0.5 * h - jointed.ahead
+        jointed.wanted = 0
+        out = self._attempt(state, h, 0)
+        jointed.ahead, jointed.start = 0.5 * h - jointed.behind, jointed.wanted
+        return out
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
         memory = self._memory()
         self.jointed.attempt(level)
-        after, report = self._advance(state, h)
-        # joints that are left open, or did work where they should not: a shorter step helps
-        again = self.jointed.opened or self._gained(report, level)
-        if not again and not report.ok and self.options.on_failure != "report":
-            again = self.options.on_failure == "retry" and level < self.options.retries
+        if level >= self.jointed.start:
+            after, report = self._advance(state, h)
+            gain = self._gain(report)
+            # joints that are left open, or did work where they should not: a shorter step helps
+            again = self.jointed.opened or (gain > 1.0 and level < self._halvings)
+            if not again and not report.ok and self.options.on_failure != "report":
+                again = self.options.on_failure == "retry" and level < self.options.retries
+                if not again:
+                    raise SimulationError(self._failure(report), self.problem(), report)
             if not again:
-                raise SimulationError(self._failure(report), self.problem(), report)
-        if not again:
-            return after, self._taken_back(after, report, level)
-        self._recall(memory)
+                self._want(level, gain)
+                return after, self._taken_back(after, report, level)
+            self._recall(memory)
         middle, first = self._attempt(state, 0.5 * h, level + 1)
         after, second = self._attempt(middle, 0.5 * h, level + 1)
         return after, ledger.joined(first, second)
 
-    def _gained(self, report: StepReport, level: int) -> bool:
-        """Whether joints made or lost energy in this step: links that turn far in it, as in a
-        whip's crack, meet conditions at its end that its middle would not."""
-        if self.jointed.joints is None:  # asking for rows may store them
-            return False
-        if level >= min(GAINING, self.options.most_halvings):
-            return False
+    @property
+    def _halvings(self) -> int:
+        return min(GAINING, self.options.most_halvings)
+
+    def _want(self, level: int, gain: float) -> None:
+        """How often the next step is to be divided: as this one, unless parts so much longer would
+        do. Steps that change their length at every other turn drift in energy."""
+        while level > 0 and gain <= 1.0 / GROWTH:
+            level, gain = level - 1, gain * GROWTH
+        self.jointed.wanted = max(self.jointed.wanted, min(level, self._halvings))
+
+    def _gain(self, report: StepReport) -> float:
+        """Energy that joints made or lost in this step, of what they may: links that turn far in
+        it, as in a whip's crack, meet conditions at its end that its middle would not."""
+        if self.jointed.joints is None or not self._halvings:  # asking for rows may store them
+            return 0.0
         rows, solved, work = self.rows, self.solved, self.work
         if rows is None or rows.blocks is None or solved is None or not work:
-            return False
+            return 0.0
         tied = (rows.joint >= 0) & (rows.blocks.action[rows.joint] < 0)
-        mean = rows.velocities(0.5 * (work.v0 + solved.v))[tied]
+        # v0 fits the rows of the middle of the last step, v those of this one's: in parts of
+        # unequal length it is so weighted a mean that fits those between them
+        late = 0.5 if self.options.order == 2 else 1.0 - 0.5 * work.h / work.kick
+        mean = rows.velocities((1.0 - late) * work.v0 + late * solved.v)[tied]
         made = float((solved.r[tied] * mean).sum())
         model = self.model
         weight = float(model.mass.sum()) * float((model.gravity**2).sum())
         pushed = (work.force[:, : model.dim] ** 2).sum(axis=1) @ model.inverse_mass
         still = 0.5 * work.h**2 * (weight + float(pushed))  # what a step of gravity and loads gives
-        if abs(made) <= GAIN * max(report.energy.kinetic, work.energy[0], still):
-            return False
-        kick = np.zeros_like(work.v0)  # and what motors and contacts give, that joints answer
-        rows.push(np.where(tied[:, None], 0.0, solved.r), kick)
-        return abs(made) > GAIN * (still + kinetic(model, work.inertia, kick))
+        most = max(report.energy.kinetic, work.energy[0], still)
+        if abs(made) > GAIN * most:  # and what motors and contacts give, that joints answer
+            kick = np.zeros_like(work.v0)
+            rows.push(np.where(tied[:, None], 0.0, solved.r), kick)
+            most = max(most, still + kinetic(model, work.inertia, kick))
+        return abs(made) / (GAIN * most) if made != 0.0 else 0.0
 
     def _taken_back(self, after: State, report: StepReport, level: int) -> StepReport:
         """The report of a step that is as short as steps get; energy that its joints still made is
@@ -131,8 +153,8 @@ class Stepper(Readout):
         joints = self.jointed.joints
         if joints is None:
             return report
-        book, most = report.energy, min(GAINING, self.options.most_halvings)
-        made = book.change - book.loads - book.driving  # contacts only lose
+        book, most = report.energy, self._halvings
+        made = book.change - book.loads - book.driving + self._late()  # contacts only lose
         if most == 0 or level < most or not made > GAIN * book.kinetic:
             return report
         held = np.zeros(self.model.nb, bool)
@@ -149,16 +171,26 @@ class Stepper(Readout):
         )  # fmt: skip
         return replace(report, energy=book)
 
+    def _late(self) -> float:
+        """Energy [J] that gravity gives to velocities, which are late, once they are not, less
+        that at the start of the step: parts of other lengths are late by other times."""
+        model, work, solved = self.model, self.work, self.solved
+        if self.options.order == 2 or work is None or solved is None:
+            return 0.0
+        late = 0.5 * work.h * solved.v - (work.kick - 0.5 * work.h) * work.v0
+        weight = np.where(self.dynamic, model.mass, 0.0)
+        return float(weight @ (late[:, : model.dim] @ model.gravity))
+
     def _memory(self) -> Any:
         """What a step leaves for the next one."""
         jointed = self.jointed
-        joints = self.model, jointed.joints, jointed.lost, jointed.turns
+        joints = self.model, jointed.joints, jointed.lost, jointed.turns, jointed.behind
         return self.warm.copy(), self.sleepers.copy(), joints, self.least.known
 
     def _recall(self, memory: Any) -> None:
         jointed = self.jointed
         self.warm, self.sleepers, joints, self.least.known = memory
-        self.model, jointed.joints, jointed.lost, jointed.turns = joints
+        self.model, jointed.joints, jointed.lost, jointed.turns, jointed.behind = joints
 
     def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
@@ -201,7 +233,12 @@ class Stepper(Readout):
         )
 
     def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
-        work = self.work = Work(self.model, state, h, self.options.rotation == "explicit")
+        if self.jointed.joints is None:
+            self.jointed.behind = 0.5 * h
+        # velocities lie half a step behind the positions, whatever the length of that step was:
+        # forces lead them from the middle of the last step to that of this one
+        kick = self.jointed.behind + 0.5 * h
+        work = self.work = Work(self.model, state, h, self.options.rotation == "explicit", kick)
         work.stage("forces")
         found = self._contacts(work)
         work.stage("contacts")
@@ -220,7 +257,8 @@ class Stepper(Readout):
             work.springs = tuple(stored_by_joints(held, s, now.value) for s in (state, after))
         if gone:
             self.model = replace(self.model, joints=self.jointed.joints)
-        self.warm.keep(self.model, rows, solved, h)
+        self.warm.keep(self.model, rows, solved, work.kick)
+        self.jointed.behind = 0.5 * h
         asleep = self.sleepers.judge(work, rows, after.velocity, self.sizes, h)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
@@ -305,7 +343,7 @@ class Stepper(Readout):
         if self.options.restitution == "none" or rows.nc == 0:
             return Impact(work.v0, np.zeros_like(work.v0), 0, [])
         gravity = float(np.linalg.norm(self.model.gravity))
-        half = 0.5 * (work.v_free - work.v0)
+        half = self.jointed.behind / work.kick * (work.v_free - work.v0)
         hits = collide(rows, work.v0, half, h, gravity, self.size, self.bouncer)
         if hits.collisions:
             work.begin(hits.v - half)
@@ -330,7 +368,7 @@ class Stepper(Readout):
         rest = h * float(np.sqrt((self.model.gravity**2).sum()))
         guess = near
         if near is None and self.options.warm_start:
-            guess = self.warm.guess(rows, at, h)
+            guess = self.warm.guess(rows, at, work.kick)
 
         def once(bias: Floats, guess: Floats | None) -> Solved:
             args = (at, self.warm, self.solver, rest)

@@ -76,7 +76,7 @@ class SecondOrder(Stepper):
             after = State(state.time, *place, solved.v.copy())
         if held is not None and now is not None:
             work.springs = tuple(stored_by_joints(held, s, now.value) for s in (state, after))
-        self.warm.keep(self.model, rows, solved, h)
+        self.warm.keep(self.model, rows, solved, work.kick)
         work.stage("drift")
         report = ledger.report(work, rows, solved, hits, found, after, h, self.options)
         solved.r = self.jointed.spread(solved.r)
