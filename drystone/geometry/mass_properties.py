@@ -85,11 +85,6 @@ def rotated_inertia(inertia: Floats, turn: Floats) -> Floats:
     return 0.5 * (out + out.T)
 
 
-def inertia_at_centre(inertia: Any, mass: float, centre: Floats, about: Floats) -> Any:
-    """Inertia about the centre of mass, from one about another point `about` (dim,)."""
-    return inertia - parallel_axis(mass, np.asarray(about) - np.asarray(centre))
-
-
 def inertia_matrix(second: Floats) -> Floats:
     """Inertia (3, 3) of the second moments (3, 3) integral of x x'."""
     xx, yy, zz = np.diagonal(second)

@@ -23,8 +23,6 @@ from drystone.scene_files.repeated import copies, turned
 from drystone.scene_files.text import Place
 from drystone.world import World
 
-Path_ = tuple[Any, ...]
-
 
 class Builder:
     """Builds the world of one document. name: of the file; place: where its values stand."""

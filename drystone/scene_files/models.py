@@ -127,7 +127,6 @@ TYPES: dict[str, Any] = {  # by field; others follow from the class
     "times": Numbers, "positions": Points, "orientations": list[Number] | list[Quaternion],
     "ratios": Pair, "covering": Numbers,
 }  # fmt: skip
-_SIZES = {"a": Positive, "b": Positive, "c": Positive}
 
 
 def made(name: str, about: str, values: dict[str, Any], base: Any = Entry) -> Any:

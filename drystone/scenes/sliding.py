@@ -9,8 +9,6 @@ from drystone.geometry.shapes import Box, Cylinder, Rectangle, Sphere
 from drystone.scenes.base import Plan, not_negative, positive, within
 from drystone.world import World
 
-ROOT_HALF = math.sqrt(0.5)
-
 
 def incline(
     *,

@@ -193,10 +193,6 @@ def finer(solution: Solution, tol: float) -> float | None:
     return max(0.1 * min(residual, tol) / beyond, LEAST)
 
 
-def is_friction(problem: Problem) -> bool:
-    return isinstance(problem, FrictionProblem | GlobalFrictionProblem)
-
-
 def initial(problem: Problem, start: Start) -> Floats:
     """A fresh copy of the starting value, or zeros."""
     return np.zeros(problem.size) if start.value is None else start.value.copy()

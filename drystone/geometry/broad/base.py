@@ -29,11 +29,6 @@ class BroadPhase(Protocol):
         ...
 
 
-def pairs_of(keys: Ints) -> Ints:
-    """Pairs (np, 2), i < j, in lexicographic order, from their numbers i << 32 | j."""
-    return np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1)
-
-
 def grown(array: Ints, room: int) -> Ints:
     """An array of at least this length that begins with the same numbers."""
     if array.size >= room:

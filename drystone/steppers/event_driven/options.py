@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from drystone.steppers.event_driven.stepper import EventStepper
 
 INTEGRATORS = ("dop853", "rk45", "adams")
-ORDERS = ("simultaneous", "propagation")
 POSITIVE = (
     "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed", "storm_step",
     "max_depth",
