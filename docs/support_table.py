@@ -1,6 +1,7 @@
-"""The table method x problem of ``choosing_a_solver.md``, asked of the code.
+"""Tables of the documentation that are made from the code: which solver takes which problem
+(``choosing_a_solver.md``), solvers (``api.md``), export formats (``sharing.md``).
 
-``python docs/support_table.py`` rewrites the table in the page; a test compares the two.
+``python docs/support_table.py`` rewrites them in the pages; a test compares the two.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.solvers.registry import METHODS, by_name
+from drystone.view.formats import FORMATS
 
 PAGE = Path(__file__).with_name("choosing_a_solver.md")
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
@@ -85,7 +87,7 @@ def support() -> dict[str, dict[str, bool]]:
             kind: any(by_name(name).refuses(problem) is None for problem in problems)  # type: ignore[arg-type]
             for kind, problems in kinds.items()
         }
-        for name in METHODS
+        for name in METHODS.ours
     }
 
 
@@ -99,6 +101,39 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def solver_table() -> str:
+    """Classes with their names and what they do."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for entry in METHODS.ours.values():
+        rows.setdefault((entry.class_name, entry.about), []).append(f"`{entry.name}`")
+    lines = ["| class | name | method |", "|---|---|---|"]
+    return "\n".join(
+        [
+            *lines,
+            *(
+                f"| `{kind}` | {', '.join(names)} | {about} |"
+                for (kind, about), names in rows.items()
+            ),
+        ]
+    )
+
+
+def format_table() -> str:
+    """Export formats."""
+    lines = ["| format | what it is | options of the command | needs |", "|---|---|---|---|"]
+    for entry in FORMATS.ours.values():
+        options = ", ".join(f"`--{name}`" for name in entry.options)
+        lines.append(f"| `{entry.name}` | {entry.about} | {options} | {entry.needs or 'nothing'} |")
+    return "\n".join(lines)
+
+
+TABLES = {
+    "choosing_a_solver.md": table,
+    "api.md": solver_table,
+    "sharing.md": format_table,
+}
+
+
 def page_with(text: str, new: str) -> str:
     """The page with the table between its marks replaced."""
     before, rest = text.split(BEGIN)
@@ -107,4 +142,6 @@ def page_with(text: str, new: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page_with(PAGE.read_text(), table()))
+    for name, made in TABLES.items():
+        page = PAGE.with_name(name)
+        page.write_text(page_with(page.read_text(), made()))

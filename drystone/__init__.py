@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from drystone.solvers.table import OURS as _SOLVERS
+
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
@@ -116,6 +118,8 @@ if TYPE_CHECKING:
     from drystone.solvers.admm import ADMM as ADMM
     from drystone.solvers.apgd import APGD as APGD
     from drystone.solvers.auto import Auto as Auto
+    from drystone.solvers.base import Answer as Answer
+    from drystone.solvers.base import Solver as Solver
     from drystone.solvers.dantzig import Dantzig as Dantzig
     from drystone.solvers.enumerative import Enumerative as Enumerative
     from drystone.solvers.interior_point import InteriorPoint as InteriorPoint
@@ -128,6 +132,7 @@ if TYPE_CHECKING:
     from drystone.solvers.qp import QP as QP
     from drystone.solvers.qp_signs import QPSigns as QPSigns
     from drystone.solvers.ramp import Ramp as Ramp
+    from drystone.solvers.registry import register_solver as register_solver
     from drystone.solvers.solve import solve as solve
     from drystone.steppers.base import Conditions as Conditions
     from drystone.steppers.base import EnergyLedger as EnergyLedger
@@ -148,6 +153,8 @@ if TYPE_CHECKING:
     from drystone.types import Status as Status
     from drystone.view.export import export as export
     from drystone.view.export_html import embed as embed
+    from drystone.view.formats import ExportFormat as ExportFormat
+    from drystone.view.formats import register_exporter as register_exporter
     from drystone.world import BodyHandle as BodyHandle
     from drystone.world import ForceHandle as ForceHandle
     from drystone.world import World as World
@@ -194,6 +201,8 @@ _HOMES: dict[str, str] = {
     "Conditions": "steppers.base",
     "plot": "plots.figures",
     "export": "view.export",
+    "ExportFormat": "view.formats",
+    "register_exporter": "view.formats",
     "embed": "view.export_html",
     "compare": "comparison.compare",
     "Comparison": "comparison.compare",
@@ -281,21 +290,10 @@ _HOMES: dict[str, str] = {
     "Solution": "types",
     "Status": "types",
     "solve": "solvers.solve",
-    "Auto": "solvers.auto",
-    "Lemke": "solvers.lemke",
-    "Dantzig": "solvers.dantzig",
-    "Enumerative": "solvers.enumerative",
-    "LP": "solvers.lp",
-    "QP": "solvers.qp",
-    "Lotstedt": "solvers.lotstedt",
-    "Ramp": "solvers.ramp",
-    "QPSigns": "solvers.qp_signs",
-    "PGS": "solvers.pgs",
-    "NSGS": "solvers.nsgs",
-    "Newton": "solvers.newton",
-    "APGD": "solvers.apgd",
-    "ADMM": "solvers.admm",
-    "InteriorPoint": "solvers.interior_point",
+    "Solver": "solvers.base",
+    "Answer": "solvers.base",
+    "register_solver": "solvers.registry",
+    **{entry.class_name: entry.home for entry in _SOLVERS},
 }
 
 _READ = ("StepReport", "EnergyLedger", "Conditions", "Event", "Impulse", "Solution")  # made often

@@ -24,15 +24,16 @@ from drystone.cli.words import (
     stem_of,
 )
 from drystone.errors import DrystoneError, OptionError
+from drystone.solvers.table import FRICTION, LCP, names
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
     from drystone.solvers.base import Solver
     from drystone.types import Solution
 
-METHODS_HELP = (
-    "Method: auto chooses and falls back by itself. LCPs: lemke, dantzig, pgs, interior-point, "
-    "enumerative. Friction: newton, nsgs, admm, apgd, interior-point."
+HELP = (
+    "Method; auto chooses and falls back by itself. "
+    f"LCPs: {names(LCP)}. Friction: {names(FRICTION)}. Or one that an installed package brings."
 )
 
 
@@ -43,7 +44,7 @@ def solve(
             help="Problem files: FCLIB .hdf5, Siconos .dat, or .npz.", metavar="FILE..."
         ),
     ],
-    solver: Annotated[str, typer.Option("--solver", "-s", help=METHODS_HELP)] = "auto",
+    solver: Annotated[str, typer.Option("--solver", "-s", help=HELP)] = "auto",
     tol: Annotated[
         float,
         typer.Option(**NUMBER, help="Largest residual, in the scaled and the unit-free form."),

@@ -79,6 +79,45 @@ def write_csv(rec: Any, path: Path, what: str, frame: Any = None) -> int:
     return count
 
 
+def write_table(
+    rec: Any,
+    path: str | Path,
+    *,
+    table: str = "bodies",
+    start: float | None = None,
+    end: float | None = None,
+) -> Path:
+    """Write a table of a replay as CSV, from one time to another [s], numbers to the last bit.
+
+    table: "bodies", "contacts", "joints" or "reports", of which recordings have the last two.
+    """
+    if not among(table, WHAT):
+        raise OptionError(f"table = {text(table)}: expected {', '.join(WHAT)}")
+    if table in ("joints", "reports") and not callable(getattr(rec, table, None)):
+        raise OptionError(f"table = {table!r}: only recordings have it, run(..., record=FILE)")
+    place = Path(path)
+    frames = _between(rec.time, start, end)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_csv(rec, place, table, frames)
+    except OSError as error:
+        raise OptionError(f"{place}: {error.strerror or error}") from None
+    return place
+
+
+def _between(time: Any, start: float | None, end: float | None) -> slice:
+    """Frames from one time to another [s]."""
+    near = 1e-9 * max(1.0, abs(float(time[-1])))
+    first = 0 if start is None else int(np.searchsorted(time, start - near))
+    last = len(time) if end is None else int(np.searchsorted(time, end + near, side="right"))
+    if first >= last:
+        asked = ", ".join(
+            f"{k} = {v:g}" for k, v in (("start", start), ("end", end)) if v is not None
+        )
+        raise OptionError(f"{asked}: no frame: they go from {time[0]:g} s to {time[-1]:g} s")
+    return slice(first, last)
+
+
 def _count(part: Columns) -> int:
     """Rows; of no joints or contacts nothing is known, not even how many axes they have."""
     return len(part["frame"]) if part else 0

@@ -86,13 +86,11 @@ def solver_from(document: Any) -> Any:
     """A solver's name, or a solver with options."""
     if not isinstance(document, dict):
         return document
-    name = document.get("name")
+    entry = SOLVERS.find(document.get("name"))
     options = {key: value for key, value in document.items() if key != "name"}
-    if name not in SOLVERS:
-        raise OptionError(f"solver {name!r}: expected one of {', '.join(SOLVERS)}")
     if isinstance(options.get("inner"), dict):
         options["inner"] = solver_from(options["inner"])
-    return _made(type(by_name(name)), SOLVERS[name][2] | options)
+    return _made(entry.kind, {**entry.options, **options})
 
 
 def cone_from(document: dict[str, Any]) -> Any:

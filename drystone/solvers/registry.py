@@ -1,42 +1,45 @@
-"""Names of the methods, and where each lives. Methods load when first asked for."""
+"""Solvers by their names: ours, which ``table`` lists, and those of users.
+
+Users add their own with ``ds.register_solver``, or with an entry point of the group
+``drystone.solvers`` whose object is the class.
+"""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+import inspect
 from functools import cache
-from importlib import import_module
+from typing import Any
 
 from drystone.errors import OptionError
+from drystone.registry import Registry
 from drystone.solvers.base import Solver
+from drystone.solvers.table import OURS, SolverEntry
+from drystone.values import text
 
-# name: (module, class, options that the name stands for)
-METHODS: dict[str, tuple[str, str, dict[str, object]]] = {
-    "auto": ("auto", "Auto", {}),
-    "lemke": ("lemke", "Lemke", {}),
-    "dantzig": ("dantzig", "Dantzig", {}),
-    "enumerative": ("enumerative", "Enumerative", {}),
-    "lp": ("lp", "LP", {}),
-    "qp": ("qp", "QP", {}),
-    "lotstedt": ("lotstedt", "Lotstedt", {}),
-    "ramp": ("ramp", "Ramp", {}),
-    "qp-signs": ("qp_signs", "QPSigns", {}),
-    "pgs": ("pgs", "PGS", {}),
-    "jacobi": ("pgs", "PGS", {"sweep": "jacobi"}),
-    "sor": ("pgs", "PGS", {"sweep": "sor"}),
-    "nsgs": ("nsgs", "NSGS", {}),
-    "newton": ("newton", "Newton", {}),
-    "apgd": ("apgd", "APGD", {}),
-    "admm": ("admm", "ADMM", {}),
-    "interior-point": ("interior_point", "InteriorPoint", {}),
-}
+
+def _entry(solver: Any) -> SolverEntry:
+    """The entry of a user's class."""
+    if not (isinstance(solver, type) and issubclass(solver, Solver)):
+        raise OptionError(f"register_solver: {text(solver)}: expected a subclass of ds.Solver")
+    name = solver.name
+    if not isinstance(name, str) or not name or name != name.strip():
+        raise OptionError(
+            f"register_solver: {solver.__name__}.name = {text(name)}: expected a name"
+        )
+    return SolverEntry(name, solver, (inspect.getdoc(solver) or "").partition("\n")[0])
+
+
+METHODS: Registry[SolverEntry] = Registry("solver", "drystone.solvers", OURS, _entry)
+
+
+def register_solver(solver: type[Solver]) -> type[Solver]:
+    """Add a solver of your own, a subclass of ``ds.Solver``, under its `name`: ``ds.solve``,
+    steppers and commands then know it by that name. May stand as a decorator."""
+    METHODS.register(solver)
+    return solver
 
 
 @cache
 def by_name(name: str) -> Solver:
-    """The method of that name with its default options."""
-    if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise OptionError(f"unknown solver {name!r}{hint} Known: {', '.join(METHODS)}")
-    module, cls, options = METHODS[name]
-    return getattr(import_module(f"drystone.solvers.{module}"), cls)(**options)
+    """The solver of that name with its default options."""
+    return METHODS.find(name).make()

@@ -475,6 +475,8 @@ def run_cases():
             lambda folder: ds.export,
             {"replay": Made(trajectory), "path": "nowhere/x.html", "to": "html"},
         ),
+        "ExportFormat": plain(ds.ExportFormat, name="abc", about="letters", write=print),
+        "Solver": plain(ds.Solver, tol=1e-6),
         "embed": plain(ds.embed, replays=Made(trajectory), height=100),
         "compare": plain(
             ds.compare, scene="incline", methods=["time-stepping"], duration=0.01, contacts=False
@@ -538,4 +540,6 @@ def callable_names():
 READ_ONLY = (
     "StepReport", "EnergyLedger", "Conditions", "Trajectory", "Comparison", "Sweep", "Solution",
     "MassProperties", "Scene", "Snapshot", "Alternative", "RunSummary", "Event", "Impulse",
+    "Answer",
+    "register_solver", "register_exporter",  # once for each name: tests/test_registry.py
 )  # fmt: skip

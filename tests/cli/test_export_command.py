@@ -60,12 +60,15 @@ def test_tables(recording, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--to", "obj"], "--to obj: expected --to csv, html"),
-        ([], "no file: expected --to"),
+        (["--to", "obj"], "--to: unknown format 'obj': expected html, glb, mp4, gif, webp, csv"),
+        (["--to", "htm"], "did you mean 'html'?"),
+        (["--to", ""], "--to: unknown format ''"),
+        (["-o", "a.obj"], "-o: cannot write 'a.obj': expected a name ending in .html, .glb"),
+        ([], "neither a format nor a file: expected html"),
         (["-o", "a.glb", "--forces"], "--forces: glb has no such option"),
         (["-o", "a.webp", "--size", "big"], "--size big: expected columns x rows"),
         (["-o", "a.webp", "--fps", "0"], "fps = 0.0: expected a positive number"),
-        (["--to", "csv", "--table", "stars"], "--table stars: expected bodies"),
+        (["--to", "csv", "--table", "stars"], "table = 'stars': expected bodies"),
     ],
 )
 def test_mistakes(recording, words, message, tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ def test_options_out_of_range(options):
 
 
 def test_unknown_solvers_are_named():
-    with pytest.raises(ds.OptionError, match=r"unknown solver 'lemkee'; did you mean 'lemke'\?"):
+    with pytest.raises(ds.OptionError, match=r"unknown solver 'lemkee': did you mean 'lemke'\?"):
         ds.solve(LCP, "lemkee")
     with pytest.raises(ds.OptionError, match="expected a name or a solver object"):
         ds.solve(LCP, 3)
@@ -193,8 +193,7 @@ def test_registry_names_are_the_classes_names():
         solver = registry.by_name(name)
         assert isinstance(solver, Solver)
         assert registry.by_name(name) is solver
-        _, _, options = registry.METHODS[name]
-        if not options:
+        if not registry.METHODS[name].options:
             assert solver.name == name
 
 

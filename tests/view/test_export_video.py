@@ -152,7 +152,7 @@ def test_what_is_given_is_checked(tmp_path):
     replay = pile(True)
     with pytest.raises(OptionError, match=r"ends in \.gif or \.webp"):
         write_animation(replay, tmp_path / "a.png")
-    with pytest.raises(OptionError, match="cannot write 'obj': expected html, glb"):
+    with pytest.raises(OptionError, match=r"cannot write 'a\.obj': expected .* \.html, \.glb"):
         export(replay, tmp_path / "a.obj")
     with pytest.raises(OptionError, match="size = "):
         write_animation(replay, tmp_path / "a.gif", size=(4, 4))

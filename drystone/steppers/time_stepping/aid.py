@@ -19,7 +19,7 @@ from drystone.steppers.time_stepping.stalling import told
 from drystone.steppers.time_stepping.threads import Sweeper, Task
 from drystone.types import Status
 
-METHODS = (*dict.fromkeys(("nsgs", "newton", *SOLVERS)), "stall")  # by their bits
+METHODS = (*dict.fromkeys(("nsgs", "newton", *SOLVERS.ours)), "stall")  # by their bits
 
 
 class Aid:

@@ -1,0 +1,147 @@
+"""The table of export formats: one line for each, from which the list of the command, its help,
+documentation, dispatch and messages are made. It loads none of the writers.
+
+Users add their own with ``ds.register_exporter``, or with an entry point of the group
+``drystone.exporters`` whose object is an ``ExportFormat``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from drystone.errors import OptionError
+from drystone.registry import Registry
+from drystone.values import text
+
+Writer = Callable[..., Any]
+OPTIONS = ("fps", "speed", "start", "end", "size", "forces", "table")  # that the command has
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A kind of file that a replay can be written as.
+
+    name: what `to` and the file's ending say, "csv" for .csv; about: what it is, in a sentence;
+    write: called with the replay, the path and the options, or where it is, "package.module:name";
+    options: of the command's (``fps``, ``speed``, ``start``, ``end``, ``size``, ``forces``,
+    ``table``), those that the writer takes; from Python it is given whatever the caller gives;
+    needs: what must be installed, in words.
+    """
+
+    name: str
+    about: str
+    write: str | Writer
+    options: tuple[str, ...] = ()
+    needs: str = ""
+
+    def __post_init__(self) -> None:
+        owner = "ExportFormat"
+        if not isinstance(self.name, str) or not self.name.isalnum() or not self.name.islower():
+            raise OptionError(
+                f"{owner}: name = {text(self.name)}: expected what files end in, such as 'csv'"
+            )
+        if not isinstance(self.about, str) or not self.about:
+            raise OptionError(
+                f"{owner} {self.name}: about = {text(self.about)}: expected a sentence"
+            )
+        written = isinstance(self.write, str) and ":" in self.write
+        if not (callable(self.write) or written):
+            raise OptionError(
+                f"{owner} {self.name}: write = {text(self.write)}: expected a function, or where "
+                "one is, 'package.module:name'"
+            )
+        known = isinstance(self.options, tuple) and all(name in OPTIONS for name in self.options)
+        if not known:
+            raise OptionError(
+                f"{owner} {self.name}: options = {text(self.options)}: expected some of "
+                f"{', '.join(OPTIONS)}"
+            )
+
+    @property
+    def suffix(self) -> str:
+        """What the names of such files end in."""
+        return f".{self.name}"
+
+    @property
+    def writer(self) -> Writer:
+        if not isinstance(self.write, str):
+            return self.write
+        module, _, name = self.write.partition(":")
+        found: Writer = getattr(import_module(module), name)
+        return found
+
+
+FILM = ("fps", "size", "speed", "start", "end", "forces")
+OURS = (
+    ExportFormat(
+        "html",
+        "one page that plays anywhere without a network",
+        "drystone.view.export_html:write_html",
+        ("fps", "speed"),
+    ),
+    ExportFormat(
+        "glb",
+        "a glTF animation, for Blender and slides",
+        "drystone.view.export_glb:write_glb",
+        ("fps",),
+    ),
+    ExportFormat(
+        "mp4",
+        "a video",
+        "drystone.view.export_video:write_video",
+        FILM,
+        "ffmpeg, or imageio-ffmpeg of `drystone[film]`",
+    ),
+    ExportFormat(
+        "gif",
+        "a picture that moves",
+        "drystone.view.export_video:write_animation",
+        FILM,
+        "Pillow, of `drystone[film]`",
+    ),
+    ExportFormat(
+        "webp",
+        "a picture that moves, smaller",
+        "drystone.view.export_video:write_animation",
+        FILM,
+        "Pillow, of `drystone[film]`",
+    ),
+    ExportFormat(
+        "csv",
+        "numbers to the last bit: of bodies, contacts, joints or reports",
+        "drystone.recording.tables:write_table",
+        ("table", "start", "end"),
+    ),
+)
+
+
+def _checked(given: Any) -> ExportFormat:
+    if not isinstance(given, ExportFormat):
+        raise OptionError(f"register_exporter: {text(given)}: expected a ds.ExportFormat")
+    return given
+
+
+FORMATS: Registry[ExportFormat] = Registry("format", "drystone.exporters", OURS, _checked)
+
+
+def register_exporter(format: ExportFormat) -> ExportFormat:
+    """Add a format of your own: ``ds.export`` and ``drystone export`` then know it by its name."""
+    FORMATS.register(format)
+    return format
+
+
+def format_of(owner: str, path: Path | None, to: str | None) -> ExportFormat:
+    """The format that is named, or that a file's name ends in; owner: who asked, in messages."""
+    if to is not None:
+        return FORMATS.find(to.lower() if isinstance(to, str) else to, owner)
+    if path is None:
+        raise OptionError(f"{owner}: neither a format nor a file: expected {', '.join(FORMATS)}")
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        known = ", ".join(f".{name}" for name in FORMATS)
+        raise OptionError(f"{owner}: cannot write {path.name!r}: expected a name ending in {known}")
+    return FORMATS[ending]

@@ -1,0 +1,264 @@
+"""Solvers and export formats from outside of the package: registered, or brought by a package."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.registry import Registry
+from drystone.solvers.registry import METHODS, by_name
+from drystone.view.formats import FORMATS
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = '''
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import drystone as ds
+
+
+def write(replay, path, *, start=None):
+    """Heights of the last body."""
+    kept = [k for k, t in enumerate(replay.time) if start is None or t >= start]
+    path.write_text(" ".join(f"{replay.position[k, -1, -1]:.17g}" for k in kept))
+
+
+HEIGHTS = ds.ExportFormat("heights", "heights as text", write, ("start",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagonal(ds.Solver):
+    """LCPs of diagonal matrices, row by row."""
+
+    name: ClassVar[str] = "diagonal"
+
+    def refuses(self, problem):
+        return None if isinstance(problem, ds.LCP) else "takes LCPs only"
+
+    def run(self, problem, start, limits):
+        value = np.maximum(0.0, -problem.q / np.diag(problem.dense))
+        return ds.Answer(value, ds.Status.SOLVED)
+'''
+POINTS = """
+[drystone.exporters]
+heights = outside:HEIGHTS
+broken = outside:NOTHING
+
+[drystone.solvers]
+diagonal = outside:Diagonal
+"""
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """The environment of a process that has another package installed beside ours."""
+    (tmp_path / "outside.py").write_text(PACKAGE)
+    facts = tmp_path / "outside-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(POINTS)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+
+
+def run(words, env, folder):
+    return subprocess.run(
+        [sys.executable, *map(str, words)], cwd=folder, env=env, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+
+
+def falling():
+    world = ds.World()
+    world.add_body(ds.Sphere(0.1), position=(0, 0, 1))
+    return ds.Simulation(world, ds.TimeStepping(dt=0.01))
+
+
+def test_an_installed_package_brings_a_solver_and_a_format(outside, tmp_path):
+    """By the command alone: nobody calls the package."""
+    falling().run(0.2, record=tmp_path / "fall.h5")
+    command = ["-m", "drystone", "export", "fall.h5", "-o", "fall.heights", "--start", "0.1"]
+    done = run(command, outside, tmp_path)
+    assert done.returncode == 0, done.stderr
+    kept = ds.read_recording(tmp_path / "fall.h5")
+    expected = kept.position[kept.time >= 0.1, -1, -1]
+    assert [float(x) for x in (tmp_path / "fall.heights").read_text().split()] == expected.tolist()
+    done = run([*command, "--fps", "5"], outside, tmp_path)
+    assert done.returncode == 2
+    assert "--fps: heights has no such option" in done.stderr
+
+    ds.write_problem(ds.LCP(np.diag([2.0, 4.0]), [-1.0, 3.0]), tmp_path / "p.npz")
+    solve = ["-m", "drystone", "solve", "p.npz", "--solver"]
+    done = run([*solve, "diagonal", "-o", "z.npz"], outside, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "z.npz")["z"].tolist() == [0.5, 0.0]
+    done = run([*solve, "diagnal"], outside, tmp_path)
+    assert done.returncode == 2
+    assert "did you mean 'diagonal'?" in done.stderr
+
+
+def test_a_broken_entry_point_is_left_out_with_a_warning(outside, tmp_path):
+    code = "import drystone as ds; ds.export(None, 'a.obj')"
+    done = run(["-c", code], outside, tmp_path)
+    assert "broken = outside:NOTHING is left out" in done.stderr
+    assert "a name ending in .html, .glb, .mp4, .gif, .webp, .csv, .heights" in done.stderr
+
+
+def test_ours_are_found_without_looking_at_other_packages():
+    code = (
+        "import importlib.metadata as m\n"
+        "asked = m.entry_points\n"
+        "def entry_points(**given):\n"
+        "    assert not given.get('group', '').startswith('drystone')\n"
+        "    return asked(**given)\n"
+        "m.entry_points = entry_points\n"
+        "import drystone as ds\n"
+        "print(ds.solve(ds.LCP([[1.0]], [-1.0]), 'lemke').ok)\n"
+    )
+    done = run(["-c", code], dict(os.environ), ROOT)
+    assert done.stdout.split() == ["True"], done.stderr
+
+
+@pytest.fixture
+def clean(monkeypatch):
+    """What a test registers goes when it ends."""
+    for table in (METHODS, FORMATS):
+        monkeypatch.setattr(table, "_added", dict(table._added))
+    yield
+    by_name.cache_clear()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(ds.Solver):
+    """Sweeps, by another name."""
+
+    sweeps: int = 2000
+    name: ClassVar[str] = "mine"
+
+    def refuses(self, problem):
+        return ds.NSGS().refuses(problem)
+
+    def run(self, problem, start, limits):
+        answer = ds.NSGS(max_sweeps=self.sweeps).run(problem, start, limits)
+        answer.methods = ("mine",)
+        return answer
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_simulation_steps_with_a_solver_of_ones_own(joint, clean, tmp_path):
+    """To what ours finds, by name or with options, in memory and recorded; the scene is kept."""
+    ds.register_solver(Mine)
+
+    def made(solver):
+        world = ds.World()
+        world.add_ground(friction=0.5)
+        for k in range(2):
+            world.add_body(
+                ds.Sphere(0.1), name=f"b{k}", position=(0.3 * k, 0, 0.1), velocity=(0, k, 0)
+            )
+        if joint:
+            world.add_joint(ds.Ball("b0", "b1", anchor=(0.15, 0, 0.1)))
+        return ds.Simulation(world, ds.TimeStepping(dt=0.01, tol=1e-10, solver=solver))
+
+    reference = made("nsgs")
+    reference.run(0.1)
+    for solver in ("mine", Mine(tol=1e-10, sweeps=1000)):
+        sim = made(solver)
+        sim.run(0.1, record=tmp_path / "run.h5", overwrite=True)
+        assert sim.report.methods == ("mine",)
+        np.testing.assert_allclose(sim.state.position, reference.state.position, atol=1e-9)
+        recording = ds.read_recording(tmp_path / "run.h5")
+        assert recording.reports(3).methods == ("mine",)
+        assert recording.method["solver"] in (
+            "mine",
+            {"name": "mine", "tol": 1e-10, "sweeps": 1000},
+        )
+
+
+def test_what_cannot_be_registered_is_refused_by_name(clean):
+    ds.register_solver(Mine)
+    with pytest.raises(ds.OptionError, match="solver 'mine' is there already"):
+        ds.register_solver(Mine)
+    taken = type("Taken", (Mine,), {"name": "lemke"})
+    with pytest.raises(ds.OptionError, match="solver 'lemke' is there already"):
+        ds.register_solver(taken)
+    for wrong in (Mine(), dict, "mine", None):
+        with pytest.raises(ds.OptionError, match=r"expected a subclass of ds\.Solver"):
+            ds.register_solver(wrong)
+    with pytest.raises(ds.OptionError, match=r"Nameless\.name = ''"):
+        ds.register_solver(type("Nameless", (Mine,), {"name": ""}))
+    with pytest.raises(ds.OptionError, match=r"expected a ds\.ExportFormat"):
+        ds.register_exporter(print)
+    ds.register_exporter(ds.ExportFormat("abc", "letters", print))
+    for name in ("abc", "csv"):
+        with pytest.raises(ds.OptionError, match=f"format '{name}' is there already"):
+            ds.register_exporter(ds.ExportFormat(name, "again", print))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"name": ".csv"}, "name = '.csv': expected what files end in"),
+        ({"name": "CSV"}, "name = 'CSV'"),
+        ({"name": 3}, "name = 3"),
+        ({"about": ""}, "about = ''"),
+        ({"write": "nowhere"}, "write = 'nowhere': expected a function"),
+        ({"write": None}, "write = None"),
+        ({"options": ("fps", "colour")}, "options = .*: expected some of fps, speed"),
+        ({"options": "fps"}, "options = 'fps'"),
+    ],
+)
+def test_a_format_that_says_something_wrong(wrong, words):
+    with pytest.raises(ds.OptionError, match=words):
+        ds.ExportFormat(**{"name": "abc", "about": "letters", "write": print} | wrong)
+
+
+def test_every_format_of_ours_takes_the_options_it_names(tmp_path):
+    """Each is asked for with all of them at once."""
+    replay = falling().run(0.2, record=True)
+    values = {
+        "fps": 10.0, "speed": 0.5, "start": 0.0, "end": 0.2, "size": (64, 48), "forces": False,
+        "table": "bodies",
+    }  # fmt: skip
+    for entry in FORMATS.ours.values():
+        place = tmp_path / f"a{entry.suffix}"
+        try:
+            ds.export(replay, place, **{name: values[name] for name in entry.options})
+        except ds.MissingExtraError:
+            assert entry.needs
+            continue
+        assert place.stat().st_size > 0
+
+
+def test_csv_of_a_trajectory(tmp_path):
+    replay = falling().run(0.2, record=True)
+    ds.export(replay, tmp_path / "a.csv", start=0.1)
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    last = dict(zip(lines[0].split(","), lines[-1].split(","), strict=True))
+    assert float(last["z"]) == replay.position[-1, 0, 2]
+    assert len(lines) == 1 + (replay.time >= 0.1 - 1e-12).sum()
+    with pytest.raises(ds.OptionError, match="only recordings have it"):
+        ds.export(replay, tmp_path / "a.csv", table="reports")
+    with pytest.raises(ds.OptionError, match="start = 7: no frame"):
+        ds.export(replay, tmp_path / "a.csv", start=7.0)
+
+
+def test_a_table_lists_its_own_first():
+    class One:
+        def __init__(self, name):
+            self.name = name
+
+    table = Registry("thing", "nobody.has.this", [One("b"), One("a")], lambda item: item)
+    table.register(One("c"))
+    assert list(table) == ["b", "a", "c"]
+    assert len(table) == 3
+    assert "c" in table
+    assert "d" not in table
+    with pytest.raises(ds.OptionError, match="unknown thing 3: expected b, a, c"):
+        table.find(3)
