@@ -10,7 +10,7 @@ from drystone.constraints.joints.blocks import JointBlocks, scaled
 from drystone.kernels import rows as kernels
 from drystone.kernels.active import pair_materials
 from drystone.kernels.delassus import delassus
-from drystone.kernels.island_sweeps import label_contacts
+from drystone.kernels.islands import label_contacts
 from drystone.model import Contacts, Model
 from drystone.problems.cones import Cone, EllipticCone, SoftFingerCone
 from drystone.problems.delassus import BlockMatrix

@@ -3,6 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import stage
+from drystone.kernels.union_find import root_of
 
 
 @stage
@@ -50,7 +51,7 @@ def activate(body, gap, reach, moves, root, fast, keep):
         changed = False
         for i in range(nc):
             if not keep[i]:
-                a, b = _find(body[i, 0], root), _find(body[i, 1], root)
+                a, b = root_of(body[i, 0], root), root_of(body[i, 1], root)
                 if gap[i] <= max(fast[a], fast[b]):
                     keep[i] = True
                     changed = True
@@ -65,16 +66,8 @@ def activate(body, gap, reach, moves, root, fast, keep):
 
 
 @stage
-def _find(a, root):
-    while root[a] != a:
-        root[a] = root[root[a]]
-        a = root[a]
-    return a
-
-
-@stage
 def _join(a, b, moves, root, fast):
-    a, b = _find(a, root), _find(b, root)
+    a, b = root_of(a, root), root_of(b, root)
     if not (moves[a] and moves[b]):
         struck = a if moves[a] else b
         fast[struck] = max(fast[a], fast[b])

@@ -20,39 +20,6 @@ RESTART = 1.1  # of |g|^2, the change of a sweep
 
 
 @kernel
-def label_contacts(body, moves, root, label):
-    """label (nc,): number of each contact's island, in order of first contact; returns how many.
-
-    body (nc, 2); moves (nb,): bodies that an impulse can move; root (nb,): work.
-    """
-    for b in range(moves.size):
-        root[b] = b
-    for i in range(body.shape[0]):
-        a, b = body[i, 0], body[i, 1]
-        if moves[a] and moves[b]:
-            while root[a] != a:
-                root[a] = root[root[a]]
-                a = root[a]
-            while root[b] != b:
-                root[b] = root[root[b]]
-                b = root[b]
-            if a < b:
-                root[b] = a
-            else:
-                root[a] = b
-    count = 0
-    for i in range(body.shape[0]):
-        a = body[i, 0] if moves[body[i, 0]] else body[i, 1]
-        while root[a] >= 0 and root[a] != a:
-            a = root[a]
-        if root[a] >= 0:  # a root seen for the first time: keep its number below zero
-            root[a] = -1 - count
-            count += 1
-        label[i] = -1 - root[a]
-    return count
-
-
-@kernel
 def solve_islands(
     shape, chosen, start, body, J, P, D, soft, bias, mu, unit, law, tol, most, leave, q, v, r, lam,
     u, ended, sweeps, residual,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.union_find import root_of, unite
 
 
 @kernel
@@ -12,27 +13,39 @@ def label_islands(indptr, indices, label):
     root = np.arange(nb)
     for i in range(nb):
         for k in range(indptr[i], indptr[i + 1]):
-            a, b = i, indices[k]
-            while root[a] != a:
-                root[a] = root[root[a]]
-                a = root[a]
-            while root[b] != b:
-                root[b] = root[root[b]]
-                b = root[b]
-            if a < b:
-                root[b] = a
-            else:
-                root[a] = b
+            unite(i, indices[k], root)
     count = 0
     for i in range(nb):
-        a = i
-        while root[a] != a:
-            a = root[a]
+        a = root_of(i, root)
         if a == i:
             label[i] = count
             count += 1
         else:
             label[i] = label[a]
+    return count
+
+
+@kernel
+def label_contacts(body, moves, root, label):
+    """label (nc,): number of each contact's island, in order of first contact; returns how many.
+
+    body (nc, 2); moves (nb,): bodies that an impulse can move; root (nb,): work.
+    """
+    for b in range(moves.size):
+        root[b] = b
+    for i in range(body.shape[0]):
+        a, b = body[i, 0], body[i, 1]
+        if moves[a] and moves[b]:
+            unite(a, b, root)
+    count = 0
+    for i in range(body.shape[0]):
+        a = body[i, 0] if moves[body[i, 0]] else body[i, 1]
+        while root[a] >= 0 and root[a] != a:
+            a = root[a]
+        if root[a] >= 0:  # a root seen for the first time: keep its number below zero
+            root[a] = -1 - count
+            count += 1
+        label[i] = -1 - root[a]
     return count
 
 

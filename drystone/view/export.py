@@ -16,7 +16,7 @@ def export(
 ) -> Path:
     """Write a Trajectory or a recording as `to`: "html", "glb", "mp4", "gif", "webp", "csv", or a
     format that was registered (``ds.register_exporter``); by default what the name of the file
-    ends in. Options are those of the format ([sharing](sharing.md))."""
+    ends in. Options are those of the format."""
     place = as_path("export", path)
     format_of("export", place, to).writer(replay, place, **options)
     return place

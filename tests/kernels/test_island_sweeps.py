@@ -9,7 +9,8 @@ from scipy.sparse.csgraph import connected_components
 
 import drystone as ds
 from drystone.kernels import blocks, status
-from drystone.kernels.island_sweeps import label_contacts, planar_contact, solve_islands, sweep
+from drystone.kernels.island_sweeps import planar_contact, solve_islands, sweep
+from drystone.kernels.islands import label_contacts
 from drystone.kernels.one_contact import solve_contact
 from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
 

@@ -2,7 +2,7 @@
 
 from drystone.kernels._jit import stage
 from drystone.kernels.active import activate
-from drystone.kernels.island_sweeps import label_contacts
+from drystone.kernels.islands import label_contacts
 from drystone.kernels.step import names as the
 
 DEEP = 1e-4  # of the smaller body's size, that a contact which is left out may end inside

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dgelsy
 from drystone.constraints.joints.assembly import moved
 from drystone.errors import SimulationError
 from drystone.kernels.event_forces import add_rows, equations, responses
-from drystone.kernels.island_sweeps import label_contacts
+from drystone.kernels.islands import label_contacts
 from drystone.model import State
 from drystone.steppers.event_driven.law import RANK
 from drystone.steppers.event_driven.mode import Mode

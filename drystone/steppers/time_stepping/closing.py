@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.constraints.joints.rows import JointRows
+from drystone.kernels.union_find import root_of
 from drystone.model import Joints
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.stiffness import Softened
@@ -149,22 +150,15 @@ def moving_rows(ties: JointRows, v: Floats, h: float) -> JointRows:
 
 def is_forest(joints: Joints, moves: Bools) -> bool:
     """Whether joints close no loops, neither among bodies nor over what does not move."""
-    parent = np.arange(moves.size + 1)
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = int(parent[i])
-        return i
-
+    root = np.arange(moves.size + 1)
     held = np.zeros(moves.size + 1, np.int64)  # joints of each group to what does not move
     for a, b in joints.body:
-        ends = [root(int(i)) for i in (a, b) if i >= 0 and moves[i]]
+        ends = [root_of(i, root) for i in (a, b) if i >= 0 and moves[i]]
         if len(ends) == 2:
             if ends[0] == ends[1]:
                 return False
-            parent[ends[1]] = ends[0]
+            root[ends[1]] = ends[0]
             held[ends[0]] += held[ends[1]]
         elif ends:
             held[ends[0]] += 1
-    return all(held[root(i)] <= 1 for i in range(moves.size))
+    return all(held[root_of(i, root)] <= 1 for i in range(moves.size))

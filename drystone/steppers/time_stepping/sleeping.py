@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.constraints.rows import Rows
 from drystone.kernels.active import body_reach
-from drystone.kernels.island_sweeps import label_contacts
+from drystone.kernels.islands import label_contacts
 from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR, SPRING
 from drystone.model import Model
 from drystone.steppers.snapshot import Snapshot
