@@ -17,6 +17,7 @@ from benchmarks.forces.command import forces
 from benchmarks.growth import growth
 from benchmarks.joints import joints
 from benchmarks.pictures import pictures
+from benchmarks.python_calls import python_calls
 from benchmarks.recording import recording
 from benchmarks.scaling import scaling
 from benchmarks.scenes.command import scenes
@@ -45,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "scaling": scaling,
     "dantzig": dantzig,
     "recording": recording,
+    "python-calls": python_calls,
     "pictures": pictures,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import cos, sin
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from drystone import edits
 from drystone.arguments import answering
 from drystone.dynamics import check
-from drystone.dynamics.frames import rotation, spin_velocity
 from drystone.errors import ModelError
 from drystone.model import Model, State
 from drystone.types import Floats, Real, VectorLike
@@ -19,23 +19,51 @@ from drystone.types import Floats, Real, VectorLike
 class BodyView:
     """A body of a running simulation; what is set takes effect at the next step.
 
-    position and velocity are those of the frame the body was described in.
+    position and velocity are those of the frame the body was described in. A reading is that of the
+    present moment, whatever was stepped, restored or edited before it, and a copy: later steps do
+    not change it.
     """
 
-    __slots__ = ("_simulation", "name")
+    __slots__ = ("_centre", "_index", "_model", "_simulation", "name")
 
     def __init__(self, simulation: Any, name: str) -> None:
         self._simulation, self.name = simulation, name
+        self._model: Model | None = None
 
-    @property
-    def _at(self) -> tuple[Model, State, int]:
+    def __reduce__(self) -> Any:
+        return BodyView, (self._simulation, self.name)
+
+    def _at(self) -> tuple[State, int]:
+        """The present state, and the body's row in it. The row is looked up once for each model:
+        an edit makes another one."""
         sim = self._simulation
-        sim.sync()
-        return sim.model, sim.state, sim.index(self.name)
+        if sim.world._version != sim._version:
+            sim._sync()
+        if self._model is not sim.model:
+            self._index = sim.index(self.name)
+            centre = tuple(sim.model.centre[self._index].tolist())
+            self._centre = centre if any(centre) else None
+            self._model = sim.model
+        return sim.state, self._index
+
+    def _arm(self, state: State, i: int) -> tuple[float, ...]:
+        """(dim,) from the frame's origin to the centre of mass, in world axes. In numbers: arrays
+        of three take five times as long."""
+        if self._centre is None:
+            return (0.0,) * state.position.shape[1]
+        if len(self._centre) == 2:
+            angle, (a, b) = state.orientation[i], self._centre
+            c, s = cos(angle), sin(angle)
+            return c * a - s * b, s * a + c * b
+        w, x, y, z = state.orientation[i].tolist()
+        a, b, c = self._centre
+        r, s, t = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+        return a + w * r + y * t - z * s, b + w * s + z * r - x * t, c + w * t + x * s - y * r
 
     def _to_set(self, field: str, of_dynamic: bool = False) -> tuple[Model, State, int]:
         """The same for a change: prescribed motions take none, and sleepers wake."""
-        model, state, i = self._at
+        state, i = self._at()
+        model: Model = self._simulation.model
         if any(i == k for k, _ in model.motions):
             raise ModelError(f"body {self.name!r}: {field} cannot be set: its motion says it")
         if of_dynamic and model.mass[i] == 0:
@@ -47,26 +75,31 @@ class BodyView:
 
     @property
     def position(self) -> Floats:
-        model, state, i = self._at
-        return state.position[i] - rotation(state.orientation[i]) @ model.centre[i]
+        """Of the frame's origin [m]."""
+        state, i = self._at()
+        row: Floats = state.position[i]
+        if self._centre is None:
+            return row.copy()
+        return row - np.array(self._arm(state, i))
 
     @position.setter
     def position(self, value: VectorLike) -> None:
         model, state, i = self._to_set("position")
         place = check.vector(f"body {self.name!r}", "position", value, model.dim)
-        state.position[i] = np.array(place) + rotation(state.orientation[i]) @ model.centre[i]
+        state.position[i] = np.array(place) + self._arm(state, i)
 
     @property
     def centre_of_mass(self) -> Floats:
-        _, state, i = self._at
+        state, i = self._at()
         return state.position[i].copy()
 
     @property
     def orientation(self) -> Any:
         """Angle [rad] in the plane, quaternion (w, x, y, z) in space; setting it turns the body
         about the origin of its frame."""
-        model, state, i = self._at
-        return float(state.orientation[i]) if model.dim == 2 else state.orientation[i].copy()
+        state, i = self._at()
+        found = state.orientation[i]
+        return found.copy() if state.orientation.ndim == 2 else float(found)
 
     @orientation.setter
     def orientation(self, value: Real | VectorLike) -> None:
@@ -79,9 +112,15 @@ class BodyView:
     @property
     def velocity(self) -> Floats:
         """Velocity of the frame's origin [m/s]."""
-        model, state, i = self._at
-        v, w = state.velocity[i, : model.dim], state.velocity[i, model.dim :]
-        return v + spin_velocity(w, -rotation(state.orientation[i]) @ model.centre[i])
+        state, i = self._at()
+        row: Floats = state.velocity[i]
+        if self._centre is None:
+            return row[: state.position.shape[1]].copy()
+        if row.size == 3:
+            (u, v, spin), (x, y) = row.tolist(), self._arm(state, i)
+            return np.array((u + spin * y, v - spin * x))
+        (u, v, w, p, q, r), (x, y, z) = row.tolist(), self._arm(state, i)
+        return np.array((u - (q * z - r * y), v - (r * x - p * z), w - (p * y - q * x)))
 
     @velocity.setter
     def velocity(self, value: VectorLike) -> None:
@@ -93,8 +132,10 @@ class BodyView:
     def angular_velocity(self) -> Any:
         """[rad/s]: a number in the plane, (3,) in world axes in space; setting it spins the body
         about the origin of its frame."""
-        model, state, i = self._at
-        return float(state.velocity[i, 2]) if model.dim == 2 else state.velocity[i, 3:].copy()
+        state, i = self._at()
+        if state.orientation.ndim == 1:
+            return float(state.velocity[i, 2])
+        return state.velocity[i, 3:].copy()
 
     @angular_velocity.setter
     def angular_velocity(self, value: Real | VectorLike) -> None:
@@ -106,8 +147,8 @@ class BodyView:
 
     @property
     def mass(self) -> float:
-        model, _, i = self._at
-        return float(model.mass[i])
+        _, i = self._at()
+        return float(self._simulation.model.mass[i])
 
     def __repr__(self) -> str:
         return f"BodyView({self.name!r}, t = {self._simulation.time:.6g} s)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
@@ -86,7 +85,7 @@ class Simulation:
         self._remainder = 0.0  # [s] that runs were asked for beyond the last whole step
         self._totals = Totals.of(method)
         self._current: Totals | None = None  # of a run that is on
-        self._events: list[Event] = []
+        self._events: list[Event] | None = None  # of the last run; None: those of the report
         self._fine = True  # whether the last step was solved, and not too deep
         self.report: StepReport | None = None
         self.origin: dict[str, Any] = {}  # scene, settings, view, title, where they are known
@@ -132,8 +131,11 @@ class Simulation:
             self._stepper.profile = self._profiled
 
     def sync(self) -> None:
-        """Take over edits of the world; called by every step."""
-        if self.world.version == self._version:
+        """Take over edits of the world; called by every step and every reading."""
+        self._sync()
+
+    def _sync(self) -> None:
+        if self.world._version == self._version:
             return
         edits.note(self)
         model, state = self.world.build(self.state.time)
@@ -164,7 +166,7 @@ class Simulation:
 
         callback: what ``run`` calls after each step, if it has a ``state()``; see ``ds.resume``.
         """
-        self.sync()
+        self._sync()
         return snapshots.take(self, callback)
 
     def restore(self, snapshot: Snapshot | Mapping[str, Any], callback: Any = None) -> None:
@@ -174,7 +176,7 @@ class Simulation:
         Bodies, their masses and shapes, and joints must be those of the snapshot; what else was
         edited since (friction, gravity, forces, motions) stays as it is described now.
         """
-        self.sync()
+        self._sync()
         snapshots.check_free(self, "restore")
         if isinstance(snapshot, Snapshot):
             reason = snapshot.refusal(self)
@@ -189,7 +191,7 @@ class Simulation:
     def checkpoint(self, callback: Any = None) -> dict[str, Any]:
         """What a recording keeps of a moment: as a snapshot, for ``restore``, but plain numbers,
         texts and arrays, and nothing of the step before."""
-        self.sync()
+        self._sync()
         return snapshots.checkpoint(self, callback)
 
     def reset(self) -> None:
@@ -227,8 +229,9 @@ class Simulation:
 
     def _advance(self, h: float, until: float | None = None) -> StepReport:
         """A step of length h [s], dt unless it ends at the time `until`."""
-        self.sync()
-        edits.check(self)
+        self._sync()
+        if self._overlaps is not None:
+            edits.check(self)
         if self._recorder is not None:
             self._recorder.before()
         state, report = self._stepper.step(self.state, h)
@@ -236,13 +239,14 @@ class Simulation:
         if until is not None:
             self._start, self._since = until, self._count
         state.time = self._start + (self._count - self._since) * self.method.dt
-        if report.time != state.time:
-            report = replace(report, time=state.time)
-        self.state, self.report = state, report
+        self.state, self.report = state, report = state, report.ended(state.time)
         if self._current is None:
-            self._events = []
-        self._events += report.events
-        self._fine = (self._current or self._totals).add(report, self.model.names)
+            self._events = None
+            self._fine = self._totals.add(report, self.model.names)
+        else:
+            self._events = self._events or []
+            self._events += report.outcome[-1]
+            self._fine = self._current.add(report, self.model.names)
         if self._recorder is not None:
             self._recorder.after()
         return report
@@ -268,7 +272,7 @@ class Simulation:
         """
         from drystone.recording.recorder import RATE, Recorder
 
-        self.sync()
+        self._sync()
         if self._recorder is not None:
             raise OptionError(f"record: this simulation is recorded to {self._recorder.path}")
         if every is None:
@@ -391,7 +395,7 @@ class Simulation:
         if every is not None:
             _count(every)
         told = choice(self, on_failure)
-        self.sync()
+        self._sync()
         edits.check(self)
         todo = plan(self, duration, until)
         raises = told == "raise"
@@ -429,7 +433,9 @@ class Simulation:
     def events(self) -> tuple[Event, ...]:
         """Events of the last step, or of all steps of the last run, in order of time. Methods that
         find them have them (EventDriven); others have none."""
-        return tuple(self._events)
+        if self._events is not None:
+            return tuple(self._events)
+        return () if self.report is None else self.report.events
 
     def index(self, body: BodyLike) -> int:
         name: Any = getattr(body, "name", body)
@@ -441,7 +447,7 @@ class Simulation:
 
     def body(self, body: BodyLike) -> BodyView:
         """View of a body by name or handle."""
-        self.sync()
+        self._sync()
         return BodyView(self, self.model.names[self.index(body)])
 
     def joint(self, name: str) -> JointView:
@@ -450,20 +456,20 @@ class Simulation:
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        self.sync()
+        self._sync()
         return self.model.names
 
     @property
     def energy(self) -> tuple[float, float]:
         """Kinetic and potential energy now [J]."""
-        self.sync()
+        self._sync()
         kinetic, height, stored = energy(self.model, self.state)
         return kinetic, height + stored + self._stepper.stored(self.state)
 
     @property
     def infeasibility(self) -> float:
         """Greatest penetration depth now [m]."""
-        self.sync()
+        self._sync()
         return self._stepper.infeasibility(self.state)
 
     @property
@@ -491,14 +497,14 @@ class Simulation:
 
     def mobility(self) -> Mobility:
         """Freedoms that the joints leave now, and the joints that hold what others hold already."""
-        self.sync()
+        self._sync()
         return mobility(self._stepper.model, self.state)
 
     def solutions(self) -> list[Alternative]:
         """All ways on from here, forces and impulses without collision, of small
         systems: what each does to bodies and contacts (``ds.Alternative``). Of methods that compute
         forces (EventDriven). CollidingContactsError where contacts collide."""
-        self.sync()
+        self._sync()
         listing = getattr(self._stepper, "solutions", None)
         if listing is None:
             raise OptionError("solutions of an instant: a question for ds.EventDriven(...)")

@@ -86,10 +86,11 @@ class Snapshot:
     def __init__(self, sim: Simulation, moment: dict[str, Any], shown: Any) -> None:
         self._moment, self._shown = moment, shown
         self._method, self._structure = sim.method, sim._structure
-        self._carried = {name: getattr(sim, name) for name in CARRIED}
+        had = sim.__dict__
+        self._carried = {name: had[name] for name in CARRIED}
         run = sim._current
-        self._counted = sim._totals.summary, None if run is None else run.summary
-        self._events = tuple(sim._events)
+        self._counted = Totals(sim._totals), None if run is None else Totals(run)
+        self._events = None if sim._events is None else tuple(sim._events)
 
     @property
     def time(self) -> float:
@@ -153,7 +154,8 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
         _put(sim, known._moment, callback)
         _count_on(sim, *known._counted)
         sim.__dict__.update(known._carried)
-        sim._shown, sim._events = known._shown, list(known._events)
+        sim._shown = known._shown
+        sim._events = None if known._events is None else list(known._events)
     else:
         _put(sim, known, callback, take(sim))
         sim._start, sim._count = float(known["start"]), int(known["steps"])
@@ -163,7 +165,7 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
         none = RunSummary(max_depth=sim.summary.max_depth)
         _count_on(sim, none if said is None else Totals.from_text(str(said)).summary)
         sim.report = sim._shown = sim._overlaps = None
-        sim._events = []
+        sim._events = None
 
 
 def check_plain(sim: Simulation, known: Any) -> None:
@@ -199,7 +201,9 @@ def check_plain(sim: Simulation, known: Any) -> None:
         )
 
 
-def _count_on(sim: Simulation, before: RunSummary, run: RunSummary | None = None) -> None:
+def _count_on(
+    sim: Simulation, before: RunSummary | Totals, run: RunSummary | Totals | None = None
+) -> None:
     """Have a simulation count its steps on: those before a run, and those of the run that was on.
     A run that is on now, whose callback goes back, counts on in its own totals."""
     sim._totals = Totals(before)

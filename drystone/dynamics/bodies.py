@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from drystone.errors import ModelError, SimulationError
@@ -94,7 +96,7 @@ def loads(model: Model, state: State) -> Floats:
 
 def check_loads(model: Model, state: State, force: Floats) -> None:
     """Forces (nb, dof) that are no numbers are an error that names the body."""
-    if np.isfinite(force.sum()):
+    if isfinite(force.sum()):
         return
     wrong = ~np.isfinite(force).all(axis=1)
     if wrong.any():

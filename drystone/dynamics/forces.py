@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -225,14 +225,18 @@ class _Called:
                 force.function(model, state, values)
             else:
                 values = self._array(name, force.function(model, state), out.shape)
-            wrong = ~np.isfinite(values).all(axis=1)
-            if wrong.any():
-                i = int(np.argmax(wrong))
-                raise SimulationError(
-                    f"force callback {name!r} at t = {state.time:.9g} s: "
-                    f"body {model.names[i]!r} gets {values[i].tolist()}"
-                )
+            if not np.isfinite(values).all():
+                self._refuse(name, model, state, values)
             out += values
+
+    @staticmethod
+    def _refuse(name: str, model: Model, state: State, values: Floats) -> NoReturn:
+        """A body gets what is no number."""
+        i = int(np.argmin(np.isfinite(values).all(axis=1)))
+        raise SimulationError(
+            f"force callback {name!r} at t = {state.time:.9g} s: "
+            f"body {model.names[i]!r} gets {values[i].tolist()}"
+        )
 
     def _array(self, name: str, values: Any, shape: tuple[int, ...]) -> Floats:
         if isinstance(values, Mapping):
@@ -255,7 +259,7 @@ class _Called:
                 f"force callback {name!r} returned {got}: expected shape {shape}, one row of "
                 f"force and torque for each body{hint}"
             )
-        return array.astype(float)
+        return array.astype(float, copy=False)
 
     def potential(self, model: Model, state: State) -> float:
         total = 0.0

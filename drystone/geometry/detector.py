@@ -121,8 +121,9 @@ class Detector:
             ranking = self._ranking
             terms = np.stack((ranking.code * ranking.kinds.size, ranking.code), axis=1)
             self._cache.load(state, ranking.uid[ranking.order], terms, self._now)
-        cache = self._cache
-        self.scan.put(keys=cache.keys, cache=cache.cache)
+        cache, scan = self._cache, self.scan
+        if cache.keys is not scan.keys or cache.cache is not scan.cache:
+            scan.put(keys=cache.keys, cache=cache.cache)
 
     @property
     def stats(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from drystone.errors import ArrayError
 from drystone.types import Floats, Ints
 
-NONE = np.empty(0, np.int64)
+NONE, NOTHING = np.empty(0, np.int64), np.empty(0)  # shared: nobody can change them
 
 
 class PairCache:
@@ -40,13 +40,15 @@ class PairCache:
     def state(self, now: int) -> dict[str, Ints | Floats]:
         """What is remembered, for the same geoms: count (w,) rows of each batch that remembers
         anything, their keys, and cache."""
-        ends = self.start[now].tolist()
+        ends, room = self.start[now].tolist(), int(self.offset[now, -1])
+        if not room:
+            return {"count": np.zeros(len(self._wide), np.int64), "keys": NONE, "cache": NOTHING}
         spans = [(ends[c], ends[c + 1]) for c in self._wide]
-        parts = [self.keys[now, a:b] for a, b in spans if b > a] or [NONE]
+        parts = [self.keys[now, a:b] for a, b in spans if b > a]
         return {
             "count": np.array([b - a for a, b in spans], np.int64),
-            "keys": np.concatenate(parts),
-            "cache": self.cache[now, : self.offset[now, -1]].copy(),
+            "keys": parts[0].copy() if len(parts) == 1 else np.concatenate(parts),
+            "cache": self.cache[now, :room].copy(),
         }
 
     def restore(self, data: dict[str, Ints | Floats], now: int) -> None:
@@ -62,6 +64,8 @@ class PairCache:
         if keys.shape != (start[-1],) or cache.shape != (offset[-1],):
             raise ArrayError("cache: this is the cache of other pairs")
         self.start[now], self.offset[now] = start, offset
+        if not keys.size:
+            return
         self.grow_pairs(keys.size)
         self.grow(cache.size)
         self.keys[now, : keys.size], self.cache[now, : cache.size] = keys, cache

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.steppers.tables import STATES, bodies_kind, fields, table_of
+from drystone.steppers.tables import STATES, ContactRows, bodies_kind, fields
 from drystone.types import Floats, Ints
 
 Rows = dict[str, np.ndarray]
@@ -104,8 +104,8 @@ class Encoder:
         return values[: int(new)].copy(), counts
 
 
-def read(parts: Rows, names: np.ndarray, dim: int, forces: bool, kick: float) -> np.ndarray:
+def read(parts: Rows, names: np.ndarray, dim: int, kick: float) -> np.ndarray:
     """The table that ``Simulation.contacts`` gave; parts: rows of the four datasets, one a contact
     each; names (nb,) of bodies; kick [s]: for how long impulses acted."""
     own, shared = (parts[NUMBERS], parts[BODIES]), (parts[LAWS], parts[FEATURES])
-    return table_of(names, dim, *own, *shared, kick, forces)
+    return ContactRows(names.tolist(), dim).table(*own, *shared, kick)

@@ -409,8 +409,7 @@ class Recording(Facts):
         parts = {name: self._part(name, at) for name in (columns.NUMBERS, columns.BODIES)}
         n = len(parts[columns.NUMBERS])
         parts |= {name: self._shared(name, at, n) for name in (columns.LAWS, columns.FEATURES)}
-        forces = self.keeps_forces
-        return self._guard(lambda: columns.read(parts, self._names, dim, forces, kick))
+        return self._guard(lambda: columns.read(parts, self._names, dim, kick))
 
     def joints(self, k: int) -> np.ndarray:
         """Forces of the joints in the step that led to frame k, as ``Simulation.joints``."""

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -57,15 +57,33 @@ class EnergyLedger:
     def closes(self) -> bool:
         """Whether the parts explain the change but for rounding: to 1e-8 of what they move, and
         1e-11 of the energy that is there."""
-        parts = abs(self.loads) + abs(self.driving) + abs(self.friction) + abs(self.impact)
-        moved = abs(self.change) + abs(self.integration) + (parts + abs(self.constraint))
-        held = self.kinetic + abs(self.potential)
-        return bool(abs(self.unexplained) <= UNEXPLAINED * moved + ROUNDING * held)
+        return closes(
+            self.kinetic, self.potential, self.change, self.loads, self.driving, self.friction,
+            self.impact, self.constraint, self.integration,
+        )  # fmt: skip
 
     @property
     def unexplained(self) -> float:
         parts = self.loads + self.driving + self.friction + self.impact
         return self.change - (parts + self.constraint + self.integration)
+
+
+def closes(
+    kinetic: float,
+    potential: float,
+    change: float,
+    loads: float,
+    driving: float,
+    friction: float,
+    impact: float,
+    constraint: float,
+    integration: float,
+) -> bool:
+    """``EnergyLedger.closes`` of the fields in their order."""
+    unexplained = change - (loads + driving + friction + impact + constraint + integration)
+    moved = abs(loads) + abs(driving) + abs(friction) + abs(impact) + abs(constraint)
+    bound = UNEXPLAINED * (abs(change) + abs(integration) + moved)
+    return bool(abs(unexplained) <= bound + ROUNDING * (kinetic + abs(potential)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +203,20 @@ class StepReport:
     @property
     def ok(self) -> bool:
         return self.status.ok
+
+    @property
+    def outcome(self) -> tuple[float, bool, int, float, float, float, tuple[Event, ...]]:
+        """What totals ask of every step: time, whether it was solved, retries, residual,
+        infeasibility, relative_depth, events."""
+        solved = self.status is Status.SOLVED
+        return (
+            self.time, solved, self.retries, self.residual, self.infeasibility,
+            self.relative_depth, self.events,
+        )  # fmt: skip
+
+    def ended(self, time: float) -> StepReport:
+        """The same of a step that ended at `time` [s]."""
+        return self if time == self.time else replace(self, time=time)
 
     def __str__(self) -> str:
         """What a person asks first; ``repr`` has everything."""

@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from drystone.kernels.contact_rows import write_rows
 from drystone.model import Joints
 from drystone.types import Floats, Ints
 
 
+class ContactRows:
+    """Tables of contacts between bodies of these names; see ``Simulation.contacts``.
+
+    kind: of a row, which is `words` of 8 bytes long; letters (nb, n) and states (3, n): names of
+    bodies and states by the codes of their characters.
+    """
+
+    __slots__ = ("dim", "kind", "letters", "states", "words")
+
+    def __init__(self, names: Sequence[str], dim: int) -> None:
+        text = np.array(names, dtype=np.str_) if len(names) else np.array([""])
+        self.dim, self.letters = dim, _letters(text)
+        self.kind = _kind(text.dtype, dim)
+        self.words = self.kind.itemsize // 8
+        self.states = STATE_LETTERS
+
+    def none(self, count: int = 0) -> np.ndarray:
+        """A table of zeros."""
+        return np.zeros(count, self.kind)
+
+    def table(
+        self,
+        numbers: Floats,
+        bodies: np.ndarray,
+        laws: Floats,
+        features: Ints,
+        kick: float,
+    ) -> np.ndarray:
+        """The table of n contacts; numbers (n, ...) as in `fields`, bodies (n,) of `bodies_kind`,
+        laws (n, 2): friction and spin, features (n,); kick [s]: for how long impulses acted, where
+        forces are not among the numbers. They may be a file's: the kernel reads what they say."""
+        n, nb = len(numbers), len(self.letters)
+        if not n:
+            return self.none()
+        alike = len(bodies) == len(laws) == len(features) == n
+        if not alike or numbers.shape[1] not in (4 * self.dim + 1, 5 * self.dim + 1):
+            raise IndexError(f"{n} contacts with numbers of shape {numbers.shape}")
+        own = np.empty(n, bodies_kind(nb))
+        for name in own.dtype.names or ():
+            own[name] = bodies[name]
+        if own["bodies"].min() < 0 or own["bodies"].max() >= nb:
+            raise IndexError(f"contacts of bodies beyond the {nb} that there are")
+        if own["state"].max() >= len(self.states):
+            raise IndexError("contacts in a state that there is not")
+        out, noted = np.zeros(n * self.words), own.view(np.uint8).reshape(n, own.itemsize)
+        numbers, laws = (np.ascontiguousarray(x, dtype=np.float64) for x in (numbers, laws))
+        features = np.ascontiguousarray(features, dtype=np.int64)
+        names = self.letters, self.states
+        write_rows(self.dim, numbers, noted, laws, features, *names, float(kick), out)
+        return out.view(self.kind)
+
+
 def contact_table(names: tuple[str, ...], dim: int, count: int) -> np.ndarray:
     """Structured array for `count` contacts, zeros; see ``Simulation.contacts``."""
-    text = np.array(names, dtype=np.str_) if names else np.array([""])
-    return np.zeros(
-        count,
-        dtype=[
-            ("bodies", text.dtype, (2,)),
+    return ContactRows(names, dim).none(count)
+
+
+@cache
+def _kind(text: np.dtype[Any], dim: int) -> np.dtype[Any]:
+    """Of a row, padded to whole words."""
+    plain = np.dtype(
+        [
+            ("bodies", text, (2,)),
             ("point", float, (dim,)),
             ("normal", float, (dim,)),
             ("gap", float),
@@ -26,14 +84,31 @@ def contact_table(names: tuple[str, ...], dim: int, count: int) -> np.ndarray:
             ("spin", float),
             ("velocity", float, (dim,)),
             ("friction", float),
-            ("island", int),
-            ("feature", int),
-            ("state", "U5"),
-        ],
+            ("island", np.int64),
+            ("feature", np.int64),
+            ("state", STATES.dtype),
+        ]
+    )
+    parts: Mapping[str, Any] = plain.fields or {}
+    return np.dtype(
+        {
+            "names": list(parts),
+            "formats": [part[0] for part in parts.values()],
+            "offsets": [part[1] for part in parts.values()],
+            "itemsize": -(-plain.itemsize // 8) * 8,
+        }
     )
 
 
+def _letters(text: np.ndarray, even: bool = False) -> np.ndarray:
+    """(n, letters) codes of the characters of n texts."""
+    wide = text.dtype.itemsize // 4
+    found = text.view(np.uint32).reshape(len(text), wide)
+    return np.pad(found, ((0, 0), (0, wide % 2))) if even else found
+
+
 STATES = np.array(["open", "stick", "slip"])  # by the codes of ``kernels.step.names``
+STATE_LETTERS = _letters(STATES, even=True)
 
 
 def fields(dim: int, forces: bool) -> dict[str, slice]:
@@ -67,55 +142,8 @@ def spread(rows: np.ndarray, first: int, end: int, n: int) -> np.ndarray:
     return rows[first:end] if end - first == n else np.repeat(rows[end - 1 : end], n, axis=0)
 
 
-def table_of(
-    names: np.ndarray,
-    dim: int,
-    numbers: Floats,
-    bodies: np.ndarray,
-    laws: Floats,
-    features: Ints,
-    kick: float,
-    forces: bool = False,
-) -> np.ndarray:
-    """The table of n contacts; names (nb,) of bodies, numbers (n, ...) as in `fields`, bodies (n,)
-    of `bodies_kind`, laws (n, 2): friction and spin, features (n,); kick [s]: for how long impulses
-    acted, forces: they are among the numbers."""
-    table = contact_table(tuple(names.tolist()), dim, len(numbers))
-    if not len(numbers):
-        return table
-    for name, place in fields(dim, forces).items():
-        table[name] = numbers[:, place] if table[name].ndim == 2 else numbers[:, place.start]
-    table["bodies"], table["island"] = names[bodies["bodies"]], bodies["island"]
-    table["state"] = STATES[bodies["state"]]
-    table["friction"], table["spin"] = laws.T
-    table["feature"] = features
-    if not forces:
-        table["force"] = table["impulse"] / kick
-    return table
-
-
-class NotedContacts(NamedTuple):
-    """Contacts of a step, to be made into a table when somebody asks for it; noted: as
-    ``kernels.step.contacts`` notes them, and the ends of what it noted; kick [s]."""
-
-    names: tuple[str, ...]
-    dim: int
-    noted: tuple[np.ndarray, ...]
-    kick: float
-
-    def table(self) -> np.ndarray:
-        if not self.noted:
-            return contact_table(self.names, self.dim, 0)
-        numbers, bodies, laws, features, ends = self.noted
-        n, *last = ends.tolist()
-        shared = spread(laws, 0, last[0], n), spread(features, 0, last[1], n)
-        rows = as_bodies(bodies[:n], len(self.names))
-        names = np.array(self.names, dtype=np.str_)
-        return table_of(names, self.dim, numbers[:n], rows, *shared, self.kick)
-
-
 class NotedJoints(NamedTuple):
-    """The same of ``joint_table``."""
+    """Joints of a step, to be made into a table when somebody asks for it."""
 
     names: tuple[str, ...]
     joints: Joints | None

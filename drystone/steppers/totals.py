@@ -102,6 +102,10 @@ class RunSummary:
         return out
 
 
+NAMES = tuple(f.name for f in fields(RunSummary))
+NOTHING = {f.name: f.default for f in fields(RunSummary)}
+
+
 class Totals:
     """Adds up steps as they come; ``summary`` says what they amount to. Cheap: it is told of every
     step."""
@@ -122,41 +126,44 @@ class Totals:
     deepest: tuple[str, str] | tuple[()]
     max_depth: float
 
-    __slots__ = tuple(f.name for f in fields(RunSummary))
-
-    def __init__(self, known: RunSummary) -> None:
+    def __init__(self, known: RunSummary | Totals) -> None:
         """Count on from what is known; of nothing its `max_depth` alone."""
         self.count_from(known)
 
-    def count_from(self, known: RunSummary) -> None:
+    def count_from(self, known: RunSummary | Totals) -> None:
         """Forget, and count on from what is known."""
-        for name in self.__slots__:
-            setattr(self, name, getattr(known, name))
+        if isinstance(known, Totals):
+            self.__dict__.update(known.__dict__)
+        else:
+            self.__dict__.update({name: getattr(known, name) for name in NAMES})
 
     @classmethod
     def of(cls, method: Any) -> Totals:
         """Of no step by a method."""
-        return cls(RunSummary(max_depth=float(getattr(method, "max_depth", np.inf))))
+        out = cls.__new__(cls)
+        out.__dict__.update(NOTHING, max_depth=float(getattr(method, "max_depth", np.inf)))
+        return out
 
     def add(self, report: StepReport, names: Sequence[str]) -> bool:
         """One step; names: of the bodies. Whether it was solved, and not too deep."""
+        time, solved, retries, residual, depth, part, _ = report.outcome
         self.steps += 1
-        self.end = report.time
-        deep = report.relative_depth > self.max_depth
-        if report.retries:
+        self.end = time
+        if retries:
             self.halved += 1
-        if report.residual > self.residual:
-            self.residual = report.residual
-        if report.infeasibility > self.depth:
-            self.depth = report.infeasibility
-        if report.relative_depth > self.relative_depth:
-            self.relative_depth = report.relative_depth
+        if residual > self.residual:
+            self.residual = residual
+        if depth > self.depth:
+            self.depth = depth
+        if part > self.relative_depth:
+            self.relative_depth = part
             self.deepest = _pair(names, *report.deepest)
-        if report.status is Status.SOLVED and not deep:
+        deep = part > self.max_depth
+        if solved and not deep:
             return True
         self.deep += deep
         if self.first is None:
-            self.first = report.time
+            self.first = time
         if report.status is Status.APPROXIMATE:
             self.approximate += 1
         elif not report.ok:
@@ -199,12 +206,16 @@ class Totals:
             )
         )
 
-    def join(self, more: RunSummary) -> None:
+    def join(self, more: RunSummary | Totals) -> None:
         """Steps that came after these."""
         if not more.steps:
             return
-        for name in ("steps", "unsolved", "approximate", "jammed", "halved", "deep"):
-            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.steps += more.steps
+        self.unsolved += more.unsolved
+        self.approximate += more.approximate
+        self.jammed += more.jammed
+        self.halved += more.halved
+        self.deep += more.deep
         self.residual = max(self.residual, more.residual)
         self.depth = max(self.depth, more.depth)
         self.end = more.end
@@ -216,7 +227,7 @@ class Totals:
 
     @property
     def summary(self) -> RunSummary:
-        return RunSummary(**{name: getattr(self, name) for name in self.__slots__})
+        return RunSummary(**self.__dict__)
 
     def text(self) -> str:
         """For a file."""
@@ -226,7 +237,7 @@ class Totals:
     def from_text(cls, text: str) -> Totals:
         """What ``text`` wrote."""
         said = json.loads(text)
-        known = {name: said[name] for name in cls.__slots__ if name in said}
+        known = {name: said[name] for name in NAMES if name in said}
         named = {name: tuple(known.get(name, ())) for name in ("deepest", "stalled")}
         return cls(RunSummary(**known | named))
 

@@ -84,5 +84,5 @@ def test_what_is_compiled_is_what_another_world_of_the_kind_asks_for(dim, jointe
     stepper = scene(other).simulation().stepper
     assert type(stepper) is (CompiledJoints if jointed else Compiled)
     before = set(_calls._KNOWN)
-    assert (stepper.program > 0).all()
+    assert (stepper.job.program > 0).all()
     assert {kernel for kernel, _ in set(_calls._KNOWN) - before} == set()

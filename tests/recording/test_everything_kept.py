@@ -18,8 +18,9 @@ from drystone.scenes import scene
 # what a step writes before it reads it, and what users read after a step
 SCRATCH = {
     "Compiled": [
-        "_stepped", "_looked*", "_where*", "_program*", "_own*", "_frames", "rows*", "solved*",
-        "work*", "sweeper*", "found.*", "_scan*", "stages*", "detector.*", "_detector.*", "profile",
+        "_stepped", "_looked*", "_job*", "_room*", "_contact_rows*", "_own*", "_frames", "rows*",
+        "solved*", "work*", "sweeper*", "found.*", "_scan*", "stages*", "detector.*",
+        "_detector.*", "profile",
         # rows of this step, its books, bodies as it began and ended
         *(f"buffers.s.{name}*" for name in (
             "velocity", "v0", "v_free", "v", "force", "load", "inertia", "inverse", "end_inertia",

@@ -9,13 +9,14 @@ from drystone.kernels.step.due import due
 
 
 @stage
-def loop(program, own, at, steps, s, scan, j, where):
+def loop(job, at, steps):
     """Run `steps` steps, the first of them from stage `at` on; returns the code that stopped it.
 
-    program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
-    own (2,): the stages own[0]:own[1] get the arrays j of joints, too;
-    where (2,): out, steps that were finished and the stage that stopped.
+    job: program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
+    s and scan: what all stages get; own (2,): the stages own[0]:own[1] get the arrays j of joints,
+    too; where (2,): out, steps that were finished and the stage that stopped.
     """
+    program, own, where, s, scan, j = job.program, job.own, job.where, job.s, job.scan, job.j
     done = 0
     while done < steps:
         while at < program.size:

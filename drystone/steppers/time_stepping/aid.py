@@ -39,7 +39,7 @@ class Aid:
         buffers.store(0, int(s.count[the.ROWS]))
         part = buffers.rows()
         half = 0.5 * (s.v_free - s.v0)
-        h, gravity = float(s.real[the.H]), float(np.linalg.norm(self.model.gravity))
+        h, gravity = float(s.real[the.H]), buffers.pull
         hits = collide(part, s.v0.copy(), half, h, gravity, buffers.typical, self.bouncer)
         if not hits.collisions:
             return

@@ -11,7 +11,6 @@ from drystone.dynamics import bodies
 from drystone.kernels import light_planar, light_spatial
 from drystone.kernels.packed import Packed
 from drystone.kernels.step import names as the
-from drystone.kernels.step.contacts import note_contacts
 from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
@@ -46,6 +45,8 @@ class Buffers:
         self.size = bodies.radii(model)
         finite = self.size[np.isfinite(self.size)]
         self.typical = float(np.median(finite)) if finite.size else 1.0
+        self.gravity = float(np.sqrt((model.gravity**2).sum()))
+        self.pull = float(np.linalg.norm(model.gravity))  # the same, rounded as `impact` has it
         self.nj = 0 if model.joints is None else len(model.joints)
         self._row_kinds = self._kinds_of_rows()
         arrays = self._bodies() | self._settings() | self._geoms() | self._frames(0, 0)
@@ -103,9 +104,8 @@ class Buffers:
     def _settings(self) -> dict[str, np.ndarray]:
         options, model, cone = self.options, self.model, self.options.shape
         real, count = np.zeros(the.REALS), np.zeros(the.COUNTS, N)
-        gravity = float(np.sqrt((model.gravity**2).sum()))
         real[the.TOL], real[the.LOOSE] = options.tol, max(options.tol, options.sweep_tol)
-        real[the.SLOP], real[the.REST] = options.slop, gravity  # REST is times h, see `set_step`
+        real[the.SLOP] = options.slop
         real[the.RADIUS] = 1.0
         count[the.REACH] = the.BY_TRAVEL
         if options.active_gap == "predicted":
@@ -194,21 +194,25 @@ class Buffers:
             "frame_wrench": np.zeros((m, self.nj, model.dof)),
         }  # fmt: skip
 
-    def _noted(self, room: int) -> dict[str, np.ndarray]:
-        """Room for the contacts of frames."""
+    def noted(self, room: int) -> dict[str, np.ndarray]:
+        """Room for what ``note_contacts`` notes."""
         return {
-            "noted_numbers": np.zeros((room, 4 * self.model.dim + 1)),
-            "noted_bodies": np.zeros((room, bodies_kind(self.model.nb).itemsize), np.uint8),
-            "noted_laws": np.zeros((room, 2)), "noted_features": np.zeros(room, N),
+            "numbers": np.zeros((room, 4 * self.model.dim + 1)),
+            "bodies": np.zeros((room, bodies_kind(self.model.nb).itemsize), np.uint8),
+            "laws": np.zeros((room, 2)), "features": np.zeros(room, N),
         }  # fmt: skip
+
+    def _noted(self, room: int) -> dict[str, np.ndarray]:
+        """The same for the contacts of frames."""
+        return {f"noted_{name}": array for name, array in self.noted(room).items()}
 
     def set_state(self, state: State, start: float, steps: int) -> None:
         """Begin with a state, `steps` steps after `start` [s]."""
         s = self.s
-        s.position[:], s.orientation[:], s.velocity[:] = (
-            state.position, state.orientation, state.velocity,
-        )  # fmt: skip
-        s.origin[:] = start, steps
+        s.position[:] = state.position
+        s.orientation[:] = state.orientation
+        s.velocity[:] = state.velocity
+        s.origin[0], s.origin[1] = start, steps
         s.real[the.TIME], s.count[the.CURSOR] = state.time, 0
 
     def clear_totals(self) -> None:
@@ -233,8 +237,9 @@ class Buffers:
     def set_step(self, h: float, steps: int) -> None:
         """Steps of length h, `steps` of them to come: prescribed motions are worked out ahead."""
         s, real = self.s, self.s.real
-        gravity = float(np.sqrt((s.gravity**2).sum()))
-        real[the.H], real[the.REST] = h, h * gravity
+        real[the.H], real[the.REST] = h, h * self.gravity
+        # what counts as a collision in steps of this length, see ``impact``
+        real[the.STILL], real[the.TOUCH] = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
         s.count[the.CURSOR] = 0
         if not self.model.motions:
             return
@@ -251,12 +256,6 @@ class Buffers:
                 driven["driven_orientation"][i, k] = orientation
         if not there:
             s.put(**driven)
-
-    def set_collisions(self, gravity: float) -> None:
-        """What counts as a collision in steps of this length; see ``impact``."""
-        real = self.s.real
-        real[the.STILL] = max(STILL, SLOW * real[the.H] * gravity)
-        real[the.TOUCH] = TOUCH * self.typical
 
     def make_room_for_frames(self, frames: int, most: int) -> None:
         """Room for so many, and at once for the `most` that may come if they are small: later a
@@ -281,12 +280,6 @@ class Buffers:
             many = noted_rows(self.s.noted_numbers)
             self.s.put(**self._noted(max(2 * n, min(SOON * n, many) if more_comes else many)))
 
-    def contacts(self) -> tuple[np.ndarray, ...]:
-        """The contacts of the last step, as ``note_contacts`` notes them, and its `ends`."""
-        made = *self._noted(max(int(self.s.count[the.ROWS]), 1)).values(), np.zeros(3, N)
-        note_contacts(self.s, *made)
-        return made
-
     def memory(self) -> dict[str, np.ndarray]:
         """What a step leaves for the next one."""
         return {name: getattr(self.s, name).copy() for name in MEMORY}
@@ -296,17 +289,19 @@ class Buffers:
 
     def snapshot(self) -> Snapshot:
         """The same as short as it goes, for a file."""
-        n = int(self.s.count[the.OLD])
-        warm: Snapshot = {name: getattr(self.s, name)[:n].copy() for name in WARM}
-        return warm | {"real": self.s.real.copy(), "count": self.s.count.copy()}
+        held = self.s.__dict__
+        n = int(held["count"][the.OLD])
+        out: Snapshot = {name: held[name][:n].copy() for name in WARM}
+        out["real"], out["count"] = held["real"].copy(), held["count"].copy()
+        return out
 
     def restore(self, known: Snapshot) -> None:
-        n = int(known["count"][the.OLD])
+        n, held = int(known["count"][the.OLD]), self.s.__dict__
         if n > self.room:
             self.grow(n)
-        self.s.real[:], self.s.count[:] = known["real"], known["count"]
-        for name in WARM:
-            getattr(self.s, name)[:n] = known[name]
+        held["real"][:], held["count"][:] = known["real"], known["count"]
+        for name in WARM if n else ():
+            held[name][:n] = known[name]
 
     def remember(self, other: Buffers) -> None:
         """Take over the warm start of other buffers; contacts are told by uids."""

@@ -21,6 +21,7 @@ from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
 from drystone.errors import SimulationError
 from drystone.kernels._calls import address
+from drystone.kernels.contact_rows import read_contacts
 from drystone.kernels.detect import detect
 from drystone.kernels.packed import Packed
 from drystone.kernels.step import begin, choose, find, finish, impacts, plan, prepare, rows, sweeps
@@ -30,7 +31,7 @@ from drystone.model import Model, State
 from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
-from drystone.steppers.tables import NotedContacts, NotedJoints
+from drystone.steppers.tables import ContactRows, NotedJoints
 from drystone.steppers.time_stepping.aid import METHODS, Aid
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -100,8 +101,9 @@ class Compiled(Aid, Stepper):
             self.buffers.remember(before)
         self.stages = stages(model.dim)
         self.sweeper = Sweeper()
-        self._program: np.ndarray | None = None
-        self._where = np.zeros(2, np.int64)
+        self._job: Packed | None = None
+        self._contact_rows: ContactRows | None = None
+        self._room: Packed | None = None  # for contacts that somebody reads
         self._looked: tuple[Rows, Solved] | None = None
         self._stepped = False
         self._frames: Frames | None = None
@@ -113,14 +115,17 @@ class Compiled(Aid, Stepper):
         return Buffers(self.options, self.model)
 
     @property
-    def program(self) -> np.ndarray:
-        """Addresses of the stages; making it compiles them."""
-        if self._program is None:
-            self._program = np.array([self._address(k) for k in range(len(self.stages))])
-        return self._program
+    def job(self) -> Packed:
+        """What the loop gets; making it compiles the stages."""
+        if self._job is None:
+            program = np.array([self._address(k) for k in range(len(self.stages))])
+            (j, own), where = self._own, np.zeros(2, np.int64)
+            s, scan = self.buffers.s, self.detector.scan
+            self._job = Packed(program=program, own=own, where=where, s=s, scan=scan, j=j)
+        return self._job
 
     def compile_from_the_end(self) -> None:
-        """Make what `program` takes in the opposite order: for a process beside one that runs."""
+        """Make what `job` takes in the opposite order: for a process beside one that runs."""
         for k in reversed(range(len(self.stages))):
             self._address(k)
 
@@ -130,12 +135,17 @@ class Compiled(Aid, Stepper):
             return address(detect, scan, scan.x, scan.R, scan.margin)
         return address(self.stages[stage][1], *self._given(stage))
 
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state after h; halved and tried again where the caller asked for it."""
+        if self.options.on_failure == "report":  # never made again: there is nothing to remember
+            return self._advance(state, h)
+        return super().step(state, h)
+
     def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
-        self.buffers.set_state(state, state.time, 0)
+        buffers = self.buffers
+        buffers.set_state(state, state.time, 0)
         seconds = self._steps(h, 1)
-        self.buffers.s.real[the.TIME] = state.time + h
-        after = self.buffers.state()
-        return after, self._report(h, seconds)
+        return buffers.state(), self._report(h, seconds)
 
     @property
     def in_one(self) -> bool:
@@ -179,10 +189,8 @@ class Compiled(Aid, Stepper):
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
         """Run steps; returns the seconds of each stage if they are asked for."""
-        buffers, s = self.buffers, self.buffers.s
-        buffers.set_step(h, steps)
-        gravity = float(np.linalg.norm(self.model.gravity))
-        buffers.set_collisions(gravity)
+        s = self.buffers.s
+        self.buffers.set_step(h, steps)
         if self.model.forces:
             self._forces(s)
         self._looked, self._stepped, self._jam = None, True, None
@@ -213,16 +221,16 @@ class Compiled(Aid, Stepper):
         self._jam = number, names, log
 
     def _looped(self, steps: int) -> None:
-        program, s, scan, stage = self.program, self.buffers.s, self.detector.scan, 0
-        j, own = self._own
+        job, stage = self.job, 0
         while True:
-            code = loop(program, own, stage, steps, s, scan, j, self._where)
-            done = int(self._where[0])
-            self._went(int(code), done)
+            code = loop(job, stage, steps)
             if code == the.GO_ON:
+                self._went(code, steps)
                 return
+            done, at = job.where.tolist()
+            self._went(code, done)
             steps -= done
-            stage = self._help(int(code), int(self._where[1]))
+            stage = self._help(code, at)
 
     def _given(self, stage: int) -> tuple[Any, ...]:
         """What a stage gets."""
@@ -304,6 +312,8 @@ class Compiled(Aid, Stepper):
     def _stored(self, s: Any) -> None:
         """Book the energy that springs took or gave, also in the frame of this step."""
         before, after = float(s.real[the.STORED]), stored(self.model, self.buffers.state())
+        if before == after == 0.0:
+            return
         reports = [s.report]
         if s.count[the.RECORDED] and s.count[the.TAKEN] == 0:
             reports.append(s.frame_report[s.count[the.RECORDED] - 1])
@@ -353,16 +363,33 @@ class Compiled(Aid, Stepper):
 
     def contact_table(self) -> np.ndarray:
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
-        return self._noted_contacts().table()
+        s = self.buffers.s
+        n = int(s.count[the.ROWS]) if self._stepped else 0
+        if not n:
+            return self.contact_rows.none()
+        words, room = self.contact_rows.words, self._contact_room(n)
+        out = np.zeros(n * words)
+        found = read_contacts(s, room, float(s.real[the.H]), words, out)
+        return out.view(self.contact_rows.kind)[:found]
+
+    @property
+    def contact_rows(self) -> ContactRows:
+        """How tables of contacts look in this model."""
+        if self._contact_rows is None:
+            self._contact_rows = ContactRows(self.model.names, self.model.dim)
+        return self._contact_rows
+
+    def _contact_room(self, n: int) -> Packed:
+        """Arrays for ``read_contacts`` to note n contacts in."""
+        if self._room is None or n > len(self._room.features):
+            rows, made = self.contact_rows, self.buffers.noted(2 * n)
+            names = {"names": rows.letters.copy(), "states": rows.states.copy()}
+            self._room = Packed(**made, ends=np.zeros(3, np.int64), **names)
+        return self._room
 
     def noted(self) -> tuple[Any, Any]:
-        """What ``contact_table`` and ``joint_table`` make tables of; later steps leave it be."""
-        return self._noted_contacts(), NotedJoints(self.model.names, None, None)
-
-    def _noted_contacts(self) -> NotedContacts:
-        s = self.buffers.s
-        noted = self.buffers.contacts() if self._stepped and s.count[the.ROWS] else ()
-        return NotedContacts(self.model.names, self.model.dim, noted, float(s.real[the.H]))
+        """The table of contacts, and what ``joint_table`` makes a table of."""
+        return self.contact_table(), NotedJoints(self.model.names, None, None)
 
     def _memory(self) -> Any:
         return self.buffers.memory()

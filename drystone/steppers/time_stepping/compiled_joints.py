@@ -297,16 +297,17 @@ class CompiledJoints(Compiled):
 
     def joint_table(self) -> np.ndarray:
         """Structured array, one entry a joint; see ``Simulation.joints``."""
-        table: np.ndarray = self.noted()[1].table()
-        return table
+        return self._noted_joints().table()
 
     def noted(self) -> tuple[Any, Any]:
-        """What ``contact_table`` and ``joint_table`` make tables of."""
+        """The table of contacts, and what ``joint_table`` makes a table of."""
+        return self.contact_table(), self._noted_joints()
+
+    def _noted_joints(self) -> NotedJoints:
         if self._stepped and self._fell is None and not self._read:
             self._bear()
-        left, jointed = self._fell is not None, self.jointed
-        contacts = self.python.contact_table() if left else self._noted_contacts()
-        return contacts, NotedJoints(self.model.names, jointed.held, jointed.wrench)
+        jointed = self.jointed
+        return NotedJoints(self.model.names, jointed.held, jointed.wrench)
 
     def _bear(self) -> None:
         """What joints bore in the last step."""

@@ -8,65 +8,119 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from drystone.arguments import NoAttribute
 from drystone.kernels.step import names as the
 from drystone.model import State
-from drystone.steppers.base import Conditions, EnergyLedger, StepReport
-from drystone.steppers.tables import as_bodies, spread, table_of
+from drystone.steppers.base import Conditions, EnergyLedger, Event, StepReport, closes
+from drystone.steppers.tables import ContactRows, as_bodies, spread
 from drystone.types import Floats, Status
 
 ENERGY = slice(the.KINETIC, the.INTEGRATION + 1)
 CONDITIONS = slice(the.LEAST_IMPULSE, the.DISSIPATION + 1)
 
 
-def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, float]) -> StepReport:
-    """The report of the last step; names: of methods, by their bits."""
-    n = int(s.count[the.ISLANDS])
-    log = np.empty((n, 2))
-    np.maximum(s.residual[:n, 0], s.residual[:n, 1], out=log[:, 0])
-    np.subtract(s.start[1 : n + 1], s.start[:n], out=log[:, 1])
-    return make_report(s.report, h, names, log, seconds)
+class LoopReport(StepReport):
+    """A report as the compiled loop leaves it: its own copy of the numbers, which become fields
+    when somebody asks for one of them. Most reports are never asked."""
+
+    __slots__ = ("_known",)
+
+    _known: tuple[Any, ...]  # what ``_report`` takes
+
+    @staticmethod
+    def of(*known: Any) -> LoopReport:
+        """known: time at the end [s], the numbers of ``kernels.step.names`` as a list, h [s], names
+        of methods by their bits, residual (n, 1 or 2) of the islands, where each begins (n + 1,),
+        seconds of stages. All of them are the report's own."""
+        out = object.__new__(LoopReport)
+        _set(out, "_known", known)
+        return out
+
+    def __new__(cls, *args: Any, **fields: Any) -> Any:
+        """One that is made of fields, as ``dataclasses.replace`` makes it, is a plain report."""
+        return StepReport(*args, **fields)
+
+    @property
+    def outcome(self) -> tuple[float, bool, int, float, float, float, tuple[Event, ...]]:
+        end, row = self._known[:2]
+        solved = row[the.R_FAILED] < 0 and closes(*row[ENERGY])
+        depth, part = row[the.INFEASIBILITY], row[the.DEPTH]
+        return end, solved, int(row[the.RETRIES]), row[the.RESIDUAL], depth, part, ()
+
+    def ended(self, time: float) -> StepReport:
+        known = self._known
+        return self if time == known[0] else LoopReport.of(time, *known[1:])
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not set yet."""
+        if name not in FIELDS:
+            raise NoAttribute(StepReport, name)
+        made = _report(*self._known)
+        for field in FIELDS:
+            _set(self, field, getattr(made, field))
+        return getattr(self, name)
+
+    def __reduce__(self) -> Any:
+        return StepReport, tuple(getattr(self, name) for name in FIELDS)
 
 
-def make_report(
-    row: Floats, h: float, names: tuple[str, ...], islands: Floats, seconds: dict[str, float]
+FIELDS = tuple(field.name for field in fields(StepReport))
+_set = object.__setattr__  # reports are frozen for all others
+
+
+def _report(
+    end: float,
+    row: list[float],
+    h: float,
+    names: tuple[str, ...],
+    residual: Floats,
+    start: np.ndarray,
+    seconds: dict[str, float],
 ) -> StepReport:
-    """A report from the numbers of ``kernels.step.names``; islands (n, 2): residuals, sizes."""
-    values = row.tolist()
-    bits = int(values[the.R_METHODS])
-    book = EnergyLedger(*values[ENERGY])
+    """A report with all its fields; the arguments are those of ``LoopReport.of``."""
+    bits = int(row[the.R_METHODS])
+    book = EnergyLedger(*row[ENERGY])
     used = tuple(name for k, name in enumerate(names) if bits >> k & 1)
     status = Status.SOLVED if book.closes else Status.INACCURATE
-    if values[the.R_FAILED] >= 0:
+    if row[the.R_FAILED] >= 0:
         status = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS
     return StepReport(
-        time=values[the.R_TIME],
+        time=end,
         dt=h,
         status=status,
-        residual=values[the.RESIDUAL],
-        residual_unit=values[the.RESIDUAL_UNIT],
-        iterations=int(values[the.R_ITERATIONS]),
+        residual=row[the.RESIDUAL],
+        residual_unit=row[the.RESIDUAL_UNIT],
+        iterations=int(row[the.R_ITERATIONS]),
         methods=used,
-        contacts=int(values[the.CONTACTS]),
-        islands=int(values[the.R_ISLANDS]),
-        infeasibility=values[the.INFEASIBILITY],
+        contacts=int(row[the.CONTACTS]),
+        islands=int(row[the.R_ISLANDS]),
+        infeasibility=row[the.INFEASIBILITY],
         energy=book,
-        conditions=Conditions(*values[CONDITIONS]),
-        collisions=int(values[the.R_COLLISIONS]),
-        impact_energy=values[the.IMPACT_ENERGY],
-        retries=int(values[the.RETRIES]),
-        joint_error=values[the.JOINT_ERROR],
-        redundant=int(values[the.REDUNDANT]),
-        relative_depth=values[the.DEPTH],
-        deepest=(int(values[the.DEEP_A]), int(values[the.DEEP_B])),
-        unsolved_body=int(values[the.UNSOLVED_BODY]),
+        conditions=Conditions(*row[CONDITIONS]),
+        collisions=int(row[the.R_COLLISIONS]),
+        impact_energy=row[the.IMPACT_ENERGY],
+        retries=int(row[the.RETRIES]),
+        joint_error=row[the.JOINT_ERROR],
+        redundant=int(row[the.REDUNDANT]),
+        relative_depth=row[the.DEPTH],
+        deepest=(int(row[the.DEEP_A]), int(row[the.DEEP_B])),
+        unsolved_body=int(row[the.UNSOLVED_BODY]),
         seconds=seconds,
-        island_residuals=islands[:, 0] if len(islands) else None,
-        island_sizes=islands[:, 1].astype(np.int64),
+        island_residuals=residual.max(axis=1) if len(residual) else None,
+        island_sizes=np.diff(start),
     )
 
 
+def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, float]) -> StepReport:
+    """The report of the last step; names: of methods, by their bits."""
+    row = s.report.tolist()
+    n = int(row[the.R_ISLANDS])
+    islands = s.residual[:n].copy(), s.start[: n + 1].copy()
+    return LoopReport.of(row[the.R_TIME], row, h, names, *islands, seconds)
+
+
 def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> None:
-    """The numbers of a report into `row`: the inverse of ``make_report``."""
+    """The numbers of a report into `row`: as the loop leaves them."""
     row[ENERGY] = [getattr(report.energy, f.name) for f in fields(EnergyLedger)]
     row[CONDITIONS] = [getattr(report.conditions, f.name) for f in fields(Conditions)]
     row[the.R_TIME], row[the.R_FAILED] = report.time, -1 if report.ok else 0
@@ -216,7 +270,7 @@ class Frames:
 
     def contacts(self, names: tuple[str, ...], dim: int) -> list[np.ndarray]:
         """Tables of contacts, if they were kept; names: of bodies."""
-        text, out = np.array(names, dtype=np.str_), []
+        rows, out = ContactRows(names, dim), []
         for k, c in enumerate(self.chunks):
             if k in self.left:
                 out.append(self.left[k].contacts)
@@ -227,19 +281,22 @@ class Frames:
                 laws = spread(c["laws"], before[1], ends[1], b - a)
                 features = spread(c["features"], before[2], ends[2], b - a)
                 own = c["numbers"][a:b], bodies[a:b]
-                out.append(table_of(text, dim, *own, laws, features, self.h))
+                out.append(rows.table(*own, laws, features, self.h))
                 before = ends
         return out
 
     def reports(self) -> list[StepReport]:
-        out = []
+        out: list[StepReport] = []
         for k, c in enumerate(self.chunks):
             if k in self.left:
                 out.append(self.left[k].report)
                 continue
-            start = 0
-            for i in range(c["time"].size):
-                islands = c["islands"][start : c["log"][i]]
-                out.append(make_report(c["report"][i], self.h, self.names, islands, {}))
-                start = int(c["log"][i])
+            log, first = c["islands"], 0
+            start = np.zeros(len(log) + 1, np.int64)
+            start[1:] = np.cumsum(log[:, 1])
+            for row, end in zip(c["report"].tolist(), c["log"].tolist(), strict=True):
+                islands = log[first:end, :1], start[first : end + 1]
+                time = row[the.R_TIME]
+                out.append(LoopReport.of(time, row, self.h, self.names, *islands, {}))
+                first = end
         return out
