@@ -1,5 +1,7 @@
 """Where a solve leads, and whether its joints are closed there."""
 
+import math
+
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
@@ -12,6 +14,7 @@ from drystone.kernels.step.finish import finite
 ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
 OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
+LOOK = 13  # answer of a stage: bodies went further than contacts were looked for
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
 
@@ -72,8 +75,31 @@ def _driven(s, j, at):
 
 
 @stage
+def _outran(s, j):
+    """Whether a body went further than contacts were looked for, by more than may be left of
+    depth and than forces move it in a step: a motor started, or a blow reached it."""
+    if s.count[the.REACH] != the.BY_TRAVEL:  # who names a distance gets it
+        return False
+    dim, dof, h = s.position.shape[1], s.v.shape[1], s.real[the.H]
+    for b in range(s.reach.size):
+        if not s.inverse_mass[b] > 0.0:
+            continue
+        v, w, kick = 0.0, 0.0, 0.0
+        for a in range(dim):
+            v += j.at_v[b, a] ** 2
+            kick += (j.free[b, a] - s.v0[b, a]) ** 2
+        for a in range(dim, dof):
+            w += j.at_v[b, a] ** 2
+        travel = h * (math.sqrt(v) + math.sqrt(w) * s.size[b])
+        if travel > s.reach[b] + s.total[the.T_MAX_DEPTH] * s.size[b] + h * math.sqrt(kick):
+            return True
+    return False
+
+
+@stage
 def judge(s, scan, j):
-    """AGAIN, with rows of this end, until the joints are closed; PYTHON if they do not close."""
+    """AGAIN, with rows of this end, until the joints are closed; PYTHON if they do not close, LOOK
+    if bodies went where contacts were not looked for."""
     opening, wrong, off = 0.0, 0.0, 0.0
     for r in range(j.at_error.size):
         if not abs(j.at_error[r]) <= opening:
@@ -88,6 +114,8 @@ def judge(s, scan, j):
     s.count[the.BACK] = its.AIM
     if error <= CLOSED and not opening <= OPEN:
         return the.PYTHON  # rows that are not to be closed contradict those that are
+    if error <= CLOSED and j.count[its.LOOKED] == 0 and _outran(s, j):
+        return LOOK
     if error <= CLOSED:
         j.count[its.STAGE] = its.SETTLE
         return the.AGAIN

@@ -17,7 +17,8 @@ REFINED, EXTRA = 12, 13  # refinements of this solve; of them beyond the toleran
 SLIDES = 14  # solves of this round in which contacts broke loose
 UNSOLVED = 15  # islands that are left to Newton
 SPENT = 16  # sweeps and steps of Newton in this solve
-COUNTS = 17
+LOOKED = 17  # whether bodies that went far are known to meet none that is new
+COUNTS = 18
 
 # j.real
 BEST = 0  # [m or rad] least opening of a round

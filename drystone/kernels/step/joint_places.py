@@ -34,7 +34,7 @@ def _enter(s, j):
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)
     copy_all(j.turns, j.last)
-    j.count[its.ROUND] = j.count[its.MISSES] = 0
+    j.count[its.ROUND] = j.count[its.MISSES] = j.count[its.LOOKED] = 0
     j.count[its.STAGE] = its.START
     return the.GO_ON
 

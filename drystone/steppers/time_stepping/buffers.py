@@ -52,6 +52,7 @@ class Buffers:
         arrays = self._bodies() | self._settings() | self._geoms() | self._frames(0, 0)
         arrays |= self._driven(0) | self._made(FIRST, 1) | self._noted(1)
         self.s = Packed(**arrays)
+        self.clear_totals()
 
     @property
     def room(self) -> int:

@@ -18,6 +18,7 @@ from drystone.constraints.joints.forces import broken
 from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import stored
+from drystone.kernels.active import body_reach
 from drystone.kernels.step import begin, find
 from drystone.kernels.step import joint_aim as aim
 from drystone.kernels.step import joint_close as closing
@@ -176,14 +177,25 @@ class CompiledJoints(Compiled):
         if code == the.PATTERN:
             buffers.find_pattern()
             return stage
+        if code == closing.LOOK and not self._outran_others():
+            buffers.j.count[its.LOOKED] = 1
+            return stage
         if code == the.SOLVE and self._solve_laws():
             return its.LOAD
         if code == the.LEAST and self._bears():
             return stage + 1
-        if code in (the.SOLVE, the.LEAST, the.PYTHON):
+        if code in (the.SOLVE, the.LEAST, closing.LOOK, the.PYTHON):
             self._in_python()
             return self._keep_frame()
         return super()._help(code, stage)
+
+    def _outran_others(self) -> bool:
+        """Whether bodies that went further than contacts were looked for meet any."""
+        s, v = self.buffers.s, self.buffers.j.at_v
+        h, travel = float(s.real[the.H]), np.empty(self.model.nb)
+        body_reach(v, self.sizes, h, travel)
+        travel = np.maximum(travel, s.reach)
+        return self._misses(self.buffers.state(), v, h, travel, self.buffers.rows())
 
     def _solve_laws(self) -> bool:
         """The friction problem of one round; False if it is not solved."""

@@ -5,6 +5,7 @@ forces -> free velocity -> contacts -> active rows -> collisions -> friction pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +40,9 @@ from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
 
+Met = tuple[Work, Contacts, Impact, Solved, Rows, int]
+TURNS = 0.25  # of what bodies travel: how near they may come without being looked at again
+LOOKS = 4  # times that contacts are looked for again in a step
 OUTER = 25  # iterations of M(q'), and the relative change at which they end
 SETTLED = 1e-11
 # of the kinetic energy, that joints may make or lose in a step; halvings to avoid it
@@ -238,16 +242,10 @@ class Stepper(Readout):
         # velocities lie half a step behind the positions, whatever the length of that step was:
         # forces lead them from the middle of the last step to that of this one
         kick = self.jointed.behind + 0.5 * h
-        work = self.work = Work(self.model, state, h, self.options.rotation == "explicit", kick)
-        work.stage("forces")
-        found = self._contacts(work)
-        work.stage("contacts")
-        rows = self.rows = self._rows(work, found)
-        work.stage("rows")
-        hits = self._collisions(work, rows, h)
-        work.stage("impacts")
-        solved, rows, outer = self._solve(work, rows, h)
-        self.rows, self.solved = rows, solved
+        explicit = self.options.rotation == "explicit"
+        work, found, hits, solved, rows, outer = self._met(
+            lambda: Work(self.model, state, h, explicit, kick), h
+        )
         self.least(self.model, rows, solved.r)
         work.stage("solve")
         after = self._drift(work, solved.v, h)
@@ -266,6 +264,66 @@ class Stepper(Readout):
         report = self._deepest(report, found)
         report = replace(report, joint_error=opening, broken=gone, redundant=self.least.count)
         return after, replace(report, asleep=asleep, outer=outer)
+
+    def _met(self, begin: Callable[[], Work], h: float) -> Met:
+        """Contacts of a step and its impulses; looked for again where bodies went further than
+        contacts were looked for, because a motor started or a blow reached them: at most LOOKS
+        times."""
+        travel, iterations = np.zeros(self.model.nb), 0
+        for look in range(LOOKS + 1):
+            work = self.work = begin()
+            work.travel = travel
+            work.stage("forces")
+            found = self._contacts(work)
+            work.stage("contacts")
+            rows = self.rows = self._rows(work, found)
+            work.stage("rows")
+            hits = self._collisions(work, rows, h)
+            work.stage("impacts")
+            solved, rows, outer = self._solve(work, rows, h)
+            self.rows, self.solved = rows, solved
+            solved.iterations += iterations
+            if look == LOOKS or not self._outran(work, solved.v):
+                break
+            travel, iterations = work.travel, solved.iterations
+        return work, found, hits, solved, rows, outer
+
+    def _outran(self, work: Work, v: Floats) -> bool:
+        """Whether a body went further with velocities v than contacts were looked for, by more than
+        may be left of depth and than forces move it in a step, and meets another there;
+        work.travel then says how far all went."""
+        if self.options.active_gap is not None or not work.drifts:  # who names a distance gets it
+            return False
+        travel = np.empty(self.model.nb)
+        body_reach(v, self.sizes, work.h, travel)
+        spare = self.options.max_depth * np.where(np.isfinite(self.sizes), self.sizes, 0.0)
+        spare += work.h * np.sqrt(((work.v_free - work.v0)[:, : self.model.dim] ** 2).sum(axis=1))
+        if not (self.dynamic & (travel > work.reach + spare)).any():
+            return False
+        work.travel = np.maximum(work.travel, travel)
+        return self.rows is None or self._misses(work.state, v, work.h, work.travel, self.rows)
+
+    def _misses(self, state: State, v: Floats, h: float, travel: Floats, rows: Rows) -> bool:
+        """Whether bodies that travel so far with velocities v meet others which `rows` do not know;
+        leaves no trace in later steps."""
+        body = self.model.geoms.body
+        known = self.detector.state()
+        found = self._within(state, travel[body])
+        self.detector.restore(known)
+        here = rows.contacts
+        pairs = set(zip(here.geom_a.tolist(), here.geom_b.tolist(), strict=True))
+        new = [
+            pair not in pairs
+            for pair in zip(found.geom_a.tolist(), found.geom_b.tolist(), strict=True)
+        ]
+        if not any(new):
+            return False
+        found = select(found, np.array(new))
+        pair = np.stack([body[found.geom_a], body[found.geom_b]], axis=1)
+        arm = [found.point - state.position[pair[:, s]] for s in (0, 1)]
+        speed = bodies.relative_speed(v, pair, arm, found.normal)
+        # normals turn with bodies: what nearly closes may close
+        return bool((found.gap + h * speed <= TURNS * travel[pair].sum(axis=1)).any())
 
     def _deepest(self, report: StepReport, found: Contacts) -> StepReport:
         """With the bodies that were deepest in each other, one that was not solved, and jams."""
@@ -290,6 +348,8 @@ class Stepper(Readout):
         work.reach = np.empty(model.nb)
         fastest = body_reach(work.v_free, self.sizes, work.h, work.reach)
         finite = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
+        work.reach = np.maximum(work.reach, work.travel)
+        fastest = max(fastest, float(work.travel.max(initial=0.0)))
         work.reach += SLACK * finite
         gap = self.options.active_gap
         if gap is None or gap == "predicted":

@@ -49,18 +49,9 @@ class SecondOrder(Stepper):
 
     def _kick(self, state: State, h: float, drifts: bool) -> tuple[State, StepReport]:
         explicit = self.options.rotation == "explicit"
-        work = self.work = Work(self.model, state, h, explicit, 0.5 * h, drifts)
-        work.stage("forces")
-        found = self._contacts(work)
-        work.stage("contacts")
-        rows = self._rows(work, found)
-        if not drifts:
-            rows = self._reached(rows)
-        work.stage("rows")
-        hits = self._collisions(work, rows, h)
-        work.stage("impacts")
-        solved, rows, _ = self._solve(work, rows, h)
-        self.rows, self.solved = rows, solved
+        work, found, hits, solved, rows, _ = self._met(
+            lambda: Work(self.model, state, h, explicit, 0.5 * h, drifts), h
+        )
         self.least(self.model, rows, solved.r)
         work.stage("solve")
         held, now = self.jointed.joints, self.jointed.coordinates
@@ -83,6 +74,10 @@ class SecondOrder(Stepper):
         count = self.least.count
         report = self._deepest(report, found)
         return after, replace(report, joint_error=opening, broken=gone, redundant=count)
+
+    def _rows(self, work: Work, found: Contacts) -> Rows:
+        rows = super()._rows(work, found)
+        return rows if work.drifts else self._reached(rows)
 
     def _reached(self, rows: Rows) -> Rows:
         """Joints, and the contacts that touch or bore load in the kick before."""

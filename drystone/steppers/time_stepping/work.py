@@ -22,6 +22,8 @@ class Work:
     they are done); v_free: v0 kicked by the forces, prescribed bodies at their average velocity;
     inertia_before: at the start, where the step uses that of its end; softening: kinetic energy [J]
     that stiff joints added because they act on M + S (``kernels.joint_stiffness``);
+    reach (nb,): how far bodies may travel [m], for contacts that are looked for; travel: how far
+    they went when this step was tried before;
     kick: how long forces act [s], h unless the step is done in two kicks; drifts: whether bodies
     move with the velocities of this kick.
     """
@@ -39,6 +41,7 @@ class Work:
         self.seconds: dict[str, float] = {}
         self.model, self.state, self.h, self._explicit = model, state, h, explicit
         self.reach: Floats = np.zeros(model.nb)
+        self.travel: Floats = np.zeros(model.nb)
         self.springs: tuple[float, ...] = (0.0, 0.0)
         self.force = bodies.loads(model, state)
         self.inertia_at(state.orientation, first=True)
