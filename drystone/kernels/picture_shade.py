@@ -4,19 +4,17 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 
-PAPER = (0.985, 0.978, 0.962)  # floor in the sun
-ABOVE, BELOW = (0.985, 0.982, 0.972), (0.945, 0.936, 0.915)  # nothing: top and bottom
-
 
 @kernel
 def shade(
     eye, sight, scale, near, owner, way, tone, palette, sun, sun_eye, sun_scale, cast, middle,
-    reach, colour,
+    reach, paper, colour,
 ):  # fmt: skip
     """colour (rows, columns, 3) of every pixel, from 0 to 1.
 
     sun (3, 3): right, up, forward of the light; cast: its depth buffer; middle (3,), reach [m]:
-    the floor fades at some distance from what happens.
+    the floor fades at some distance from what happens; paper (3, 3): colours behind everything
+    at the top and at the bottom, and of the floor in the sun.
     """
     rows, columns = near.shape
     size = cast.shape[0]
@@ -26,9 +24,9 @@ def shade(
             x = (j + 0.5 - 0.5 * columns) / scale
             share = i / rows
             who = owner[i, j]
-            back0 = ABOVE[0] + share * (BELOW[0] - ABOVE[0])
-            back1 = ABOVE[1] + share * (BELOW[1] - ABOVE[1])
-            back2 = ABOVE[2] + share * (BELOW[2] - ABOVE[2])
+            back0 = paper[0, 0] + share * (paper[1, 0] - paper[0, 0])
+            back1 = paper[0, 1] + share * (paper[1, 1] - paper[0, 1])
+            back2 = paper[0, 2] + share * (paper[1, 2] - paper[0, 2])
             if who == -1:
                 colour[i, j, 0], colour[i, j, 1], colour[i, j, 2] = back0, back1, back2
                 continue
@@ -53,9 +51,9 @@ def shade(
                 f = min(max((2.6 - away) / 1.8, 0.0), 1.0)
                 f = f * f * (3.0 - 2.0 * f)
                 dark = 1.0 - 0.26 * (1.0 - lit)
-                colour[i, j, 0] = back0 + f * (PAPER[0] * dark - back0)
-                colour[i, j, 1] = back1 + f * (PAPER[1] * dark - back1)
-                colour[i, j, 2] = back2 + f * (PAPER[2] * (dark + 0.02 * (1.0 - lit)) - back2)
+                colour[i, j, 0] = back0 + f * (paper[2, 0] * dark - back0)
+                colour[i, j, 1] = back1 + f * (paper[2, 1] * dark - back1)
+                colour[i, j, 2] = back2 + f * (paper[2, 2] * (dark + 0.02 * (1.0 - lit)) - back2)
                 continue
             shine = max(face, 0.0) * lit
             t = tone[i, j]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from drystone.drawing import frames, geom_mesh, half_spaces, moving
+from drystone.draw.meshes import frames, geom_mesh, half_spaces, moving
 from drystone.geometry import kinds
 from drystone.model import Model, State
 from drystone.plots.forces_2d import ForceLines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone import drawing
+from drystone.draw import meshes as drawing
 from drystone.geometry import kinds
 from drystone.model import Model, State
 from drystone.plots.forces_2d import ForceLines, draw_forces

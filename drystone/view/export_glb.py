@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from drystone import drawing
 from drystone.arguments import answering
+from drystone.draw import meshes as drawing
+from drystone.draw.meshes import Solid, groups, instances, solids
 from drystone.errors import OptionError
 from drystone.escaping import for_line
 from drystone.geometry import kinds
@@ -26,7 +27,6 @@ from drystone.model import Geoms, Model
 from drystone.types import Floats, Ints
 from drystone.view.player import states
 from drystone.view.player.replays import colours_of
-from drystone.view.player.shapes import Solid, groups, instances, solids
 
 FLOAT, UINT = 5126, 5125  # types of numbers in glTF
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is for

@@ -11,25 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drystone import drawing
-from drystone.dynamics.frames import rotations
+from drystone.draw import meshes as drawing
+from drystone.draw.camera import Camera
+from drystone.draw.meshes import Scenery
+from drystone.draw.raster import Sheets, draw_lines, draw_solids, sunlight
 from drystone.errors import OptionError
 from drystone.geometry import kinds
-from drystone.kernels import picture_raster as raster
-from drystone.kernels import picture_shade as light
 from drystone.model import Model, State
-from drystone.plots.raster import Camera
-from drystone.types import Floats, Ints
+from drystone.types import Floats
 from drystone.view.look import GROUND, rgb
 from drystone.view.player import states
 from drystone.view.player.contacts import contacts_of, force_lines
 from drystone.view.player.replays import bounds_of, colours_of
-from drystone.view.player.shapes import Solid, groups, instances, solids
 
 Picture = NDArray[np.uint8]
 PAPER, INK = np.array(rgb("#fbfaf7")) / 255, np.array(rgb("#22303c")) / 255
 RAMP = np.array([rgb(c) for c in ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")]) / 255
-SHADOW = 1280  # pixels of the shadow map, along a side
 PALE = 0.62  # how far bodies fade behind forces
 
 
@@ -94,21 +91,8 @@ class Film:
         return State(time, place, turn, np.empty(0)), k
 
     @cached_property
-    def _shapes(self) -> list[tuple[Solid, Ints, Floats, Floats]]:
-        """Each mesh of a spatial model but balls, with bodies, offsets and axes of its wearers."""
-        out = []
-        for solid in solids(self.model.geoms):
-            if solid.ball:
-                continue
-            worn = instances(self.model.geoms, solid)
-            body = np.array([b for b, *_ in worn])
-            turn = np.array([q for _, _, q, _ in worn])[:, [3, 0, 1, 2]]
-            out.append((solid, body, np.array([o for _, o, _, _ in worn]), rotations(turn)))
-        return out
-
-    @cached_property
-    def _balls(self) -> Ints:
-        return np.flatnonzero(self.model.geoms.kind == kinds.SPHERE)
+    def _scenery(self) -> Scenery:
+        return Scenery(self.model)
 
     @cached_property
     def camera(self) -> Camera:
@@ -133,70 +117,23 @@ class Film:
 
     @cached_property
     def sun(self) -> Camera:
-        """The light: behind the viewer's left shoulder, over all that happens."""
-        back = -self.camera.axes[2]
-        angle, high = np.arctan2(back[1], back[0]) - 0.66, 0.86
-        way = np.array([np.cos(high) * np.cos(angle), np.cos(high) * np.sin(angle), np.sin(high)])
-        middle, size = 0.5 * (self.low + self.high), float(np.linalg.norm(self.high - self.low))
-        size = max(size, 1e-9)
-        return Camera(middle + 2 * size * way, middle, (SHADOW, SHADOW), width=1.5 * size)
-
-    def _triangles(self, state: State) -> tuple[Floats, Floats, Ints]:
-        """Corners and normals (nt, 3, 3) and bodies (nt,) of all meshes in the world."""
-        R = rotations(state.orientation)
-        corners, normals = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
-        bodies = [np.empty(0, np.int64)]
-        for solid, body, offset, axes in self._shapes:
-            turn = R[body] @ axes
-            origin = state.position[body] + np.einsum("nij,nj->ni", R[body], offset)
-            points = np.einsum("nij,vj->nvi", turn, solid.vertices) + origin[:, None]
-            ways = np.einsum("nij,vj->nvi", turn, solid.normals)
-            corners.append(points[:, solid.faces].reshape(-1, 3, 3))
-            normals.append(ways[:, solid.faces].reshape(-1, 3, 3))
-            bodies.append(np.repeat(body, len(solid.faces)))
-        return np.concatenate(corners), np.concatenate(normals), np.concatenate(bodies)
+        """The light, over all that happens."""
+        return sunlight(self.camera, self.low, self.high)
 
     def _solid(self, state: State) -> Floats:
         """A spatial state, shaded, (rows, columns, 3) from 0 to 1."""
-        camera, sun, geoms = self.camera, self.sun, self.model.geoms
-        mesh = self._triangles(state)
-        at = drawing.frames(self.model, state)
-        ball = self._balls
-        balls = at.origin[ball], geoms.numbers[geoms.first[ball]], at.axes[ball], geoms.body[ball]
-        cast = _Sheets(sun, shown=False)
-        cast.fill(mesh, balls)
-        seen = _Sheets(camera, shown=True)
-        seen.fill(mesh, balls)
-        for point, normal in zip(*drawing.half_spaces(self.model, state), strict=True):
-            if normal[2] > states.FLOOR:
-                raster.fill_plane(
-                    point, normal, camera.eye, camera.axes, camera.scale, seen.near, seen.owner,
-                    seen.way,
-                )  # fmt: skip
         palette = self.palette
         if self.forces:
             palette = palette + PALE * (0.95 - palette)
-        colour = np.empty((*seen.near.shape, 3), np.float32)
-        reach = 0.5 * float(np.linalg.norm(self.high - self.low))
-        light.shade(
-            camera.eye, camera.axes, camera.scale, seen.near, seen.owner, seen.way, seen.tone,
-            palette, sun.axes, sun.eye, sun.scale, cast.near, 0.5 * (self.low + self.high), reach,
-            colour,
-        )  # fmt: skip
-        return self._developed(seen, colour)
-
-    def _developed(self, seen: _Sheets, colour: Any) -> Floats:
-        out = np.zeros((self.pixels[1], self.pixels[0], 3))
-        fine = np.int64(seen.near.shape[0] // self.pixels[1])
-        light.develop(seen.owner, seen.way, colour, fine, out)
-        return out
+        box = self.low, self.high
+        return draw_solids(self._scenery, state, self.camera, self.sun, palette, self.pixels, box)
 
     def _flat(self, state: State) -> Floats:
         """A planar state: outlines in ink on paper."""
         model, geoms, camera = self.model, self.model.geoms, self.camera
         at = drawing.frames(model, state)
         corners, bodies, marks = [np.empty((0, 3, 3))], [np.empty(0, np.int64)], []
-        for (kind, *_), members in groups(geoms).items():
+        for (kind, *_), members in drawing.groups(geoms).items():
             for g in members:
                 line = at.world(g, drawing.outline(geoms, g, 64))
                 points, faces, _ = drawing.flat_mesh(line)
@@ -210,11 +147,11 @@ class Film:
             corners.append(self._ground(point, normal))
             bodies.append(np.full(2, model.nb))
         whole = np.concatenate(corners)
-        seen = _Sheets(camera, shown=True)
+        seen = Sheets(camera)
         normal = np.tile([0.0, 0.0, 1.0], (len(whole), 3, 1))
-        seen.fill((whole, normal, np.concatenate(bodies)), None)
+        seen.add_triangles(drawing.Mesh(whole, normal, np.concatenate(bodies)))
         table = np.vstack([self.palette, np.array(GROUND) / 255, PAPER])  # the last for nothing
-        image = self._developed(seen, table[seen.owner].astype(np.float32))
+        image = seen.developed(table[seen.owner].astype(np.float32), self.pixels)
         if marks:
             ends = np.stack(marks)
             pixels = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * camera.scale / 3
@@ -254,34 +191,4 @@ class Film:
         return float(np.percentile(np.concatenate([*sizes, [0.0]]), 97)) or 1.0
 
     def _lines(self, image: Floats, ends: Floats, half: Floats, tint: Floats) -> None:
-        """Draw lines (n, 2, dim) [m] over a picture."""
-        flat = np.zeros((*ends.shape[:2], 3))
-        flat[:, :, : ends.shape[2]] = ends
-        pixel, _ = self.camera.project(flat)
-        fine = self.camera.pixels[0] / self.pixels[0]
-        light.draw_lines(pixel / fine, half, tint, INK, image)
-
-
-class _Sheets:
-    """The buffers of ``kernels.picture_raster`` for a camera."""
-
-    def __init__(self, camera: Camera, shown: bool) -> None:
-        columns, rows = camera.pixels
-        self.camera = camera
-        self.near = np.full((rows, columns), -np.inf, np.float32)
-        self.owner = np.full((rows, columns), raster.NOTHING, np.int32)
-        deep = (rows, columns) if shown else (0, 0)
-        self.way = np.zeros((*deep, 3), np.float32)
-        self.tone = np.ones(deep, np.float32)
-
-    def fill(self, mesh: tuple[Floats, Floats, Ints], balls: Any) -> None:
-        """Triangles (corners, normals, bodies) and balls (centres, radii, axes, bodies)."""
-        camera, parallel = self.camera, self.camera.width is not None
-        corners, normal, body = mesh
-        pixel, depth = camera.project(corners)
-        raster.fill_triangles(pixel, depth, normal, body, parallel, self.near, self.owner, self.way)
-        if balls is not None and len(balls[1]):
-            raster.fill_balls(
-                *balls, camera.eye, camera.axes, camera.scale, parallel, self.near, self.owner,
-                self.way, self.tone,
-            )  # fmt: skip
+        draw_lines(image, self.camera, ends, half, tint, INK)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone import drawing
+from drystone.draw import meshes as drawing
 from drystone.dynamics.frames import rotations
 from drystone.geometry import kinds
 from drystone.model import Model, State

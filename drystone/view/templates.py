@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone import drawing
+from drystone.draw import meshes as drawing
 from drystone.geometry import kinds
 from drystone.model import Geoms, Model
 from drystone.types import Floats, Ints

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import drawing
+from drystone.draw import meshes as drawing
+from drystone.draw.camera import Camera
+from drystone.draw.raster import PRINT, SCREEN, Balls, Sheets, draw_solids, sunlight
 from drystone.plots import planar_picture, series, style
 from drystone.plots.forces_2d import force_lines
-from drystone.plots.raster import Buffer, Camera
 from drystone.plots.scene_picture import save_picture
-from drystone.plots.spatial_picture import gather, render
+from drystone.plots.spatial_picture import render
 
 
 def every_shape(planar):
@@ -56,7 +57,7 @@ def test_what_is_drawn_lies_on_the_shapes(planar):
     world, shapes = every_shape(planar)
     model, state = world.build()
     geoms, at = model.geoms, drawing.frames(model, state)
-    mesh = None if planar else drawing.meshes(model, state)
+    mesh = None if planar else drawing.Scenery(model).triangles(state)
     for k, shape in enumerate(shapes):
         if isinstance(shape, ds.Compound):
             continue
@@ -78,7 +79,7 @@ def test_what_is_drawn_lies_on_the_shapes(planar):
 def test_triangles_face_outwards():
     world, _ = every_shape(planar=False)
     model, state = world.build()
-    mesh = drawing.meshes(model, state)
+    mesh = drawing.Scenery(model).triangles(state)
     p = mesh.corners
     face = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     solid = np.linalg.norm(face, axis=1) > 1e-12
@@ -97,7 +98,8 @@ def test_a_camera_sees_each_point_along_its_ray():
     for (x, y), w, point in zip(pixel, near, points, strict=True):
         i, j = int(np.floor(y)), int(np.floor(x))
         if 0 <= i < 40 and 0 <= j < 60:
-            ray = camera.eye + camera.rays[i, j] / w
+            across, up = (j + 0.5 - 30) / camera.scale, (20 - i - 0.5) / camera.scale
+            ray = camera.eye + np.array([across, up, 1.0]) @ camera.axes / w
             # half a pixel off at most
             assert np.linalg.norm(ray - point) < 0.75 / (w * camera.scale) + 1e-4
 
@@ -108,9 +110,11 @@ def test_the_nearer_surface_is_seen(width):
     camera = Camera(np.array([0.0, -8, 0]), np.zeros(3), (80, 80), width=width)
     plate = np.array([[[-1.5, 0, -1.5], [1.5, 0, -1.5], [1.5, 0, 1.5]],
                       [[-1.5, 0, -1.5], [1.5, 0, 1.5], [-1.5, 0, 1.5]]])  # fmt: skip
-    buffer = Buffer.empty(camera)
-    buffer.add_triangles(plate)
-    buffer.add_spheres(np.array([[0.4, -1.0, 0.3]]), np.array([0.5]), first=2)
+    buffer = Sheets(camera)
+    towards = np.tile([0.0, -1.0, 0.0], (2, 3, 1))
+    buffer.add_triangles(drawing.Mesh(plate, towards, np.zeros(2, np.int64)))
+    centre, radius = np.array([[0.4, -1.0, 0.3]]), np.array([0.5])
+    buffer.add_balls(Balls(centre, radius, np.eye(3)[None], np.array([2])))
     x, z = np.meshgrid(np.arange(80) + 0.5 - 40, 40 - np.arange(80) - 0.5)
     if width is None:
         ray = np.stack([x / camera.scale, np.ones_like(x), z / camera.scale], axis=-1)
@@ -122,7 +126,7 @@ def test_the_nearer_surface_is_seen(width):
         X, Z = x * width / 80, z * width / 80
         ball = (X - 0.4) ** 2 + (Z - 0.3) ** 2 < 0.25
     expected = np.where(ball, 2, np.where((abs(X) < 1.5) & (abs(Z) < 1.5), 0, -1))
-    seen = np.where(buffer.item == 1, 0, buffer.item)
+    seen = buffer.owner
     edge = np.minimum(abs(abs(X) - 1.5), abs(abs(Z) - 1.5)) < 1e-6
     assert (seen == expected)[~edge].mean() > 0.999
     assert {-1, 0, 2} <= set(np.unique(seen))
@@ -138,9 +142,6 @@ def test_shadows_fall_away_from_the_light_and_the_ground_fades():
     dark = np.argwhere(image.mean(axis=2) < 0.80)
     assert 50 < len(dark) < 4000
     # the light stands behind the left shoulder: the shadow lies to the right of the ball's middle
-    model, state = world.build()
-    things = gather(model, state)
-    assert things.counts == (0, 1, 1)
     shadow = np.argwhere((image.mean(axis=2) < 0.9) & (np.ptp(image, axis=2) < 0.045))
     assert shadow[:, 1].mean() > 80
 
@@ -275,3 +276,48 @@ def test_series_mark_unsolved_steps():
 def test_an_empty_run_has_no_plot(tmp_path):
     with pytest.raises(ds.OptionError, match="one step"):
         series.save_series([], tmp_path)
+
+
+@pytest.mark.parametrize("height", [-0.5, 0.9], ids=["below the rim", "over it"])
+def test_a_bowl_is_seen_from_both_sides(height):
+    """A hollow unit ball cut at its equator, from the side: the near wall from below, from above
+    the far one; each by the intersection of the ray in the middle with the sphere."""
+    world = ds.World()
+    world.add_body(ds.Bowl(1.0, 1.0, 1.0), fixed=True)
+    model, state = world.build()
+    scenery = drawing.Scenery(model, 96)
+    eye, target = np.array([0.0, -6.0, height]), np.array([0.0, 0.0, -0.45])
+    camera = Camera(eye, target, (81, 81))
+    seen = Sheets(camera)
+    seen.add_triangles(scenery.triangles(state))
+    way = camera.axes[2]
+    half = -(eye @ way)
+    root = np.sqrt(half**2 - eye @ eye + 1.0)
+    hits = [eye + s * way for s in (half - root, half + root)]
+    wall = next(p for p in hits if p[2] < 0.0)  # what is over the equator has been cut off
+    near = float(seen.near[40, 40])
+    assert 1.0 / near == pytest.approx(float((wall - eye) @ way), rel=2e-3)
+    assert seen.way[40, 40] @ way < 0.0, "lit as what faces the viewer"
+
+
+def test_figures_and_films_are_drawn_by_the_same_code():
+    """One state, one camera: on white paper and on the screen's, bodies are the same pixels."""
+    world, _ = every_shape(planar=False)
+    model, state = world.build()
+    scenery = drawing.Scenery(model)
+    low, high = scenery.bounds(state)
+    eye = 0.5 * (low + high) + np.array([2.0, -5.0, 3.0])
+    camera = Camera(eye, 0.5 * (low + high), (160, 120))
+    sun = sunlight(camera, low, high)
+    palette = np.full((model.nb, 3), 0.7)
+    white, screen = (
+        draw_solids(scenery, state, camera, sun, palette, (80, 60), (low, high), paper)
+        for paper in (PRINT, SCREEN)
+    )
+    seen = Sheets(camera)
+    seen.add_triangles(scenery.triangles(state))
+    seen.add_balls(Balls(*scenery.balls(state)))
+    whole = (seen.owner >= 0).reshape(60, 2, 80, 2).all(axis=(1, 3))
+    assert whole.mean() > 0.05
+    assert np.array_equal(white[whole], screen[whole])
+    assert not np.array_equal(white, screen)

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import drystone as ds
-from drystone import drawing
+from drystone.draw import meshes as drawing
 from drystone.model import State
 from drystone.view.export_html import page, with_this_player, write_html
 from tests.view.replays import moved, pile, world_of_shapes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone import drawing
+from drystone.draw import meshes as drawing
 from drystone.errors import OptionError
 from drystone.model import Model
 from drystone.types import Floats, Ints

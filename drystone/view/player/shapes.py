@@ -1,90 +1,16 @@
-"""Shapes and their instances for the page: each mesh once, however many bodies wear it."""
+"""Shapes and their instances packed for the page: each mesh once, however many bodies wear it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from drystone import drawing
+from drystone.draw.meshes import groups, instances, outline, solids
 from drystone.geometry import kinds
-from drystone.model import Geoms, Model
-from drystone.types import Floats, Ints
+from drystone.model import Model
+from drystone.types import Floats
 from drystone.view.player.blob import Blob
-
-Key = tuple[int, bytes, bytes]
-
-
-@dataclass
-class Solid:
-    """vertices (nv, 3), faces (nt, 3), normals (nv, 3); instances: geoms that wear it, or a body
-    whose own single pieces it is made of. ball: of radius one, instances have their own."""
-
-    vertices: Floats
-    faces: Ints
-    normals: Floats
-    geoms: list[int]
-    body: int = -1
-    ball: bool = False
-
-
-def key_of(geoms: Geoms, g: int | np.integer) -> Key:
-    """The same for geoms of one shape; balls differ in size only, which instances have."""
-    kind = int(geoms.kind[g])
-    if kind in (kinds.SPHERE, kinds.DISK):
-        return kind, b"", b""
-    ints = geoms.ints[geoms.first_int[g] : geoms.first_int[g + 1]]
-    return kind, drawing.numbers(geoms, g).tobytes(), ints.tobytes()
-
-
-def groups(geoms: Geoms) -> dict[Key, list[int]]:
-    """Bounded geoms by their shapes."""
-    out: dict[Key, list[int]] = {}
-    for g in np.flatnonzero(np.isfinite(geoms.radius)):
-        out.setdefault(key_of(geoms, g), []).append(int(g))
-    return out
-
-
-def instances(geoms: Geoms, solid: Solid) -> list[tuple[int, Floats, Floats, float]]:
-    """Body, offset (3,), quaternion (x, y, z, w) and size of each wearer of a mesh, in its body's
-    frame; of planar geoms in the plane z = 0."""
-    if not solid.geoms:
-        return [(solid.body, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), 1.0)]
-    g = np.array(solid.geoms)
-    offset, axes = np.zeros((g.size, 3)), np.tile(np.eye(3), (g.size, 1, 1))
-    offset[:, : geoms.dim], axes[:, : geoms.dim, : geoms.dim] = geoms.offset[g], geoms.turn[g]
-    turn = Rotation.from_matrix(axes).as_quat()
-    size = geoms.numbers[geoms.first[g]] if solid.ball else np.ones(g.size)
-    body = geoms.body[g].tolist()
-    return list(zip(body, offset, turn, size.tolist(), strict=True))
-
-
-def solids(geoms: Geoms) -> list[Solid]:
-    """Meshes of a spatial model's geoms. Shapes that occur once are joined body by body: a ground
-    of ten thousand triangles is one mesh."""
-    found = groups(geoms)
-    n = 48 if len(found) < 20 else 24
-    out: list[Solid] = []
-    single: dict[int, list[tuple[Floats, Ints, Floats]]] = {}
-    for (kind, *_), members in found.items():
-        vertices, faces, normals = drawing.geom_mesh(geoms, members[0], n)
-        if kind == kinds.SPHERE:
-            out.append(Solid(normals, faces, normals, members, ball=True))
-        elif len(members) > 1:
-            out.append(Solid(vertices, faces, normals, members))
-        else:
-            g = members[0]
-            turn, offset = geoms.turn[g], geoms.offset[g]
-            part = vertices @ turn.T + offset, faces, normals @ turn.T
-            single.setdefault(int(geoms.body[g]), []).append(part)
-    for body, parts in single.items():
-        first = np.cumsum([0] + [len(p[0]) for p in parts])
-        faces = np.concatenate([p[1] + start for p, start in zip(parts, first, strict=False)])
-        vertices, normals = (np.concatenate([p[i] for p in parts]) for i in (0, 2))
-        out.append(Solid(vertices, faces, normals, [], body))
-    return out
 
 
 def add_solids(blob: Blob, model: Model) -> dict[str, Any]:
@@ -122,7 +48,7 @@ def add_outlines(blob: Blob, model: Model) -> dict[str, Any]:
     which: list[int] = []
     for (kind, *_), members in groups(geoms).items():
         round_ = kind == kinds.DISK
-        line = np.empty((0, 2)) if round_ else drawing.outline(geoms, members[0])
+        line = np.empty((0, 2)) if round_ else outline(geoms, members[0])
         shapes.append({"round": round_, "first": first, "count": len(line)})
         corners.append(line)
         first += len(line)

@@ -1,0 +1,137 @@
+"""A spatial state as a shaded picture: one light with its shadows, ink where bodies meet.
+
+A painter's order of faces goes wrong where bodies touch, which here they always do: so there is a
+depth buffer (``kernels.picture_raster``), for the viewer's eye and for the sun.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drystone.draw.camera import Camera
+from drystone.draw.meshes import Mesh, Scenery
+from drystone.kernels import picture_raster as raster
+from drystone.kernels import picture_shade as light
+from drystone.model import State
+from drystone.types import Floats, Ints
+
+Singles = NDArray[np.float32]  # a pixel needs no more
+FINER = 2  # pixels for each one of the picture, along a side
+SHADOW = 1280  # pixels of the shadow map, along a side
+FLOOR = 0.35  # planes steeper than this cosine are walls of a box: not drawn, they would hide it
+SCREEN = np.array([(0.985, 0.982, 0.972), (0.945, 0.936, 0.915), (0.985, 0.978, 0.962)])
+PRINT = np.array([(1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (0.970, 0.964, 0.952)])
+
+
+@dataclass(frozen=True)
+class Balls:
+    """centre (n, 3), radius (n,), axes (n, 3, 3) as columns, body (n,)."""
+
+    centre: Floats
+    radius: Floats
+    axes: Floats
+    body: Ints
+
+
+class Sheets:
+    """The buffers of ``kernels.picture_raster`` for a camera: depth, body, normal and tone of each
+    pixel. shown: a shadow map needs depths alone."""
+
+    def __init__(self, camera: Camera, shown: bool = True) -> None:
+        columns, rows = camera.pixels
+        self.camera = camera
+        self.near = np.full((rows, columns), -np.inf, np.float32)
+        self.owner = np.full((rows, columns), raster.NOTHING, np.int32)
+        deep = (rows, columns) if shown else (0, 0)
+        self.way = np.zeros((*deep, 3), np.float32)
+        self.tone = np.ones(deep, np.float32)
+
+    def add_triangles(self, mesh: Mesh) -> None:
+        """Those that face away are left out."""
+        pixel, depth = self.camera.project(mesh.corners)
+        parallel = self.camera.width is not None
+        raster.fill_triangles(
+            pixel, depth, mesh.normal, mesh.body, parallel, self.near, self.owner, self.way
+        )
+
+    def add_balls(self, balls: Balls) -> None:
+        if not len(balls.radius):
+            return
+        camera, parallel = self.camera, self.camera.width is not None
+        raster.fill_balls(
+            balls.centre, balls.radius, balls.axes, balls.body, camera.eye, camera.axes,
+            camera.scale, parallel, self.near, self.owner, self.way, self.tone,
+        )  # fmt: skip
+
+    def add_plane(self, point: Floats, normal: Floats) -> None:
+        """Without end, seen from its outer side."""
+        camera = self.camera
+        raster.fill_plane(
+            point, normal, camera.eye, camera.axes, camera.scale, self.near, self.owner, self.way
+        )
+
+    def developed(self, colour: Singles, pixels: tuple[int, int]) -> Floats:
+        """(rows, columns, 3): colours of all pixels, fine ones averaged, with ink at edges."""
+        out = np.zeros((pixels[1], pixels[0], 3))
+        fine = np.int64(self.near.shape[0] // pixels[1])
+        light.develop(self.owner, self.way, colour, fine, out)
+        return out
+
+
+def sunlight(camera: Camera, low: Floats, high: Floats, room: float = 1.5) -> Camera:
+    """The light as a camera: behind the viewer's left shoulder, over the box from `low` to `high`
+    (3,) and `room` times its diagonal wide."""
+    back = -camera.axes[2]
+    angle, up = np.arctan2(back[1], back[0]) - 0.66, 0.86
+    way = np.array([np.cos(up) * np.cos(angle), np.cos(up) * np.sin(angle), np.sin(up)])
+    middle, size = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), 1e-9)
+    return Camera(middle + 2 * size * way, middle, (SHADOW, SHADOW), width=room * size)
+
+
+def draw_solids(
+    scenery: Scenery,
+    state: State,
+    camera: Camera,
+    sun: Camera,
+    palette: Floats,
+    pixels: tuple[int, int],
+    box: tuple[Floats, Floats],
+    paper: Floats = SCREEN,
+) -> Floats:
+    """A spatial state, (rows, columns, 3) from 0 to 1.
+
+    camera: of FINER times as many pixels; palette (nb, 3); box: corners of what happens, beyond
+    which the floor fades; paper (3, 3): colours at the top, at the bottom, and of the floor.
+    """
+    mesh, balls = scenery.triangles(state), Balls(*scenery.balls(state))
+    cast, seen = Sheets(sun, shown=False), Sheets(camera)
+    for sheets in (cast, seen):
+        sheets.add_triangles(mesh)
+        sheets.add_balls(balls)
+    for point, normal in zip(*scenery.planes(state), strict=True):
+        if normal[2] > FLOOR:
+            seen.add_plane(point, normal)
+    low, high = box
+    colour = np.empty((*seen.near.shape, 3), np.float32)
+    reach = max(0.5 * float(np.linalg.norm(high - low)), 1e-300)
+    light.shade(
+        camera.eye, camera.axes, camera.scale, seen.near, seen.owner, seen.way, seen.tone, palette,
+        sun.axes, sun.eye, sun.scale, cast.near, 0.5 * (low + high), reach, paper, colour,
+    )  # fmt: skip
+    return seen.developed(colour, pixels)
+
+
+def draw_lines(
+    image: Floats, camera: Camera, ends: Floats, half: Any, tint: Floats, rim: Floats
+) -> None:
+    """Lines (n, 2, dim) [m] with round ends over a picture: half width (n,) [pixels], colours
+    tint (n, 3), rim (3,) of their outline."""
+    flat = np.zeros((*ends.shape[:2], 3))
+    flat[:, :, : ends.shape[2]] = ends
+    pixel, _ = camera.project(flat)
+    fine = camera.pixels[0] / image.shape[1]
+    light.draw_lines(pixel / fine, half, tint, rim, image)
