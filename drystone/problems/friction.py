@@ -16,7 +16,7 @@ from drystone.problems._check import SquareLike
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import SMALL, MassMatrix
-from drystone.problems.residual import friction_optimality, friction_residuals
+from drystone.problems.residual import FrictionMeasures
 from drystone.types import Bools, Floats, MatrixLike, Real, VectorLike
 from drystone.values import among, text, whole
 
@@ -171,7 +171,7 @@ class FrictionProblem(_Contacts):
             law = LAWS[self.law]
             res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
             return float(res[0]), float(res[1])
-        return friction_residuals(r, u, form.q, form.mu, form.unit, self.law, form.slip, self.k)
+        return self._measures.residuals(r, u)
 
     def optimality(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         """(primal, gap) of r: errors of velocities and of energy; see ``problems.residual``."""
@@ -180,7 +180,12 @@ class FrictionProblem(_Contacts):
         if self.slip is None and self.k in (0, 2):
             out = contact_optimality(form.key, r, u, form.q, form.mu, form.unit, LAWS[self.law])
             return float(out[0]), float(out[1])
-        return friction_optimality(r, u, form.q, form.mu, form.unit, self.law, form.slip, self.k)
+        return self._measures.optimality(r, u)
+
+    @property
+    def _measures(self) -> FrictionMeasures:
+        form = self.form
+        return FrictionMeasures(form.q, form.mu, form.unit, self.law, form.slip, self.k)
 
     def __repr__(self) -> str:
         return (

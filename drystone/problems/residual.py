@@ -21,6 +21,8 @@ LCP: res = |min(z, w)| / |q|; boxed: |z - mid(lower, z - w, upper)| / |q|, which
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from drystone.kernels.blocks import box_residuals, ran_away
@@ -44,82 +46,76 @@ def boxed_residuals(
     return float(plain), float(scaled)
 
 
-def friction_residuals(
-    r: Floats,
-    u: Floats,
-    q: Floats,
-    mu: Floats,
-    unit: Floats,
-    law: str,
-    slip: Floats | None = None,
-    k: int = 0,
-) -> tuple[float, float]:
-    """(scaled, unit-free) residual of contacts, any law.
+@dataclass(frozen=True, slots=True)
+class FrictionMeasures:
+    """Errors of contacts, any law.
 
-    r, u, q: (nc, d) rows (normal, tangents); mu: (nc,), negative for a bilateral block (u = 0);
+    q: (nc, d) rows (normal, tangents); mu: (nc,), negative for a bilateral block (u = 0);
     unit: (nc,) sqrt of the mean diagonal; slip: (nc, d - 1) unit slip directions, zero for a
     contact without slip, which then has r_t = -mu r_n slip; k: directions of a polyhedral cone,
     0 for the circular one. Law "static" is (14-1): |r_t| <= mu r_n, r_t.u_t <= 0, and
     |u_t| (mu r_n - |r_t|) = 0.
     """
-    root = unit[:, None]
-    plain = contact_errors(r, u, mu, law, slip, k)
-    scaled = contact_errors(r * root, u / root, mu, law, slip, k)
-    unit_f, unit_q = _norm(scaled), _norm(q / root)
-    unit_r, unit_u = _norm(r * root), _norm(u / root)
-    if ran_away(unit_f**2, unit_q**2, unit_r**2, unit_u**2):
-        return np.inf, np.inf
-    return (
-        ratio(_norm(plain), _norm(q), _norm(r), _norm(u)),
-        ratio(unit_f, unit_q, unit_r, unit_u),
-    )
 
+    q: Floats
+    mu: Floats
+    unit: Floats
+    law: str
+    slip: Floats | None = None
+    k: int = 0
 
-def friction_optimality(
-    r: Floats,
-    u: Floats,
-    q: Floats,
-    mu: Floats,
-    unit: Floats,
-    law: str,
-    slip: Floats | None = None,
-    k: int = 0,
-) -> tuple[float, float]:
-    """(primal, gap) of contacts, any law; arguments as in ``friction_residuals``."""
-    root = unit[:, None]
-    r, u, q = r * root, u / root, q / root
-    size = np.linalg.norm(r, axis=1)
-    noise = NOISE * (size + np.linalg.norm(q, axis=1))
-    away, outside, work = np.zeros((3, mu.size))
-    bilateral = mu < 0
-    sliding = slip.any(axis=1) if slip is not None else np.zeros(mu.size, dtype=bool)
-    rest = ~bilateral & ~sliding
-    away[bilateral] = np.linalg.norm(u[bilateral], axis=1)
-    if slip is not None:
-        away[sliding] = np.maximum(-u[sliding, 0], 0.0)
-        error = contact_errors(r[sliding], u[sliding], mu[sliding], law, slip[sliding], k)
-        outside[sliding] = np.hypot(
-            np.linalg.norm(error[:, 1:], axis=1), np.minimum(r[sliding, 0], 0.0)
+    def residuals(self, r: Floats, u: Floats) -> tuple[float, float]:
+        """(scaled, unit-free) residual of r, u (nc, d)."""
+        q, mu, law, slip, k = self.q, self.mu, self.law, self.slip, self.k
+        root = self.unit[:, None]
+        plain = contact_errors(r, u, mu, law, slip, k)
+        scaled = contact_errors(r * root, u / root, mu, law, slip, k)
+        unit_f, unit_q = _norm(scaled), _norm(q / root)
+        unit_r, unit_u = _norm(r * root), _norm(u / root)
+        if ran_away(unit_f**2, unit_q**2, unit_r**2, unit_u**2):
+            return np.inf, np.inf
+        return (
+            ratio(_norm(plain), _norm(q), _norm(r), _norm(u)),
+            ratio(unit_f, unit_q, unit_r, unit_u),
         )
-        work[sliding] = np.abs(r[sliding, 0] * u[sliding, 0])
-    shifted, m = u[rest], mu[rest]
-    outside[rest] = np.linalg.norm(r[rest] - project_cone(r[rest], m, k), axis=1)
-    if law == "static":
-        force, speed = np.linalg.norm(r[rest, 1:], axis=1), np.linalg.norm(u[rest, 1:], axis=1)
-        push = np.einsum("ij,ij->i", r[rest, 1:], u[rest, 1:])
-        away[rest] = np.maximum(-u[rest, 0], 0.0)
-        work[rest] = np.abs(r[rest, 0] * u[rest, 0]) + np.maximum(push, 0.0)
-        work[rest] += speed * np.maximum(m * r[rest, 0] - force, 0.0)
-    else:
-        if law == "coulomb":
-            shifted[:, 0] += m * slip_speed(shifted[:, 1:], k)
-        away[rest] = np.linalg.norm(project_cone(-shifted, m, k), axis=1)
-        work[rest] = np.abs(np.einsum("ij,ij->i", r[rest], shifted))
-    primal = np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - NOISE * size, 0.0) ** 2
-    gap = np.maximum(work - noise * size, 0.0)
-    scale = _norm(q)
-    scale = scale if scale >= EPS else 1.0
-    return float(np.sqrt(primal.sum())) / scale, float(gap.sum()) / scale**2
+
+    def optimality(self, r: Floats, u: Floats) -> tuple[float, float]:
+        """(primal, gap) of r, u (nc, d)."""
+        mu, law, slip, k = self.mu, self.law, self.slip, self.k
+        root = self.unit[:, None]
+        r, u, q = r * root, u / root, self.q / root
+        size = np.linalg.norm(r, axis=1)
+        noise = NOISE * (size + np.linalg.norm(q, axis=1))
+        away, outside, work = np.zeros((3, mu.size))
+        bilateral = mu < 0
+        sliding = slip.any(axis=1) if slip is not None else np.zeros(mu.size, dtype=bool)
+        rest = ~bilateral & ~sliding
+        away[bilateral] = np.linalg.norm(u[bilateral], axis=1)
+        if slip is not None:
+            away[sliding] = np.maximum(-u[sliding, 0], 0.0)
+            error = contact_errors(r[sliding], u[sliding], mu[sliding], law, slip[sliding], k)
+            outside[sliding] = np.hypot(
+                np.linalg.norm(error[:, 1:], axis=1), np.minimum(r[sliding, 0], 0.0)
+            )
+            work[sliding] = np.abs(r[sliding, 0] * u[sliding, 0])
+        shifted, m = u[rest], mu[rest]
+        outside[rest] = np.linalg.norm(r[rest] - project_cone(r[rest], m, k), axis=1)
+        if law == "static":
+            force, speed = np.linalg.norm(r[rest, 1:], axis=1), np.linalg.norm(u[rest, 1:], axis=1)
+            push = np.einsum("ij,ij->i", r[rest, 1:], u[rest, 1:])
+            away[rest] = np.maximum(-u[rest, 0], 0.0)
+            work[rest] = np.abs(r[rest, 0] * u[rest, 0]) + np.maximum(push, 0.0)
+            work[rest] += speed * np.maximum(m * r[rest, 0] - force, 0.0)
+        else:
+            if law == "coulomb":
+                shifted[:, 0] += m * slip_speed(shifted[:, 1:], k)
+            away[rest] = np.linalg.norm(project_cone(-shifted, m, k), axis=1)
+            work[rest] = np.abs(np.einsum("ij,ij->i", r[rest], shifted))
+        primal = np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - NOISE * size, 0.0) ** 2
+        gap = np.maximum(work - noise * size, 0.0)
+        scale = _norm(q)
+        scale = scale if scale >= EPS else 1.0
+        return float(np.sqrt(primal.sum())) / scale, float(gap.sum()) / scale**2
 
 
 def contact_errors(

@@ -7,7 +7,7 @@ import pytest
 
 import drystone as ds
 from drystone.problems import FrictionProblem, classic
-from drystone.problems.residual import friction_optimality
+from drystone.problems.residual import FrictionMeasures
 from drystone.solvers.base import COLD, Limits, judged
 
 
@@ -89,7 +89,7 @@ def test_kernel_and_arrays_agree(law, dim):
         r = rng.normal(size=problem.size)
         form = problem.form
         blocks = form.impulses(r), form.velocities(problem.dual(r))
-        expected = friction_optimality(*blocks, form.q, form.mu, form.unit, law)
+        expected = FrictionMeasures(form.q, form.mu, form.unit, law).optimality(*blocks)
         np.testing.assert_allclose(problem.optimality(r), expected, rtol=1e-10)
 
 
