@@ -12,10 +12,12 @@ from itertools import pairwise
 from math import isqrt
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 import drystone as ds
 
 LONG = np.longdouble
+LEAN, FLAT = 0.015, 1e-5  # the rule of the docs: faces of one side, and what counts as flat
 
 
 # ---- exact ----------------------------------------------------------------------------------
@@ -168,21 +170,53 @@ class Stored:
         at = 4 + nf + starts[-1]
         self.edges = [tuple(e) for e in self.ints[at : at + 4 * ne].reshape(-1, 4).tolist()]
         self.size = float(np.ptp(self.vertices, axis=0).max())
+        left, right = (self.planes[[e[k] for e in self.edges], :3] for k in (2, 3))
+        self.sided = bool((np.linalg.norm(left - right, axis=1) < 2 * LEAN).any())
         e = np.array([self.vertices[e[1]] - self.vertices[e[0]] for e in self.edges])
         e /= np.linalg.norm(e, axis=1)[:, None]
         e *= np.where(e[np.arange(len(e)), np.abs(e).argmax(axis=1)] < 0, -1, 1)[:, None]
         self.ways = e[np.unique(np.round(e, 12), axis=0, return_index=True)[1]]
 
 
-def pool(rng, count, boxes=True):
+BOXES, POLYHEDRA, SIDES = "boxes", "polyhedra", "sides"
+
+
+def uneven(rng, stretch):
+    """A body whose sides are several faces that are nearly parallel: single precision, or noise."""
+    kind = rng.integers(4)
+    if kind == 0:
+        grid = np.stack(np.meshgrid(*[np.linspace(-0.5, 0.5, rng.integers(2, 4))] * 3), -1)
+        points = grid.reshape(-1, 3)
+    elif kind < 3:
+        angle = 2 * np.pi * np.arange(k := rng.integers(3, 17)) / k
+        points = 0.5 * np.array([[np.cos(a), np.sin(a), z] for a in angle for z in (-1, 1)])
+    else:  # an octahedron whose triangles are divided, their middles a little outside
+        points = 0.5 * np.vstack((np.eye(3), -np.eye(3)))
+        middle = np.array([p + q for p in points for q in points if p @ q == 0]) / 2
+        points = np.vstack((points, np.unique(middle, axis=0) * (1 + 10 ** rng.uniform(-9, -2))))
+    points = points * stretch
+    if rng.random() < 0.5:
+        turn = _turn(rng.normal(size=3))
+        points = (points @ turn.T + rng.choice([0.0, 3.0]) * stretch.max()).astype(np.float32)
+        points = points.astype(float)
+    else:
+        noise = 10 ** rng.uniform(-9, -2) * rng.choice([stretch.min(), stretch.max()])
+        points = points + noise * rng.uniform(-1, 1, size=points.shape)
+    return Stored(ds.ConvexPolyhedron.hull(points))
+
+
+def pool(rng, count, family=BOXES):
     """Shapes of sizes 1e-3 to 1e3 and aspects 1 to 1000."""
     out = []
     for _ in range(count):
         size = 10 ** rng.uniform(-3, 3)
         aspect = 10 ** rng.choice([0, rng.uniform(0, 1), rng.uniform(0, 3)], size=2)
         stretch = size / np.array([1, *aspect])[rng.permutation(3)]
-        if boxes:
+        if family == BOXES:
             out.append(Stored(ds.Box(*stretch)))
+            continue
+        if family == SIDES:
+            out.append(uneven(rng, stretch))
             continue
         kind = rng.integers(4)
         if kind == 0:
@@ -282,7 +316,7 @@ def call(kernel, width, bodies, x, R, margin, cache=None):
     first_int = np.cumsum([0] + [b.ints.size for b in flat])
     pairs = np.arange(2 * len(bodies)).reshape(-1, 2)
     cache = np.zeros((len(bodies), width)) if cache is None else cache
-    room = 24 * len(bodies)
+    room = 64 * len(bodies) + 500
     which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
     point, normal, gap = np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room)
     count = kernel(
@@ -412,84 +446,132 @@ def verdicts(bodies, x, R, answer, margin):
     faults["distance"] = np.array(
         [i for i in doubt if abs(signed_distance(bodies[i], x[i], R[i]) - least[i]) > tol[i]], int
     )
-    faults["region"] = region_faults(A, B, VA.astype(float), VB.astype(float), R, n.astype(float),
-                                     x[:, 1], answer, has, small, margin)  # fmt: skip
+    faults["region"] = region_faults(bodies, x, R, n.astype(float), answer, has, margin)
     return {name: rows for name, rows in faults.items() if len(rows)}
 
 
-def region_faults(A, B, VA, VB, R, n, origin, answer, has, small, margin):
+def side(body, V, R, n, small):
+    """What carries of a body with vertices V along n, towards which it lies.
+
+    -> faces that lean less than LEAN from the plane (with some room); vertices that must be
+    contacts where they are over the other body's faces, and pairs of vertices whose lines must be
+    where they cross; whether contacts around them are not enough, as they are for what lies
+    inside the outline of a flat side or on its rim.
+    """
+    plain = not body.sided
+    h, m = V @ n, body.planes[:, :3] @ R.T
+    faces = np.flatnonzero(np.linalg.norm(m - n, axis=1) < 0.95 * LEAN)
+    corners = set(np.flatnonzero(h > h.max() - 1e-11 * small).tolist())
+    edges = {e[:2] for e in body.edges if corners.issuperset(e[:2])}
+    if len(faces) == 0:
+        return faces, corners, edges, plain
+    on = sorted({v for f in faces for v in body.loops[f]})
+    area = sum(
+        np.cross(V[loop[i]] - V[loop[0]], V[loop[i + 1]] - V[loop[0]])
+        for loop in (body.loops[f] for f in faces)
+        for i in range(1, len(loop) - 1)
+    )
+    thick = np.ptp(V[on] @ area) / np.linalg.norm(area)
+    if len(faces) > 1 and thick < 1.1 * FLAT * small:  # an outline; what is inside need not be
+        frame = _frame(n, R[:, 0])[:, 1:]
+        rim = ConvexHull(V[on] @ frame).vertices
+        rim = [on[i] for i in rim]
+        edges = (
+            set(zip(rim, rim[1:] + rim[:1], strict=True)) if thick < 0.9 * FLAT * small else set()
+        )
+        return faces, set(rim), edges, False
+    some = set(faces.tolist())
+    edges |= {e[:2] for e in body.edges if e[2] in some or e[3] in some}
+    return faces, corners | set(on), edges, plain or thick > FLAT * small
+
+
+def region_faults(bodies, x, R, n, answer, has, margin):
     """Pairs of which a point of the contact region is not among the contacts.
 
-    Corners of either body's lowest features that lie over an aligned face of the other, well
-    inside it, and crossings of such features' edges.
+    Corners of either body's side that lie over a face of the other's, well inside it, and
+    crossings of their edges.
     """
     which, point = answer[0], answer[1]
     out = []
-    sides = []
-    for body, V, k, sign in ((A, VA, 0, -1.0), (B, VB, 1, 1.0)):
-        m = np.einsum("nij,nfj->nfi", R[:, k], body.planes[..., :3])
-        cosine = sign * np.einsum("nfi,ni->nf", m, n)
-        # of faces that are all but one, any may be taken
-        alone = (cosine > 1 - 1e-4).sum(1, keepdims=True) == 1
-        aligned = (cosine > 1 - 5e-7) & alone
-        h = sign * np.einsum("nvi,ni->nv", V, n)
-        low = h > h.max(1, keepdims=True) - 1e-11 * small[:, None]
-        for f in range(body.loops.shape[1]):
-            for j in range(body.loops.shape[2]):
-                rows = np.flatnonzero(aligned[:, f])
-                low[rows, body.loops[rows, f, j]] = True
-        sides.append((body, V, aligned, low))
     for i in has:
-        contacts = point[np.searchsorted(which, i) : np.searchsorted(which, i, "right")] - origin[i]
-        far = 1e-15 * np.abs(origin[i]).max()
-        ok = 2e-7 * small[i] + far
+        small = min(b.size for b in bodies[i])
+        contacts = point[np.searchsorted(which, i) : np.searchsorted(which, i, "right")] - x[i, 1]
+        ok = 2e-7 * small + 1e-15 * np.abs(x[i, 1]).max()
         frame = _frame(n[i], R[i, 0, :, 0])
         flat = contacts @ frame[:, 1:]
-        wanted, near = [], 0.999 * margin[i] - 1e-9 * small[i]
-        for (_, V, _, low), (other, W, aligned, _) in (sides, sides[::-1]):
-            corners = V[i][low[i]]
+        near = 0.999 * margin[i] - 1e-9 * small
+        V = [
+            b.vertices @ R[i, k].T + (x[i, 0] - x[i, 1] if k == 0 else 0.0)
+            for k, b in enumerate(bodies[i])
+        ]
+        sides = [side(b, V[k], R[i, k], n[i] * (2 * k - 1), small) for k, b in enumerate(bodies[i])]
+        if max(len(s[0]) for s in sides) > 1:
+            # outlines may be off the body by as much, and slivers beside the rim belong to them
+            near -= 2 * FLAT * small
+            ok += 5 * FLAT * small
+        wanted = []
+        for k in range(2):
+            other = bodies[i][1 - k]
+            corners = V[k][sorted(sides[k][1])]
             P = corners @ frame[:, 1:]
-            for f in np.flatnonzero(aligned[i]):
-                face = W[i][other.loops[i, f]]
-                m = R[i, 1 if other is B else 0] @ other.planes[i, f, :3]
+            for f in sides[1 - k][0]:
+                face = V[1 - k][other.loops[f]]
+                m = R[i, 1 - k] @ other.planes[f, :3]
                 over = (corners - face[0]) @ m / abs(m @ n[i])
                 loop = face @ frame[:, 1:]
                 e = np.roll(loop, -1, axis=0) - loop
-                length = np.hypot(*e.T)
-                e = e[length > 0] / length[length > 0, None]
-                d = P[:, None] - loop[None, length > 0]
+                e = e / np.hypot(*e.T)[:, None]
+                d = P[:, None] - loop[None]
                 turn = e[None, :, 0] * d[..., 1] - e[None, :, 1] * d[..., 0]
                 inside = np.maximum(turn.min(1), -turn.max(1))
-                wanted += list(P[(inside > 1e-8 * small[i]) & (over < near)])
-        pieces = []
-        for body, V, _, low in sides:
-            e = body.edges[i]
-            e = np.unique(e[low[i][e].all(axis=1)], axis=0)
-            pieces.append((V[i][e[:, 0]] @ frame, V[i][e[:, 1]] @ frame))
-        (p, p1), (q, q1) = pieces
-        for a, a1 in zip(p, p1, strict=True):
-            rise, e = a1[0] - a[0], a1[1:] - a[1:]
-            for b, b1 in zip(q, q1, strict=True):
-                f, d = b1[1:] - b[1:], b[1:] - a[1:]
-                det = e[0] * f[1] - e[1] * f[0]
-                le, lf = np.hypot(*e), np.hypot(*f)
-                if abs(det) < 1e-3 * le * lf:
-                    continue
-                s, t = (d[0] * f[1] - d[1] * f[0]) / det, (d[0] * e[1] - d[1] * e[0]) / det
-                over = a[0] + s * rise - b[0] - t * (b1[0] - b[0])
-                room = min(min(s, 1 - s) * le, min(t, 1 - t) * lf)
-                if room > 1e-5 * small[i] and over < near:
-                    wanted.append(a[1:] + s * e)
-        for p in wanted:
-            if np.hypot(*(flat - p).T).min() > ok:
+                wanted += [(p, sides[k][3]) for p in P[(inside > 1e-8 * small) & (over < near)]]
+        lines = [
+            np.array([(V[k][v] @ frame, V[k][u] @ frame) for v, u in sorted(sides[k][2])])
+            for k in range(2)
+        ]
+        if len(lines[0]) and len(lines[1]):
+            strict = sides[0][3] and sides[1][3]
+            wanted += [(p, strict) for p in crossings(*lines, near, 1e-5 * small)]
+        for p, strict in wanted:
+            away = np.hypot(*(flat - p).T).min()
+            if away > ok and (strict or off_hull(p, flat) > ok):
                 out.append(i)
                 break
     return np.array(out, int)
 
 
-def batch(rng, count, boxes):
+def off_hull(p, points):
+    """Distance of p (2,) from the convex hull of points (k, 2)."""
+    d = points - p
+    angle = np.sort(np.arctan2(d[:, 1], d[:, 0]))
+    if np.diff(np.append(angle, angle[0] + 2 * np.pi)).max() < np.pi:
+        return 0.0
+    e = d[None] - d[:, None]
+    square = np.maximum((e * e).sum(-1), np.finfo(float).tiny)
+    t = np.clip(-(e * d[:, None]).sum(-1) / square, 0, 1)
+    return np.linalg.norm(d[:, None] + t[..., None] * e, axis=-1).min()
+
+
+def crossings(A, B, near, room):
+    """Where segments (na, 2, 3), heights first, pass over others (nb, 2, 3), nearer than `near`
+    and `room` away from all ends."""
+    a, b = A[:, None, 0], B[None, :, 0]
+    e, f = A[:, None, 1] - a, B[None, :, 1] - b
+    d, det = b - a, e[..., 1] * f[..., 2] - e[..., 2] * f[..., 1]
+    le, lf = np.hypot(e[..., 1], e[..., 2]), np.hypot(f[..., 1], f[..., 2])
+    good = np.abs(det) >= 1e-3 * le * lf
+    det = np.where(good, det, 1.0)
+    s = (d[..., 1] * f[..., 2] - d[..., 2] * f[..., 1]) / det
+    t = (d[..., 1] * e[..., 2] - d[..., 2] * e[..., 1]) / det
+    over = a[..., 0] + s * e[..., 0] - b[..., 0] - t * f[..., 0]
+    free = np.minimum(np.minimum(s, 1 - s) * le, np.minimum(t, 1 - t) * lf)
+    i, j = np.nonzero(good & (free > room) & (over < near))
+    return list(A[i, 0, 1:] + s[i, j, None] * e[i, 0, 1:])
+
+
+def batch(rng, count, family):
     """Pairs and poses: bodies of like size, some of very unlike ones."""
-    shapes = pool(rng, 60, boxes)
+    shapes = pool(rng, 60, family)
     shapes.sort(key=lambda b: b.size)
     pairs, xs, Rs = [], np.zeros((count, 2, 3)), np.zeros((count, 2, 3, 3))
     for i in range(count):

@@ -16,7 +16,12 @@ from drystone.geometry.narrow import planar
 from drystone.geometry.narrow import polyhedra as spatial
 from tests.geometry import polygon_judge, polyhedra_judge
 
-POLYHEDRA = spatial.ENTRIES[POLYHEDRON, POLYHEDRON]
+FAMILIES = BOXES, POLYHEDRA, SIDES = (
+    polyhedra_judge.BOXES,
+    polyhedra_judge.POLYHEDRA,
+    polyhedra_judge.SIDES,
+)
+KERNEL = spatial.ENTRIES[POLYHEDRON, POLYHEDRON]
 POLYGONS = planar.ENTRIES[POLYGON, POLYGON]
 MARGINS = (1e-6, 1e-3, 0.02, 0.5)  # of the smaller body
 
@@ -30,11 +35,11 @@ def judged(judge, entry, rng, pairs, x, R, size, old):
     return judge.verdicts(pairs, x, R, answer, margin)
 
 
-def polyhedra_faults(seed, count, boxes, old):
+def polyhedra_faults(seed, count, family, old):
     rng = np.random.default_rng(seed)
-    pairs, x, R = polyhedra_judge.batch(rng, count, boxes)
+    pairs, x, R = polyhedra_judge.batch(rng, count, family)
     size = np.array([min(a.size, b.size) for a, b in pairs])
-    return judged(polyhedra_judge, POLYHEDRA, rng, pairs, x, R, size, old)
+    return judged(polyhedra_judge, KERNEL, rng, pairs, x, R, size, old)
 
 
 def polygon_faults(seed, count, old):
@@ -45,9 +50,9 @@ def polygon_faults(seed, count, old):
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["new", "cached"])
-@pytest.mark.parametrize("boxes", [True, False], ids=["boxes", "polyhedra"])
-def test_polyhedra_are_right_in_every_pose(boxes, old):
-    assert polyhedra_faults(1, 1000, boxes, old) == {}
+@pytest.mark.parametrize("family", FAMILIES)
+def test_polyhedra_are_right_in_every_pose(family, old):
+    assert polyhedra_faults(1, 150 if family == SIDES else 1000, family, old) == {}
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["new", "cached"])
@@ -60,20 +65,21 @@ def test_polygons_and_capsules_are_right_in_every_pose(old):
 def test_a_million_poses(part):
     for k in range(2):
         old = bool(k)
-        assert polyhedra_faults([2, part, k], 2500, True, old) == {}
-        assert polyhedra_faults([3, part, k], 1250, False, old) == {}
+        assert polyhedra_faults([2, part, k], 2500, BOXES, old) == {}
+        assert polyhedra_faults([3, part, k], 1250, POLYHEDRA, old) == {}
+        assert polyhedra_faults([5, part, k], 100, SIDES, old) == {}
         assert polygon_faults([4, part, k], 1250, old) == {}
 
 
-@pytest.mark.parametrize("boxes", [True, False], ids=["boxes", "polyhedra"])
-def test_gaps_and_normals_are_those_of_rational_arithmetic(boxes):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_gaps_and_normals_are_those_of_rational_arithmetic(family):
     rng = np.random.default_rng(5)
-    pairs, x, R = polyhedra_judge.batch(rng, 120 if boxes else 40, boxes)
+    pairs, x, R = polyhedra_judge.batch(rng, {BOXES: 120, POLYHEDRA: 40, SIDES: 5}[family], family)
     for i, pair in enumerate(pairs):
         size, large = min(b.size for b in pair), max(b.size for b in pair)
         true = polyhedra_judge.signed_distance(pair, x[i], R[i])
         _, _, normal, gap, _ = polyhedra_judge.call(
-            POLYHEDRA.load(), POLYHEDRA.width, [pair], x[i : i + 1], R[i : i + 1], [size]
+            KERNEL.load(), KERNEL.width, [pair], x[i : i + 1], R[i : i + 1], [size]
         )
         tol = 1e-9 * size + 1e-14 * large
         assert gap.min() == pytest.approx(true, rel=0, abs=tol)
@@ -98,7 +104,7 @@ def test_the_exact_judge_on_cubes_whose_distance_is_known():
 def test_the_judges_see_what_is_wrong(spoil):
     cube = polyhedra_judge.Stored(ds.Box(1, 1, 1))
     x, R = np.array([[[0.2, 0.1, 1 + 1e-9], [0, 0, 0]]]), np.array([[np.eye(3)] * 2])
-    answer = polyhedra_judge.call(POLYHEDRA.load(), POLYHEDRA.width, [(cube, cube)], x, R, [0.01])
+    answer = polyhedra_judge.call(KERNEL.load(), KERNEL.width, [(cube, cube)], x, R, [0.01])
     assert polyhedra_judge.verdicts([(cube, cube)], x, R, answer, np.array([0.01])) == {}
     which, point, normal, gap, feature = answer
     if spoil == "contact":
@@ -122,7 +128,7 @@ def test_a_block_that_tips_has_the_normal_of_the_face_that_its_corner_is_on(widt
     plane = [(V.ravel(), V, 0.0) for V in plane][::order]
     space = [ds.Box(1, 0.6, 0.5), ds.Box(width, 2, 1)][::order]
     space = [polyhedra_judge.Stored(shape) for shape in space]
-    caches = np.zeros((1, POLYGONS.width)), np.zeros((1, POLYHEDRA.width))
+    caches = np.zeros((1, POLYGONS.width)), np.zeros((1, KERNEL.width))
     for angle in (0.0, *10.0 ** np.arange(-12, -2)):
         c, s = np.cos(angle), np.sin(angle)
         R = np.array([[[c, -s], [s, c]], np.eye(2)])
@@ -135,7 +141,7 @@ def test_a_block_that_tips_has_the_normal_of_the_face_that_its_corner_is_on(widt
         R = np.array([[[c, 0, -s], [0, 1, 0], [s, 0, c]], np.eye(3)])
         x = np.array([[x[0, 0], 0.05, x[0, 1]], [0, 0, 0]])
         normal = polyhedra_judge.call(
-            POLYHEDRA.load(), POLYHEDRA.width, [space], x[None, ::order], R[None, ::order],
+            KERNEL.load(), KERNEL.width, [space], x[None, ::order], R[None, ::order],
             np.array([0.01]), caches[1],
         )[2]  # fmt: skip
         assert np.abs(normal[:, :2]).max() <= 2e-10  # a face stands for one that is as good

@@ -24,6 +24,7 @@ from drystone.kernels.spatial.polyhedra_search import (
 )
 from drystone.kernels.spatial.polyhedra_shape import (
     AT,
+    BARE,
     BEST,
     BEST_N,
     CLOSE,
@@ -39,6 +40,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     OLD_FEATURES,
     POINTS,
     SECOND,
+    SIDED,
     SIZE,
     STAGE,
     TOL,
@@ -51,10 +53,10 @@ from drystone.kernels.spatial.polyhedra_shape import (
     dot,
     load,
 )
+from drystone.kernels.spatial.polyhedra_sides import STAND, spread
 from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
 
 HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
-STAND = 5e-10  # of the smaller body: a face's normal stands for one that separates better by less
 SAME = 5e-13  # 1 - cos of the angle (1e-6) within which a face is asked to stand for a normal
 
 # what the witness under judgement is, and so where to go on if it fails
@@ -86,7 +88,8 @@ def contact_polyhedron_polyhedron(
             i = first_int[pairs[p, k]]
             nv, ne = max(nv, ints[i]), max(ne, ints[i + 2])
     at, w = np.zeros(AT, np.int64), np.zeros(WORK)
-    poly, label = np.zeros((ROWS, 2 * nv + 8)), np.zeros((3, 2 * nv + 8), np.int64)
+    # two faces have at most 2 nv points in common; the rest is room for sides of several
+    poly, label = np.empty((ROWS, 8 * nv + 32)), np.empty((3, 8 * nv + 32), np.int64)
     edges = np.zeros(2 * WIDE * ne)
     made = 0
     for p in range(pairs.shape[0]):
@@ -94,6 +97,9 @@ def contact_polyhedron_polyhedron(
         load(pairs[p], x, R, first, first_int, ints, cache[p], at, w)
         w[MARGIN] = margin[p]
         at[STAGE], at[NEARBY], at[MADE] = CACHED, 1, 0
+        at[BARE] = at[SIDED] = 0
+        if w[SIZE] < 0.0:
+            at[SIDED], w[SIZE] = 1, -w[SIZE]
         verdict = BROKEN
         if w[KIND] != 0.0:
             verdict = assess(numbers, ints, at, w, poly, label)
@@ -101,6 +107,9 @@ def contact_polyhedron_polyhedron(
             verdict = assess(numbers, ints, at, w, poly, label)
         for i in range(WIDTH):
             cache[p, i] = w[i]
+        if at[SIDED] == 1:
+            cache[p, SIZE] = -w[SIZE]
+            spread(numbers, ints, at, w, poly, label)
         for c in range(at[MADE]):
             if poly[SPOT + 3, c] > margin[p]:
                 continue
@@ -165,6 +174,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
         # the nearest points may lie over neither face, beyond a rim
         bare = at[MADE] == 0 or w[G] > w[S] + STAND * w[SIZE]
         if bare and w[S] <= w[MARGIN]:
+            at[BARE] = 2 if at[MADE] == 0 else 1
             single(numbers, ints, at, w, poly, label)
     if stage == CACHED and verdict >= PROVED:
         stats[HITS] += 1
@@ -202,7 +212,7 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
     supports, so the greatest is the answer in the end, proved or not.
     """
     if w[TOL] == 0.0:
-        extents(numbers, at, w)
+        extents(numbers, ints, at, w)
     while True:
         near, stage = at[NEARBY] == 1, at[STAGE]
         if stage == CACHED:

@@ -17,6 +17,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     FIRST,
     FOUND,
     KIND,
+    LEAN,
     LOOP,
     MARGIN,
     NE,
@@ -28,6 +29,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     PLANE,
     SHIFT,
     SIDE,
+    SIDED,
     SIZE,
     TOL,
     V1,
@@ -125,8 +127,9 @@ def near_distance(numbers, at, w):
 
 
 @kernel
-def extents(numbers, at, w):
-    """Lengths of the pair: the smaller body's extent, and what counts as equal."""
+def extents(numbers, ints, at, w):
+    """Lengths of the pair: the smaller body's extent, and what counts as equal; and whether one of
+    them has faces that are all but parallel."""
     small, large = math.inf, 0.0
     for k in range(2):
         V, size = at[SIDE * k + VERTEX], 0.0
@@ -136,6 +139,10 @@ def extents(numbers, at, w):
                 h = numbers[V + 3 * v + c]
                 low, high = min(low, h), max(high, h)
             size = max(size, high - low)
+        for e in range(at[SIDE * k + EDGE], at[SIDE * k + EDGE] + 4 * at[SIDE * k + NE], 4):
+            p, q = at[SIDE * k + PLANE] + 4 * ints[e + 2], at[SIDE * k + PLANE] + 4 * ints[e + 3]
+            if dot(numbers, p, numbers, q) >= 1.0 - 2.0 * LEAN * LEAN:
+                at[SIDED] = 1
         small, large = min(small, size), max(large, size)
     w[SIZE], w[TOL] = small, 1e-10 * small + 1e-14 * large
 

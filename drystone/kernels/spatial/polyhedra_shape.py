@@ -16,14 +16,19 @@ from drystone.kernels._jit import kernel
 VERTEX, PLANE, NV, NF, NE, FACE_START, LOOP, EDGE, STAR_START, STAR = range(10)
 SIDE = 10
 STAGE, MADE, FACE_OF_A, FACE_OF_B, COUNT_A, COUNT_B, NEARBY = 20, 21, 22, 23, 24, 25, 26
-AT = 27
+BARE = 27  # 1 if the last contact stands in for a region without the nearest points, 2 for none
+SIDED = 28  # 1 if a body has faces that are all but parallel, so that they may carry together
+FACES_A, FACES_B = 29, 30  # how many faces the sides have
+OUTLINE_A, OUTLINE_B = 31, 32  # how many vertices the outline has that is taken for a side
+AT = 33
 
 # `w`: first the pair's witness, which is what the cache keeps
 KIND = 0
 FIRST, SECOND, THIRD, FOURTH = 1, 2, 3, 4  # the defining features
 NEAR_A, NEAR_B = 5, 6  # vertices nearest to the plane
 FAR_A, FAR_B = 7, 8  # vertices farthest from it
-TOL, SIZE = 9, 10  # lengths: what counts as equal, and the smaller body's extent
+# lengths: what counts as equal, and the smaller body's extent (kept as negative if SIDED)
+TOL, SIZE = 9, 10
 WIDTH = 11
 POSE = 11  # rotation Q of B in the frame of A, by rows
 MARGIN = 23
@@ -47,6 +52,8 @@ TANGENT = np.int64(40)  # and another behind it
 BEST_N = np.int64(55)  # normal of the best face
 ENDS = np.int64(64)  # unit vectors of the two edges under study
 V1, V2 = np.int64(70), np.int64(73)  # for a moment
+
+LEAN = 0.015  # [rad] between faces that may carry together
 
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 
