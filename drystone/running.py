@@ -89,6 +89,7 @@ def counted(sim: Any) -> Iterator[Totals]:
     sim._current, sim._events = run, []
     try:
         yield run
+        run.see(sim.stepper, sim.state)
     finally:
         sim._current = outer
         (outer or sim._totals).join(run.summary)
@@ -139,8 +140,8 @@ def tell(summary: RunSummary) -> None:
     """Warn of steps that failed."""
     if summary.ok:
         return
-    first = f"the first ended at t = {summary.first:.6g} s"
-    said = f"of {summary.made}: {summary.trouble}; {first}; {summary.worst}"
+    first = "" if summary.first is None else f"the first ended at t = {summary.first:.6g} s; "
+    said = f"of {summary.made}: {summary.trouble}; {first}{summary.worst}"
     hint = 'sim.summary has the totals, run(..., on_failure="raise") stops at the first'
     warn_user(f"{said} ({hint})", StepWarning)
 

@@ -423,10 +423,10 @@ class Simulation:
     def summary(self) -> RunSummary:
         """Totals of all steps since the start: those that were not solved, halved, too deep, when
         the first was, and the worst of them."""
-        if self._current is None:
-            return self._totals.summary
         out = Totals(self._totals.summary)
-        out.join(self._current.summary)
+        if self._current is not None:
+            out.join(self._current.summary)
+        out.see(self._stepper, self.state)
         return out.summary
 
     @property

@@ -83,9 +83,9 @@ def test_a_run_with_failed_steps_warns_once_and_names_what_is_wrong():
     (text,) = [str(w.message) for w in told if w.category is ds.StepWarning]
     assert told[0].filename == __file__, "the line that called run"
     s = sim.summary
-    assert s.unsolved > 0 < s.deep
+    assert s.unsolved == s.jammed > 0 == s.deep
     for part in (f"{s.unsolved} not solved", f"{s.first:.6g} s", f"of {s.steps} steps",
-                 f"{s.residual:.1e}", *map(repr, s.deepest)):  # fmt: skip
+                 f"{s.residual:.1e}", "jammed: 'rail'", *map(repr, s.deepest)):  # fmt: skip
         assert part in text
     assert str(s).startswith(f"{s.steps} steps to t = ")
     assert replay.summary == s
@@ -143,6 +143,38 @@ def test_the_limit_of_depth_is_an_option_and_raises_too():
         ds.TimeStepping(max_depth=0.0)
     with pytest.raises(ds.OptionError, match="on_failure"):
         quiet.run(0.1, on_failure="cry")
+
+
+@pytest.mark.parametrize("planar", [True, False], ids=["planar", "spatial"])
+def test_what_the_last_step_leaves_counts_too(planar, tmp_path):
+    """A ball that ends its last step inside the ground, which no further step looks at."""
+    world = ds.World(planar=planar, gravity=(0, 0) if planar else (0, 0, 0))
+    world.add_ground()
+    shape, up = (ds.Disk(0.1), (0, 1)) if planar else (ds.Sphere(0.1), (0, 0, 1))
+    world.add_body(
+        shape, name="ball", position=np.multiply(up, 0.13), velocity=np.multiply(up, -5.0)
+    )
+    method = ds.TimeStepping(stabilize=False, active_gap=1e-9, dt=0.01)
+    sim = ds.Simulation(world, method)
+    with pytest.warns(ds.StepWarning, match=r"1 step: bodies deeper .* at the end of the last"):
+        kept = sim.run(0.01, record=True)
+    assert sim.summary.depth == pytest.approx(0.02)
+    assert sim.summary.relative_depth == pytest.approx(0.2)
+    assert set(sim.summary.deepest) == {"ball", "ground"}
+    assert not sim.summary.ok
+    assert kept.summary == sim.summary
+    assert (sim.summary.deep, sim.summary.first) == (0, None), "counts of steps are as they were"
+    one = ds.Simulation(world, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ds.StepWarning)
+        one.run(0.01, record=tmp_path / "one.h5")
+        resumed = ds.resume(tmp_path / "one.h5", until=0.03)
+        sim.run(0.02)
+    assert resumed.summary == sim.summary
+    assert ds.read_recording(tmp_path / "one.h5").summary == sim.summary
+    stepped = ds.Simulation(world, method)
+    stepped.step()
+    assert stepped.summary == kept.summary
 
 
 def test_a_recording_holds_the_totals_and_a_resumed_run_goes_on_with_them(tmp_path):

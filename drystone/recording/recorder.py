@@ -240,6 +240,7 @@ class Recorder:
         self._writer.put(make)
 
     def _keep(self) -> None:
+        self.totals.see(self.sim.stepper, self.sim.state)
         snapshot = self.sim.checkpoint(self.callback) | {"recorded": self.totals.text()}
         steps = int(snapshot["steps"])
         self._put(lambda: self._checkpoint_rows(steps, snapshot))

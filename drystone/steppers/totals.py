@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from drystone.dynamics import bodies
 from drystone.kernels.step import names as the
+from drystone.model import State
 from drystone.steppers.base import StepReport
 from drystone.types import Floats, Status
 
@@ -26,8 +28,9 @@ class RunSummary:
     than `max_depth`, a part of the smaller one's size (the option of the method).
     first [s]: when the first step ended that was unsolved, approximate or deep, None if none was.
     residual: the worst of any step; unsolved_body: one of the first island that was not solved.
-    depth: greatest penetration [m]; relative_depth: greatest as part of the smaller body's size,
-    deepest: the names of those two bodies.
+    depth: greatest penetration [m] at the start of any step and at the end of the last;
+    relative_depth: greatest as part of the smaller body's size, deepest: the names of those two
+    bodies.
     """
 
     steps: int = 0
@@ -48,8 +51,13 @@ class RunSummary:
 
     @property
     def ok(self) -> bool:
-        """Whether every step was solved, and none too deep."""
-        return not (self.unsolved or self.approximate or self.deep)
+        """Whether every step was solved, and none too deep, nor what the last one left."""
+        return not (self.unsolved or self.approximate or self.deep or self.ends_deep)
+
+    @property
+    def ends_deep(self) -> bool:
+        """Whether bodies were too deep at the end of the last step, and never before."""
+        return not self.deep and self.relative_depth > self.max_depth
 
     @property
     def made(self) -> str:
@@ -71,6 +79,8 @@ class RunSummary:
             parts.append(f"{self.approximate} approximate")
         if self.deep:
             parts.append(f"{self.deep} with bodies deeper in each other than {self.limit}")
+        if self.ends_deep:
+            parts.append(f"bodies deeper in each other than {self.limit} at the end of the last")
         return ", ".join(parts)
 
     @property
@@ -173,6 +183,17 @@ class Totals:
             self.jammed += 1
             self.stalled = self.stalled or report.jammed
         return False
+
+    def see(self, stepper: Any, state: State) -> None:
+        """Count the depth at the end of the last step, too: it is that at the start of the next."""
+        found = stepper.overlaps(state) if self.steps else None
+        if found is None or not len(found):
+            return
+        model = stepper.model
+        self.depth = max(self.depth, float(-found.gap.min()))
+        part, pair = bodies.deepest(model, bodies.radii(model), found)
+        if part > self.relative_depth:
+            self.relative_depth, self.deepest = part, _pair(model.names, *pair)
 
     def add_loop(
         self,
