@@ -104,13 +104,17 @@ def solvers(
 
 
 def _moved(name: str) -> None:
-    @app.command(name, hidden=True, context_settings={"ignore_unknown_options": True})
+    sentence = (
+        f"`drystone bench {name}` is now `python -m benchmarks {name}`, in a checkout of the "
+        "repository: benchmarks are no longer part of the installed package"
+    )
+
+    @app.command(
+        name, hidden=True, help=sentence, context_settings={"ignore_unknown_options": True}
+    )
     def moved(words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         with mistakes(False):
-            raise OptionError(
-                f"`drystone bench {name}` is now `python -m benchmarks {name}`, in a checkout of "
-                "the repository: benchmarks are no longer part of the installed package"
-            )
+            raise OptionError(sentence)
 
 
 for _name in MOVED:

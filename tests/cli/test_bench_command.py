@@ -104,4 +104,6 @@ def test_benchmarks_that_moved_say_where(words):
     assert done.exit_code == 2
     assert f"`python -m benchmarks {words.split()[0]}`" in done.stderr
     assert "Traceback" not in done.output
+    helped = runner.invoke(app, ["bench", words.split()[0], "--help"])
+    assert f"python -m benchmarks {words.split()[0]}" in " ".join(helped.stdout.split())
     assert words.split()[0] not in runner.invoke(app, ["bench", "--help"]).stdout.split()
