@@ -140,6 +140,10 @@ class Signed:
         x[self.tangents] = self.mu * f[self.normals] - self.sigma * f[self.tangents]
         return x
 
+    def objective(self, x: Floats, size: float) -> float:
+        """x.w over the square of q's size, which itself may be too small for a number."""
+        return float((x / size) @ (self.lcp.dual(x) / size))
+
     def beyond(self, x: Floats) -> float:
         """How far |f_t| passes mu f_N, relative to the largest force."""
         over = np.abs(self.forces(x)[self.tangents]) - self.mu * x[self.normals]
@@ -207,7 +211,7 @@ class _Search:
             if found.certificate is not None or not np.isfinite(found.x).all():
                 break
             x = at = found.x * size
-            objective = float(x @ signed.lcp.dual(x)) / size**2
+            objective = signed.objective(x, size)
             self._keep(signed, x, objective)
             if self.accepted or self.limits.expired():
                 break
@@ -220,7 +224,7 @@ class _Search:
         if not self.accepted and lowest <= ZERO:
             # degenerate: the library leaves f and a of a contact both small. The sweeps' forces
             # hold the zeros exactly, and polishing tells whether they are those of the minimum
-            self._keep(signed, first, float(first @ signed.lcp.dual(first)) / size**2)
+            self._keep(signed, first, signed.objective(first, size))
         return x
 
     def _keep(self, signed: Signed, x: Floats, objective: float) -> None:

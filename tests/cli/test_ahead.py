@@ -63,8 +63,9 @@ def test_a_machine_that_starts_none_compiles_alone(monkeypatch, tmp_path):
     monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
     monkeypatch.setattr(ahead, "count_cores", lambda: 2)
     monkeypatch.setattr(ahead.sys, "executable", str(tmp_path / "nothing"))
-    with ahead.compiled_by_two(scene("sliding-block").simulation()):
-        pass
+    simulation = scene("sliding-block").simulation()
+    with ahead.compiled_by_two(simulation):
+        assert simulation.step().ok
 
 
 def test_one_core_is_left_alone(started, monkeypatch, tmp_path):

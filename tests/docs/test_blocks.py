@@ -28,6 +28,7 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
         line = text[: block.start()].count("\n") + 1
         source = "\n" * line + block.group(1)
         exec(compile(source, str(page), "exec"), names)
+        assert len(names) > 2, f"line {line}: defines nothing"  # beside __name__, __builtins__
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -204,10 +204,10 @@ def small(tmp_path_factory):
 
 def test_damaged_bytes(small, tmp_path):
     assert read_all(small)
-    damage(small, tmp_path, 60, 1)
+    assert damage(small, tmp_path, 60, 1) < 60  # some of it is noticed
 
 
 @pytest.mark.fuzz
 def test_a_thousand_damaged_files(small, recorded, tmp_path):
-    damage(small, tmp_path, 1000, 2)
-    damage(recorded, tmp_path, 200, 3)
+    assert damage(small, tmp_path, 1000, 2) < 1000
+    assert damage(recorded, tmp_path, 200, 3) < 200

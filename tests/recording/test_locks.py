@@ -132,6 +132,8 @@ def test_a_forked_process_has_no_part_in_it(tmp_path):
     try:
         lock.release()
         Lock(path).release()
+        assert child.is_alive()
+        assert not list(tmp_path.iterdir())
     finally:
         child.kill()
         child.join()

@@ -198,4 +198,6 @@ def test_the_schema_agrees_with_the_reader(tmp_path):
 def test_examples_are_in_order():
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.yaml")):
         scene = ds.read_scene(path)
-        scene.simulation().run(3 * scene.method.dt)
+        sim = scene.simulation()
+        sim.run(3 * scene.method.dt)
+        assert sim.summary.ok, path.name

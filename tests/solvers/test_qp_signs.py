@@ -156,3 +156,20 @@ def test_refusals_options_and_limits():
         ds.QPSigns(sweeps=0)
     solution = ds.solve(pile(0, 30), "qp-signs", time_limit=1e-6)
     assert solution.status is ds.Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-100, 1.0])
+@pytest.mark.parametrize("bilateral", [0, 2])
+def test_velocities_of_any_size_and_none(scale, bilateral):
+    """Bodies that fall freely have q = 0, and no forces; others solve to scale."""
+    problem = pile(3, 2)
+    W = np.asarray(problem.W.toarray() if hasattr(problem.W, "toarray") else problem.W)
+    if bilateral:
+        W = np.kron(np.eye(2), W)[: 4 + bilateral, : 4 + bilateral]
+    q = np.concatenate([np.asarray(problem.q), np.zeros(bilateral)])
+    stated = ds.FrictionProblem(W, scale * q, 0.5, dim=2, bilateral=bilateral)
+    solution = ds.solve(stated, "qp-signs")
+    assert solution.ok
+    forces = solution.value / (scale or 1.0)
+    wanted = ds.solve(ds.FrictionProblem(W, q, 0.5, dim=2, bilateral=bilateral), "qp-signs").value
+    assert forces == pytest.approx(wanted if scale else 0.0 * wanted, rel=1e-6, abs=1e-9)

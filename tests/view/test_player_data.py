@@ -215,7 +215,10 @@ def test_states_that_are_not_numbers_do_not_break_a_page():
     replay = moved(world_of_shapes())
     replay.position[3, 2] = np.nan
     replay.orientation[3, 2] = np.nan
-    read(page(replay))
+    _, [(meta, sections)] = read(page(replay))
+    assert sections["time"].size == len(replay.time)
+    for name, (kind, _, _) in meta["sections"].items():
+        assert kind[0] != "f" or np.isfinite(sections[name]).all(), name
 
 
 def test_a_long_replay_of_two_hundred_bodies_is_small(tmp_path):
