@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PEERS  := $(VENV)/.peers
 
-.PHONY: demo test check format lint types layers pytest coverage pytest-bounds pytest-nojit peers judges bench docs clean
+.PHONY: demo test check format lint types layers pytest coverage pytest-bounds pytest-nojit peers judges goldens bench docs clean
 
 demo: $(STAMP)
 	@$(BIN)/drystone demo --output demo
@@ -49,6 +49,11 @@ peers: $(PEERS)
 # A million poses of polyhedra and polygons, and heaps: half an hour.
 judges: $(STAMP)
 	$(BIN)/pytest -q -m judges -n 2
+
+# Every scene by every method, and every option in small worlds, against the numbers of
+# tests/golden/data: minutes. `pytest -m goldens --bits` compares bits.
+goldens: $(STAMP)
+	$(BIN)/pytest -q -m goldens -n 2
 
 # make bench BENCH="growth --sizes 100,1000"; what there is: make bench BENCH=--help
 BENCH ?= scenes

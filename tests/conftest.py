@@ -13,7 +13,7 @@ if hasattr(providers, "is_local_module_file"):  # pinned in pyproject.toml; with
     providers.is_local_module_file = lambda path: False
 
 # run by who asks for them, `pytest -m fuzz`: minutes, or what `make test` does not install
-LONG = ("fuzz", "kills", "neighbours", "judges", "peers", "loops")
+LONG = ("fuzz", "kills", "neighbours", "judges", "peers", "loops", "goldens")
 
 # Why a test may be skipped, in words of its reason. A skip for anything else fails the run: a test
 # that nobody runs is none. What pip can install, `make test` installs, so it is not listed.
@@ -30,6 +30,11 @@ SKIPS = (
     "Linux on x86-64",  # the sampling profiler
     "POSIX only",  # tests marked posix, on Windows
 )
+
+
+def pytest_addoption(parser):
+    said = "goldens to the bit, on the kind of machine that wrote them (with -m goldens)"
+    parser.addoption("--bits", action="store_true", help=said)
 
 
 def pytest_collection_modifyitems(config, items):
