@@ -21,7 +21,7 @@ import tokenize
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -129,7 +129,7 @@ COPIES = {
 def copies(kind: str) -> list[str]:
     """Places by module: one module is one copy, however many helpers it has."""
     how, marker = COPIES[kind]
-    out = {}
+    out: dict[str, str] = {}
     for module in modules():
         if not module.inside("kernels", "steppers.time_stepping", "constraints", "dynamics"):
             continue
@@ -243,7 +243,7 @@ def long_argument_lists() -> list[str]:
 
 def constants() -> dict[str, list[tuple[Module, ast.stmt]]]:
     """{name: where} of numbers, and tuples of numbers, that modules define in capitals."""
-    out = defaultdict(list)
+    out: defaultdict[str, list[tuple[Module, ast.stmt]]] = defaultdict(list)
     for module in modules():
         for node in module.tree.body:
             if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
@@ -408,7 +408,7 @@ ROWS: tuple[tuple[str, str, dict[str, Callable[[], list[str]]]], ...] = (
     (
         "copies of contact solve / sweep / residual / policy",
         "1 each",
-        {kind: (lambda kind=kind: copies(kind)) for kind in COPIES if kind != "union-find"},
+        {kind: partial(copies, kind) for kind in COPIES if kind != "union-find"},
     ),
     ("copies of union-find", "1", {"": lambda: copies("union-find")}),
     ("files that name `Cylinder` outside scenes, docs, tests", "4 or fewer",
@@ -422,7 +422,7 @@ ROWS: tuple[tuple[str, str, dict[str, Callable[[], list[str]]]], ...] = (
     ("modules imported by exactly one other", "under 60", {"": imported_once}),
     ("modules in the package", "", {"": lambda: [m.name for m in modules()]}),
     ("files that name a shape / joint / solver / stepper / format", "2 / 2 / 2 / 3 / 2",
-     {kind: (lambda word=word: naming(word)) for kind, word in TOUCHED.items()}),
+     {kind: partial(naming, word) for kind, word in TOUCHED.items()}),
 )  # fmt: skip
 LINES = "code lines in the package"
 SLOW = "options more than 3 / 100 times slower than the default, in any row below"
