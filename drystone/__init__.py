@@ -309,7 +309,8 @@ def _load(name: str) -> Any:
     if name == "scenes":  # a module that can be called: its own import puts it here
         return import_module("drystone.scenes")
     if name not in _HOMES:
-        raise AttributeError(wrong_name(name, __all__))
+        # with its name, else Python asks for the module's, and suggests a second time
+        raise AttributeError(wrong_name(name, __all__), name=name)
     value = getattr(import_module(f"drystone.{_HOMES[name]}"), name)
     if name not in _READ:
         value = answering(value)

@@ -168,7 +168,7 @@ class NoAttribute(AttributeError):
     of those who ask only want to know."""
 
     def __init__(self, cls: type, wanted: str) -> None:
-        super().__init__(cls, wanted)
+        super().__init__(cls, wanted, name=wanted)  # else Python looks, and suggests, once more
         self.cls, self.wanted = cls, wanted
 
     def __str__(self) -> str:

@@ -133,7 +133,10 @@ def checkpoint(sim: Simulation, callback: Any = None) -> dict[str, Any]:
     """All that the next step depends on, as numbers, texts, arrays and dictionaries of them, as
     files keep it."""
     out = moment(sim, callback)
-    return out | {"stepper": flat(out["stepper"]), "summary": Totals(sim.summary).text()}
+    return out | {
+        "stepper": flat(out["stepper"]), "summary": Totals(sim.summary).text(),
+        "structure": dict(sim._structure.digests),
+    }  # fmt: skip
 
 
 def moment(sim: Simulation, callback: Any = None) -> dict[str, Any]:
@@ -169,8 +172,8 @@ def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = No
 
 
 def check_plain(sim: Simulation, known: Any) -> None:
-    """That what is to be restored is a checkpoint of a world with as many bodies: kernels take the
-    arrays as they are."""
+    """That what is to be restored is a checkpoint of an equal world: kernels take the arrays as
+    they are, and the same numbers in another world are another motion."""
     said = "restore: expected what sim.snapshot() or sim.checkpoint() gave"
     if not isinstance(known, Mapping):
         raise OptionError(f"{said}, not {text(known)}")
@@ -188,6 +191,16 @@ def check_plain(sim: Simulation, known: Any) -> None:
             raise OptionError(
                 f"restore: {name} has the shape {array.shape} in this checkpoint, and "
                 f"{wanted.shape} in this simulation: it is of another world"
+            )
+    # files of before say nothing of their worlds
+    digests, mine = known.get("structure", {}), sim._structure.digests
+    if not isinstance(digests, Mapping):
+        raise OptionError(f"{said}: structure = {text(digests)}")
+    for name, digest in mine.items():
+        if digests.get(name, digest) != digest:
+            raise OptionError(
+                "restore: this checkpoint is of another world, or of this one before an edit: "
+                f"{name} differ"
             )
     for name in ("steps", "start", "time"):
         if (number := real(known[name])) is None or not np.isfinite(number):

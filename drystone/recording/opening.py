@@ -41,6 +41,20 @@ def open_file(path: Path) -> tuple[h5py.File, bool]:
         raise
 
 
+def check_replaceable(path: Path) -> None:
+    """That a file that is there is a recording, or empty: nothing else is ever replaced by one."""
+    if path.stat().st_size == 0:
+        return
+    try:
+        with open_file(path)[0] as file:
+            if "about" in file and "frames" in file:
+                return
+        why = f"{path}: is an HDF5 file, but no recording of Drystone's"
+    except RecordingError as error:
+        why = str(error)
+    raise RecordingError(f"{why}; it is not replaced: record to another file, or remove it first")
+
+
 def _through_view(path: Path, opened: BinaryIO, head: bytes) -> tuple[h5py.File, bool]:
     if not head:
         raise RecordingError(f"{path}: is empty")

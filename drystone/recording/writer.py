@@ -23,6 +23,7 @@ from drystone.plain_files import kind_of
 from drystone.recording.growing import Growing, make_fixed, make_growing
 from drystone.recording.layout import Kind
 from drystone.recording.locks import Lock
+from drystone.recording.opening import check_replaceable
 from drystone.recording.room import Room
 
 FLUSH = 0.2  # [s] of wall time between two flushes
@@ -63,7 +64,7 @@ def create(
 
 def check_place(path: Path, overwrite: bool) -> Lock:
     """The right to make a file there; RecordingError, before the run begins, if none can be made.
-    overwrite: a file that is there may be replaced."""
+    overwrite: a recording that is there may be replaced."""
     if path.is_dir():
         raise RecordingError(f"{path}: cannot be written: it is a folder")
     if path.exists() and not path.is_file():
@@ -75,6 +76,8 @@ def check_place(path: Path, overwrite: bool) -> Lock:
                 f"{path}: is there already: record to another file, or say that it may be replaced "
                 "(overwrite=True)"
             )
+        if path.exists():
+            check_replaceable(path)
         lock.part.touch()
     except OSError as error:
         lock.release()

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import re
+import traceback
 import warnings
 from importlib import import_module
 
@@ -274,3 +275,12 @@ def test_who_computes_in_millimetres_is_left_alone():
         warnings.simplefilter("always")
         here.add_body(ds.Box(200, 100, 60), density=2e-6)
     assert not told
+
+
+@pytest.mark.parametrize("wrong", ["ds.Simulaton", "ds.Recrding", "ds.World().add_bdy"])
+def test_names_are_suggested_once(wrong):
+    """Python has a suggestion of its own, that it prints with the traceback."""
+    with pytest.raises(AttributeError) as caught:
+        eval(wrong, {"ds": ds})
+    said = "".join(traceback.format_exception(caught.value))
+    assert said.lower().count("did you mean") == 1

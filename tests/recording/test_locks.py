@@ -17,6 +17,7 @@ import drystone as ds
 from drystone.cli.main import app
 from drystone.recording import locks
 from drystone.recording.locks import Lock
+from drystone.recording.opening import lookup3
 
 RUNNER = """
 import sys, drystone as ds
@@ -258,3 +259,45 @@ def test_a_full_disk_ends_a_command_with_what_was_kept(tmp_path):
         assert f"{len(rec)} frames, until {rec.time[-1]:g} s, were kept" in out.stderr
         assert np.isfinite(rec.position).all()
     assert [item.name for item in tmp_path.iterdir()] == ["a.h5"]
+
+
+def foreign(path, kind):
+    """A file of somebody else's work."""
+    if kind == "text":
+        path.write_text("what I found out today\n")
+    elif kind == "short":
+        path.write_bytes(b"\x89HDF")
+    else:
+        with h5py.File(path, "w", libver="latest" if kind == "latest" else "earliest") as file:
+            file["temperature"] = np.arange(5.0)
+
+
+@pytest.mark.parametrize("kind", ["text", "short", "hdf5", "latest"])
+def test_files_that_are_no_recordings_are_never_replaced(tmp_path, kind):
+    path = tmp_path / "notes.h5"
+    foreign(path, kind)
+    before = path.read_bytes()
+    for how in (
+        lambda: ds.Simulation(world()).run(0.1, record=path),
+        lambda: ds.Simulation(world()).record(path, overwrite=True),
+    ):
+        with pytest.raises(ds.RecordingError, match="it is not replaced: record to another file"):
+            how()
+    out = command("run", "rolling-ball", "--duration", 0.01, "--record", path, "-f")
+    assert out.exit_code == 2
+    assert "it is not replaced" in " ".join(out.output.split())
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path], "nothing is left behind"
+
+
+def test_empty_files_and_killed_recordings_are_replaced(tmp_path):
+    path = tmp_path / "a.h5"
+    path.touch()  # as tempfile makes them
+    recorded(path)
+    raw = bytearray(path.read_bytes())
+    raw[11] = 5  # a writer that did not close it
+    raw[44:48] = lookup3(bytes(raw[:44])).to_bytes(4, "little")
+    path.write_bytes(raw)
+    recorded(path)
+    with ds.read_recording(path) as rec:
+        assert rec.complete

@@ -367,6 +367,54 @@ def test_checkpoints_of_others_are_refused_and_leave_no_trace(other):
     assert tried.summary == twin.summary
 
 
+def crate(shape=None, name="box", mass=8.0, **said):
+    world = ds.World()
+    world.add_ground()
+    inertia, shape = (0.05, 0.05, 0.05), shape or ds.Box(0.2, 0.2, 0.2)
+    place = (0, 0, 0.5)
+    world.add_body(shape, name=name, position=place, mass=mass, inertia=inertia, **said)
+    return world
+
+
+def hung_crate():
+    world = crate()
+    world.add_joint(ds.Ball("box", "world", anchor=(0, 0, 1), name="ball"))
+    return world
+
+
+STRANGERS = {
+    "its shapes": lambda: crate(ds.Box(0.2, 0.2, 0.3)),
+    "the masses of its bodies": lambda: crate(mass=3.0),
+    "its bodies": lambda: crate(name="crate"),
+    "its joints": hung_crate,
+}
+
+
+@pytest.mark.parametrize(("what", "other"), STRANGERS.items(), ids=STRANGERS)
+@pytest.mark.parametrize("at_rest", [False, True])
+def test_checkpoints_say_of_which_world_they_are(tmp_path, what, other, at_rest):
+    """Also in flight, where nothing that the last step left tells worlds apart; also those of
+    recordings."""
+    sim, stranger = (ds.Simulation(w, ds.TimeStepping(dt=0.01)) for w in (crate(), other()))
+    twin = ds.Simulation(crate(friction=0.2), ds.TimeStepping(dt=0.01))
+    path = tmp_path / "a.h5"
+    with sim.record(path, every=1):
+        steps(sim, 60 if at_rest else 3)
+    with ds.read_recording(path) as rec:
+        kept = rec.snapshot(len(rec.checkpoints) - 1)
+    for known in (sim.checkpoint(), kept):
+        before = stranger.state.position.copy()
+        with pytest.raises(ds.OptionError, match=f"of another world.*: {what} differ"):
+            stranger.restore(known)
+        assert (stranger.state.position == before).all()
+        twin.restore(known)  # friction may have been said anew
+        twin.step()
+        del known["structure"]  # as files of before
+        twin.restore(known)
+    with pytest.raises(ds.OptionError, match="structure = 3"):
+        twin.restore({**sim.checkpoint(), "structure": 3})
+
+
 def test_recorders_are_not_copied(tmp_path):
     sim = ds.Simulation(box(), ds.TimeStepping(dt=0.01))
     with sim.record(tmp_path / "a.h5") as recorder:

@@ -22,6 +22,7 @@ from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, T
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces, picked
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
 from drystone.steppers.event_driven.forces.sharing import shared_forces
+from drystone.steppers.event_driven.forces.system import islands
 from drystone.steppers.event_driven.impulse_log import impulses
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
@@ -131,7 +132,8 @@ class Settler:
             held = self.touching(state)
             bare = bool(held.loaded)  # given loads are nothing beside impulses
             rows = held.rows(state, None, tolerances, impulse=bare)
-            if (rows.state.kind == Kind.COLLIDING).any():
+            jolts = k == 0 and self._jolts(rows)
+            if jolts or (rows.state.kind == Kind.COLLIDING).any():
                 if k == ROUNDS // 2:
                     books.say("impacts at one instant went on; ended without rebound")
                 self._collide(state, rows, books, plastic=k >= ROUNDS // 2)
@@ -156,6 +158,17 @@ class Settler:
         raise SimulationError(
             f"at t = {state.time:.9g} s impulses follow each other without end at contacts {names}"
         )
+
+    def _jolts(self, rows: Rows) -> bool:
+        """Whether joints beside contacts do not move as they must: a run that starts so, a body
+        that was given another velocity, a motion that begins. It takes an impulse, and contacts
+        take part in it: they are neither glued together nor bound to stick."""
+        state = rows.state
+        if state.nc == 0 or np.abs(state.joint_u).max(initial=0.0) <= self.tolerances.normal:
+            return False
+        fast = np.abs(state.joint_u) > self.tolerances.normal
+        near = state.u[:, 0] <= self.tolerances.normal
+        return any(p.contacts.size and fast[p.joints].any() for p in islands(state, near))
 
     def stop(self, mode: Mode, contacts: list[Any]) -> None:
         """These contacts' slip has come to its end: in space, that of those whose direction was
@@ -214,7 +227,7 @@ class Settler:
         hit = self.law.resolve(whole)
         met = np.flatnonzero(whole.kind == Kind.COLLIDING)
         books.impacts.update(whole.key[int(i)] for i in met)
-        kind = "limit" if (met >= rows.nr).all() else "impact"
+        kind = "limit" if met.size and (met >= rows.nr).all() else "impact"
         self._jump(state, rows, hit, books, kind, met)
         books.collisions += len(books.events[-1].names)
 
@@ -255,6 +268,7 @@ class Settler:
         took = impulses(self.scene, state, rows, hit)
         names = [self._title(rows, int(i)) for i in met]
         names += [impulse.name for impulse in took if impulse.source != "joint"]
+        names = names or [impulse.name for impulse in took]  # of joints that no contact resists
         event = Event(state.time, kind, tuple(dict.fromkeys(names)), hit.energy, took)
         reached = Event(event.time, "limit", event.names)
         if kind == "limit" and books.events and _only(books.events[-1], reached):

@@ -14,7 +14,7 @@ from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.impact import collide
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.solve import LARGE_STEPS, STEPS, IslandSolver, Solved
+from drystone.steppers.time_stepping.solve import STEPS, IslandSolver, Solved, newton_steps
 from drystone.steppers.time_stepping.stalling import told
 from drystone.steppers.time_stepping.threads import Sweeper, Task
 from drystone.types import Status
@@ -83,13 +83,20 @@ class Aid:
             if not s.count[the.WAS_TIGHT]:
                 s.count[the.TIGHT] = 2
         for k in np.flatnonzero(s.plan[: s.count[the.ISLANDS]] == the.LARGE_NEWTON):
-            size = int(s.start[k + 1] - s.start[k])
-            if size < s.count[the.REFUSED] and not self._island(int(k), view, LARGE_STEPS):
+            lo, size = int(s.start[k]), int(s.start[k + 1] - s.start[k])
+            rest = float(s.real[the.REST])
+            steps = newton_steps(s.body[lo : lo + size], s.moves, s.v_free, rest)
+            if size < s.count[the.REFUSED] and not self._island(int(k), view, steps):
                 s.count[the.REFUSED] = size
             missed |= bool(s.residual[k].max() > tol)
         if s.count[the.TRIED] and missed:
             longer = min(4 * int(s.count[the.PENALTY]), the.LONGEST)
             s.count[the.PENALTY] = s.count[the.WAIT] = longer
+        elif s.count[the.TRIED] and not s.count[the.WAS_TIGHT]:
+            # as for small islands: impulses that stopped what moved are no warm start for what
+            # rests, so the next step asks again before anybody waits
+            s.count[the.TIGHT], s.count[the.WAIT] = 2, 0
+            s.count[the.PENALTY] = max(1, int(s.count[the.PENALTY]) // 4)
         self._adopt_answers(view)
 
     def _island(self, k: int, view: Solved, steps: int) -> bool:

@@ -5,7 +5,8 @@ With ``solver="auto"`` and a smooth cone, in this order until an island is solve
 2. small islands: semismooth Newton with W formed, many sweeps, the whole chain of ``ds.solve``;
 3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
    pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
-   it is tried on islands slower than what gravity gives in a step, and after each solve that the
+   it is tried on islands slower than what gravity gives in a step, with all that it can do on
+   those of up to MEDIUM contacts that stood before the step, and after each solve that the
    next step does not thank for, the next one waits four times as long;
 4. large islands that move or wait: sweeps until ``sweep_tol``, Newton where they stall before.
 Without ``warm_start`` no step may rely on the next: Newton is tried on every large island.
@@ -32,7 +33,7 @@ from drystone.solvers.solve import solve
 from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import NEVER, TimeStepping
 from drystone.steppers.time_stepping.stalling import Stall, stall
-from drystone.types import Floats, Ints, Solution, Status
+from drystone.types import Bools, Floats, Ints, Solution, Status
 
 SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
 FEW = 4  # before Newton, of an island with joints
@@ -40,6 +41,7 @@ MANY = 300  # of an island that Newton does not take or does not solve
 SMALL = 64  # contacts of an island that is worth every method there is
 STEPS, LARGE_STEPS = 100, 20  # of Newton, regularised ones included
 MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they stall
+STANDS = 1.1  # of what gravity gives in a step: free velocities of what stood before it
 ROOM = 100_000  # blocks in Newton's factors: beyond, an island is only swept
 AT_A_TIME, PAYS = 4, 0.1  # Newton steps on a large island, and to what part of its residual they
 # must bring it to be followed by more
@@ -140,7 +142,7 @@ class IslandSolver:
         small, large = todo[size[todo] <= SMALL], todo[size[todo] > SMALL]
         for k in small:
             self._newton(rows, int(k), out, STEPS)
-        large = self._where_it_pays(rows, out, large)
+        large = self._where_it_pays(rows, out, large, v_free)
         if out.stalls:
             small, large = (part[~np.isin(part, list(out.stalls))] for part in (small, large))
         if todo.size:
@@ -184,7 +186,7 @@ class IslandSolver:
         out.iterations += int(sweeps.sum())
         return chosen[ended[chosen] != code.SOLVED]
 
-    def _where_it_pays(self, rows: Rows, out: Solved, large: Ints) -> Ints:
+    def _where_it_pays(self, rows: Rows, out: Solved, large: Ints, v_free: Floats) -> Ints:
         """Newton on large islands, if it is time; returns those it did not solve."""
         self.refused += self.refused // 128
         slow = large
@@ -202,8 +204,9 @@ class IslandSolver:
             self.tried, self.penalty = True, min(4 * self.penalty, LONGEST)
             self.wait = self.penalty
         for k in slow:
-            size = int(rows.start[k + 1] - rows.start[k])
-            if size < self.refused and not self._newton(rows, int(k), out, LARGE_STEPS):
+            lo, size = int(rows.start[k]), int(rows.start[k + 1] - rows.start[k])
+            steps = newton_steps(rows.body[lo : lo + size], rows.moves, v_free, self.rest)
+            if size < self.refused and not self._newton(rows, int(k), out, steps):
                 self.refused = size
         left = large[out.residual[large].max(axis=1) > self.options.tol]
         if self.tried and np.isin(slow, left).any():  # it did not even arrive
@@ -243,10 +246,6 @@ class IslandSolver:
             before = max(both)
             ended, more, both = plain_newton(*given, *goal, AT_A_TIME, ROOM, r)
             count += more
-        if ended is Status.SOLVED and not jointed:
-            fine = POLISH * tol
-            _, more, both = plain_newton(*given, fine, fine, 0, POLISHING, ROOM, r)
-            count += more
         out.iterations += count
         if "newton" not in out.methods:
             out.methods += ("newton",)
@@ -254,6 +253,12 @@ class IslandSolver:
             out.r[lo:hi], out.residual[k] = r, both
         if ended is not Status.SOLVED and not large and not self._stalls(rows, k, out):
             self._regularised(rows, k, out, steps)
+        if not jointed and k not in out.stalls and out.residual[k].max() <= tol:
+            r, fine = out.r[lo:hi].copy(), POLISH * tol
+            _, more, both = plain_newton(*given, fine, fine, 0, POLISHING, ROOM, r)
+            out.iterations += more
+            if max(both) < out.residual[k].max():
+                out.r[lo:hi], out.residual[k] = r, both
         if not jointed and self.options.formulation == "convex":
             self._jammed(rows, k, out, given[0])
         return True
@@ -388,6 +393,18 @@ class IslandSolver:
                 out.status, out.failed = answer.status, k
         out.refresh(rows, v_free)
         self._name_jams(out)
+
+
+def newton_steps(body: Ints, moves: Bools, v_free: Floats, rest: float) -> int:
+    """Newton steps that a large island is worth: an arch or a house of cards that stands is solved
+    once, whatever it takes, and then stands on the warm start; a heap that settles is not.
+
+    body (nc, 2): of its contacts; rest: what gravity gives in a step, and all that moves what
+    stands before contacts push [m/s].
+    """
+    own = body[moves[body] > 0]
+    fast = np.linalg.norm(v_free[own, : 2 if v_free.shape[1] == 3 else 3], axis=1).max(initial=0.0)
+    return STEPS if len(body) <= MEDIUM and fast <= STANDS * rest else LARGE_STEPS
 
 
 def _jointed(rows: Rows, k: int) -> bool:

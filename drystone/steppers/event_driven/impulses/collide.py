@@ -21,7 +21,11 @@ from drystone.steppers.event_driven.impulses.propagation import (
 )
 from drystone.steppers.event_driven.impulses.results import Collision, Impact
 from drystone.steppers.event_driven.impulses.routh import routh
-from drystone.steppers.event_driven.impulses.simultaneous import finish, simultaneous
+from drystone.steppers.event_driven.impulses.simultaneous import (
+    close_joints,
+    finish,
+    simultaneous,
+)
 from drystone.values import check_options
 
 Law = Literal["newton", "frictionless", "routh", "keller"]
@@ -73,10 +77,12 @@ class CollisionLaw:
         return self.law in EXACT or self.order == "propagation"
 
     def resolve(self, state: ContactState) -> Collision:
-        """Impulses after which no contact approaches faster than the tolerance."""
+        """Impulses after which joints move as they must and no contact approaches faster than the
+        tolerance."""
         out = Collision.before(state)
         solvers = self._solvers()
         friction = self.law != "frictionless"
+        close_joints(state, out, friction, state.restitution, solvers)
         if self.propagates:
             law = self.single(state.d)
             if not propagate(state, out, law, state.restitution, self.max_impacts):

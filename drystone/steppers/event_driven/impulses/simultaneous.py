@@ -61,6 +61,24 @@ def simultaneous(
         finish(state, out, friction, solvers)
 
 
+def close_joints(
+    state: ContactState, out: Collision, friction: bool, eps: Floats, solvers: tuple[Solver, ...]
+) -> None:
+    """Impulses where joints do not move as they must, with the contacts beside them: they push and
+    rub as in a collision. Joints without contacts are left to the projection, which is the same.
+    """
+    tol = state.tolerances.normal
+    for system in islands(state, out.u[:, 0] <= tol):
+        if system.contacts.size == 0 or np.abs(out.joint_u[system.joints]).max(initial=0.0) <= tol:
+            continue
+        solution = solved(impact_problem(system, out, friction, eps), solvers)
+        if solution.ok:
+            out.apply(system, solution.value)
+        else:
+            out.status = solution.status
+            out.log.append(f"{_names(state, system)}: joints do not close with them")
+
+
 def finish(
     state: ContactState, out: Collision, friction: bool, solvers: tuple[Solver, ...]
 ) -> None:
