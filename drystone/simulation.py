@@ -162,7 +162,7 @@ class Simulation:
 
     def snapshot(self, callback: Any = None) -> Snapshot:
         """This moment, to ``restore`` at any time, any number of times: the steps after it are the
-        same to the bit. It costs much less than a step.
+        same to the bit. It costs about as much as a step of one body, and less than one of several.
 
         callback: what ``run`` calls after each step, if it has a ``state()``; see ``ds.resume``.
         """
@@ -229,7 +229,8 @@ class Simulation:
 
     def _advance(self, h: float, until: float | None = None) -> StepReport:
         """A step of length h [s], dt unless it ends at the time `until`."""
-        self._sync()
+        if self.world._version != self._version:
+            self._sync()
         if self._overlaps is not None:
             edits.check(self)
         if self._recorder is not None:

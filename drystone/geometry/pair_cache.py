@@ -40,9 +40,10 @@ class PairCache:
     def state(self, now: int) -> dict[str, Ints | Floats]:
         """What is remembered, for the same geoms: count (w,) rows of each batch that remembers
         anything, their keys, and cache."""
-        ends, room = self.start[now].tolist(), int(self.offset[now, -1])
+        room = int(self.offset[now, -1])
         if not room:
             return {"count": np.zeros(len(self._wide), np.int64), "keys": NONE, "cache": NOTHING}
+        ends = self.start[now].tolist()
         spans = [(ends[c], ends[c + 1]) for c in self._wide]
         parts = [self.keys[now, a:b] for a, b in spans if b > a]
         return {
@@ -56,6 +57,9 @@ class PairCache:
         keys, cache, counts = data["keys"], data["cache"], data["count"].tolist()
         if len(counts) != len(self._wide) or min(counts, default=0) < 0:
             raise ArrayError("count: this is the cache of other kinds of pairs")
+        if not any(counts) and not keys.size and not cache.size:
+            self.start[now] = self.offset[now] = 0
+            return
         start, offset, left = [0], [0], iter(counts)
         for width in self._widths:
             rows = next(left) if width else 0
@@ -64,8 +68,6 @@ class PairCache:
         if keys.shape != (start[-1],) or cache.shape != (offset[-1],):
             raise ArrayError("cache: this is the cache of other pairs")
         self.start[now], self.offset[now] = start, offset
-        if not keys.size:
-            return
         self.grow_pairs(keys.size)
         self.grow(cache.size)
         self.keys[now, : keys.size], self.cache[now, : cache.size] = keys, cache

@@ -199,6 +199,17 @@ def test_reports_that_are_read_late_are_reports():
     assert sim.step().ok
 
 
+@pytest.mark.parametrize("on_failure", ["report", "raise", "retry"])
+def test_reports_end_when_their_steps_do(on_failure):
+    """Times are multiples of dt, not sums, also where the stepper read the report itself."""
+    sim = ds.Simulation(tumbling(), ds.TimeStepping(dt=0.01, on_failure=on_failure))
+    for k in range(60):
+        report = sim.step()
+        assert report.time == sim.time == (k + 1) * 0.01
+        assert report.outcome[0] == report.time
+        assert pickle.loads(pickle.dumps(report)).time == report.time
+
+
 def test_frames_of_a_run_have_the_reports_of_its_steps():
     one, many = (ds.Simulation(tumbling(), ds.TimeStepping(dt=0.01)) for _ in range(2))
     reports = [one.step() for _ in range(80)]

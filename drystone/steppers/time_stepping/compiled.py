@@ -221,7 +221,7 @@ class Compiled(Aid, Stepper):
         self._jam = number, names, log
 
     def _looped(self, steps: int) -> None:
-        job, stage = self.job, 0
+        job, stage = self._job or self.job, 0
         while True:
             code = loop(job, stage, steps)
             if code == the.GO_ON:

@@ -23,16 +23,20 @@ class LoopReport(StepReport):
     """A report as the compiled loop leaves it: its own copy of the numbers, which become fields
     when somebody asks for one of them. Most reports are never asked."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_end", "_known", "_row")
 
-    _known: tuple[Any, ...]  # what ``_report`` takes
+    _end: float
+    _row: list[float]
+    _known: tuple[Any, ...]
 
     @staticmethod
-    def of(*known: Any) -> LoopReport:
-        """known: time at the end [s], the numbers of ``kernels.step.names`` as a list, h [s], names
-        of methods by their bits, residual (n, 1 or 2) of the islands, where each begins (n + 1,),
-        seconds of stages. All of them are the report's own."""
-        out = object.__new__(LoopReport)
+    def of(row: list[float], *known: Any) -> LoopReport:
+        """row: the numbers of ``kernels.step.names``; known: h [s], names of methods by their bits,
+        residual (n, 1 or 2) of the islands, where each begins (n + 1,), seconds of stages. All of
+        them are the report's own."""
+        out: LoopReport = object.__new__(LoopReport)
+        _set(out, "_end", row[the.R_TIME])
+        _set(out, "_row", row)
         _set(out, "_known", known)
         return out
 
@@ -42,20 +46,22 @@ class LoopReport(StepReport):
 
     @property
     def outcome(self) -> tuple[float, bool, int, float, float, float, tuple[Event, ...]]:
-        end, row = self._known[:2]
+        row = self._row
         solved = row[the.R_FAILED] < 0 and closes(*row[ENERGY])
         depth, part = row[the.INFEASIBILITY], row[the.DEPTH]
-        return end, solved, int(row[the.RETRIES]), row[the.RESIDUAL], depth, part, ()
+        return self._end, solved, int(row[the.RETRIES]), row[the.RESIDUAL], depth, part, ()
 
     def ended(self, time: float) -> StepReport:
-        known = self._known
-        return self if time == known[0] else LoopReport.of(time, *known[1:])
+        """The same: this one itself, which nobody but who made the step has yet."""
+        _set(self, "_end", time)
+        _set(self, "time", time)  # its fields may have been read
+        return self
 
     def __getattr__(self, name: str) -> Any:
         """Called for what is not set yet."""
         if name not in FIELDS:
             raise NoAttribute(StepReport, name)
-        made = _report(*self._known)
+        made = _report(self._end, self._row, *self._known)
         for field in FIELDS:
             _set(self, field, getattr(made, field))
         return getattr(self, name)
@@ -116,7 +122,7 @@ def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, flo
     row = s.report.tolist()
     n = int(row[the.R_ISLANDS])
     islands = s.residual[:n].copy(), s.start[: n + 1].copy()
-    return LoopReport.of(row[the.R_TIME], row, h, names, *islands, seconds)
+    return LoopReport.of(row, h, names, *islands, seconds)
 
 
 def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> None:
@@ -296,7 +302,6 @@ class Frames:
             start[1:] = np.cumsum(log[:, 1])
             for row, end in zip(c["report"].tolist(), c["log"].tolist(), strict=True):
                 islands = log[first:end, :1], start[first : end + 1]
-                time = row[the.R_TIME]
-                out.append(LoopReport.of(time, row, self.h, self.names, *islands, {}))
+                out.append(LoopReport.of(row, self.h, self.names, *islands, {}))
                 first = end
         return out
