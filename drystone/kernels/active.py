@@ -1,4 +1,4 @@
-"""Which contacts a step must know (G13), and what friction and restitution they have."""
+"""Which contacts a step must know, and what friction and restitution they have."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Block compressed rows: products, diagonal scales, and the friction residual (DESIGN 5).
+"""Block compressed rows: products, diagonal scales, and the friction residual.
 
 `shape` is a tuple whose *length* is the block size d: a constant for the compiler, so that the
 inner loops unroll and one source serves planar, spatial and soft-finger contacts.

@@ -1,4 +1,4 @@
-"""Boxes that overlap, by sorted lists of their ends kept from step to step (G11).
+"""Boxes that overlap, by sorted lists of their ends kept from step to step (Baraff 1992, 5.3).
 
 An end is coded c: the lower end of box c if c < n, else the upper end of box c - n. Lists are
 ordered by value, lower ends before upper ones of the same value, so that boxes which touch

@@ -1,4 +1,4 @@
-"""Dantzig's method with bilateral rows, static and dynamic friction (F8 to F14, SEEDS 10).
+"""Dantzig's method with bilateral rows, static and dynamic friction (Baraff 1994).
 
 The main loop picks the contact that fails its conditions most and drives its force until they
 hold, keeping those of all contacts in the index sets. `advance` does a bounded number of pivots
@@ -147,7 +147,7 @@ def _negative(V, T, num):
 def _weight(h, rule):
     """Weight of row h when choosing what to drive: 1, or a fixed shuffle in later rules.
 
-    Friction has no proof of termination (F12): contacts that give each other up may do so for
+    Friction has no proof of termination: contacts that give each other up may do so for
     ever. When far more pivots have passed than a solve needs, the caller tries another order.
     """
     return 1.0 if rule == 0 else ((h * 7919 + rule * 104729) % 1021 + 1) / 1021.0
@@ -281,7 +281,7 @@ def _record(V, T, reg, num, trace_sets, trace):
 
 @kernel
 def _unless_bouncing(V, reg, what, h, zero):
-    """The change, or giving up for now if a zero step only undoes the last change (F12)."""
+    """The change, or giving up for now if a zero step only undoes the last change."""
     friction = what > GIVES_UP
     item = 2 * h + (1 if friction else 0)
     bounces = zero and (reg[LAST] == item or reg[ZERO_RUN] > 4 * V.shape[1] + 20)

@@ -1,4 +1,4 @@
-"""How far a direction of Dantzig's method can be followed, and what ends it (F8, F11, F13)."""
+"""How far a direction of Dantzig's method can be followed, and what ends it (Baraff 1994)."""
 
 import numpy as np
 

@@ -133,9 +133,9 @@ def change(At, S, V, T, reg, num, what, h):
 
     OPENS: f_N is zero. CLOSES: a_N is zero, and friction starts at the tip of the cone: it
     opposes the tangential acceleration, or clamps the contact if there is none. SLIPS: friction
-    is at its bound, and keeps its direction (F13). STICKS: the acceleration no longer opposes
+    is at its bound, and keeps its direction. STICKS: the acceleration no longer opposes
     it; in space only the component along friction is zero, and the main loop drives the other.
-    LETS_GO: friction keeps its value, no condition is kept (F12). GIVES_UP: the same for the
+    LETS_GO: friction keeps its value, no condition is kept. GIVES_UP: the same for the
     whole contact, which has no normal force. ARRIVES: row h was driven to a = 0.
     """
     if what == ARRIVES:

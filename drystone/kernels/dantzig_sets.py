@@ -1,4 +1,4 @@
-"""Index sets of Dantzig's method, the factorisation that follows them, and directions (F8, F9).
+"""Index sets of Dantzig's method, the factorisation that follows them, and directions.
 
 Everything a solve holds lies in six arrays, named here by row: At (n, n) the transposed matrix,
 S (n, n) the transposed inverse of G, V floats and T integers by row of the problem, reg and num
@@ -164,7 +164,7 @@ def rebuild(At, S, V, T, reg):
 
 @kernel
 def clamp_bilateral(At, S, V, T, reg):
-    """Put the bilateral rows into C for good (F10); dependent ones become SPARE.
+    """Put the bilateral rows into C for good; dependent ones become SPARE.
 
     One factorisation if they are independent; else rows join in the order of what they add to
     the ones before (largest Schur complement first), which finds a well-conditioned subset.

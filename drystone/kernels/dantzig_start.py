@@ -1,6 +1,6 @@
 """A guess of all contacts at once, before Dantzig's method drives them one by one.
 
-Nearly all contacts of a stack press and stick: V = {} of 1989 (F1). So all are taken to, and those
+Nearly all contacts of a stack press and stick: V = {} of 1989. So all are taken to, and those
 left out that would pull. Bodies on more points than they need have many such forces: those with
 the least sum of squares are taken, so that no contact bears alone what several can; friction counts
 by what a contact can bear of it. What is found obeys the law to rounding.

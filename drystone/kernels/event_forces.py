@@ -1,4 +1,4 @@
-"""Forces of a smooth phase by its index sets (F6): equations of all islands, and what follows.
+"""Forces of a smooth phase by its index sets: equations of all islands, and what follows.
 
 N rows: d of every contact, normal first, then those of joints. J (N, 2, dof); P = M^-1 J'. Friction
 that is tied to the normal force acts with it: S is P with the normal rows of such contacts turned.

@@ -1,4 +1,4 @@
-"""The inverse of a growing and shrinking matrix, one row and column at a time (F9).
+"""The inverse of a growing and shrinking matrix, one row and column at a time (Baraff 1994, 4).
 
 A pivoting method solves with G = A_CC after every change of C by one index; bordering keeps the
 inverse current in O(k^2). It is stored transposed, S = G^-T, with S[:k, :k] in use: then a solve

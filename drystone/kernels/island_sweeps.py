@@ -1,7 +1,7 @@
 """Gauss-Seidel on body velocities, island by island, judged as it goes; W is never formed.
 
 Contacts are in the order of their islands: island k owns the rows start[k]:start[k + 1]. Islands
-share no moving body, so each is swept, judged by its own scale and left when it is solved (G14).
+share no moving body, so each is swept, judged by its own scale and left when it is solved.
 
 They are accelerated as in ``light_islands``, which does the same for contacts alone in a third of
 the time: a sweep starts beyond the last one's end, and what is judged comes from a sweep.

@@ -1,4 +1,4 @@
-"""Complementary pivoting: Lemke's method in revised form with an exact lexicographic rule (F7).
+"""Complementary pivoting: Lemke's method in revised form with an exact lexicographic rule.
 
 Problem: w = M z + q + d z0, w, z, z0 >= 0, w_i z_i = 0, with d the covering vector. Variables are
 numbered w_i: i, z_i: m + i, z0: 2 m. With z_L and z0 basic, the rows where w is nonbasic are R = L
@@ -7,7 +7,7 @@ the problem. Its inverse is kept and changed by bordering, by removing, or by re
 column: O(k^2) for each pivot.
 
 Ties in the ratio test are broken as if q were q + (eps, eps^2, ..., eps^m): then no basis occurs
-twice and the method ends (001:13.2, Murty 1988, 2.2.8). The coefficient of eps^j in a basic
+twice and the method ends. The coefficient of eps^j in a basic
 variable is minus the entry of w_j's column where w_j is nonbasic, and 1 or 0 where it is basic.
 That holds only if ties are told from small differences, and zeros from small numbers: rounding
 cannot. From the first tie on, the inverse is therefore also kept modulo two primes (``modular``),

@@ -1,7 +1,7 @@
 """Islands of contacts alone: accelerated Gauss-Seidel on light contacts, W and P never formed.
 
 Contacts and bodies are packed into lines of numbers (``light_spatial``, ``light_planar``); island
-k owns the lines start[k]:start[k + 1] and is judged by its own scale (G14).
+k owns the lines start[k]:start[k + 1] and is judged by its own scale (Anitescu et al. 1998, 2.4).
 
 Sweeps alone crawl in deep piles. They are accelerated as gradients are by Nesterov: a sweep starts
 from a point beyond the last one's end, y + beta (y - y_before), with beta growing towards one;

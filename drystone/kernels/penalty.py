@@ -1,4 +1,4 @@
-"""Springs, dampers and regularised friction in place of contact constraints (P1)."""
+"""Springs, dampers and regularised friction in place of contact constraints (Baraff 1992, 2.4)."""
 
 import numpy as np
 

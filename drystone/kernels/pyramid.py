@@ -1,4 +1,4 @@
-"""The LCP of planar friction (T1, k = 2) without detours: microseconds for a few contacts.
+"""The LCP of planar friction without detours: microseconds for a few contacts.
 
 The same statement as ``problems.convert.to_lcp``, contact by contact: (c_n, beta+, beta-, lambda)
 where friction is unknown, c_n alone where the contact slides or has no friction, then the

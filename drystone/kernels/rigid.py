@@ -2,7 +2,7 @@
 
 A step is a kick (velocities change at fixed positions: forces, impulses) and a drift (positions
 move by the new velocities). In space the drift is the torque-free rotation itself: the angular
-momentum L stays, and the body turns as Euler's equations say (E1). So a spinning body loses
+momentum L stays, and the body turns as Euler's equations say. So a spinning body loses
 neither L nor energy, whatever its inertia.
 """
 

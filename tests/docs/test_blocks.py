@@ -24,6 +24,8 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text()
     names = {"__name__": "__main__"}
+    blocks = len(BLOCK.findall(text))
+    assert blocks == len(re.findall(r"^ *```python$", text, re.MULTILINE)), "one that would not run"
     for block in BLOCK.finditer(text):
         line = text[: block.start()].count("\n") + 1
         source = "\n" * line + block.group(1)

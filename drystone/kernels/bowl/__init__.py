@@ -1,1 +1,1 @@
-"""Contacts inside an ellipsoidal bowl: concave surfaces, where extremal points are local (K12)."""
+"""Contacts inside an ellipsoidal bowl: concave surfaces, where extremal points are local."""

@@ -1,4 +1,4 @@
-"""Round bodies in a bowl: all local minima of the distance to its wall (K12).
+"""Round bodies in a bowl: all local minima of the distance to its wall.
 
 With support functions h of the hollow W and of the body X, a direction m outwards gives the gap
 g(m) = h_W(m) - h_X(m), with gradient p_W - p_X across m and second derivative

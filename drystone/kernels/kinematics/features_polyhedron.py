@@ -1,4 +1,4 @@
-"""The face, edge or vertex of a convex polyhedron that a contact point lies on (K2, K7).
+"""The face, edge or vertex of a convex polyhedron that a contact point lies on.
 
 A vertex stays where it is however the normal turns (E = 0); on an edge along e the normal can
 turn about e only (E = e e'), and the point slides along e only; a face fixes the normal (D = 0).

@@ -1,4 +1,4 @@
-"""Capsules, cylinders, cones and half-spaces at contact points: caps, sides, rims, apex (K7).
+"""Capsules, cylinders, cones and half-spaces at contact points: caps, sides, rims, apex.
 
 All are surfaces of revolution about z: along the circle through the point (direction c) the
 normal curvature is m_rho / rho. Along the meridian a side is straight, a rim is a corner: the

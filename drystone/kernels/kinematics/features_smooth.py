@@ -1,4 +1,4 @@
-"""Curvature of spheres, ellipsoids and superquadrics at contact points (K5).
+"""Curvature of spheres, ellipsoids and superquadrics at contact points (Baraff 1992, 6.4).
 
 Each side of a contact is a row (contact, side) of `which`. Its surface has, near the point, the
 outer normal m = -n (side 0, body A) or n (side 1, body B); m' = omega x m + K s when the point

@@ -1,4 +1,4 @@
-"""Curvature of surfaces given by formulas at contact points: implicit (K5), parametric (K6)."""
+"""Curvature of surfaces given by formulas at contact points: implicit, parametric."""
 
 import numpy as np
 

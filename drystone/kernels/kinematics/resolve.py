@@ -1,8 +1,8 @@
-"""Two local features into one contact: what is vertex against face, and what degenerates (G6).
+"""Two local features into one contact: what is vertex against face, and what degenerates.
 
 Two polyhedral features determine the normal if their dimensions add up to dim - 1: a vertex and
 a face, two edges that cross. With less, a body whose face has the contact's normal is taken as
-that face; else, at zero gap, B is extended to the plane across the normal (G6). With more (an
+that face; else, at zero gap, B is extended to the plane across the normal. With more (an
 edge or a face flat on a face), A's point is held fixed in A, or B's in B if only A has the face.
 """
 

@@ -1,4 +1,4 @@
-"""Rates of a contact in space: of the normal, of the points, and C'' (K2, K5 to K9).
+"""Rates of a contact in space: of the normal, of the points, and C''.
 
 The extremal points p_A, p_B lie on a common normal, p_A - p_B = C n. With u the velocities of
 the bodies' material at these points, s those of the points along their surfaces, w = omega x n:

@@ -1,6 +1,6 @@
 """Capsules and polygons with each other: cores with radii.
 
-The witness of last time is proven first, then its neighbours, then all edges are searched (G3);
+The witness of last time is proven first, then its neighbours, then all edges are searched;
 a pair whose witness shows more than the margin between the bodies costs one proof.
 """
 

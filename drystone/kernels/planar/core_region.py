@@ -1,10 +1,10 @@
 """The contact region of two cores with radii, from a witness: one or two contact points.
 
 Edge against vertex: of the two edges at the vertex the one that lies most against the reference
-edge is cut to the width of that edge, and the ends of what is left are the contacts (G4). An end
+edge is cut to the width of that edge, and the ends of what is left are the contacts. An end
 is named by the vertex that makes it, its body and the edge of the other body: the name stays
 while the bodies slide, and when A's edge and B's edge swap roles.
-Vertex against vertex (G6): along the line between them.
+Vertex against vertex (Baraff 1989, 4.1): along the line between them.
 """
 
 import numpy as np

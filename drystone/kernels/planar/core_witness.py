@@ -1,4 +1,4 @@
-"""Witnesses of two cores: an edge of one and a vertex of the other, or a vertex of each (G3).
+"""Witnesses of two cores: an edge of one and a vertex of the other, or a vertex of each.
 
 A witness is a triple (code, j, i): code 1 = edge j of A and vertex i of B, 2 = edge j of B and
 vertex i of A, 3 = vertex j of A and vertex i of B. `prove` says whether a witness gives the

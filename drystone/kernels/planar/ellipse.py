@@ -1,4 +1,4 @@
-"""The ellipse as a support function, and extremal points of two ellipses (G7 in the plane).
+"""The ellipse as a support function, and extremal points of two ellipses.
 
 A strictly convex body touches its tangent with the outer normal n in one point. So the extremal
 points of A and B are known once the normal n (from B to A) is: p_a is where A's outer normal is

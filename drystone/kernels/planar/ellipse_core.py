@@ -1,4 +1,4 @@
-"""Ellipses with capsules and polygons: faces, then vertices, the cached feature first (G9).
+"""Ellipses with capsules and polygons: faces, then vertices, the cached feature first.
 
 In the axes of the ellipse, with the separation g(n) and its slope g' = t.(p_a - p_b) as in
 ``ellipse``: g' jumps down by the length L_j of an edge at its normal m_j, and between two such

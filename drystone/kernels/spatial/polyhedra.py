@@ -1,4 +1,4 @@
-"""Contacts of two polyhedra by cached witnesses (G3 to G6, 001:5.1).
+"""Contacts of two polyhedra by cached witnesses (Baraff 1992, 5.1).
 
 Each pair keeps the features that define its separating plane. A step rebuilds the plane, finds
 the nearest vertices by climbing from the old ones and asks whether the witness still proves the
@@ -193,7 +193,7 @@ def set_aside(w):
 
 @kernel
 def along_a_line(at, w, poly):
-    """Whether two faces meet in an edge and open like a wedge: the normal is not one's (G6)."""
+    """Whether two faces meet in an edge and open like a wedge: the normal is not one's."""
     if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > w[TOL]:
         return False
     near = 0

@@ -1,4 +1,4 @@
-"""Contact region of two polyhedra along a normal: one face of each, clipped in the plane (G4).
+"""Contact region of two polyhedra along a normal: one face of each, clipped in the plane.
 
 Both faces are projected along n, B's polygon is clipped by A's, and every vertex of the overlap
 becomes a contact whose gap is measured along n between the two faces. A's polygon always clips

@@ -1,7 +1,7 @@
 """Search for the plane of greatest separation: faces of both bodies, then pairs of edges.
 
 Only edge pairs whose arcs cross on the Gauss map span a face of the Minkowski difference, so only
-those are axes. The same routines serve the look at adjacent features (G3): then the faces and
+those are axes. The same routines serve the look at adjacent features: then the faces and
 edges are those at the vertices nearest to the old plane.
 """
 
@@ -57,7 +57,7 @@ def best_face(numbers, ints, at, w, tie):
 
     If at[NEARBY], only faces through the nearest vertices. Equal faces: A's, then the first one.
     Stops at the first plane that proves a gap beyond the margin. If tie > 0, takes the mean
-    normal of all faces within `tie` of touching instead, for a corner on a corner (G6).
+    normal of all faces within `tie` of touching instead, for a corner on a corner.
     """
     best, on, ties = -math.inf, ON * w[SIZE], 0
     for c in range(3):

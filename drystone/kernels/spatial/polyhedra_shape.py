@@ -155,7 +155,7 @@ def load(pair, x, R, first, first_int, ints, row, at, w):
 def climb(numbers, ints, at, w, k, sign, start):
     """Vertex of body k farthest along sign * n, uphill from `start`.
 
-    Convexity makes a vertex that no neighbour beats the farthest of all (001:5.1).
+    Convexity makes a vertex that no neighbour beats the farthest of all (Baraff 1992, 5.1).
     """
     V, first, star = at[SIDE * k + VERTEX], at[SIDE * k + STAR_START], at[SIDE * k + STAR]
     n = N + 3 * k

@@ -1,4 +1,4 @@
-"""Witnesses: a plane between two polyhedra rebuilt from its defining features and judged (G3).
+"""Witnesses: a plane between two polyhedra rebuilt from its defining features and judged.
 
 A witness of kind FACE_A or FACE_B is a face, EDGES an edge of each body, POINTS a vertex of each
 or a vertex and an edge (two vertices). The bodies' separation s along the plane's normal n is a
@@ -369,7 +369,7 @@ def assess(numbers, ints, at, w, poly, label):
         return BROKEN if beyond else DOUBTFUL
     if s > tol:
         return PROVED
-    if s >= -tol:  # touching: a corner or an edge of a face needs a normal of its own (G6)
+    if s >= -tol:  # touching: a corner or an edge of a face needs a normal of its own
         return DOUBTFUL if kind <= FACE_B and made < 3 else PROVED
     rho = clearance(at, w, poly) if kind <= FACE_B else w[RHO]
     return PROVED if least_depth(numbers, ints, at, w, rho) else DOUBTFUL

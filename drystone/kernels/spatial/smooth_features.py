@@ -1,4 +1,4 @@
-"""A smooth body against one face, edge or vertex of a convex polyhedron (G9).
+"""A smooth body against one face, edge or vertex of a convex polyhedron (Baraff 1992, 5.2).
 
 The signed distance is the maximum over unit n of n.(A's lowest point along n) - h_B(n). On the
 sphere of directions a face of B is a point, an edge an arc between its two faces, a vertex the
