@@ -170,6 +170,11 @@ class Stored:
         at = 4 + nf + starts[-1]
         self.edges = [tuple(e) for e in self.ints[at : at + 4 * ne].reshape(-1, 4).tolist()]
         self.size = float(np.ptp(self.vertices, axis=0).max())
+        # faces are merged where corners are within 1e-10 of the size of one plane
+        self.thick = max(
+            float(np.abs(self.vertices[loop] @ p[:3] - p[3]).max())
+            for loop, p in zip(self.loops, self.planes, strict=True)
+        )
         left, right = (self.planes[[e[k] for e in self.edges], :3] for k in (2, 3))
         self.sided = bool((np.linalg.norm(left - right, axis=1) < 2 * LEAN).any())
         e = np.array([self.vertices[e[1]] - self.vertices[e[0]] for e in self.edges])
@@ -364,13 +369,14 @@ class Padded:
 def verdicts(bodies, x, R, answer, margin):
     """What is wrong with the answers: {name of a fault: numbers of pairs}; margin (n,) [m].
 
-    Lengths are allowed 1e-9 of the smaller body, or 1e-14 of the larger where that is more.
+    Lengths are allowed 1e-9 of the smaller body, or 1e-14 of the larger where that is more; and
+    what merged faces are off their planes.
     """
     which, point, normal, gap, _ = answer
     count = len(bodies)
     small = np.array([min(a.size, b.size) for a, b in bodies])
     large = np.array([max(a.size, b.size) for a, b in bodies])
-    tol = 1e-9 * small + 1e-14 * large
+    tol = 1e-9 * small + 1e-14 * large + np.array([a.thick + b.thick for a, b in bodies])
     A, B = Padded.of([a for a, _ in bodies]), Padded.of([b for _, b in bodies])
     X, Q = x.astype(LONG), R.astype(LONG)
     shift = X[:, 0] - X[:, 1]

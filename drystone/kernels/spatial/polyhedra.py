@@ -53,7 +53,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     dot,
     load,
 )
-from drystone.kernels.spatial.polyhedra_sides import STAND, spread
+from drystone.kernels.spatial.polyhedra_sides import STAND, carry
 from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
 
 HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
@@ -109,7 +109,7 @@ def contact_polyhedron_polyhedron(
             cache[p, i] = w[i]
         if at[SIDED] == 1:
             cache[p, SIZE] = -w[SIZE]
-            spread(numbers, ints, at, w, poly, label)
+            carry(numbers, ints, at, w, poly, label)
         for c in range(at[MADE]):
             if poly[SPOT + 3, c] > margin[p]:
                 continue

@@ -62,6 +62,7 @@ from drystone.kernels.spatial.polyhedra_witness import facing
 
 STAND = 5e-10  # of the smaller body: what counts as the same gap as that of the normal
 FLAT = 1e-5  # of the smaller body: a side this thick is as good as one face
+BESIDE = 1e-7  # of the smaller body: how far beside a body a contact may be
 FACING = 1e-6  # cosine: faces that lean more from the normal are not seen along it
 
 # rows of `rim`: outlines of both sides (x, y, height); of `names`, after the three of `label`:
@@ -313,14 +314,61 @@ def overlap(numbers, ints, at, w, poly, rim, label, base):
 
 
 @kernel
+def carry(numbers, ints, at, w, poly, label):
+    """The contacts of a pair of which a body has faces that are all but parallel."""
+    if at[MADE] > 0:
+        spread(numbers, ints, at, w, poly, label)
+        drop_strays(numbers, at, w, poly, label)
+
+
+@kernel
+def drop_strays(numbers, at, w, poly, label):
+    """Leave out contacts that are not on both bodies, if one that is as near is.
+
+    Two sides of a sliver are all but parallel, so that what is put up with beside each of them
+    reaches far beyond its tip.
+    """
+    least, held = math.inf, math.inf
+    made = 0
+    for c in range(at[MADE]):
+        least = min(least, poly[SPOT + 3, c])
+        if on_both(numbers, at, w, poly, c):
+            held = min(held, poly[SPOT + 3, c])
+    if held > least + w[TOL]:
+        return
+    for c in range(at[MADE]):
+        if on_both(numbers, at, w, poly, c):
+            move(poly, label, c, made)
+            made += 1
+    at[MADE] = made
+
+
+@kernel
+def on_both(numbers, at, w, poly, c):
+    """Whether the two points of contact c lie on their bodies."""
+    for k in range(2):
+        o, up = SIDE * k, (0.5 - k) * poly[SPOT + 3, c]
+        for i in range(3):
+            w[V1 + i] = poly[SPOT + i, c] + up * w[N + i] - k * w[SHIFT + i]
+        for i in range(3):
+            w[V2 + i] = w[V1 + i]
+            if k == 1:
+                w[V2 + i] = w[POSE + i] * w[V1] + w[POSE + 3 + i] * w[V1 + 1]
+                w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
+        for f in range(at[o + NF]):
+            p = at[o + PLANE] + 4 * f
+            if dot(numbers, p, w, V2) > numbers[p + 3] + BESIDE * w[SIZE]:
+                return False
+    return True
+
+
+@kernel
 def spread(numbers, ints, at, w, poly, label):
     """Put the contacts of whole sides in the place of those of the two faces in `at`.
 
     What was nearest stays; the contact that stands in (at[BARE]) only if the sides hold no points
     that are as near.
     """
-    if at[MADE] == 0:
-        return
     if at[BARE] == 2:  # there may have been no look at the faces
         facing(numbers, ints, at, w)
     if min(at[FACE_OF_A], at[FACE_OF_A + 1]) < 0:
