@@ -21,31 +21,36 @@ WEAK = 8.0  # (distance)^2 per radian that joints are open
 
 
 @kernel
-def tolerances(m, opening):
+def tolerances(m, opening, turn):
     """How near to the span of others one of m rows is dependent, and how near it is weak, with
-    joints open by so much [rad].
+    joints open by so much [rad] on bodies that turn by so much [rad] in a step.
 
     An opening bends rows by as much. And a row at a distance s can close an opening c by a motion
     of c / s, which changes s by as much: where that is more than s itself, no motion may close it,
-    as of a chain between two posts that is taut.
+    as of a chain between two posts that is taut. Steps that end where a row is weak leave what it
+    holds where their chord leads, which is off their arc by about turn^2 / 8.
     """
     dependent = max(DEPENDENT * np.sqrt(m), min(OPEN * opening, WIDEST))
-    return dependent, max(dependent, min(np.sqrt(WEAK * opening), 10.0 * WIDEST))
+    near = max(min(np.sqrt(WEAK * opening), 10.0 * WIDEST), min(turn * turn, WIDEST))
+    return dependent, max(dependent, near)
 
 
 @kernel
-def separate(at, body, J, P, opening, S, L, order, root, extra, null, idle):
+def separate(at, body, J, P, opening, turn, strict, firm, S, L, order, root, extra, null, idle):
     """Divide the rows `at` (m, 2: block and row in it) into those to keep and those too many.
 
-    body (nc, 2), J, P (nc, d, 2, dof); work: S, L (m, m), order (m,); root (m,): sqrt of each row's
+    body (nc, 2), J, P (nc, d, 2, dof); strict: weak rows are too many; firm (m,): rows that are
+    taken before others; work: S, L (m, m), order (m,); root (m,): sqrt of each row's
     own response; extra (m,): out, first the rows too many; null (m, m): out, in its first columns
     impulses root r that move nothing, each of one row too many and of kept ones; idle (m, m): the
     same, orthonormal. Returns how many rows are too many, and how many weak.
     """
     m, n, weak = at.shape[0], 0, 0
-    tol, near = tolerances(m, opening)
+    tol, near = tolerances(m, opening, turn)
+    if strict:
+        tol = near
     _gram(at, body, J, P, S, root)
-    rank = _pivoted(S, tol * tol, L, order)
+    rank = _pivoted(S, tol * tol, firm, L, order)
     for p in range(rank, m):
         i = order[p]
         if root[i] > 0.0:  # a row that nothing answers to is none of these
@@ -83,17 +88,20 @@ def _gram(at, body, J, P, S, root):
 
 
 @kernel
-def _pivoted(S, least, L, order):
-    """Cholesky's factor L of the rows and columns order[:rank] of S; L[order[p], :p + 1]."""
+def _pivoted(S, least, firm, L, order):
+    """Cholesky's factor L of the rows and columns order[:rank] of S; L[order[p], :p + 1]. Firm rows
+    come first."""
     m = order.size
     left = np.empty(m)
     for i in range(m):
         order[i], left[i] = i, S[i, i]
     for p in range(m):
         best = p
+        taken = firm[order[p]] and left[order[p]] > least
         for k in range(p + 1, m):
-            if left[order[k]] > left[order[best]]:
-                best = k
+            first = firm[order[k]] and left[order[k]] > least
+            if (first and not taken) or (first == taken and left[order[k]] > left[order[best]]):
+                best, taken = k, first
         i = order[best]
         if not left[i] > least:
             return p
@@ -189,6 +197,21 @@ def silence(at, extra, n, root, J, P, D, soft):
         for b in range(d):
             D[i, a, b] = D[i, b, a] = 0.0
         D[i, a, a] = soft[i, a] = root[k] ** 2
+
+
+@kernel
+def turning(at, body, moves, v):
+    """The fastest [rad/s] of the bodies that rows hold, with velocities v (nb, dof)."""
+    most, dim = 0.0, 2 if v.shape[1] == 3 else 3
+    for n in range(at.shape[0]):
+        for s in range(2):
+            b = body[at[n, 0], s]
+            if moves[b]:
+                total = 0.0
+                for e in range(dim, v.shape[1]):
+                    total += v[b, e] ** 2
+                most = max(most, total)
+    return np.sqrt(most)
 
 
 @kernel

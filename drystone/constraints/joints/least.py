@@ -28,7 +28,7 @@ from drystone.constraints.joints.mobility import Excess, excess
 from drystone.constraints.joints.rows import JointRows
 from drystone.kernels import redundant as kernels
 from drystone.model import Joints, Model, State
-from drystone.types import Floats, Ints
+from drystone.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from drystone.constraints.rows import Rows
@@ -42,9 +42,10 @@ REFINED = 5
 
 @dataclass(slots=True)
 class Split:
-    """Rows `at` (m, 2: block, row in it) of loops, of these extra[:count] too many and `weak` more
-    weak; see ``kernels.redundant``."""
+    """Rows `at` (m, 2: block, row in it) of loops, `rows` (m,) among those of all joints; of these
+    extra[:count] too many and `weak` more weak; see ``kernels.redundant``."""
 
+    rows: Ints
     at: Ints
     root: Floats
     extra: Ints
@@ -58,6 +59,29 @@ class Split:
         """Block and row of those too many."""
         at = self.at[self.extra[: self.count]]
         return at[:, 0], at[:, 1]
+
+    @property
+    def kept(self) -> Bools:
+        """(m,) rows that are not too many."""
+        out = np.ones(self.at.shape[0], bool)
+        out[self.extra[: self.count]] = False
+        return out
+
+    def elsewhere(self, rows: Rows, J: Floats, P: Floats, error: Floats, firm: Bools) -> Split:
+        """The same at another pose, with rows J, P (nc, d, 2, dof) and errors (nr,) there; firm
+        rows (m,) come before others."""
+        return _split(rows.body, J, P, self.at, self.rows, error, 0.0, firm, False)
+
+    def gained(self, other: Split) -> tuple[Ints, Ints]:
+        """Blocks and rows of those that are too many here and not at another pose."""
+        at = self.at[~self.kept & other.kept]
+        return at[:, 0], at[:, 1]
+
+    def unsure(self, rows: Rows, J: Floats, P: Floats, error: Floats) -> tuple[Ints, Ints]:
+        """Blocks and rows of those kept that are weak or too many at another pose."""
+        at, mine = self.at[self.kept], self.rows[self.kept]
+        firm = np.zeros(mine.size, bool)
+        return _split(rows.body, J, P, at, mine, error, 0.0, firm, True).dropped
 
     def silence(self, rows: Rows) -> None:
         """Make padding of the rows too many, in place."""
@@ -130,15 +154,26 @@ class LeastNorm:
         """Whether any group is so large that dependent rows are not looked for."""
         return any(part.rows.size > DENSE for part in self.parts)
 
-    def split(self, model: Model, state: State, rows: Rows, ties: JointRows) -> list[Split]:
-        """Rows of this step that are too many, group by group; ties: joints at its start."""
+    def split(
+        self,
+        model: Model,
+        state: State,
+        rows: Rows,
+        ties: JointRows,
+        h: float = 0.0,
+        strict: bool = False,
+    ) -> list[Split]:
+        """Rows of this step that are too many, group by group; ties: joints at its start; h: its
+        length [s]; strict: weak ones, too."""
         self.look(model, state)
         self.count = sum(part.count for part in self.parts if part.rows.size > DENSE)
         out: list[Split] = []
         for part, at in self._here(model, rows):
             if part.rows.size <= DENSE:
-                open_by = kernels.opening(at, rows.body, rows.J, ties.error[part.rows])
-                found = _split(rows, at, open_by)
+                firm = np.zeros(part.rows.size, bool)
+                turn = h * kernels.turning(at, rows.body, rows.moves, state.velocity)
+                args = (rows.body, rows.J, rows.P, at, part.rows, ties.error, turn, firm, strict)
+                found = _split(*args)
                 self.count += found.count
                 out += [found] if found.count or found.weak else []
         return out
@@ -163,15 +198,27 @@ class LeastNorm:
                 yield part, here
 
 
-def _split(rows: Rows, at: Ints, opening: float) -> Split:
+def _split(
+    body: Ints,
+    J: Floats,
+    P: Floats,
+    at: Ints,
+    mine: Ints,
+    error: Floats,
+    turn: float,
+    firm: Bools,
+    strict: bool,
+) -> Split:
+    """Divide the rows `at`, which are `mine` of those (nr,) that errors are given of."""
     m = at.shape[0]
     null, idle, S, L = np.zeros((4, m, m))
     root, extra = np.zeros(m), np.zeros(m, np.int64)
     order = np.zeros(m, np.int64)
+    opening = kernels.opening(at, body, J, error[mine])
     count, weak = kernels.separate(
-        at, rows.body, rows.J, rows.P, opening, S, L, order, root, extra, null, idle
+        at, body, J, P, opening, turn, strict, firm, S, L, order, root, extra, null, idle
     )
-    return Split(at, root, extra, null, idle, int(count), int(weak))
+    return Split(mine, at, root, extra, null, idle, int(count), int(weak))
 
 
 def _idle(rows: Rows, i: Ints, a: Ints, r: Floats) -> Floats:

@@ -15,6 +15,7 @@ ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
 OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
 LOOK = 13  # answer of a stage: bodies went further than contacts were looked for
+FAR = 100.0  # times what was open, that a round may move bodies
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
 
@@ -22,6 +23,7 @@ PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 def arrive(s, scan, j):
     """Velocities at_v of the impulses s.r."""
     n = s.count[the.ROWS]
+    copy_all(j.at_v, j.change)
     copy_all(j.free, j.at_v)
     add_impulses(s.body[:n], j.P0[:n], s.r[:n], j.at_v)
     if j.count[its.STIFF]:
@@ -33,6 +35,10 @@ def arrive(s, scan, j):
             s.position.shape[1], s.mass, j.inertia, j.inverse, j.stiff, s.v0, j.free, j.push,
             j.at_v,
         )  # fmt: skip
+    j.real[its.MOVED] = 0.0
+    for b in range(j.change.shape[0]):
+        for e in range(j.change.shape[1]):
+            j.real[its.MOVED] = max(j.real[its.MOVED], abs(j.at_v[b, e] - j.change[b, e]))
     copy_all(j.at_v, j.at_velocity)
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)
@@ -112,6 +118,9 @@ def judge(s, scan, j):
     error = max(wrong, s.real[the.H] * off)
     j.real[its.OPENING] = opening
     s.count[the.BACK] = its.AIM
+    if j.count[its.ROUND] > 0 and s.real[the.H] * j.real[its.MOVED] > FAR * j.real[its.ERROR]:
+        return the.PYTHON  # rows that are nearly too many where the step ends
+    j.real[its.ERROR] = error
     if error <= CLOSED and not opening <= OPEN:
         return the.PYTHON  # rows that are not to be closed contradict those that are
     if error <= CLOSED and j.count[its.LOOKED] == 0 and _outran(s, j):

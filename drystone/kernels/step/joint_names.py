@@ -26,7 +26,8 @@ OPENING = 1  # [m or rad] of joints at the end of the step
 SOFTENING = 2  # [J] that M + S in the place of M added
 BEFORE = 3  # residual before the last refinement
 AHEAD = 4  # [s] of velocities, after a step that was divided
-REALS = 5
+ERROR, MOVED = 5, 6  # [m or rad] of the last round; [m/s or rad/s] by this one
+REALS = 7
 
 # values of j.count[STAGE]
 START, END, SETTLE = 0, 1, 2

@@ -22,8 +22,9 @@ def split(s, scan, j):
             j.spare_at[k, 1] = j.row_block[row, 1]
             j.spare_root[k] = j.at_error[row]  # until roots are found
         open_by = kernels.opening(j.spare_at[lo:hi], s.body, s.J, j.spare_root[lo:hi])
+        turn = s.real[the.H] * kernels.turning(j.spare_at[lo:hi], s.body, s.moves, s.v0)
         j.spare_count[g], found = kernels.separate(
-            j.spare_at[lo:hi], s.body, s.J, s.P, open_by,
+            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, False, j.spare_firm[:m],
             j.spare_S[: m * m].reshape(m, m), j.spare_L[: m * m].reshape(m, m),
             j.spare_order[:m], j.spare_root[lo:hi], j.spare_extra[lo:hi],
             j.spare_null[square : square + m * m].reshape(m, m),

@@ -39,11 +39,12 @@ def close(
     end: Callable[[Floats], JointRows],
     guess: Floats | None,
     newton: bool,
+    near: Solved | None = None,
 ) -> Solved:
     """Solve a step, again and again, until its joints are closed or no round helps.
 
     bias (nc, d): of all rows, changed in place; once(bias, guess): solves; end(v): joints after a
-    step with velocities v; newton: rows of the end.
+    step with velocities v; newton: rows of the end; near: where to start from, if it is known.
     """
     work, thinned = soft.work, soft.thinned
     soft.load(guess)
@@ -53,7 +54,7 @@ def close(
     work.v_free = soft.velocity(None)
     closes = np.ones(soft.joints.nr, bool)
     closes[soft.rows_of(thinned.dropped)] = False
-    solved = kept = once(bias, guess)
+    solved = kept = once(bias, guess) if near is None else near
     at = _arrive(soft, end, solved.r, closes)
     iterations = solved.iterations
     best, misses = np.inf, 0
@@ -64,6 +65,8 @@ def close(
             best, kept = error, solved
         if error <= CLOSED or misses > PATIENCE or not error < LOST_WAY:
             break
+        if newton and near is None:
+            _look_back(soft, at, end)
         if not (newton and soft.end_rows(at.joints, at.v)):
             soft.start_rows()
         _expand(soft, bias, at)
@@ -115,6 +118,22 @@ def _arrive(
     v = soft.velocity(r)
     joints = end(v)
     return _Arrival(r, v, joints, float(np.abs(joints.error[closes]).max(initial=0.0)))
+
+
+def _look_back(soft: Softened, at: _Arrival, end: Callable[[Floats], JointRows]) -> None:
+    """Rows that are nearly too many at the end of the step are asked to be closed in its middle.
+
+    There a linkage is singular, and closed to first order whatever its rows hold. The middle lies
+    on the arc through the end of the step before, not on the chord: h (v - h (v - v0) / 4 k) / 2
+    from the start, where k is the time for which forces act.
+    """
+    rest = soft.unsure(at.joints)
+    if not rest.size:
+        return
+    bow = 0.125 * soft.work.h / soft.work.kick
+    middle = end((0.5 - bow) * at.v + bow * soft.work.v0)
+    at.joints.error[rest] = middle.error[rest] / (0.5 - bow)
+    at.joints.J[rest] = middle.J[rest]
 
 
 def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:

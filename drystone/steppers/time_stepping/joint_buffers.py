@@ -209,7 +209,7 @@ def _spare(groups: list[Ints]) -> dict[str, np.ndarray]:
         "spare_extra": np.zeros(total, N), "spare_count": np.zeros(each.size, N),
         "spare_null": np.zeros(squares), "spare_idle": np.zeros(squares),
         "spare_S": np.zeros(most * most), "spare_L": np.zeros(most * most),
-        "spare_order": np.zeros(most, N),
+        "spare_order": np.zeros(most, N), "spare_firm": np.zeros(most, B),
     }  # fmt: skip
 
 

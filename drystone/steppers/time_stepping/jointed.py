@@ -32,13 +32,16 @@ from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.projection import Projection
 from drystone.steppers.time_stepping.solve import Solved
-from drystone.steppers.time_stepping.stiffness import Softened
-from drystone.steppers.time_stepping.thinned import Thinned
+from drystone.steppers.time_stepping.stiffness import Softened, answers
+from drystone.steppers.time_stepping.thinned import Thinned, joined
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Floats, Ints
 
 # of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
 TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
+
+# times the spin that bodies gain in a step, with which they pass through a singular state
+PASSING = 4.0
 
 
 class Jointed:
@@ -134,8 +137,7 @@ class Jointed:
         if rows.blocks is None or joints is None or work is None or self.options.joints != "exact":
             return self.once(rows, bias, once, guess)
         ties = joint_rows(joints, work.state, self.coordinates)
-        thinned = self.thinned = Thinned(rows, self.least.split(work.model, work.state, rows, ties))
-        soft = Softened(work, rows, joints, ties, thinned)
+        state = work.model, work.state, rows, ties, h
 
         def end(v: Floats) -> JointRows:
             if not work.drifts:  # the velocities are to fit, J v' = 0
@@ -143,8 +145,62 @@ class Jointed:
             after = drift(v)
             return joint_rows(joints, after, free_coordinates(joints, after, self._values))
 
-        newton = self.options.direct and not self.least.large and not thinned.weak
-        return close(soft, bias, once, end, guess, newton)
+        # velocities need not fit rows that are about to be too many: the next step's do
+        splits = self.least.split(*state, strict=not work.drifts)
+        thinned = self.thinned = Thinned(rows, splits)
+        newton = self.options.direct and not self.least.large
+        free, first = work.v_free, bias.copy()
+        if newton and not thinned.weak:
+            soft = Softened(work, rows, joints, ties, thinned)
+            solved = close(soft, bias, once, end, guess, newton)
+            left = end(solved.v).error[soft.rows_of(thinned.dropped)]
+            if not np.abs(left).max(initial=0.0) > OPEN:
+                return solved
+        work.v_free = free
+        firm = Thinned(rows, self.least.split(*state, strict=True))
+        near = self._look_ahead(firm, ties, first.copy(), once, end) if newton else None
+        work.v_free, work.softening = free, 0.0
+        bias[:] = first
+        soft = Softened(work, rows, joints, ties, self.thinned)
+        return close(soft, bias, once, end, guess, newton and not self.thinned.weak, near)
+
+    def _look_ahead(
+        self,
+        firm: Thinned,
+        ties: JointRows,
+        bias: Floats,
+        once: Callable[[Floats, Floats | None], Solved],
+        end: Callable[[Floats], JointRows],
+    ) -> Solved | None:
+        """The step without rows that are weak or too many where it starts: there a linkage is
+        singular. Others of them that hold something where that step ends take part by their rows of
+        its end, on both sides. None if there are none, or if bodies do not pass through that state:
+        a chain that is taut between two posts is at rest in it."""
+        joints, work, rows = self.joints, self._work, firm.rows
+        if joints is None or work is None or not work.drifts or not firm.splits:
+            return None
+        soft = Softened(work, rows, joints, ties, firm)
+        solved = close(soft, bias, once, end, None, True)
+        at = end(solved.v)
+        J, P = soft.rows_at(at)
+        splits = [s.elsewhere(rows, J, P, at.error, s.kept) for s in firm.splits]
+        new = joined([s.gained(t) for s, t in zip(firm.splits, splits, strict=True)])
+        firm.restore()
+        held = np.unique(rows.body[rows.joint >= 0])
+        held = held[rows.moves[held]]
+        spin = np.abs(np.stack([work.v0, solved.v - work.v0])[:, held, work.model.dim :])
+        slow = PASSING * spin[1].max(initial=0.0) * self.options.dt / work.kick
+        if not new[0].size or not spin[0].max(initial=0.0) > slow:
+            return None
+        rows.J = rows.J.copy()
+        rows.J[new] = J[new]
+        block = np.unique(new[0])
+        rows.P, rows.D = rows.P.copy(), rows.D.copy()
+        args = (rows.J[block], rows.soft[block], rows.body[block])
+        rows.P[block], rows.D[block] = answers(work, rows, *args)
+        self.thinned = Thinned(rows, splits)
+        self.thinned.weak = False
+        return solved
 
     def once(
         self,
@@ -158,7 +214,8 @@ class Jointed:
         if rows.blocks is None or joints is None or work is None:
             return once(bias, guess)
         ties = joint_rows(joints, work.state, self.coordinates)
-        thinned = self.thinned = Thinned(rows, self.least.split(work.model, work.state, rows, ties))
+        splits = self.least.split(work.model, work.state, rows, ties, work.h)
+        thinned = self.thinned = Thinned(rows, splits)
         if not thinned.splits:
             return once(bias, guess)
         dropped = thinned.dropped

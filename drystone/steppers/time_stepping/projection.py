@@ -62,7 +62,7 @@ class Projection:
         args = (model, moves, model.inverse_mass, inverse, state.position, None)
         rows = step_rows(*args, Contacts.none(model.dim), self.solver.options.shape, blocks)
         bias = blocks.bias[rows.joint]
-        thinned = Thinned(rows, self.least.split(model, state, rows, ties))
+        thinned = Thinned(rows, self.least.split(model, state, rows, ties, 0.0))
         thinned.silence()
         bias[thinned.dropped] = 0.0
         still = np.zeros((model.nb, model.dof))

@@ -10,11 +10,12 @@ import numpy as np
 
 from drystone.constraints.joints.rows import JointRows
 from drystone.constraints.rows import Rows
+from drystone.dynamics import bodies
 from drystone.dynamics.frames import cross, rotations, turned
 from drystone.kernels import joint_stiffness as kernels
-from drystone.kernels.rows import add_impulses
+from drystone.kernels.rows import add_impulses, responses
 from drystone.model import Joints, State
-from drystone.steppers.time_stepping.thinned import Thinned
+from drystone.steppers.time_stepping.thinned import Thinned, joined
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
 
@@ -93,6 +94,21 @@ class Softened:
         if not whole:
             self.thinned.silence()
 
+    def rows_at(self, pose: JointRows) -> tuple[Floats, Floats]:
+        """J and M^-1 J' (nc, d, 2, dof) with the rows of joints at another pose."""
+        J, rows, work = self.J.copy(), self.rows, self.work
+        self._scatter(pose.J, J)
+        return J, answers(work, rows, J, rows.soft, rows.body)[0]
+
+    def unsure(self, end: JointRows) -> Ints:
+        """Rows of the joints, of those kept, that are nearly too many at the step's end: what would
+        close them there is anything."""
+        if not self.thinned.splits or not self.work.drifts or self.work.model.motions:
+            return np.empty(0, np.int64)
+        J, P = self.rows_at(end)
+        splits = self.thinned.splits
+        return self.rows_of(joined([s.unsure(self.rows, J, P, end.error) for s in splits]))
+
     def end_rows(self, end: JointRows, v: Floats) -> bool:
         """Rows of the joints at the step's end, and how v' answers to their impulses.
 
@@ -143,6 +159,15 @@ class Softened:
             return 0.0
         args = (self.work.model.dim, self.S, self.stiff, self.work.v0, v)
         return float(kernels.softening_work(*args))
+
+
+def answers(work: Work, rows: Rows, J: Floats, soft: Floats, body: Ints) -> tuple[Floats, Floats]:
+    """M^-1 J' and D of rows J (n, d, 2, dof) of blocks on `body` (n, 2)."""
+    inverse_mass = np.where(rows.moves, work.model.inverse_mass, 0.0)
+    inverse = bodies.only(work.inverse_inertia, rows.moves)
+    P, D = np.empty_like(J), np.empty((*J.shape[:2], J.shape[1]))
+    responses(inverse_mass, inverse, body, J, soft, P, D)
+    return P, D
 
 
 def _places(rows: Rows, joints: Joints) -> tuple[Ints, Ints, Ints, Ints]:

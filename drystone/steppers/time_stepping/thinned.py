@@ -18,7 +18,7 @@ class Thinned:
     def __init__(self, rows: Rows, splits: list[Split]) -> None:
         self.rows, self.splits = rows, splits
         self.whole = rows.J, rows.P, rows.D, rows.soft
-        self.dropped = _joined([split.dropped for split in splits])
+        self.dropped = joined([split.dropped for split in splits])
         self.weak = any(split.weak for split in splits)
 
     def silence(self) -> None:
@@ -49,7 +49,8 @@ class Thinned:
         return r
 
 
-def _joined(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+def joined(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """Blocks and rows in one list."""
     none = np.empty(0, np.int64)
     block, place = ([part[k] for part in parts] for k in (0, 1))
     return np.concatenate([none, *block]), np.concatenate([none, *place])

@@ -156,6 +156,26 @@ def sarrus(angle=0.8, length=0.5):
     return [np.array(p, float) for p in points], [(0, 1, 0)] * 3 + [(1, 0, 0)] * 3
 
 
+def moving_sarrus(angle, rate, turn, length=0.5, **options):
+    """A simulation of one whose legs turn at a rate [rad/s]."""
+    sim = ds.Simulation(chain(*sarrus(angle, length), turn), ds.TimeStepping(**options))
+    c, s = 0.5 * length * rate * np.cos(angle), 0.5 * length * rate * np.sin(angle)
+    v = [(-s, 0, c), (-s, 0, 3 * c), (0, 0, 4 * c), (0, -s, 3 * c), (0, -s, c)]
+    w = [(0, -rate, 0), (0, rate, 0), (0, 0, 0), (-rate, 0, 0), (rate, 0, 0)]
+    sim.state.velocity[:] = np.hstack([np.array(v) @ turn.T, np.array(w) @ turn.T])
+    return sim
+
+
+def random_loop(n, seed, turn, motor=None):
+    """A closed chain of n hinges about any axes: n - 6 ways to move."""
+    rng = np.random.default_rng(seed)
+    angle = 2 * np.pi * np.arange(n) / n
+    ring = 0.6 * np.stack([np.cos(angle), np.sin(angle), 0 * angle], 1)
+    axes = rng.normal(size=(n, 3))
+    axes /= np.linalg.norm(axes, axis=1)[:, None]
+    return chain(list(ring + 0.15 * rng.normal(size=(n, 3))), list(axes), turn, motor)
+
+
 def steps(world, n, turn=None, **options):
     """Positions (n, nb, dim) in the linkage's own heading, and reports."""
     sim = ds.Simulation(world, ds.TimeStepping(**options))

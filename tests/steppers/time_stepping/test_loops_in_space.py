@@ -15,6 +15,8 @@ from tests.steppers.time_stepping.linkages import (
     four_bar,
     heading,
     in_time,
+    moving_sarrus,
+    random_loop,
     sarrus,
     steps,
     turned,
@@ -143,6 +145,54 @@ def test_steps_that_are_divided_keep_their_energy(dt, n, most):
             left = in_time(sim) - start
     assert divided > 20
     assert abs(left) < most * size
+
+
+@pytest.mark.parametrize(("dt", "order"), [(1 / 100, 1), (1 / 100, 2), (1 / 240, 1)])
+@pytest.mark.parametrize("target", [0.0, 1e-7, -1e-5])
+def test_a_step_that_ends_in_the_singular_state_goes_on(dt, order, target):
+    """A flat Sarrus linkage may also fold its legs and leave its plate where it is: the rows that
+    forbid this are of no use there, and it goes on as it came."""
+    turn, rate, n = heading(100), 5.0, 3
+
+    def start(angle):
+        sim = moving_sarrus(angle, rate, turn, dt=dt, order=order)
+        for _ in range(n):
+            sim.step()
+        return sim, (sim.state.position @ turn)[2, 2] - target
+
+    angles = [-rate * n * dt, 1e-3 - rate * n * dt]
+    heights = [start(angle)[1] for angle in angles]
+    for _ in range(4):
+        slope = (heights[-1] - heights[-2]) / (angles[-1] - angles[-2])
+        if abs(heights[-1]) < 1e-7 or slope == 0.0:
+            break
+        angles.append(angles[-1] - heights[-1] / slope)
+        heights.append(start(angles[-1])[1])
+    sim, height = start(angles[-1])
+    assert abs(height) < 1e-5
+    before, kinetic = in_time(sim), sim.energy[0]
+    reports = [sim.step() for _ in range(3)]
+    closed(reports)
+    plate = (sim.state.position @ turn)[2]
+    assert plate[2] > 2.5 * dt * rate
+    np.testing.assert_allclose(plate[:2], 0.25, atol=1e-7)
+    assert abs(in_time(sim) - before) < 0.01 * kinetic
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_random_closed_chains_keep_their_energy_at_any_heading(n):
+    here, reports, energies = steps(random_loop(n, 3, np.eye(3)), 60, order=2)
+    closed(reports)
+    size = max(report.energy.kinetic for report in reports)
+    assert np.abs(energies - energies[0]).max() < 1e-3 * size
+    there, _, _ = steps(random_loop(n, 3, heading(n)), 60, heading(n), order=2)
+    np.testing.assert_allclose(there, here, atol=1e-7)
+
+
+def test_a_random_closed_chain_of_six_hinges_stands():
+    places, reports, _ = steps(random_loop(6, 1, np.eye(3)), 100)
+    closed(reports)
+    np.testing.assert_allclose(places, np.broadcast_to(places[0], places.shape), atol=1e-12)
 
 
 def test_a_divided_step_is_a_part_of_a_snapshot():
@@ -304,6 +354,17 @@ def test_loops_for_ten_thousand_steps(seed, options):
         if k < 4 and not options.get("joints"):
             size = max(report.energy.kinetic for report in reports)
             assert np.abs(energies - energies[0]).max() < 0.2 * size
+
+
+@pytest.mark.loops
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [6, 7, 8, 9])
+@pytest.mark.parametrize("options", [{}, {"order": 2}])
+def test_random_closed_chains_for_ten_thousand_steps(n, seed, options):
+    _, reports, energies = steps(random_loop(n, seed, heading(seed)), 10_000, **options)
+    closed(reports, 1e-6)
+    size = max(max(report.energy.kinetic for report in reports), 1e-9)
+    assert np.abs(energies - energies[0]).max() < 0.2 * size
 
 
 def test_books_that_do_not_close_are_no_solved_step():
