@@ -13,13 +13,14 @@ from benchmarks.clock import fastest, in_turn
 from drystone.kernels import blocks
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import kernel
+from drystone.kernels.contact.packed_residual import judge_spatial
+from drystone.kernels.contact.packed_spatial import pack_spatial, sweep_spatial
 from drystone.kernels.island_sweeps import sweep
-from drystone.kernels.light_judge import judge_spatial
-from drystone.kernels.light_spatial import CONTACT, MOTION, pack_spatial, sweep_spatial
+from drystone.kernels.layout import BODY_3, CONTACT_3
 from drystone.types import Floats
 
 ROWS = (36 + 36 + 9 + 3 + 3 + 1 + 2 + 2 * 3 + 1) * 8  # J, P, D, soft, bias, mu, bodies, r, lam
-LIGHT = (CONTACT + 7) * 8 + 2 * 8  # read; lam and r of two sweeps are written too
+LIGHT = (CONTACT_3.WIDTH + 7) * 8 + 2 * 8  # read; lam and r of two sweeps are written too
 
 
 @kernel
@@ -71,7 +72,7 @@ class Lattice:
         self.v = 0.3 * rng.normal(size=(nb, 6)) * self.inverse_mass[:, None]
         self.v[:, 0] -= self.inverse_mass
         self.mu = np.full(nc, 0.3)
-        self.contact, self.motion = np.zeros((nc, CONTACT)), np.zeros((nb, MOTION))
+        self.contact, self.motion = np.zeros((nc, CONTACT_3.WIDTH)), np.zeros((nb, BODY_3.WIDTH))
         self.D = np.empty((nc, 3, 3))
 
     def pack(self) -> None:

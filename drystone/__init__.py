@@ -145,6 +145,7 @@ if TYPE_CHECKING:
     from drystone.steppers.penalty.options import Penalty as Penalty
     from drystone.steppers.time_stepping.options import Sleeping as Sleeping
     from drystone.steppers.time_stepping.options import TimeStepping as TimeStepping
+    from drystone.steppers.time_stepping.policy import IslandPolicy as IslandPolicy
     from drystone.steppers.totals import RunSummary as RunSummary
     from drystone.sweeps.sweep import Sweep as Sweep
     from drystone.sweeps.sweep import sweep as sweep
@@ -189,6 +190,7 @@ _HOMES: dict[str, str] = {
     "read_recording": "recording.reader",
     "resume": "resuming",
     "TimeStepping": "steppers.time_stepping.options",
+    "IslandPolicy": "steppers.time_stepping.policy",
     "Sleeping": "steppers.time_stepping.options",
     "CollisionLaw": "steppers.event_driven.impulses.collide",
     "EventDriven": "steppers.event_driven.options",

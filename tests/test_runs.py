@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.kernels.step import names as the
+from drystone.kernels import layout
+from drystone.kernels.packed import Packed, as_row
 from drystone.kernels.step.loop import tally
 from drystone.steppers.time_stepping.aid import METHODS
 from drystone.steppers.time_stepping.reading import write_report
@@ -387,10 +388,8 @@ def test_the_kernel_and_python_add_up_steps_alike():
     world.add_body(ds.Disk(0.1), name="ball", position=(0, 0.1))
     sim = ds.Simulation(world)
     one, rng = sim.step(), np.random.default_rng(0)
-    total = np.zeros(the.TOTALS)
-    total[the.T_FIRST], total[the.T_MAX_DEPTH] = np.inf, 0.01
-    total[[the.T_BODY, the.T_DEEP_A, the.T_DEEP_B]] = -1.0
-    counted, row, names = Totals(ds.RunSummary(max_depth=0.01)), np.zeros(the.REPORT), ("a", "b")
+    total, row = Packed(**layout.cleared_totals(0.01)), Packed(**layout.make(layout.REPORT))
+    counted, names = Totals(ds.RunSummary(max_depth=0.01)), ("a", "b")
     for k in range(200):
         report = replace(
             one, time=0.1 * k, retries=int(rng.integers(0, 2)), deepest=(0, 1),
@@ -404,7 +403,7 @@ def test_the_kernel_and_python_add_up_steps_alike():
         tally(row, total)
         counted.add(report, names)
     looped = Totals(ds.RunSummary(max_depth=0.01))
-    looped.add_loop(total, report.time, names)
+    looped.add_loop(as_row(total), report.time, names)
     assert looped.summary == counted.summary
     assert 0 < counted.unsolved < 200
     assert 0 < counted.deep < 200

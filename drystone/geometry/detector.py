@@ -16,6 +16,7 @@ from drystone.geometry.narrow import PairKernel
 from drystone.geometry.pair_cache import PairCache
 from drystone.geometry.ranking import Ranking
 from drystone.kernels import detect as stage
+from drystone.kernels import layout
 from drystone.kernels._calls import address
 from drystone.kernels.bounds import bounds_planar, bounds_spatial
 from drystone.kernels.broad_fat import still_good
@@ -74,31 +75,31 @@ class Detector:
         of kinds, then by geoms (a, b), then as the pair's kernel orders its points.
         """
         x, R, margin = self._checked(x, R, margin)
-        self.scan.count[stage.STAGE] = stage.BOXES
+        self.scan.stage = stage.BOXES
         while code := stage.detect(self.scan, x, R, margin):
             self.help(code)
-        return self._out.contacts(int(self.scan.count[stage.CONTACTS]))
+        return self._out.contacts(int(self.scan.n_contacts))
 
     def help(self, code: int) -> None:
         """See to what ``detect`` asked for with this code; `scan` holds longer arrays if need be.
 
         Raises if it cannot be helped: a pose that is not finite, a pair without a kernel.
         """
-        count = self.scan.count
-        wanted = int(count[stage.WANTED])
+        scan = self.scan
+        wanted = scan.wanted
         if code == stage.NOT_FINITE:
-            raise self._lost(int(count[stage.BAD]))
+            raise self._lost(int(self.scan.bad))
         if code == stage.BROAD:
             self._find_candidates()
         elif code == stage.ROOM_PAIRS:
-            self._make_room_for_pairs(wanted, int(count[stage.OVERLAPS]))
+            self._make_room_for_pairs(wanted, int(self.scan.n_overlaps))
         elif code == stage.ROOM_CACHE:
             self._cache.grow(wanted)
         elif code == stage.ROOM_CONTACTS:
-            running = count[stage.STAGE] == stage.RUN
-            self._out.grow(wanted, int(count[stage.BEFORE]) if running else 0)
+            running = self.scan.stage == stage.RUN
+            self._out.grow(wanted, int(self.scan.before) if running else 0)
         elif code == stage.NO_KERNEL:
-            self._load(int(count[stage.BATCH]))
+            self._load(int(self.scan.batch))
         self.scan = self._scan()
 
     def state(self) -> dict[str, Any]:
@@ -114,7 +115,7 @@ class Detector:
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what ``state`` gave, here or elsewhere, for the same geoms; or what
         ``by_uid`` gave, for geoms that may have come and gone since."""
-        self._count[stage.STAGE] = stage.BOXES  # whatever a call that failed left
+        self.scan.stage = stage.BOXES  # whatever a call that failed left
         if "pair" not in state:
             self._cache.restore(state, self._now)
         else:
@@ -134,11 +135,11 @@ class Detector:
     @property
     def totals(self) -> dict[str, Any]:
         """``stats`` summed over all calls since the geoms last changed."""
-        return {"calls": int(self.scan.count[stage.CALLS]), **self._counts(self.scan.total)}
+        return {"calls": int(self.scan.calls), **self._counts(self.scan.total)}
 
     @property
     def _now(self) -> int:
-        return int(self._count[stage.NOW])
+        return int(self.scan.now)
 
     def _counts(self, table: Ints) -> dict[str, Any]:
         by_kinds = {}
@@ -150,10 +151,10 @@ class Detector:
                 counts["hit_rate"] = counts["hits"] / row[stage.TESTED]
             a, b = self._kinds_of(c)
             by_kinds[f"{kinds.NAMES[a]} / {kinds.NAMES[b]}"] = counts
-        each = self._count[stage.METHOD] == stage.EACH
+        each = self.scan.method == stage.EACH
         broad = {
             "method": "all-pairs" if each else self._broad.name,
-            "overlaps": int(self._count[stage.FOUND]),
+            "overlaps": int(self.scan.n_found),
         }
         return {
             "pairs": int(table[:, stage.TESTED].sum()),
@@ -173,11 +174,9 @@ class Detector:
         self._geoms, dim = geoms, geoms.dim
         ranking = self._ranking = Ranking(geoms, movable, layer, ignored, names)
         n, batches = ranking.bounded, ranking.kinds.size**2
-        self._count = np.zeros(13, np.int64)
-        self._count[stage.BODIES] = ranking.movable.size
-        self._set_up_broad((n, dim))
+        method = self._set_up_broad((n, dim))
         self._kernels: dict[int, PairKernel] = {}
-        self._address = np.full(stage.PAIR + batches, -1, np.int64)
+        self._pair_kernel = np.full(batches, -1, np.int64)
         self._general, self._parts = np.full((batches, 2), -1), np.zeros(3, np.int64)
         self._points, width = np.zeros(batches, np.int64), np.zeros(batches, np.int64)
         for c in range(batches):
@@ -192,33 +191,38 @@ class Detector:
         self._found = np.empty(0, np.int64)
         self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= few.FEW else 4 * n), 0)
         self.scan = self._scan()
+        numbers = [name for name, field in layout.SCAN.items() if field.shape is None]
+        begin = {"n_bodies": ranking.movable.size, "method": method}
+        self.scan.put(**dict.fromkeys(numbers, 0) | begin)
         self._load_parts(dim)
 
-    def _set_up_broad(self, shape: tuple[int, int]) -> None:
+    def _set_up_broad(self, shape: tuple[int, int]) -> int:
+        """The broad phase; returns how the stage finds pairs of boxes."""
         self._lower, self._upper = np.empty(shape), np.empty(shape)
         broad: BroadPhase = make_broad(self._method)
         self._broad = broad
         self._grid = broad if isinstance(broad, Grid) else Grid()
         self._grid.hold(shape)
-        method = stage.KEPT if isinstance(broad, Grid) else stage.ASK
         if isinstance(broad, few.Auto) and shape[0] <= few.FEW:
-            method = stage.EACH
-        self._count[stage.METHOD] = method
+            return stage.EACH
+        return stage.KEPT if isinstance(broad, Grid) else stage.ASK
 
     def _scan(self) -> Packed:
         """All arrays as they are now, packed."""
         k, grid, cache = self._ranking, self._grid, self._cache
-        arrays = stage.Scan._make((
-            self._count, k.kind, k.first, k.numbers, k.first_int, k.ints, k.radius,
-            k.tile, k.bend, k.order, k.geom, k.ignored, self._lower, self._upper,
-            grid.keep, self._found, self._work, self._pairs, self._margin,
-            self._address, self._points, self._general, self._parts, cache.width, cache.start,
-            cache.offset, cache.keys, cache.cache, self._tally[0], self._tally[1],
-            *(getattr(self._out, name) for name in COLUMNS), *self._poses,
-        ))._asdict()  # fmt: skip
+        arrays = (
+            k.kind, k.first, k.numbers, k.first_int, k.ints, k.radius, k.tile, k.bend, k.order,
+            k.geom, k.ignored, self._lower, self._upper, grid.keep, self._found, self._work,
+            self._pairs, self._margin, self._pair_kernel, self._points, self._general, self._parts,
+            cache.width, cache.start, cache.offset, cache.keys, cache.cache, self._tally[0],
+            self._tally[1], *(getattr(self._out, name) for name in COLUMNS), *self._poses,
+        )  # fmt: skip
+        names = [name for name, field in layout.SCAN.items() if field.shape is not None]
+        fields = dict(zip(names, arrays, strict=True))
         if not hasattr(self, "scan"):
-            return Packed(**arrays)
-        self.scan.put(**arrays)
+            numbers = {name: 0 for name in layout.SCAN if name not in fields}
+            return Packed(**numbers, **fields)
+        self.scan.put(**fields)
         return self.scan
 
     def _kinds_of(self, batch: int) -> tuple[int, int]:
@@ -248,14 +252,13 @@ class Detector:
 
     def _find_candidates(self) -> None:
         """Room for candidates; or what another broad phase says of the boxes of the stage."""
-        count = self._count
-        if count[stage.METHOD] == stage.KEPT:
+        if self.scan.method == stage.KEPT:
             self._grid.grow()
             return
         keys = self._broad.keys(self._lower, self._upper)
         self._make_room_for_pairs(keys.size, 0)
         self._found[: keys.size] = keys
-        count[stage.OVERLAPS], count[stage.STAGE] = keys.size, stage.FLAT
+        self.scan.n_overlaps, self.scan.stage = keys.size, stage.FLAT
 
     def _make_room_for_pairs(self, room: int, used: int) -> None:
         """The first keys found are kept; all else about pairs is written anew."""
@@ -273,7 +276,7 @@ class Detector:
         entry = dispatch.find(*self._kinds_of(c))
         if entry is None:
             row = self._cache.start[1 - self._now, c]
-            self._count[stage.STAGE] = stage.BOXES
+            self.scan.stage = stage.BOXES
             raise self._ranking.refuse(*self._pairs[row].tolist())
         self._kernels[c] = entry
         run, args = entry.load(), self._example(entry.width)
@@ -282,37 +285,31 @@ class Detector:
 
             self._general[c], self._parts[:] = self._kinds_of(c), parts()
             run, args = contact_support_support, (self._parts, 0, 0, *args)
-        self._address[stage.PAIR + c] = address(run, *args)
+        self._pair_kernel[c] = address(run, *args)
 
     def _load_parts(self, dim: int) -> None:
         """Addresses of the parts of the stage, for arguments like those it calls them with."""
-        k, s, at = self._ranking, self.scan, self._address
+        k, s = self._ranking, self.scan
         x, R, margin = np.empty((1, dim)), np.empty((1, dim, dim)), np.empty(1)
         numbers = k.first, k.numbers, k.first_int, k.ints
         boxes = self._lower, self._upper
         fill = bounds_planar if dim == 2 else bounds_spatial
-        at[stage.BOUND] = address(fill, k.order, k.kind, x, R, *numbers, margin, *boxes)
-        keep = s.keep
-        if self._count[stage.METHOD] == stage.KEPT:
+        s.at_bound = address(fill, k.order, k.kind, x, R, *numbers, margin, *boxes)
+        if self.scan.method == stage.KEPT:
             self._grid.load()
-            at[stage.HOLD] = address(still_good, *boxes, *boxes, keep.rows[0], keep.count)
-            at[stage.ANEW] = address(renew, keep, *boxes)
-        at[stage.MEET] = address(
-            stage.meet_boxes, s.count, keep.count, keep.candidates, *boxes, s.found
-        )
-        at[stage.REACH] = address(reach_below, k.order, k.radius, x, R, margin, *boxes, s.found)
+            s.at_hold = address(still_good, s.keep, *boxes)
+            s.at_anew = address(renew, s.keep, *boxes)
+        s.at_meet = address(stage.meet_boxes, s)
+        s.at_reach = address(reach_below, k.order, k.radius, x, R, margin, *boxes, s.found)
         rows = s.start[0], s.offset[0], s.keys[0]
-        at[stage.SPLIT] = address(
-            stage.sort_pairs, s.geom, s.ignored, s.width, s.points, margin, s.found, s.work,
-            *rows, s.pairs, s.pair_margin, at, 0, 0, s.count,
-        )  # fmt: skip
-        at[stage.CARRY] = address(carry, s.width, *rows, s.cache[0], *rows, s.cache[0])
-        at[stage.RUN_ALL] = address(stage.run_batches, s, x, R)
+        s.at_split = address(stage.sort_pairs, s, margin)
+        s.at_carry = address(carry, s.width, *rows, s.cache[0], *rows, s.cache[0])
+        s.at_run_all = address(stage.run_batches, s, x, R)
         if k.tile.size:
             from drystone.kernels.spatial.mesh_filter import filter_mesh_contacts
 
             out = self._out
-            at[stage.MESH] = address(
+            s.at_mesh = address(
                 filter_mesh_contacts, k.tile, k.bend, x, R, k.first, k.numbers, out.geom_a,
                 out.geom_b, out.point, out.normal, out.gap, out.feature,
             )  # fmt: skip

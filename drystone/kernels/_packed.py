@@ -1,8 +1,9 @@
-"""Many arrays handed to kernels as one pointer, and read there by name.
+"""Many arrays and numbers handed to kernels as one pointer, and read there by name.
 
 A kernel with a hundred array arguments takes seconds to compile and microseconds to call. A
-``Packed`` holds arrays by name; kernels get its address and load the few fields that they name.
-Arrays are borrowed: the Packed keeps them alive, and kernels must not return them.
+``Packed`` holds arrays and numbers by name; kernels get its address, load the few fields that they
+name, and may assign to its numbers. Arrays are borrowed: the Packed keeps them alive, and kernels
+must not return them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models, register_default
-from numba.core.imputils import impl_ret_borrowed
+from numba.core.imputils import impl_ret_borrowed, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -26,24 +27,29 @@ from numba.extending import (
     unbox,
 )
 
-WORD = 8  # bytes: all that describes an array comes in words
+WORD = 8  # bytes: all that describes an array comes in words, and a number is one
+NUMBERS = {int: types.int64, float: types.float64}
 
 
 class Packed:
-    """Arrays as attributes; ``put`` replaces some of them by others of the same kind. What is
-    packed may be part of another one."""
+    """Arrays and numbers as attributes; ``put`` replaces arrays by others of the same kind,
+    numbers are assigned to. What is packed may be part of another one."""
 
-    def __init__(self, **arrays: Any) -> None:
-        kinds = tuple((name, _kind(name, array)) for name, array in arrays.items())
+    def __init__(self, **fields: Any) -> None:
+        kinds = tuple((name, _kind(name, value)) for name, value in fields.items())
         self._numba_type_ = _type_of(kinds)  # where Numba looks first
         self._words = np.zeros(self._numba_type_.size, np.int64)
         self._address = int(self._words.ctypes.data)
-        self.put(**arrays)
+        self._whole, self._real = memoryview(self._words), memoryview(self._words.view(np.float64))
+        self.put(**fields)
 
-    def put(self, **arrays: Any) -> None:
-        fields = self._numba_type_.places
-        for name, array in arrays.items():
-            at, kind = fields[name]
+    def put(self, **fields: Any) -> None:
+        places = self._numba_type_.places
+        for name, array in fields.items():
+            at, kind = places[name]
+            if kind is types.int64 or kind is types.float64:
+                (self._whole if kind is types.int64 else self._real)[at] = array
+                continue
             held = self.__dict__.get(name)
             if array is held:
                 continue
@@ -57,8 +63,8 @@ class Packed:
             head = (0, 0, array.size, array.itemsize, array.ctypes.data)
             self._words[at : at + 5 + 2 * n] = (*head, *array.shape, *array.strides)
 
-    def __getattr__(self, name: str) -> Any:  # for type checkers: arrays are set by put
-        raise AttributeError(f"no array {name!r} is packed here")
+    def __getattr__(self, name: str) -> Any:  # for type checkers
+        raise AttributeError(f"nothing of the name {name!r} is packed here")
 
 
 def _alike(array: Any, old: np.ndarray | None) -> bool:
@@ -72,6 +78,8 @@ def _alike(array: Any, old: np.ndarray | None) -> bool:
 def _kind(name: str, array: Any) -> Any:
     if isinstance(array, Packed):
         return array._numba_type_
+    if type(array) in NUMBERS:
+        return NUMBERS[type(array)]
     if not (isinstance(array, np.ndarray) and array.flags.c_contiguous and array.flags.writeable):
         raise TypeError(f"{name}: expected a contiguous array that can be written to")
     return _array_type(array.dtype, array.ndim)
@@ -88,7 +96,7 @@ def _type_of(kinds: tuple[tuple[str, Any], ...]) -> PackedType:
 
 
 class PackedType(types.Type):
-    """The names and types of the arrays; fields: ((name, type), ...)."""
+    """The names and types of what is packed; fields: ((name, type), ...)."""
 
     def __init__(self, fields: tuple[tuple[str, Any], ...]) -> None:
         self.fields = fields
@@ -98,7 +106,7 @@ class PackedType(types.Type):
         at = 0
         for name, kind in fields:
             self.places[name] = at, kind
-            at += 1 if isinstance(kind, PackedType) else 5 + 2 * kind.ndim
+            at += 5 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
         self.size = at
 
 
@@ -130,8 +138,20 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(PackedType)
 def _load(context, builder, kind, value, name):  # type: ignore[no-untyped-def]
+    start, wanted = _place(context, builder, kind, value, name)
+    return impl_ret_borrowed(context, builder, wanted, builder.load(start))
+
+
+@lower_setattr_generic(PackedType)
+def _store(context, builder, signature, values, name):  # type: ignore[no-untyped-def]
+    start, wanted = _place(context, builder, signature.args[0], values[0], name)
+    if not isinstance(wanted, types.Number):
+        raise numba.TypingError(f"{name}: kernels assign to numbers, not to arrays")
+    builder.store(context.cast(builder, values[1], signature.args[1], wanted), start)
+
+
+def _place(context, builder, kind, value, name):  # type: ignore[no-untyped-def]
+    """Pointer to a field, and its type."""
     at, wanted = kind.places[name]
-    struct = context.get_value_type(wanted)
     start = builder.gep(value, [ir.Constant(ir.IntType(64), WORD * at)])
-    loaded = builder.load(builder.bitcast(start, struct.as_pointer()))
-    return impl_ret_borrowed(context, builder, wanted, loaded)
+    return builder.bitcast(start, context.get_value_type(wanted).as_pointer()), wanted

@@ -5,18 +5,14 @@ As long as every box stays inside its larger box, only candidates can overlap.
 
 from drystone.kernels._jit import stage
 
-# What is counted while candidates are kept: steps since they were found, boxes that left since,
-# the most of either, boxes that left now, candidates, room that was missing, times they were found
-AGE, SPENT, SPAN, FEW, LEFT, CANDIDATES, WANTED, REBUILDS = range(8)
-
 
 @stage
-def still_good(lower, upper, fat_lower, fat_upper, left, count):
-    """1 if the candidates are all that can overlap, else 0; counts this step. Arrays as below."""
-    count[AGE] += 1
-    count[LEFT] = find_left(lower, upper, fat_lower, fat_upper, left)
-    count[SPENT] += count[LEFT]
-    good = count[LEFT] == 0 and count[SPENT] <= count[FEW] and count[AGE] < count[SPAN]
+def still_good(keep, lower, upper):
+    """1 if the candidates are all that can overlap, else 0; counts this step."""
+    keep.age += 1
+    keep.left = find_left(lower, upper, keep.fat_lower, keep.fat_upper, keep.left_ones)
+    keep.spent += keep.left
+    good = keep.left == 0 and keep.spent <= keep.few and keep.age < keep.span
     return 1 if good else 0
 
 

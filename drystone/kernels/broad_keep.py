@@ -1,95 +1,47 @@
 """Candidates found anew, or brought up to date: what ``still_good`` asked for, without Python."""
 
 import math
-from typing import Any, NamedTuple
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
-from drystone.kernels.broad_fat import (
-    AGE,
-    CANDIDATES,
-    FEW,
-    LEFT,
-    REBUILDS,
-    SPAN,
-    SPENT,
-    WANTED,
-    measure_motion,
-)
+from drystone.kernels.broad_fat import measure_motion
 
 SAMPLE = 1001  # boxes whose medians say what is typical; only speed depends on them
 PART = 0.01  # of its width that a box is enlarged by even if it does not move
 FIRST, LAST = 8, 128  # steps after which candidates are found anew, if nothing else asks for it
 AHEAD = 1.5  # boxes may move faster than they did
 MIDDLE = 10  # the level on which the typical box lies
-TYPICAL, REACH, MOTION = range(3)  # places of Keep.real
-# Places of Keep.address: kernels of broad_fat and broad_grid, and the ones below
-ENLARGE, MEET, REPLACE, SORT, PLACE, BY_CELL, COPY, LEVEL, LARGER, REBUILD, UPDATE = range(11)
-
-
-# Rows of Keep.boxes (5, n, dim): the larger boxes; where boxes were when motion was last measured;
-# the larger ones sorted by cell
-FAT_LOWER, FAT_UPPER, WAS_LOWER, SORTED_LOWER, SORTED_UPPER = range(5)
-# Rows of Keep.rows (8, n + 1): boxes that left, all boxes, and those of ``broad_grid``
-LEFT_ONES, EVERYONE, LEVELS, CELL_KEYS, ORDER, SPARE_KEYS, SPARE_ORDER, PAIR_COUNT = range(8)
-
-
-class Keep(NamedTuple):
-    """Boxes made larger, and the work arrays of n boxes on grids of nl levels.
-
-    count (8,): see ``broad_fat``. real (3,): typical width [m], steps that boxes are enlarged for,
-    mean of what they move in a step over the typical width. address (11,): see above.
-    boxes, rows: see above; speed (n,) [m a step]; marked (n,) bool. candidates, spare (room,):
-    ascending keys, and work. cell (n, 3), start (nl + 1,), reach (2, nl, 3): of ``broad_grid``;
-    digits (radix.PLACES,), numbers (nl + 3 + SAMPLE,): work.
-    """
-
-    count: Any
-    real: Any
-    address: Any
-    boxes: Any
-    rows: Any
-    speed: Any
-    marked: Any
-    candidates: Any
-    spare: Any
-    cell: Any
-    start: Any
-    reach: Any
-    digits: Any
-    numbers: Any
 
 
 @stage
 def renew(keep, lower, upper):
     """Candidates for boxes (n, dim) that ``still_good`` said no to.
 
-    -> 0, or 1 if candidates and spare need room for count[WANTED]; then call again.
+    -> 0, or 1 if candidates and spare need room for keep.wanted; then call again.
     """
-    count, real, at, n = keep.count, keep.real, keep.address, lower.shape[0]
-    was_lower = keep.boxes[WAS_LOWER]
-    due = count[SPENT] > count[FEW] or count[AGE] >= count[SPAN]
-    if count[AGE] > 0 and not due:
-        return call(at[UPDATE], (keep, lower, upper))
-    if count[AGE] > 0:  # else there was no room for the candidates of these larger boxes
-        if count[SPAN] == 0:
+    n, was_lower = lower.shape[0], keep.was_lower
+    due = keep.spent > keep.few or keep.age >= keep.span
+    if keep.age > 0 and not due:
+        return call(keep.at_update, (keep, lower, upper))
+    if keep.age > 0:  # else there was no room for the candidates of these larger boxes
+        if keep.span == 0:
             # how boxes move is not known yet: room for 5 % of a width, and a look soon
-            real[TYPICAL] = typical_width(lower, upper, keep.numbers)
-            measure_motion(lower, count[AGE], real[TYPICAL], was_lower, keep.speed)
+            keep.typical = typical_width(lower, upper, keep.numbers)
+            measure_motion(lower, keep.age, keep.typical, was_lower, keep.speed)
             for i in range(keep.speed.size):
-                keep.speed[i] = 0.05 * real[TYPICAL] / FIRST
-            count[SPAN], real[REACH], real[MOTION] = FIRST, FIRST, math.inf
+                keep.speed[i] = 0.05 * keep.typical / FIRST
+            keep.span, keep.reach_steps, keep.motion = FIRST, FIRST, math.inf
         else:
-            r = measure_motion(lower, count[AGE], real[TYPICAL], was_lower, keep.speed)
-            real[MOTION] = r
-            count[SPAN] = best_span(r)
-            real[REACH] = AHEAD * count[SPAN] if count[SPAN] > 1 else 0.0
-        count[AGE], count[SPENT] = 0, count[FEW] + 1  # not good until there are candidates
-        count[REBUILDS] += 1
-        everyone = keep.rows[EVERYONE][:n]
-        fat = (keep.speed, keep.boxes[FAT_LOWER], keep.boxes[FAT_UPPER])
-        call(at[ENLARGE], (lower, upper, everyone, PART, real[TYPICAL], real[REACH], *fat))
-    return call(at[REBUILD], (keep,))
+            r = measure_motion(lower, keep.age, keep.typical, was_lower, keep.speed)
+            keep.motion = r
+            keep.span = best_span(r)
+            keep.reach_steps = AHEAD * keep.span if keep.span > 1 else 0.0
+        keep.age, keep.spent = 0, keep.few + 1  # not good until there are candidates
+        keep.rebuilds += 1
+        everyone = keep.everyone[:n]
+        fat = (keep.speed, keep.fat_lower, keep.fat_upper)
+        call(keep.at_enlarge, (lower, upper, everyone, PART, keep.typical, keep.reach_steps, *fat))
+    return call(keep.at_rebuild, (keep,))
 
 
 @stage
@@ -110,42 +62,45 @@ def best_span(r):
 @stage
 def update(keep, lower, upper):
     """The few boxes that left are compared with all; otherwise as ``renew``."""
-    count, real, at, spare = keep.count, keep.real, keep.address, keep.spare
-    which, was_lower = keep.rows[LEFT_ONES][: count[LEFT]], keep.boxes[WAS_LOWER]
+    spare = keep.spare
+    which, was_lower = keep.left_ones[: keep.left], keep.was_lower
     for p in range(which.size):
         i = which[p]
         far = 0.0
         for k in range(lower.shape[1]):
             far = max(far, abs(lower[i, k] - was_lower[i, k]))
-        keep.speed[i] = max(keep.speed[i], far / count[AGE])
+        keep.speed[i] = max(keep.speed[i], far / keep.age)
         keep.marked[i] = True
-    fat = (keep.boxes[FAT_LOWER], keep.boxes[FAT_UPPER])
-    call(at[ENLARGE], (lower, upper, which, PART, real[TYPICAL], real[REACH], keep.speed, *fat))
-    known = count[CANDIDATES]
-    found = call(at[MEET], (which, keep.marked, *fat, spare))
+    fat = (keep.fat_lower, keep.fat_upper)
+    call(
+        keep.at_enlarge,
+        (lower, upper, which, PART, keep.typical, keep.reach_steps, keep.speed, *fat),
+    )
+    known = keep.n_candidates
+    found = call(keep.at_meet, (which, keep.marked, *fat, spare))
     enough = found + known + found <= spare.size and known + found <= keep.candidates.size
     if enough:
         work = spare[found : found + found]
-        call(at[SORT], (spare[:found], work, keep.rows[PAIR_COUNT]))
+        call(keep.at_sort, (spare[:found], work, keep.pair_count))
         rest = spare[found:]
         old = keep.candidates[:known]
-        size = call(at[REPLACE], (old, keep.marked, spare[:found], rest))
+        size = call(keep.at_replace, (old, keep.marked, spare[:found], rest))
         for p in range(size):
             keep.candidates[p] = rest[p]
-        count[CANDIDATES] = size
+        keep.n_candidates = size
     for p in range(which.size):
         keep.marked[which[p]] = False
-    count[WANTED] = known + 2 * found
+    keep.wanted = known + 2 * found
     if not enough:
-        count[SPENT] = count[FEW] + 1  # boxes are larger, candidates are not: find all anew
+        keep.spent = keep.few + 1  # boxes are larger, candidates are not: find all anew
     return 0 if enough else 1
 
 
 @stage
 def rebuild(keep):
     """All pairs of larger boxes that overlap, ascending; otherwise as ``renew``."""
-    count, at, found = keep.count, keep.address, keep.candidates
-    lower, upper = keep.boxes[FAT_LOWER], keep.boxes[FAT_UPPER]
+    found = keep.candidates
+    lower, upper = keep.fat_lower, keep.fat_upper
     n, dim = lower.shape
     levels = keep.start.size - 1
     inverse, origin = keep.numbers[:levels], keep.numbers[levels : levels + 3]
@@ -156,28 +111,28 @@ def rebuild(keep):
     inverse[levels - 1] = 0.0
     for k in range(dim):
         origin[k] = typical_place(lower, k, sample)
-    level, size = keep.rows[LEVELS][:n], keep.reach[1]
+    level, size = keep.levels[:n], keep.reach[1]
     spans = (keep.start, keep.reach[0], size)
-    call(at[PLACE], (lower, upper, origin, inverse, level, keep.cell, *spans))
-    cells = (keep.rows[CELL_KEYS][:n], keep.rows[ORDER][:n])
-    work = (keep.rows[SPARE_KEYS][:n], keep.rows[SPARE_ORDER][:n], keep.digits)
-    call(at[BY_CELL], (level, keep.cell, *spans, *cells, *work))
-    boxes = (keep.boxes[SORTED_LOWER], keep.boxes[SORTED_UPPER])
-    call(at[COPY], (cells[1], lower, upper, *boxes))
+    call(keep.at_place, (lower, upper, origin, inverse, level, keep.cell, *spans))
+    cells = (keep.cell_keys[:n], keep.order[:n])
+    work = (keep.spare_keys[:n], keep.spare_order[:n], keep.digits)
+    call(keep.at_by_cell, (level, keep.cell, *spans, *cells, *work))
+    boxes = (keep.sorted_lower, keep.sorted_upper)
+    call(keep.at_copy, (cells[1], lower, upper, *boxes))
     total = 0
     for m in range(levels):
         begin, end = keep.start[m], keep.start[m + 1]
         if begin == end:
             continue
         row, layer = size[m, 0], size[m, 0] * size[m, 1] if dim == 3 else 0
-        total = call(at[LEVEL], (begin, end, row, layer, *cells, *boxes, found, total))
+        total = call(keep.at_level, (begin, end, row, layer, *cells, *boxes, found, total))
         if end < n:
-            total = call(at[LARGER], (m, origin, inverse, *spans, *cells, *boxes, found, total))
-    count[WANTED] = total
+            total = call(keep.at_larger, (m, origin, inverse, *spans, *cells, *boxes, found, total))
+    keep.wanted = total
     if total > found.size or total > keep.spare.size:
         return 1
-    count[CANDIDATES], count[SPENT] = total, 0
-    return call(at[SORT], (found[:total], keep.spare[:total], keep.rows[PAIR_COUNT]))
+    keep.n_candidates, keep.spent = total, 0
+    return call(keep.at_sort, (found[:total], keep.spare[:total], keep.pair_count))
 
 
 @stage

@@ -7,7 +7,7 @@ K = {|x_t| <= mu x_n}; s is the shift of the first rows, mu |u_t| for exact Coul
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.blocks import _project
+from drystone.kernels.contact.residual import project_cone
 
 
 @kernel
@@ -18,7 +18,7 @@ def project_row(shape, x, mu, i):
     t = 0.0
     for a in range(1, len(shape)):
         t += x[i, a] ** 2
-    top, factor = _project(x[i, 0], np.sqrt(t), mu[i])
+    top, factor = project_cone(x[i, 0], np.sqrt(t), mu[i])
     x[i, 0] = top
     for a in range(1, len(shape)):
         x[i, a] *= factor

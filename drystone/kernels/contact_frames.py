@@ -4,8 +4,8 @@ A contact's rows J follow from its frame, its point and the positions of its two
 they are used once or twice a step it is faster to form them on the way than to store them.
 """
 
-from drystone.kernels._ahead import fetch_bodies
 from drystone.kernels._jit import stage
+from drystone.kernels._prefetch import fetch_bodies
 
 
 @stage

@@ -13,7 +13,7 @@ With N = I for Coulomb's law too, the step is that of the convex problem with th
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.blocks import _project
+from drystone.kernels.contact.residual import project_cone
 from drystone.kernels.nt_cone import CONE, FREE, RAY, corrector, largest_step, nt_scaling
 
 REGULAR = 1e-12  # added to the diagonal: hyperstatic stacks leave W + N Theta singular in the limit
@@ -178,7 +178,7 @@ def _divided(shape, exact, r, u, mu, slip, i, P, D, rhs):
         length += (r[i, a] - u[i, a]) ** 2
     length = np.sqrt(length)
     first = r[i, 0] - u[i, 0] - shift
-    top, factor = _project(first, length, m)
+    top, factor = project_cone(first, length, m)
     edge, across, side = 1.0, 1.0, 1.0  # eigenvalues of P
     if top == 0.0:
         edge, across, side = 0.0, 0.0, 0.0

@@ -3,7 +3,7 @@
 Contacts are in the order of their islands: island k owns the rows start[k]:start[k + 1]. Islands
 share no moving body, so each is swept, judged by its own scale and left when it is solved.
 
-They are accelerated as in ``light_islands``, which does the same for contacts alone in a third of
+They are accelerated as in ``packed_islands``, which does the same for contacts alone in a third of
 the time: a sweep starts beyond the last one's end, and what is judged comes from a sweep.
 """
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.blocks import CONVEX, contact_residuals
-from drystone.kernels.one_contact import FRICTIONLESS, solve_contact
+from drystone.kernels.contact.one_contact import solve_contact
+from drystone.kernels.contact.residual import contact_residuals
 
 MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
 EVERY = 8  # sweeps between judgings, once the first few are done
@@ -127,10 +127,8 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, wo
 
     work (d + 4, d). Returns the sum of |change|^2 unit^2.
     """
-    d = len(shape)
-    if d == 2:
-        return sweep_planar(lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r)
-    local, old, dof = work[d + 2], work[d + 3], 6
+    d, dof = len(shape), 3 if len(shape) == 2 else 6  # constants for the compiler
+    local, old = work[d + 2], work[d + 3]
     size = 0.0
     for i in range(lo, hi):
         a, b = body[i, 0], body[i, 1]
@@ -151,55 +149,3 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, wo
                     v[a, e] += P[i, c, 0, e] * step
                     v[b, e] += P[i, c, 1, e] * step
     return size
-
-
-@kernel
-def sweep_planar(lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r):
-    """The same in the plane, all in scalars: a third of the time."""
-    size = 0.0
-    for i in range(lo, hi):
-        a, b = body[i, 0], body[i, 1]
-        w00, w01, w11 = D[i, 0, 0], D[i, 0, 1], D[i, 1, 1]
-        o0, o1 = r[i, 0], r[i, 1]
-        q0 = bias[i, 0] + soft[i, 0] * o0 - w00 * o0 - w01 * o1
-        q1 = bias[i, 1] + soft[i, 1] * o1 - w01 * o0 - w11 * o1
-        for e in range(3):
-            q0 += J[i, 0, 0, e] * v[a, e] + J[i, 0, 1, e] * v[b, e]
-            q1 += J[i, 1, 0, e] * v[a, e] + J[i, 1, 1, e] * v[b, e]
-        n, t = planar_contact(w00, w01, w11, q0, q1, mu[i], law)
-        if n == o0 and t == o1:
-            continue
-        r[i, 0], r[i, 1] = n, t
-        n, t = n - o0, t - o1
-        size += (n * n + t * t) * unit[i] * unit[i]
-        for e in range(3):
-            v[a, e] += P[i, 0, 0, e] * n + P[i, 1, 0, e] * t
-            v[b, e] += P[i, 0, 1, e] * n + P[i, 1, 1, e] * t
-    return size
-
-
-@kernel
-def planar_contact(w00, w01, w11, q0, q1, mu, law):
-    """Impulse (n, t) of one planar contact, as ``one_contact.solve_contact`` finds it."""
-    lift = mu * abs(q1) if law == CONVEX else 0.0
-    if mu >= 0.0 and q0 >= lift:
-        return 0.0, 0.0
-    det = w00 * w11 - w01 * w01
-    n, t = (w01 * q1 - w11 * q0) / det, (w01 * q0 - w00 * q1) / det
-    if mu < 0.0 or (det > 0.0 and n > 0.0 and abs(t) <= mu * n):
-        return n, t
-    if mu <= FRICTIONLESS:
-        return -q0 / w00, 0.0
-    best, n, t = -np.inf, 0.0, 0.0
-    for s in (1.0, -1.0):
-        m = s * mu
-        num, den = -q0, w00 + m * w01
-        if law == CONVEX:
-            num -= m * q1
-            den += m * (w01 + m * w11)
-        if num > 0.0 and den > 0.0:
-            # friction must oppose the slip: of two candidates keep the one that does so more
-            opposing = -s * (q1 + (w01 + m * w11) * num / den)
-            if opposing > best:
-                best, n, t = opposing, num / den, m * num / den
-    return n, t

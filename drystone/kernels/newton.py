@@ -22,7 +22,8 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
 from drystone.kernels.block_lu import factorise, slot, substitute, supernodes
-from drystone.kernels.blocks import CONVEX, block_product, floored_residuals
+from drystone.kernels.blocks import CONVEX, block_product
+from drystone.kernels.contact.residual import floored_residuals
 from drystone.kernels.newton_dense import coupled_size, direction_dense
 from drystone.kernels.ordering import minimum_degree
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
-from drystone.kernels.blocks import block_product, contact_residuals
-from drystone.kernels.one_contact import solve_contact
+from drystone.kernels.blocks import block_product
+from drystone.kernels.contact.one_contact import solve_contact
+from drystone.kernels.contact.residual import contact_residuals
 
 
 @kernel

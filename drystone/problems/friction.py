@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.kernels import blocks as kernels
+from drystone.kernels.contact.residual import contact_residuals
 from drystone.kernels.optimality import contact_optimality
 from drystone.problems import _check
 from drystone.problems._check import SquareLike
@@ -169,7 +170,7 @@ class FrictionProblem(_Contacts):
         r, u = form.impulses(value), form.velocities(velocity)
         if self.slip is None and self.k in (0, 2):
             law = LAWS[self.law]
-            res = kernels.contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
+            res = contact_residuals(form.key, r, u, form.q, form.mu, form.unit, law)
             return float(res[0]), float(res[1])
         return self._measures.residuals(r, u)
 

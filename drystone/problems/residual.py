@@ -5,8 +5,8 @@ the convex relaxation takes u~ = u. res = |F| / max(|q|, |r|, |u|), not divided 
 is below machine epsilon. Unit-free: the same of (r sqrt(d), u / sqrt(d), q / sqrt(d)) with d the
 mean diagonal of the contact's block of W. A polyhedral cone changes two things: |u_t| becomes
 the largest -d_j.u_t over its directions (lambda of Anitescu et al. 1998, (7)), and P_K projects on
-the polyhedral cone. Impulses that run away (see ``kernels.blocks.ran_away``) are the mark of a
-problem without a solution, not a small error: their residual is infinite.
+the polyhedral cone. Impulses that run away (see ``ran_away``) are the mark of a problem without a
+solution, not a small error: their residual is infinite.
 
 That residual is blind where impulses are large beside q, as in a wedge that nearly jams: an error
 in the velocities is divided by |r|, and the gap r.u~, which bounds the square of their error, by
@@ -25,7 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.kernels.blocks import box_residuals, ran_away
+from drystone.kernels.blocks import box_residuals
+from drystone.kernels.contact.residual import ran_away
 from drystone.kernels.optimality import NOISE
 from drystone.types import Floats
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from drystone.errors import QuantityError, RecordingError
-from drystone.kernels.step import names as the
+from drystone.kernels import layout
 from drystone.steppers.base import Conditions, EnergyLedger, Event, Impulse, StepReport
 from drystone.types import Floats, Status
 from drystone.values import among, text
@@ -30,17 +30,11 @@ PLACE = {name: i for i, name in enumerate(COLUMNS)}
 DERIVED = {"total": ("kinetic", "potential"), "unexplained": ENERGY}  # of the ledger
 T = TypeVar("T")
 
-# where the compiled loop keeps the same numbers
-LOOP = {
-    "time": the.R_TIME, "residual": the.RESIDUAL, "residual_unit": the.RESIDUAL_UNIT,
-    "infeasibility": the.INFEASIBILITY, "impact_energy": the.IMPACT_ENERGY,
-    "iterations": the.R_ITERATIONS, "contacts": the.CONTACTS, "islands": the.R_ISLANDS,
-    "collisions": the.R_COLLISIONS, "joint_error": the.JOINT_ERROR, "redundant": the.REDUNDANT,
-    "retries": the.RETRIES,
-}  # fmt: skip
-LOOP |= {name: the.KINETIC + i for i, name in enumerate(ENERGY)}
-LOOP |= {name: the.LEAST_IMPULSE + i for i, name in enumerate(CONDITIONS)}
-LOOP_TO, LOOP_FROM = [PLACE[name] for name in LOOP], list(LOOP.values())
+# where rows of the compiled loop have the same numbers
+LOOP = [name for name in COLUMNS if name in layout.REPORT]
+LOOP_TO = [PLACE[name] for name in LOOP]
+LOOP_FROM = [list(layout.REPORT).index(name) for name in LOOP]
+WORDS = [list(layout.REPORT).index(name) for name in ("methods", "failed")]
 
 
 def numbers(report: StepReport) -> Floats:
@@ -68,7 +62,7 @@ def words(report: StepReport) -> str:
 
 
 def loop_numbers(rows: Floats, h: float) -> Floats:
-    """(n, len(COLUMNS)) from the rows (n, REPORT) of the compiled loop."""
+    """(n, len(COLUMNS)) from rows of ``layout.REPORT``."""
     out = np.zeros((rows.shape[0], len(COLUMNS)))
     out[:, LOOP_TO] = rows[:, LOOP_FROM]
     out[:, PLACE["dt"]], out[:, PLACE["reuse"]], out[:, PLACE["outer"]] = h, 1.0, 1.0
@@ -79,7 +73,7 @@ def loop_words(rows: Floats, names: Sequence[str]) -> list[str]:
     """The words of each row of the compiled loop; names: of methods by their bits."""
     known: dict[tuple[float, float], str] = {}
     out = []
-    for key in zip(*rows[:, [the.R_METHODS, the.R_FAILED]].T.tolist(), strict=True):
+    for key in zip(*rows[:, WORDS].T.tolist(), strict=True):
         if key not in known:
             used = [name for k, name in enumerate(names) if int(key[0]) >> k & 1]
             failed = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS

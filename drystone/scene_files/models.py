@@ -23,6 +23,7 @@ from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.solvers.registry import by_name
 from drystone.steppers.event_driven.impulses import CollisionLaw
 from drystone.steppers.time_stepping.options import Sleeping
+from drystone.steppers.time_stepping.policy import IslandPolicy
 
 MAX_BODIES = 200_000
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -211,6 +212,7 @@ def method_entry() -> Any:
         "cone": Literal["circular"] | Whole | cones,
         "solver": solver,
         "sleeping": sleeping,
+        "policy": entry("policy", IslandPolicy, ""),
         "collisions": Text | law,
         "contact_forces": solver | forces,
         "dt": Positive,

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from drystone.kernels import blocks as residuals
 from drystone.kernels import conic
-from drystone.kernels.blocks import block_product
+from drystone.kernels.blocks import CONVEX, COULOMB, block_product
+from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem
 from drystone.problems.delassus import BlockMatrix
 from drystone.types import Floats
@@ -40,7 +40,7 @@ class ConeProblem:
         self.matrix_free = problem.matrix_free
         self._operator = problem.W
         self._inverse_unit = 1.0 / self.unit
-        self._law = residuals.CONVEX if problem.law == "convex" else residuals.COULOMB
+        self._law = CONVEX if problem.law == "convex" else COULOMB
         self._work = np.empty_like(self.q)
 
     @cached_property
@@ -87,7 +87,7 @@ class ConeProblem:
 
     def residuals(self, r: Floats, u: Floats) -> tuple[float, float]:
         """(scaled, unit-free), as the problem itself judges."""
-        unit, plain = residuals.contact_residuals(
+        unit, plain = contact_residuals(
             self.key, r, u, self.q, self.mu, self._inverse_unit, self._law
         )
         return plain, unit

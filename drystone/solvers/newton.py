@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from drystone.errors import OptionError
 from drystone.kernels import newton as kernels
 from drystone.kernels import status as code
-from drystone.kernels.blocks import COULOMB, LINEAR, floored_residuals
+from drystone.kernels.blocks import COULOMB, LINEAR
+from drystone.kernels.contact.residual import floored_residuals
 from drystone.kernels.islands import extract, label_islands
 from drystone.kernels.newton import ALPHA, PLAIN
 from drystone.kernels.nsgs import nsgs_sweeps

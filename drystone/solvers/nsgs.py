@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from drystone.errors import OptionError
 from drystone.kernels import nsgs as kernels
-from drystone.kernels.blocks import contact_residuals
+from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from drystone.dynamics import bodies
-from drystone.kernels.step import names as the
+from drystone.kernels import layout
 from drystone.model import State
 from drystone.steppers.base import StepReport
 from drystone.types import Floats, Status
@@ -203,27 +203,24 @@ class Totals:
         jammed: int = 0,
         stalled: tuple[str, ...] = (),
     ) -> None:
-        """The steps of a compiled run, which counted them in `total`, ``kernels.step.names``, but
-        for those that jammed."""
-        first, worst = (
-            float(total[the.T_FIRST]),
-            (int(total[the.T_DEEP_A]), int(total[the.T_DEEP_B])),
-        )
+        """The steps of a compiled run, which counted them in a row of ``layout.TOTALS``, but for
+        those that jammed."""
+        said = dict(zip(layout.TOTALS, total.tolist(), strict=True))
         self.join(
             RunSummary(
-                steps=int(total[the.T_STEPS]),
+                steps=int(said["steps"]),
                 end=end,
-                unsolved=int(total[the.T_UNSOLVED]),
+                unsolved=int(said["unsolved"]),
                 jammed=jammed,
-                halved=int(total[the.T_HALVED]),
-                deep=int(total[the.T_DEEP]),
-                first=first if first < float("inf") else None,
-                residual=float(total[the.T_RESIDUAL]),
-                unsolved_body=_name(names, int(total[the.T_BODY])),
+                halved=int(said["halved"]),
+                deep=int(said["deep"]),
+                first=said["first"] if said["first"] < float("inf") else None,
+                residual=said["residual"],
+                unsolved_body=_name(names, int(said["body"])),
                 stalled=stalled,
-                depth=float(total[the.T_METRES]),
-                relative_depth=float(total[the.T_DEPTH]),
-                deepest=_pair(names, *worst),
+                depth=said["penetration"],
+                relative_depth=said["depth"],
+                deepest=_pair(names, int(said["deep_a"]), int(said["deep_b"])),
             )
         )
 

@@ -323,6 +323,12 @@ def cases():
     out["Penalty"].keep = ("max_steps",)
     out["TimeStepping"] = plain(ds.TimeStepping, use_method, dt=0.01)
     out["EventDriven"] = plain(ds.EventDriven, use_method, dt=0.01)
+    out["IslandPolicy"] = plain(
+        ds.IslandPolicy,
+        lambda value: use_method(ds.TimeStepping(policy=value)),
+        small=8,
+        closer=0.1,
+    )
     out["Sleeping"] = plain(
         ds.Sleeping, lambda value: use_method(ds.TimeStepping(sleeping=value)), speed=1, duration=1
     )

@@ -120,7 +120,7 @@ def many(at, scan, xs, R, margin, begin, sizes):
         code = call(at, (scan, xs[i], R, margin))
         if code != 0:
             return code
-        sizes[0] += scan.count[0]
+        sizes[0] += scan.n_contacts
     return 0
 
 

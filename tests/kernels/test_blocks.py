@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from drystone.kernels.blocks import CONVEX, COULOMB, STATIC, block_product, contact_residuals
+from drystone.kernels.blocks import CONVEX, COULOMB, STATIC, block_product
+from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems.residual import FrictionMeasures
 
 pytestmark = pytest.mark.kernels

@@ -9,9 +9,8 @@ from scipy.sparse.csgraph import connected_components
 
 import drystone as ds
 from drystone.kernels import blocks, status
-from drystone.kernels.island_sweeps import planar_contact, solve_islands, sweep
+from drystone.kernels.island_sweeps import solve_islands, sweep
 from drystone.kernels.islands import label_contacts
-from drystone.kernels.one_contact import solve_contact
 from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
 
 pytestmark = pytest.mark.kernels
@@ -103,19 +102,3 @@ def test_one_sweep_of_one_contact_is_exact():
     assert change == pytest.approx(5.0 * 4.0)
     assert np.allclose(r, [[2.0, 1.0]])
     assert np.allclose(v[1], [2.5, 0, 0])
-
-
-@settings(deadline=None, derandomize=True, max_examples=300)
-@given(
-    seed=seeds,
-    mu=st.sampled_from([-1.0, 0.0, 0.2, 0.8, 3.0]),
-    law=st.sampled_from(["coulomb", "convex"]),
-)
-def test_a_planar_contact_is_solved_as_any_contact_is(seed, mu, law):
-    rng = np.random.default_rng(seed)
-    root = rng.normal(size=(2, 2))
-    W, q = root @ root.T + 0.05 * np.eye(2), rng.normal(size=2)
-    code = blocks.COULOMB if law == "coulomb" else blocks.CONVEX
-    r = np.zeros((1, 2))
-    solve_contact((0, 0), W[None], 0, q, mu, code, 0.0, np.empty((4, 2)), r, 0)
-    assert np.allclose(planar_contact(W[0, 0], W[0, 1], W[1, 1], *q, mu, code), r[0], atol=1e-10)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.kernels.blocks import CONVEX, COULOMB
-from drystone.kernels.one_contact import _slip_convex, _stick, solve_contact
+from drystone.kernels.contact.one_contact import _slip_convex, _stick, solve_contact
 
 
 def solve(W, q, mu, law, lam=0.0):

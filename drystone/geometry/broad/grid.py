@@ -8,6 +8,7 @@ from drystone.geometry.broad.base import grown
 from drystone.kernels import broad_fat as fat
 from drystone.kernels import broad_grid as cells
 from drystone.kernels import broad_keep as keeping
+from drystone.kernels import layout
 from drystone.kernels._calls import address
 from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES
@@ -27,68 +28,53 @@ class Grid:
     name = "grid"
 
     def __init__(self, few: int = 50) -> None:
-        self._count = np.zeros(8, np.int64)
-        self._count[fat.FEW] = few
-        self._address = np.full(11, -1, np.int64)
-        self._candidates, self._spare = np.empty(64, np.int64), np.empty(64, np.int64)
         self._keys = np.empty(64, np.int64)
-        self.hold((0, 0))
+        self.keep = _made((0, 0), few, 64)
 
     @property
     def left(self) -> int:
         """Boxes that left their enlarged ones at the last call."""
-        return int(self._count[fat.LEFT])
+        return int(self.keep.left)
 
     @property
     def rebuilds(self) -> int:
         """How often candidates were found anew."""
-        return int(self._count[fat.REBUILDS])
+        return int(self.keep.rebuilds)
 
     @property
     def candidates(self) -> int:
         """How many pairs are tested in a step."""
-        return int(self._count[fat.CANDIDATES])
+        return int(self.keep.n_candidates)
 
     @property
     def motion(self) -> float:
         """Mean of what boxes moved in a step when that was last measured, in typical widths."""
-        return float(self.keep.real[keeping.MOTION])
+        return float(self.keep.motion)
 
     def hold(self, shape: tuple[int, ...]) -> None:
         """Begin anew with boxes (n, dim)."""
-        n = shape[0]
-        self._count[[fat.AGE, fat.SPENT, fat.SPAN, fat.CANDIDATES]] = 0
-        rows = np.zeros((8, n + 1), np.int64)
-        rows[keeping.EVERYONE] = np.arange(n + 1)
-        keep = keeping.Keep(
-            count=self._count, real=np.full(3, np.inf), address=self._address,
-            boxes=np.zeros((5, *shape)), rows=rows, speed=np.zeros(n), marked=np.zeros(n, np.bool_),
-            candidates=self._candidates, spare=self._spare, cell=np.empty((n, 3), np.int64),
-            start=np.empty(LEVELS + 1, np.int64), reach=np.empty((2, LEVELS, 3), np.int64),
-            digits=np.empty(PLACES, np.int64), numbers=np.zeros(LEVELS + 3 + keeping.SAMPLE),
-        )  # fmt: skip
-        self.keep = Packed(**keep._asdict())
+        known = self.keep
+        self.keep = _made(shape, known.few, known.candidates.size)
+        self.keep.left, self.keep.rebuilds = known.left, known.rebuilds
 
     def keys(self, lower: Floats, upper: Floats) -> Ints:
         """As ``BroadPhase.keys``."""
-        if lower.shape != self.keep.boxes.shape[1:]:
+        if lower.shape != self.keep.fat_lower.shape:
             self.hold(lower.shape)
         lower, upper = (np.require(a, np.float64, ["C", "W"]) for a in (lower, upper))
-        keep = self.keep
-        if not fat.still_good(lower, upper, *keep.boxes[:2], keep.rows[0], keep.count):
+        if not fat.still_good(self.keep, lower, upper):
             self.load()
             while keeping.renew(self.keep, lower, upper):
                 self.grow()
         self._keys = grown(self._keys, self.candidates + 1)
-        size = fat.overlapping(self._candidates[: self.candidates], lower, upper, self._keys)
+        size = fat.overlapping(self.keep.candidates[: self.candidates], lower, upper, self._keys)
         return self._keys[:size]
 
     def grow(self) -> None:
         """Room for the candidates that ``renew`` asked for."""
-        wanted = int(self._count[fat.WANTED])
-        self._candidates = grown(self._candidates, wanted)
-        self._spare = grown(self._spare, wanted)
-        self.keep.put(candidates=self._candidates, spare=self._spare)
+        wanted = int(self.keep.wanted)
+        keep = self.keep
+        keep.put(candidates=grown(keep.candidates, wanted), spare=grown(keep.spare, wanted))
 
     def stats(self) -> dict[str, int]:
         """left: boxes that left their enlarged ones; candidates; rebuilds: in all."""
@@ -96,28 +82,26 @@ class Grid:
 
     def load(self) -> None:
         """Addresses of the kernels that ``renew`` calls."""
-        k, at = self.keep, self._address
-        if at[0] >= 0:
+        k = self.keep
+        if k.at_enlarge:
             return
-        boxes, ints, floats, row = k.boxes[:2], k.candidates, k.speed, k.rows[0]
+        boxes, ints, floats, row = (k.fat_lower, k.fat_upper), k.candidates, k.speed, k.order
         flags, reach = k.marked, k.reach[0]
-        at[keeping.ENLARGE] = address(fat.enlarge, *boxes, ints, 0.0, 0.0, 0.0, floats, *boxes)
-        at[keeping.MEET] = address(fat.meet, ints, flags, *boxes, ints)
-        at[keeping.REPLACE] = address(fat.replace, ints, flags, ints, ints)
-        at[keeping.SORT] = address(fat.sort_pairs, ints, ints, ints)
+        k.at_enlarge = address(fat.enlarge, *boxes, ints, 0.0, 0.0, 0.0, floats, *boxes)
+        k.at_meet = address(fat.meet, ints, flags, *boxes, ints)
+        k.at_replace = address(fat.replace, ints, flags, ints, ints)
+        k.at_sort = address(fat.sort_pairs, ints, ints, ints)
         spans = ints, reach, reach
-        at[keeping.PLACE] = address(cells.place_boxes, *boxes, floats, floats, row, k.cell, *spans)
-        at[keeping.BY_CELL] = address(
-            cells.sort_boxes, row, k.cell, *spans, row, row, row, row, k.digits
-        )
-        at[keeping.COPY] = address(cells.sort_boxes_by, row, *boxes, *boxes)
+        k.at_place = address(cells.place_boxes, *boxes, floats, floats, row, k.cell, *spans)
+        k.at_by_cell = address(cells.sort_boxes, row, k.cell, *spans, row, row, row, row, k.digits)
+        k.at_copy = address(cells.sort_boxes_by, row, *boxes, *boxes)
         order = row, row
-        at[keeping.LEVEL] = address(cells.pairs_of_level, 0, 0, 0, 0, *order, *boxes, ints, 0)
-        at[keeping.LARGER] = address(
+        k.at_level = address(cells.pairs_of_level, 0, 0, 0, 0, *order, *boxes, ints, 0)
+        k.at_larger = address(
             cells.pairs_with_larger, 0, floats, floats, *spans, *order, *boxes, ints, 0
         )
-        at[keeping.REBUILD] = address(keeping.rebuild, k)
-        at[keeping.UPDATE] = address(keeping.update, k, *boxes)
+        k.at_rebuild = address(keeping.rebuild, k)
+        k.at_update = address(keeping.update, k, *boxes)
 
 
 def overlaps(lower: Floats, upper: Floats) -> Ints:
@@ -125,7 +109,19 @@ def overlaps(lower: Floats, upper: Floats) -> Ints:
     grid = Grid()
     grid.hold(lower.shape)
     grid.load()
-    grid.keep.boxes[:2] = lower, upper
+    grid.keep.fat_lower[:], grid.keep.fat_upper[:] = lower, upper
     while keeping.rebuild(grid.keep):
         grid.grow()
     return grid.keep.candidates[: grid.candidates]
+
+
+def _made(shape: tuple[int, ...], few: int, room: int) -> Packed:
+    """What is kept of boxes (n, dim), with room for so many candidates."""
+    n, dim = shape
+    sizes: layout.Sizes = {
+        "n": n, "dim": dim, "n+1": n + 1, "room": room, "nl": LEVELS, "nl+1": LEVELS + 1,
+        "places": PLACES, "numbers": LEVELS + 3 + keeping.SAMPLE,
+    }  # fmt: skip
+    made = layout.make(layout.KEEP, sizes)
+    made["everyone"][:] = np.arange(n + 1)
+    return Packed(**made | {"few": few, "typical": np.inf, "reach_steps": np.inf, "motion": np.inf})

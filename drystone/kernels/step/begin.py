@@ -3,7 +3,7 @@
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 
 
 @stage
@@ -12,7 +12,7 @@ def begin_planar(s, scan):
     _fresh(s)
     for i in range(s.orientation.size):
         s.was_turned[i] = s.orientation[i]
-    s.begun[the.KINETIC] = kinetic_planar(s.mass, s.inertia, s.velocity)
+    s.begun.kinetic = kinetic_planar(s.mass, s.inertia, s.velocity)
     return kick_planar(s, scan)
 
 
@@ -24,7 +24,7 @@ def begin_spatial(s, scan):
             s.was_turned[i, a] = s.orientation[i, a]
     rigid.to_world(s.own_inertia, s.orientation, s.inertia)
     rigid.to_world(s.own_inverse, s.orientation, s.inverse)
-    s.begun[the.KINETIC] = kinetic_spatial(s.mass, s.inertia, s.velocity)
+    s.begun.kinetic = kinetic_spatial(s.mass, s.inertia, s.velocity)
     return kick_spatial(s, scan)
 
 
@@ -36,11 +36,10 @@ def _fresh(s):
         for a in range(s.position.shape[1]):
             s.was[i, a] = s.position[i, a]
         s.moves[i] = s.inverse_mass[i] > 0.0
-    for k in range(s.begun.size):
-        s.begun[k] = 0.0
-    s.begun[the.HEIGHT] = height(s)
-    for k in (the.ITERATIONS, the.METHODS, the.ROUND, the.COLLISIONS):
-        s.count[k] = 0
+    for k in range(s.begun_row.size):
+        s.begun_row[k] = 0.0
+    s.begun.gravity_energy = height(s)
+    s.iterations = s.methods = s.slip_rounds = s.collisions = 0
 
 
 @stage
@@ -56,17 +55,17 @@ def height(s):
 @stage
 def kick_planar(s, scan):
     """v_free from v0."""
-    h = s.real[the.H]
+    h = s.h
     rigid.kick_planar(s.inverse_mass, s.inverse, s.gravity, s.force, s.v0, h, s.v_free)
     _drive(s)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
 def kick_spatial(s, scan):
     """The same in space, where the gyroscopic torque may be one of the forces."""
-    h, load = s.real[the.H], s.force
-    if s.count[the.EXPLICIT]:
+    h, load = s.h, s.force
+    if s.gyroscopic:
         load = s.load
         for i in range(load.shape[0]):
             for a in range(6):
@@ -74,13 +73,13 @@ def kick_spatial(s, scan):
         rigid.gyroscopic(s.inertia, s.v0, load)
     rigid.kick_spatial(s.inverse_mass, s.inverse, s.gravity, load, s.v0, h, s.v_free)
     _drive(s)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
 def _drive(s):
     """Prescribed bodies are kicked by their motion."""
-    at = s.count[the.CURSOR]
+    at = s.cursor
     for k in range(s.driven.size):
         for a in range(s.v_free.shape[1]):
             s.v_free[s.driven[k], a] = s.driven_velocity[at, k, a]

@@ -3,7 +3,7 @@
 from drystone.kernels._jit import stage
 from drystone.kernels.active import activate
 from drystone.kernels.islands import label_contacts
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 
 DEEP = 1e-4  # of the smaller body's size, that a contact which is left out may end inside
 ROUNDS = 4  # of adding such contacts
@@ -13,16 +13,16 @@ ROUNDS = 4  # of adding such contacts
 def choose(s, scan):
     """Numbers of the contacts that are kept into s.pick, by islands: island k owns
     start[k]:start[k + 1], in the order in which contacts were found."""
-    s.count[the.ROWS] = collect(s, scan)
-    s.count[the.ISLANDS] = by_islands(s, s.count[the.ROWS])
+    s.rows = collect(s, scan)
+    s.islands = by_islands(s, s.rows)
 
 
 @stage
 def collect(s, scan):
     """s.found, s.body: numbers and bodies of the contacts that are kept; returns how many."""
-    n, m = s.count[the.FOUND], 0
+    n, m = s.candidates, 0
     _pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
-    if s.count[the.REACH] == the.BY_TRAVEL:
+    if s.search == codes.BY_TRAVEL:
         activate(s.pair[:n], scan.gap[:n], s.reach, s.moves, s.root, s.fast, s.keep[:n])
     else:
         _by_gap(n, s, scan)
@@ -44,9 +44,9 @@ def _pairs(n, geom_body, geom_a, geom_b, pair):
 @stage
 def _by_gap(n, s, scan):
     """By a given distance, or those that the free motion would close (1998)."""
-    if s.count[the.REACH] != the.PREDICTED:
+    if s.search != codes.PREDICTED:
         for i in range(n):
-            s.keep[i] = scan.gap[i] <= s.real[the.ACTIVE]
+            s.keep[i] = scan.gap[i] <= s.active_gap
         return
     for i in range(n):
         speed = 0.0
@@ -55,7 +55,7 @@ def _by_gap(n, s, scan):
             v = s.v0 if s.inverse_mass[b] > 0.0 else s.v_free
             along = normal_speed(i, b, v, scan.point, s.position, scan.normal)
             speed += along if side == 0 else -along
-        s.keep[i] = scan.gap[i] + s.real[the.H] * speed <= 0.0
+        s.keep[i] = scan.gap[i] + s.h * speed <= 0.0
 
 
 @stage
@@ -96,11 +96,11 @@ def by_islands(s, m):
 def missed(s, scan):
     """AGAIN if contacts that were left out would end deep: impulses can make a body faster than
     any was before, as a grain that is squeezed out between others."""
-    if s.count[the.REACH] != the.BY_TRAVEL:  # who names a distance gets it
-        return the.GO_ON
-    h = s.real[the.H]
+    if s.search != codes.BY_TRAVEL:  # who names a distance gets it
+        return codes.GO_ON
+    h = s.h
     again = False
-    for i in range(s.count[the.FOUND]):
+    for i in range(s.candidates):
         if s.keep[i]:
             continue
         a, b = s.pair[i, 0], s.pair[i, 1]
@@ -108,6 +108,6 @@ def missed(s, scan):
         speed -= normal_speed(i, b, s.v, scan.point, s.position, scan.normal)
         if scan.gap[i] + h * speed < -DEEP * min(s.size[a], s.size[b]):
             s.forced[i] = again = True
-    s.count[the.MISSED] += 1
-    s.count[the.BACK] = the.MAKE_ROWS
-    return the.AGAIN if again and s.count[the.MISSED] <= ROUNDS else the.GO_ON
+    s.missed_rounds += 1
+    s.next_stage = codes.MAKE_ROWS
+    return codes.AGAIN if again and s.missed_rounds <= ROUNDS else codes.GO_ON

@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import stage
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 
 
 @stage
@@ -35,7 +35,7 @@ def _note_bodies(s, bodies, at):
     wide, k, n = (bodies.shape[1] - 1) // 3, 0, 0
     # what is looked up in s once is not looked up again after every number that is written
     start, geom, body, slid, r = s.start, s.geom_a, s.body, s.slid, s.r
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         while i >= start[k + 1]:
             k += 1
         if geom[i] < 0:
@@ -47,7 +47,7 @@ def _note_bodies(s, bodies, at):
             row[wide + b] = (body[i, 1] >> 8 * b) & 255
             row[2 * wide + b] = (k >> 8 * b) & 255
         # without branches, which nobody foresees
-        row[3 * wide] = (r[i, 0] > 0.0) * (the.STICKS + slid[i] * (the.SLIPS - the.STICKS))
+        row[3 * wide] = (r[i, 0] > 0.0) * (codes.STICKS + slid[i] * (codes.SLIPS - codes.STICKS))
     return n
 
 
@@ -56,7 +56,7 @@ def _note_planar(s, numbers, at):
     """The numbers of each contact; loops over two axes would cost more than what they do."""
     geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
     gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         if geom[i] < 0:
             continue
         out = numbers[at]
@@ -76,7 +76,7 @@ def _note_spatial(s, numbers, at):
     """The same in space."""
     geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
     gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         if geom[i] < 0:
             continue
         out = numbers[at]
@@ -108,7 +108,7 @@ def _note_laws(s, n, laws, ends):
     """Friction and spin of the step's n contacts: as few rows as say them."""
     geom, friction, turning, at = s.geom_a, s.mu, s.old_spin, ends[1]
     done, shared, mu, spin = 0, True, 0.0, 0.0
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         if geom[i] < 0:
             continue
         if done == 0:
@@ -122,7 +122,7 @@ def _note_laws(s, n, laws, ends):
         laws[at, 0], laws[at, 1] = mu, spin
         ends[1] += 0 if known else 1
         return
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         if geom[i] >= 0:
             laws[at, 0], laws[at, 1] = friction[i], turning[i]
             at += 1
@@ -134,7 +134,7 @@ def _note_features(s, n, features, ends):
     """The same of features."""
     geom, feature, at = s.geom_a, s.feature, ends[2]
     done, shared, one = 0, True, 0
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         if geom[i] < 0:
             continue
         if done == 0:
@@ -148,7 +148,7 @@ def _note_features(s, n, features, ends):
         features[at] = one
         ends[2] += 0 if known else 1
         return
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         if geom[i] >= 0:
             features[at] = feature[i]
             at += 1

@@ -1,10 +1,9 @@
 """When a step becomes a frame."""
 
 from drystone.kernels._jit import stage
-from drystone.kernels.step import names as the
 
 
 @stage
 def due(s):
     """Whether the step that is being made is to be kept."""
-    return s.count[the.EVERY] > 0 and s.count[the.TAKEN] + 1 >= s.count[the.EVERY]
+    return s.frame_interval > 0 and s.since_frame + 1 >= s.frame_interval

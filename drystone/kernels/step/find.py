@@ -3,7 +3,7 @@
 from drystone.kernels._jit import stage
 from drystone.kernels.active import body_reach
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 
 SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
 NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
@@ -28,26 +28,26 @@ def reach_spatial(s, scan):
 @stage
 def _reach(s, scan):
     """Contacts are looked for within what bodies can travel in this step, and a little beyond."""
-    fastest = s.real[the.FASTEST] = body_reach(s.v_free, s.size, s.real[the.H], s.reach)
+    fastest = s.longest_path = body_reach(s.v_free, s.size, s.h, s.reach)
     for b in range(s.reach.size):
         s.reach[b] += s.slack[b]
     for g in range(scan.margin.size):
-        if s.count[the.REACH] == the.GIVEN:
-            scan.margin[g] = 0.5 * s.real[the.ACTIVE]
+        if s.search == codes.GIVEN:
+            scan.margin[g] = 0.5 * s.active_gap
         else:
             mine = s.reach[s.geom_body[g]]
             scan.margin[g] = max(mine, min(fastest, NEAR * s.geom_size[g]))
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
 def admit(s, scan):
     """Whether there is room for what was found; the greatest depth, also as part of a size."""
-    n = s.count[the.FOUND] = scan.count[0]
+    n = s.candidates = scan.n_contacts
     if n > s.keep.size:
-        s.count[the.NEEDED] = n
-        return the.NO_ROOM
-    deepest, part, s.count[the.MISSED] = 0.0, 0.0, 0
+        s.needed = n
+        return codes.NO_ROOM
+    deepest, part, s.missed_rounds = 0.0, 0.0, 0
     a = b = -1
     for i in range(n):
         s.forced[i] = False
@@ -58,6 +58,6 @@ def admit(s, scan):
             size = min(s.size[one], s.size[other])
             if depth > part * size:
                 part, a, b = depth / size, one, other
-    s.begun[the.INFEASIBILITY], s.begun[the.DEPTH] = deepest, part
-    s.begun[the.DEEP_A], s.begun[the.DEEP_B] = a, b
-    return the.GO_ON
+    s.begun.infeasibility, s.begun.depth = deepest, part
+    s.begun.deep_a, s.begun.deep_b = a, b
+    return codes.GO_ON

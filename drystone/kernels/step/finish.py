@@ -7,7 +7,7 @@ from drystone.kernels import rigid
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.begin import height
 
 SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
@@ -18,7 +18,7 @@ RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
 @stage
 def slip_planar(s, scan):
     """Velocities u, the impulses' work, who slides; AGAIN if a contact breaks loose."""
-    n = s.count[the.ROWS]
+    n = s.rows
     args = (s.body, s.frame, s.point, s.position)
     frames.velocities_planar(n, *args, s.zero, s.v0, s.w)
     frames.velocities_planar(n, *args, s.bias, s.v, s.u)
@@ -32,7 +32,7 @@ def slip_planar(s, scan):
 @stage
 def slip_spatial(s, scan):
     """The same in space."""
-    n = s.count[the.ROWS]
+    n = s.rows
     args = (s.body, s.frame, s.point, s.position)
     frames.velocities_spatial(n, *args, s.zero, s.v0, s.w)
     frames.velocities_spatial(n, *args, s.bias, s.v, s.u)
@@ -58,16 +58,16 @@ def _work(n, r, u, bias, before, sums):
 def _slip(s, n):
     """A contact with its static coefficient that slides gets the dynamic one, and the step is
     solved again: the set of sliding contacts only grows."""
-    sliding(s.count[the.ISLANDS], s.start, s.r, s.u, s.q, s.slid)
+    sliding(s.islands, s.start, s.r, s.u, s.q, s.slid)
     broke = False
     for i in range(n):
         if s.slid[i] and not s.loose[i] and s.both[i, 0] > s.both[i, 1]:
             broke = True
             s.loose[i] = True
             s.mu[i] = s.both[i, 1]
-    s.count[the.ROUND] += 1
-    s.count[the.BACK] = the.PREPARE
-    return the.AGAIN if broke and s.count[the.ROUND] < ROUNDS else the.GO_ON
+    s.slip_rounds += 1
+    s.next_stage = codes.PREPARE
+    return codes.AGAIN if broke and s.slip_rounds < ROUNDS else codes.GO_ON
 
 
 @stage
@@ -94,19 +94,19 @@ def drift_planar(s, scan):
     """The state after the step, and what is left for the next."""
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
     move(s)
-    rigid.drift_planar(s.velocity, s.real[the.H], s.position, s.orientation)
+    rigid.drift_planar(s.velocity, s.h, s.position, s.orientation)
     for k in range(s.driven.size):
         b = s.driven[k]
-        s.orientation[b] = s.driven_orientation[s.count[the.CURSOR], k]
+        s.orientation[b] = s.driven_orientation[s.cursor, k]
         for a in range(2):
-            s.position[b, a] = s.driven_position[s.count[the.CURSOR], k, a]
+            s.position[b, a] = s.driven_position[s.cursor, k, a]
     good = finite(s.velocity, s.position)
     for b in range(s.orientation.size):
         good = good and np.isfinite(s.orientation[b])
     if not good:
-        return the.NOT_FINITE
+        return codes.NOT_FINITE
     book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity))
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @kernel
@@ -114,27 +114,27 @@ def drift_spatial(s, scan):
     """The same in space."""
     kicked = kinetic_spatial(s.mass, s.inertia, s.v)
     move(s)
-    flow = s.count[the.FLOW] != 0
+    flow = s.torque_free != 0
     rigid.drift_spatial(
-        s.own_inertia, s.own_inverse, flow, s.velocity, s.real[the.H], s.position, s.orientation
+        s.own_inertia, s.own_inverse, flow, s.velocity, s.h, s.position, s.orientation
     )
     for k in range(s.driven.size):
         b = s.driven[k]
         for a in range(3):
-            s.position[b, a] = s.driven_position[s.count[the.CURSOR], k, a]
+            s.position[b, a] = s.driven_position[s.cursor, k, a]
         for a in range(4):
-            s.orientation[b, a] = s.driven_orientation[s.count[the.CURSOR], k, a]
+            s.orientation[b, a] = s.driven_orientation[s.cursor, k, a]
     if not (finite(s.velocity, s.position) and finite(s.velocity, s.orientation)):
-        return the.NOT_FINITE
+        return codes.NOT_FINITE
     rigid.to_world(s.own_inertia, s.orientation, s.end_inertia)
     book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
 def move(s):
     """velocity = v, and impulses kept for the next step's first guess."""
-    n = s.count[the.ROWS]
+    n = s.rows
     for b in range(s.v.shape[0]):
         for a in range(s.v.shape[1]):
             s.velocity[b, a] = s.v[b, a]
@@ -142,7 +142,7 @@ def move(s):
     for i in range(n):
         s.old_a[i], s.old_b[i], s.old_feature[i] = s.tag_a[i], s.tag_b[i], s.feature[i]
         s.old_slid[i] = s.slid[i]
-    s.count[the.OLD], s.real[the.OLD_H] = n, s.real[the.H]
+    s.old_rows, s.old_h = n, s.h
 
 
 @stage
@@ -160,43 +160,43 @@ def finite(velocity, other):
 @stage
 def book(s, kicked, kinetic):
     """The report of the step: energy explained (see ``EnergyLedger``), conditions measured."""
-    n, begun, out, work = s.count[the.ROWS], s.begun, s.report, s.sums
+    n, begun, out, work = s.rows, s.begun, s.report, s.sums
     pushed, fell, turned = _load_work(s)
     raised = height(s)
-    out[the.KINETIC], out[the.HEIGHT], out[the.POTENTIAL] = (
+    out.kinetic, out.gravity_energy, out.potential = (
         kinetic,
         raised,
-        raised + s.real[the.STORED],
+        raised + s.spring_energy,
     )
-    out[the.CHANGE] = (kinetic + raised) - (begun[the.KINETIC] + begun[the.HEIGHT])
-    out[the.LOADS] = pushed
-    out[the.DRIVING] = work[3] + begun[the.DRIVING]
-    out[the.FRICTION] = work[0]
-    out[the.IMPACT] = work[1] + begun[the.IMPACT]
-    out[the.CONSTRAINT] = work[2]
+    out.change = (kinetic + raised) - (begun.kinetic + begun.gravity_energy)
+    out.loads = pushed
+    out.driving = work[3] + begun.driving
+    out.friction = work[0]
+    out.impact = work[1] + begun.impact
+    out.constraint = work[2]
     # heights change by h v', gravity works over the mean velocity; bodies turn
-    out[the.INTEGRATION] = (raised - begun[the.HEIGHT]) + fell + (kinetic - kicked) + turned
-    out[the.INTEGRATION] += begun[the.INTEGRATION]
-    out[the.IMPACT_ENERGY] = begun[the.IMPACT_ENERGY]
-    out[the.INFEASIBILITY], out[the.DEPTH] = begun[the.INFEASIBILITY], begun[the.DEPTH]
-    out[the.DEEP_A], out[the.DEEP_B] = begun[the.DEEP_A], begun[the.DEEP_B]
-    out[the.R_ISLANDS], out[the.R_ITERATIONS] = s.count[the.ISLANDS], s.count[the.ITERATIONS]
-    out[the.R_METHODS], out[the.R_FAILED] = s.count[the.METHODS], s.count[the.FAILED]
-    if begun[the.R_FAILED] > 0.0:  # a collision was not solved
-        out[the.R_FAILED] = max(0, s.count[the.FAILED])
-    out[the.R_COLLISIONS] = s.count[the.COLLISIONS]
-    out[the.UNSOLVED_BODY] = -1.0
-    if s.count[the.FAILED] >= 0:
-        k = s.count[the.FAILED]
+    out.integration = (raised - begun.gravity_energy) + fell + (kinetic - kicked) + turned
+    out.integration += begun.integration
+    out.impact_energy = begun.impact_energy
+    out.infeasibility, out.depth = begun.infeasibility, begun.depth
+    out.deep_a, out.deep_b = begun.deep_a, begun.deep_b
+    out.islands, out.iterations = s.islands, s.iterations
+    out.methods, out.failed = s.methods, s.failed
+    if begun.failed > 0.0:  # a collision was not solved
+        out.failed = max(0, s.failed)
+    out.collisions = s.collisions
+    out.unsolved_body = -1.0
+    if s.failed >= 0:
+        k = s.failed
         for i in range(s.start[k], s.start[k + 1]):
-            out[the.UNSOLVED_BODY] = max(out[the.UNSOLVED_BODY], s.body[i, 0], s.body[i, 1])
+            out.unsolved_body = max(out.unsolved_body, s.body[i, 0], s.body[i, 1])
     _judge(s, n)
 
 
 @stage
 def _load_work(s):
     """Work over the mean velocity: of forces, of gravity, of the gyroscopic torque as a force."""
-    dim, h = s.position.shape[1], s.real[the.H]
+    dim, h = s.position.shape[1], s.h
     pushed, fell, turned = 0.0, 0.0, 0.0
     for b in range(s.v.shape[0]):
         if not s.inverse_mass[b] > 0.0:
@@ -206,7 +206,7 @@ def _load_work(s):
             pushed += s.force[b, a] * moved
             if a < dim:
                 fell += s.mass[b] * s.gravity[a] * moved
-            elif s.count[the.EXPLICIT]:
+            elif s.gyroscopic:
                 turned += (s.load[b, a] - s.force[b, a]) * moved
     return pushed, fell, turned
 
@@ -214,11 +214,11 @@ def _load_work(s):
 @stage
 def _judge(s, n):
     """Residuals, and (10) to (13) of 1998 as measured, over contacts."""
-    out, begun, convex = s.report, s.begun, s.count[the.LAW] == 1
-    plain, free = begun[the.RESIDUAL], begun[the.RESIDUAL]
-    for k in range(s.count[the.ISLANDS]):
+    out, begun, convex = s.report, s.begun, s.law == 1
+    plain, free = begun.residual, begun.residual
+    for k in range(s.islands):
         plain, free = max(plain, s.residual[k, 0]), max(free, s.residual[k, 1])
-    out[the.RESIDUAL], out[the.RESIDUAL_UNIT] = plain, free
+    out.residual, out.residual_unit = plain, free
     least, slowest, cone = np.inf, np.inf, -np.inf
     together, driving, lacking, contacts = 0.0, 0.0, 0.0, 0
     for i in range(n):
@@ -239,6 +239,6 @@ def _judge(s, n):
         lacking += mu * s.r[i, 0] * speed + power
     if contacts == 0:
         least = slowest = cone = 0.0
-    out[the.CONTACTS] = contacts
-    out[the.LEAST_IMPULSE], out[the.LEAST_VELOCITY], out[the.CONE] = least, slowest, cone
-    out[the.COMPLEMENTARITY], out[the.POWER], out[the.DISSIPATION] = together, driving, lacking
+    out.contacts = contacts
+    out.least_impulse, out.least_velocity, out.cone = least, slowest, cone
+    out.complementarity, out.power, out.dissipation = together, driving, lacking

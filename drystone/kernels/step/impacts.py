@@ -1,7 +1,7 @@
 """Fourth stage: is there a collision with restitution? They are rare, and solved elsewhere."""
 
 from drystone.kernels._jit import stage
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.choose import normal_speed
 
 
@@ -12,10 +12,10 @@ def impacts(s, scan):
     Velocities of the scheme lie half a step before the positions they meet: the law of impact
     sees v0 and half of the kick, which makes no collision by itself.
     """
-    if not s.count[the.BOUNCE]:
-        return the.GO_ON
-    h, still, touch = s.real[the.H], s.real[the.STILL], s.real[the.TOUCH]
-    for i in range(s.count[the.ROWS]):
+    if not s.bounces:
+        return codes.GO_ON
+    h, still, touch = s.h, s.impact_speed, s.impact_gap
+    for i in range(s.rows):
         if not (s.eps[i, 0] > 0.0 or s.eps[i, 1] > 0.0):
             continue
         a, b = s.body[i, 0], s.body[i, 1]
@@ -27,5 +27,5 @@ def impacts(s, scan):
         u, gap = before + pull, s.gap[i]
         near = gap <= touch or gap + h * (u + pull) <= 0.0
         if near and before < -still and u < -still:
-            return the.COLLIDE
-    return the.GO_ON
+            return codes.COLLIDE
+    return codes.GO_ON

@@ -4,8 +4,7 @@ velocities; see ``steppers.time_stepping.closing``."""
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.rows import add_impulses
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.joint_spare import quiet, restore, silence
 
@@ -13,11 +12,11 @@ from drystone.kernels.step.joint_spare import quiet, restore, silence
 @kernel
 def rows(s, scan, j):
     """Rows of the start of the step or of its end, and how v' answers to their impulses."""
-    n, dim, stiff = s.count[the.ROWS], s.position.shape[1], j.count[its.STIFF] != 0
-    ahead = j.count[its.STAGE] == its.END and j.count[its.LARGE] == 0
+    n, dim, stiff = s.rows, s.position.shape[1], j.is_stiff != 0
+    ahead = j.goal == codes.END and j.large_excess == 0
     restore(j)
     if ahead:
-        _turn(s.real[the.H], j.row_body, j.at_v, j.at_J)
+        _turn(s.h, j.row_body, j.at_v, j.at_J)
     for _ in range(2):
         copy_all(j.J0[:n], s.J[:n])
         copy_all(j.P0[:n], s.P[:n])
@@ -29,7 +28,7 @@ def rows(s, scan, j):
                 _subtract(j.at_v, s.v0, j.change)
                 kernels.mean_rows(
                     j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie, j.impulse,
-                    0.25 * s.real[the.H], j.axes, j.values, j.bend, j.stiff, j.change, j.mean,
+                    0.25 * s.h, j.axes, j.values, j.bend, j.stiff, j.change, j.mean,
                 )  # fmt: skip
                 _scatter(j.place, j.block_flip, j.block_row, j.mean, j.right)
         if ahead or stiff:
@@ -37,38 +36,38 @@ def rows(s, scan, j):
                 dim, s.body[:n], s.J[:n], j.soft[:n], j.inverse, j.stiff, j.right[:n], s.P[:n],
                 s.D[:n],
             )  # fmt: skip
-        if j.count[its.STAGE] != its.SETTLE:
+        if j.goal != codes.SETTLE:
             silence(s, j)
         if not ahead or _positive(s.D[:n]):
             break
         ahead = False  # a joint turned so far that its impulses would open it
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @kernel
 def aim(s, scan, j):
     """Bias and free velocities of the next solve, or as they are left when joints are closed."""
-    n, what = s.count[the.ROWS], j.count[its.STAGE]
-    if what == its.END:
+    n, what = s.rows, j.goal
+    if what == codes.END:
         _expand(s, j, n)
-        return the.GO_ON
+        return codes.GO_ON
     copy_all(j.free, s.v_free)
-    if j.count[its.STIFF]:
+    if j.is_stiff:
         _subtract(s.v0, s.v0, j.push)
         kernels.soft_kick(
             s.position.shape[1], s.mass, j.inertia, j.inverse, j.stiff, s.v0, j.free, j.push,
             s.v_free,
         )  # fmt: skip
-    if what == its.START:
-        return the.GO_ON
+    if what == codes.START:
+        return codes.GO_ON
     copy_all(j.at_v, s.v)
-    j.real[its.SOFTENING] = 0.0
-    if j.count[its.STIFF]:
+    j.softening = 0.0
+    if j.is_stiff:
         work = kernels.softening_work(s.position.shape[1], j.S, j.stiff, s.v0, s.v)
-        j.real[its.SOFTENING] = work
+        j.softening = work
     _settle(s, j, n)
-    s.count[the.BACK] = its.LEAST
-    return the.AGAIN
+    s.next_stage = codes.JOINT_LEAST
+    return codes.AGAIN
 
 
 @stage
@@ -123,7 +122,7 @@ def _positive(D):
 @stage
 def _expand(s, j, n):
     """Bias and free velocities of the step that is linear about an arrival."""
-    h, bias, error = s.real[the.H], s.bias, j.at_error
+    h, bias, error = s.h, s.bias, j.at_error
     for b in range(j.block_row.shape[0]):
         i = j.place[b]
         for a in range(bias.shape[1]):

@@ -6,15 +6,13 @@ from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.rows import add_impulses
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import finite
 
 ROUNDS = 20  # solves of a step until its joints are closed
 CLOSED = 1e-10  # [m or rad]
 OPEN = 1e-7  # [m or rad] joints that a shorter step may close better
-LOOK = 13  # answer of a stage: bodies went further than contacts were looked for
 FAR = 100.0  # times what was open, that a round may move bodies
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 
@@ -22,11 +20,11 @@ PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 @kernel
 def arrive(s, scan, j):
     """Velocities at_v of the impulses s.r."""
-    n = s.count[the.ROWS]
+    n = s.rows
     copy_all(j.at_v, j.change)
     copy_all(j.free, j.at_v)
     add_impulses(s.body[:n], j.P0[:n], s.r[:n], j.at_v)
-    if j.count[its.STIFF]:
+    if j.is_stiff:
         for b in range(j.push.shape[0]):
             for e in range(j.push.shape[1]):
                 j.push[b, e] = 0.0
@@ -35,22 +33,22 @@ def arrive(s, scan, j):
             s.position.shape[1], s.mass, j.inertia, j.inverse, j.stiff, s.v0, j.free, j.push,
             j.at_v,
         )  # fmt: skip
-    j.real[its.MOVED] = 0.0
+    j.moved = 0.0
     for b in range(j.change.shape[0]):
         for e in range(j.change.shape[1]):
-            j.real[its.MOVED] = max(j.real[its.MOVED], abs(j.at_v[b, e] - j.change[b, e]))
+            j.moved = max(j.moved, abs(j.at_v[b, e] - j.change[b, e]))
     copy_all(j.at_v, j.at_velocity)
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)
-    j.count[its.STAGE] = its.END
-    return the.GO_ON
+    j.goal = codes.END
+    return codes.GO_ON
 
 
 @stage
 def drift_planar(s, scan, j):
     """The poses to which at_v leads."""
-    rigid.drift_planar(j.at_velocity, s.real[the.H], j.at_position, j.at_orientation)
-    at = s.count[the.CURSOR]
+    rigid.drift_planar(j.at_velocity, s.h, j.at_position, j.at_orientation)
+    at = s.cursor
     for k in range(s.driven.size):
         j.at_orientation[s.driven[k]] = s.driven_orientation[at, k]
     return _driven(s, j, at)
@@ -60,10 +58,10 @@ def drift_planar(s, scan, j):
 def drift_spatial(s, scan, j):
     """The same in space."""
     rigid.drift_spatial(
-        s.own_inertia, s.own_inverse, s.count[the.FLOW] != 0, j.at_velocity, s.real[the.H],
+        s.own_inertia, s.own_inverse, s.torque_free != 0, j.at_velocity, s.h,
         j.at_position, j.at_orientation,
     )  # fmt: skip
-    at = s.count[the.CURSOR]
+    at = s.cursor
     for k in range(s.driven.size):
         for a in range(4):
             j.at_orientation[s.driven[k], a] = s.driven_orientation[at, k, a]
@@ -76,17 +74,17 @@ def _driven(s, j, at):
         for a in range(s.position.shape[1]):
             j.at_position[s.driven[k], a] = s.driven_position[at, k, a]
     if not finite(j.at_velocity, j.at_position):
-        return the.PYTHON
-    return the.GO_ON
+        return codes.PYTHON
+    return codes.GO_ON
 
 
 @stage
 def _outran(s, j):
     """Whether a body went further than contacts were looked for, by more than may be left of
     depth and than forces move it in a step: a motor started, or a blow reached it."""
-    if s.count[the.REACH] != the.BY_TRAVEL:  # who names a distance gets it
+    if s.search != codes.BY_TRAVEL:  # who names a distance gets it
         return False
-    dim, dof, h = s.position.shape[1], s.v.shape[1], s.real[the.H]
+    dim, dof, h = s.position.shape[1], s.v.shape[1], s.h
     for b in range(s.reach.size):
         if not s.inverse_mass[b] > 0.0:
             continue
@@ -97,7 +95,7 @@ def _outran(s, j):
         for a in range(dim, dof):
             w += j.at_v[b, a] ** 2
         travel = h * (math.sqrt(v) + math.sqrt(w) * s.size[b])
-        if travel > s.reach[b] + s.total[the.T_MAX_DEPTH] * s.size[b] + h * math.sqrt(kick):
+        if travel > s.reach[b] + s.total.max_depth * s.size[b] + h * math.sqrt(kick):
             return True
     return False
 
@@ -115,27 +113,27 @@ def judge(s, scan, j):
     for b in range(s.v.shape[0]):
         for e in range(s.v.shape[1]):
             off = max(off, abs(j.at_v[b, e] - s.v[b, e]))
-    error = max(wrong, s.real[the.H] * off)
-    j.real[its.OPENING] = opening
-    s.count[the.BACK] = its.AIM
-    if j.count[its.ROUND] > 0 and s.real[the.H] * j.real[its.MOVED] > FAR * j.real[its.ERROR]:
-        return the.PYTHON  # rows that are nearly too many where the step ends
-    j.real[its.ERROR] = error
+    error = max(wrong, s.h * off)
+    j.opening = opening
+    s.next_stage = codes.JOINT_AIM
+    if j.round > 0 and s.h * j.moved > FAR * j.error:
+        return codes.PYTHON  # rows that are nearly too many where the step ends
+    j.error = error
     if error <= CLOSED and not opening <= OPEN:
-        return the.PYTHON  # rows that are not to be closed contradict those that are
-    if error <= CLOSED and j.count[its.LOOKED] == 0 and _outran(s, j):
-        return LOOK
+        return codes.PYTHON  # rows that are not to be closed contradict those that are
+    if error <= CLOSED and j.looked == 0 and _outran(s, j):
+        return codes.LOOK
     if error <= CLOSED:
-        j.count[its.STAGE] = its.SETTLE
-        return the.AGAIN
-    if j.count[its.ROUND] == 0:
-        j.real[its.BEST] = 2.0 * error + 1.0
-    j.count[its.ROUND] += 1
-    if error < 0.5 * j.real[its.BEST]:
-        j.count[its.MISSES] = 0
+        j.goal = codes.SETTLE
+        return codes.AGAIN
+    if j.round == 0:
+        j.best_opening = 2.0 * error + 1.0
+    j.round += 1
+    if error < 0.5 * j.best_opening:
+        j.misses = 0
     else:
-        j.count[its.MISSES] += 1
-    j.real[its.BEST] = min(j.real[its.BEST], error)
-    if not error < 1e300 or j.count[its.MISSES] > PATIENCE or j.count[its.ROUND] >= ROUNDS:
-        return the.PYTHON
-    return the.AGAIN
+        j.misses += 1
+    j.best_opening = min(j.best_opening, error)
+    if not error < 1e300 or j.misses > PATIENCE or j.round >= ROUNDS:
+        return codes.PYTHON
+    return codes.AGAIN

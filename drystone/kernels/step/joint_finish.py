@@ -5,8 +5,7 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.ledger import contact_work, kinetic_planar, kinetic_spatial
 from drystone.kernels.rows import add_impulses
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.due import due
 from drystone.kernels.step.finish import book, finite, move, sliding
@@ -19,7 +18,7 @@ GAIN = 0.001
 @stage
 def least(s, scan, j):
     """LEAST where forces of large groups are to be made the least, or joints may break."""
-    return the.LEAST if j.count[its.LARGE] > 0 or j.count[its.BREAKS] > 0 else the.GO_ON
+    return codes.LEAST if j.large_excess > 0 or j.breaks > 0 else codes.GO_ON
 
 
 @kernel
@@ -28,8 +27,8 @@ def finish_planar(s, scan, j):
     kinetic = kinetic_planar(s.mass, s.inertia, j.at_velocity)
     made, still = _made(s, j)
     answered = still + kinetic_planar(s.mass, s.inertia, j.push)
-    if abs(made) > GAIN * max(kinetic, s.begun[the.KINETIC], answered):
-        return the.PYTHON
+    if abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
+        return codes.PYTHON
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
     _commit(s, j)
     return _book(s, j, kicked, kinetic)
@@ -42,10 +41,10 @@ def finish_spatial(s, scan, j):
     kinetic = kinetic_spatial(s.mass, s.end_inertia, j.at_velocity)
     made, still = _made(s, j)
     answered = still + kinetic_spatial(s.mass, s.inertia, j.push)
-    if abs(made) > GAIN * max(kinetic, s.begun[the.KINETIC], answered):
-        return the.PYTHON
+    if abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
+        return codes.PYTHON
     if not finite(j.at_velocity, j.at_orientation):
-        return the.PYTHON
+        return codes.PYTHON
     kicked = kinetic_spatial(s.mass, s.inertia, s.v)
     _commit(s, j)
     return _book(s, j, kicked, kinetic)
@@ -55,16 +54,16 @@ def finish_spatial(s, scan, j):
 def _made(s, j):
     """Work of the rows C = 0 over mean velocities, and the energy [J] that a step of gravity and
     loads gives; j.push: velocities that motors and contacts give, which joints answer."""
-    if not j.count[its.HALVES]:
+    if not j.halves:
         return 0.0, 0.0
     made, still = 0.0, 0.0
-    dim, h = s.position.shape[1], s.real[the.H]
+    dim, h = s.position.shape[1], s.h
     for b in range(s.v.shape[0]):
         for e in range(s.v.shape[1]):
             j.push[b, e] = 0.0
         for a in range(dim):
             still += s.mass[b] * s.gravity[a] ** 2 + s.force[b, a] ** 2 * s.inverse_mass[b]
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         block = j.joint[i]
         tied = block >= 0 and j.block_action[block] < 0
         if not tied:
@@ -83,8 +82,8 @@ def _made(s, j):
 @stage
 def _commit(s, j):
     """The step is done: its end becomes the state."""
-    n = s.count[the.ROWS]
-    sliding(s.count[the.ISLANDS], s.start, s.r, s.u, s.q, s.slid)
+    n = s.rows
+    sliding(s.islands, s.start, s.r, s.u, s.q, s.slid)
     move(s)
     copy_all(j.at_velocity, s.velocity)
     copy_all(j.at_position, s.position)
@@ -99,7 +98,7 @@ def _commit(s, j):
 def _book(s, j, kicked, kinetic):
     """The books of contacts, and what joints change in them."""
     tie, act, act_first = 0.0, 0.0, 0.0
-    for i in range(s.count[the.ROWS]):
+    for i in range(s.rows):
         block = j.joint[i]
         if block < 0:
             continue
@@ -121,14 +120,14 @@ def _book(s, j, kicked, kinetic):
     book(s, kicked, kinetic)
     before, after = _stored(j, j.value), _stored(j, j.at_value)
     out = s.report
-    out[the.POTENTIAL] += after
-    out[the.HEIGHT] += after  # what `forces` store comes on top
-    out[the.CHANGE] += after - before
-    out[the.LOADS] += after - before + act + act_first
-    out[the.INTEGRATION] += j.real[its.SOFTENING]
-    out[the.JOINT_ERROR], out[the.REDUNDANT] = j.real[its.OPENING], j.count[its.EXCESS]
-    out[the.RETRIES] = 0.0
-    return the.GO_ON
+    out.potential += after
+    out.gravity_energy += after  # what `forces` store comes on top
+    out.change += after - before
+    out.loads += after - before + act + act_first
+    out.integration += j.softening
+    out.joint_error, out.redundant = j.opening, j.excess
+    out.retries = 0.0
+    return codes.GO_ON
 
 
 @stage
@@ -149,7 +148,7 @@ def bear(s, scan, j):
     spread(j, s.r)
     if due(s):
         wrenches(s, j)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
@@ -167,7 +166,7 @@ def wrenches(s, j):
         _add(j.body, j.action_joint[n], j.act_J[n], j.acting[n], out)
     for k in range(out.shape[0]):
         for e in range(out.shape[1]):
-            out[k, e] /= s.real[the.H]
+            out[k, e] /= s.h
         a, b = j.body[k, 0], j.body[k, 1]
         x, y, z = j.arms[k, 0, 0], j.arms[k, 0, 1], j.arms[k, 0, 2]
         if a < 0:

@@ -4,54 +4,51 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.blocks import block_product, contact_residuals
+from drystone.kernels.blocks import block_product
+from drystone.kernels.contact.residual import contact_residuals
 from drystone.kernels.delassus import delassus
 from drystone.kernels.newton import ALPHA, PLAIN, newton_steps
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.joint_laws import give_up
-from drystone.kernels.step.joint_solve import POLISH, POLISHING
-
-ROOM = 100_000  # blocks in Newton's factors
 
 
 @kernel
 def newton_planar(s, scan, j):
     """Islands that are planned for it; SOLVE if one is not solved."""
-    for k in range(s.count[the.ISLANDS]):
-        if s.plan[k] != the.DONE and not _island((0, 0), s, j, k):
-            return give_up(s, j, s.count[the.ROWS])
-    return the.GO_ON
+    for k in range(s.islands):
+        if s.plan[k] != codes.DONE and not _island((0, 0), s, j, k):
+            return give_up(s, j, s.rows)
+    return codes.GO_ON
 
 
 @kernel
 def newton_spatial(s, scan, j):
     """The same in space."""
-    for k in range(s.count[the.ISLANDS]):
-        if s.plan[k] != the.DONE and not _island((0, 0, 0), s, j, k):
-            return give_up(s, j, s.count[the.ROWS])
-    return the.GO_ON
+    for k in range(s.islands):
+        if s.plan[k] != codes.DONE and not _island((0, 0, 0), s, j, k):
+            return give_up(s, j, s.rows)
+    return codes.GO_ON
 
 
 @kernel
 def _island(shape, s, j, k):
     """Newton on island k, its answer adopted if it is better; False if it does not arrive."""
     lo, hi = s.start[k], s.start[k + 1]
-    q, mu, unit, law = s.q[lo:hi], s.mu[lo:hi], j.unit[lo:hi], s.count[the.LAW]
+    q, mu, unit, law = s.q[lo:hi], s.mu[lo:hi], j.unit[lo:hi], s.law
     indptr, indices, W = delassus(shape, lo, hi, s.body, s.moves, s.J, s.P, s.root)
     _soften(indptr, indices, j.soft[lo:hi], W)
     r, best, u = j.x[lo:hi], j.best[lo:hi], s.u[lo:hi]
     for i in range(lo, hi):
         for a in range(len(shape)):
             j.x[i, a] = s.r[i, a]
-    tol = the.CLOSER * s.real[the.TOL]
+    tol, extra = s.policy.closer * s.tol, s.policy.polish_steps
     ended, steps, _, _ = newton_steps(
-        shape, indptr, indices, W, q, mu, unit, law, 0.0, 0.0, tol, POLISH * tol, POLISHING, ALPHA,
-        True, PLAIN, ROOM, r, best, np.empty(PLAIN + POLISHING),
+        shape, indptr, indices, W, q, mu, unit, law, 0.0, 0.0, tol, s.policy.polish * tol, extra,
+        ALPHA, True, PLAIN, s.policy.newton_room, r, best, np.empty(PLAIN + extra),
     )  # fmt: skip
     if ended != status.SOLVED:
         return False
-    j.count[its.SPENT] += steps
+    j.spent += steps
     block_product(shape, indptr, indices, W, best, q, u)
     plain, free = contact_residuals(shape, best, u, q, mu, unit, law)
     if max(plain, free) < max(s.residual[k, 0], s.residual[k, 1]):

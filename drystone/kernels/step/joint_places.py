@@ -6,8 +6,7 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.joints import joint_rows_spatial
 from drystone.kernels.joints_coupled import count_turns, couple_rows
 from drystone.kernels.joints_planar import joint_rows_planar
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 
 
@@ -28,22 +27,22 @@ def enter_spatial(s, scan, j):
 
 @stage
 def _enter(s, j):
-    if j.real[its.AHEAD] != 0.0:  # forces act for less than the step
-        return the.PYTHON
+    if j.lead != 0.0:  # forces act for less than the step
+        return codes.PYTHON
     _gaps(j, s.position)
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)
     copy_all(j.turns, j.last)
-    j.count[its.ROUND] = j.count[its.MISSES] = j.count[its.LOOKED] = 0
-    j.count[its.STAGE] = its.START
-    return the.GO_ON
+    j.round = j.misses = j.looked = 0
+    j.goal = codes.START
+    return codes.GO_ON
 
 
 @kernel
 def places(s, scan, j):
     """at_error (nr,), at_J (nr, 2, dof) at at_position and at_orientation; at_value (nq,), at_G.
     In space turns are counted."""
-    if j.count[its.STAGE] == its.START or j.count[its.LATER]:
+    if j.goal == codes.START or j.later:
         _look(
             j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_coordinate,
             j.coordinate_code, j.coordinate_target, j.at_position, j.at_orientation, j.at_value,
@@ -77,7 +76,7 @@ def _coupled(j):
             j.coupled_row, j.coupled_coordinate, j.coupled_factor, j.coordinate_body, j.row_body,
             j.row_target, j.at_value, j.at_G, j.at_error, j.at_J,
         )  # fmt: skip
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage

@@ -10,8 +10,7 @@ from drystone.kernels import rows as kernels
 from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
 from drystone.kernels.joints_coupled import action_rows, keep_springs
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.choose import by_islands, collect
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.rows import give_bias, guess
@@ -21,17 +20,17 @@ from drystone.kernels.step.rows import give_bias, guess
 def order(s, scan, j):
     """Bodies, tags and geometry of all blocks, in the order of their islands."""
     blocks = j.block_body.shape[0]
-    if s.count[the.FOUND] + blocks > s.gap.size:
-        s.count[the.NEEDED] = s.count[the.FOUND] + blocks
-        return the.NO_ROOM
+    if s.candidates + blocks > s.gap.size:
+        s.needed = s.candidates + blocks
+        return codes.NO_ROOM
     m = collect(s, scan)
     for b in range(blocks):
         s.body[m, 0], s.body[m, 1] = j.block_body[b, 0], j.block_body[b, 1]
         s.found[m] = -1 - b
         m += 1
-    s.count[the.ROWS] = m
-    s.count[the.ISLANDS] = by_islands(s, m)
-    s.count[the.FAILED] = -1
+    s.rows = m
+    s.islands = by_islands(s, m)
+    s.failed = -1
     for i in range(m):
         k = s.pick[i]
         j.joint[i] = -1
@@ -39,7 +38,7 @@ def order(s, scan, j):
             _touch(s, scan, i, k)
         else:
             _tie(s, j, i, -1 - k)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
@@ -72,7 +71,7 @@ def _tie(s, j, i, b):
 @stage
 def touch_planar(s, scan, j):
     """Frames, rows, materials and bias of contacts."""
-    n, joint = s.count[the.ROWS], j.joint
+    n, joint = s.rows, j.joint
     give_bias(s, n)
     for i in range(n):
         if joint[i] < 0:
@@ -83,26 +82,26 @@ def touch_planar(s, scan, j):
                 s.J[i:k], s.P[i:k], s.D[i:k],
             )  # fmt: skip
             _material(s, i, k)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
 def touch_spatial(s, scan, j):
     """The same in space."""
-    n, joint = s.count[the.ROWS], j.joint
+    n, joint = s.rows, j.joint
     give_bias(s, n)
     for i in range(n):
         if joint[i] < 0:
             k = i + 1
             kernels.frames_spatial(
-                s.normal[i:k], s.row_axis[i:k], s.row_ratios[i:k], s.real[the.RADIUS], s.frame[i:k]
+                s.normal[i:k], s.row_axis[i:k], s.row_ratios[i:k], s.finger_radius, s.frame[i:k]
             )
             kernels.rows_spatial(
                 s.inverse_mass, s.inverse, s.position, s.body[i:k], s.point[i:k], s.frame[i:k],
                 s.J[i:k], s.P[i:k], s.D[i:k],
             )  # fmt: skip
             _material(s, i, k)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
@@ -119,7 +118,7 @@ def tie(s, scan, j):
     copy_all(j.at_value, j.value)
     copy_all(j.at_value, j.last)
     copy_all(j.at_J, j.tie)
-    h, bias, soft, J, n = s.real[the.H], s.bias, j.soft, s.J, s.count[the.ROWS]
+    h, bias, soft, J, n = s.h, s.bias, j.soft, s.J, s.rows
     if j.action_kind.size > 0:
         action_rows(
             h, j.action_kind, j.action_coordinate, j.action_numbers, j.at_value, j.at_G, j.act_J,
@@ -148,7 +147,7 @@ def tie(s, scan, j):
         bias[i, a], soft[i, a] = sign * j.act_bias[act], j.act_soft[act]
         if mu > 0.0:
             bias[i, 0] = -j.act_upper[act]
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
@@ -162,7 +161,7 @@ def _row(i, a, values, row, flip, sign, J):
 @stage
 def respond(s, scan, j):
     """P and D of joints, compliances of their padding, and the first guess."""
-    n = s.count[the.ROWS]
+    n = s.rows
     for i in range(n):
         k = i + 1
         if j.joint[i] >= 0:
@@ -183,13 +182,13 @@ def _complete(s, j, n):
         for a in range(D.shape[1]):
             mean += D[i, a, a]
         j.unit[i] = np.sqrt(mean / D.shape[1]) if mean > 0.0 else 1.0
-    j.count[its.LAWFUL] = lawful
+    j.lawful = lawful
     guess(s, n)
     copy_all(s.J[:n], j.J0[:n])
     copy_all(s.P[:n], j.P0[:n])
     copy_all(s.D[:n], j.D0[:n])
     copy_all(s.v_free, j.free)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage

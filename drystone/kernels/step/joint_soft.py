@@ -3,8 +3,7 @@
 
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels._jit import kernel
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.joint_spare import spread
 
@@ -12,9 +11,9 @@ from drystone.kernels.step.joint_spare import spread
 @kernel
 def load(s, scan, j):
     """S of the impulses s.r: of the least that do what they do."""
-    n, d, dim = s.count[the.ROWS], s.J.shape[1], s.position.shape[1]
+    n, d, dim = s.rows, s.J.shape[1], s.position.shape[1]
     r = s.r
-    if j.count[its.EXCESS] > j.count[its.LARGE]:
+    if j.excess > j.large_excess:
         r = s.w
         copy_all(s.r[:n], r[:n])
         spread(j, r)
@@ -27,13 +26,13 @@ def load(s, scan, j):
     flat = j.S.reshape(j.S.size)
     for k in range(flat.size):
         flat[k] = 0.0
-    scale = 0.25 * s.real[the.H]
+    scale = 0.25 * s.h
     kernels.stiffness(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie, j.impulse, scale, j.S)
     kernels.soften(
         dim, s.inverse_mass, s.mass, j.inertia, j.S, j.axes, j.values, j.bend, j.inverse, j.stiff
     )
-    j.count[its.STIFF] = 0
+    j.is_stiff = 0
     for b in range(j.stiff.size):
         if j.stiff[b]:
-            j.count[its.STIFF] = 1
-    return the.GO_ON
+            j.is_stiff = 1
+    return codes.GO_ON

@@ -8,14 +8,13 @@ import numpy as np
 
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.block_lu import factorise, substitute
+from drystone.kernels.blocks import ratio
 from drystone.kernels.rows import add_impulses, row_velocities
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 
 SHIFT = 1e-9  # of a block's own response
 MOST = 12  # refinements
-POLISH, POLISHING = 1e-4, 3  # part of the tolerance, and refinements that try to reach it
 SLOW = 1e-3  # of a residual, that a refinement may leave: else loops are at a dead point, or taut
 LIMIT = 1e12  # impulses that are so many times the velocities prove nothing
 
@@ -23,20 +22,20 @@ LIMIT = 1e12  # impulses that are so many times the velocities prove nothing
 @stage
 def assemble(s, scan, j):
     """q; W with a little on its diagonal into the panels, or AGAIN with laws if there are any."""
-    n = s.count[the.ROWS]
+    n = s.rows
     row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v_free, s.q[:n])
-    if j.count[its.LAWFUL]:
-        s.count[the.BACK] = its.LAWS
-        return the.AGAIN
-    if not j.count[its.PATTERN]:
-        return the.PATTERN
+    if j.lawful:
+        s.next_stage = codes.JOINT_LAWS
+        return codes.AGAIN
+    if not j.pattern:
+        return codes.PATTERN
     for k in range(j.buffer.size):
         j.buffer[k] = 0.0
     _fill(
         n, s.body, s.moves, s.J, s.P, j.soft, j.unit, j.indptr, j.indices, j.offset, j.stride,
         j.buffer,
     )  # fmt: skip
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
@@ -67,7 +66,7 @@ def factor_planar(s, scan, j):
     fine = factorise(
         (0, 0), j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
     )
-    return the.GO_ON if fine else the.PYTHON
+    return codes.GO_ON if fine else codes.PYTHON
 
 
 @kernel
@@ -76,59 +75,59 @@ def factor_spatial(s, scan, j):
     fine = factorise(
         (0, 0, 0), j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
     )
-    return the.GO_ON if fine else the.PYTHON
+    return codes.GO_ON if fine else codes.PYTHON
 
 
 @kernel
 def back_planar(s, scan, j):
     """x = W^-1 x by the factors."""
-    n = s.count[the.ROWS]
+    n = s.rows
     substitute((0, 0), j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n])
-    s.count[the.BACK] = its.REFINE
-    return the.AGAIN
+    s.next_stage = codes.JOINT_REFINE
+    return codes.AGAIN
 
 
 @kernel
 def back_spatial(s, scan, j):
     """The same in space."""
-    n = s.count[the.ROWS]
+    n = s.rows
     substitute(
         (0, 0, 0), j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n]
     )
-    s.count[the.BACK] = its.REFINE
-    return the.AGAIN
+    s.next_stage = codes.JOINT_REFINE
+    return codes.AGAIN
 
 
 @stage
 def refine(s, scan, j):
     """Residuals of r; AGAIN by way of the factors, until they are small; PYTHON if they are not."""
-    n, d, k = s.count[the.ROWS], s.r.shape[1], j.count[its.REFINED]
+    n, d, k = s.rows, s.r.shape[1], j.refined
     if k > 0:
         for i in range(n):
             for a in range(d):
                 s.r[i, a] += j.x[j.order[i], a]
-    tol, before = the.CLOSER * s.real[the.TOL], j.real[its.BEFORE]
+    tol, before = s.policy.closer * s.tol, j.before
     worst = _judge(s, j, n)
-    s.count[the.ITERATIONS] += 1
-    done = worst <= tol and (j.count[its.EXTRA] == POLISHING or worst > 0.5 * before)
-    if done or worst <= POLISH * tol:
-        s.count[the.METHODS] |= 2
-        j.count[its.REFINED] = j.count[its.EXTRA] = 0
-        j.real[its.BEFORE] = np.inf
-        s.count[the.BACK] = its.LOAD
-        return the.AGAIN
-    slow = k > 1 and worst > max(SLOW * before, tol) and not j.count[its.TREE]
+    s.iterations += 1
+    done = worst <= tol and (j.extra == s.policy.polish_steps or worst > 0.5 * before)
+    if done or worst <= s.policy.polish * tol:
+        s.methods |= 2
+        j.refined = j.extra = 0
+        j.before = np.inf
+        s.next_stage = codes.JOINT_LOAD
+        return codes.AGAIN
+    slow = k > 1 and worst > max(SLOW * before, tol) and not j.is_tree
     if slow or not worst < np.inf or k == MOST:
-        j.count[its.REFINED] = j.count[its.EXTRA] = 0
-        j.real[its.BEFORE] = np.inf
-        return the.PYTHON
-    j.count[its.EXTRA] += worst <= tol
-    j.count[its.REFINED] += 1
-    j.real[its.BEFORE] = worst
+        j.refined = j.extra = 0
+        j.before = np.inf
+        return codes.PYTHON
+    j.extra += worst <= tol
+    j.refined += 1
+    j.before = worst
     for i in range(n):
         for a in range(d):
             j.x[j.order[i], a] = -s.u[i, a]
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
@@ -138,7 +137,7 @@ def _judge(s, j, n):
     add_impulses(s.body[:n], s.P[:n], s.r[:n], s.v)
     row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v, s.u[:n])
     worst = 0.0
-    for k in range(s.count[the.ISLANDS]):
+    for k in range(s.islands):
         one, other = _residuals(
             s.start[k], s.start[k + 1], s.u, s.q, s.r, j.soft, j.unit, s.residual[k]
         )
@@ -157,12 +156,7 @@ def _residuals(lo, hi, u, q, r, soft, unit, out):
             x, y, z = u[i, a] ** 2, q[i, a] ** 2, r[i, a] ** 2
             uu, qq, rr = uu + x, qq + y, rr + z
             vv, pp, ss = vv + x / t, pp + y / t, ss + z * t
-    out[0], out[1] = _ratio(uu, max(uu, qq, rr)), _ratio(vv, max(vv, pp, ss))
+    out[0], out[1] = ratio(uu, max(uu, qq, rr)), ratio(vv, max(vv, pp, ss))
     if not np.isfinite(vv + ss) or (pp > 0.0 and ss > LIMIT**2 * pp):
         return np.inf, np.inf
     return out[0], out[1]
-
-
-@stage
-def _ratio(error, scale):
-    return np.sqrt(error) if scale < 2.220446049250313e-16**2 else np.sqrt(error / scale)

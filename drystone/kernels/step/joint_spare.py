@@ -3,15 +3,14 @@
 
 from drystone.kernels import redundant as kernels
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 
 
 @kernel
 def split(s, scan, j):
     """Find the rows too many of each group; the guess becomes one of the rows that are left. PYTHON
     where what is left is weak."""
-    excess, weak = j.count[its.LARGE], 0
+    excess, weak = j.large_excess, 0
     for row in range(j.closes.size):
         j.closes[row] = True
     for g in range(j.spare_count.size):
@@ -22,7 +21,7 @@ def split(s, scan, j):
             j.spare_at[k, 1] = j.row_block[row, 1]
             j.spare_root[k] = j.at_error[row]  # until roots are found
         open_by = kernels.opening(j.spare_at[lo:hi], s.body, s.J, j.spare_root[lo:hi])
-        turn = s.real[the.H] * kernels.turning(j.spare_at[lo:hi], s.body, s.moves, s.v0)
+        turn = s.h * kernels.turning(j.spare_at[lo:hi], s.body, s.moves, s.v0)
         j.spare_count[g], found = kernels.separate(
             j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, False, j.spare_firm[:m],
             j.spare_S[: m * m].reshape(m, m), j.spare_L[: m * m].reshape(m, m),
@@ -37,9 +36,9 @@ def split(s, scan, j):
             j.spare_at[lo:hi], j.spare_root[lo:hi], j.spare_extra[lo:hi],
             j.spare_null[square : square + m * m].reshape(m, m), j.spare_count[g], s.r,
         )  # fmt: skip
-    j.count[its.EXCESS] = excess
+    j.excess = excess
     quiet(s, j)
-    return the.GO_ON if weak == 0 else the.PYTHON
+    return codes.GO_ON if weak == 0 else codes.PYTHON
 
 
 @stage

@@ -5,11 +5,11 @@ import numpy as np
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
-from drystone.kernels.light_planar import pack_planar
-from drystone.kernels.light_spatial import pack_spatial
+from drystone.kernels.contact.packed_planar import pack_planar
+from drystone.kernels.contact.packed_spatial import pack_spatial
 from drystone.kernels.matching import match_contacts
 from drystone.kernels.rigid import rotation_of
-from drystone.kernels.step import names as the
+from drystone.kernels.step import codes
 from drystone.kernels.step.choose import choose
 
 
@@ -17,7 +17,7 @@ from drystone.kernels.step.choose import choose
 def rows_planar(s, scan):
     """Frames, materials, bias, and the packed form; rows J and P are not stored."""
     choose(s, scan)
-    n = s.count[the.ROWS]
+    n = s.rows
     _frames_planar(s, scan, n)
     pack_planar(
         s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
@@ -30,7 +30,7 @@ def rows_planar(s, scan):
 def rows_spatial(s, scan):
     """The same in space."""
     choose(s, scan)
-    n = s.count[the.ROWS]
+    n = s.rows
     _frames_spatial(s, scan, n)
     pack_spatial(
         s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
@@ -68,7 +68,7 @@ def _frames_spatial(s, scan, n):
     if s.anisotropic[0]:
         _axes(s, n)
     kernels.frames_spatial(
-        s.normal[:n], s.row_axis[:n], s.row_ratios[:n], s.real[the.RADIUS], s.frame[:n]
+        s.normal[:n], s.row_axis[:n], s.row_ratios[:n], s.finger_radius, s.frame[:n]
     )
 
 
@@ -113,17 +113,17 @@ def _complete(s, n):
     )  # fmt: skip
     give_bias(s, n)
     guess(s, n)
-    return the.GO_ON
+    return codes.GO_ON
 
 
 @stage
 def give_bias(s, n):
     """gap / h, beyond what counts as touching."""
-    d, h, slop = s.bias.shape[1], s.real[the.H], s.real[the.SLOP]
+    d, h, slop = s.bias.shape[1], s.h, s.slop
     for i in range(n):
         for a in range(d):
             s.bias[i, a] = 0.0
-        if s.count[the.STABILIZE]:
+        if s.stabilize:
             size = min(s.size[s.body[i, 0]], s.size[s.body[i, 1]])
             slack = slop * size if size < np.inf else slop
             gap = s.gap[i]
@@ -134,7 +134,7 @@ def give_bias(s, n):
 def guess(s, n):
     """r: last step's impulses of the same contacts, turned into the new frames; and whether each
     contact starts with its static or its dynamic coefficient."""
-    old = s.count[the.OLD]
+    old = s.old_rows
     places = 2
     while places <= 2 * old:
         places *= 2
@@ -142,7 +142,7 @@ def guess(s, n):
         s.old_a[:old], s.old_b[:old], s.old_feature[:old], s.tag_a[:n], s.tag_b[:n], s.feature[:n],
         s.head[:places], s.tail, s.source[:n],
     )  # fmt: skip
-    scale = s.real[the.H] / s.real[the.OLD_H] if old > 0 and s.count[the.WARM] else 0.0
+    scale = s.h / s.old_h if old > 0 and s.warm_start else 0.0
     for i in range(n):
         at = s.source[i]
         known = at >= 0

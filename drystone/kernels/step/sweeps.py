@@ -1,25 +1,20 @@
 """Sixth stage: sweeps over the chosen islands, within their tolerances and numbers of sweeps."""
 
 from drystone.kernels._jit import stage
-from drystone.kernels.light_islands import solve_light_islands
-from drystone.kernels.step import names as the
+from drystone.kernels.contact.packed_islands import solve_packed_islands
+from drystone.kernels.step import codes
 
 
 @stage
 def sweep(s, scan):
     """Accelerated Gauss-Seidel on body velocities."""
-    n, ni, m = s.count[the.ROWS], s.count[the.ISLANDS], s.chosen_count[0]
+    ni, m = s.islands, s.n_chosen
     if m == 0:
-        return the.GO_ON
+        return codes.GO_ON
     _reset(s, ni)
     if _worth_threads(s, m):
-        return the.THREADS
-    solve_light_islands(
-        s.chosen[:m], s.start[: ni + 1], s.body[:n], s.bias[:n], s.mu[:n], s.count[the.LAW],
-        s.limit[:ni], s.enough[:ni], s.resort[:ni], s.least[:ni], s.most[:ni], s.leave[0],
-        s.q[:n], s.v, s.r[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni],
-        s.contact[:n], s.motion, s.seen, s.mine, s.awake[:n],
-    )  # fmt: skip
+        return codes.THREADS
+    solve_packed_islands(s, s.chosen[:m], s.seen, s.mine, s.awake)
     return counted(s, ni)
 
 
@@ -31,7 +26,7 @@ def _worth_threads(s, m):
         size = s.start[s.chosen[j] + 1] - s.start[s.chosen[j]]
         total += size
         most = max(most, size)
-    return most >= s.count[the.HUGE] or (m > 1 and total >= s.count[the.HUGE + 1])
+    return most >= s.parallel_island or (m > 1 and total >= s.parallel_total)
 
 
 @stage
@@ -43,5 +38,5 @@ def _reset(s, ni):
 @stage
 def counted(s, ni):
     for k in range(ni):
-        s.count[the.ITERATIONS] += s.sweeps[k]
-    return the.GO_ON
+        s.iterations += s.sweeps[k]
+    return codes.GO_ON

@@ -183,12 +183,12 @@ class Rate:
     def _found(self, x: Floats, R: Floats) -> bool:
         """Look for the contacts at poses x, R of the geoms; whether all are there."""
         detector = self.scene.detector
-        detector.scan.count[stage.STAGE] = stage.BOXES
+        detector.scan.stage = stage.BOXES
         while code := stage.detect(detector.scan, x, R, self.scene.near):
             detector.help(code)  # a longer scan, if it has to be
         s = detector.scan
         lost = event_state.follow(
-            s.geom_a, s.geom_b, s.feature, s.count[stage.CONTACTS], self._key, s.point, s.normal,
+            s.geom_a, s.geom_b, s.feature, s.n_contacts, self._key, s.point, s.normal,
             s.gap, self._index, self._p, self._n, self._C,
         )  # fmt: skip
         return not lost and self._held.same_rims(self.contacts, self._n, R)

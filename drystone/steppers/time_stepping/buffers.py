@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
-from drystone.kernels import light_planar, light_spatial
-from drystone.kernels.packed import Packed
-from drystone.kernels.step import names as the
+from drystone.kernels import layout
+from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
+from drystone.kernels.packed import Packed, as_row
+from drystone.kernels.step import codes
 from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
@@ -21,7 +23,6 @@ from drystone.steppers.tables import bodies_kind
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import noted_rows
-from drystone.types import Floats, Ints
 
 FIRST = 16  # rows that there is room for at first
 SOON = 8  # frames with contacts until memory is there that somebody else has touched
@@ -29,8 +30,12 @@ FRAMES = 4 << 20  # bytes of states that are made room for at once
 NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
-MEMORY = ("real", "count", *WARM)
-N, F, B = np.int64, np.float64, np.bool_
+KEPT = layout.kept(layout.STEP)
+OLD_PLACES = {
+    "old_rows": 3, "newton_wait": 16, "newton_interval": 17, "newton_tried": 18,
+    "newton_refused": 19, "tight_steps": 30, "restless_steps": 35,
+}  # of numbers in the checkpoints of 0.1  # fmt: skip
+N = np.int64
 
 
 class Buffers:
@@ -48,11 +53,9 @@ class Buffers:
         self.gravity = float(np.sqrt((model.gravity**2).sum()))
         self.pull = float(np.linalg.norm(model.gravity))  # the same, rounded as `impact` has it
         self.nj = 0 if model.joints is None else len(model.joints)
-        self._row_kinds = self._kinds_of_rows()
-        arrays = self._bodies() | self._settings() | self._geoms() | self._frames(0, 0)
-        arrays |= self._driven(0) | self._made(FIRST, 1) | self._noted(1)
-        self.s = Packed(**arrays)
-        self.clear_totals()
+        made = self._model() | self._settings() | layout.make(layout.BODIES, self._sizes())
+        made |= self._frames(0, 0) | self._driven(0) | self._made(FIRST, 1) | self._noted(1)
+        self.s = Packed(**made)
 
     @property
     def room(self) -> int:
@@ -67,141 +70,81 @@ class Buffers:
             array[tuple(slice(0, n) for n in old.shape)] = old
         self.s.put(**more)
 
-    def _bodies(self) -> dict[str, np.ndarray]:
-        model, nb, dof = self.model, self.model.nb, self.model.dof
-        inertia, inverse = _copy(model.inertia), _copy(model.inverse_inertia)
-        planar = model.dim == 2
-        out: dict[str, np.ndarray] = {
-            name: np.zeros((nb, dof)) for name in ("velocity", "v0", "v_free", "v", "force", "load")
-        }
-        rules = model.rules
-        angles = (nb,) if planar else (nb, 4)
-        return out | {
-            "mass": _copy(model.mass), "inverse_mass": _copy(model.inverse_mass),
-            "own_inertia": inertia, "own_inverse": inverse, "inertia": inertia.copy(),
-            "inverse": inverse.copy(), "end_inertia": inertia.copy(),
-            "gravity": _copy(model.gravity), "size": _copy(self.size),
+    def _sizes(self, **more: int | tuple[int, ...]) -> layout.Sizes:
+        model, planar = self.model, self.model.dim == 2
+        line, body = (CONTACT_2, BODY_2) if planar else (CONTACT_3, BODY_3)
+        return {
+            "nb": model.nb, "dim": model.dim, "dof": model.dof, "d": model.dim, "nj": self.nj,
+            "angle": () if planar else 4, "report": len(layout.REPORT),
+            "packed_contact": line.WIDTH, "packed_body": body.WIDTH,
+            "driven": len(model.motions), "numbers": 4 * model.dim + 1,
+            "bytes": bodies_kind(model.nb).itemsize,
+        } | more  # fmt: skip
+
+    def _model(self) -> dict[str, Any]:
+        model, rules, geoms = self.model, self.model.rules, self.model.geoms
+        given = {
+            "mass": model.mass, "inverse_mass": model.inverse_mass, "own_inertia": model.inertia,
+            "own_inverse": model.inverse_inertia, "inertia": model.inertia,
+            "inverse": model.inverse_inertia, "end_inertia": model.inertia,
+            "gravity": model.gravity, "size": self.size,
             "slack": SLACK * np.where(np.isfinite(self.size), self.size, 0.0),
-            "position": np.zeros((nb, model.dim)), "was": np.zeros((nb, model.dim)),
-            "was_turned": np.zeros(angles), "was_moving": np.zeros((nb, dof)),
-            "orientation": np.zeros(angles),
-            "reach": np.zeros(nb), "moves": np.zeros(nb, B), "root": np.zeros(nb, N),
-            "fast": np.zeros(nb), "seen": np.zeros(nb, N), "mine": np.zeros(nb, N),
-            "motion": np.zeros((nb, light_planar.MOTION if planar else light_spatial.MOTION)),
-            "friction": _copy(model.friction), "restitution": _copy(model.restitution),
-            "axis": _copy(model.axis), "ratios": _copy(model.ratios),
-            "rule_key": _copy(rules.key), "rule_friction": _copy(rules.friction),
-            "rule_restitution": _copy(rules.restitution), "wrench": np.zeros((self.nj, dof)),
+            "friction": model.friction, "restitution": model.restitution, "axis": model.axis,
+            "ratios": model.ratios, "rule_key": rules.key, "rule_friction": rules.friction,
+            "rule_restitution": rules.restitution, "geom_body": geoms.body,
+            "geom_offset": geoms.offset, "geom_turn": geoms.turn, "geom_uid": geoms.uid,
+            "geom_size": geoms.radius,
         }  # fmt: skip
+        return {name: _copy(given[name]) for name in layout.MODEL}
 
-    def _geoms(self) -> dict[str, np.ndarray]:
-        geoms = self.model.geoms
-        return {
-            "geom_body": _copy(geoms.body), "geom_offset": _copy(geoms.offset),
-            "geom_turn": _copy(geoms.turn), "geom_uid": _copy(geoms.uid),
-            "geom_size": _copy(geoms.radius),
-        }  # fmt: skip
-
-    def _settings(self) -> dict[str, np.ndarray]:
+    def _settings(self) -> dict[str, Any]:
         options, model, cone = self.options, self.model, self.options.shape
-        real, count = np.zeros(the.REALS), np.zeros(the.COUNTS, N)
-        real[the.TOL], real[the.LOOSE] = options.tol, max(options.tol, options.sweep_tol)
-        real[the.SLOP] = options.slop
-        real[the.RADIUS] = 1.0
-        count[the.REACH] = the.BY_TRAVEL
-        if options.active_gap == "predicted":
-            count[the.REACH] = the.PREDICTED
-        elif options.active_gap is not None:
-            count[the.REACH], real[the.ACTIVE] = the.GIVEN, options.active_gap
-        count[the.LAW] = LAWS[options.formulation]
-        count[the.FLOW] = options.rotation == "flow"
-        count[the.EXPLICIT] = options.rotation == "explicit"
-        count[the.STABILIZE], count[the.WARM] = options.stabilize, options.warm_start
-        count[the.BOUNCE] = options.restitution != "none"
-        count[the.PENALTY], count[the.REFUSED] = 1, NEVER
-        count[the.HUGE], count[the.HUGE + 1] = threads.LARGE, threads.WORTH
-        if threads.count_threads() == 1:  # what is shared out by islands has the same bits on one
-            count[the.HUGE + 1] = NEVER
-        real[the.OLD_H] = 1.0
-        elliptic = isinstance(cone, EllipticCone)
-        axis, ratios = np.zeros(3), np.ones(2)
-        if isinstance(cone, EllipticCone):
-            axis[:2] = np.cos(cone.angle), np.sin(cone.angle)
-            ratios[:] = cone.ratios
-        return {
-            "real": real, "count": count, "origin": np.zeros(2), "begun": np.zeros(the.REPORT),
-            "noted_ends": np.zeros(3, N), "total": np.zeros(the.TOTALS),
-            "report": np.zeros(the.REPORT), "sums": np.zeros(4), "turn": np.zeros((3, 3)),
-            "cone_axis": axis,
-            "cone_ratios": ratios, "chosen_count": np.zeros(1, N), "leave": np.zeros(1, B),
-            "anisotropic": np.array([elliptic or bool(model.axis.any())]),
+        made = layout.make(layout.STEP) | layout.make(layout.SETTINGS) | {
+            "tol": float(options.tol), "sweep_tol": float(max(options.tol, options.sweep_tol)),
+            "slop": float(options.slop), "finger_radius": 1.0, "old_h": 1.0,
+            "law": LAWS[options.formulation], "torque_free": int(options.rotation == "flow"),
+            "gyroscopic": int(options.rotation == "explicit"),
+            "stabilize": int(options.stabilize), "warm_start": int(options.warm_start),
+            "bounces": int(options.restitution != "none"), "newton_interval": 1,
+            "newton_refused": NEVER, "parallel_island": threads.LARGE,
+            "parallel_total": threads.WORTH, "search": codes.BY_TRAVEL,
         }  # fmt: skip
-
-    def _kinds_of_rows(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Shape of a row's part of each array that has one part for every row."""
-        d = dim = self.model.dim
-        stored = (d, 2, self.model.dof)
-        kinds: dict[str, tuple[tuple[int, ...], Any]] = dict.fromkeys(
-            ("geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label",
-             "place", "source", "old_a", "old_b", "old_feature", "chosen", "most", "least", "ended",
-             "sweeps", "plan", "awake"), ((), N),
-        )  # fmt: skip
-        kinds |= dict.fromkeys(
-            ("gap", "mu", "spin", "old_spin", "limit", "enough", "resort"), ((), F)
-        )
-        kinds |= dict.fromkeys(("keep", "forced", "loose", "slid", "old_slid"), ((), B))
-        kinds |= dict.fromkeys(("bias", "zero", "r", "u", "q", "w"), ((d,), F))
-        kinds |= dict.fromkeys(("point", "normal", "impulse", "old_impulse"), ((dim,), F))
-        kinds |= {"pair": ((2,), N), "body": ((2,), N), "both": ((2,), F), "eps": ((2,), F)}
-        kinds |= {"residual": ((2,), F), "row_axis": ((3,), F), "row_ratios": ((2,), F)}
-        kinds |= {"frame": ((d, dim), F), "D": ((d, d), F)}
-        kinds |= {
-            "contact": ((light_planar.CONTACT if dim == 2 else light_spatial.CONTACT,), F),
-            "J": (stored, F),
-            "P": (stored, F),
-        }
-        return kinds
+        if threads.count_threads() == 1:  # what is shared out by islands has the same bits on one
+            made["parallel_total"] = NEVER
+        if options.active_gap == "predicted":
+            made["search"] = codes.PREDICTED
+        elif options.active_gap is not None:
+            made["search"], made["active_gap"] = codes.GIVEN, float(options.active_gap)
+        made["cone_ratios"][:] = 1.0
+        made["anisotropic"][0] = bool(model.axis.any())
+        if isinstance(cone, EllipticCone):
+            made["cone_axis"][:2] = np.cos(cone.angle), np.sin(cone.angle)
+            made["cone_ratios"][:], made["anisotropic"][0] = cone.ratios, True
+        report, begun = (Packed(**layout.make(layout.REPORT)) for _ in range(2))
+        total = Packed(**layout.cleared_totals(options.max_depth))
+        return made | {
+            "policy": Packed(**asdict(options.policy)), "report": report,
+            "report_row": as_row(report), "begun": begun,
+            "begun_row": as_row(begun), "total": total, "total_row": as_row(total),
+        }  # fmt: skip
 
     def _made(self, room: int, stored: int) -> dict[str, np.ndarray]:
-        out = {}
-        for name, (shape, kind) in self._row_kinds.items():
-            out[name] = np.zeros((stored if name in ("J", "P") else room, *shape), kind)
+        sizes = self._sizes(n=room, hash=1 << (2 * room).bit_length()) | {"n+1": room + 1}
+        out = layout.make(layout.ROWS, sizes) | layout.make(layout.STORED, sizes | {"n": stored})
         out["row_ratios"][:] = 1.0
-        out["start"] = np.zeros(room + 1, N)
-        out["head"] = np.zeros(1 << (2 * room).bit_length(), N)
-        out["tail"] = np.zeros((3, room), N)
         return out
 
     def _driven(self, steps: int) -> dict[str, np.ndarray]:
-        model = self.model
-        which = np.array([i for i, _ in model.motions], N)
-        shape = (max(steps, 1), which.size)
-        angles = shape if model.dim == 2 else (*shape, 4)
-        return {
-            "driven": which, "driven_velocity": np.zeros((*shape, model.dof)),
-            "driven_position": np.zeros((*shape, model.dim)),
-            "driven_orientation": np.zeros(angles),
-        }  # fmt: skip
+        made = layout.make(layout.DRIVEN, self._sizes(prepared=max(steps, 1)))
+        made["driven"][:] = [i for i, _ in self.model.motions]
+        return made
 
     def _frames(self, n: int, islands: int) -> dict[str, np.ndarray]:
-        model, m = self.model, max(n, 1)
-        nb = model.nb
-        angles = (m, nb) if model.dim == 2 else (m, nb, 4)
-        return {
-            "frame_time": np.zeros(m), "frame_position": np.zeros((m, nb, model.dim)),
-            "frame_orientation": np.zeros(angles), "frame_velocity": np.zeros((m, nb, model.dof)),
-            "frame_report": np.zeros((m, the.REPORT)), "frame_log": np.zeros(m, N),
-            "log": np.zeros((max(islands, 1), 2)), "frame_noted": np.zeros((m, 3), N),
-            "frame_wrench": np.zeros((m, self.nj, model.dof)),
-        }  # fmt: skip
+        return layout.make(layout.FRAMES, self._sizes(m=max(n, 1), logged=max(islands, 1)))
 
     def noted(self, room: int) -> dict[str, np.ndarray]:
         """Room for what ``note_contacts`` notes."""
-        return {
-            "numbers": np.zeros((room, 4 * self.model.dim + 1)),
-            "bodies": np.zeros((room, bodies_kind(self.model.nb).itemsize), np.uint8),
-            "laws": np.zeros((room, 2)), "features": np.zeros(room, N),
-        }  # fmt: skip
+        return layout.make(layout.NOTED, self._sizes(contacts=room))
 
     def _noted(self, room: int) -> dict[str, np.ndarray]:
         """The same for the contacts of frames."""
@@ -214,34 +157,29 @@ class Buffers:
         s.orientation[:] = state.orientation
         s.velocity[:] = state.velocity
         s.origin[0], s.origin[1] = start, steps
-        s.real[the.TIME], s.count[the.CURSOR] = state.time, 0
+        s.time, s.cursor = state.time, 0
 
     def clear_totals(self) -> None:
         """Count steps from here on."""
-        total = self.s.total
-        total[:] = 0.0
-        total[the.T_FIRST], total[the.T_MAX_DEPTH] = np.inf, self.options.max_depth
-        total[[the.T_BODY, the.T_DEEP_A, the.T_DEEP_B]] = -1.0
+        self.s.total.put(**layout.cleared_totals(self.options.max_depth))
 
     def state(self) -> State:
         s = self.s
-        return State(
-            float(s.real[the.TIME]), s.position.copy(), s.orientation.copy(), s.velocity.copy()
-        )
+        return State(float(s.time), s.position.copy(), s.orientation.copy(), s.velocity.copy())
 
     def state_before(self) -> State:
         """The state that the last step began with."""
         s = self.s
-        time = float(s.real[the.TIME])
+        time = float(s.time)
         return State(time, s.was.copy(), s.was_turned.copy(), s.was_moving.copy())
 
     def set_step(self, h: float, steps: int) -> None:
         """Steps of length h, `steps` of them to come: prescribed motions are worked out ahead."""
-        s, real = self.s, self.s.real
-        real[the.H], real[the.REST] = h, h * self.gravity
+        s = self.s
+        s.h, s.rest_speed = h, h * self.gravity
         # what counts as a collision in steps of this length, see ``impact``
-        real[the.STILL], real[the.TOUCH] = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
-        s.count[the.CURSOR] = 0
+        s.impact_speed, s.impact_gap = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
+        s.cursor = 0
         if not self.model.motions:
             return
         driven = self._driven(steps)
@@ -250,7 +188,7 @@ class Buffers:
             driven = {name: getattr(s, name) for name in driven}
         for k, (_, motion) in enumerate(self.model.motions):
             for i in range(steps):
-                t = s.origin[0] + (s.origin[1] + i) * h if steps > 1 else real[the.TIME]
+                t = s.origin[0] + (s.origin[1] + i) * h if steps > 1 else s.time
                 driven["driven_velocity"][i, k] = motion.velocity(t, h)
                 position, orientation = motion.pose(t + h)
                 driven["driven_position"][i, k] = position
@@ -262,7 +200,7 @@ class Buffers:
         """Room for so many, and at once for the `most` that may come if they are small: later a
         recording's other thread would make this one wait for each array."""
         s = self.s
-        s.count[the.RECORDED] = s.count[the.LOGGED] = s.noted_ends[:] = 0
+        s.frames = s.logged = s.noted_ends[:] = 0
         if frames > s.frame_time.size:
             state = s.position.nbytes + s.orientation.nbytes + s.velocity.nbytes
             frames = max(frames, min(most, FRAMES // max(state, 1)))
@@ -276,44 +214,30 @@ class Buffers:
     def make_room_for_contacts(self, more_comes: bool) -> None:
         """Room for the contacts of this step and of more; what is there was taken. more_comes:
         larger arrays will take its place."""
-        n = int(self.s.count[the.ROWS] * self.s.count[the.WATCHED])
+        n = int(self.s.rows * self.s.records_contacts)
         if n > self.s.noted_numbers.shape[0]:
             many = noted_rows(self.s.noted_numbers)
             self.s.put(**self._noted(max(2 * n, min(SOON * n, many) if more_comes else many)))
 
-    def memory(self) -> dict[str, np.ndarray]:
+    def memory(self) -> Snapshot:
         """What a step leaves for the next one."""
-        return {name: getattr(self.s, name).copy() for name in MEMORY}
+        n = self.s.old_rows
+        warm: Snapshot = {name: getattr(self.s, name)[:n].copy() for name in WARM}
+        return warm | {name: getattr(self.s, name) for name in KEPT}
 
-    def recall(self, memory: dict[str, np.ndarray]) -> None:
-        self.s.put(**{name: array.copy() for name, array in memory.items()})
-
-    def snapshot(self) -> Snapshot:
-        """The same as short as it goes, for a file."""
-        held = self.s.__dict__
-        n = int(held["count"][the.OLD])
-        out: Snapshot = {name: held[name][:n].copy() for name in WARM}
-        out["real"], out["count"] = held["real"].copy(), held["count"].copy()
-        return out
-
-    def restore(self, known: Snapshot) -> None:
-        n, held = int(known["count"][the.OLD]), self.s.__dict__
-        if n > self.room:
-            self.grow(n)
-        held["real"][:], held["count"][:] = known["real"], known["count"]
-        for name in WARM if n else ():
-            held[name][:n] = known[name]
-
-    def remember(self, other: Buffers) -> None:
-        """Take over the warm start of other buffers; contacts are told by uids."""
-        n = int(other.s.count[the.OLD])
+    def recall(self, known: Snapshot) -> None:
+        """Take over what ``memory`` gave, here or elsewhere."""
+        known = _named(known)
+        n = int(known["old_rows"])
         if n > self.room:
             self.grow(n)
         for name in WARM:
-            getattr(self.s, name)[:n] = getattr(other.s, name)[:n]
-        self.s.real[the.OLD_H] = other.s.real[the.OLD_H]
-        for k in (the.OLD, the.WAIT, the.PENALTY, the.TRIED, the.REFUSED):
-            self.s.count[k] = other.s.count[k]
+            getattr(self.s, name)[:n] = known[name]
+        self.s.put(**{name: known[name] for name in KEPT})
+
+    def remember(self, other: Buffers) -> None:
+        """Take over the warm start of other buffers; contacts are told by uids."""
+        self.recall(other.memory())
 
     def store(self, lo: int, hi: int) -> None:
         """J and P of the contacts lo:hi, which stages do without."""
@@ -325,17 +249,26 @@ class Buffers:
     def rows(self) -> Rows:
         """The step's rows as they lie in the buffers; J and P as far as they were stored."""
         s = self.s
-        n, ni = int(s.count[the.ROWS]), int(s.count[the.ISLANDS])
+        n, ni = int(s.rows), int(s.islands)
         contacts = Contacts(
             s.geom_a[:n], s.geom_b[:n], s.point[:n], s.normal[:n], s.gap[:n], s.feature[:n]
         )
-        unit = np.sqrt(s.contact[:n, 13 if self.model.dim == 2 else 27])
+        unit2 = (CONTACT_2 if self.model.dim == 2 else CONTACT_3).UNIT2
+        unit = np.sqrt(s.contact[:n, unit2])
         return Rows(
             s.start[: ni + 1], s.body[:n], contacts, s.moves, s.frame[:n], s.J[:n], s.P[:n],
             s.D[:n], s.both[:n], s.eps[:n], unit, s.zero[:n], np.full(n, -1), None,
         )  # fmt: skip
 
 
-def _copy(array: Floats | Ints) -> np.ndarray:
+def _copy(array: np.ndarray) -> np.ndarray:
     """One that kernels may hold on to: contiguous, and nobody else's."""
     return np.array(array, order="C")
+
+
+def _named(known: Snapshot) -> Snapshot:
+    """A memory, also as 0.1 wrote it: numbers by their places in two arrays."""
+    if "count" not in known:
+        return known
+    count = {name: known["count"][place] for name, place in OLD_PLACES.items()}
+    return known | count | {"old_h": known["real"][9]}

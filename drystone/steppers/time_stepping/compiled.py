@@ -24,8 +24,18 @@ from drystone.kernels._calls import address
 from drystone.kernels.contact_rows import read_contacts
 from drystone.kernels.detect import detect
 from drystone.kernels.packed import Packed
-from drystone.kernels.step import begin, choose, find, finish, impacts, plan, prepare, rows, sweeps
-from drystone.kernels.step import names as the
+from drystone.kernels.step import (
+    begin,
+    choose,
+    codes,
+    find,
+    finish,
+    impacts,
+    plan,
+    prepare,
+    rows,
+    sweeps,
+)
 from drystone.kernels.step.loop import loop, record
 from drystone.model import Model, State
 from drystone.problems.cones import SoftFingerCone
@@ -131,7 +141,7 @@ class Compiled(Aid, Stepper):
 
     def _address(self, stage: int) -> int:
         scan = self.detector.scan
-        if stage == the.DETECT:
+        if stage == codes.DETECT:
             return address(detect, scan, scan.x, scan.R, scan.margin)
         return address(self.stages[stage][1], *self._given(stage))
 
@@ -164,17 +174,17 @@ class Compiled(Aid, Stepper):
         out.joints = () if self.model.joints is None else self.model.joints.names
         buffers.set_state(state, start, done)
         buffers.clear_totals()
-        s.count[the.EVERY], s.count[the.TAKEN] = every, out.since
+        s.frame_interval, s.since_frame = every, out.since
         try:
             while steps > 0:
                 chunk = 1 if self.model.forces else min(steps, CHUNK)
                 wanted = (1 + chunk // every, 1 + CHUNK // every) if every else (0, 0)
                 buffers.make_room_for_frames(*wanted)
                 for part, watched in out.parts(chunk):
-                    s.count[the.WATCHED] = watched
+                    s.records_contacts = watched
                     self._steps(h, part)
                     s.origin[1] += part
-                    s.count[the.CURSOR] = 0
+                    s.cursor = 0
                 out.take(s)
                 steps -= chunk
             out.state, out.report = buffers.state(), self._report(h, {})
@@ -183,9 +193,9 @@ class Compiled(Aid, Stepper):
             out.state = buffers.state_before()
             raise
         finally:
-            out.count = int(s.origin[1] + s.count[the.CURSOR])
-            out.since, out.total = int(s.count[the.TAKEN]), s.total.copy()
-            s.count[the.EVERY], self._frames = 0, None
+            out.count = int(s.origin[1] + s.cursor)
+            out.since, out.total = int(s.since_frame), s.total_row.copy()
+            s.frame_interval, self._frames = 0, None
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
         """Run steps; returns the seconds of each stage if they are asked for."""
@@ -208,13 +218,13 @@ class Compiled(Aid, Stepper):
         """Of the last step."""
         s, jam = self.buffers.s, self._jam
         report = read_report(s, h, METHODS, seconds)
-        if jam is None or jam[0] != s.origin[1] + s.count[the.CURSOR] - 1:
+        if jam is None or jam[0] != s.origin[1] + s.cursor - 1:
             return report
         return replace(report, jammed=jam[1], log=jam[2])
 
     def _note_jam(self, names: tuple[str, ...], log: tuple[str, ...]) -> None:
         s = self.buffers.s
-        number = int(s.origin[1] + s.count[the.CURSOR])
+        number = int(s.origin[1] + s.cursor)
         if self._frames is not None and (self._jam is None or self._jam[0] != number):
             self._frames.jammed += 1
             self._frames.stalled = self._frames.stalled or names
@@ -224,7 +234,7 @@ class Compiled(Aid, Stepper):
         job, stage = self._job or self.job, 0
         while True:
             code = loop(job, stage, steps)
-            if code == the.GO_ON:
+            if code == codes.GO_ON:
                 self._went(code, steps)
                 return
             done, at = job.where.tolist()
@@ -258,14 +268,14 @@ class Compiled(Aid, Stepper):
     def _one(self, stage: int) -> int:
         """Run one stage from Python; returns the next."""
         scan = self.detector.scan
-        if stage == the.DETECT:
+        if stage == codes.DETECT:
             code = detect(scan, scan.x, scan.R, scan.margin)
-            code = code and the.DETECTION + code
+            code = code and codes.DETECTION + code
         else:
             code = self._run_stage(stage)
-        if code == the.AGAIN:
-            return int(self.buffers.s.count[the.BACK])
-        return stage + 1 if code == the.GO_ON else self._help(int(code), stage)
+        if code == codes.AGAIN:
+            return int(self.buffers.s.next_stage)
+        return stage + 1 if code == codes.GO_ON else self._help(int(code), stage)
 
     def _run_stage(self, stage: int) -> int:
         return int(self.stages[stage][1](*self._given(stage)))
@@ -273,28 +283,28 @@ class Compiled(Aid, Stepper):
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""
         buffers, s = self.buffers, self.buffers.s
-        if code >= the.DETECTION:
-            self.detector.help(code - the.DETECTION)
+        if code >= codes.DETECTION:
+            self.detector.help(code - codes.DETECTION)
             return stage
-        if code == the.NO_ROOM:
-            buffers.grow(int(s.count[the.NEEDED]))
+        if code == codes.NO_ROOM:
+            buffers.grow(int(s.needed))
             return stage
-        if code == the.FULL:
+        if code == codes.FULL:
             frames = self._frames
             if frames is not None:
                 frames.take(s)
-            buffers.make_room_in_log(int(s.count[the.ISLANDS]))
+            buffers.make_room_in_log(int(s.islands))
             buffers.make_room_for_contacts(frames is not None and frames.spare is not None)
             return stage
-        if code == the.NOT_FINITE:
-            after = State(s.real[the.TIME] + s.real[the.H], s.position, s.orientation, s.velocity)
-            bodies.check_finite(self.model, after, s.force, float(s.real[the.H]))
+        if code == codes.NOT_FINITE:
+            after = State(s.time + s.h, s.position, s.orientation, s.velocity)
+            bodies.check_finite(self.model, after, s.force, float(s.h))
             raise SimulationError(f"a body ran away at t = {after.time:.6g} s")
-        if code == the.THREADS:
+        if code == codes.THREADS:
             self._sweep()
-        elif code == the.COLLIDE:
+        elif code == codes.COLLIDE:
             self._collide()
-        elif code == the.NEWTON:
+        elif code == codes.NEWTON:
             self._newton()
         else:
             self._stuck()
@@ -307,25 +317,24 @@ class Compiled(Aid, Stepper):
         for item in self.model.forces:
             item.add(self.model, state, s.force)
         bodies.check_loads(self.model, state, s.force)
-        s.real[the.STORED] = stored(self.model, state)
+        s.spring_energy = stored(self.model, state)
 
     def _stored(self, s: Any) -> None:
         """Book the energy that springs took or gave, also in the frame of this step."""
-        before, after = float(s.real[the.STORED]), stored(self.model, self.buffers.state())
+        before, after = s.spring_energy, stored(self.model, self.buffers.state())
         if before == after == 0.0:
             return
-        reports = [s.report]
-        if s.count[the.RECORDED] and s.count[the.TAKEN] == 0:
-            reports.append(s.frame_report[s.count[the.RECORDED] - 1])
-        for report in reports:
-            report[the.POTENTIAL] = report[the.HEIGHT] + after
-            report[the.CHANGE] += after - before
-            report[the.LOADS] += after - before
+        report = s.report
+        report.potential = report.gravity_energy + after
+        report.change += after - before
+        report.loads += after - before
+        if s.frames and s.since_frame == 0:
+            s.frame_report[s.frames - 1] = s.report_row
 
     def _look(self) -> tuple[Rows, Solved] | None:
         """Rows and impulses of the last step, if there was one."""
         if self._looked is None and self._stepped:
-            self.buffers.store(0, int(self.buffers.s.count[the.ROWS]))
+            self.buffers.store(0, int(self.buffers.s.rows))
             self._looked = self.buffers.rows(), self._view()
         return self._looked
 
@@ -352,7 +361,7 @@ class Compiled(Aid, Stepper):
         """Velocities and forces of the last step."""
         s = self.buffers.s
         return SimpleNamespace(
-            model=self.model, h=float(s.real[the.H]), kick=float(s.real[the.H]), v0=s.v0,
+            model=self.model, h=float(s.h), kick=float(s.h), v0=s.v0,
             v_free=s.v_free, force=s.force,
             inertia=s.inertia, inverse_inertia=s.inverse,
         )  # fmt: skip
@@ -364,12 +373,12 @@ class Compiled(Aid, Stepper):
     def contact_table(self) -> np.ndarray:
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
         s = self.buffers.s
-        n = int(s.count[the.ROWS]) if self._stepped else 0
+        n = s.rows if self._stepped else 0
         if not n:
             return self.contact_rows.none()
         words, room = self.contact_rows.words, self._contact_room(n)
         out = np.zeros(n * words)
-        found = read_contacts(s, room, float(s.real[the.H]), words, out)
+        found = read_contacts(s, room, s.h, words, out)
         return out.view(self.contact_rows.kind)[:found]
 
     @property
@@ -400,14 +409,14 @@ class Compiled(Aid, Stepper):
     def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
         return {
-            "buffers": self.buffers.snapshot(), "detector": self.detector.state(),
+            "buffers": self.buffers.memory(), "detector": self.detector.state(),
             "solver": self.solver.snapshot(), "bouncer": self.bouncer.snapshot(),
         }  # fmt: skip
 
     def restore(self, known: Parts, model: Model) -> None:
         """Take over what ``snapshot`` gave, whatever steps were made since."""
         self._looked, self._stepped = None, False
-        self.buffers.restore(known["buffers"])
+        self.buffers.recall(known["buffers"])
         self.detector.restore(known["detector"])
         self.solver.restore(known["solver"])
         self.bouncer.restore(known["bouncer"])

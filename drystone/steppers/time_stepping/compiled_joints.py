@@ -19,19 +19,17 @@ from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import stored
 from drystone.kernels.active import body_reach
-from drystone.kernels.step import begin, find
+from drystone.kernels.step import begin, codes, find
 from drystone.kernels.step import joint_aim as aim
 from drystone.kernels.step import joint_close as closing
 from drystone.kernels.step import joint_finish as finish
 from drystone.kernels.step import joint_laws as laws
-from drystone.kernels.step import joint_names as its
 from drystone.kernels.step import joint_newton as newton
 from drystone.kernels.step import joint_places as places
 from drystone.kernels.step import joint_rows as rows
 from drystone.kernels.step import joint_soft as soft
 from drystone.kernels.step import joint_solve as solving
 from drystone.kernels.step import joint_spare as spare
-from drystone.kernels.step import names as the
 from drystone.kernels.step.due import due
 from drystone.kernels.step.loop import record
 from drystone.model import Model, State
@@ -107,7 +105,7 @@ class CompiledJoints(Compiled):
         """Go on with an edited model; joints and contacts that stay keep their impulses."""
         super().adopt(model)
         self.stages = joint_stages(model.dim)
-        self._own = self.buffers.j, np.array([its.FIRST, len(self.stages) - 1])
+        self._own = self.buffers.j, np.array([codes.JOINT_FIRST, len(self.stages) - 1])
         self._python: Stepper | None = None
         self._fell: StepReport | None = None
         self._read = False
@@ -135,14 +133,14 @@ class CompiledJoints(Compiled):
         if self.jointed.turns is not None:
             buffers.j.turns[:] = self.jointed.turns
         self.jointed.turns = buffers.j.turns
-        buffers.j.real[its.AHEAD] = self.jointed.ahead
+        buffers.j.lead = self.jointed.ahead
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h."""
         self.buffers.set_state(state, state.time, 0)
         seconds = self._steps(h, 1)
         s = self.buffers.s
-        s.real[the.TIME] = state.time + h
+        s.time = state.time + h
         after = self.buffers.state()
         report = self._fell or self._report(h, seconds)
         if report.broken:
@@ -154,7 +152,7 @@ class CompiledJoints(Compiled):
     @property
     def in_one(self) -> bool:
         """Whether many steps may be run at once: nothing is to be done after each."""
-        return not (self.profile or self.buffers.j.count[its.BREAKS])
+        return not (self.profile or self.buffers.j.breaks)
 
     @property
     def left(self) -> bool:
@@ -168,23 +166,23 @@ class CompiledJoints(Compiled):
         return super()._steps(h, steps)
 
     def _went(self, code: int, done: int) -> None:
-        if done > (code == the.GO_ON):  # the step that was done in Python is not the last
+        if done > (code == codes.GO_ON):  # the step that was done in Python is not the last
             self._fell = None
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""
         buffers = self.buffers
-        if code == the.PATTERN:
+        if code == codes.PATTERN:
             buffers.find_pattern()
             return stage
-        if code == closing.LOOK and not self._outran_others():
-            buffers.j.count[its.LOOKED] = 1
+        if code == codes.LOOK and not self._outran_others():
+            buffers.j.looked = 1
             return stage
-        if code == the.SOLVE and self._solve_laws():
-            return its.LOAD
-        if code == the.LEAST and self._bears():
+        if code == codes.SOLVE and self._solve_laws():
+            return codes.JOINT_LOAD
+        if code == codes.LEAST and self._bears():
             return stage + 1
-        if code in (the.SOLVE, the.LEAST, closing.LOOK, the.PYTHON):
+        if code in (codes.SOLVE, codes.LEAST, codes.LOOK, codes.PYTHON):
             self._in_python()
             return self._keep_frame()
         return super()._help(code, stage)
@@ -192,7 +190,7 @@ class CompiledJoints(Compiled):
     def _outran_others(self) -> bool:
         """Whether bodies that went further than contacts were looked for meet any."""
         s, v = self.buffers.s, self.buffers.j.at_v
-        h, travel = float(s.real[the.H]), np.empty(self.model.nb)
+        h, travel = s.h, np.empty(self.model.nb)
         body_reach(v, self.sizes, h, travel)
         travel = np.maximum(travel, s.reach)
         return self._misses(self.buffers.state(), v, h, travel, self.buffers.rows())
@@ -200,19 +198,19 @@ class CompiledJoints(Compiled):
     def _solve_laws(self) -> bool:
         """The friction problem of one round; False if it is not solved."""
         buffers, s = self.buffers, self.buffers.s
-        n, ni = int(s.count[the.ROWS]), int(s.count[the.ISLANDS])
+        n, ni = int(s.rows), int(s.islands)
         self.solver.jams = False
         solved = solve_friction(
             buffers.rows(), s.bias[:n], s.v_free, s.r[:n].copy(), s.source[:n], buffers.warm(),
-            self.solver, float(s.real[the.REST]),
+            self.solver, float(s.rest_speed),
         )  # fmt: skip
         s.r[:n], s.u[:n], s.q[:n], s.mu[:n], s.v[:] = (
             solved.r, solved.u, solved.q, solved.mu, solved.v,
         )  # fmt: skip
         s.residual[:ni] = solved.residual
-        s.count[the.ITERATIONS] += solved.iterations
+        s.iterations += solved.iterations
         for name in solved.methods:
-            s.count[the.METHODS] |= 1 << METHODS.index(name)
+            s.methods |= 1 << METHODS.index(name)
         return solved.status is Status.SOLVED
 
     def _bears(self) -> bool:
@@ -221,11 +219,11 @@ class CompiledJoints(Compiled):
         made, view = buffers.rows(), self._view()
         self.least(self.model, made, view.r)
         joints = self.jointed.joints
-        if joints is None or not buffers.j.count[its.BREAKS]:
+        if joints is None or not buffers.j.breaks:
             return True
         borne = replace(view, r=view.r.copy())
         spare.spread(buffers.j, borne.r)
-        h, state = float(s.real[the.H]), buffers.state()
+        h, state = float(s.h), buffers.state()
         work: Any = SimpleNamespace(model=self.model, state=state, h=h, kick=h)
         q = free_coordinates(joints, state, buffers.j.value)
         return not broken(joints, *joint_wrenches(work, joints, made, borne, q)).any()
@@ -233,7 +231,7 @@ class CompiledJoints(Compiled):
     def _in_python(self) -> None:
         """The whole step, begun anew."""
         buffers, s, python = self.buffers, self.buffers.s, self.python
-        h, before = float(s.real[the.H]), buffers.state()
+        h, before = float(s.h), buffers.state()
         python.warm = buffers.warm()
         after, report = python.step(before, h)
         s.position[:], s.orientation[:], s.velocity[:] = (
@@ -245,10 +243,10 @@ class CompiledJoints(Compiled):
         self._show(python)
         write_report(report, METHODS, s.report)
         kept = stored(self.model, after)
-        s.report[the.HEIGHT] = s.report[the.POTENTIAL] - kept
-        change = kept - float(s.real[the.STORED]) if self.model.forces else 0.0
-        s.report[the.CHANGE] -= change
-        s.report[the.LOADS] -= change
+        s.report.gravity_energy = s.report.potential - kept
+        change = kept - float(s.spring_energy) if self.model.forces else 0.0
+        s.report.change -= change
+        s.report.loads -= change
         self._fell = report
         if report.jammed:
             self._note_jam(report.jammed, report.log)
@@ -262,7 +260,7 @@ class CompiledJoints(Compiled):
         frames.take(s)
         while stage == last:
             stage = self._one(stage)
-        report = replace(report, time=float(s.real[the.TIME]))  # no sum of rounded steps
+        report = replace(report, time=float(s.time))  # no sum of rounded steps
         tables = self.contact_table(), self.joint_table()
         frames.take(s, Left(report, self.work.kick, *tables))
         return stage
@@ -275,7 +273,7 @@ class CompiledJoints(Compiled):
         n, ni = made.nc, made.islands
         if n > self.buffers.room:
             self.buffers.grow(n)
-        s.count[the.ROWS], s.count[the.ISLANDS] = n, ni
+        s.rows, s.islands = n, ni
         s.start[: ni + 1], s.residual[:ni] = made.start, solved.residual
         c = made.contacts
         for name in ("geom_a", "geom_b", "point", "normal", "gap", "feature"):
@@ -296,7 +294,7 @@ class CompiledJoints(Compiled):
         if self._fell is not None:
             return self.python.work
         s = self.buffers.s
-        h, state = float(s.real[the.H]), self.buffers.state_before()
+        h, state = float(s.h), self.buffers.state_before()
         state.time -= h
         return SimpleNamespace(
             model=self.model, state=state, h=h, kick=h, v0=s.v0, v_free=s.v_free, force=s.force,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,22 +13,20 @@ from drystone.constraints.joints.mobility import Excess
 from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.geometry.matching import Tags
+from drystone.kernels import layout
 from drystone.kernels.block_lu import supernodes
 from drystone.kernels.block_system import locate
 from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.ordering import minimum_degree
 from drystone.kernels.packed import Packed
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
 from drystone.model import Joints, Model, State
 from drystone.steppers.time_stepping.buffers import FIRST, Buffers
 from drystone.steppers.time_stepping.closing import is_forest
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.solve import ROOM
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.types import Ints
 
-N, F, B = np.int64, np.float64, np.bool_
+N, B = np.int64, np.bool_
 GIVEN = (
     "body", "anchor_a", "anchor_b", "frame_a", "frame_b", "first_row", "row_code", "row_target",
     "row_body", "first_coordinate", "coordinate_code", "coordinate_target", "coordinate_body",
@@ -47,7 +46,7 @@ class JointBuffers(Buffers):
         super().__init__(options, model)
         self.joints = joints
         self.blocks = _blocks(model, joints)
-        arrays = self._model() | self._numbers() | self._work() | self._per_row(self.room)
+        arrays = self._of_joints() | self._numbers() | self._work() | self._per_row(self.room)
         self.parts: list[Excess] | None = None
         self.j = Packed(**arrays | _no_pattern(model.dim) | _spare([]))
         shape = (self.room, *self.s.J.shape[1:])
@@ -59,7 +58,7 @@ class JointBuffers(Buffers):
         super().grow(needed)
         self.j.put(**self._per_row(self.room))
 
-    def _model(self) -> dict[str, np.ndarray]:
+    def _of_joints(self) -> dict[str, np.ndarray]:
         joints, blocks = self.joints, self.blocks
         out = {name: np.array(getattr(joints, name), order="C") for name in GIVEN}
         row, act = blocks.row.max(axis=1, initial=-1), blocks.action
@@ -76,48 +75,28 @@ class JointBuffers(Buffers):
             "action_body": np.ascontiguousarray(joints.coordinate_body[joints.action_coordinate]),
         }  # fmt: skip
 
-    def _numbers(self) -> dict[str, np.ndarray]:
-        count, joints = np.zeros(its.COUNTS, N), self.joints
-        count[its.TREE] = is_forest(joints, self.model.inverse_mass > 0)
+    def _numbers(self) -> dict[str, Any]:
+        joints = self.joints
         springs = bool((joints.action_kind == SPRING).any())
-        count[its.LATER] = springs or joints.coupled_row.size > 0
-        count[its.HALVES] = self.options.most_halvings > 0
-        count[its.BREAKS] = bool(np.isfinite(joints.breaks_at).any())
-        real = np.zeros(its.REALS)
-        real[its.BEFORE] = np.inf
-        return {"count": count, "real": real}
+        return layout.make(layout.JOINTS) | {
+            "is_tree": int(is_forest(joints, self.model.inverse_mass > 0)),
+            "later": int(springs or joints.coupled_row.size > 0),
+            "halves": int(self.options.most_halvings > 0),
+            "breaks": int(np.isfinite(joints.breaks_at).any()), "before": np.inf,
+        }  # fmt: skip
 
-    def _work(self) -> dict[str, np.ndarray]:
+    def _work(self) -> dict[str, Any]:
         """What stages hand to each other, of bodies, rows of joints, coordinates, actions."""
         model, joints = self.model, self.joints
-        nb, dof, nj, nr, nq = model.nb, model.dof, len(joints), joints.nr, joints.nq
-        ne = joints.action_kind.size
-        sizes: dict[str, tuple[int, ...]] = dict.fromkeys(
-            ("at_v", "at_velocity", "change", "push", "free"), (nb, dof)
-        )
-        sizes |= dict.fromkeys(("at_J", "tie", "mean"), (nr, 2, dof))
-        sizes |= dict.fromkeys(("at_error", "impulse"), (nr,))
-        sizes |= dict.fromkeys(("at_value", "value", "last"), (nq,))
-        sizes |= dict.fromkeys(("act_bias", "act_soft", "act_lower", "act_upper", "acting"), (ne,))
-        sizes |= dict.fromkeys(("S", "axes", "inverse"), (nb, 2, 3, 3))
-        sizes |= {"values": (nb, 2, 3), "bend": (nb, 2, 3), "at_G": (nq, 2, dof)}
-        sizes |= {"act_J": (ne, 2, dof), "arms": (nj, 2, 3), "gap": (nj, 3)}
-        angles = (nb,) if model.dim == 2 else (nb, 4)
-        sizes |= {"at_position": (nb, model.dim), "at_orientation": angles}
-        out = {name: np.zeros(shape) for name, shape in sizes.items()}
-        inertia = np.zeros((nb, 3, 3))
+        sizes = self._sizes(nr=joints.nr, nq=joints.nq, ne=joints.action_kind.size)
+        made = layout.make(layout.JOINT_WORK, sizes)
+        made["closes"][:] = True
         if model.dim == 2:  # about z, and something about the others
-            inertia = np.ascontiguousarray(model.inertia[:, None, None] * np.eye(3))
-        return out | {"stiff": np.zeros(nb, B), "inertia": inertia, "closes": np.ones(nr, B)}
+            made["inertia"][:] = model.inertia[:, None, None] * np.eye(3)
+        return made
 
-    def _per_row(self, room: int) -> dict[str, np.ndarray]:
-        d, dof = self.model.dim, self.model.dof
-        out = {name: np.zeros((room, d, 2, dof)) for name in ("J0", "P0", "right")}
-        return out | {
-            "D0": np.zeros((room, d, d)), "soft": np.zeros((room, d)), "unit": np.zeros(room),
-            "joint": np.zeros(room, N), "x": np.zeros((room, d)),
-            "best": np.zeros((room, d)), "guess": np.zeros((room, d)), "lam": np.zeros(room),
-        }  # fmt: skip
+    def _per_row(self, room: int) -> dict[str, Any]:
+        return layout.make(layout.JOINT_ROWS, self._sizes(n=room))
 
     def find_pattern(self) -> None:
         """Order of elimination and panels of W, of joints alone."""
@@ -125,7 +104,9 @@ class JointBuffers(Buffers):
         W, n = rows.W(0, rows.nc), rows.nc
         order = np.zeros((7, n + 1), N)
         start = np.zeros(n + 1, N)
-        _, below = minimum_degree(W.indptr, W.indices, np.ones(n, B), order[0], start, ROOM)
+        _, below = minimum_degree(
+            W.indptr, W.indices, np.ones(n, B), order[0], start, self.options.policy.newton_room
+        )
         count, below, size = supernodes(
             d, n, start, below, order[2], order[3], order[4], order[5], order[6]
         )
@@ -141,19 +122,19 @@ class JointBuffers(Buffers):
             indptr=W.indptr, indices=W.indices, rows=np.ascontiguousarray(below), offset=offset,
             stride=stride, panels=np.array([count], N), buffer=np.zeros(size),
         )  # fmt: skip
-        self.j.count[its.PATTERN] = 1
+        self.j.pattern = 1
 
     def find_spare(self, parts: list[Excess]) -> None:
         """Room for the groups of joints that hold something twice."""
         if parts is self.parts:
             return
         self.parts = parts
-        self.j.count[its.LARGE] = sum(part.count for part in parts if part.rows.size > DENSE)
+        self.j.large_excess = sum(part.count for part in parts if part.rows.size > DENSE)
         self.j.put(**_spare([part.rows for part in parts if part.rows.size <= DENSE]))
 
     def rows(self) -> Rows:
         """The step's rows as they lie in the buffers."""
-        rows, n = super().rows(), int(self.s.count[the.ROWS])
+        rows, n = super().rows(), int(self.s.rows)
         j = self.j
         return replace(
             rows, unit=j.unit[:n], soft=j.soft[:n], joint=j.joint[:n], blocks=self.blocks
@@ -164,10 +145,10 @@ class JointBuffers(Buffers):
 
     def warm(self) -> WarmStart:
         """The warm start as the Python pipeline has it."""
-        s, n = self.s, int(self.s.count[the.OLD])
+        s, n = self.s, int(self.s.old_rows)
         tags = Tags(s.old_a[:n].copy(), s.old_b[:n].copy(), s.old_feature[:n].copy())
         parts = (s.old_impulse[:n].copy(), s.old_spin[:n].copy(), s.old_slid[:n].copy())
-        return WarmStart(tags if n else None, *parts, float(s.real[the.OLD_H]))
+        return WarmStart(tags if n else None, *parts, float(s.old_h))
 
     def take_over(self, warm: WarmStart) -> None:
         """The warm start that a step in Python left."""
@@ -179,7 +160,7 @@ class JointBuffers(Buffers):
             s.old_a[:n], s.old_b[:n] = warm.tags.a, warm.tags.b
             s.old_feature[:n] = warm.tags.feature
             s.old_impulse[:n], s.old_spin[:n], s.old_slid[:n] = warm.impulse, warm.spin, warm.slid
-        s.count[the.OLD], s.real[the.OLD_H] = n, warm.h
+        s.old_rows, s.old_h = n, warm.h
 
 
 def _no_pattern(dim: int) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ from drystone.errors import DrystoneError, OptionError
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import by_name
+from drystone.steppers.time_stepping.policy import USUAL, IslandPolicy
 from drystone.values import check_options
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class TimeStepping:
         bodies of an island can travel in a step; "predicted": gap + h n.v <= 0 (1998).
     solver: "auto" or any friction solver's name or options; tol: its residual, for each island;
         sweep_tol: the residual at which "auto" may leave a large island that moves.
+    policy: ds.IslandPolicy(...): which methods "auto" tries on an island, and until when.
     on_failure: of a solve: "report" goes on and says so, "raise" stops with the problem attached,
         "retry" halves the step, up to `retries` times over.
     mass: M at the "start" of the step, or at its "end" by outer iteration.
@@ -98,6 +100,7 @@ class TimeStepping:
     solver: str | Solver = "auto"
     tol: float = 1e-8
     sweep_tol: float = 1e-3
+    policy: IslandPolicy = USUAL
     on_failure: Literal["report", "raise", "retry"] = "report"
     retries: int = 6
     mass: Literal["start", "end"] = "start"
@@ -155,6 +158,10 @@ class TimeStepping:
         if self.sleeping is not None and not isinstance(self.sleeping, Sleeping):
             raise OptionError(
                 f"TimeStepping.sleeping = {self.sleeping!r}: expected ds.Sleeping(...) or None"
+            )
+        if not isinstance(self.policy, IslandPolicy):
+            raise OptionError(
+                f"TimeStepping.policy = {self.policy!r}: expected ds.IslandPolicy(...)"
             )
         try:
             as_cone(self.cone)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.arguments import NoAttribute
-from drystone.kernels.step import names as the
+from drystone.kernels import layout
 from drystone.model import State
 from drystone.steppers.base import Conditions, EnergyLedger, Event, StepReport, closes
 from drystone.steppers.tables import ContactRows, as_bodies, spread
 from drystone.types import Floats, Status
 
-ENERGY = slice(the.KINETIC, the.INTEGRATION + 1)
-CONDITIONS = slice(the.LEAST_IMPULSE, the.DISSIPATION + 1)
+R = layout.places(layout.REPORT)
+ENERGY = slice(R.kinetic, R.integration + 1)  # the fields of EnergyLedger
+CONDITIONS = slice(R.least_impulse, R.dissipation + 1)
 
 
 class LoopReport(StepReport):
@@ -31,11 +32,11 @@ class LoopReport(StepReport):
 
     @staticmethod
     def of(row: list[float], *known: Any) -> LoopReport:
-        """row: the numbers of ``kernels.step.names``; known: h [s], names of methods by their bits,
+        """row: of ``layout.REPORT``; known: h [s], names of methods by their bits,
         residual (n, 1 or 2) of the islands, where each begins (n + 1,), seconds of stages. All of
         them are the report's own."""
         out: LoopReport = object.__new__(LoopReport)
-        _set(out, "_end", row[the.R_TIME])
+        _set(out, "_end", row[R.time])
         _set(out, "_row", row)
         _set(out, "_known", known)
         return out
@@ -47,9 +48,9 @@ class LoopReport(StepReport):
     @property
     def outcome(self) -> tuple[float, bool, int, float, float, float, tuple[Event, ...]]:
         row = self._row
-        solved = row[the.R_FAILED] < 0 and closes(*row[ENERGY])
-        depth, part = row[the.INFEASIBILITY], row[the.DEPTH]
-        return self._end, solved, int(row[the.RETRIES]), row[the.RESIDUAL], depth, part, ()
+        solved = row[R.failed] < 0 and closes(*row[ENERGY])
+        depth, part = row[R.infeasibility], row[R.depth]
+        return self._end, solved, int(row[R.retries]), row[R.residual], depth, part, ()
 
     def ended(self, time: float) -> StepReport:
         """The same: this one itself, which nobody but who made the step has yet."""
@@ -84,33 +85,33 @@ def _report(
     seconds: dict[str, float],
 ) -> StepReport:
     """A report with all its fields; the arguments are those of ``LoopReport.of``."""
-    bits = int(row[the.R_METHODS])
+    bits = int(row[R.methods])
     book = EnergyLedger(*row[ENERGY])
     used = tuple(name for k, name in enumerate(names) if bits >> k & 1)
     status = Status.SOLVED if book.closes else Status.INACCURATE
-    if row[the.R_FAILED] >= 0:
+    if row[R.failed] >= 0:
         status = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS
     return StepReport(
         time=end,
         dt=h,
         status=status,
-        residual=row[the.RESIDUAL],
-        residual_unit=row[the.RESIDUAL_UNIT],
-        iterations=int(row[the.R_ITERATIONS]),
+        residual=row[R.residual],
+        residual_unit=row[R.residual_unit],
+        iterations=int(row[R.iterations]),
         methods=used,
-        contacts=int(row[the.CONTACTS]),
-        islands=int(row[the.R_ISLANDS]),
-        infeasibility=row[the.INFEASIBILITY],
+        contacts=int(row[R.contacts]),
+        islands=int(row[R.islands]),
+        infeasibility=row[R.infeasibility],
         energy=book,
         conditions=Conditions(*row[CONDITIONS]),
-        collisions=int(row[the.R_COLLISIONS]),
-        impact_energy=row[the.IMPACT_ENERGY],
-        retries=int(row[the.RETRIES]),
-        joint_error=row[the.JOINT_ERROR],
-        redundant=int(row[the.REDUNDANT]),
-        relative_depth=row[the.DEPTH],
-        deepest=(int(row[the.DEEP_A]), int(row[the.DEEP_B])),
-        unsolved_body=int(row[the.UNSOLVED_BODY]),
+        collisions=int(row[R.collisions]),
+        impact_energy=row[R.impact_energy],
+        retries=int(row[R.retries]),
+        joint_error=row[R.joint_error],
+        redundant=int(row[R.redundant]),
+        relative_depth=row[R.depth],
+        deepest=(int(row[R.deep_a]), int(row[R.deep_b])),
+        unsolved_body=int(row[R.unsolved_body]),
         seconds=seconds,
         island_residuals=residual.max(axis=1) if len(residual) else None,
         island_sizes=np.diff(start),
@@ -119,26 +120,23 @@ def _report(
 
 def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, float]) -> StepReport:
     """The report of the last step; names: of methods, by their bits."""
-    row = s.report.tolist()
-    n = int(row[the.R_ISLANDS])
+    row = s.report_row.tolist()
+    n = int(row[R.islands])
     islands = s.residual[:n].copy(), s.start[: n + 1].copy()
     return LoopReport.of(row, h, names, *islands, seconds)
 
 
-def write_report(report: StepReport, names: tuple[str, ...], row: Floats) -> None:
-    """The numbers of a report into `row`: as the loop leaves them."""
-    row[ENERGY] = [getattr(report.energy, f.name) for f in fields(EnergyLedger)]
-    row[CONDITIONS] = [getattr(report.conditions, f.name) for f in fields(Conditions)]
-    row[the.R_TIME], row[the.R_FAILED] = report.time, -1 if report.ok else 0
-    row[the.RESIDUAL], row[the.RESIDUAL_UNIT] = report.residual, report.residual_unit
-    row[the.R_ITERATIONS], row[the.CONTACTS] = report.iterations, report.contacts
-    row[the.R_METHODS] = sum(1 << names.index(name) for name in report.methods)
-    row[the.R_ISLANDS], row[the.INFEASIBILITY] = report.islands, report.infeasibility
-    row[the.R_COLLISIONS], row[the.IMPACT_ENERGY] = report.collisions, report.impact_energy
-    row[the.RETRIES], row[the.JOINT_ERROR] = report.retries, report.joint_error
-    row[the.REDUNDANT], row[the.DEPTH] = report.redundant, report.relative_depth
-    row[the.DEEP_A], row[the.DEEP_B] = report.deepest
-    row[the.UNSOLVED_BODY] = report.unsolved_body
+def write_report(report: StepReport, names: tuple[str, ...], row: Any) -> None:
+    """A report into the record `row` of ``layout.REPORT``: as the loop leaves it."""
+    same = (
+        "time", "residual", "residual_unit", "iterations", "contacts", "islands", "infeasibility",
+        "collisions", "impact_energy", "retries", "joint_error", "redundant", "unsolved_body",
+    )  # fmt: skip
+    row.put(**{name: getattr(report, name) for name in same})
+    row.put(**asdict(report.energy), **asdict(report.conditions))
+    row.failed = -1 if report.ok else 0
+    row.methods = sum(1 << names.index(name) for name in report.methods)
+    row.depth, (row.deep_a, row.deep_b) = report.relative_depth, report.deepest
 
 
 NOTED = 3 << 20  # bytes of noted contacts that are handed on at a time
@@ -201,7 +199,7 @@ class Frames:
         self.joints: tuple[str, ...] = ()
         self.left: dict[int, Left] = {}
         self.count = 0
-        self.total = np.zeros(the.TOTALS)
+        self.total = np.zeros(len(layout.TOTALS))
         self.jammed = 0
         self.stalled: tuple[str, ...] = ()
         self.state: State | None = None
@@ -221,7 +219,7 @@ class Frames:
     def take(self, s: Any, left: Left | None = None) -> None:
         """Copy the frames that lie in the buffers, and empty them; left: what Python says of the
         only one."""
-        n, m = int(s.count[the.RECORDED]), int(s.count[the.LOGGED])
+        n, m = int(s.frames), int(s.logged)
         if n:
             parts = ("time", "report", "log", "noted", "wrench")
             chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
@@ -240,7 +238,7 @@ class Frames:
             self.chunks.append(chunk)
             if self.told is not None:
                 self.told(self, chunk)
-        s.count[the.RECORDED] = s.count[the.LOGGED] = s.noted_ends[:] = 0
+        s.frames = s.logged = s.noted_ends[:] = 0
 
     def _take_contacts(
         self, s: Any, chunk: dict[str, np.ndarray], spare: dict[str, np.ndarray]

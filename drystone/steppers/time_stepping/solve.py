@@ -32,23 +32,9 @@ from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.solve import solve
 from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import NEVER, TimeStepping
+from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.steppers.time_stepping.stalling import Stall, stall
 from drystone.types import Bools, Floats, Ints, Solution, Status
-
-SWEEPS, CHEAP = 60, 5000  # before Newton: SWEEPS + CHEAP / contacts, if they promise to arrive
-FEW = 4  # before Newton, of an island with joints
-MANY = 300  # of an island that Newton does not take or does not solve
-SMALL = 64  # contacts of an island that is worth every method there is
-STEPS, LARGE_STEPS = 100, 20  # of Newton, regularised ones included
-MEDIUM = 1000  # contacts of an island whose sweeps Newton relieves when they stall
-STANDS = 1.1  # of what gravity gives in a step: free velocities of what stood before it
-ROOM = 100_000  # blocks in Newton's factors: beyond, an island is only swept
-AT_A_TIME, PAYS = 4, 0.1  # Newton steps on a large island, and to what part of its residual they
-# must bring it to be followed by more
-LONGEST = 1024  # steps between two tries of Newton on large islands
-POLISH, POLISHING = 1e-4, 3  # part of that tolerance, and Newton steps that try to reach it
-CLOSER = 0.01  # of the tolerance, for small islands and Newton: it costs little, and what holds
-# must not creep: an error of a step is there again in the next one's warm start
 
 
 @dataclass(slots=True)
@@ -92,7 +78,7 @@ class IslandSolver:
     """
 
     def __init__(self, options: TimeStepping) -> None:
-        self.options = options
+        self.options, self.policy = options, options.policy
         self.loose = max(options.tol, options.sweep_tol)
         self.spares = options.warm_start and self.loose > options.tol
         self.refused = 1 << 40
@@ -130,24 +116,26 @@ class IslandSolver:
 
     def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> None:
         tol, size = self.options.tol, np.diff(rows.start)
-        closer = np.where(size <= SMALL, CLOSER * tol, tol)
-        most = SWEEPS + CHEAP // np.maximum(size, 1)
+        closer = np.where(size <= self.policy.small, self.policy.closer * tol, tol)
+        most = self.policy.first_sweeps + self.policy.first_visits // np.maximum(size, 1)
         if rows.blocks is not None:  # what joints must tell each other takes sweeps too many
-            most[np.logical_or.reduceat(rows.joint >= 0, rows.start[:-1])] = FEW
+            most[np.logical_or.reduceat(rows.joint >= 0, rows.start[:-1])] = (
+                self.policy.jointed_sweeps
+            )
         todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, most, True)
         if not np.isfinite(out.r.sum()):  # nothing to go on from: the step's state says where
             out.status = Status.SINGULAR
             return
         out.methods = ("nsgs",)
-        small, large = todo[size[todo] <= SMALL], todo[size[todo] > SMALL]
+        small, large = todo[size[todo] <= self.policy.small], todo[size[todo] > self.policy.small]
         for k in small:
-            self._newton(rows, int(k), out, STEPS)
+            self._newton(rows, int(k), out, self.policy.newton_steps)
         large = self._where_it_pays(rows, out, large, v_free)
         if out.stalls:
             small, large = (part[~np.isin(part, list(out.stalls))] for part in (small, large))
         if todo.size:
             out.refresh(rows, v_free)
-        many = np.full(rows.islands, MANY)
+        many = np.full(rows.islands, self.policy.sweeps)
         rest = small[out.residual[small].max(axis=1) > tol]
         rest = self._sweep(rows, bias, out, rest, closer, many, False) if rest.size else rest
         for k in rest[out.residual[rest].max(axis=1) > tol]:
@@ -157,8 +145,8 @@ class IslandSolver:
         limit[large] = self.loose
         if large.size:
             left = self._sweep(rows, bias, out, large, limit, many, False)
-            for k in left[size[left] <= MEDIUM]:
-                self._newton(rows, int(k), out, STEPS)
+            for k in left[size[left] <= self.policy.medium]:
+                self._newton(rows, int(k), out, self.policy.newton_steps)
             if left.size:
                 out.refresh(rows, v_free)
         bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
@@ -201,16 +189,18 @@ class IslandSolver:
         if not slow.size:
             return large
         if self.wait == 0:
-            self.tried, self.penalty = True, min(4 * self.penalty, LONGEST)
+            self.tried, self.penalty = True, min(4 * self.penalty, self.policy.newton_interval)
             self.wait = self.penalty
         for k in slow:
             lo, size = int(rows.start[k]), int(rows.start[k + 1] - rows.start[k])
-            steps = newton_steps(rows.body[lo : lo + size], rows.moves, v_free, self.rest)
-            if size < self.refused and not self._newton(rows, int(k), out, steps):
+            policy, body = self.policy, rows.body[lo : lo + size]
+            moving = not stands(body, rows.moves, v_free, self.rest, policy)
+            steps = policy.large_newton_steps if moving else policy.newton_steps
+            if size < self.refused and not self._newton(rows, int(k), out, steps, moving):
                 self.refused = size
         left = large[out.residual[large].max(axis=1) > self.options.tol]
         if self.tried and np.isin(slow, left).any():  # it did not even arrive
-            self.penalty = self.wait = min(4 * self.penalty, LONGEST)
+            self.penalty = self.wait = min(4 * self.penalty, self.policy.newton_interval)
         return left
 
     def _at_rest(self, rows: Rows, k: int, v: Floats) -> bool:
@@ -220,31 +210,40 @@ class IslandSolver:
         speed = float(np.abs(v[bodies, : rows.frame.shape[2]]).max())
         return speed <= self.rest or _jointed(rows, k)
 
-    def _newton(self, rows: Rows, k: int, out: Solved, steps: int) -> bool:
+    def _newton(self, rows: Rows, k: int, out: Solved, steps: int, large: bool = False) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room.
 
-        steps: of a large island, LARGE_STEPS: a few at a time, for as long as each few pay; all
-        that it takes where no later step carries on (without ``warm_start``).
+        large: a few steps at a time, for as long as each few pay; all that it takes where no later
+        step carries on (without ``warm_start``).
         """
         if self.jams and self._stalls(rows, k, out):
             return True
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         r = out.r[lo:hi].copy()
-        law, tol = LAWS[self.options.formulation], CLOSER * self.options.tol
+        law, tol = LAWS[self.options.formulation], self.policy.closer * self.options.tol
         given = (rows.W(lo, hi), out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], law)
         jointed = _jointed(rows, k)
         # a few steps more and the next step can rest on this one: with joints as the compiled loop
         # does it, while steps halve the residual; contacts alone, as under a mass of 10^4, take all
-        goal = (tol, POLISH * tol, POLISHING) if jointed else (tol, tol, 0)
-        large = steps == LARGE_STEPS and not jointed and self.options.warm_start
-        first = AT_A_TIME if large else PLAIN
-        ended, count, both = plain_newton(*given, *goal, first, ROOM, r)
+        goal = (
+            (tol, self.policy.polish * tol, self.policy.polish_steps) if jointed else (tol, tol, 0)
+        )
+        large = large and not jointed and self.options.warm_start
+        first = self.policy.newton_batch if large else PLAIN
+        ended, count, both = plain_newton(*given, *goal, first, self.policy.newton_room, r)
         if ended is Status.SINGULAR and count == 0:
             return False
         before = np.inf
-        while large and ended is not Status.SOLVED and count < steps and max(both) < PAYS * before:
+        while (
+            large
+            and ended is not Status.SOLVED
+            and count < steps
+            and max(both) < self.policy.newton_gain * before
+        ):
             before = max(both)
-            ended, more, both = plain_newton(*given, *goal, AT_A_TIME, ROOM, r)
+            ended, more, both = plain_newton(
+                *given, *goal, self.policy.newton_batch, self.policy.newton_room, r
+            )
             count += more
         out.iterations += count
         if "newton" not in out.methods:
@@ -254,8 +253,10 @@ class IslandSolver:
         if ended is not Status.SOLVED and not large and not self._stalls(rows, k, out):
             self._regularised(rows, k, out, steps)
         if not jointed and k not in out.stalls and out.residual[k].max() <= tol:
-            r, fine = out.r[lo:hi].copy(), POLISH * tol
-            _, more, both = plain_newton(*given, fine, fine, 0, POLISHING, ROOM, r)
+            r, fine = out.r[lo:hi].copy(), self.policy.polish * tol
+            _, more, both = plain_newton(
+                *given, fine, fine, 0, self.policy.polish_steps, self.policy.newton_room, r
+            )
             out.iterations += more
             if max(both) < out.residual[k].max():
                 out.r[lo:hi], out.residual[k] = r, both
@@ -318,7 +319,7 @@ class IslandSolver:
         if self.options.direct:
             law = LAWS[self.options.formulation]
             given = (W, q, mu, unit, law, tol, tol, 0)
-            _, count, both = plain_newton(*given, PLAIN, ROOM, r)
+            _, count, both = plain_newton(*given, PLAIN, self.policy.newton_room, r)
             out.iterations += count
             if max(both) <= tol:
                 return r
@@ -328,7 +329,12 @@ class IslandSolver:
         start = Start(np.ascontiguousarray(r).reshape(-1))
         if self.options.direct and self.options.formulation == "coulomb":
             newton = Newton(
-                tol=tol, homotopy=0, sweeps=0, max_steps=STEPS, room=ROOM, time_limit=1e9
+                tol=tol,
+                homotopy=0,
+                sweeps=0,
+                max_steps=self.policy.newton_steps,
+                room=self.policy.newton_room,
+                time_limit=1e9,
             )
             answer = newton.run(problem, start, Limits(tol, NEVER))
             value, count = answer.value, answer.iterations
@@ -347,11 +353,11 @@ class IslandSolver:
         """All that Newton's method can do on island k."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         newton = Newton(
-            tol=CLOSER * self.options.tol,
+            tol=self.policy.closer * self.options.tol,
             homotopy=0,
             sweeps=0,
             max_steps=steps,
-            room=ROOM,
+            room=self.policy.newton_room,
             time_limit=1e9,
         )
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
@@ -395,16 +401,16 @@ class IslandSolver:
         self._name_jams(out)
 
 
-def newton_steps(body: Ints, moves: Bools, v_free: Floats, rest: float) -> int:
-    """Newton steps that a large island is worth: an arch or a house of cards that stands is solved
-    once, whatever it takes, and then stands on the warm start; a heap that settles is not.
+def stands(body: Ints, moves: Bools, v_free: Floats, rest: float, policy: IslandPolicy) -> bool:
+    """Whether a large island stands: an arch or a house of cards is solved once, whatever it takes,
+    and then stands on the warm start; a heap that settles is not.
 
     body (nc, 2): of its contacts; rest: what gravity gives in a step, and all that moves what
     stands before contacts push [m/s].
     """
     own = body[moves[body] > 0]
     fast = np.linalg.norm(v_free[own, : 2 if v_free.shape[1] == 3 else 3], axis=1).max(initial=0.0)
-    return STEPS if len(body) <= MEDIUM and fast <= STANDS * rest else LARGE_STEPS
+    return bool(len(body) <= policy.medium and fast <= policy.standing_speed * rest)
 
 
 def _jointed(rows: Rows, k: int) -> bool:

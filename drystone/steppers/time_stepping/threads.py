@@ -1,7 +1,7 @@
 """Sweeps on several threads, with the same bits on any number of them.
 
 Islands share no moving body: threads take some each. An island of very many contacts is cut into
-parts (``kernels.light_parts``), how many by its size alone. ``DRYSTONE_THREADS`` says how many
+parts (``contact.parallel_sweeps``), how many by its size alone. ``DRYSTONE_THREADS`` says how many
 threads there are; by default two, or one on a machine with one core.
 """
 
@@ -11,17 +11,19 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from drystone.errors import OptionError
+from drystone.kernels._barrier import SIZE
 from drystone.kernels._jit import MODE
-from drystone.kernels._threads import SIZE
-from drystone.kernels.light_islands import solve_light_islands
-from drystone.kernels.light_judge import free_scales
-from drystone.kernels.light_order import order_bodies, order_contacts
-from drystone.kernels.light_parts import gather, scatter, solve_parts
+from drystone.kernels.contact.packed_islands import solve_packed_islands
+from drystone.kernels.contact.packed_residual import free_scales
+from drystone.kernels.contact.parallel_order import order_bodies, order_contacts
+from drystone.kernels.contact.parallel_sweeps import gather, scatter, solve_parts
+from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
+from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES
 from drystone.types import Bools, Floats, Ints
 
@@ -57,36 +59,6 @@ def count_parts(contacts: int) -> int:
     return parts
 
 
-class Task(NamedTuple):
-    """What ``solve_light_islands`` takes between the chosen islands and its work arrays."""
-
-    start: Ints
-    body: Ints
-    bias: Floats
-    mu: Floats
-    law: int
-    tol: Floats
-    enough: Floats
-    resort: Floats
-    least: Ints
-    most: Ints
-    leave: bool
-    q: Floats
-    v: Floats
-    r: Floats
-    u: Floats
-    ended: Ints
-    sweeps: Ints
-    residual: Floats
-    contact: Floats
-    motion: Floats
-
-    def solve(self, chosen: Ints) -> None:
-        """Some islands one after the other, on the thread that asks."""
-        work = np.empty((2, self.v.shape[0]), np.int64)
-        solve_light_islands(chosen, *self, work[0], work[1], np.empty(len(self.r), np.int64))
-
-
 @dataclass(slots=True)
 class Sweeper:
     """Sweeps islands on `threads` threads; keeps its arrays between steps."""
@@ -95,14 +67,14 @@ class Sweeper:
     _pool: ThreadPoolExecutor | None = None
     _work: dict[str, Any] = field(default_factory=dict)
 
-    def solve(self, chosen: Ints, task: Task, position: Floats) -> None:
-        """Solve the chosen islands; position (nb, dim): of the bodies."""
-        size = task.start[chosen + 1] - task.start[chosen]
+    def solve(self, s: Packed, chosen: Ints) -> None:
+        """Solve the chosen islands; s: fields as ``solve_packed_islands`` has them."""
+        size = s.start[chosen + 1] - s.start[chosen]
         for k in chosen[size >= LARGE]:
-            self._large(int(k), task, position)
+            self._large(s, int(k))
         few = chosen[size < LARGE]
         share = self._shares(few, size[size < LARGE])
-        self._run(lambda rank: task.solve(share[rank]), len(share))
+        self._run(lambda rank: sweep_islands(s, share[rank]), len(share))
 
     def _shares(self, chosen: Ints, size: Ints) -> list[Ints]:
         """Islands of each thread, contacts shared about equally."""
@@ -124,41 +96,34 @@ class Sweeper:
         for other in others:
             other.result()
 
-    def _large(self, k: int, task: Task, position: Floats) -> None:
+    def _large(self, s: Packed, k: int) -> None:
         """One island in parts."""
-        lo, hi, d = int(task.start[k]), int(task.start[k + 1]), task.r.shape[1]
-        body, contact, motion = task.body, task.contact, task.motion
-        parts = count_parts(hi - lo)
-        moves = motion[:, 5 if d == 2 else 13] != 0.0
+        lo, hi, d = int(s.start[k]), int(s.start[k + 1]), s.r.shape[1]
+        n, parts = hi - lo, count_parts(hi - lo)
+        columns, moving = (CONTACT_2, BODY_2) if d == 2 else (CONTACT_3, BODY_3)
+        moves = s.motion[:, moving.MOVES] != 0.0
         work = self._array("bodies", 5, moves.size, dtype=np.int64)
-        number, members, first_body = arrange(lo, hi, body, moves, position, parts, work)
-        order, first = self._array("order", hi - lo, dtype=np.int64), np.empty(parts + 2, np.int64)
-        order_contacts(lo, hi, body, number, first_body, order, first)
-        near = self._array("near", hi - lo, 2, dtype=np.int64)
-        line = self._array("line", hi - lo, contact.shape[1])
-        state = self._array("state", members.size, motion.shape[1])
-        speed = self._array("speed", hi - lo, d)
-        gather(
-            order, body, number, members, task.bias, task.mu, task.r, task.v, contact, motion,
-            near, line, state,
+        number, members, first_body = arrange(lo, hi, s.body, moves, s.position, parts, work)
+        order, first = self._array("order", n, dtype=np.int64), np.empty(parts + 2, np.int64)
+        order_contacts(lo, hi, s.body, number, first_body, order, first)
+        plain_q, free_q = free_scales(lo, hi, s.q, s.contact[:, columns.UNIT2])
+        ruled = ("limit", "enough", "resort", "least", "most")
+        p = Packed(
+            law=s.law, **{name: getattr(s, name)[k].item() for name in ruled}, leave=s.leave,
+            plain_q=plain_q, free_q=free_q, ended=0, sweeps=0, plain=0.0, free=0.0,
+            gate=np.zeros(SIZE, np.int64), order=order, number=number, members=members,
+            first=first, first_body=first_body, near=self._array("near", n, 2, dtype=np.int64),
+            line=self._array("line", n, columns.WIDTH),
+            state=self._array("state", members.size, moving.WIDTH), u=self._array("u", n, d),
+            awake=self._array("awake", n, dtype=np.int64), up=np.zeros(parts + 1, np.int64),
+            sums=np.zeros((2, parts + 1, 6)),
         )  # fmt: skip
-        plain_q, free_q = free_scales(lo, hi, task.q, contact, 13 if d == 2 else 27)
-        gate, result = np.zeros(SIZE, np.int64), np.zeros(4)
-        awake = self._array("awake", hi - lo, dtype=np.int64)
-        up = np.zeros(parts + 1, np.int64)
-        sums, threads = np.zeros((2, parts + 1, 6)), min(self.threads, parts)
-
-        def one(rank: int) -> None:
-            solve_parts(
-                rank, threads, gate, first, first_body, near, task.law, task.tol[k],
-                task.enough[k], task.resort[k], task.least[k], task.most[k], task.leave, plain_q,
-                free_q, speed, line, state, awake, up, sums, result,
-            )  # fmt: skip
-
-        self._run(one, threads)
-        scatter(order, members, line, state, speed, task.r, task.u, task.v)
-        task.ended[k], task.residual[k] = int(result[0]), result[2:]
-        task.sweeps[k] += int(result[1])
+        gather(s, p)
+        threads = min(self.threads, parts)
+        self._run(lambda rank: solve_parts(p, rank, threads), threads)
+        scatter(s, p)
+        s.ended[k], s.residual[k] = p.ended, (p.plain, p.free)
+        s.sweeps[k] += p.sweeps
 
     def _array(self, name: str, n: int, *width: int, dtype: Any = np.float64) -> Any:
         """The first n lines of an array that is kept, and made anew where it is too short."""
@@ -177,3 +142,9 @@ def arrange(
     count = np.empty(PLACES, np.int64)
     moving, total = order_bodies(lo, hi, body, moves, position, number, members, keys, spare, count)
     return number, members[:total], np.arange(parts + 1) * moving // parts
+
+
+def sweep_islands(s: Packed, chosen: Ints) -> None:
+    """Some islands one after the other, on the thread that asks."""
+    work = np.empty((2, s.v.shape[0]), np.int64)
+    solve_packed_islands(s, chosen, work[0], work[1], np.empty(len(s.r), np.int64))

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
+from drystone.kernels.step import codes
 from drystone.kernels.step import joint_laws as laws
-from drystone.kernels.step import joint_names as its
-from drystone.kernels.step import names as the
 from drystone.steppers.time_stepping.compiled_joints import CompiledJoints, applies
 from drystone.steppers.time_stepping.pipeline import Stepper
 
@@ -142,14 +141,14 @@ def test_what_newton_does_not_solve_in_the_loop_is_solved_in_python_from_the_gue
     held = []
 
     def refuse(s, scan, j):
-        n = int(s.count[the.ROWS])
+        n = int(s.rows)
         before = j.guess[:n].copy()
-        s.plan[: s.count[the.ISLANDS]] = the.SMALL_NEWTON
-        assert laws.give_up(s, j, n) == the.SOLVE
+        s.plan[: s.islands] = codes.SMALL_NEWTON
+        assert laws.give_up(s, j, n) == codes.SOLVE
         held.append(np.array_equal(s.r[:n], before))
-        return the.SOLVE
+        return codes.SOLVE
 
-    stepper.stages[its.LAWS + 1] = ("solve", refuse)
+    stepper.stages[codes.JOINT_LAWS + 1] = ("solve", refuse)
     one.profile = True
     one.step()
     two.step()

@@ -5,17 +5,20 @@ import pytest
 
 import drystone as ds
 from drystone.errors import OptionError
-from drystone.kernels import light_planar, light_spatial, status
 from drystone.kernels import rows as kernels
+from drystone.kernels import status
 from drystone.kernels._jit import MODE
-from drystone.kernels.light_order import order_contacts
+from drystone.kernels.contact import packed_planar, packed_spatial
+from drystone.kernels.contact.parallel_order import order_contacts
+from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
+from drystone.kernels.packed import Packed
 from drystone.steppers.time_stepping import threads as module
 from drystone.steppers.time_stepping.threads import (
     Sweeper,
-    Task,
     arrange,
     count_parts,
     count_threads,
+    sweep_islands,
 )
 from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
 
@@ -43,15 +46,15 @@ def heap(dim, side, seed=0):
     a["point"] = 0.5 * (x + y)
     if dim == 2:
         kernels.frames_planar(normal, a["frame"])
-        fill, pack, widths = kernels.rows_planar, light_planar.pack_planar, light_planar
+        fill, pack, widths = kernels.rows_planar, packed_planar.pack_planar, (CONTACT_2, BODY_2)
     else:
         args = np.zeros((len(body), 3)), np.ones((len(body), 2)), 1.0
         kernels.frames_spatial(normal, *args, a["frame"])
-        fill, pack, widths = kernels.rows_spatial, light_spatial.pack_spatial, light_spatial
+        fill, pack, widths = kernels.rows_spatial, packed_spatial.pack_spatial, (CONTACT_3, BODY_3)
     head = (a["inverse_mass"], a["inverse_inertia"], a["position"], body, a["point"], a["frame"])
     fill(*head, a["J"], a["P"], a["D"])
-    a["contact"] = np.full((len(body), widths.CONTACT), np.nan)
-    a["motion"] = np.full((side**dim, widths.MOTION), np.nan)
+    a["contact"] = np.full((len(body), widths[0].WIDTH), np.nan)
+    a["motion"] = np.full((side**dim, widths[1].WIDTH), np.nan)
     pack(body, a["frame"], a["point"], a["position"], *head[:2], a["contact"], a["motion"], a["D"])
     a["v"] = 0.3 * rng.normal(size=(side**dim, a["dof"])) * a["moves"][:, None]
     a["v"][:, 0] -= a["moves"]
@@ -66,16 +69,18 @@ def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None, 
     q = (dense_J(a) @ a["v"].ravel()).reshape(nc, dim)
     v, r, u = a["v"].copy(), np.zeros((nc, dim)), np.full((nc, dim), np.nan)
     ended, sweeps, residual = np.zeros(ni, np.int64), np.zeros(ni, np.int64), np.zeros((ni, 2))
-    args = (
-        start, a["body"], np.zeros((nc, dim)), np.full(nc, 0.4), 0,
-        np.full(ni, tol), np.full(ni, enough or tol), np.full(ni, resort or enough or tol),
-        np.full(ni, least or most), np.full(ni, most), resort is not None, q, v, r, u, ended,
-        sweeps, residual, a["contact"], a["motion"],
+    s = Packed(
+        start=start, body=a["body"], bias=np.zeros((nc, dim)), mu=np.full(nc, 0.4), law=0,
+        limit=np.full(ni, tol), enough=np.full(ni, enough or tol),
+        resort=np.full(ni, resort or enough or tol), least=np.full(ni, least or most),
+        most=np.full(ni, most), leave=int(resort is not None), q=q, v=v, r=r, u=u, ended=ended,
+        sweeps=sweeps, residual=residual, contact=a["contact"], motion=a["motion"],
+        position=a["position"],
     )  # fmt: skip
     if sweeper is None:
-        Task(*args).solve(np.arange(ni))
+        sweep_islands(s, np.arange(ni))
     else:
-        sweeper.solve(np.arange(ni), Task(*args), a["position"])
+        sweeper.solve(s, np.arange(ni))
     return {"r": r, "v": v, "u": u, "ended": ended, "sweeps": sweeps, "residual": residual, "q": q}
 
 
@@ -158,9 +163,9 @@ def test_islands_are_shared_out(monkeypatch, threads):
     monkeypatch.setattr(module, "WORTH", 2)
     a = random_rows(np.random.default_rng(4), 3, 21, 10, 1)
     a["body"][:] = np.arange(1, 21).reshape(10, 2)
-    a["contact"] = np.full((10, light_spatial.CONTACT), np.nan)
-    a["motion"] = np.full((21, light_spatial.MOTION), np.nan)
-    light_spatial.pack_spatial(
+    a["contact"] = np.full((10, CONTACT_3.WIDTH), np.nan)
+    a["motion"] = np.full((21, BODY_3.WIDTH), np.nan)
+    packed_spatial.pack_spatial(
         a["body"], a["frame"], a["point"], a["position"], a["inverse_mass"],
         a["inverse_inertia"], a["contact"], a["motion"], a["D"],
     )  # fmt: skip

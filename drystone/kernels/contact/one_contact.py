@@ -4,18 +4,21 @@ W (d, d) is a diagonal block, q (d,) the velocity that all other contacts leave 
 (r = 0), stick (u = 0 inside the cone), slip (r on the cone). In slip, with lam > 0,
     Coulomb: u_n = 0,            u_t = -lam r_t;
     convex:  u_n = lam mu^2 r_n, u_t = -lam r_t.
-Both read (A + lam I) x = -p for a small matrix A (the normal eliminated for Coulomb, the rows
-scaled for convex), so x = -N(lam) / chi(lam) with polynomials N = adj(A + lam I) p and
-chi = det(A + lam I). The law |r_t| = mu r_n leaves one scalar equation h(lam) = 0 without a
-denominator, solved by Newton inside a bracket. W may be slightly unsymmetric.
+
+The normal is eliminated: c = W_nn, f = W_tn / c, e = W_nt / c (the same where W is symmetric; it
+may be slightly unsymmetric) and T = W_tt - c f e'. With p = q_t - f q_n, stick is x = -T^-1 p and
+r_n = -q_n / c - e.x. Slip reads (A + lam I) x = -p for a small matrix A (T for Coulomb, scaled rows
+of W for the convex law), so x = -N(lam) / chi(lam) with polynomials N = adj(A + lam I) p and
+chi = det(A + lam I). The law |r_t| = mu r_n leaves one scalar equation in lam without a
+denominator, solved by Newton inside a bracket.
 """
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import CONVEX
 
-ROOT_STEPS = 100  # bisection alone needs about 60; Newton about 5
+ROOT_STEPS = 100  # bisection alone needs about 60; Newton about 5, from a warm start two
 ANGLE_STEPS = 12
 TINY = 4e-16
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
@@ -32,6 +35,14 @@ def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
     if mu < 0.0:
         _stick(shape, W, k, q, work, r, i)
         return 0.0
+    if mu <= FRICTIONLESS:
+        r[i, 0] = max(-q[0] / W[k, 0, 0], 0.0)
+        for a in range(1, d):
+            r[i, a] = 0.0
+        return 0.0
+    if d == 2:
+        r[i, 0], r[i, 1] = _planar(W[k], q[0], q[1], mu, law)
+        return 0.0
     slip = 0.0
     for a in range(1, d):
         slip += q[a] * q[a]
@@ -40,25 +51,72 @@ def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
         for a in range(d):
             r[i, a] = 0.0
         return 0.0
-    if mu <= FRICTIONLESS:
-        r[i, 0] = -q[0] / W[k, 0, 0]
-        for a in range(1, d):
-            r[i, a] = 0.0
-        return 0.0
     if _stick(shape, W, k, q, work, r, i):
         t = 0.0
         for a in range(1, d):
             t += r[i, a] * r[i, a]
         if r[i, 0] > 0.0 and t <= (mu * r[i, 0]) ** 2:
             return 0.0
-    if d == 2:
-        _slip_planar(W, k, q, mu, law, r, i)
-        return 0.0
     if d == 3 and law != CONVEX:
-        return _slip_spatial(W, k, q, mu, lam, r, i)
+        r[i, 0], r[i, 1], r[i, 2], lam = _slip_spatial(W[k], q, mu, lam)
+        return lam
     if d == 3 and _slip_convex(W, k, q, mu, r, i):
         return 0.0
     return _slip_general(shape, W, k, q, mu, law, lam, work, r, i)
+
+
+@stage
+def _planar(W, qn, qt, mu, law):
+    """Impulse (r_n, r_t) of one contact in the plane."""
+    c, f, e = W[0, 0], W[1, 0] / W[0, 0], W[0, 1] / W[0, 0]
+    T = W[1, 1] - f * W[0, 1]
+    x = -(qt - f * qn) / T if T > 0.0 else np.nan  # not a number: it never passes for stick
+    if law == CONVEX:
+        return convex_planar(c, f, e, W[1, 1], qn, qt, x, mu)
+    return coulomb_planar(-qn / c, x, e, mu, 1.0 / (1.0 + mu * e), 1.0 / (1.0 - mu * e))
+
+
+@stage
+def coulomb_planar(g, x, e, mu, plus, minus):
+    """(r_n, r_t) by Coulomb's law; g = -q_n / c, x: r_t of stick, plus, minus: 1 / (1 +- mu e).
+
+    In slip friction opposes the velocity, whose sign is that of -x; where the lever makes that
+    impossible (1 +- mu e <= 0) the other side is the only one left.
+    """
+    if g <= 0.0:
+        return 0.0, 0.0
+    rn = g - e * x
+    if rn > 0.0 and abs(x) <= mu * rn:
+        return rn, x
+    m, part = (mu, plus) if x > 0.0 else (-mu, minus)
+    if not 0.0 < part < np.inf:
+        m, part = (-mu, minus) if x > 0.0 else (mu, plus)
+    rn = g * part
+    return rn, m * rn
+
+
+@stage
+def convex_planar(c, f, e, w, qn, qt, x, mu):
+    """(r_n, r_t) by the relaxed law; w = W_tt, x: r_t of stick.
+
+    In slip u is orthogonal to the ray (1, s mu) of the cone.
+    """
+    rn = -qn / c - e * x
+    if qn >= mu * abs(qt):
+        return 0.0, 0.0
+    if rn > 0.0 and abs(x) <= mu * rn:
+        return rn, x
+    best, n, t = -np.inf, 0.0, 0.0
+    for k in range(2):
+        s = 1.0 - 2.0 * k
+        m = s * mu
+        num, den = -qn - m * qt, c + m * (c * e + c * f + m * w)
+        if num > 0.0 and den > 0.0:
+            # friction must oppose the slip: of two candidates keep the one that does so more
+            opposing = -s * (qt + (c * f + m * w) * num / den)
+            if opposing > best:
+                best, n, t = opposing, num / den, m * num / den
+    return n, t
 
 
 @kernel
@@ -105,75 +163,69 @@ def _eliminate(shape, W, k, q, work, r, i):
     return ok
 
 
-@kernel
-def _slip_planar(W, k, q, mu, law, r, i):
-    """Slip in the plane: r_t = s mu r_n with s = +-1, in closed form.
-
-    Coulomb: u_n = 0. Convex: u_n + s mu u_t = 0 (u is orthogonal to the ray of the cone).
-    """
-    best = -np.inf
-    r0, r1 = 0.0, 0.0
-    for s in (1.0, -1.0):
-        m = s * mu
-        num, den = -q[0], W[k, 0, 0] + m * W[k, 0, 1]
-        if law == CONVEX:
-            num -= m * q[1]
-            den += m * (W[k, 1, 0] + m * W[k, 1, 1])
-        if num <= 0.0 or den <= 0.0:
-            continue
-        n = num / den
-        # friction must oppose the slip: of two candidates keep the one that does so more
-        opposing = -s * (q[1] + (W[k, 1, 0] + m * W[k, 1, 1]) * n)
-        if opposing > best:
-            best, r0, r1 = opposing, n, m * n
-    r[i, 0], r[i, 1] = r0, r1
-
-
-@kernel
-def _slip_spatial(W, k, q, mu, lam, r, i):
-    """Coulomb slip with two tangents, all in scalars: the hot path of Gauss-Seidel.
-
-    h(lam) = |N| + (mu / W_nn) (q_n chi - w_nt.N),  N = lam p + a,  a = adj(T) p.
-    """
-    c = W[k, 0, 0]
-    f1, f2, w1, w2 = W[k, 1, 0] / c, W[k, 2, 0] / c, W[k, 0, 1], W[k, 0, 2]
-    t11, t12 = W[k, 1, 1] - f1 * w1, W[k, 1, 2] - f1 * w2
-    t21, t22 = W[k, 2, 1] - f2 * w1, W[k, 2, 2] - f2 * w2
+@stage
+def _slip_spatial(W, q, mu, lam):
+    """Coulomb slip with two tangents; lam to rounding."""
+    c = W[0, 0]
+    f1, f2, e1, e2 = W[1, 0] / c, W[2, 0] / c, W[0, 1] / c, W[0, 2] / c
+    t11, t12 = W[1, 1] - f1 * W[0, 1], W[1, 2] - f1 * W[0, 2]
+    t21, t22 = W[2, 1] - f2 * W[0, 1], W[2, 2] - f2 * W[0, 2]
     p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
+    return slip(q[0], p1, p2, 1.0 / c, e1, e2, t11, t12, t21, t22, mu, lam, TINY)
+
+
+@stage
+def slip(qn, p1, p2, inverse, e1, e2, t11, t12, t21, t22, mu, lam, last):
+    """(r_n, r_1, r_2, lam) of Coulomb slip with two tangents; inverse = 1 / c; lam: the guess, 0 if
+    there is none; last: relative step of lam after which it is good enough.
+
+    x = -N / chi with N = lam p + adj(T) p, and |x| = mu r_n reads L = R with L = |N| and
+    R = mu r_n chi = mu (e.N - q_n / c chi). Newton runs on R / L - 1, inside a bracket of L - R:
+    1 / |x| is almost linear in lam, as known from trust regions, and exactly so for balls, where T
+    is a multiple of I and e = 0.
+    """
     trace, det = t11 + t22, t11 * t22 - t12 * t21
     a1, a2 = t22 * p1 - t12 * p2, t11 * p2 - t21 * p1
-    n0, n1, n2 = a1 * a1 + a2 * a2, 2.0 * (a1 * p1 + a2 * p2), p1 * p1 + p2 * p2
-    g = mu / c
+    n0, n1, n2 = a1 * a1 + a2 * a2, a1 * p1 + a2 * p2, p1 * p1 + p2 * p2
+    g = qn * inverse
     g0, g1, g2 = (
-        g * (q[0] * det - w1 * a1 - w2 * a2),
-        g * (q[0] * trace - w1 * p1 - w2 * p2),
-        g * q[0],
+        mu * (e1 * a1 + e2 * a2 - g * det),
+        mu * (e1 * p1 + e2 * p2 - g * trace),
+        -mu * g,
     )
     low, high = 0.0, np.inf
     if not lam > 1e-6 * trace:  # none, or one from the border to stick: a poor guess
         lam = 0.1 * trace
     for _ in range(ROOT_STEPS):
-        square = max(n0 + lam * (n1 + lam * n2), 0.0)
-        length, rest = np.sqrt(square), g0 + lam * (g1 + lam * g2)
-        h = length + rest
+        square = max(n0 + lam * (2.0 * n1 + lam * n2), 0.0)
+        length, R = np.sqrt(square), g0 + lam * (g1 + lam * g2)
+        h = length - R
         if h > 0.0:
             low = lam
         else:
             high = lam
-        if abs(h) <= TINY * length or (high < np.inf and high - low <= TINY * high):
+        if abs(h) <= TINY * length:
             break
-        # Newton on mu r_n / |r_t| - 1, almost linear in lam: see light_slip
-        step = lam - h * square / (square * (g1 + 2.0 * lam * g2) - rest * (0.5 * n1 + lam * n2))
-        if not (low < step < high):
-            step = 0.5 * (low + high) if high < np.inf else 4.0 * lam
-        if step == lam:
-            break
-        lam = step
-    chi = det + lam * (trace + lam)
-    r[i, 1], r[i, 2] = -(a1 + lam * p1) / chi, -(a2 + lam * p2) / chi
-    r[i, 0] = -(q[0] + w1 * r[i, 1] + w2 * r[i, 2]) / c
-    _onto_cone(r, i, mu)
-    return lam
+        move = h * square / (square * (g1 + 2.0 * lam * g2) - R * (n1 + lam * n2))
+        step = lam + move
+        if low < step < high:
+            lam = step
+            if abs(move) <= last * step:
+                break
+        elif high < np.inf:
+            lam = 0.5 * (low + high)
+            if high - low <= TINY * high:
+                break
+        else:
+            lam *= 4.0
+    part = -1.0 / (det + lam * (trace + lam))
+    x1, x2 = (a1 + lam * p1) * part, (a2 + lam * p2) * part
+    rn = -g - (e1 * x1 + e2 * x2)
+    size = np.sqrt(x1 * x1 + x2 * x2)
+    if size > 0.0:  # exactly mu r_n: the normal impulse is the accurate part
+        part = mu * rn / size
+        x1, x2 = x1 * part, x2 * part
+    return rn, x1, x2, lam
 
 
 @kernel

@@ -1,6 +1,6 @@
-"""Islands of contacts alone: accelerated Gauss-Seidel on light contacts, W and P never formed.
+"""Islands of contacts alone: accelerated Gauss-Seidel on packed contacts, W and P never formed.
 
-Contacts and bodies are packed into lines of numbers (``light_spatial``, ``light_planar``); island
+Contacts and bodies are packed into lines of numbers (``packed_spatial``, ``packed_planar``); island
 k owns the lines start[k]:start[k + 1] and is judged by its own scale (Anitescu et al. 1998, 2.4).
 
 Sweeps alone crawl in deep piles. They are accelerated as gradients are by Nesterov: a sweep starts
@@ -24,9 +24,13 @@ import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import stage
-from drystone.kernels.light_judge import free_scales, judge_spatial, ratios
-from drystone.kernels.light_planar import judge_planar, set_friction, sweep_planar
-from drystone.kernels.light_spatial import sweep_spatial
+from drystone.kernels.contact.packed_planar import judge_planar, set_friction, sweep_planar
+from drystone.kernels.contact.packed_residual import free_scales, judge_spatial, ratios
+from drystone.kernels.contact.packed_spatial import sweep_spatial
+from drystone.kernels.layout import BODY_2 as B2
+from drystone.kernels.layout import BODY_3 as B3
+from drystone.kernels.layout import CONTACT_2 as C2
+from drystone.kernels.layout import CONTACT_3 as C3
 
 MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
 EVERY = 8  # sweeps between judgings, once the first few are done
@@ -39,34 +43,29 @@ GO_ON = -1  # no status: the island is swept on
 
 
 @stage
-def solve_light_islands(
-    chosen, start, body, bias, mu, law, tol, enough, resort, least, most, leave, q, v, r, u, ended,
-    sweeps, residual, contact, motion, seen, mine, awake,
-):  # fmt: skip
-    """Sweep the chosen islands until both residuals are <= tol (ni,), or <= enough (ni,) after
-    least (ni,) sweeps, or most (ni,) sweeps; where that is out of reach, until they are <= resort
-    (ni,), if that is more than enough.
+def solve_packed_islands(s, chosen, seen, mine, awake):
+    """Sweep the chosen islands k until both residuals are <= s.limit[k], or <= s.enough[k] after
+    s.least[k] sweeps, or s.most[k] sweeps; where that is out of reach, until they are <=
+    s.resort[k], if that is more than enough.
 
-    For contacts alone, of Coulomb's law in space or of either law in the plane. chosen (n,):
-    numbers of islands; body (nc, 2); v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
-    q (nc, d): J v_free + bias; u (nc, d): velocities at the end; leave: stop early where the rate
-    so far promises no end. ended (ni,): status codes; sweeps (ni,): added to; residual (ni, 2).
-    contact, motion: from ``pack_spatial`` or ``pack_planar``; seen, mine (nb,), awake (nc,): work.
-    Returns 0.
+    For contacts alone, of Coulomb's law in space or of either law in the plane. s: fields of
+    ``layout``, with v = v_free + M^-1 J' r on entry and on return, contact and motion from
+    ``pack_spatial`` or ``pack_planar``; ended, sweeps (added to), residual, u: out. s.leave: stop
+    early where the rate so far promises no end. seen, mine (nb,), awake (nc,): work. Returns 0.
     """
     for b in range(seen.size):
         seen[b] = -1
+    r, v, contact, motion, residual = s.r, s.v, s.contact, s.motion, s.residual
     d, dof = r.shape[1], v.shape[1]
-    at = 14 if d == 2 else 29
+    at, unit2 = (C2.R, C2.UNIT2) if d == 2 else (C3.R, C3.UNIT2)
     for k in chosen:
-        lo, hi = start[k], start[k + 1]
-        members = _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion)
-        plain_q, free_q = free_scales(lo, hi, q, contact, 13 if d == 2 else 27)
-        ended[k], count, residual[k, 0], residual[k, 1] = _solve(
-            lo, hi, body, mine[:members], law, tol[k], enough[k], resort[k], least[k], most[k],
-            leave, plain_q, free_q, u, contact, motion, awake,
-        )  # fmt: skip
-        sweeps[k] += count
+        lo, hi = s.start[k], s.start[k + 1]
+        members = _load(s, k, seen, mine)
+        plain_q, free_q = free_scales(lo, hi, s.q, contact[:, unit2])
+        s.ended[k], count, residual[k, 0], residual[k, 1] = _solve(
+            s, k, mine[:members], awake, plain_q, free_q
+        )
+        s.sweeps[k] += count
         for i in range(lo, hi):
             for a in range(d):
                 r[i, a] = contact[i, at + a]
@@ -77,18 +76,18 @@ def solve_light_islands(
 
 
 @stage
-def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
-    """What a solve brings into the lines; bodies of the island into mine; returns how many."""
+def _load(s, k, seen, mine):
+    """What a solve brings into the lines; bodies of island k into mine; returns how many."""
     count = 0
-    for i in range(lo, hi):
-        load_contact(i, bias, mu, r, i, contact)
-        for s in range(2):
-            b = body[i, s]
+    for i in range(s.start[k], s.start[k + 1]):
+        load_contact(i, s.bias, s.mu, s.r, i, s.contact)
+        for side in range(2):
+            b = s.body[i, side]
             if seen[b] != k:
                 seen[b] = k
                 mine[count] = b
                 count += 1
-                load_body(b, v, b, motion)
+                load_body(b, s.v, b, s.motion)
     return count
 
 
@@ -96,33 +95,33 @@ def _load(k, lo, hi, body, seen, mine, bias, mu, r, v, contact, motion):
 def load_contact(i, bias, mu, r, j, line):
     """What a solve brings of contact i, into line j."""
     d = r.shape[1]
-    at_bias, at = (6, 14) if d == 2 else (15, 29)
     if d == 2:
         set_friction(j, mu[i], line)
+        for a in range(2):
+            line[j, C2.BIAS + a] = bias[i, a]
+            line[j, C2.R + a] = line[j, C2.R_OLD + a] = r[i, a]
     else:
-        line[j, 26], line[j, 28] = mu[i], 0.0
-    for a in range(d):
-        line[j, at_bias + a] = bias[i, a]
-        line[j, at + a] = r[i, a]
-        line[j, at + d + a] = r[i, a]
+        line[j, C3.MU], line[j, C3.LAM] = mu[i], 0.0
+        for a in range(3):
+            line[j, C3.BIAS + a] = bias[i, a]
+            line[j, C3.R + a] = line[j, C3.R_OLD + a] = r[i, a]
 
 
 @stage
 def load_body(b, v, j, state):
     """Velocities of body b into line j, also as those of a sweep before."""
-    before = 6 if v.shape[1] == 3 else 14
+    before = B2.V_OLD if v.shape[1] == 3 else B3.V_OLD
     for e in range(v.shape[1]):
         state[j, e] = v[b, e]
         state[j, before + e] = v[b, e]
 
 
 @stage
-def _solve(
-    lo, hi, body, mine, law, tol, enough, resort, least, most, leave, plain_q, free_q, u, contact,
-    motion, awake,
-):  # fmt: skip
-    """Status, sweeps and both residuals of one island."""
-    planar = u.shape[1] == 2
+def _solve(s, k, mine, awake, plain_q, free_q):
+    """Status, sweeps and both residuals of island k; mine: its bodies."""
+    lo, hi, body, law, u = s.start[k], s.start[k + 1], s.body, s.law, s.u
+    tol, enough, resort, least, most = s.limit[k], s.enough[k], s.resort[k], s.least[k], s.most[k]
+    contact, motion, leave, planar = s.contact, s.motion, s.leave != 0, u.shape[1] == 2
     m = 0
     done, upto, last, before = 0, 1, 0, np.inf
     old, new, low, goal, t = np.inf, np.inf, np.inf, -1.0, 1.0
@@ -220,7 +219,7 @@ def _hopeless(rate, part, sweeps):
 @stage
 def _go_on(mine, beta, motion, dof):
     """Bodies' part of the step beyond the last sweep: v goes on by beta times what it changed."""
-    at = 6 if dof == 3 else 14
+    at = B2.V_OLD if dof == 3 else B3.V_OLD
     for b in mine:
         for e in range(dof):
             y = motion[b, e]

@@ -6,9 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.kernels import blocks, light_planar, light_spatial, status
+from drystone.kernels import blocks, status
+from drystone.kernels.contact import packed_planar, packed_spatial
+from drystone.kernels.contact.packed_islands import momentum, solve_packed_islands
 from drystone.kernels.island_sweeps import solve_islands
-from drystone.kernels.light_islands import momentum, solve_light_islands
+from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
+from drystone.kernels.packed import Packed
 from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
 
 pytestmark = pytest.mark.kernels
@@ -18,10 +21,10 @@ CASES = [(2, blocks.COULOMB), (2, blocks.CONVEX), (3, blocks.COULOMB)]
 
 def packed(a):
     dim, nc, nb = a["dim"], a["nc"], a["nb"]
-    contact = np.full((nc, light_planar.CONTACT if dim == 2 else light_spatial.CONTACT), np.nan)
-    motion = np.full((nb, light_planar.MOTION if dim == 2 else light_spatial.MOTION), np.nan)
+    contact = np.full((nc, CONTACT_2.WIDTH if dim == 2 else CONTACT_3.WIDTH), np.nan)
+    motion = np.full((nb, BODY_2.WIDTH if dim == 2 else BODY_3.WIDTH), np.nan)
     D = np.full((nc, dim, dim), np.nan)
-    pack = light_planar.pack_planar if dim == 2 else light_spatial.pack_spatial
+    pack = packed_planar.pack_planar if dim == 2 else packed_spatial.pack_spatial
     done = pack(
         a["body"], a["frame"], a["point"], a["position"], a["inverse_mass"],
         a["inverse_inertia"], contact, motion, D,
@@ -49,8 +52,13 @@ class Solve:
         if light:
             contact, motion, _ = packed(a)
             work = [np.empty(n, np.int64) for n in (a["nb"], a["nb"], nc)]
-            args = (chosen, start, a["body"], bias, mu, law, tol, tol, tol, most, most, False)
-            assert solve_light_islands(*args, *end, *out, contact, motion, *work) == 0
+            s = Packed(
+                start=start, body=a["body"], bias=bias, mu=mu, law=law, limit=tol, enough=tol,
+                resort=tol, least=most, most=most, leave=0, q=self.q, v=self.v, r=self.r, u=self.u,
+                ended=self.ended, sweeps=self.sweeps, residual=self.residual, contact=contact,
+                motion=motion,
+            )  # fmt: skip
+            assert solve_packed_islands(s, chosen, *work) == 0
             return
         unit = np.sqrt(np.einsum("iaa->i", a["D"]) / d)
         solve_islands(
@@ -80,9 +88,11 @@ def test_packed_diagonal_is_that_of_dense_algebra(dim, seed):
         span = slice(dim * i, dim * i + dim)
         np.testing.assert_allclose(D[i], W[span, span], rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(
-        contact[:, 13 if dim == 2 else 27], np.einsum("iaa->i", D) / dim, rtol=1e-14
+        contact[:, CONTACT_2.UNIT2 if dim == 2 else CONTACT_3.UNIT2],
+        np.einsum("iaa->i", D) / dim,
+        rtol=1e-14,
     )
-    assert (motion[:, 5 if dim == 2 else 13] == a["moves"]).all()
+    assert (motion[:, BODY_2.MOVES if dim == 2 else BODY_3.MOVES] == a["moves"]).all()
 
 
 @pytest.mark.parametrize(("dim", "law"), CASES)
@@ -178,10 +188,19 @@ def test_one_contact_by_cases(seed, mu, lam):
     W, q, before = root @ root.T + 0.05 * np.eye(3), rng.normal(size=3), rng.normal(size=3)
     f = W[1:, 0] / W[0, 0]
     T = W[1:, 1:] - np.outer(f, W[0, 1:])
-    line = np.zeros((1, light_spatial.CONTACT))
-    line[0, 18:27] = W[0, 0], 1 / W[0, 0], *f, T[0, 0], T[0, 1], T[1, 1], 1 / np.linalg.det(T), mu
-    line[0, 28] = lam
-    r = np.array(light_spatial.solve_spatial(line, 0, *(W @ before + q), *before)[:3])
+    line = np.zeros((1, CONTACT_3.WIDTH))
+    line[0, CONTACT_3.C : CONTACT_3.MU + 1] = (
+        W[0, 0],
+        1 / W[0, 0],
+        *f,
+        T[0, 0],
+        T[0, 1],
+        T[1, 1],
+        1 / np.linalg.det(T),
+        mu,
+    )
+    line[0, CONTACT_3.LAM] = lam
+    r = np.array(packed_spatial.solve_spatial(line[0], *(W @ before + q), *before)[:3])
     u = W @ r + q
     eps = 1e-7 * max(1.0, np.abs(r).max())
     slip, friction = np.linalg.norm(u[1:]), np.linalg.norm(r[1:])

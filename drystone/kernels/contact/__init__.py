@@ -1,0 +1,1 @@
+"""One contact: its law solved exactly, sweeps over many, residuals."""

@@ -1,0 +1,593 @@
+"""The records that the stages of a step share, declared once: kind, shape, unit, meaning.
+
+Kernels get a record as one pointer (``packed``) and read its fields by name: ``s.v_free`` is an
+array, ``s.newton_wait`` a number, which kernels may assign to. ``steppers`` make the records from
+these declarations. Shapes are written in counts: nb bodies, ng geoms, nj joints, nr rows C = 0 of
+joints, nq their coordinates, ne what acts on them, n blocks of rows (of contacts and of joints), m
+recorded steps; dim 2 or 3, dof 3 or 6, d rows in a block; "angle" is no axis in the plane and one
+of 4 (a quaternion) in space.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Sizes = dict[str, int | tuple[int, ...]]
+
+
+class Field(NamedTuple):
+    """An array of a record, or a number if it has no shape. kept: a number that one step leaves
+    for the next, and that a snapshot holds."""
+
+    kind: type
+    shape: str | None
+    unit: str
+    meaning: str
+    kept: bool = False
+
+
+Record = dict[str, Field]
+
+
+def whole(meaning: str, *, kept: bool = False) -> Field:
+    """A whole number of a record."""
+    return Field(int, None, "", meaning, kept)
+
+
+def real(unit: str, meaning: str, *, kept: bool = False) -> Field:
+    """A number of a record."""
+    return Field(float, None, unit, meaning, kept)
+
+
+def array(shape: str, unit: str, meaning: str, kind: type = float) -> Field:
+    """An array of a record; shape: counts and numbers, with blanks between them."""
+    return Field(kind, shape, unit, meaning)
+
+
+def make(record: Record, sizes: Sizes | None = None) -> dict[str, Any]:
+    """Zeros for every field, to be packed."""
+    return {name: _zero(field, sizes or {}) for name, field in record.items()}
+
+
+def _zero(field: Field, sizes: Sizes) -> Any:
+    if field.shape is None:
+        return field.kind(0)
+    shape: list[int] = []
+    for part in field.shape.split():
+        size = int(part) if part.isdigit() else sizes[part]
+        shape += [size] if isinstance(size, int) else size
+    return np.zeros(shape, np.int64 if field.kind is int else field.kind)
+
+
+def places(record: Record) -> Any:
+    """The place of every number in a row of a record of numbers, by name."""
+    return namedtuple("Places", record)(*range(len(record)))
+
+
+def kept(record: Record) -> tuple[str, ...]:
+    """Names of the numbers that go from one step to the next."""
+    return tuple(name for name, field in record.items() if field.kept)
+
+
+def offsets(**widths: int) -> Any:
+    """Where the parts of a packed line begin, in their order, and its WIDTH."""
+    ends = np.cumsum([0, *widths.values()]).tolist()
+    return namedtuple("Offsets", [*widths, "WIDTH"])(*ends)  # type: ignore[misc]
+
+
+# One line of packed contacts and of packed bodies, in space and in the plane: what a sweep reads.
+# D with its normal eliminated: C = D_nn, F = D_tn / C, T = D_tt - C F F' (T_11, T_12, T_22).
+CONTACT_3 = offsets(
+    FRAME=9, ARM_A=3, ARM_B=3, BIAS=3, C=1, INV_C=1, F=2, T=3, INV_DET=1, MU=1, UNIT2=1, LAM=1,
+    R=3, R_OLD=3,
+)  # fmt: skip
+# INV_I: xx, yy, zz, xy, xz, yz in world axes; MOVES: 1 or 0; _OLD: after the sweep before
+BODY_3 = offsets(V=6, INV_M=1, INV_I=6, MOVES=1, V_OLD=6)
+# LEVER_A, LEVER_B: of normal and tangent; INV_SLIP: 1 / (1 + mu f), 1 / (1 - mu f)
+CONTACT_2 = offsets(
+    NORMAL=2, LEVER_A=2, LEVER_B=2, BIAS=2, C=1, INV_C=1, F=1, INV_T=1, MU=1, UNIT2=1, R=2,
+    R_OLD=2, INV_SLIP=2,
+)  # fmt: skip
+BODY_2 = offsets(V=3, INV_M=1, INV_I=1, MOVES=1, V_OLD=3)
+
+STEP: Record = {
+    # settings
+    "law": whole("of friction, see ``problems.friction.LAWS``"),
+    "torque_free": whole("whether bodies turn by the torque-free rotation"),
+    "gyroscopic": whole("whether the gyroscopic torque is a force"),
+    "stabilize": whole("whether gaps are in the rows of contacts"),
+    "warm_start": whole("whether a step starts from the last one's impulses"),
+    "bounces": whole("whether collisions may have restitution"),
+    "search": whole("how contacts are chosen: by BY_TRAVEL, PREDICTED or GIVEN"),
+    "parallel_island": whole("contacts of an island that is worth several threads"),
+    "parallel_total": whole("contacts of several islands together that are"),
+    "tol": real("", "residual of every island"),
+    "sweep_tol": real("", "residual of large islands that move"),
+    "slop": real("", "part of a body's size within which gaps count as none"),
+    "active_gap": real("m", "of contacts that take part, where it is given"),
+    "finger_radius": real("m", "of soft fingers"),
+    # the step
+    "h": real("s", "length of the step"),
+    "time": real("s", "at the start of the step"),
+    "cursor": whole("number of this step among those that were prepared"),
+    "rest_speed": real("m/s", "that gravity gives in a step"),
+    "impact_speed": real("m/s", "below which an approach is no collision"),
+    "impact_gap": real("m", "within which bodies collide"),
+    "longest_path": real("m", "of any body in this step"),
+    "spring_energy": real("J", "at the start of the step"),
+    "rows": whole("blocks of rows in this step: contacts, and those of joints"),
+    "islands": whole("in this step"),
+    "candidates": whole("contacts within reach"),
+    "collisions": whole("solved in this step"),
+    "iterations": whole("of all methods in this step"),
+    "methods": whole("that were used in this step, by bits"),
+    "slip_rounds": whole("solves of this step in which contacts broke loose"),
+    "missed_rounds": whole("of this step in which contacts were added after a solve"),
+    "failed": whole("an island that was not solved, or -1"),
+    "n_chosen": whole("islands to be swept"),
+    "leave": whole("whether sweeps end early where they promise no end"),
+    "needed": whole("rows for which there is no room"),
+    "next_stage": whole("that AGAIN goes back to"),
+    "tight": whole("whether islands at rest are solved as well as it goes in this step"),
+    # from step to step
+    "old_rows": whole("rows of the last step", kept=True),
+    "old_h": real("s", "length of the last step", kept=True),
+    "newton_wait": whole("steps until Newton is tried on large islands again", kept=True),
+    "newton_interval": whole("steps between two such tries", kept=True),
+    "newton_tried": whole("whether the last step tried it", kept=True),
+    "newton_refused": whole("contacts of the smallest island without room for it", kept=True),
+    "tight_steps": whole("steps to come that solve islands at rest as well as it goes", kept=True),
+    "restless_steps": whole("in which large islands were slow and did not rest", kept=True),
+    # recording
+    "frames": whole("that are recorded"),
+    "frame_interval": whole("steps from one frame to the next, 0: none is recorded"),
+    "since_frame": whole("steps since the last frame"),
+    "logged": whole("islands in the log of frames"),
+    "records_contacts": whole("whether frames keep their contacts"),
+}
+
+SETTINGS: Record = {
+    "origin": array("2", "s", "start of the run, and steps that were made since"),
+    "noted_ends": array("3", "", "rows that recorded contacts, laws and features take", int),
+    "sums": array("4", "J", "work of contacts, see ``ledger.contact_work``"),
+    "turn": array("3 3", "", "work"),
+    "cone_axis": array("3", "", "direction of elliptic cones"),
+    "cone_ratios": array("2", "", "of elliptic cones"),
+    "anisotropic": array("1", "", "whether friction depends on the direction", bool),
+}
+
+BODIES: Record = {
+    "position": array("nb dim", "m", "of the state"),
+    "orientation": array("nb angle", "rad or 1", "of the state"),
+    "velocity": array("nb dof", "m/s, rad/s", "of the state"),
+    "was": array("nb dim", "m", "positions at the start of the step"),
+    "was_turned": array("nb angle", "rad or 1", "orientations at the start of the step"),
+    "was_moving": array("nb dof", "m/s, rad/s", "velocities at the start of the step"),
+    "v0": array("nb dof", "m/s, rad/s", "before the forces, after collisions"),
+    "v_free": array("nb dof", "m/s, rad/s", "after the forces, without contacts"),
+    "v": array("nb dof", "m/s, rad/s", "after contacts and joints"),
+    "force": array("nb dof", "N, N m", "of springs and callbacks"),
+    "load": array("nb dof", "N, N m", "the same with gyroscopic torques"),
+    "reach": array("nb", "m", "how far a body can travel in this step"),
+    "moves": array("nb", "", "whether an impulse can move a body", bool),
+    "root": array("nb", "", "work of union-find", int),
+    "fast": array("nb", "m", "work of ``active.activate``"),
+    "seen": array("nb", "", "work of sweeps", int),
+    "mine": array("nb", "", "work of sweeps", int),
+    "motion": array("nb packed_body", "", "packed bodies of sweeps"),
+    "wrench": array("nj dof", "N, N m", "of joints on their first bodies"),
+}
+
+MODEL: Record = {
+    "mass": array("nb", "kg", ""),
+    "inverse_mass": array("nb", "1/kg", "0: the body does not move"),
+    "own_inertia": array("nb tensor", "kg m^2", "in body axes"),
+    "own_inverse": array("nb tensor", "1/(kg m^2)", "in body axes"),
+    "inertia": array("nb tensor", "kg m^2", "in world axes, at the start of the step"),
+    "inverse": array("nb tensor", "1/(kg m^2)", "in world axes, at the start of the step"),
+    "end_inertia": array("nb tensor", "kg m^2", "in world axes, at the end of the step"),
+    "gravity": array("dim", "m/s^2", ""),
+    "size": array("nb", "m", "radius about the centre of mass, inf: unbounded"),
+    "slack": array("nb", "m", "added to what a body can travel: resting contacts stay"),
+    "friction": array("nb 2", "", "static and dynamic"),
+    "restitution": array("nb 2", "", "normal and tangential"),
+    "axis": array("nb 3", "", "direction of anisotropic friction, 0: there is none"),
+    "ratios": array("nb 2", "", "of anisotropic friction"),
+    "rule_key": array("rules", "", "pairs of bodies with rules of their own", int),
+    "rule_friction": array("rules 2", "", "of a pair"),
+    "rule_restitution": array("rules 2", "", "of a pair"),
+    "geom_body": array("ng", "", "body of a geom", int),
+    "geom_offset": array("ng dim", "m", "place of a geom in its body"),
+    "geom_turn": array("ng dim dim", "", "axes of a geom in its body"),
+    "geom_uid": array("ng", "", "lasting name of a geom", int),
+    "geom_size": array("ng", "m", "radius of a geom, inf: unbounded"),
+}
+
+DRIVEN: Record = {
+    "driven": array("driven", "", "bodies with a prescribed motion", int),
+    "driven_velocity": array("prepared driven dof", "m/s, rad/s", "over each of the next steps"),
+    "driven_position": array("prepared driven dim", "m", "at the end of each"),
+    "driven_orientation": array("prepared driven angle", "rad or 1", "at the end of each"),
+}
+
+FRAMES: Record = {
+    "frame_time": array("m", "s", "of recorded steps"),
+    "frame_position": array("m nb dim", "m", ""),
+    "frame_orientation": array("m nb angle", "rad or 1", ""),
+    "frame_velocity": array("m nb dof", "m/s, rad/s", ""),
+    "frame_report": array("m report", "", "fields of REPORT"),
+    "frame_wrench": array("m nj dof", "N, N m", "of joints"),
+    "frame_log": array("m", "", "end of a step's islands in the log", int),
+    "frame_noted": array("m 3", "", "ends of a step's contacts, laws and features", int),
+    "log": array("logged 2", "", "residual and size of islands"),
+}
+
+NOTED: Record = {
+    "numbers": array("contacts numbers", "", "of recorded contacts, see ``step.contacts``"),
+    "bodies": array("contacts bytes", "", "bodies, island and state of each", np.uint8),
+    "laws": array("contacts 2", "", "friction and spin"),
+    "features": array("contacts", "", "", int),
+}
+
+# contacts and joints as J and P = M^-1 J', where something asks for them
+STORED: Record = {
+    "J": array("n d 2 dof", "", "rows of both bodies"),
+    "P": array("n d 2 dof", "1/kg", "M^-1 J'"),
+}
+
+ROWS: Record = {
+    "geom_a": array("n", "", "first geom of a contact, -1: a joint's block", int),
+    "geom_b": array("n", "", "second geom", int),
+    "feature": array("n", "", "of a contact, to find it again in the next step", int),
+    "tag_a": array("n", "", "lasting name of the first geom", int),
+    "tag_b": array("n", "", "lasting name of the second geom or of the joint", int),
+    "body": array("n 2", "", "both bodies", int),
+    "gap": array("n", "m", "signed distance"),
+    "point": array("n dim", "m", "of contact"),
+    "normal": array("n dim", "", "from body b to body a"),
+    "frame": array("n d dim", "", "normal and tangents"),
+    "both": array("n 2", "", "static and dynamic friction"),
+    "eps": array("n 2", "", "restitution, normal and tangential"),
+    "row_axis": array("n 3", "", "direction of an elliptic cone"),
+    "row_ratios": array("n 2", "", "of an elliptic cone"),
+    "mu": array("n", "", "friction in this solve"),
+    "loose": array("n", "", "contacts with their dynamic friction", bool),
+    "slid": array("n", "", "contacts that carry and slip", bool),
+    "bias": array("n d", "m/s", "added to J v: gaps over h"),
+    "zero": array("n d", "m/s", "no bias"),
+    "q": array("n d", "m/s", "J v_free + bias"),
+    "u": array("n d", "m/s", "J v + bias"),
+    "r": array("n d", "N s", "impulses in the contact frame"),
+    "w": array("n d", "", "work"),
+    "D": array("n d d", "1/kg", "diagonal blocks of W = J M^-1 J'"),
+    "contact": array("n packed_contact", "", "packed contacts of sweeps"),
+    "impulse": array("n dim", "N s", "first guess in world axes"),
+    "spin": array("n", "N m s", "first guess about the normal"),
+    "source": array("n", "", "row of the last step that is the same, or -1", int),
+    # what is left for the next step
+    "old_a": array("n", "", "tag_a", int),
+    "old_b": array("n", "", "tag_b", int),
+    "old_feature": array("n", "", "feature", int),
+    "old_impulse": array("n dim", "N s", "in world axes"),
+    "old_spin": array("n", "N m s", "about the normal"),
+    "old_slid": array("n", "", "slid", bool),
+    # contacts as they were found
+    "pair": array("n 2", "", "bodies", int),
+    "keep": array("n", "", "whether a contact takes part", bool),
+    "forced": array("n", "", "contacts that a solve missed", bool),
+    "found": array("n", "", "numbers of those that take part", int),
+    "pick": array("n", "", "the same by islands", int),
+    "label": array("n", "", "island of each", int),
+    "place": array("n", "", "work", int),
+    # islands: there are no more than rows
+    "plan": array("n", "", "what an island still needs: DONE, SMALL_NEWTON, ...", int),
+    "chosen": array("n", "", "numbers of islands to be swept", int),
+    "limit": array("n", "", "residual at which an island is solved"),
+    "enough": array("n", "", "residual at which it is left after `least` sweeps"),
+    "resort": array("n", "", "residual that it must reach where that is out of reach"),
+    "least": array("n", "", "sweeps before `enough` will do", int),
+    "most": array("n", "", "sweeps", int),
+    "ended": array("n", "", "status code of its sweeps", int),
+    "sweeps": array("n", "", "that were made", int),
+    "residual": array("n 2", "", "as measured, and unit-free"),
+    "awake": array("n", "", "work of sweeps", int),
+    "start": array("n+1", "", "first row of an island", int),
+    # work of matching contacts with those of the last step
+    "head": array("hash", "", "first entry of each place of a hash table", int),
+    "tail": array("3 n", "", "entries behind it", int),
+}
+
+# One large island that is swept in parts, see ``contact.parallel_sweeps``
+PARTS: Record = {
+    "law": whole(""),
+    "limit": real("", "as of the island in ROWS, also those that follow"),
+    "enough": real("", ""),
+    "resort": real("", ""),
+    "least": whole(""),
+    "most": whole(""),
+    "leave": whole(""),
+    "plain_q": real("", "sums of |q|^2, as they are and unit-free"),
+    "free_q": real("", ""),
+    "ended": whole("out: status"),
+    "sweeps": whole("out"),
+    "plain": real("", "out: residual as measured"),
+    "free": real("", "out: residual, unit-free"),
+    "gate": array("gate", "", "of ``_barrier.meet``", int),
+    "order": array("contacts", "", "contacts by part", int),
+    "number": array("nb", "", "new numbers of bodies", int),
+    "members": array("bodies", "", "bodies in their new order", int),
+    "first": array("parts+2", "", "first contact of each part", int),
+    "first_body": array("parts+1", "", "first body of each part", int),
+    "near": array("contacts 2", "", "bodies by their new numbers", int),
+    "line": array("contacts packed_contact", "", "packed contacts"),
+    "state": array("bodies packed_body", "", "packed bodies"),
+    "u": array("contacts d", "m/s", "velocities of contacts"),
+    "awake": array("contacts", "", "work", int),
+    "up": array("parts+1", "", "contacts of each part that are awake", int),
+    "sums": array("2 parts+1 6", "", "work"),
+}
+
+REPORT: Record = {
+    "kinetic": real("J", "energy at the end"),
+    "potential": real("J", "energy at the end, springs included"),
+    "change": real("J", "of the energy in the step"),
+    "loads": real("J", "work of forces"),
+    "driving": real("J", "work of prescribed motions"),
+    "friction": real("J", "work of friction"),
+    "impact": real("J", "lost in collisions"),
+    "constraint": real("J", "work of normal impulses and joints"),
+    "integration": real("J", "error of the scheme"),
+    "infeasibility": real("m", "greatest penetration at the start"),
+    "residual": real("", "worst of all islands, as measured"),
+    "residual_unit": real("", "worst of all islands, unit-free"),
+    "least_impulse": real("N s", "least normal impulse"),
+    "least_velocity": real("m/s", "least normal velocity with its bias"),
+    "complementarity": real("J", "sum of normal impulses times velocities"),
+    "cone": real("N s", "by how much an impulse lies outside of its cone"),
+    "power": real("J", "sum of tangential impulses times velocities"),
+    "dissipation": real("J", "by how much friction dissipates less than it can"),
+    "contacts": real("", "that take part"),
+    "islands": real("", ""),
+    "iterations": real("", ""),
+    "methods": real("", "that were used, by bits"),
+    "time": real("s", "at the end"),
+    "failed": real("", "an island that was not solved, or -1"),
+    "gravity_energy": real("J", "potential energy without springs of the model's forces"),
+    "collisions": real("", ""),
+    "impact_energy": real("J", "lost in collisions with restitution"),
+    "joint_error": real("m or rad", "of the joint that is open most"),
+    "redundant": real("", "rows of joints beyond their rank"),
+    "retries": real("", "halvings"),
+    "depth": real("", "penetration as part of the smaller body's size"),
+    "deep_a": real("", "bodies that penetrate most, -1: none"),
+    "deep_b": real("", ""),
+    "unsolved_body": real("", "of an island that was not solved, -1: none"),
+}
+
+TOTALS: Record = {
+    "steps": real("", "since these totals were cleared"),
+    "unsolved": real("", "steps that were not solved"),
+    "halved": real("", "steps that were halved"),
+    "deep": real("", "steps with a penetration of more than `max_depth`"),
+    "first": real("s", "end of the first step that was not solved or too deep"),
+    "residual": real("", "worst"),
+    "body": real("", "of the first island that was not solved, -1: none"),
+    "penetration": real("m", "worst"),
+    "depth": real("", "worst, as part of the smaller body's size"),
+    "deep_a": real("", "its bodies, -1: none"),
+    "deep_b": real("", ""),
+    "max_depth": real("", "from which on a step is too deep"),
+}
+
+
+def cleared_totals(max_depth: float) -> dict[str, float]:
+    """Totals of no step."""
+    none = {
+        "first": np.inf,
+        "body": -1.0,
+        "deep_a": -1.0,
+        "deep_b": -1.0,
+        "max_depth": float(max_depth),
+    }
+    return make(TOTALS) | none
+
+
+JOINTS: Record = {
+    "round": whole("solves of this step"),
+    "misses": whole("of them in a row that did not close joints much better"),
+    "is_tree": whole("whether joints close no loops"),
+    "later": whole("whether coordinates are needed at the end of the step, too"),
+    "excess": whole("rows of joints beyond their rank"),
+    "halves": whole("whether a step may be tried again in halves"),
+    "lawful": whole("whether any block has a law: contacts, limits, motors of limited force"),
+    "goal": whole("what the next solve is for: START, END or SETTLE"),
+    "is_stiff": whole("whether any body is stiff"),
+    "pattern": whole("whether the pattern of W is known"),
+    "large_excess": whole("rows too many in groups so large that none are left out"),
+    "breaks": whole("whether any joint can break"),
+    "refined": whole("refinements of this solve"),
+    "extra": whole("refinements beyond the tolerance"),
+    "slides": whole("solves of this round in which contacts broke loose"),
+    "unsolved": whole("islands that are left to Newton"),
+    "spent": whole("sweeps and steps of Newton in this solve"),
+    "looked": whole("whether bodies that went far are known to meet none that is new"),
+    "best_opening": real("m or rad", "least opening of a round"),
+    "opening": real("m or rad", "of joints at the end of the step"),
+    "softening": real("J", "that M + S in the place of M added"),
+    "error": real("m or rad", "of the last round"),
+    "moved": real("m/s or rad/s", "by this round"),
+    "before": real("", "residual before the last refinement"),
+    "lead": real("s", "of velocities before those half a step behind, after a divided step"),
+}
+
+JOINT_WORK: Record = {
+    # velocities and poses to which a solve leads, and joints there
+    "at_v": array("nb dof", "m/s, rad/s", "velocities of the impulses"),
+    "at_velocity": array("nb dof", "m/s, rad/s", "the same after the drift"),
+    "at_position": array("nb dim", "m", ""),
+    "at_orientation": array("nb angle", "rad or 1", ""),
+    "at_error": array("nr", "m or rad", "of rows C = 0"),
+    "at_J": array("nr 2 dof", "", "rows C = 0"),
+    "at_value": array("nq", "m or rad", "coordinates"),
+    "at_G": array("nq 2 dof", "", "rows of coordinates"),
+    "closes": array("nr", "", "rows that are to be closed", bool),
+    # of the start of the step
+    "tie": array("nr 2 dof", "", "rows C = 0"),
+    "value": array("nq", "m or rad", "coordinates"),
+    "last": array("nq", "m or rad", "coordinates from which turns are counted"),
+    "arms": array("nj 2 3", "m", "from centres of mass to anchors"),
+    "gap": array("nj 3", "m", "from the anchor on b to the one on a"),
+    "free": array("nb dof", "m/s, rad/s", "free velocities"),
+    "impulse": array("nr", "N s", "of rows C = 0"),
+    # what acts on coordinates: motors, limits, springs
+    "act_J": array("ne 2 dof", "", "rows"),
+    "act_bias": array("ne", "m/s", ""),
+    "act_soft": array("ne", "1/kg", "compliances"),
+    "act_lower": array("ne", "N s", "least impulse"),
+    "act_upper": array("ne", "N s", "greatest impulse"),
+    "acting": array("ne", "N s", "impulses"),
+    # S: joints under load turn with their bodies
+    "S": array("nb 2 3 3", "kg", "stiffness of a step"),
+    "axes": array("nb 2 3 3", "", "of M + S"),
+    "inverse": array("nb 2 3 3", "1/kg", "of M + S"),
+    "values": array("nb 2 3", "", "of M + S along its axes"),
+    "bend": array("nb 2 3", "", ""),
+    "stiff": array("nb", "", "bodies with an S", bool),
+    "inertia": array("nb 3 3", "kg m^2", "in world axes"),
+    "change": array("nb dof", "", "work"),
+    "push": array("nb dof", "", "work"),
+    "mean": array("nr 2 dof", "", "rows of the mean of the step"),
+}
+
+JOINT_ROWS: Record = {
+    "J0": array("n d 2 dof", "", "rows of the start of the step"),
+    "P0": array("n d 2 dof", "1/kg", "M^-1 J'"),
+    "D0": array("n d d", "1/kg", "diagonal blocks of W"),
+    "right": array("n d 2 dof", "", "rows on which M + S acts"),
+    "soft": array("n d", "1/kg", "compliances"),
+    "unit": array("n", "1/kg^0.5", "root of the mean diagonal of D"),
+    "joint": array("n", "", "block of a joint, -1: a contact", int),
+    "x": array("n d", "N s", "work: a change of impulses"),
+    "best": array("n d", "N s", "work of Newton"),
+    "guess": array("n d", "N s", "impulses with which a solve began"),
+    "lam": array("n", "", "work of sweeps"),
+}
+
+# Candidates of the broad phase that outlive a step: boxes made larger, on grids of nl levels
+KEEP: Record = {
+    "age": whole("steps since candidates were found"),
+    "spent": whole("boxes that left since"),
+    "span": whole("most steps"),
+    "few": whole("most boxes that may leave"),
+    "left": whole("boxes that left in this step"),
+    "n_candidates": whole(""),
+    "wanted": whole("candidates for which there is no room"),
+    "rebuilds": whole("times that candidates were found"),
+    "typical": real("m", "typical width"),
+    "reach_steps": real("", "steps that boxes are enlarged for"),
+    "motion": real("", "mean of what boxes move in a step over the typical width"),
+    # addresses of kernels
+    "at_enlarge": whole("``broad_fat.enlarge``"),
+    "at_meet": whole("``broad_fat.meet``"),
+    "at_replace": whole("``broad_fat.replace``"),
+    "at_sort": whole("``broad_fat.sort_pairs``"),
+    "at_place": whole("``broad_grid.place_boxes``"),
+    "at_by_cell": whole("``broad_grid.sort_boxes``"),
+    "at_copy": whole("``broad_grid.sort_boxes_by``"),
+    "at_level": whole("``broad_grid.pairs_of_level``"),
+    "at_larger": whole("``broad_grid.pairs_with_larger``"),
+    "at_rebuild": whole("``broad_keep.rebuild``"),
+    "at_update": whole("``broad_keep.update``"),
+    "fat_lower": array("n dim", "m", "the larger boxes"),
+    "fat_upper": array("n dim", "m", ""),
+    "was_lower": array("n dim", "m", "boxes when motion was last measured"),
+    "sorted_lower": array("n dim", "m", "the larger boxes sorted by cell"),
+    "sorted_upper": array("n dim", "m", ""),
+    "speed": array("n", "m", "in a step"),
+    "marked": array("n", "", "work", bool),
+    "left_ones": array("n+1", "", "boxes that left", int),
+    "everyone": array("n+1", "", "all boxes", int),
+    "levels": array("n+1", "", "of boxes", int),
+    "cell_keys": array("n+1", "", "", int),
+    "order": array("n+1", "", "by cell", int),
+    "spare_keys": array("n+1", "", "work", int),
+    "spare_order": array("n+1", "", "work", int),
+    "pair_count": array("n+1", "", "work", int),
+    "candidates": array("room", "", "ascending keys", int),
+    "spare": array("room", "", "work", int),
+    "cell": array("n 3", "", "", int),
+    "start": array("nl+1", "", "first box of each level", int),
+    "reach": array("2 nl 3", "", "cells of each level", int),
+    "digits": array("places", "", "work of a radix sort", int),
+    "numbers": array("numbers", "", "work"),
+}
+
+# Collision detection: what it reads, remembers and writes. ``Detector`` makes room. nk kinds of
+# shapes, np pairs, nc contacts at most; other names as in ``Ranking`` and ``Geoms``.
+SCAN: Record = {
+    "n_contacts": whole("found"),
+    "stage": whole("where to go on: BOXES, RENEW, ..."),
+    "n_pairs": whole("after the rules"),
+    "n_overlaps": whole("keys of boxes that overlap"),
+    "n_found": whole("the same with those near half-spaces"),
+    "now": whole("the cache in use, 0 or 1"),
+    "batch": whole("pair of kinds that is due"),
+    "before": whole("contacts of batches before it"),
+    "wanted": whole("for which there is no room"),
+    "bad": whole("a geom that is not finite"),
+    "calls": whole("so far"),
+    "method": whole("how pairs of boxes are found: EACH, KEPT, ASK"),
+    "n_bodies": whole(""),
+    # addresses of the parts of the stage
+    "at_bound": whole("bounds of geoms"),
+    "at_hold": whole("``broad_fat.still_good``"),
+    "at_anew": whole("``broad_keep.renew``"),
+    "at_meet": whole("``detect.meet_boxes``"),
+    "at_reach": whole("``broad_pairs.reach_below``"),
+    "at_split": whole("``detect.sort_pairs``"),
+    "at_carry": whole("``broad_pairs.carry``"),
+    "at_run_all": whole("``detect.run_batches``"),
+    "at_mesh": whole("``mesh_filter.filter_mesh_contacts``"),
+    "kind": array("ng", "", "of shape", int),
+    "first": array("ng", "", "place of its numbers", int),
+    "numbers": array("numbers", "", "of all shapes"),
+    "first_int": array("ng", "", "place of its whole numbers", int),
+    "ints": array("ints", "", "whole numbers of all shapes", int),
+    "radius": array("ng", "m", "inf: unbounded"),
+    "tile": array("tiles 4", "", "of meshes", int),
+    "bend": array("tiles 3", "", "of meshes"),
+    "order": array("ng", "", "geoms by rank", int),
+    "geom": array("ng columns", "", "of geoms by rank, see ``Ranking``", int),
+    "ignored": array("ignored", "", "keys of bodies that never collide", int),
+    "lower": array("bounded dim", "m", "corner of a box"),
+    "upper": array("bounded dim", "m", "corner of a box"),
+    "keep": array("", "", "KEEP"),
+    "found": array("np", "", "keys of boxes that overlap", int),
+    "work": array("np", "", "", int),
+    "pairs": array("np 2", "", "geoms", int),
+    "pair_margin": array("np", "m", "gap within which a pair has contacts"),
+    "pair_kernel": array("nk^2", "", "address of the kernel of a pair of kinds, -1: none yet", int),
+    "points": array("nk^2", "", "contacts for which a pair needs room at first", int),
+    "general": array("nk^2 2", "", "kinds of a pair that support maps answer for, else -1", int),
+    "parts": array("3", "", "addresses that these need", int),
+    "width": array("nk^2", "", "columns of each cache", int),
+    "start": array("2 nk^2+1", "", "first pair of each batch, of both caches", int),
+    "offset": array("2 nk^2+1", "", "place of each batch in its cache", int),
+    "keys": array("2 np", "", "of pairs", int),
+    "cache": array("2 room", "", "what kernels remember of pairs"),
+    "tally": array("nk^2 10", "", "counters of the last call", int),
+    "total": array("nk^2 10", "", "counters of all calls", int),
+    "which": array("nc", "", "pair of a contact in its batch", int),
+    "geom_a": array("nc", "", "", int),
+    "geom_b": array("nc", "", "", int),
+    "point": array("nc dim", "m", ""),
+    "normal": array("nc dim", "", "from b to a"),
+    "gap": array("nc", "m", "signed distance"),
+    "feature": array("nc", "", "", int),
+    "x": array("ng dim", "m", "place of geoms, for who wants one"),
+    "R": array("ng dim dim", "", "axes of geoms"),
+    "margin": array("ng", "m", "within which contacts are looked for"),
+}

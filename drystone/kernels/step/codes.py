@@ -1,0 +1,34 @@
+"""What stages answer, and the other codes of a step."""
+
+# answers of a stage; those of detection lie above DETECTION
+GO_ON = 0
+NO_ROOM = 1  # for s.needed rows
+COLLIDE = 2  # collisions with restitution are to be solved
+NEWTON = 3  # islands with s.plan 1 or 2 are to be solved by Newton's method
+STUCK = 4  # islands with s.plan > 0 are to be solved by other means
+AGAIN = 5  # go on from stage s.next_stage: contacts broke loose, or were missed
+NOT_FINITE = 6
+FULL = 7  # no room to record
+THREADS = 8  # sweeps on several threads are due
+PYTHON = 9  # the whole step is to be done in Python
+SOLVE = 10  # rows with laws are to be solved
+LEAST = 11  # reactions of redundant joints are to be made the least
+PATTERN = 12  # of W is to be found
+LOOK = 13  # bodies went further than contacts were looked for
+DETECTION = 100
+
+# values of s.plan: what an island still needs
+DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
+
+# values of s.search: how contacts are chosen
+BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
+
+# values of j.goal: what a solve of joints is for
+START, END, SETTLE = 0, 1, 2
+
+# states of a contact that is recorded
+OPEN, STICKS, SLIPS = 0, 1, 2
+
+# numbers of stages, and of those of worlds with joints
+DETECT, MAKE_ROWS, PREPARE = 2, 4, 6
+JOINT_FIRST, JOINT_AIM, JOINT_REFINE, JOINT_LAWS, JOINT_LOAD, JOINT_LEAST = 4, 12, 16, 18, 21, 26
