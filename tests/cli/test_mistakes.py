@@ -138,7 +138,7 @@ def test_a_recording_cut_in_half_says_how_much_is_left(tmp_path):
         assert words in answer(command, path)
     path.write_bytes(whole)
     assert "speed = 0" in answer("export", path, "-o", tmp_path / "a.html", "--speed", "0")
-    assert "--start 5: no frame" in answer("export", path, "--to", "csv", "--start", "5")
+    assert "start = 5: no frame" in answer("export", path, "--to", "csv", "--start", "5")
 
 
 def test_angles_that_look_like_degrees_are_pointed_out(tmp_path):

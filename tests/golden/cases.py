@@ -160,6 +160,7 @@ TOUCHING = {
     "retry": named(on_failure="retry", solver=ds.NSGS(max_sweeps=3), tol=1e-9),
     "loose": named(tol=1e-4),
     "sweeps to 1e-8": named(sweep_tol=1e-8),
+    "few sweeps before Newton": named(policy=ds.IslandPolicy(first_sweeps=1, first_visits=1)),
     "convex, cone 4": named(formulation="convex", cone=4),
     "mass end, cone 4": named(mass="end", cone=4),
     "order 2, cone 4": named(order=2, cone=4),

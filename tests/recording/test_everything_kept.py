@@ -41,6 +41,7 @@ SCRATCH = {
         "jointed.wrench*", "jointed.held*", "jointed._work*", "jointed.opened", "jointed._again",
         "jointed._before", "jointed.projection.error", "solver.rest", "bouncer.rest",
         "jointed.projection.solver.rest", "jointed.thinned*",
+        "jointed.behind",  # follows from `ahead`
     ],
     # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
     # be laid to rest, are kept in another form
@@ -48,7 +49,7 @@ SCRATCH = {
         "detector.*", "_detector.*", "_loop.scene.detector.*", "_loop.settler.scene.detector.*",
         *(f"_loop.{name}*" for name in (
             "phase", "_lasts", "_stored", "_waiting", "storms.report",
-            "books", "last", "layout", "work", "settler.restarts",
+            "storms._stepper.jointed.behind", "books", "last", "layout", "work", "settler.restarts",
             "settler.tolerances", "settler.slow", "scene._jointed", "settler.scene._jointed",
         )),
         "books.*", "held*", "wrench*", "_shown*",

@@ -1,6 +1,7 @@
 """Coulomb's law may have several answers: a pile that is let go has two at one of its steps.
 
-The neighbour of the gallery that depends on the order of bodies does so for this reason only.
+The neighbour of the gallery that depends on the order of bodies does so for this reason only: from
+the warm start of the run and from nothing sweeps find two of them.
 """
 
 from dataclasses import replace
@@ -8,14 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 import drystone as ds
-from tests.scenes.neighbours import Frame, neighbours
-from tests.scenes.rebuilt import rebuilt
+from tests.scenes.neighbours import neighbours
 
-STEPS = 4  # the first at which the two runs differ
+STEPS = 4  # the first at which runs differ that take the bodies in another order
 
 
 def impulses(world, method):
-    """(problem, {pair of bodies: normal and tangential impulse}) of the step."""
+    """(problem, {pair of bodies: normal and tangential impulse}) of the step, in its order."""
     sim = ds.Simulation(world, method)
     for _ in range(STEPS):
         assert sim.step().ok
@@ -51,11 +51,11 @@ def test_the_pile_that_depends_on_the_order_of_bodies_has_two_answers():
     scene = neighbour.scene()
     method = replace(neighbour.chosen(scene.method), sweep_tol=1e-8)
     problem, here = impulses(scene.world, method)
-    _, there = impulses(rebuilt(scene.world, Frame(2), reverse=True), method)
-    assert set(here) == set(there)
+    cold = ds.solve(problem, "nsgs")
+    assert cold.ok
     speeds = []
-    for answer in (here, there):
-        r, u, words = exact(problem, [answer[pair] for pair in here])
+    for answer in (np.array(list(here.values())), cold.value.reshape(-1, 2)):
+        r, u, words = exact(problem, answer)
         mu = np.asarray(problem.mu)
         for i, word in enumerate(words):  # strictly: by far more than rounding
             if word == "open":

@@ -35,21 +35,21 @@ def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
     if mu < 0.0:
         _stick(shape, W, k, q, work, r, i)
         return 0.0
+    slip = 0.0
+    for a in range(1, d):
+        slip += q[a] * q[a]
+    lift = mu * np.sqrt(slip) if law == CONVEX else 0.0
+    if q[0] >= lift:  # first: rows without a direction have W_nn = 0
+        for a in range(d):
+            r[i, a] = 0.0
+        return 0.0
     if mu <= FRICTIONLESS:
-        r[i, 0] = max(-q[0] / W[k, 0, 0], 0.0)
+        r[i, 0] = -q[0] / W[k, 0, 0]
         for a in range(1, d):
             r[i, a] = 0.0
         return 0.0
     if d == 2:
         r[i, 0], r[i, 1] = _planar(W[k], q[0], q[1], mu, law)
-        return 0.0
-    slip = 0.0
-    for a in range(1, d):
-        slip += q[a] * q[a]
-    lift = mu * np.sqrt(slip) if law == CONVEX else 0.0
-    if q[0] >= lift:
-        for a in range(d):
-            r[i, a] = 0.0
         return 0.0
     if _stick(shape, W, k, q, work, r, i):
         t = 0.0

@@ -157,7 +157,7 @@ class Buffers:
         s.orientation[:] = state.orientation
         s.velocity[:] = state.velocity
         s.origin[0], s.origin[1] = start, steps
-        s.time, s.cursor = state.time, 0
+        s.put(time=state.time, cursor=0)
 
     def clear_totals(self) -> None:
         """Count steps from here on."""
@@ -176,10 +176,9 @@ class Buffers:
     def set_step(self, h: float, steps: int) -> None:
         """Steps of length h, `steps` of them to come: prescribed motions are worked out ahead."""
         s = self.s
-        s.h, s.rest_speed = h, h * self.gravity
         # what counts as a collision in steps of this length, see ``impact``
-        s.impact_speed, s.impact_gap = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
-        s.cursor = 0
+        still, touch = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
+        s.put(h=h, rest_speed=h * self.gravity, impact_speed=still, impact_gap=touch, cursor=0)
         if not self.model.motions:
             return
         driven = self._driven(steps)
