@@ -107,7 +107,7 @@ def _letters(text: np.ndarray, even: bool = False) -> np.ndarray:
     return np.pad(found, ((0, 0), (0, wide % 2))) if even else found
 
 
-STATES = np.array(["open", "stick", "slip"])  # by the codes of ``kernels.step.names``
+STATES = np.array(["open", "stick", "slip"])  # by the codes of ``kernels.step.codes``
 STATE_LETTERS = _letters(STATES, even=True)
 
 

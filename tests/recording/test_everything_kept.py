@@ -26,13 +26,20 @@ SCRATCH = {
             "velocity", "v0", "v_free", "v", "force", "load", "inertia", "inverse", "end_inertia",
             "position", "was", "was_turned", "was_moving", "orientation", "reach", "moves", "root",
             "fast", "seen", "mine", "motion", "begun", "report", "sums", "turn", "origin", "total",
-            "chosen_count", "leave", "frame_*", "log", "noted_*", "driven_*",
+            "frame_*", "frames", "since_frame", "log", "noted_*", "driven_*",
             "geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label", "place",
             "source", "chosen", "most", "least", "enough", "ended", "sweeps", "plan", "gap", "mu",
             "spin", "limit",
             "keep", "forced", "loose", "slid", "bias", "zero", "r", "u", "q", "w", "point",
             "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
-            "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_*",
+            "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
+            "old_b", "old_feature", "old_impulse", "old_spin", "old_slid",
+        )),
+        *(f"buffers.s.{name}" for name in (  # numbers of this step
+            "h", "time", "cursor", "rest_speed", "impact_speed", "impact_gap", "longest_path",
+            "spring_energy", "rows", "islands", "candidates", "collisions", "iterations",
+            "methods", "slip_rounds", "missed_rounds", "failed", "needed", "next_stage", "tight",
+            "n_chosen", "leave",
         )),
         "buffers._*", "jointed._again",
     ],
@@ -66,9 +73,15 @@ SCRATCH["CompiledJoints"] = [
     *(f"buffers.j.{name}*" for name in (
         "place", "at_*", "change", "push", "free", "tie", "mean", "impulse", "value",
         "last", "act_*", "S", "axes", "inverse", "bend", "arms", "gap", "stiff", "inertia",
-        "J0", "P0", "right", "D0", "soft", "unit", "joint", "x", "real", "count", "order", "node",
+        "J0", "P0", "right", "D0", "soft", "unit", "joint", "x", "best", "guess", "lam", "closes",
+        "order", "node",
         "first", "below", "lower", "upper", "offset", "stride", "panels", "indptr", "indices",
         "rows", "buffer", "acting",
+    )),
+    *(f"buffers.j.{name}" for name in (
+        "round", "misses", "excess", "lawful", "goal", "is_stiff", "pattern", "refined", "extra",
+        "slides", "unsolved", "spent", "looked", "best_opening", "opening", "softening", "error",
+        "moved", "before",
     )),
 ]  # fmt: skip
 # of a detector: all but its cache, which ``state`` exports by pairs
@@ -104,8 +117,8 @@ def leaves(value, path=""):
         for key, item in zip(names, value, strict=True):
             yield from leaves(item, f"{path}.{key}")
     elif isinstance(value, Packed):
-        arrays = {k: v for k, v in vars(value).items() if isinstance(v, np.ndarray)}
-        yield from leaves({k: v for k, v in arrays.items() if k != "_words"}, path)
+        for key in value._numba_type_.places:
+            yield from leaves(getattr(value, key), f"{path}.{key}")
     elif type(value).__module__.startswith("drystone"):
         slots = [s for kind in type(value).__mro__ for s in getattr(kind, "__slots__", ())]
         own = {name: getattr(value, name) for name in slots if hasattr(value, name)}
@@ -177,3 +190,38 @@ def test_a_broken_joint_stays_broken(method):
         second.step()
     assert np.array_equal(whole.state.velocity, second.state.velocity)
     assert not len(second.joints)
+
+
+def test_numbers_of_checkpoints_without_names_are_understood():
+    """Checkpoints once kept these numbers by their places in two arrays."""
+    first, second = (scene("pyramid").simulation() for _ in range(2))
+    for _ in range(12):
+        first.step()
+    known = first.stepper.snapshot()
+    named = known["buffers"]
+    count, real = np.zeros(36, np.int64), np.zeros(13)
+    places = {
+        3: "old_rows", 16: "newton_wait", 17: "newton_interval", 18: "newton_tried",
+        19: "newton_refused", 30: "tight_steps", 35: "restless_steps",
+    }  # fmt: skip
+    for place, name in places.items():
+        count[place] = named.pop(name)
+    real[9] = named.pop("old_h")
+    second.state = first.state.copy()
+    second.stepper.restore(
+        known | {"buffers": named | {"count": count, "real": real}}, second.model
+    )
+    first.step()
+    second.step()
+    assert np.array_equal(first.state.position, second.state.position)
+    assert first.report.iterations == second.report.iterations
+
+
+def test_the_smallest_island_without_room_for_newton_is_forgotten_slowly():
+    """It grows by a part of itself at each step, and must stay a number after thousands."""
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), position=(0, 0.1))
+    sim = ds.Simulation(world)
+    sim.run(until=2100 * sim.method.dt)
+    assert 0 < sim.stepper.buffers.s.newton_refused <= 1 << 40

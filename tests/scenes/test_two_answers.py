@@ -1,7 +1,7 @@
 """Coulomb's law may have several answers: a pile that is let go has two at one of its steps.
 
-The neighbour of the gallery that depends on the order of bodies does so for this reason only: from
-the warm start of the run and from nothing sweeps find two of them.
+From the warm start of a run and from nothing sweeps find two of them: which one a run takes may
+depend on the order of its bodies.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ import numpy as np
 import drystone as ds
 from tests.scenes.neighbours import neighbours
 
-STEPS = 4  # the first at which runs differ that take the bodies in another order
+STEPS = 4  # the first at which there are several
 
 
 def impulses(world, method):
@@ -46,7 +46,7 @@ def exact(problem, r):
     return r.reshape(-1, 2), (W @ r + q).reshape(-1, 2), words
 
 
-def test_the_pile_that_depends_on_the_order_of_bodies_has_two_answers():
+def test_a_pile_has_two_answers():
     neighbour = neighbours("disks-21")[19]
     scene = neighbour.scene()
     method = replace(neighbour.chosen(scene.method), sweep_tol=1e-8)

@@ -1,4 +1,4 @@
-"""First stage: inertia in world axes, velocities after the step's forces (kick)."""
+"""Inertia in world axes, velocities after the step's forces (kick)."""
 
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage

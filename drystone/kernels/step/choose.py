@@ -1,4 +1,4 @@
-"""Third stage, first part: which contacts take part, in the order of their islands."""
+"""Which contacts take part, in the order of their islands."""
 
 from drystone.kernels._jit import stage
 from drystone.kernels.active import activate

@@ -1,4 +1,4 @@
-"""Last stages: contacts that broke loose, then drift, what the next step needs, and the books."""
+"""Contacts that broke loose, then drift, what the next step needs, and the books."""
 
 import numpy as np
 

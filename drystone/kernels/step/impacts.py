@@ -1,4 +1,4 @@
-"""Fourth stage: is there a collision with restitution? They are rare, and solved elsewhere."""
+"""Is there a collision with restitution? They are rare, and solved elsewhere."""
 
 from drystone.kernels._jit import stage
 from drystone.kernels.step import codes

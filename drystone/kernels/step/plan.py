@@ -11,7 +11,7 @@ In this order until an island is solved:
    of up to `medium` contacts that move slowly, and that nothing drives, are swept on towards a
    hundredth of it: what sweeps leave of a column is an error of its whole length, that the next
    steps turn into motion. If this brings no rest in `slow_steps` steps, there is a long pause.
-Without a warm start (WARM) no step may rely on the next: large islands are solved as small ones.
+Without a warm start no step may rely on the next: large islands are solved as small ones.
 Nothing here looks at the clock, so that a run repeats to the bit on any machine.
 """
 
@@ -22,6 +22,8 @@ from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 from drystone.kernels.step.prepare import settled
 
+NEVER = 1 << 40  # contacts: no island is refused
+
 
 @stage
 def plan(s, scan):
@@ -29,7 +31,7 @@ def plan(s, scan):
     ni, tol, loose = s.islands, s.tol, s.sweep_tol
     if s.warm_start == 0:  # no later step thanks for a solve: none is spared
         loose = tol
-    s.newton_refused += s.newton_refused // 128
+    s.newton_refused = min(s.newton_refused + s.newton_refused // 128, NEVER)
     slow, code = 0, codes.GO_ON
     for k in range(ni):
         s.plan[k] = codes.DONE
@@ -99,7 +101,7 @@ def choose_rest(s, scan):
 
 @stage
 def judge_rest(s, scan):
-    """STUCK if an island that is worth it is still not solved; a large one owes LOOSE."""
+    """STUCK if an island that is worth it is still not solved; a large one owes `sweep_tol`."""
     code, tol = codes.GO_ON, s.tol
     for j in range(s.n_chosen):
         k = s.chosen[j]

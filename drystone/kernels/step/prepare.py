@@ -1,4 +1,4 @@
-"""Fifth stage: velocities with the first guess of the impulses, and what islands may cost."""
+"""Velocities with the first guess of the impulses, and what islands may cost."""
 
 from drystone.kernels import contact_frames as frames
 from drystone.kernels._jit import stage
@@ -125,7 +125,7 @@ def slow(s, k):
 
 @stage
 def at_rest(s, k):
-    """Whether nothing in island k is faster than REST."""
+    """Whether nothing in island k is faster than rest_speed."""
     dim, most = s.point.shape[1], 0.0
     for i in range(s.start[k], s.start[k + 1]):
         for side in range(2):
@@ -138,9 +138,9 @@ def at_rest(s, k):
 
 @stage
 def settled(s, k, times):
-    """Whether bodies in island k are as slow as REST, or so many times as fast, in the mean square
-    over contacts: in a heap of thousands there is always one that still moves. What is let go falls
-    at REST at first."""
+    """Whether bodies in island k are as slow as rest_speed, or so many times as fast, in the mean
+    square over contacts: in a heap of thousands there is always one that still moves. What is let
+    go falls at rest_speed at first."""
     dim, total, count = s.point.shape[1], 0.0, 0
     for i in range(s.start[k], s.start[k + 1]):
         for side in range(2):

@@ -1,4 +1,4 @@
-"""Third stage, second part: the chosen contacts packed for sweeps, and the first guess."""
+"""The chosen contacts packed for sweeps, and the first guess."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sixth stage: sweeps over the chosen islands, within their tolerances and numbers of sweeps."""
+"""Sweeps over the chosen islands, within their tolerances and numbers of sweeps."""
 
 from drystone.kernels._jit import stage
 from drystone.kernels.contact.packed_islands import solve_packed_islands

@@ -95,7 +95,7 @@ class Aid:
     def _island(self, k: int, view: Solved, steps: int, large: bool = False) -> bool:
         s = self.buffers.s
         self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
-        done = self.solver._newton(self.buffers.rows(), k, view, steps)
+        done = self.solver._newton(self.buffers.rows(), k, view, steps, large)
         self._jams(k, view)
         return done
 

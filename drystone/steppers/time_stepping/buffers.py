@@ -14,6 +14,7 @@ from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
 from drystone.kernels.packed import Packed, as_row
 from drystone.kernels.step import codes
 from drystone.kernels.step.find import SLACK
+from drystone.kernels.step.plan import NEVER
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
@@ -27,14 +28,13 @@ from drystone.steppers.time_stepping.reading import noted_rows
 FIRST = 16  # rows that there is room for at first
 SOON = 8  # frames with contacts until memory is there that somebody else has touched
 FRAMES = 4 << 20  # bytes of states that are made room for at once
-NEVER = 1 << 40  # contacts: no island is refused yet
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
 KEPT = layout.kept(layout.STEP)
 OLD_PLACES = {
     "old_rows": 3, "newton_wait": 16, "newton_interval": 17, "newton_tried": 18,
     "newton_refused": 19, "tight_steps": 30, "restless_steps": 35,
-}  # of numbers in the checkpoints of 0.1  # fmt: skip
+}  # of numbers in checkpoints that have no names for them  # fmt: skip
 N = np.int64
 
 
@@ -266,7 +266,7 @@ def _copy(array: np.ndarray) -> np.ndarray:
 
 
 def _named(known: Snapshot) -> Snapshot:
-    """A memory, also as 0.1 wrote it: numbers by their places in two arrays."""
+    """A memory, also as it was written before: numbers by their places in two arrays."""
     if "count" not in known:
         return known
     count = {name: known["count"][place] for name, place in OLD_PLACES.items()}

@@ -178,7 +178,7 @@ class Frames:
     (memory that is new costs more than all that is written to it); told: called with each chunk as
     soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
     left: what Python says of chunks of one frame each, by their numbers; total: of all steps, see
-    ``kernels.step.names``; jammed: steps whose status is JAMMED, and who stalled in the first.
+    ``layout.TOTALS``; jammed: steps whose status is JAMMED, and who stalled in the first.
     """
 
     def __init__(

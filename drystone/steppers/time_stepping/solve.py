@@ -6,7 +6,7 @@ With ``solver="auto"`` and a smooth cone, in this order until an island is solve
 3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
    pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
    it is tried on islands slower than what gravity gives in a step, with all that it can do on
-   those of up to MEDIUM contacts that stood before the step, and after each solve that the
+   those of up to `medium` contacts that stood before the step, and after each solve that the
    next step does not thank for, the next one waits four times as long;
 4. large islands that move or wait: sweeps until ``sweep_tol``, Newton where they stall before.
 Without ``warm_start`` no step may rely on the next: Newton is tried on every large island.
@@ -35,6 +35,8 @@ from drystone.steppers.time_stepping.options import NEVER, TimeStepping
 from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.steppers.time_stepping.stalling import Stall, stall
 from drystone.types import Bools, Floats, Ints, Solution, Status
+
+NONE_REFUSED = 1 << 40  # contacts: no island is so large
 
 
 @dataclass(slots=True)
@@ -81,7 +83,7 @@ class IslandSolver:
         self.options, self.policy = options, options.policy
         self.loose = max(options.tol, options.sweep_tol)
         self.spares = options.warm_start and self.loose > options.tol
-        self.refused = 1 << 40
+        self.refused = NONE_REFUSED
         self.penalty, self.wait, self.tried = 1, 0, False
         self.rest, self.jams = 0.0, False
 
@@ -176,7 +178,7 @@ class IslandSolver:
 
     def _where_it_pays(self, rows: Rows, out: Solved, large: Ints, v_free: Floats) -> Ints:
         """Newton on large islands, if it is time; returns those it did not solve."""
-        self.refused += self.refused // 128
+        self.refused = min(self.refused + self.refused // 128, NONE_REFUSED)
         slow = large
         if self.spares:
             slow = large[[self._at_rest(rows, int(k), out.v) for k in large]]
