@@ -97,3 +97,12 @@ def test_convex_slip_by_its_angle_arrives_on_round_contacts():
             u = W[0] @ r[0] + q
             assert abs(u @ r[0]) <= 1e-14
             assert u[0] == pytest.approx(mu * np.linalg.norm(u[1:]))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("law", [COULOMB, CONVEX])
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_rows_without_a_direction_carry_nothing(d, law, mu):
+    """As a limit of a joint has at the angle where its gradient vanishes."""
+    np.testing.assert_array_equal(solve(np.zeros((d, d)), np.zeros(d), mu, law), np.zeros(d))

@@ -163,3 +163,11 @@ def test_drift_without_flow_is_the_exponential():
     assert np.allclose(x, [0.1, 0.2, 0.3])
     assert np.allclose(scipy_of(orientation).as_matrix(), expected.as_matrix(), atol=1e-14)
     assert np.array_equal(velocity[3:], w)
+
+
+def test_the_norm_of_a_quaternion_is_kept_over_many_turns():
+    q = np.array([0.1, -0.7, 0.5, 0.5])
+    q /= np.linalg.norm(q)
+    for k in range(2000):
+        rigid.turn(q, 0.3, -0.2 + 1e-4 * k, 0.1)
+    assert abs(np.linalg.norm(q) - 1) < 4e-16
