@@ -69,6 +69,6 @@ def _number(at: int, view: str) -> property:
         return read(self)[at]
 
     def put(self: Packed, value: Any) -> None:
-        read(self)[at] = value
+        read(self)[at] = int(value) if isinstance(value, np.bool_) else value
 
     return property(get, put)

@@ -38,6 +38,8 @@ def test_python_assigns_to_numbers_and_to_nothing_else():
             setattr(s, name, np.ones(3))
     with pytest.raises(AttributeError, match="nothing of the name 'b'"):
         _ = s.b
+    s.n = np.bool_(True)
+    assert s.n == 1
     with pytest.raises(TypeError):
         s.n = "many"
 

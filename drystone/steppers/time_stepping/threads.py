@@ -110,7 +110,7 @@ class Sweeper:
         ruled = ("limit", "enough", "resort", "least", "most")
         p = Packed(
             law=s.law, **{name: getattr(s, name)[k].item() for name in ruled}, leave=s.leave,
-            plain_q=plain_q, free_q=free_q, ended=0, sweeps=0, plain=0.0, free=0.0,
+            plain_q=float(plain_q), free_q=float(free_q), ended=0, sweeps=0, plain=0.0, free=0.0,
             gate=np.zeros(SIZE, np.int64), order=order, number=number, members=members,
             first=first, first_body=first_body, near=self._array("near", n, 2, dtype=np.int64),
             line=self._array("line", n, columns.WIDTH),
