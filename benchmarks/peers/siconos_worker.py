@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+# beside this script lies a `siconos.py` of ours, which is not the package
+sys.path[:] = [place for place in sys.path if place != os.path.dirname(os.path.abspath(__file__))]
+
 MEMORY = 8 * 1024**3  # bytes: enumeration of a large problem must not take the machine along
 MANY = 1_000_000  # iterations: the time cap of the parent ends a run
 
