@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.kernels import blocks as kernels
+from drystone.kernels.cones.optimality import contact_optimality
 from drystone.kernels.contact.residual import contact_residuals
-from drystone.kernels.optimality import contact_optimality
 from drystone.problems import _check
 from drystone.problems._check import SquareLike
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.kernels.blocks import box_residuals
+from drystone.kernels.cones.optimality import NOISE
 from drystone.kernels.contact.residual import ran_away
-from drystone.kernels.optimality import NOISE
 from drystone.types import Floats
 
 EPS = float(np.finfo(np.float64).eps)

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from drystone.kernels import conic
 from drystone.kernels.blocks import CONVEX, COULOMB, block_product
+from drystone.kernels.cones import conic
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem
 from drystone.problems.delassus import BlockMatrix

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from drystone.kernels import block_lu
-from drystone.kernels import block_system as kernels
-from drystone.kernels.ordering import minimum_degree
+from drystone.kernels.linalg import block_lu
+from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.problems.delassus import BlockMatrix
 from drystone.types import Floats
 
@@ -75,13 +74,13 @@ class BlockSystem(System):
         self._place[back[:nb]] = np.arange(nb)
         self._offset, self._stride = np.empty((2, W.indices.size), np.int64)
         pattern = (W.indptr, W.indices, self._place)
-        kernels.locate(d, *pattern, *self._panels[1:], self._offset, self._stride)
+        block_lu.locate(d, *pattern, *self._panels[1:], self._offset, self._stride)
         self._W, self._buffer, self._work = W, np.empty(size), np.empty((nb, d))
 
     def factorise(self, D: Floats) -> bool:
         W = self._W
         return bool(
-            kernels.factorise(
+            block_lu.factorise_sum(
                 W.key, W.indptr, W.indices, W.blocks, D,
                 self._offset, self._stride, self._panels, self._buffer,
             )
@@ -89,7 +88,7 @@ class BlockSystem(System):
 
     def solve(self, b: Floats) -> Floats:
         x = np.empty_like(b)
-        kernels.solve(self._W.key, self._place, self._panels, self._buffer, b, x, self._work)
+        block_lu.solve(self._W.key, self._place, self._panels, self._buffer, b, x, self._work)
         return x
 
 

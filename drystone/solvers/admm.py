@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
 
 from drystone.errors import OptionError
-from drystone.kernels import admm as kernels
+from drystone.kernels.cones import admm as kernels
+from drystone.kernels.cones import conic
 from drystone.problems import FrictionProblem, Problem
-from drystone.solvers._anderson import Anderson
+from drystone.problems.delassus import BlockMatrix
 from drystone.solvers._cones import ConeProblem
 from drystone.solvers._contacts import smooth_cones_only
-from drystone.solvers._proximal import proximal
+from drystone.solvers._system import shifted_system
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 
@@ -151,3 +154,166 @@ class _Run:
 
 def _norm(x: Floats) -> float:
     return float(np.sqrt(np.vdot(x, x)))
+
+
+# x = (W + rho)^-1 b: the linear half of ADMM, in the space that is cheapest.
+#
+# Formed W is factorised as it is. With W = G G' the bodies' space is smaller and sparser:
+# (W + rho)^-1 = (1 - G (rho + G'G)^-1 G') / rho, factorised while that is cheap, and by conjugate
+# gradients, warm-started, for very many bodies.
+
+BODIES = 12_000  # unknowns up to which the bodies' matrix is factorised
+STEPS = 5  # conjugate gradient steps between looks at the clock
+MOST = 500
+
+
+class Proximal:
+    """(W + rho)^-1, for one rho after the other."""
+
+    def __init__(self, cones: ConeProblem, limits: Limits) -> None:
+        self.cones, self.limits = cones, limits
+
+    def set(self, rho: float) -> bool:
+        """Prepare for rho; False if W + rho is singular."""
+        raise NotImplementedError
+
+    def solve(self, b: Floats, error: float) -> Floats:
+        """x, or an approximation to about `error` where the method is iterative."""
+        raise NotImplementedError
+
+
+def proximal(cones: ConeProblem, limits: Limits) -> Proximal:
+    if not cones.matrix_free:
+        return Formed(cones, limits)
+    many = cones.G.shape[1] > BODIES
+    return ManyBodies(cones, limits) if many else Bodies(cones, limits)
+
+
+class Formed(Proximal):
+    """W itself, factorised."""
+
+    def __init__(self, cones: ConeProblem, limits: Limits) -> None:
+        super().__init__(cones, limits)
+        self._system = shifted_system(cones.W)
+        self._ones = np.broadcast_to(np.eye(cones.d), (cones.nb, cones.d, cones.d))
+
+    def set(self, rho: float) -> bool:
+        return self._system.factorise(rho * self._ones)
+
+    def solve(self, b: Floats, error: float) -> Floats:
+        return self._system.solve(b)
+
+
+class Bodies(Proximal):
+    """rho + G'G factorised; blocks of a body's unknowns where they come in such numbers."""
+
+    def __init__(self, cones: ConeProblem, limits: Limits) -> None:
+        super().__init__(cones, limits)
+        ndof = cones.G.shape[1]
+        usual = 3 if cones.d == 2 else 6
+        self._d = usual if ndof % usual == 0 else 1
+        G = sp.csr_array(cones.G)
+        self._system = shifted_system(BlockMatrix.of(sp.csr_array(G.T @ G), self._d))
+        self._ones = np.broadcast_to(np.eye(self._d), (ndof // self._d, self._d, self._d))
+        self._right, self._u = np.empty(ndof), np.empty_like(cones.q)
+        self._rho = 1.0
+
+    def set(self, rho: float) -> bool:
+        self._rho = rho
+        return self._system.factorise(rho * self._ones)
+
+    def solve(self, b: Floats, error: float) -> Floats:
+        cones = self.cones
+        conic.scatter(cones.key, *cones.columns, b, self._right)
+        nu = self._inner(self._right, error)
+        conic.gather(cones.key, *cones.columns, -nu, b, self._u)
+        return self._u / self._rho
+
+    def _inner(self, right: Floats, error: float) -> Floats:
+        return self._system.solve(right.reshape(-1, self._d)).ravel()
+
+
+class ManyBodies(Bodies):
+    """rho + G'G by conjugate gradients from the last solution: time and memory stay linear."""
+
+    def __init__(self, cones: ConeProblem, limits: Limits) -> None:
+        Proximal.__init__(self, cones, limits)
+        ndof = cones.G.shape[1]
+        self._right, self._u = np.empty(ndof), np.empty_like(cones.q)
+        _, columns, G = cones.columns
+        self._squares = np.bincount(columns, (G * G).sum(axis=1), minlength=ndof)
+        self._nu = np.zeros(ndof)
+        self._work = (*np.empty((3, ndof)), np.empty_like(cones.q))
+        self._rho, self.steps = 1.0, 0
+
+    def set(self, rho: float) -> bool:
+        self._rho = rho
+        return True
+
+    def _inner(self, right: Floats, error: float) -> Floats:
+        cones, state = self.cones, np.array([-1.0])
+        diagonal = self._squares + self._rho
+        for _ in range(MOST // STEPS):
+            self.steps += STEPS
+            if kernels.gradient_steps(
+                cones.key, *cones.columns, diagonal, self._rho, right,
+                error, STEPS, self._nu, state, self._work,
+            ) or self.limits.expired():  # fmt: skip
+                break
+        return self._nu
+
+
+# Anderson acceleration of a fixed-point iteration v -> T(v), with a safeguard.
+#
+# The next point is the combination of the last images whose residuals T(v) - v combine to the
+# least; if that point's residual is larger than the last one's, the plain image is taken instead
+# and the memory starts anew. Where T is nonexpansive the plain step never raises the residual.
+
+REGULAR = 1e-10  # of the least-squares problem, relative to its trace
+
+
+class Anderson:
+    """memory: steps to look back on (0: plain iteration); size: entries of v."""
+
+    def __init__(self, memory: int, size: int) -> None:
+        self.memory, self.rejected = memory, 0
+        self._df, self._dg = np.zeros((2, memory, size))
+        self._gram = np.zeros((memory, memory))
+        self._f, self._g = np.empty((2, size))
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew: the map has changed, or the last combination was a bad one."""
+        self._count, self._stored, self._norm = 0, False, np.inf
+
+    def next(self, v: Floats, image: Floats) -> Floats:
+        """The point to try next, given T(v)."""
+        if self.memory == 0:
+            return image.copy()
+        f = image - v
+        norm = float(np.sqrt(f @ f))
+        if self._stored and norm > self._norm:
+            self.rejected += 1
+            self.forget()
+            return self._g.copy()
+        self._norm = norm
+        if self._stored:
+            slot = self._count % self.memory
+            np.subtract(f, self._f, out=self._df[slot])
+            np.subtract(image, self._g, out=self._dg[slot])
+            self._count += 1
+            rows = min(self._count, self.memory)
+            self._gram[slot, :rows] = self._df[:rows] @ self._df[slot]
+            self._gram[:rows, slot] = self._gram[slot, :rows]
+        self._f[:], self._g[:] = f, image
+        self._stored = True
+        rows = min(self._count, self.memory)
+        if rows == 0:
+            return image.copy()
+        gram = self._gram[:rows, :rows].copy()
+        gram.flat[:: rows + 1] += REGULAR * np.trace(gram)
+        _, weights, failed = lapack.dposv(gram, self._df[:rows] @ f)
+        if failed:
+            self.forget()
+            return image.copy()
+        return np.asarray(image - weights @ self._dg[:rows])

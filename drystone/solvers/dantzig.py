@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from drystone.errors import OptionError
-from drystone.kernels import dantzig as kernels
-from drystone.kernels import dantzig_sets as sets
-from drystone.kernels import dantzig_setup as setup
 from drystone.kernels import status as code
+from drystone.kernels.linalg.envelope import entries, extent
+from drystone.kernels.pivoting import dantzig as kernels
+from drystone.kernels.pivoting.contact_guess import guess
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.cones import CircularCone
-from drystone.solvers._dantzig_reuse import COUNTS, basis_of, reuse
-from drystone.solvers._dantzig_start import guessed
 from drystone.solvers.base import Answer, Limits, Solver, Start
-from drystone.types import STATUS_OF_CODE, Floats, Status
+from drystone.solvers.reuse import reuse_arrays
+from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
 ENDS = (Status.SOLVED, Status.INFEASIBLE)
 EXACT = 1e-10  # residual of a guess that is an answer
@@ -100,12 +101,12 @@ class _Run:
         n = problem.size
         self.problem = problem
         self.S, self.At = np.empty((n, n)), np.empty((n, n))
-        self.V = np.empty((sets.V_ROWS, n))
-        self.T = np.empty((sets.T_ROWS, n), dtype=np.int64)
-        self.reg = np.zeros(sets.REGISTERS, dtype=np.int64)
-        self.num = np.zeros(sets.NUMBERS)
+        self.V = np.empty((kernels.V_ROWS, n))
+        self.T = np.empty((kernels.T_ROWS, n), dtype=np.int64)
+        self.reg = np.zeros(kernels.REGISTERS, dtype=np.int64)
+        self.num = np.zeros(kernels.NUMBERS)
         pivots = 50 * n + 500 if options.max_pivots is None else options.max_pivots
-        self.reg[sets.MAX_PIVOTS] = pivots
+        self.reg[kernels.MAX_PIVOTS] = pivots
         traced = min(pivots, 20_000) if options.trace else 0
         self.trace_sets, self.trace = np.zeros((traced, n), np.int8), np.zeros((traced, 5))
         self.d, self.nc = 1, n
@@ -114,15 +115,15 @@ class _Run:
 
     def finish(self, limits: Limits) -> Answer:
         """Run; with friction, start again in another order when contacts seem to cycle."""
-        total, restarts = int(self.reg[sets.MAX_PIVOTS]), self.d > 1
+        total, restarts = int(self.reg[kernels.MAX_PIVOTS]), self.d > 1
         share = 4 * self.problem.size + 100 if restarts else total
         while True:
-            self.reg[sets.MAX_PIVOTS] = min(total, self.reg[sets.PIVOTS] + share)
+            self.reg[kernels.MAX_PIVOTS] = min(total, self.reg[kernels.PIVOTS] + share)
             status = self._attempt(limits)
-            over = self.reg[sets.PIVOTS] >= total or status is Status.TIME_LIMIT
+            over = self.reg[kernels.PIVOTS] >= total or status is Status.TIME_LIMIT
             if over or not restarts or status in ENDS or self._ray_is_real(status):
                 return self._answer(status)
-            self.reg[sets.RULE] += 1
+            self.reg[kernels.RULE] += 1
 
     def _attempt(self, limits: Limits) -> Status:
         state = self.At, self.S, self.V, self.T, self.reg, self.num
@@ -138,7 +139,7 @@ class _Run:
         """Driving far enough always helps static friction: a ray needs a sliding contact."""
         if status is not Status.RAY:
             return False
-        symmetric = self.reg[sets.SYMMETRIC] == 1
+        symmetric = self.reg[kernels.SYMMETRIC] == 1
         return not symmetric or bool(self.problem.sliding.any())
 
     def _prepare(self, state: tuple[Any, ...]) -> int:
@@ -149,24 +150,24 @@ class _Run:
             slip = np.zeros((p.nc, p.d - 1)) if p.slip is None else p.slip
         else:
             W, mu, free, slip = p.dense, np.zeros(p.size), p.free, np.zeros((p.size, 0))
-        return int(setup.prepare(W, p.q, mu, slip, free, self.d, *state))
+        return int(kernels.prepare(W, p.q, mu, slip, free, self.d, *state))
 
     def _answer(self, status: Status) -> Answer:
         reg = self.reg
-        value = self._vector(sets.F)
+        value = self._vector(kernels.F)
         groups, basis = basis_of(self.problem, self.T, value)
         info: dict[str, Any] = {
-            "drives": int(reg[sets.DRIVES]),
-            "pivots": int(reg[sets.PIVOTS]),
-            "zero_steps": int(reg[sets.ZEROS]),
-            "drops": int(reg[sets.DROPS]),
-            "refactorisations": int(reg[sets.REBUILDS]),
-            "restarts": int(reg[sets.RULE]),
+            "drives": int(reg[kernels.DRIVES]),
+            "pivots": int(reg[kernels.PIVOTS]),
+            "zero_steps": int(reg[kernels.ZEROS]),
+            "drops": int(reg[kernels.DROPS]),
+            "refactorisations": int(reg[kernels.REBUILDS]),
+            "restarts": int(reg[kernels.RULE]),
             "reused": False,
             "guesses": 0,
         }
         if self.trace.size:
-            rows = int(reg[sets.TRACED])
+            rows = int(reg[kernels.TRACED])
             info["trace"] = {
                 "sets": self.trace_sets[:rows],
                 "drive": self.trace[:rows, 0].astype(np.int64),
@@ -177,12 +178,12 @@ class _Run:
             }
         extras: dict[str, Any] = {"info": info, "index_sets": groups, "basis": basis}
         if status is Status.RAY:
-            extras["ray"] = self._vector(sets.DF)
+            extras["ray"] = self._vector(kernels.DF)
         return Answer(value, status, iterations=info["pivots"], extras=extras)
 
     def _vector(self, row: int) -> Floats:
         out = np.empty(self.problem.size)
-        setup.finish(self.V, row, self.d, self.nc, out)
+        kernels.finish(self.V, row, self.d, self.nc, out)
         return out
 
 
@@ -203,3 +204,199 @@ def _refuses_friction(problem: FrictionProblem) -> str | None:
 def _may_slip(problem: FrictionProblem) -> bool:
     """Whether any contact has friction whose direction is unknown."""
     return bool(((problem.mu > 0) & ~problem.sliding).any())
+
+
+# An answer to sparse contact problems by guessing all contacts at once, before Dantzig's method.
+#
+# The guess costs a few sparse factorisations. Where it holds it is an answer like any other, exact
+# to rounding; where it does not, Dantzig's method starts from nothing as ever.
+
+ROWS = 64  # fewer are driven one by one in less time than a guess takes
+FULL = 0.1  # of all entries: a matrix with more of them is dense
+WIDE = 0.2  # of all entries: a factor with more of them is dense
+
+SKEW = 1e-13  # of the largest diagonal: a matrix that is less symmetric is that of sliding
+
+
+@dataclass(slots=True)
+class Guess:
+    """closed (nc,): contacts that press, and stick if they have friction; their forces (n,)."""
+
+    closed: Bools
+    value: Floats
+    rounds: int
+
+    def table(self, problem: Any) -> Ints:
+        """Index sets as those of a run of Dantzig's method."""
+        d = problem.d if isinstance(problem, FrictionProblem) else 1
+        out = np.zeros((kernels.T_ROWS, problem.size), np.int64)
+        head = d * np.arange(self.closed.size)
+        out[kernels.KIND, head] = kernels.NORMAL
+        out[kernels.STATE, head] = np.where(self.closed, kernels.C, kernels.NC)
+        for t in range(1, d):
+            rough = problem.mu > 0.0
+            out[kernels.KIND, head + t] = np.where(rough, kernels.TANGENT, kernels.FIXED)
+            state = np.where(self.closed, kernels.C, kernels.OUT)
+            out[kernels.STATE, head + t] = np.where(rough, state, kernels.TIED)
+        return out
+
+
+def guessed(problem: Any) -> Guess | None:
+    """A guess that holds, of a sparse problem without bilateral rows or known slip; else None."""
+    n = problem.size
+    if n < ROWS or not _takes(problem):
+        return None
+    friction = isinstance(problem, FrictionProblem)
+    d, mu = (problem.d, problem.mu) if friction else (1, np.zeros(n))
+    W = np.ascontiguousarray(problem.dense)
+    diagonal, room = W.diagonal(), int(FULL * n * n)
+    start, index, value = np.empty(n + 1, np.int64), np.empty(room, np.int64), np.empty(room)
+    if not (diagonal > 0.0).all():
+        return None
+    count = int(entries(W, SKEW * float(diagonal.max()), start, index, value))
+    if count < 0:
+        return None
+    order = _order(start, index[:count], value[:count], d)
+    ints, rows = np.empty((4, n + 1), np.int64), (d * order[:, None] + np.arange(d)).ravel()
+    size = int(extent(start, index, rows, np.int64(n), ints[1, :n], ints[2], ints[3]))
+    if size > WIDE * n * n:
+        return None
+    unit = np.sqrt(diagonal.reshape(-1, d).mean(axis=1))
+    closed, f, a = np.empty(n // d, np.bool_), np.empty(n), np.empty(n)
+    rounds, wrong = guess(
+        start, index, value, problem.q, mu, unit, np.int64(d), order, closed, f, a, ints,
+        np.empty((3, n)), np.empty(size),
+    )  # fmt: skip
+    return Guess(closed, f, int(rounds)) if wrong == 0 and np.isfinite(f).all() else None
+
+
+def _takes(problem: Any) -> bool:
+    if isinstance(problem, FrictionProblem):
+        return problem.size == problem.d * problem.nc and not problem.sliding.any()
+    return isinstance(problem, MixedLCP) and not problem.free.any()
+
+
+def _order(start: Ints, index: Ints, value: Floats, d: int) -> Ints:
+    """Contacts in an order that keeps those of one body near each other."""
+    n = start.size - 1
+    graph = sp.csr_matrix((value, index, start), shape=(n, n))
+    place = np.empty(n, np.int64)
+    place[reverse_cuthill_mckee(graph, symmetric_mode=True)] = np.arange(n)
+    return np.argsort(place.reshape(-1, d).min(axis=1), kind="stable")
+
+
+# Index sets as a basis, and solving again with them, in the plane and in space.
+#
+# A basis says of every contact: open, stick or slip (with its direction). While it still holds,
+# the forces of a changed problem cost one linear solve, and they change continuously with it.
+
+GROUPS = ("open", "stick", "slip", "dynamic")
+COUNTS = {"drives": 0, "pivots": 0, "zero_steps": 0, "drops": 0, "refactorisations": 1}
+
+
+def basis_of(problem: Any, table: Ints, value: Floats) -> tuple[dict[str, Ints], Any]:
+    """(index_sets, basis) of a finished run.
+
+    LCP: basis is the mask of basic rows. Friction: basis is the index sets with "direction",
+    (nc, d - 1), the unit direction of friction of each slipping contact.
+    """
+    if not isinstance(problem, FrictionProblem):
+        basic = table[kernels.STATE] == kernels.C
+        bounded = ~problem.free
+        return {
+            "contact": np.flatnonzero(basic & bounded),
+            "open": np.flatnonzero(~basic & bounded),
+        }, basic
+    d, nc = problem.d, problem.nc
+    group, direction = np.empty(nc, np.int64), np.empty((nc, d - 1))
+    kernels.classify(table, value, d, nc, group, direction)
+    groups = {name: np.flatnonzero(group == code) for code, name in enumerate(GROUPS)}
+    if d == 2:  # by the sign of u_t, which friction opposes
+        groups["slip+"] = np.flatnonzero(direction[:, 0] < 0)
+        groups["slip-"] = np.flatnonzero(direction[:, 0] > 0)
+    return groups, groups | {"direction": direction}
+
+
+def _directions(value: Floats, d: int, nc: int, slip: Bools) -> Floats:
+    friction = value[: d * nc].reshape(nc, d)[:, 1:]
+    size = np.linalg.norm(friction, axis=1, keepdims=True)
+    return np.divide(friction, size, out=np.zeros((nc, d - 1)), where=slip[:, None] & (size > 0))
+
+
+def reuse(problem: Any, start: Start, tol: float) -> Answer | None:
+    """The solution with the basis of an earlier one, or None when it no longer holds."""
+    basis = start.basis
+    if isinstance(problem, FrictionProblem):
+        value = _friction_value(problem, basis, start.value) if isinstance(basis, dict) else None
+    else:
+        mask = basis if isinstance(basis, np.ndarray) else None
+        if mask is None or mask.shape != (problem.size,) or mask.dtype != np.bool_:
+            return None
+        found = reuse_arrays(problem.dense, problem.q, problem.free, mask)
+        value = None if found is None else found[0]
+    if value is None or not np.isfinite(value).all():
+        return None
+    dual = problem.dual(value)
+    residuals = problem.residuals(value, dual)
+    if max(residuals) > min(tol, 1e-10):
+        return None
+    extras: dict[str, Any] = {"basis": basis, "info": COUNTS | {"restarts": 0, "reused": True}}
+    if isinstance(basis, dict):
+        extras["index_sets"] = {key: rows for key, rows in basis.items() if key != "direction"}
+    return Answer(value, Status.SOLVED, dual=dual, residuals=residuals, extras=extras)
+
+
+def _friction_value(
+    problem: FrictionProblem, basis: dict[str, Any], value: Floats | None
+) -> Floats | None:
+    """Impulses whose contacts keep their states; None if the equations are singular."""
+    states = _states(problem, basis, value)
+    if states is None:
+        return None
+    closed, stick, direction = states
+    d, nc, n = problem.d, problem.nc, problem.size
+    span = np.arange(1, d)
+    heads = d * np.flatnonzero(closed)
+    tangents = (d * np.flatnonzero(stick)[:, None] + span).ravel()
+    rows = np.concatenate([heads, tangents, np.arange(d * nc, n)])
+    E = np.zeros((n, rows.size))  # r = E x, and u vanishes on the rows
+    E[rows, np.arange(rows.size)] = 1.0
+    tied = closed & ~stick
+    column = np.searchsorted(heads, d * np.flatnonzero(tied))
+    E[d * np.flatnonzero(tied)[:, None] + span, column[:, None]] = direction[tied]
+    W = problem.dense
+    G = W[rows] @ E
+    try:
+        x = np.linalg.solve(G, -problem.q[rows])
+        x -= np.linalg.solve(G, G @ x + problem.q[rows])
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(E @ x)
+
+
+def _states(
+    problem: FrictionProblem, basis: dict[str, Any], value: Floats | None
+) -> tuple[Bools, Bools, Floats] | None:
+    """(closed, stick, r_t / r_n of tied friction); None if the basis does not fit."""
+    d, nc = problem.d, problem.nc
+    masks = {}
+    for key in ("open", "stick", "slip+", "slip-"):
+        rows = np.asarray(basis.get(key, ()), dtype=np.int64)
+        if rows.size and (rows.min() < 0 or rows.max() >= nc):
+            return None
+        masks[key] = np.zeros(nc, bool)
+        masks[key][rows] = True
+    dynamic = problem.sliding | (problem.mu == 0)
+    closed, stick = ~masks["open"], masks["stick"] & ~dynamic & ~masks["open"]
+    unit = basis.get("direction")
+    if unit is None and d == 2 and "slip+" in basis:
+        unit = (masks["slip-"].astype(float) - masks["slip+"])[:, None]
+    if unit is None and value is not None:
+        unit = _directions(value, d, nc, closed & ~stick)
+    if unit is None or unit.shape != (nc, d - 1):
+        return None
+    coefficient = problem.mu[:, None] * unit
+    if problem.slip is not None:
+        slides = problem.sliding
+        coefficient[slides] = -problem.mu[slides, None] * problem.slip[slides]
+    return closed, stick, coefficient

@@ -12,7 +12,7 @@ import scipy.linalg
 from scipy.optimize import linprog
 
 from drystone.errors import OptionError
-from drystone.kernels import enumerate as kernels
+from drystone.kernels.pivoting import enumerate as kernels
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import fold, to_lcp
 from drystone.solvers.base import Answer, Limits, Solver, Start
@@ -21,7 +21,9 @@ from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
 
 ACCURATE = 1e-9  # largest measure of a point that is listed
-DEPENDENT = 1e-11  # of the largest singular value: less is rounding, as in ``kernels.enumerate``
+DEPENDENT = (
+    1e-11  # of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
+)
 ROOM = 512  # solutions that one call of the kernel may write
 
 
@@ -106,7 +108,7 @@ class Enumerative(Solver):
 
 @dataclass(frozen=True)
 class Pieces:
-    """Rows A y + b with the modes of each entity; see ``kernels.enumerate``."""
+    """Rows A y + b with the modes of each entity; see ``kernels.pivoting.enumerate``."""
 
     A: Floats
     b: Floats

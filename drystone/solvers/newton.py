@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drystone.errors import OptionError
-from drystone.kernels import newton as kernels
 from drystone.kernels import status as code
 from drystone.kernels.blocks import COULOMB, LINEAR
+from drystone.kernels.cones import newton as kernels
+from drystone.kernels.cones.newton import ALPHA, PLAIN
+from drystone.kernels.cones.nsgs import nsgs_sweeps
 from drystone.kernels.contact.residual import floored_residuals
 from drystone.kernels.islands import extract, label_islands
-from drystone.kernels.newton import ALPHA, PLAIN
-from drystone.kernels.nsgs import nsgs_sweeps
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.residual import contact_errors

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import OptionError
-from drystone.kernels import nsgs as kernels
+from drystone.kernels.cones import nsgs as kernels
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only

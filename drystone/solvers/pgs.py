@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import OptionError
-from drystone.kernels import pgs as kernels
+from drystone.kernels.cones import pgs as kernels
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
 from drystone.types import Bools, Floats, Status

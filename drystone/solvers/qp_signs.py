@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import OptionError
-from drystone.kernels import pgs as kernels
+from drystone.kernels.cones import pgs as kernels
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import ConicProgram, Folded, fold
 from drystone.solvers._convex import minimise

@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.kernels import block_lu
 from drystone.kernels.islands import extract, label_islands
-from drystone.kernels.ordering import minimum_degree
+from drystone.kernels.linalg import block_lu
+from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.problems.delassus import BlockMatrix
 
 

@@ -5,24 +5,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.kernels import dantzig_moves as moves
-from drystone.kernels import dantzig_sets as sets
-from drystone.kernels.dantzig_limits import cone_step
+from drystone.kernels.pivoting import dantzig
+from drystone.kernels.pivoting.dantzig import cone_step
 
 pytestmark = pytest.mark.kernels
 cases = settings(deadline=None, max_examples=200, derandomize=True)
 
 
 def arrays(d):
-    V = np.zeros((sets.V_ROWS, d))
-    reg, num = np.zeros(sets.REGISTERS, np.int64), np.zeros(sets.NUMBERS)
-    reg[sets.DIM], num[sets.DF_TOL] = d, 1e-12
+    V = np.zeros((dantzig.V_ROWS, d))
+    reg, num = np.zeros(dantzig.REGISTERS, np.int64), np.zeros(dantzig.NUMBERS)
+    reg[dantzig.DIM], num[dantzig.DF_TOL] = d, 1e-12
     return V, reg, num
 
 
 def slack(V, s, mu):
     """mu f_N - |f_t| at the steps s, (len(s),)."""
-    f = V[sets.F] + np.asarray(s)[:, None] * V[sets.DF]
+    f = V[dantzig.F] + np.asarray(s)[:, None] * V[dantzig.DF]
     return mu * f[:, 0] - np.linalg.norm(f[:, 1:], axis=1)
 
 
@@ -32,11 +31,11 @@ def test_step_ends_on_the_cone_and_not_before(seed, d, fill):
     rng = np.random.default_rng(seed)
     V, reg, num = arrays(d)
     mu, heading = rng.uniform(0.1, 2.0), rng.normal(size=d - 1)
-    V[sets.MU, 0], V[sets.F, 0] = mu, rng.uniform(0.5, 2.0)
-    V[sets.F, 1:] = fill * mu * V[sets.F, 0] * heading / np.linalg.norm(heading)
-    V[sets.DF] = rng.normal(size=d)
+    V[dantzig.MU, 0], V[dantzig.F, 0] = mu, rng.uniform(0.5, 2.0)
+    V[dantzig.F, 1:] = fill * mu * V[dantzig.F, 0] * heading / np.linalg.norm(heading)
+    V[dantzig.DF] = rng.normal(size=d)
     s = cone_step(V, reg, num, 0)
-    far = 50.0 if V[sets.DF, 0] >= 0 else V[sets.F, 0] / -V[sets.DF, 0]  # up to the apex
+    far = 50.0 if V[dantzig.DF, 0] >= 0 else V[dantzig.F, 0] / -V[dantzig.DF, 0]  # up to the apex
     end = min(s, far)
     assert s >= 0
     assert (slack(V, np.linspace(0.0, end, 400), mu) >= -1e-9).all()
@@ -48,8 +47,8 @@ def test_step_ends_on_the_cone_and_not_before(seed, d, fill):
 
 def test_direction_along_the_cone_never_leaves_it():
     V, reg, num = arrays(3)
-    V[sets.MU, 0] = 0.5
-    V[sets.F, :], V[sets.DF, :] = [2.0, 0.6, 0.8], [1.0, 0.3, 0.4]
+    V[dantzig.MU, 0] = 0.5
+    V[dantzig.F, :], V[dantzig.DF, :] = [2.0, 0.6, 0.8], [1.0, 0.3, 0.4]
     assert cone_step(V, reg, num, 0) == np.inf
 
 
@@ -59,16 +58,16 @@ def test_turned_frame_states_the_same_contact(seed):
     """a = A f + b holds in the turned frame, and the stored turn leads back."""
     rng = np.random.default_rng(seed)
     V, reg, _ = arrays(3)
-    V = np.zeros((sets.V_ROWS, 6))
+    V = np.zeros((dantzig.V_ROWS, 6))
     A = rng.normal(size=(6, 6))
     f, b = rng.normal(size=6), rng.normal(size=6)
-    V[sets.F], V[sets.B], V[sets.A] = f, b, A @ f + b
-    V[sets.COS, 3] = 1.0
+    V[dantzig.F], V[dantzig.B], V[dantzig.A] = f, b, A @ f + b
+    V[dantzig.COS, 3] = 1.0
     At = np.ascontiguousarray(A.T)
-    moves.turn_to(At, V, reg, 3, V[sets.A], -1.0)
-    moves.turn_to(At, V, reg, 3, V[sets.F], 1.0)
-    np.testing.assert_allclose(At.T @ V[sets.F] + V[sets.B], V[sets.A], atol=1e-12)
-    assert V[sets.F, 4] == pytest.approx(np.hypot(f[4], f[5]))
-    assert V[sets.F, 5] == 0.0
-    c, s = V[sets.COS, 3], V[sets.SIN, 3]
-    np.testing.assert_allclose(V[sets.F, 4] * np.array([c, s]), f[4:], atol=1e-12)
+    dantzig.turn_to(At, V, reg, 3, V[dantzig.A], -1.0)
+    dantzig.turn_to(At, V, reg, 3, V[dantzig.F], 1.0)
+    np.testing.assert_allclose(At.T @ V[dantzig.F] + V[dantzig.B], V[dantzig.A], atol=1e-12)
+    assert V[dantzig.F, 4] == pytest.approx(np.hypot(f[4], f[5]))
+    assert V[dantzig.F, 5] == 0.0
+    c, s = V[dantzig.COS, 3], V[dantzig.SIN, 3]
+    np.testing.assert_allclose(V[dantzig.F, 4] * np.array([c, s]), f[4:], atol=1e-12)

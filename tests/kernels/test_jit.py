@@ -99,24 +99,25 @@ def test_bounds_mode_catches_a_bad_index(tmp_path):
 
 
 def test_an_edit_starts_fresh_folders_for_what_it_touches(tmp_path):
-    """newton inlines block_lu, nsgs does not; both use the decorator."""
+    """newton inlines block_lu, dantzig the incremental inverse; all use the decorator."""
     copy = tmp_path / "site"
     shutil.copytree(PACKAGE, copy / "drystone", ignore=shutil.ignore_patterns("__pycache__"))
     ask = (
         "from drystone.kernels._jit import cache_folder as f;"
-        "print(*(f(f'drystone.kernels.{m}').name for m in ('newton', 'nsgs', 'dantzig')))"
+        "print(*(f(f'drystone.kernels.{m}').name"
+        " for m in ('cones.newton', 'cones.nsgs', 'pivoting.dantzig')))"
     )
     names = []
-    for edited in (None, "block_lu", "dantzig_sets", "_jit"):
+    for edited in (None, "linalg/block_lu", "incremental", "_jit"):
         if edited:
             other = copy / "drystone" / "kernels" / f"{edited}.py"
             other.write_text(other.read_text() + "\n# an edit\n")
         names.append(run(ask, cwd=copy, NUMBA_CACHE_DIR=tmp_path).stdout.split())
-    first, block_lu, sets, jit = names
+    first, block_lu, inverse, jit = names
     assert [n.partition("-")[0] for n in first] == ["newton", "nsgs", "dantzig"]
     assert [a == b for a, b in zip(first, block_lu, strict=True)] == [False, True, True]
-    assert [a == b for a, b in zip(block_lu, sets, strict=True)] == [True, True, False]
-    assert not set(sets) & set(jit)
+    assert [a == b for a, b in zip(block_lu, inverse, strict=True)] == [True, True, False]
+    assert not set(inverse) & set(jit)
 
 
 @pytest.mark.posix("folders that are read-only")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drystone.kernels import complementary, dense_lu, lemke, modular, status
-from drystone.kernels.pyramid import planar_pyramid, planar_size, planar_value
+from drystone.kernels import status
+from drystone.kernels.linalg import dense_lu, modular
+from drystone.kernels.pivoting import complementary, lemke
+from drystone.kernels.pivoting.pyramid import planar_pyramid, planar_size, planar_value
 from drystone.problems import LCP, FrictionProblem, classic
 from drystone.problems.convert import to_lcp
-from drystone.solvers._lemke import Pivoting
 from drystone.solvers.base import Limits
 from drystone.solvers.enumerative import Enumerative
 from drystone.solvers.lemke import Lemke
+from drystone.solvers.pivoting import Pivoting
 
 pytestmark = pytest.mark.kernels
 

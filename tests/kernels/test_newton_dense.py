@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.kernels.newton import OPEN, linearise
-from drystone.kernels.newton_dense import LARGEST, coupled_size, direction_dense
+from drystone.kernels.cones.newton import LARGEST, OPEN, coupled_size, direction_dense, linearise
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS
 

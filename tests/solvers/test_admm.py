@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.kernels import admm as kernels
+from drystone.kernels.cones import admm as kernels
 from drystone.problems.generated import disk_pile, sphere_pile
 from drystone.problems.residual import project_cone
-from drystone.solvers._anderson import Anderson
 from drystone.solvers._cones import ConeProblem
-from drystone.solvers._proximal import Bodies, Formed, ManyBodies
+from drystone.solvers.admm import Anderson, Bodies, Formed, ManyBodies
 from drystone.solvers.base import Limits
 from tests.solvers.cone_problems import check_coulomb, operator_problem, random_problem
 

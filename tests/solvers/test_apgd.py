@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import drystone as ds
-from drystone.kernels import apgd as kernels
+from drystone.kernels.cones import apgd as kernels
 from drystone.problems.generated import disk_pile, sphere_pile
 from drystone.solvers._cones import ConeProblem, mass_root
 from drystone.solvers.apgd import _State

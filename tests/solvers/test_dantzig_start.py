@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 import drystone as ds
-from drystone.kernels import envelope
-from drystone.solvers._dantzig_start import ROWS, guessed
-from drystone.solvers.dantzig import EXACT
+from drystone.kernels.linalg import envelope
+from drystone.solvers.dantzig import EXACT, ROWS, guessed
 
 seeds = st.integers(0, 2**31)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, nnls
 
 import drystone as ds
-from drystone.kernels import interior, nt_cone
+from drystone.kernels.cones import interior_point as kernels
 from drystone.problems.residual import project_cone
 from drystone.solvers._system import BlockSystem, FullSystem, SparseSystem
 from drystone.solvers.certificates import infeasibility_certificate
@@ -126,16 +126,16 @@ def test_scaling_point(seed, d):
     """Theta x = y, T T = Theta, lambda = T x = T^-1 y, and Theta is positive definite."""
     rng = np.random.default_rng(seed)
     x, y = _inside(rng, 3, d), _inside(rng, 3, d)
-    shape, kind = (0,) * d, np.full(3, nt_cone.CONE)
+    shape, kind = (0,) * d, np.full(3, kernels.CONE)
     v, lam, theta, eta = np.empty((3, d)), np.empty((3, d)), np.empty((3, d, d)), np.empty(3)
-    assert nt_cone.nt_scaling(shape, kind, x, y, v, eta, lam, theta) == 0
+    assert kernels.nt_scaling(shape, kind, x, y, v, eta, lam, theta) == 0
     np.testing.assert_allclose(np.einsum("iab,ib->ia", theta, x), y, rtol=1e-9)
     root = np.empty((3, d, d))
     for b in range(d):
         unit, out = np.zeros((3, d)), np.empty((3, d))
         unit[:, b] = 1.0
         for i in range(3):
-            nt_cone.scale_row(shape, v, eta, unit, out, i, 1.0)
+            kernels.scale_row(shape, v, eta, unit, out, i, 1.0)
         root[:, :, b] = out
     np.testing.assert_allclose(root @ root, theta, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(np.einsum("iab,ib->ia", root, lam), y, rtol=1e-8)
@@ -148,7 +148,7 @@ def test_scaling_point(seed, d):
 def test_largest_step_touches_the_boundary(seed, d):
     rng = np.random.default_rng(seed)
     x, dx = _inside(rng, 4, d), rng.standard_normal((4, d))
-    alpha = nt_cone.largest_step((0,) * d, np.full(4, nt_cone.CONE), x, dx)
+    alpha = kernels.largest_step((0,) * d, np.full(4, kernels.CONE), x, dx)
     depth = [_depth(x + a * dx) for a in np.linspace(0.0, 0.999, 50) * min(alpha, 1e6)]
     assert min(depth) > 0
     if np.isfinite(alpha):
@@ -179,7 +179,7 @@ def test_polish_is_newton_on_the_natural_map(exact, d):
 
     D, rhs, P = np.empty((nb, d, d)), np.empty((nb, d)), np.empty((d + 1, d))
     u = (W @ r.ravel() + q).reshape(nb, d)
-    interior.polish((0,) * d, exact, r, u, mu, np.ones((nb, d)), 0.0, P, D, rhs)
+    kernels.polish((0,) * d, exact, r, u, mu, np.ones((nb, d)), 0.0, P, D, rhs)
     full = W.copy()
     for i in range(nb):
         full[d * i : d * i + d, d * i : d * i + d] += D[i]

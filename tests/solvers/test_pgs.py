@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.kernels import pgs as kernels
+from drystone.kernels.cones import pgs as kernels
 from drystone.problems import classic
 from drystone.solvers.pgs import Contacts, Rows
 

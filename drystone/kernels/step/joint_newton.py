@@ -5,9 +5,9 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import block_product
+from drystone.kernels.cones.newton import ALPHA, PLAIN, newton_steps
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.kernels.delassus import delassus
-from drystone.kernels.newton import ALPHA, PLAIN, newton_steps
 from drystone.kernels.step import codes
 from drystone.kernels.step.joint_laws import give_up
 

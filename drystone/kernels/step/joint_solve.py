@@ -7,8 +7,8 @@ diagonal, and what that adds is taken back by refinement, as in ``kernels.newton
 import numpy as np
 
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.block_lu import factorise, substitute
 from drystone.kernels.blocks import ratio
+from drystone.kernels.linalg.block_lu import factorise, substitute
 from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all

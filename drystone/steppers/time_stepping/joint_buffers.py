@@ -14,10 +14,9 @@ from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.geometry.matching import Tags
 from drystone.kernels import layout
-from drystone.kernels.block_lu import supernodes
-from drystone.kernels.block_system import locate
 from drystone.kernels.joints_coupled import SPRING
-from drystone.kernels.ordering import minimum_degree
+from drystone.kernels.linalg.block_lu import locate, supernodes
+from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.kernels.packed import Packed
 from drystone.model import Joints, Model, State
 from drystone.steppers.time_stepping.buffers import FIRST, Buffers

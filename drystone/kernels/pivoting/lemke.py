@@ -23,9 +23,9 @@ floats.
 
 import numpy as np
 
-from drystone.kernels import modular
 from drystone.kernels import status as code
 from drystone.kernels._jit import kernel
+from drystone.kernels.linalg import modular
 
 ENTERING = 0  # places in `state`: entering variable (w_i: i, z_i: m + i), size k, pivots done
 SIZE = 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from drystone.kernels import status as code
 from drystone.kernels._jit import kernel
-from drystone.kernels.dense_lu import back_substitute, factorise
+from drystone.kernels.linalg.dense_lu import back_substitute, factorise
 
 SPENT = -1  # a free row or column that pivoting has used up
 DROPPED = -2  # one that is zero: the equation holds by itself, the variable does not matter

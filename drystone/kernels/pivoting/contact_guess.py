@@ -9,7 +9,7 @@ by what a contact can bear of it. What is found obeys the law to rounding.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.envelope import extent, factorise, substitute
+from drystone.kernels.linalg.envelope import extent, factorise, substitute
 
 ROUNDS = 16  # of guesses
 PATIENCE = 2  # rounds that leave no fewer wrong contacts than the best before

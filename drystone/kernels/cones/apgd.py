@@ -9,7 +9,7 @@ needs none. `state` = (theta, L, restarts, products) carries the method from chu
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.conic import project_row
+from drystone.kernels.cones.conic import project_row
 
 DECREASE = 0.9  # of L after every step, so that a bad region is not paid for ever after
 LARGEST = 1e8  # L in unit-free blocks is of the order of a contact's neighbours

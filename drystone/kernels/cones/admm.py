@@ -8,7 +8,7 @@ Coulomb friction s = mu |u_t| follows u~ within the step.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.conic import project_row
+from drystone.kernels.cones.conic import project_row
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Methods on products of friction cones and boxes: sweeps, Newton, interior points, gradients."""

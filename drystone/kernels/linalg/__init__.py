@@ -1,0 +1,1 @@
+"""Linear algebra of solvers: dense, sparse in blocks, in an envelope, modulo primes."""

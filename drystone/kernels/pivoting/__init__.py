@@ -1,0 +1,1 @@
+"""Pivoting methods and enumeration: Dantzig, Lemke, principal pivots."""
