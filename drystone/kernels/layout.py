@@ -108,6 +108,10 @@ STEP: Record = {
     "sweep_tol": real("", "residual of large islands that move"),
     "slop": real("", "part of a body's size within which gaps count as none"),
     "active_gap": real("m", "of contacts that take part, where it is given"),
+    "sleep_speed": real("m/s", "below which a body is slow, 0: none sleeps"),
+    "sleep_duration": real("s", "that a body is slow before it sleeps"),
+    "rows_stage": whole("number of the stage that begins to make rows"),
+    "solve_stage": whole("number of the stage that begins the solve"),
     "finger_radius": real("m", "of soft fingers"),
     # the step
     "h": real("s", "length of the step"),
@@ -181,9 +185,19 @@ BODIES: Record = {
     "wrench": array("nj dof", "N, N m", "of joints on their first bodies"),
 }
 
+# of worlds whose bodies may sleep: ns is nb there, and 0 elsewhere
+SLEEP: Record = {
+    "asleep": array("ns", "", "bodies that sleep", bool),
+    "slow_time": array("ns", "s", "how long a body has been slow"),
+    "restless": array("ns", "", "work: bodies that keep others awake", bool),
+    "stirred": array("ns", "", "work: islands with such bodies, by their roots", bool),
+    "joined": array("joined 2", "", "bodies that a joint holds together", int),
+}
+
 MODEL: Record = {
     "mass": array("nb", "kg", ""),
-    "inverse_mass": array("nb", "1/kg", "0: the body does not move"),
+    "own_inverse_mass": array("nb", "1/kg", "0: the body does not move"),
+    "inverse_mass": array("nb", "1/kg", "the same, 0 also of bodies that sleep"),
     "own_inertia": array("nb tensor", "kg m^2", "in body axes"),
     "own_inverse": array("nb tensor", "1/(kg m^2)", "in body axes"),
     "inertia": array("nb tensor", "kg m^2", "in world axes, at the start of the step"),
@@ -278,6 +292,7 @@ ROWS: Record = {
     "pair": array("n 2", "", "bodies", int),
     "keep": array("n", "", "whether a contact takes part", bool),
     "forced": array("n", "", "contacts that a solve missed", bool),
+    "left_out": array("n", "", "contacts that cannot take part", bool),
     "found": array("n", "", "numbers of those that take part", int),
     "pick": array("n", "", "the same by islands", int),
     "label": array("n", "", "island of each", int),
@@ -365,6 +380,7 @@ REPORT: Record = {
     "deep_a": real("", "bodies that penetrate most, -1: none"),
     "deep_b": real("", ""),
     "unsolved_body": real("", "of an island that was not solved, -1: none"),
+    "asleep": real("", "bodies that sleep"),
 }
 
 TOTALS: Record = {

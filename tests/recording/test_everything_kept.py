@@ -33,7 +33,8 @@ SCRATCH = {
             "keep", "forced", "loose", "slid", "bias", "zero", "r", "u", "q", "w", "point",
             "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
             "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
-            "old_b", "old_feature", "old_impulse", "old_spin", "old_slid",
+            "old_b", "old_feature", "old_impulse", "old_spin", "old_slid", "inverse_mass",
+            "restless", "stirred", "left_out", "awake",
         )),
         *(f"buffers.s.{name}" for name in (  # numbers of this step
             "h", "time", "cursor", "rest_speed", "impact_speed", "impact_gap", "longest_path",

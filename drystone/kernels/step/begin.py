@@ -12,6 +12,8 @@ def begin_planar(s, scan):
     _fresh(s)
     for i in range(s.orientation.size):
         s.was_turned[i] = s.orientation[i]
+    for b in range(s.asleep.size):
+        s.inverse[b] = s.own_inverse[b]
     s.begun.kinetic = kinetic_planar(s.mass, s.inertia, s.velocity)
     return kick_planar(s, scan)
 
@@ -30,6 +32,8 @@ def begin_spatial(s, scan):
 
 @stage
 def _fresh(s):
+    for b in range(s.asleep.size):
+        s.inverse_mass[b] = s.own_inverse_mass[b]
     for i in range(s.velocity.shape[0]):
         for a in range(s.velocity.shape[1]):
             s.v0[i, a] = s.was_moving[i, a] = s.velocity[i, a]

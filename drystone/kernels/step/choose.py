@@ -21,13 +21,13 @@ def choose(s, scan):
 def collect(s, scan):
     """s.found, s.body: numbers and bodies of the contacts that are kept; returns how many."""
     n, m = s.candidates, 0
-    _pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
+    pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
     if s.search == codes.BY_TRAVEL:
         activate(s.pair[:n], scan.gap[:n], s.reach, s.moves, s.root, s.fast, s.keep[:n])
     else:
         _by_gap(n, s, scan)
     for i in range(n):
-        s.keep[i] = s.keep[i] or s.forced[i]
+        s.keep[i] = (s.keep[i] or s.forced[i]) and not s.left_out[i]
         if s.keep[i]:
             s.body[m, 0], s.body[m, 1] = s.pair[i, 0], s.pair[i, 1]
             s.found[m] = i
@@ -36,7 +36,7 @@ def collect(s, scan):
 
 
 @stage
-def _pairs(n, geom_body, geom_a, geom_b, pair):
+def pairs(n, geom_body, geom_a, geom_b, pair):
     for i in range(n):
         pair[i, 0], pair[i, 1] = geom_body[geom_a[i]], geom_body[geom_b[i]]
 
@@ -101,7 +101,7 @@ def missed(s, scan):
     h = s.h
     again = False
     for i in range(s.candidates):
-        if s.keep[i]:
+        if s.keep[i] or s.left_out[i]:
             continue
         a, b = s.pair[i, 0], s.pair[i, 1]
         speed = normal_speed(i, a, s.v, scan.point, s.position, scan.normal)
@@ -109,5 +109,5 @@ def missed(s, scan):
         if scan.gap[i] + h * speed < -DEEP * min(s.size[a], s.size[b]):
             s.forced[i] = again = True
     s.missed_rounds += 1
-    s.next_stage = codes.MAKE_ROWS
+    s.next_stage = s.rows_stage
     return codes.AGAIN if again and s.missed_rounds <= ROUNDS else codes.GO_ON

@@ -30,5 +30,5 @@ START, END, SETTLE = 0, 1, 2
 OPEN, STICKS, SLIPS = 0, 1, 2
 
 # numbers of stages, and of those of worlds with joints
-DETECT, MAKE_ROWS, PREPARE = 2, 4, 6
+DETECT = 2
 JOINT_FIRST, JOINT_AIM, JOINT_REFINE, JOINT_LAWS, JOINT_LOAD, JOINT_LEAST = 4, 12, 16, 18, 21, 26

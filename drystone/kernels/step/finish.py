@@ -66,7 +66,7 @@ def _slip(s, n):
             s.loose[i] = True
             s.mu[i] = s.both[i, 1]
     s.slip_rounds += 1
-    s.next_stage = codes.PREPARE
+    s.next_stage = s.solve_stage
     return codes.AGAIN if broke and s.slip_rounds < ROUNDS else codes.GO_ON
 
 

@@ -19,22 +19,28 @@ from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
 from drystone.problems.cones import EllipticCone
 from drystone.problems.friction import LAWS
-from drystone.steppers.snapshot import Snapshot
+from drystone.steppers.snapshot import Parts, Snapshot
 from drystone.steppers.tables import bodies_kind
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import noted_rows
+from drystone.steppers.time_stepping.sleeping import joined
 
 FIRST = 16  # rows that there is room for at first
 SOON = 8  # frames with contacts until memory is there that somebody else has touched
 FRAMES = 4 << 20  # bytes of states that are made room for at once
 STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
+RESTING = ("asleep", "slow_time")
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
 KEPT = layout.kept(layout.STEP)
 OLD_PLACES = {
     "old_rows": 3, "newton_wait": 16, "newton_interval": 17, "newton_tried": 18,
     "newton_refused": 19, "tight_steps": 30, "restless_steps": 35,
 }  # of numbers in checkpoints that have no names for them  # fmt: skip
+OLD_PARTS = {
+    "old_a": "a", "old_b": "b", "old_feature": "feature", "old_impulse": "impulse",
+    "old_spin": "spin", "old_slid": "slid",
+}  # of the warm start of the pipeline in Python  # fmt: skip
 N = np.int64
 
 
@@ -54,6 +60,7 @@ class Buffers:
         self.pull = float(np.linalg.norm(model.gravity))  # the same, rounded as `impact` has it
         self.nj = 0 if model.joints is None else len(model.joints)
         made = self._model() | self._settings() | layout.make(layout.BODIES, self._sizes())
+        made |= layout.make(layout.SLEEP, self._sizes()) | {"joined": _copy(joined(model))}
         made |= self._frames(0, 0) | self._driven(0) | self._made(FIRST, 1) | self._noted(1)
         self.s = Packed(**made)
 
@@ -78,12 +85,14 @@ class Buffers:
             "angle": () if planar else 4, "report": len(layout.REPORT),
             "packed_contact": line.WIDTH, "packed_body": body.WIDTH,
             "driven": len(model.motions), "numbers": 4 * model.dim + 1,
-            "bytes": bodies_kind(model.nb).itemsize,
+            "bytes": bodies_kind(model.nb).itemsize, "joined": 0,
+            "ns": 0 if self.options.sleeping is None else model.nb,
         } | more  # fmt: skip
 
     def _model(self) -> dict[str, Any]:
         model, rules, geoms = self.model, self.model.rules, self.model.geoms
         given = {
+            "own_inverse_mass": model.inverse_mass,
             "mass": model.mass, "inverse_mass": model.inverse_mass, "own_inertia": model.inertia,
             "own_inverse": model.inverse_inertia, "inertia": model.inertia,
             "inverse": model.inverse_inertia, "end_inertia": model.inertia,
@@ -115,6 +124,9 @@ class Buffers:
             made["search"] = codes.PREDICTED
         elif options.active_gap is not None:
             made["search"], made["active_gap"] = codes.GIVEN, float(options.active_gap)
+        if options.sleeping is not None:
+            made["sleep_speed"] = float(options.sleeping.speed)
+            made["sleep_duration"] = float(options.sleeping.duration)
         made["cone_ratios"][:] = 1.0
         made["anisotropic"][0] = bool(model.axis.any())
         if isinstance(cone, EllipticCone):
@@ -222,6 +234,7 @@ class Buffers:
         """What a step leaves for the next one."""
         n = self.s.old_rows
         warm: Snapshot = {name: getattr(self.s, name)[:n].copy() for name in WARM}
+        warm |= {name: getattr(self.s, name).copy() for name in RESTING}
         return warm | {name: getattr(self.s, name) for name in KEPT}
 
     def recall(self, known: Snapshot) -> None:
@@ -232,11 +245,32 @@ class Buffers:
             self.grow(n)
         for name in WARM:
             getattr(self.s, name)[:n] = known[name]
+        for name in RESTING:
+            getattr(self.s, name)[:] = known.get(name, 0)
         self.s.put(**{name: known[name] for name in KEPT})
 
+    def recall_parts(self, known: Parts) -> None:
+        """The same of what steps in Python gave: older checkpoints of sleeping worlds."""
+        warm, rest = known["warm"], known.get("sleepers", {})
+        own = Buffers(self.options, self.model).memory()
+        if "a" in warm:
+            own |= {"old_rows": warm["a"].size, "old_h": warm["h"]}
+            own |= {name: warm[OLD_PARTS[name]] for name in WARM}
+        own |= {
+            new: rest[old]
+            for new, old in zip(RESTING, ("asleep", "slow"), strict=True)
+            if old in rest
+        }
+        self.recall(own)
+
     def remember(self, other: Buffers) -> None:
-        """Take over the warm start of other buffers; contacts are told by uids."""
-        self.recall(other.memory())
+        """Take over the warm start of other buffers; contacts are told by uids. All are awake."""
+        known = other.memory()
+        self.recall({name: known[name] for name in known if name not in RESTING})
+
+    def wake(self) -> None:
+        """Wake all bodies that sleep."""
+        self.s.asleep[:], self.s.slow_time[:] = False, 0.0
 
     def store(self, lo: int, hi: int) -> None:
         """J and P of the contacts lo:hi, which stages do without."""

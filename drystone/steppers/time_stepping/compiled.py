@@ -34,6 +34,7 @@ from drystone.kernels.step import (
     plan,
     prepare,
     rows,
+    sleep,
     sweeps,
 )
 from drystone.kernels.step.loop import loop, record
@@ -57,7 +58,7 @@ CHUNK = 256  # steps between two looks at what was recorded
 def applies(options: TimeStepping, model: Model) -> bool:
     """Whether this loop does what is asked for; all else is done stage by stage in Python."""
     jointed = model.joints is not None and len(model.joints) > 0
-    plain = options.direct and options.sleeping is None and not jointed
+    plain = options.direct and not jointed
     if model.dim == 2:
         return plain
     lawful = options.formulation == "coulomb" and not isinstance(options.shape, SoftFingerCone)
@@ -70,14 +71,19 @@ def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
     return found
 
 
-def stages(dim: int) -> list[Stage]:
-    """The stages of a step, with the names under which their time is reported."""
-    of = partial(stage_of, dim)
+def stages(options: TimeStepping, dim: int) -> list[Stage]:
+    """The stages of a step, with the names under which their time is reported. Steps whose contacts
+    change begin again with the first of the rows, and where friction does, of the solve."""
+    of, sleeps = partial(stage_of, dim), options.sleeping is not None
+    wake: list[Stage] = [("rows", of(sleep, "wake"))] if sleeps else []
+    touched: list[Stage] = [("solve", sleep.touched)] if sleeps else []
+    rest: list[Stage] = [("drift", of(sleep, "put_to_sleep"))] if sleeps else []
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),
         ("contacts", find.admit),  # its place is taken by detection
         ("contacts", find.admit),
+        *wake,
         ("rows", of(rows, "rows")),
         ("impacts", impacts.impacts),
         ("solve", of(prepare, "prepare")),
@@ -87,8 +93,10 @@ def stages(dim: int) -> list[Stage]:
         ("solve", sweeps.sweep),
         ("solve", plan.judge_rest),
         ("solve", choose.missed),
+        *touched,
         ("report", of(finish, "slip")),
         ("drift", of(finish, "drift")),
+        *rest,
         ("report", record),
     ]
 
@@ -109,7 +117,9 @@ class Compiled(Aid, Stepper):
         self.buffers = self._make_buffers()
         if before is not None:
             self.buffers.remember(before)
-        self.stages = stages(model.dim)
+        self.stages = stages(self.options, model.dim)
+        names = [name for name, _ in self.stages]
+        self.buffers.s.put(rows_stage=names.index("rows"), solve_stage=names.index("solve"))
         self.sweeper = Sweeper()
         self._job: Packed | None = None
         self._contact_rows: ContactRows | None = None
@@ -400,6 +410,10 @@ class Compiled(Aid, Stepper):
         """The table of contacts, and what ``joint_table`` makes a table of."""
         return self.contact_table(), NotedJoints(self.model.names, None, None)
 
+    def wake(self) -> None:
+        """Wake all sleeping bodies."""
+        self.buffers.wake()
+
     def _memory(self) -> Any:
         return self.buffers.memory()
 
@@ -416,7 +430,10 @@ class Compiled(Aid, Stepper):
     def restore(self, known: Parts, model: Model) -> None:
         """Take over what ``snapshot`` gave, whatever steps were made since."""
         self._looked, self._stepped = None, False
-        self.buffers.recall(known["buffers"])
+        if "buffers" in known:
+            self.buffers.recall(known["buffers"])
+        else:
+            self.buffers.recall_parts(known)
         self.detector.restore(known["detector"])
         self.solver.restore(known["solver"])
         self.bouncer.restore(known["bouncer"])

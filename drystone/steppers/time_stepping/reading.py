@@ -112,6 +112,7 @@ def _report(
         relative_depth=row[R.depth],
         deepest=(int(row[R.deep_a]), int(row[R.deep_b])),
         unsolved_body=int(row[R.unsolved_body]),
+        asleep=int(row[R.asleep]),
         seconds=seconds,
         island_residuals=residual.max(axis=1) if len(residual) else None,
         island_sizes=np.diff(start),
@@ -131,6 +132,7 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Any) -> None:
     same = (
         "time", "residual", "residual_unit", "iterations", "contacts", "islands", "infeasibility",
         "collisions", "impact_energy", "retries", "joint_error", "redundant", "unsolved_body",
+        "asleep",
     )  # fmt: skip
     row.put(**{name: getattr(report, name) for name in same})
     row.put(**asdict(report.energy), **asdict(report.conditions))

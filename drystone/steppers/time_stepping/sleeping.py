@@ -57,7 +57,7 @@ class Sleepers:
             return dynamic
         near = gap <= work.reach[pair].max(axis=1)
         driven = _driven(work)  # they wake what they touch
-        close = np.concatenate([pair[near], _joined(model)])
+        close = np.concatenate([pair[near], joined(model)])
         label = np.empty(close.shape[0], np.int64)
         count = label_contacts(close, dynamic, np.empty(model.nb, np.int64), label)
         restless = (dynamic & ~self.asleep) | driven
@@ -126,7 +126,7 @@ def _driven(work: Work) -> Bools:
     return out & (work.v_free != 0.0).any(axis=1)
 
 
-def _joined(model: Model) -> Ints:
+def joined(model: Model) -> Ints:
     """(n, 2) bodies that a joint holds together."""
     if model.joints is None:
         return np.empty((0, 2), np.int64)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.steppers.time_stepping.pipeline import Stepper
 from tests.steppers.time_stepping.worlds import block, run
 
 
@@ -168,3 +169,70 @@ def test_editing_the_world_wakes():
 def test_energy_of_sleepers_is_explained():
     _, kept = run(stack(), 0.5, sleeping=ds.Sleeping(0.1, 0.05))
     assert np.abs(kept.series("unexplained")).max() < 1e-9
+
+
+def struck(planar):
+    """A fast ball, one in its way that creeps, two behind it that have fallen asleep."""
+    world = ds.World(planar=planar, gravity=(0, 0) if planar else (0, 0, 0))
+    shape = ds.Disk(0.1) if planar else ds.Sphere(0.1)
+    for k, (x, speed) in enumerate([(-4.21, 10.0), (0.0, 0.002), (0.21, 0.0), (0.41, 0.0)]):
+        at, v = ((x, 0), (speed, 0)) if planar else ((x, 0, 0), (speed, 0, 0))
+        world.add_body(shape, name=f"b{k}", position=at, velocity=v, friction=0, mass=1.0)
+    return world
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_a_sleeper_is_no_wall(planar):
+    """A blow that reaches sleepers through another body wakes them in that step: no momentum is
+    lost, and the motion is that of bodies which never slept."""
+    slept, kept = run(struck(planar), 0.5, dt=0.01, sleeping=SLEEP)
+    waking, _ = run(struck(planar), 0.5, dt=0.01)
+    assert kept.series("asleep").max() == 2
+    assert np.allclose(kept.velocity[:, :, 0].sum(axis=1), 10.002, rtol=1e-12)
+    assert np.allclose(slept.state.velocity, waking.state.velocity, atol=1e-9)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_sleep_is_the_same_step_by_step_and_across_snapshots(planar):
+    def made():
+        return ds.Simulation(struck(planar), ds.TimeStepping(dt=0.01, sleeping=SLEEP))
+
+    whole, single, later = made(), made(), made()
+    kept = whole.run(0.5, record=True)
+    asleep = []
+    for k in range(50):
+        if k == 20:
+            later.restore(single.snapshot())
+            assert later.step().asleep == 2
+        asleep.append(single.step().asleep)
+    for _ in range(29):
+        later.step()
+    assert kept.series("asleep").tolist() == asleep
+    for sim in (single, later):
+        assert np.array_equal(sim.state.position, whole.state.position)
+        assert np.array_equal(sim.state.velocity, whole.state.velocity)
+
+
+def test_checkpoints_of_steps_in_python_know_who_sleeps():
+    """Steps of sleeping worlds were once made in Python, and kept their memory in other parts."""
+    sim = ds.Simulation(stack(), ds.TimeStepping(sleeping=SLEEP))
+    before, state = Stepper(sim.method, sim.model), sim.state
+    for steps in (10, 40):
+        for _ in range(steps):
+            state, report = before.step(state, sim.method.dt)
+        sim.state = state.copy()
+        sim.stepper.restore(before.snapshot(), sim.model)
+        assert sim.step().asleep == report.asleep == (0 if steps == 10 else 3)
+        assert np.allclose(sim.state.position, state.position, atol=1e-9)
+
+
+def test_sleepers_cost_no_contacts_and_rest_in_each_other():
+    """Depth that bodies fell asleep with is no reason to solve their contacts again."""
+    world = ds.World()
+    world.add_ground()
+    world.add_body(ds.Box(0.3, 0.3, 0.2), name="b0", position=(0, 0, 0.099))
+    world.add_body(ds.Box(0.3, 0.3, 0.2), name="b1", position=(0, 0, 0.298))
+    sim, _ = run(world, 0.5, sleeping=SLEEP, overlap="allow", stabilize=False)
+    assert sim.report.asleep == 2
+    assert sim.report.contacts == 0
+    assert sim.report.ok
