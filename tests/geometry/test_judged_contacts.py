@@ -60,6 +60,37 @@ def test_polygons_and_capsules_are_right_in_every_pose(old):
     assert polygon_faults(1, 2000, old) == {}
 
 
+@pytest.mark.parametrize(
+    ("seed", "count", "family", "number"),
+    [
+        # edges that are all but in one line, with a witness that crosses them beyond their ends
+        ([2, 13, 1], 2500, BOXES, 1360),
+        # an edge all but along a rim: clipping takes their crossing away from the nearest points
+        ([3, 16, 0], 1250, POLYHEDRA, 455),
+        # faces beside a side that cut something off its outline
+        ([5, 20, 1], 100, SIDES, 99),
+        ([5, 21, 1], 100, SIDES, 6),
+        ([5, 22, 1], 100, SIDES, 75),
+        # a corner beyond the sharp tip of a face
+        ([5, 21, 0], 100, SIDES, 70),
+    ],
+)
+def test_poses_that_were_wrong(seed, count, family, number):
+    rng, width = np.random.default_rng(seed), KERNEL.width
+    pairs, x, R = polyhedra_judge.batch(rng, count, family)
+    size = np.array([min(a.size, b.size) for a, b in pairs])
+    margin, cache = rng.choice(MARGINS, size=count) * size, np.zeros((count, width))
+    if seed[-1] == 1:
+        old = polyhedra_judge.before(rng, pairs, x, R)
+        polyhedra_judge.call(KERNEL.load(), width, pairs, *old, margin, cache)
+    one = slice(number, number + 1)
+    pair, x, R, margin = pairs[one], x[one], R[one], margin[one]
+    answer = polyhedra_judge.call(KERNEL.load(), width, pair, x, R, margin, cache[one])
+    assert polyhedra_judge.verdicts(pair, x, R, answer, margin) == {}
+    true = polyhedra_judge.signed_distance(pair[0], x[0], R[0])
+    assert answer[3].min() == pytest.approx(true, rel=0, abs=1e-9 * size[number])
+
+
 @pytest.mark.judges
 @pytest.mark.parametrize("part", range(100))
 def test_a_million_poses(part):

@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.polyhedra_closest import nearest_vertices
-from drystone.kernels.spatial.polyhedra_region import IDS, ROWS, SPOT
+from drystone.kernels.spatial.polyhedra_region import IDS, SPOT
 from drystone.kernels.spatial.polyhedra_search import (
     WIDE,
     best_edges,
@@ -35,6 +35,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     KIND,
     MADE,
     MARGIN,
+    NARROW,
     NEARBY,
     OLD,
     OLD_FEATURES,
@@ -53,7 +54,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     dot,
     load,
 )
-from drystone.kernels.spatial.polyhedra_sides import STAND, carry
+from drystone.kernels.spatial.polyhedra_sides import NAMES, NUMBERS, STAND, carry
 from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
 
 HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
@@ -89,7 +90,8 @@ def contact_polyhedron_polyhedron(
             nv, ne = max(nv, ints[i]), max(ne, ints[i + 2])
     at, w = np.zeros(AT, np.int64), np.zeros(WORK)
     # two faces have at most 2 nv points in common; the rest is room for sides of several
-    poly, label = np.empty((ROWS, 8 * nv + 32)), np.empty((3, 8 * nv + 32), np.int64)
+    room = 8 * nv + 32
+    poly, label = np.empty((NUMBERS, room)), np.empty((NAMES, room), np.int64)
     edges = np.zeros(2 * WIDE * ne)
     made = 0
     for p in range(pairs.shape[0]):
@@ -97,9 +99,11 @@ def contact_polyhedron_polyhedron(
         load(pairs[p], x, R, first, first_int, ints, cache[p], at, w)
         w[MARGIN] = margin[p]
         at[STAGE], at[NEARBY], at[MADE] = CACHED, 1, 0
-        at[BARE] = at[SIDED] = 0
+        at[BARE] = at[SIDED] = at[NARROW] = 0
         if w[SIZE] < 0.0:
             at[SIDED], w[SIZE] = 1, -w[SIZE]
+        if w[TOL] < 0.0:
+            at[NARROW], w[TOL] = 1, -w[TOL]
         verdict = BROKEN
         if w[KIND] != 0.0:
             verdict = assess(numbers, ints, at, w, poly, label)
@@ -108,7 +112,7 @@ def contact_polyhedron_polyhedron(
         for i in range(WIDTH):
             cache[p, i] = w[i]
         if at[SIDED] == 1:
-            cache[p, SIZE] = -w[SIZE]
+            cache[p, SIZE], cache[p, TOL] = -w[SIZE], w[TOL] if at[NARROW] == 0 else -w[TOL]
             carry(numbers, ints, at, w, poly, label)
         for c in range(at[MADE]):
             if poly[SPOT + 3, c] > margin[p]:

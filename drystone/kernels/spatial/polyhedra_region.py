@@ -39,6 +39,8 @@ ROWS = 14
 IDS = 2
 
 INSIDE = 5e-10  # of the smaller body: a vertex this far outside an edge still counts as inside
+# cosine between a side and the next at a tip so sharp (0.01 rad) that INSIDE reaches far beyond it
+SHARP = -1.0 + 5e-5
 MERGE = 1e-7  # of the smaller body: points closer than this are one if their gaps agree
 VERTEX_A, VERTEX_B, CROSSING = 1, 2, 3  # kinds of points
 
@@ -109,38 +111,63 @@ def clip(poly, label, na, nb, tol):
         poly[PX, j] = poly[BX, j]
         poly[PY, j] = poly[BY, j]
         label[0, j] = j
+    fx = fy = 0.0  # of the last side that has a direction
+    i = na
+    while fx == 0.0 and fy == 0.0 and i > 0:
+        i -= 1
+        fx, fy = direction(poly, na, i, tol)
     for i in range(na):
-        x0, y0 = poly[AX, i], poly[AY, i]
-        i1 = i + 1 if i + 1 < na else 0
-        ex, ey = poly[AX, i1] - x0, poly[AY, i1] - y0
-        e = math.sqrt(ex * ex + ey * ey)
-        if e <= tol or count == 0:
+        ex, ey = direction(poly, na, i, tol)
+        if ex == 0.0 and ey == 0.0:
             continue
-        ex, ey = ex / e, ey / e
-        d = ey * (poly[PX, 0] - x0) - ex * (poly[PY, 0] - y0)
-        first, made, cut = d, 0, False
-        for k in range(count):
-            k1 = k + 1 if k + 1 < count else 0
-            d1 = first if k1 == 0 else ey * (poly[PX, k1] - x0) - ex * (poly[PY, k1] - y0)
-            inside = d >= -tol
-            if inside:
-                poly[QX, made], poly[QY, made] = poly[PX, k], poly[PY, k]
-                label[1, made] = label[0, k]
-                made += 1
-            cut = cut or not inside
-            if inside != (d1 >= -tol):
-                t = min(max(d / (d - d1), 0.0), 1.0)
-                poly[QX, made] = poly[PX, k] + t * (poly[PX, k1] - poly[PX, k])
-                poly[QY, made] = poly[PY, k] + t * (poly[PY, k1] - poly[PY, k])
-                label[1, made] = -1 - i if inside else label[0, k]
-                made += 1
-            d = d1
-        if cut:
-            count = made
-            for k in range(count):
-                poly[PX, k], poly[PY, k] = poly[QX, k], poly[QY, k]
-                label[0, k] = label[1, k]
+        if fx * ex + fy * ey < SHARP:
+            count = cut(poly, label, count, i, fy - ey, ex - fx, 2.0 * tol)
+        count = cut(poly, label, count, i, ex, ey, tol)
+        fx, fy = ex, ey
     return count
+
+
+@kernel
+def direction(poly, na, i, tol):
+    """Unit vector along side i of A's polygon; zero if the side is shorter than `tol`."""
+    i1 = i + 1 if i + 1 < na else 0
+    ex, ey = poly[AX, i1] - poly[AX, i], poly[AY, i1] - poly[AY, i]
+    e = math.sqrt(ex * ex + ey * ey)
+    if e <= tol:
+        return 0.0, 0.0
+    return ex / e, ey / e
+
+
+@kernel
+def cut(poly, label, count, i, ex, ey, tol):
+    """Cut the polygon in rows PX, PY of poly by the line along e through vertex i of A."""
+    if count == 0:
+        return 0
+    x0, y0 = poly[AX, i], poly[AY, i]
+    d = ey * (poly[PX, 0] - x0) - ex * (poly[PY, 0] - y0)
+    first, made, some = d, 0, False
+    for k in range(count):
+        k1 = k + 1 if k + 1 < count else 0
+        d1 = first if k1 == 0 else ey * (poly[PX, k1] - x0) - ex * (poly[PY, k1] - y0)
+        inside = d >= -tol
+        if inside:
+            poly[QX, made], poly[QY, made] = poly[PX, k], poly[PY, k]
+            label[1, made] = label[0, k]
+            made += 1
+        some = some or not inside
+        if inside != (d1 >= -tol):
+            t = min(max(d / (d - d1), 0.0), 1.0)
+            poly[QX, made] = poly[PX, k] + t * (poly[PX, k1] - poly[PX, k])
+            poly[QY, made] = poly[PY, k] + t * (poly[PY, k1] - poly[PY, k])
+            label[1, made] = -1 - i if inside else label[0, k]
+            made += 1
+        d = d1
+    if not some:
+        return count
+    for k in range(made):
+        poly[PX, k], poly[PY, k] = poly[QX, k], poly[QY, k]
+        label[0, k] = label[1, k]
+    return made
 
 
 @kernel

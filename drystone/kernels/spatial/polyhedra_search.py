@@ -15,11 +15,13 @@ from drystone.kernels.spatial.polyhedra_shape import (
     FACE_A,
     FACE_START,
     FIRST,
+    FLAT,
     FOUND,
     KIND,
     LEAN,
     LOOP,
     MARGIN,
+    NARROW,
     NE,
     NEAR_A,
     NEAR_B,
@@ -37,6 +39,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     VERTEX,
     N,
     S,
+    add_area,
     climb,
     cross_units,
     dot,
@@ -128,8 +131,8 @@ def near_distance(numbers, at, w):
 
 @kernel
 def extents(numbers, ints, at, w):
-    """Lengths of the pair: the smaller body's extent, and what counts as equal; and whether one of
-    them has faces that are all but parallel."""
+    """Lengths of the pair: the smaller body's extent, and what counts as equal; whether one of
+    them has faces that are all but parallel, and if so faces that are narrow."""
     small, large = math.inf, 0.0
     for k in range(2):
         V, size = at[SIDE * k + VERTEX], 0.0
@@ -145,6 +148,30 @@ def extents(numbers, ints, at, w):
                 at[SIDED] = 1
         small, large = min(small, size), max(large, size)
     w[SIZE], w[TOL] = small, 1e-10 * small + 1e-14 * large
+    for k in range(2 * at[SIDED]):
+        for f in range(at[SIDE * k + NF]):
+            if narrow(numbers, ints, at, w, k, f):
+                at[NARROW] = 1
+
+
+@kernel
+def narrow(numbers, ints, at, w, k, f):
+    """Whether face f of body k can be FLAT though it leans more than LEAN: by its width, which is
+    at least its area by its diameter."""
+    V, start = at[SIDE * k + VERTEX], at[SIDE * k + FACE_START] + f
+    loop, end = at[SIDE * k + LOOP] + ints[start], at[SIDE * k + LOOP] + ints[start + 1]
+    around = 0.0
+    for c in range(3):
+        w[V2 + c] = 0.0
+    add_area(numbers, ints, V, loop, end, w)
+    v = V + 3 * ints[end - 1]
+    for e in range(loop, end):
+        u = V + 3 * ints[e]
+        x, y = numbers[u] - numbers[v], numbers[u + 1] - numbers[v + 1]
+        z = numbers[u + 2] - numbers[v + 2]
+        around += math.sqrt(x * x + y * y + z * z)
+        v = u
+    return math.sqrt(dot(w, V2, w, V2)) * LEAN <= 1.1 * FLAT * w[SIZE] * around
 
 
 @kernel

@@ -20,14 +20,16 @@ BARE = 27  # 1 if the last contact stands in for a region without the nearest po
 SIDED = 28  # 1 if a body has faces that are all but parallel, so that they may carry together
 FACES_A, FACES_B = 29, 30  # how many faces the sides have
 OUTLINE_A, OUTLINE_B = 31, 32  # how many vertices the outline has that is taken for a side
-AT = 33
+NARROW = 33  # 1 if one of its faces is so narrow that it may be level though it leans more
+AT = 34
 
 # `w`: first the pair's witness, which is what the cache keeps
 KIND = 0
 FIRST, SECOND, THIRD, FOURTH = 1, 2, 3, 4  # the defining features
 NEAR_A, NEAR_B = 5, 6  # vertices nearest to the plane
 FAR_A, FAR_B = 7, 8  # vertices farthest from it
-# lengths: what counts as equal, and the smaller body's extent (kept as negative if SIDED)
+# lengths: what counts as equal (kept as negative if NARROW), and the smaller body's extent (kept as
+# negative if SIDED)
 TOL, SIZE = 9, 10
 WIDTH = 11
 POSE = 11  # rotation Q of B in the frame of A, by rows
@@ -54,6 +56,7 @@ ENDS = np.int64(64)  # unit vectors of the two edges under study
 V1, V2 = np.int64(70), np.int64(73)  # for a moment
 
 LEAN = 0.015  # [rad] between faces that may carry together
+FLAT = 1e-5  # of the smaller body: a side this thick is as good as one face
 
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 
@@ -190,3 +193,24 @@ def support_gap(numbers, ints, at, w, v, u):
         sign, start = 2.0 * k - 1.0, v if k == 0 else u
         s -= sign * height(numbers, at, w, k, climb(numbers, ints, at, w, k, sign, start))
     return s
+
+
+@kernel
+def add_area(numbers, ints, V, loop, end, w):
+    """Add twice the area of a face, as a vector, to w[V2]."""
+    i = V + 3 * ints[loop]
+    for e in range(loop + 1, end - 1):
+        p, q = V + 3 * ints[e], V + 3 * ints[e + 1]
+        x, y, z = (
+            numbers[p] - numbers[i],
+            numbers[p + 1] - numbers[i + 1],
+            numbers[p + 2] - numbers[i + 2],
+        )
+        a, b, c = (
+            numbers[q] - numbers[i],
+            numbers[q + 1] - numbers[i + 1],
+            numbers[q + 2] - numbers[i + 2],
+        )
+        w[V2] += y * c - z * b
+        w[V2 + 1] += z * a - x * c
+        w[V2 + 2] += x * b - y * a

@@ -22,6 +22,7 @@ from drystone.kernels.spatial.polyhedra_region import (
     PX,
     PY,
     QX,
+    ROWS,
     SPOT,
     VERTEX_A,
     VERTEX_B,
@@ -35,9 +36,11 @@ from drystone.kernels.spatial.polyhedra_shape import (
     FACE_OF_A,
     FACE_START,
     FACES_A,
+    FLAT,
     LEAN,
     LOOP,
     MADE,
+    NARROW,
     NF,
     OUTLINE_A,
     PLANE,
@@ -45,8 +48,6 @@ from drystone.kernels.spatial.polyhedra_shape import (
     SHIFT,
     SIDE,
     SIZE,
-    STAR,
-    STAR_START,
     TANGENT,
     TOL,
     V1,
@@ -55,90 +56,62 @@ from drystone.kernels.spatial.polyhedra_shape import (
     G,
     N,
     S,
+    add_area,
     dot,
     turned,
 )
 from drystone.kernels.spatial.polyhedra_witness import facing
 
 STAND = 5e-10  # of the smaller body: what counts as the same gap as that of the normal
-FLAT = 1e-5  # of the smaller body: a side this thick is as good as one face
 BESIDE = 1e-7  # of the smaller body: how far beside a body a contact may be
 FACING = 1e-6  # cosine: faces that lean more from the normal are not seen along it
 
-# rows of `rim`: outlines of both sides (x, y, height); of `names`, after the three of `label`:
-# vertices of both polygons, of both outlines, faces of both sides, marks of vertices
+# further rows of poly: outlines of both sides (x, y, height); of label: vertices of both polygons,
+# of both outlines, faces of both sides, marks of vertices
+RIM = ROWS
 CORNERS, RIMS, FACES, MARK = 3, 5, 7, 9
-NAMES = 10
-
-
-@kernel
-def may_have_sides(numbers, ints, at, w):
-    """Whether either face in `at` can have others beside it that belong to its side.
-
-    If it has, an edge leaves it that leans as little: on the Gauss map the way from one normal to
-    the other stays near both, and the first region it leaves is a vertex of the face.
-    """
-    flat = FLAT * w[SIZE]
-    for k in range(2):
-        o, f, n = SIDE * k, at[FACE_OF_A + k], N + 3 * k
-        V, first, star = at[o + VERTEX], at[o + STAR_START], at[o + STAR]
-        m, start = at[o + PLANE] + 4 * f, at[o + FACE_START] + f
-        loop, end = at[o + LOOP] + ints[start], at[o + LOOP] + ints[start + 1]
-        before = ints[end - 1]
-        for j in range(loop, end):
-            v = ints[j]
-            i, after = V + 3 * v, ints[j + 1] if j + 1 < end else ints[loop]
-            for e in range(star + ints[first + v], star + ints[first + v + 1]):
-                u = ints[e]
-                if u in (before, after):
-                    continue
-                q = V + 3 * u
-                x, y = numbers[q] - numbers[i], numbers[q + 1] - numbers[i + 1]
-                z = numbers[q + 2] - numbers[i + 2]
-                h = x * numbers[m] + y * numbers[m + 1] + z * numbers[m + 2]
-                steep = LEAN * LEAN * (x * x + y * y + z * z)
-                if h * h <= steep:
-                    return True
-                rise = abs(x * w[n] + y * w[n + 1] + z * w[n + 2])
-                if rise <= flat or rise * rise <= steep:
-                    return True
-            before = v
-    return False
+NUMBERS, NAMES = ROWS + 6, 10  # how many rows poly and label have
 
 
 @kernel
 def list_faces(numbers, ints, at, w, label, k):
     """Faces of the side of body k into label: that in `at`, and those that go with it."""
     o, n, sign, f0 = SIDE * k, N + 3 * k, 2.0 * k - 1.0, at[FACE_OF_A + k]
-    V, m = at[o + VERTEX], at[o + PLANE] + 4 * f0
-    start = at[o + FACE_START] + f0
-    top = -math.inf
-    for e in range(at[o + LOOP] + ints[start], at[o + LOOP] + ints[start + 1]):
-        top = max(top, sign * dot(numbers, V + 3 * ints[e], w, n))
-    count, low = 0, top - FLAT * w[SIZE]
+    p, m = at[o + PLANE], at[o + PLANE] + 4 * f0
+    nx, ny, nz = sign * w[n], sign * w[n + 1], sign * w[n + 2]
+    mx, my, mz = numbers[m], numbers[m + 1], numbers[m + 2]
+    count, along = 0, 1.0 - 0.5 * LEAN * LEAN
     for f in range(at[o + NF]):
-        p, start = at[o + PLANE] + 4 * f, at[o + FACE_START] + f
-        if f != f0:
-            if sign * dot(numbers, p, w, n) <= FACING:
-                continue
-            # the chords between the normals; they differ from the angles in third order
-            a = b = 0.0
-            for c in range(3):
-                a += (numbers[p + c] - numbers[m + c]) ** 2
-                b += (numbers[p + c] - sign * w[n + c]) ** 2
-            if min(a, b) > LEAN * LEAN:
-                level = True
-                for e in range(at[o + LOOP] + ints[start], at[o + LOOP] + ints[start + 1]):
-                    level = level and sign * dot(numbers, V + 3 * ints[e], w, n) >= low
-                if not level:
-                    continue
-        label[FACES + k, count] = f
-        count += 1
+        x, y, z = numbers[p], numbers[p + 1], numbers[p + 2]
+        p += 4
+        h = x * nx + y * ny + z * nz
+        near = max(h, x * mx + y * my + z * mz) >= along
+        near = near or (at[NARROW] == 1 and level(numbers, ints, at, w, k, f))
+        if near and (h > FACING or f == f0):
+            label[FACES + k, count] = f
+            count += 1
     at[FACES_A + k] = count
 
 
 @kernel
-def outline(numbers, ints, at, w, poly, rim, label, k):
+def level(numbers, ints, at, w, k, f):
+    """Whether face f of body k lies within FLAT of the highest vertex of the face in `at`."""
+    o, n, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
+    V, loop, start = at[o + VERTEX], at[o + LOOP], at[o + FACE_START]
+    low = -math.inf
+    for e in range(
+        loop + ints[start + at[FACE_OF_A + k]], loop + ints[start + at[FACE_OF_A + k] + 1]
+    ):
+        low = max(low, sign * dot(numbers, V + 3 * ints[e], w, n))
+    low -= FLAT * w[SIZE]
+    for e in range(loop + ints[start + f], loop + ints[start + f + 1]):
+        if sign * dot(numbers, V + 3 * ints[e], w, n) < low:
+            return False
+    return True
+
+
+@kernel
+def outline(numbers, ints, at, w, poly, label, k):
     """The outline of body k's side seen along n into poly and label, if the side is flat.
 
     The plane that it is measured by has the sum of the faces' areas, so slivers do not tilt it.
@@ -174,29 +147,8 @@ def outline(numbers, ints, at, w, poly, rim, label, k):
         poly[PX, j], poly[PY, j] = dot(w, TANGENT, w, V1), dot(w, TANGENT + 3, w, V1)
         poly[QX, j] = dot(w, N, w, V1)
     sort_points(poly, label, count)
-    hull_of_points(poly, rim, label, count, at, k)
+    hull_of_points(poly, label, count, at, k)
     return True
-
-
-@kernel
-def add_area(numbers, ints, V, loop, end, w):
-    """Add twice the area of a face, as a vector, to w[V2]."""
-    i = V + 3 * ints[loop]
-    for e in range(loop + 1, end - 1):
-        p, q = V + 3 * ints[e], V + 3 * ints[e + 1]
-        x, y, z = (
-            numbers[p] - numbers[i],
-            numbers[p + 1] - numbers[i + 1],
-            numbers[p + 2] - numbers[i + 2],
-        )
-        a, b, c = (
-            numbers[q] - numbers[i],
-            numbers[q + 1] - numbers[i + 1],
-            numbers[q + 2] - numbers[i + 2],
-        )
-        w[V2] += y * c - z * b
-        w[V2 + 1] += z * a - x * c
-        w[V2 + 2] += x * b - y * a
 
 
 @kernel
@@ -220,24 +172,26 @@ def sort_points(poly, label, count):
 
 
 @kernel
-def hull_of_points(poly, rim, label, count, at, k):
+def hull_of_points(poly, label, count, at, k):
     """Convex hull of the sorted points, as the outline of body k (Andrew's monotone chain).
 
     B's runs counter-clockwise about n, A's clockwise.
     """
     turn, made = 2.0 * k - 1.0, 0
-    x, y, h, ids = 3 * k, 3 * k + 1, 3 * k + 2, RIMS + k
+    x, ids = RIM + 3 * k, RIMS + k
+    y, h = x + 1, x + 2
     for part in range(2):
         base = made
         for i in range(count):
             c = i if part == 0 else count - 1 - i
             while made >= base + 2:
-                ex, ey = rim[x, made - 1] - rim[x, made - 2], rim[y, made - 1] - rim[y, made - 2]
-                fx, fy = poly[PX, c] - rim[x, made - 2], poly[PY, c] - rim[y, made - 2]
+                x0, y0 = poly[x, made - 2], poly[y, made - 2]
+                ex, ey = poly[x, made - 1] - x0, poly[y, made - 1] - y0
+                fx, fy = poly[PX, c] - x0, poly[PY, c] - y0
                 if turn * (ex * fy - ey * fx) > 0.0:
                     break
                 made -= 1
-            rim[x, made], rim[y, made], rim[h, made] = poly[PX, c], poly[PY, c], poly[QX, c]
+            poly[x, made], poly[y, made], poly[h, made] = poly[PX, c], poly[PY, c], poly[QX, c]
             label[ids, made] = label[1, c]
             made += 1
         made -= 1  # the last point begins the other part
@@ -264,7 +218,7 @@ def surface(numbers, at, w, label, k, c, poly):
 
 
 @kernel
-def overlap(numbers, ints, at, w, poly, rim, label, base):
+def overlap(numbers, ints, at, w, poly, label, base):
     """Contacts between the two faces in `at`, or the outlines in their place, into poly and label
     from place `base` on; returns the place behind them.
 
@@ -279,7 +233,7 @@ def overlap(numbers, ints, at, w, poly, rim, label, base):
         for j in range(at[OUTLINE_A + k]):
             label[CORNERS + k, j] = label[RIMS + k, j]
             for c in range(3):
-                poly[AX + 3 * k + c, j] = rim[3 * k + c, j]
+                poly[AX + 3 * k + c, j] = poly[RIM + 3 * k + c, j]
         if at[OUTLINE_A + k] > 0:
             at[COUNT_A + k] = at[OUTLINE_A + k]
     na, nb = at[COUNT_A], at[COUNT_A + 1]
@@ -316,55 +270,65 @@ def overlap(numbers, ints, at, w, poly, rim, label, base):
 @kernel
 def carry(numbers, ints, at, w, poly, label):
     """The contacts of a pair of which a body has faces that are all but parallel."""
-    if at[MADE] > 0:
-        spread(numbers, ints, at, w, poly, label)
-        drop_strays(numbers, at, w, poly, label)
+    spreads = at[MADE] > 0 and spread(numbers, ints, at, w, poly, label)
+    if spreads and max(at[OUTLINE_A], at[OUTLINE_A + 1]) > 0:
+        settle(numbers, at, w, poly, label)
 
 
 @kernel
-def drop_strays(numbers, at, w, poly, label):
-    """Leave out contacts that are not on both bodies, if one that is as near is.
+def settle(numbers, at, w, poly, label):
+    """Measure gaps down to faces beside the sides, where those cut something off the outlines.
 
-    Two sides of a sliver are all but parallel, so that what is put up with beside each of them
-    reaches far beyond its tip.
+    What lies so far behind them that it is not on both bodies is left out, if a contact that is as
+    near as the nearest stays.
     """
-    least, held = math.inf, math.inf
-    made = 0
+    least, held, made = math.inf, math.inf, 0
     for c in range(at[MADE]):
-        least = min(least, poly[SPOT + 3, c])
-        if on_both(numbers, at, w, poly, c):
-            held = min(held, poly[SPOT + 3, c])
+        gap = poly[SPOT + 3, c]
+        for k in range(2):
+            poly[PX + k, c] = behind(numbers, at, w, poly, k, c)
+        least = min(least, gap)
+        held = min(held, gap + poly[PX, c] + poly[PY, c])
     if held > least + w[TOL]:
         return
     for c in range(at[MADE]):
-        if on_both(numbers, at, w, poly, c):
+        up, down = poly[PX, c], poly[PY, c]
+        if max(up, down) < math.inf:
             move(poly, label, c, made)
+            poly[SPOT + 3, made] += up + down
+            for i in range(3):
+                poly[SPOT + i, made] += 0.5 * (up - down) * w[N + i]
             made += 1
     at[MADE] = made
 
 
 @kernel
-def on_both(numbers, at, w, poly, c):
-    """Whether the two points of contact c lie on their bodies."""
-    for k in range(2):
-        o, up = SIDE * k, (0.5 - k) * poly[SPOT + 3, c]
-        for i in range(3):
-            w[V1 + i] = poly[SPOT + i, c] + up * w[N + i] - k * w[SHIFT + i]
-        for i in range(3):
-            w[V2 + i] = w[V1 + i]
-            if k == 1:
-                w[V2 + i] = w[POSE + i] * w[V1] + w[POSE + 3 + i] * w[V1 + 1]
-                w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
-        for f in range(at[o + NF]):
-            p = at[o + PLANE] + 4 * f
-            if dot(numbers, p, w, V2) > numbers[p + 3] + BESIDE * w[SIZE]:
-                return False
-    return True
+def behind(numbers, at, w, poly, k, c):
+    """How far along n behind contact c the surface of body k is; inf if it is not on the body."""
+    o, d, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
+    most, up = 0.0, (0.5 - k) * poly[SPOT + 3, c]
+    for i in range(3):
+        w[V1 + i] = poly[SPOT + i, c] + up * w[N + i] - k * w[SHIFT + i]
+    for i in range(3):
+        w[V2 + i] = w[V1 + i]
+        if k == 1:
+            w[V2 + i] = w[POSE + i] * w[V1] + w[POSE + 3 + i] * w[V1 + 1]
+            w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
+    for f in range(at[o + NF]):
+        p = at[o + PLANE] + 4 * f
+        out = dot(numbers, p, w, V2) - numbers[p + 3] - BESIDE * w[SIZE]
+        if out > 0.0:
+            steep = sign * dot(numbers, p, w, d)
+            if steep <= FACING or out > FLAT * w[SIZE] * steep:
+                return math.inf
+            most = max(most, out / steep)
+    return most
 
 
 @kernel
 def spread(numbers, ints, at, w, poly, label):
-    """Put the contacts of whole sides in the place of those of the two faces in `at`.
+    """Put the contacts of whole sides in the place of those of the two faces in `at`; whether
+    either has a side of several.
 
     What was nearest stays; the contact that stands in (at[BARE]) only if the sides hold no points
     that are as near.
@@ -372,46 +336,40 @@ def spread(numbers, ints, at, w, poly, label):
     if at[BARE] == 2:  # there may have been no look at the faces
         facing(numbers, ints, at, w)
     if min(at[FACE_OF_A], at[FACE_OF_A + 1]) < 0:
-        return
-    if not may_have_sides(numbers, ints, at, w):
-        return
+        return False
     room = poly.shape[1]
-    names = np.empty((NAMES, room), np.int64)
     for k in range(2):
-        list_faces(numbers, ints, at, w, names, k)
+        list_faces(numbers, ints, at, w, label, k)
     if at[FACES_A] == 1 and at[FACES_A + 1] == 1:
-        return
-    rim = np.empty((6, room))
+        return False
     made, bare = np.int64(0), min(at[BARE], 1)
     near = math.inf if bare == 1 else w[G] + w[TOL]
     for c in range(at[MADE] - 1 if bare == 1 else 0, at[MADE]):
         if poly[SPOT + 3, c] <= near:
             move(poly, label, c, made)
-            names[IDS, made] = label[IDS, made]
             made += 1
     project(numbers, ints, at, w, poly)  # for the frame that n is seen in
     for k in range(2):
         at[OUTLINE_A + k] = 0
         if at[FACES_A + k] > 1:
-            outline(numbers, ints, at, w, poly, rim, names, k)
+            outline(numbers, ints, at, w, poly, label, k)
     na = 1 if at[OUTLINE_A] > 0 else at[FACES_A]
     nb = 1 if at[OUTLINE_A + 1] > 0 else at[FACES_A + 1]
     for i in range(na):
-        at[FACE_OF_A] = names[FACES, i]
+        at[FACE_OF_A] = label[FACES, i]
         for j in range(nb):
-            at[FACE_OF_A + 1] = names[FACES + 1, j]
+            at[FACE_OF_A + 1] = label[FACES + 1, j]
             if made + 2 * (room // 8) <= room:
-                end = overlap(numbers, ints, at, w, poly, rim, names, made)
-                made = unique(w, poly, names, bare, made, end)
+                end = overlap(numbers, ints, at, w, poly, label, made)
+                made = unique(w, poly, label, bare, made, end)
     if bare == 1:
         for c in range(1, made):
             if poly[SPOT + 3, c] <= w[S] + STAND * w[SIZE]:
                 made -= 1
-                move(poly, names, made, np.int64(0))
+                move(poly, label, made, np.int64(0))
                 break
-    for c in range(made):
-        label[IDS, c] = names[IDS, c]
     at[MADE] = made
+    return True
 
 
 @kernel

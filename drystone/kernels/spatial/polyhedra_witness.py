@@ -96,7 +96,8 @@ def rebuild(numbers, ints, at, w):
 @kernel
 def between_edges(numbers, ints, at, w):
     """The product of two edges as normal, the points PA, PB where they pass, their gap G along it,
-    and RHO, negative if they pass beyond an end; whether they have a product at all."""
+    and RHO, if they pass beyond an end minus how far beside each other the nearest points then
+    are; whether they have a product at all."""
     la = lb = 0.0
     for k in range(2):
         i = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
@@ -120,10 +121,17 @@ def between_edges(numbers, ints, at, w):
     set_normal(w, V1, (-1.0 if side > 0.0 else 1.0) / sine)
     w[G] = dot(w, N, w, V2)
     w[RHO] = sine * min(min(s, la - s), min(t, lb - t))
-    s, t = min(max(s, 0.0), la), min(max(t, 0.0), lb)
+    if w[RHO] < 0.0:  # the nearest points of the two, of all but parallel ones far from there
+        along = dot(w, ENDS, w, ENDS + 3)
+        s = min(max(s, 0.0), la)
+        t = min(max(dot(w, V2, w, ENDS + 3) + s * along, 0.0), lb)
+        s = min(max(t * along - dot(w, V2, w, ENDS), 0.0), la)
     for c in range(3):
         w[PA + c] += s * w[ENDS + c]
         w[PB + c] += t * w[ENDS + 3 + c]
+        w[V2 + c] = w[PA + c] - w[PB + c] - w[G] * w[N + c]
+    if w[RHO] < 0.0:
+        w[RHO] = -math.sqrt(dot(w, V2, w, V2))
     return True
 
 
@@ -249,7 +257,8 @@ def facing(numbers, ints, at, w):
 
 @kernel
 def single(numbers, ints, at, w, poly, label):
-    """One more contact, where the witness's features are nearest; the gap of a face is s."""
+    """The contact where the witness's features are nearest, as the last one, in the place of any
+    with its name; the gap of a face is s."""
     kind = int(w[KIND])
     a0 = a1 = int(w[NEAR_A])
     b0 = b1 = int(w[NEAR_B])
@@ -269,11 +278,17 @@ def single(numbers, ints, at, w, poly, label):
         turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * int(w[NEAR_A + k]), 1.0, PA)
         for c in range(3):
             w[PB + c] = w[PA + c] + (2.0 * k - 1.0) * w[S] * w[N + c]
-    made = at[MADE]
+    name, made = feature(form, a0, a1, b0, b1), 0
+    for i in range(at[MADE]):
+        if label[IDS, i] != name:
+            label[IDS, made] = label[IDS, i]
+            for c in range(4):
+                poly[SPOT + c, made] = poly[SPOT + c, i]
+            made += 1
     for c in range(3):
         poly[SPOT + c, made] = 0.5 * (w[PA + c] + w[PB + c])
     poly[SPOT + 3, made] = w[G]
-    label[IDS, made] = feature(form, a0, a1, b0, b1)
+    label[IDS, made] = name
     at[MADE] = made + 1
     return made + 1
 
@@ -359,12 +374,13 @@ def assess(numbers, ints, at, w, poly, label):
     made = 0
     if facing(numbers, ints, at, w):
         made = region(numbers, ints, at, w, poly, label)
-    if kind > FACE_B and (made == 0 or w[G] > upper + tol):
-        w[G] = upper
-        made = at[MADE] = 0
-        if not beyond:
-            made = single(numbers, ints, at, w, poly, label)
     at[MADE] = made
+    if kind > FACE_B and (made == 0 or w[G] > upper + tol):
+        # the features themselves: of all but parallel edges, what is put up with in clipping
+        # takes the crossing away from where they are nearest
+        w[G] = upper
+        made = 0 if beyond else single(numbers, ints, at, w, poly, label)
+        at[MADE] = made
     if made == 0 or w[G] - s > tol:
         return BROKEN if beyond else DOUBTFUL
     if s > tol:
