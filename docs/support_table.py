@@ -1,5 +1,6 @@
 """Tables of the documentation that are made from the code: which solver takes which problem
-(``choosing_a_solver.md``), solvers (``api.md``), export formats (``sharing.md``).
+(``choosing_a_solver.md``), solvers (``api.md``), export formats (``sharing.md``), joints
+(``joints.md``).
 
 ``python docs/support_table.py`` rewrites them in the pages; a test compares the two.
 """
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import drystone as ds
+from drystone.constraints.joints.registry import JOINTS
 from drystone.solvers.registry import METHODS, by_name
 from drystone.view.formats import FORMATS
 
@@ -127,10 +129,36 @@ def format_table() -> str:
     return "\n".join(lines)
 
 
+def joint_table() -> str:
+    """Kinds of joints: where, what they hold, what they leave free."""
+    worlds = {(2,): "plane", (3,): "space", (2, 3): "both"}
+    head = ["joint", "in scene files", "world", "rows", "free coordinates", "what it keeps"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for name, entry in JOINTS.ours.items():
+        joint = entry.joint
+        dims = sorted(joint.rows)
+        rows = ", ".join(
+            f"{'planar ' if dim == 2 and len(dims) > 1 else ''}{len(joint.rows[dim])}"
+            for dim in dims[::-1]
+        )
+        free = {key: "" for dim in dims for key in joint.free[dim]} | dict(joint.sometimes)
+        groups: dict[str, list[str]] = {}
+        for key, when in free.items():
+            groups.setdefault(when, []).append(f"`{key}`")
+        left = "; ".join(
+            ", ".join(keys) + (f" ({when})" if when else "") for when, keys in groups.items()
+        )
+        where = worlds[tuple(dims)]
+        called = f"`{joint.__name__}` | `{name}`"
+        lines.append(f"| {called} | {where} | {rows} | {left} | {joint.keeps} |")
+    return "\n".join(lines)
+
+
 TABLES = {
     "choosing_a_solver.md": table,
     "api.md": solver_table,
     "sharing.md": format_table,
+    "joints.md": joint_table,
 }
 
 

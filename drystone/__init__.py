@@ -8,28 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from drystone.constraints.joints import ALSO as _ALSO
+from drystone.constraints.joints import __all__ as _JOINTS
+from drystone.constraints.joints import home as _home
 from drystone.solvers.table import OURS as _SOLVERS
 
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
-    from drystone.constraints.joints import Ball as Ball
-    from drystone.constraints.joints import Cylindrical as Cylindrical
-    from drystone.constraints.joints import Distance as Distance
-    from drystone.constraints.joints import Fixed as Fixed
-    from drystone.constraints.joints import Gear as Gear
-    from drystone.constraints.joints import Hinge as Hinge
-    from drystone.constraints.joints import Motor as Motor
-    from drystone.constraints.joints import Pin as Pin
-    from drystone.constraints.joints import PlanarJoint as PlanarJoint
-    from drystone.constraints.joints import PointOnLine as PointOnLine
-    from drystone.constraints.joints import PointOnPlane as PointOnPlane
-    from drystone.constraints.joints import Screw as Screw
-    from drystone.constraints.joints import Slider as Slider
-    from drystone.constraints.joints import Slot as Slot
-    from drystone.constraints.joints import Universal as Universal
-    from drystone.constraints.joints import Weld as Weld
-    from drystone.constraints.joints import Wheel as Wheel
+    from drystone.constraints.joints import *
     from drystone.dynamics.drag import Drag as Drag
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce
@@ -163,23 +150,6 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOMES: dict[str, str] = {
-    "Ball": "constraints.joints",
-    "Cylindrical": "constraints.joints",
-    "Distance": "constraints.joints",
-    "Fixed": "constraints.joints",
-    "Gear": "constraints.joints",
-    "Hinge": "constraints.joints",
-    "Motor": "constraints.joints",
-    "Pin": "constraints.joints",
-    "PlanarJoint": "constraints.joints",
-    "PointOnLine": "constraints.joints",
-    "PointOnPlane": "constraints.joints",
-    "Screw": "constraints.joints",
-    "Slider": "constraints.joints",
-    "Slot": "constraints.joints",
-    "Universal": "constraints.joints",
-    "Weld": "constraints.joints",
-    "Wheel": "constraints.joints",
     "World": "world",
     "BodyHandle": "world",
     "ForceHandle": "world",
@@ -295,6 +265,7 @@ _HOMES: dict[str, str] = {
     "Solver": "solvers.base",
     "Answer": "solvers.base",
     "register_solver": "solvers.registry",
+    **{name: f"constraints.joints.{_home(name)}" for name in _JOINTS},
     **{entry.class_name: entry.home for entry in _SOLVERS},
 }
 
@@ -312,7 +283,7 @@ def _load(name: str) -> Any:
         return import_module("drystone.scenes")
     if name not in _HOMES:
         # with its name, else Python asks for the module's, and suggests a second time
-        raise AttributeError(wrong_name(name, __all__), name=name)
+        raise AttributeError(wrong_name(name, __all__, _ALSO), name=name)
     value = getattr(import_module(f"drystone.{_HOMES[name]}"), name)
     if name not in _READ:
         value = answering(value)

@@ -335,13 +335,14 @@ def _home(name: str, word: str) -> str | None:
     return None
 
 
-def wrong_name(name: str, known: Iterable[str]) -> str:
-    """That the package has no such name, and which was probably meant."""
-    known = list(known)
+def wrong_name(name: str, known: Iterable[str], also: Mapping[str, str]) -> str:
+    """That the package has no such name, and which was probably meant; also: other words for some
+    of those known."""
+    known, words = list(known), {**also, **NAMES}
     lower = {word.lower(): word for word in known}
     plain = normal(name).replace("_", "")
     near = (
-        [NAMES[plain]] if plain in NAMES else
+        [words[plain]] if plain in words else
         [lower[plain]] if plain in lower else
         get_close_matches(name, known, 1)
     )  # fmt: skip
@@ -358,12 +359,6 @@ NAMES: dict[str, str] = {
     **dict.fromkeys(("mesh", "trimesh"), "TriangleMesh"),
     **dict.fromkeys(("convex", "convexhull", "convexmesh", "polyhedron"), "ConvexPolyhedron"),
     "convexpolygon": "Polygon",
-    **dict.fromkeys(("revolute", "revolutejoint", "hingejoint"), "Hinge"),
-    **dict.fromkeys(("prismatic", "prismaticjoint", "slide", "sliderjoint"), "Slider"),
-    **dict.fromkeys(("spherical", "balljoint", "point2point", "sphericaljoint"), "Ball"),
-    **dict.fromkeys(("weldjoint", "fixedjoint", "rigid"), "Fixed"),
-    **dict.fromkeys(("cardan", "universaljoint"), "Universal"),
-    **dict.fromkeys(("rope", "rod", "distancejoint"), "Distance"),
     **dict.fromkeys(("sim", "simulate", "simulator", "engine"), "Simulation"),
     **dict.fromkeys(("space", "scenegraph"), "World"),
     **dict.fromkeys(("load", "open", "read", "loadrecording"), "read_recording"),

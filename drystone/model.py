@@ -69,7 +69,7 @@ class PairRules:
 class Joints:
     """nj joints; their nr rows C = 0; their nq free coordinates; ne actions on coordinates.
 
-    kind (nj,): index in ``constraints.joints.KINDS``; uid (nj,): never reused.
+    kind: names of ``constraints.joints.registry``; uid (nj,): never reused.
     body (nj, 2): bodies a and b, -1 the world. anchor_a, anchor_b (nj, dim) [m], frame_a, frame_b
         (nj, dim, dim), columns are axes: the joint's frame on either body, in its centre-of-mass
         frame (world coordinates for the world).
@@ -85,7 +85,7 @@ class Joints:
     """
 
     names: tuple[str, ...]
-    kind: Ints
+    kind: tuple[str, ...]
     uid: Ints
     body: Ints
     anchor_a: Floats
@@ -111,7 +111,7 @@ class Joints:
     start: Floats
 
     def __len__(self) -> int:
-        return int(self.kind.size)
+        return int(self.uid.size)
 
     @property
     def nr(self) -> int:

@@ -25,7 +25,8 @@ from drystone.builder.joints import (
 )
 from drystone.builder.parts import Parts
 from drystone.builder.units import look_at_body, look_at_joint
-from drystone.constraints.joints import Gear, Joint
+from drystone.constraints.joints import Gear
+from drystone.constraints.joints.base import Joint
 from drystone.dynamics import check
 from drystone.dynamics.forces import Force
 from drystone.dynamics.motions import Motion

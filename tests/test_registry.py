@@ -45,6 +45,19 @@ class Diagonal(ds.Solver):
     def run(self, problem, start, limits):
         value = np.maximum(0.0, -problem.q / np.diag(problem.dense))
         return ds.Answer(value, ds.Status.SOLVED)
+
+
+F = ds.JointFunction
+
+
+@dataclass(frozen=True)
+class Rail(ds.AxisJoint):
+    """A point of a on a line of b, as far as `reach` [m] along it: a planar joint of two rows."""
+
+    reach: float = 1.0
+    kind: ClassVar[str] = "rail"
+    rows: ClassVar = {2: (F.point(1), F.turn(0))}
+    free: ClassVar = {2: {"slide": F.point(0)}}
 '''
 POINTS = """
 [drystone.exporters]
@@ -53,6 +66,9 @@ broken = outside:NOTHING
 
 [drystone.solvers]
 diagonal = outside:Diagonal
+
+[drystone.joints]
+rail = outside:Rail
 """
 
 
@@ -101,6 +117,34 @@ def test_an_installed_package_brings_a_solver_and_a_format(outside, tmp_path):
     done = run([*solve, "diagnal"], outside, tmp_path)
     assert done.returncode == 2
     assert "did you mean 'diagonal'?" in done.stderr
+
+
+RAIL = """
+drystone: 1
+planar: true
+method: {name: time-stepping, dt: 0.01}
+bodies: [{name: car, shape: {kind: rectangle, width: 1, height: 0.2}, velocity: [1, 0]}]
+joints: [{kind: rail, a: car, anchor: [0, 0], axis: [1, 0], reach: 3, limits: [null, 0.5]}]
+"""
+
+
+def test_an_installed_package_brings_a_joint(outside, tmp_path):
+    """A run of a scene file with it, and the rest of that run in another process."""
+    (tmp_path / "rail.yaml").write_text(RAIL)
+    (tmp_path / "wrong.yaml").write_text(RAIL.replace("reach", "reech"))
+    drystone = ["-m", "drystone"]
+    done = run([*drystone, "check", "wrong.yaml"], outside, tmp_path)
+    assert "did you mean 'reach'?" in done.stdout + done.stderr
+    first = ["run", "rail.yaml", "--duration", "0.2", "--record", "a.h5"]
+    done = run([*drystone, *first], outside, tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = run([*drystone, "resume", "a.h5", "--until", "1"], outside, tmp_path)
+    assert done.returncode == 0, done.stderr
+    recording = ds.read_recording(tmp_path / "a.h5")
+    assert recording.model.joints.kind == ("rail",)
+    np.testing.assert_allclose(recording.position[-1, 0], [0.5, 0], atol=1e-9)
+    done = run([*drystone, "check", "rail.yaml"], dict(os.environ), tmp_path)
+    assert "'rail': expected one of" in done.stdout + done.stderr
 
 
 def test_a_broken_entry_point_is_left_out_with_a_warning(outside, tmp_path):

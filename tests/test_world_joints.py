@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from drystone.constraints.joints import (
-    KINDS,
     Ball,
     Cylindrical,
     Distance,
     Fixed,
     Gear,
     Hinge,
-    Joint,
     Motor,
     Pin,
     PlanarJoint,
@@ -62,7 +60,7 @@ def test_handles_names_and_removal(world):
     assert model.joints.names == world.joints
     assert model.joints.uid.tolist() == [0, 1]
     assert model.joints.body.tolist() == [[0, -1], [0, 1]]
-    assert [KINDS[k] for k in model.joints.kind] == [Hinge, Ball]
+    assert model.joints.kind == ("hinge", "ball")
     other = world.copy()
     world.remove_joint(first)
     world.remove_joint("elbow")
@@ -268,7 +266,6 @@ def test_anchors_far_away_are_fine(plane):
 
 
 def test_joints_are_frozen_and_kinds_are_all_there():
-    assert {k for k in KINDS if issubclass(k, Joint)} == set(KINDS)
     assert Weld is Fixed
     hinge = Hinge("a", "b", anchor=P, axis=X)
     with pytest.raises(AttributeError):

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from drystone.builder.bodies import Body
-from drystone.constraints.joints.base import Function, Placed
-from drystone.kernels.joints import COUPLED
+from drystone.constraints.joints.base import Placed
+from drystone.constraints.joints.functions import COUPLED, JointFunction
 from drystone.kernels.joints_coupled import HOLD, LOWER, UPPER
 from drystone.model import Joints
 from drystone.types import Floats, Ints
 
 Ends = tuple[Body | None, Body | None]
-GEAR_ROW: Function = (COUPLED, 0, 0, 0)
 
 
 class JointTable:
@@ -29,7 +28,8 @@ class JointTable:
         self.centre = centre
         self.dim = int(centre.shape[1])
         self.names: list[str] = []
-        self.heads: list[tuple[int, int, int, int]] = []  # kind, uid, body a, body b
+        self.kinds: list[str] = []
+        self.heads: list[tuple[int, int, int]] = []  # uid, body a, body b
         self.placed: list[Placed] = []
         self.bearing: list[tuple[float, float]] = []
         self.gears: dict[int, tuple[Any, Any, float, tuple[int, int]]] = {}
@@ -38,11 +38,12 @@ class JointTable:
     def __len__(self) -> int:
         return len(self.names)
 
-    def add(self, name: str, kind: int, uid: int, ends: Ends, placed: Placed, bearing: Any) -> None:
+    def add(self, name: str, kind: str, uid: int, ends: Ends, placed: Placed, bearing: Any) -> None:
         """One joint; the uid of a gear's bearing is negative."""
         self._where[uid] = len(self)
         self.names.append(name)
-        self.heads.append((kind, uid, *self.bodies(ends)))
+        self.kinds.append(kind)
+        self.heads.append((uid, *self.bodies(ends)))
         self.placed.append(placed)
         self.bearing.append(bearing)
 
@@ -61,15 +62,15 @@ class JointTable:
 
     def arrays(self) -> Joints:
         dim, n = self.dim, len(self)
-        heads = np.array(self.heads, np.int64).reshape(n, 4)
-        body = heads[:, 2:].copy()
+        heads = np.array(self.heads, np.int64).reshape(n, 3)
+        body = heads[:, 1:].copy()
         anchors = np.array([p.anchors for p in self.placed]).reshape(n, 2, dim)
         held = body >= 0
         anchors[held] -= self.centre[body[held]]
         frames = np.array([p.frames for p in self.placed]).reshape(n, 2, dim, dim)
         rows = [list(p.rows) for p in self.placed]
         for joint, (_, _, described, _) in self.gears.items():
-            rows[joint].append((GEAR_ROW, described))
+            rows[joint].append((COUPLED, described))
         first_row, row_code, row_target = _functions(rows)
         first, code, target = _functions([p.coordinates for p in self.placed])
         row_body = np.repeat(body, np.diff(first_row), axis=0)
@@ -79,8 +80,8 @@ class JointTable:
         kinds, at, numbers, start = self._actions(first)
         return Joints(
             names=tuple(self.names),
-            kind=heads[:, 0].copy(),
-            uid=heads[:, 1].copy(),
+            kind=tuple(self.kinds),
+            uid=heads[:, 0].copy(),
             body=body,
             anchor_a=anchors[:, 0].copy(),
             anchor_b=anchors[:, 1].copy(),
@@ -106,13 +107,13 @@ class JointTable:
         )
 
     def _coupled(self, first_row: Ints, first: Ints) -> tuple[Ints, Ints, Floats]:
-        """Rows that couple coordinates: the last one of a screw, the only one of a gear."""
+        """Rows that couple coordinates: the last ones of a joint, the only one of a gear."""
         rows, pairs, factors = [], [], []
         for joint, placed in enumerate(self.placed):
-            if placed.screw:
-                rows.append(first_row[joint + 1] - 1)
-                pairs.append((first[joint], first[joint] + 1))
-                factors.append((1.0, placed.screw))
+            for k, pair in enumerate(placed.couplings):
+                rows.append(first_row[joint + 1] - len(placed.couplings) + k)
+                pairs.append(tuple(first[joint] + at for at, _ in pair))
+                factors.append(tuple(factor for _, factor in pair))
         for joint, (at, factor, _, _) in self.gears.items():
             rows.append(first_row[joint])
             pairs.append(tuple(first[j] + k for j, k in at))
@@ -144,7 +145,7 @@ class JointTable:
         )
 
 
-def _functions(parts: Sequence[Sequence[tuple[Function, float]]]) -> tuple[Ints, Ints, Floats]:
+def _functions(parts: Sequence[Sequence[tuple[JointFunction, float]]]) -> tuple[Ints, Ints, Floats]:
     """first (n + 1,), codes (m, 4) and targets (m,)."""
     first = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=first[1:])

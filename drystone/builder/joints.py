@@ -11,9 +11,9 @@ import numpy as np
 
 from drystone.builder.bodies import Body
 from drystone.builder.joint_arrays import JointTable
-from drystone.constraints.joints import KINDS, Gear, Joint
-from drystone.constraints.joints.base import Placed, Pose, frame_about
-from drystone.constraints.joints.turning import ABOUT_Z
+from drystone.constraints.joints import Gear
+from drystone.constraints.joints.base import Joint, Placed, Pose, frame_about
+from drystone.constraints.joints.functions import ABOUT_Z
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation
 from drystone.errors import ModelError
@@ -232,7 +232,7 @@ def build_joints(
         return None
     table = JointTable(index, centre)
     for entry in entries:
-        kind = KINDS.index(type(entry.joint))
+        kind = entry.joint.kind or type(entry.joint).__name__
         table.add(entry.name, kind, entry.uid, entry.ends, entry.placed, entry.bearing)
     for entry in entries:
         if entry.parts:
@@ -249,8 +249,8 @@ def _couple(table: JointTable, entry: JointEntry) -> None:
         else:
             where = len(table)
             name = f"{entry.name}.{'ab'[k]}"
-            kind, free = KINDS.index(Gear), (np.inf, np.inf)
-            table.add(name, kind, -1 - 2 * entry.uid - k, part.ends, part.placed, free)
+            free = np.inf, np.inf
+            table.add(name, Gear.kind, -1 - 2 * entry.uid - k, part.ends, part.placed, free)
         at.append((where, part.coordinate))
         start += factor * part.value
     table.couple(table.find(entry.uid), at, (1.0, entry.factor), start, entry.ends)

@@ -18,7 +18,6 @@ from drystone.plain_files import kind_of as kind_of_file
 SCENES = (".yaml", ".yml", ".json")
 TABLES = (".hdf5", ".h5")  # problems of FCLIB, or recordings
 PROBLEMS = (".dat", ".npz")
-TURNING = ("hinge", "pin")  # joints whose limits are angles
 TURNS = 2  # beyond them an angle is pointed out
 
 
@@ -159,6 +158,7 @@ def _scene(path: Path) -> dict[str, Any]:
 
 def _degrees(path: Path) -> list[str]:
     """Angles of several turns: they may be right, but were probably meant in degrees."""
+    from drystone.constraints.joints.registry import JOINTS
     from drystone.scene_files.complaints import where
     from drystone.scene_files.text import parse, read_text
 
@@ -167,8 +167,10 @@ def _degrees(path: Path) -> list[str]:
     for k, body in enumerate(data.get("bodies") or ()):
         angles.append((("bodies", k, "orientation"), body.get("orientation")))
     for k, joint in enumerate(data.get("joints") or ()):
-        if joint.get("kind") in TURNING and isinstance(joint.get("limits"), list):
-            angles += [(("joints", k, "limits"), value) for value in joint["limits"]]
+        kind, limits = JOINTS.get(joint.get("kind")), joint.get("limits")
+        units = {} if kind is None else kind.units
+        if isinstance(limits, list) and set(units.values()) == {"rad"}:
+            angles += [(("joints", k, "limits"), value) for value in limits]
     out = []
     for at, value in angles:
         if isinstance(value, int | float) and abs(value) > TURNS * math.tau:

@@ -9,6 +9,7 @@ import numpy as np
 
 from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Geoms, Joints, Model, PairRules
+from drystone.recording.older import joint_kinds
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
 LONGEST = 10_000  # characters of a name that is read: arrays of names are as wide as the longest
@@ -32,6 +33,8 @@ def model_from(arrays: dict[str, Any]) -> Model:
     for name, kind in PARTS.items():
         if any(key.startswith(f"{name}.") for key in arrays):
             made[name] = kind(**{f.name: arrays[f"{name}.{f.name}"] for f in fields(kind)})
+    if "joints" in made:
+        made["joints"].kind = joint_kinds(made["joints"].kind)
     own = {f.name: arrays[f.name] for f in fields(Model) if f.name in arrays}
     model = Model(**own, **made)
     _check(model)

@@ -28,6 +28,17 @@ REPLACED = ("note_sizes", "checkpoints/index", "runs", "ended")  # written anew,
 RAGGED = {"contacts": 0, "joints": 1, "islands": 2, "seconds": 3}
 
 
+JOINT_KINDS = (
+    "ball", "hinge", "slider", "cylindrical", "universal", "fixed", "distance", "point-on-line",
+    "point-on-plane", "planar", "screw", "gear", "pin", "slot", "wheel",
+)  # fmt: skip
+
+
+def joint_kinds(kind: Any) -> tuple[str, ...]:
+    """Names of kinds of joints, which were numbers before 0.2."""
+    return tuple(JOINT_KINDS[k] if isinstance(k, np.integer) else str(k) for k in kind)
+
+
 def read_contacts(rows: np.ndarray, names: np.ndarray, dim: int, kick: float) -> np.ndarray:
     """The table that ``Simulation.contacts`` gave; names (nb,) of bodies."""
     table = contact_table(tuple(names.tolist()), dim, rows.shape[0])

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.joints import Motor
+from drystone.constraints.joints.registry import JOINTS
 from drystone.errors import DrystoneError, MissingExtraError, ModelError, SceneFileError
 from drystone.geometry.shapes import Compound, HalfPlane, HalfSpace, Shape
 from drystone.problems import CircularCone, EllipticCone
 from drystone.scene_files.complaints import where
-from drystone.scene_files.kinds import FORCES, JOINTS, MOTIONS, SHAPES
+from drystone.scene_files.kinds import FORCES, MOTIONS, SHAPES
 from drystone.scene_files.meshes import mesh_shape
 from drystone.scene_files.models import MAX_BODIES, Entry, GearPart, Turn
 from drystone.scene_files.models import Motor as MotorEntry
@@ -184,7 +185,7 @@ class Builder:
             values["orientation"] = self._orientation(values["orientation"])
         motor = values.pop("motor", None)
         given = {key: fixed_numbers(value) for key, value in values.items()}
-        world.add_joint(JOINTS[kind](**given, motor=motor))
+        world.add_joint(JOINTS[kind].joint(**given, motor=motor))
 
     def _geared(self, world: World, part: GearPart) -> Any:
         if part.joint is not None:

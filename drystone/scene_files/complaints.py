@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from drystone.constraints.joints.registry import other_words
 from drystone.errors import SceneFileError
 from drystone.scene_files.text import Place
 
@@ -93,11 +94,10 @@ def short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-# what others call shapes and joints, and keys that are not where they are looked for
+# what others call shapes, and keys that are not where they are looked for
 ALSO = {
     "cube": "box", "brick": "box", "ball": "sphere", "circle": "disk", "square": "rectangle",
-    "plane": "ground", "mesh": "mesh-file", "revolute": "hinge", "prismatic": "slider",
-    "spherical": "ball",
+    "plane": "ground", "mesh": "mesh-file",
 }  # fmt: skip
 ELSEWHERE = {
     "ground": "the ground is one of the bodies, {name: ground, shape: {kind: ground}}",
@@ -117,7 +117,7 @@ def _words(item: Any) -> str:
         return "is missing"
     if kind == "union_tag_invalid":
         known = [text.strip(" '") for text in context["expected_tags"].split(",")]
-        other = ALSO.get(str(context["tag"]))
+        other = (other_words() | ALSO).get(str(context["tag"]))
         near = [other] if other in known else get_close_matches(str(context["tag"]), known, n=1)
         return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
     if kind == "literal_error":

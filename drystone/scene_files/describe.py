@@ -9,11 +9,12 @@ from typing import Any
 from drystone.builder.bodies import Body
 from drystone.builder.joints import JointEntry
 from drystone.builder.parts import Parts
-from drystone.constraints.joints import Gear, Motor
+from drystone.constraints.joints import Motor
+from drystone.constraints.joints.registry import JOINTS
 from drystone.dynamics import check
 from drystone.errors import DescriptionError
 from drystone.geometry.shapes import Compound, HalfPlane, HalfSpace, Shape
-from drystone.scene_files.kinds import CONES, FORCES, JOINTS, MOTIONS, SHAPES, VERSION, kind_of
+from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, SHAPES, VERSION, kind_of
 from drystone.scene_files.methods import method_document
 from drystone.scene_files.plain import plain, said
 from drystone.world import World
@@ -121,11 +122,14 @@ def _part(owner: str, part: Any) -> Document:
 
 def _joint(entry: JointEntry, names: Mapping[int, str]) -> Document:
     joint, owner = entry.joint, f"joint {entry.name!r}"
-    kind = kind_of(joint, JOINTS)
-    if kind is None:
-        raise DescriptionError(f"{owner}: {type(joint).__name__} is no joint of ours")
-    out: Document = {"kind": kind, "name": entry.name}
-    if isinstance(joint, Gear):
+    known = JOINTS.get(joint.kind)
+    if known is None or known.joint is not type(joint):
+        own = type(joint).__name__
+        raise DescriptionError(
+            f"{owner}: {own} has no name in files: ds.register_joint({own}) gives it one"
+        )
+    out: Document = {"kind": joint.kind, "name": entry.name}
+    if joint.couples:
         out |= {"a": _geared(entry, 0, names), "b": _geared(entry, 1, names)}
     else:
         a, b = (check.WORLD if body is None else body.name for body in entry.ends)

@@ -1,10 +1,9 @@
-"""What scene files call shapes, joints, forces, motions and methods."""
+"""What scene files call shapes, forces, motions and methods."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from drystone.constraints.joints import KINDS
 from drystone.dynamics.forces import ConstantForce, Damper
 from drystone.dynamics.keyframes import Rocking, Waypoints
 from drystone.dynamics.motions import ConstantVelocity, Oscillation
@@ -37,13 +36,6 @@ SHAPES: dict[str, Any] = {
     "capsule-2d": shapes.Capsule2D,
     "half-plane": shapes.HalfPlane,
 }
-JOINTS: dict[str, Any] = {
-    "ball": "Ball", "hinge": "Hinge", "slider": "Slider", "cylindrical": "Cylindrical",
-    "universal": "Universal", "fixed": "Fixed", "distance": "Distance",
-    "point-on-line": "PointOnLine", "point-on-plane": "PointOnPlane", "planar": "PlanarJoint",
-    "screw": "Screw", "gear": "Gear", "pin": "Pin", "slot": "Slot", "wheel": "Wheel",
-}  # fmt: skip
-JOINTS = {kind: next(k for k in KINDS if k.__name__ == name) for kind, name in JOINTS.items()}
 FORCES: dict[str, Any] = {
     "constant-force": ConstantForce,
     "damper": Damper,

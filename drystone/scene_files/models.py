@@ -11,19 +11,22 @@ import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from drystone.scene_files.kinds import CONES, FORCES, JOINTS, METHODS, MOTIONS, SHAPES
+from drystone.constraints.joints.registry import JOINTS
+from drystone.scene_files.kinds import CONES, FORCES, METHODS, MOTIONS, SHAPES
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.solvers.registry import by_name
 from drystone.steppers.event_driven.impulses import CollisionLaw
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.policy import IslandPolicy
+from drystone.types import VectorLike
 
 MAX_BODIES = 200_000
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -117,12 +120,12 @@ TYPES: dict[str, Any] = {  # by field; others follow from the class
     "faces": list[Annotated[list[Whole], Field(min_length=3, max_length=3)]],
     "thickness": Positive, "normal": Vector, "n": Whole,
     "anchor": Vector, "anchor_a": Vector, "anchor_b": Vector, "axis": Vector, "axis_a": Vector,
-    "axis_b": Vector, "second_axis": Vector, "axle": Vector, "axis_of_b": Vector,
+    "axis_b": Vector,
     "a": Text, "b": Text, "body": Text, "name": Text, "limits": _by_coordinate(Bounds),
     "motor": _by_coordinate(Motor), "friction": _by_coordinate(Strength),
     "spring": _by_coordinate(Annotated[list[Number], Field(min_length=2, max_length=3)]),
     "breaks_at": Positive | Annotated[list[Strength | None], Field(min_length=2, max_length=2)],
-    "ratio": Number, "pitch": Number, "length": Positive, "orientation": Orientation,
+    "length": Positive, "orientation": Orientation,
     "force": Vector, "torque": Number | Vector, "point": Vector,
     "velocity": Vector, "angular_velocity": Number | Vector, "direction": Vector,
     "times": Numbers, "positions": Points, "orientations": list[Number] | list[Quaternion],
@@ -173,6 +176,10 @@ def strict(hint: Any) -> Any:
         return hint
     if get_origin(hint) in (Union, types.UnionType):
         return reduce(or_, [strict(part) for part in get_args(hint)])
+    if get_origin(hint) in (np.floating, np.integer):
+        return Number
+    if hint in get_args(VectorLike):
+        return Numbers
     return Any
 
 
@@ -181,7 +188,6 @@ def union(models: list[Any], tag: str = "kind") -> Any:
     return Annotated[reduce(or_, models), Field(discriminator=tag)]
 
 
-@cache
 def solver_entry() -> Any:
     """A solver's name, or its name and options."""
     names, others = one_of(*SOLVERS), [name for name in SOLVERS if name != "ramp"]
@@ -224,7 +230,8 @@ def joint_entry(row: Any) -> Any:
     """Any joint; row: the model of ranges, for several at once."""
     ends = {"a": GearPart | Text, "b": GearPart | Text}
     models = [
-        entry(kind, cls, own=ends if kind == "gear" else None) for kind, cls in JOINTS.items()
+        entry(kind, each.joint, own=ends if each.joint.couples else None)
+        for kind, each in JOINTS.items()
     ]
     return union([made(m.__name__, m.__doc__, {"range": (row | None, None)}, m) for m in models])
 

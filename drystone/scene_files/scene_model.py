@@ -7,6 +7,7 @@ from typing import Annotated, Any, ForwardRef, Literal
 
 from pydantic import ConfigDict, Field
 
+from drystone.constraints.joints.registry import JOINTS
 from drystone.scene_files.kinds import VERSION
 from drystone.scene_files.models import (
     MAX_BODIES,
@@ -31,6 +32,7 @@ from drystone.scene_files.models import (
     union,
 )
 from drystone.scene_files.repeated import Grid, Range
+from drystone.solvers.registry import METHODS as SOLVERS
 
 Long = Annotated[str, Field(strict=True, max_length=100_000)]
 Layer = Whole | list[Whole]
@@ -103,9 +105,13 @@ class UidsEntry(Entry):
     next: Uids = Field(min_length=3, max_length=3)
 
 
-@cache
 def scene_model() -> Any:
-    """The model; made when first asked for."""
+    """The model; made when first asked for, and anew when users have added to what it may hold."""
+    return _scene_model(tuple(JOINTS), tuple(SOLVERS))
+
+
+@cache
+def _scene_model(joints: tuple[str, ...], solvers: tuple[str, ...]) -> Any:
     needed = {"bodies": (listed(_body(), max_length=MAX_BODIES), ...)}
     first = {
         "drystone": (Annotated[int, Field(strict=True, ge=1, le=VERSION)], VERSION),

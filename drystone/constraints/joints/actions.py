@@ -24,6 +24,7 @@ from drystone.values import real, text
 
 Numbers = tuple[float, float, float, float]
 Action = tuple[int, int, Numbers]  # coordinate, kind of ``kernels.joints_coupled``, its numbers
+ACTS = ("limits", "motor", "friction", "spring")  # fields of a joint, in the order of their rows
 GAIN = 10.0  # [1/s] of a position motor
 INF = math.inf
 

@@ -7,6 +7,9 @@ A joint holds a frame on body a to a frame on body b. Users place it in one of t
                                 world); the bodies need not fit yet: ``assemble`` moves them
 
 Angles are zero at the poses of the description; displacements are those from b's anchor to a's.
+
+A kind of joint is a subclass that says what it holds and what it leaves free, as functions of the
+two frames (``functions``): everything else follows from that.
 """
 
 from __future__ import annotations
@@ -18,7 +21,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from drystone.constraints.joints.actions import Action, Motor, actions_of
+from drystone.constraints.joints.actions import ACTS, Action, Motor, actions_of
+from drystone.constraints.joints.functions import (
+    COUPLED,
+    Free,
+    JointFunction,
+    Rows,
+    check_functions,
+)
 from drystone.dynamics import check
 from drystone.errors import ModelError
 from drystone.kernels.joints import ANGLE_A, TURN
@@ -26,8 +36,9 @@ from drystone.types import BodyLike, Floats, Real, VectorLike
 
 End = BodyLike | tuple[BodyLike, str]  # a body; of gears a joint, or one coordinate of it
 Limits = Sequence[Real | None]  # (lowest, highest)
-Function = tuple[int, int, int, int]  # kind and axes of ``kernels.joints``
+Coupling = tuple[tuple[int, float], tuple[int, float]]  # coordinates and their factors
 WORDS = {2: "planar", 3: "spatial"}
+PERPENDICULAR = 1e-6  # cosine of what still counts as a right angle
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +68,17 @@ class Pose:
 class Placed:
     """A joint on two bodies, in their own frames: anchors (2, dim), frames (2, dim, dim).
 
-    rows, coordinates: functions of ``kernels.joints`` with their targets; names: of coordinates;
-    actions: on coordinates. screw: factor by which the last row couples the first two
-    coordinates, 0 for none.
+    rows, coordinates: functions with their targets; names: of coordinates; actions: on
+    coordinates; couplings: what the last rows sum up.
     """
 
     anchors: Floats
     frames: Floats
-    rows: list[tuple[Function, float]]
-    coordinates: list[tuple[Function, float]]
+    rows: list[tuple[JointFunction, float]]
+    coordinates: list[tuple[JointFunction, float]]
     names: tuple[str, ...]
     actions: list[Action] = field(default_factory=list)
-    screw: float = 0.0
+    couplings: list[Coupling] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,14 @@ class Joint:
         friction: largest force [N] or torque [N m]; spring (stiffness, damping[, rest]).
     breaks_at: force [N], or (force, torque [N m]), beyond which the joint is gone.
     collide: whether its two bodies collide with each other.
+
+    What a kind of joint says about itself, once for all (class variables):
+    kind: its name in scene files. keeps: what it holds, in a few words.
+    rows {dim: (function, ...)}: held; free {dim: {name: function}}: its coordinates.
+    sometimes {name: when}: coordinates that only some joints of the kind have, see ``functions``.
+    takes: which of limits, motor, friction, spring make sense.
+    meant {"motor": (coordinate, ...)}: what a value that is no dict is about, if not clear.
+    couples: its ends are coordinates of other joints, not bodies.
     """
 
     a: End
@@ -98,14 +116,24 @@ class Joint:
     spring: VectorLike | Mapping[str, VectorLike] | None = None
     breaks_at: Real | tuple[Real | None, Real | None] | None = None
     collide: bool = False
-    dims: ClassVar[tuple[int, ...]] = (3,)
-    coordinates: ClassVar[tuple[str, ...]] = ()
-    rows: ClassVar[Mapping[int, tuple[Function, ...]]] = {}
-    free: ClassVar[Mapping[int, tuple[Function, ...]]] = {}
+    kind: ClassVar[str] = ""
+    keeps: ClassVar[str] = ""
+    rows: ClassVar[Rows] = {}
+    free: ClassVar[Free] = {}
+    sometimes: ClassVar[Mapping[str, str]] = {}
+    takes: ClassVar[tuple[str, ...]] = ACTS
+    meant: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    couples: ClassVar[bool] = False
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """Of the worlds that it makes sense in."""
+        return tuple(self.rows)
 
     def check_dim(self, owner: str, dim: int) -> None:
         """ModelError unless the joint makes sense in a world of this dimension."""
-        if dim not in self.dims:
+        check_functions(type(self).__name__, self.rows, self.free)
+        if dim not in self.rows:
             kind = type(self).__name__
             raise ModelError(
                 f"{owner}: {kind} is a {WORDS[self.dims[0]]} joint, the world is {WORDS[dim]}"
@@ -116,21 +144,49 @@ class Joint:
         self.check_dim(owner, dim)
         anchors = self.find_anchors(owner, dim, poses)
         frames = self.find_frames(owner, dim, poses)
-        turn = poses[0].angle - poses[1].angle
-        rows = [(f, self.target(f, turn, dim)) for f in self.rows[dim]]
-        free = [(f, self.target(f, turn, dim)) for f in self.free[dim]]
         local = np.array([pose.rotation.T @ f for pose, f in zip(poses, frames, strict=True)])
-        placed = Placed(anchors, local, rows, free, self.coordinates[: len(free)])
+        held, free = self.functions(owner, dim)
+        given = poses, anchors
+        rows = [(f, self.target(owner, f, *given)) for f in held]
+        left = [(f, self.target(owner, f, *given)) for f in free.values()]
+        placed = Placed(anchors, local, rows, left, tuple(free))
         placed.actions = self.act(owner, placed.names)
+        for factors in self.couplings(owner):
+            placed.couplings.append(_coupling(owner, factors, placed.names))
+            placed.rows.append((COUPLED, 0.0))
         return placed
 
-    def target(self, function: Function, turn: float, dim: int) -> float:
-        """What a function is measured from: planar angles start at the described turn [rad]."""
-        angular = function[0] in (ANGLE_A, TURN)
-        return turn if dim == 2 and angular else 0.0
+    def functions(
+        self, owner: str, dim: int
+    ) -> tuple[tuple[JointFunction, ...], Mapping[str, JointFunction]]:
+        """What this joint holds and what it leaves free: all of its kind's rows and coordinates."""
+        return self.rows[dim], self.free[dim]
+
+    def target(
+        self, owner: str, function: JointFunction, poses: tuple[Pose, Pose], anchors: Floats
+    ) -> float:
+        """What a function is measured from, or held at: zero, but planar angles start at the
+        described turn [rad]. anchors (2, dim): in the bodies' own frames."""
+        planar = poses[0].position.size == 2
+        angular = function.kind in (ANGLE_A, TURN)
+        return poses[0].angle - poses[1].angle if planar and angular else 0.0
+
+    def couplings(self, owner: str) -> Sequence[Mapping[str, float]]:
+        """Sums of two coordinates that are held as well, each {coordinate: factor}."""
+        return ()
 
     def act(self, owner: str, names: Sequence[str]) -> list[Action]:
-        return actions_of(owner, names, self.limits, self.motor, self.friction, self.spring)
+        """What acts on the coordinates."""
+        said = []
+        for act in ACTS:
+            value = getattr(self, act)
+            if value is not None and act not in self.takes:
+                kind = type(self).__name__
+                raise ModelError(f"{owner}: {act} = {value!r}: a {kind} has none")
+            if value is not None and act in self.meant and not isinstance(value, Mapping):
+                value = dict.fromkeys(self.meant[act], value)
+            said.append(value)
+        return actions_of(owner, names, *said)
 
     def find_anchors(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Floats:
         """(2, dim) in the bodies' own frames."""
@@ -208,6 +264,32 @@ class AlignedJoint(AxisJoint):
         there = frame_about(self.find_axis(owner, dim, "axis_b", self.axis_b, poses[1]))
         here = self.find_axis(owner, dim, "axis_a", self.axis_a, poses[0])
         return frame_about(here, there[:, 0]), there
+
+
+def crossed(
+    joint: AxisJoint, owner: str, dim: int, poses: tuple[Pose, Pose], field: str, second: Any
+) -> tuple[Floats, Floats]:
+    """Frames of a joint whose second axis is across its first."""
+    axis = joint.find_axis(owner, dim, "axis_b", joint.axis_b, poses[1])
+    if second is None:
+        raise ModelError(f"{owner}: has no {field}")
+    other = np.array(check.direction(owner, field, second, dim))
+    if abs(axis @ other) > PERPENDICULAR:
+        angle = np.degrees(np.arccos(abs(axis @ other)))
+        raise ModelError(
+            f"{owner}: axis and {field} are at {angle:.4g} degrees: expected a right angle"
+        )
+    frame = frame_about(axis, other)
+    return frame, frame
+
+
+def _coupling(owner: str, factors: Mapping[str, float], names: Sequence[str]) -> Coupling:
+    """Numbers and factors of two coordinates that are coupled."""
+    if len(factors) != 2 or not set(factors) <= set(names):
+        known = ", ".join(map(repr, names))
+        raise ModelError(f"{owner}: couples {dict(factors)!r}: expected two of {known}")
+    a, b = ((names.index(name), float(factor)) for name, factor in factors.items())
+    return a, b
 
 
 def frame_about(axis: Floats, near: Floats | None = None) -> Floats:

@@ -28,7 +28,6 @@ def without(joints: Joints, gone: Bools) -> tuple[Joints, Ints]:
     per_joint = {
         name: getattr(joints, name)[keep]
         for name in (
-            "kind",
             "uid",
             "body",
             "anchor_a",
@@ -41,6 +40,7 @@ def without(joints: Joints, gone: Bools) -> tuple[Joints, Ints]:
     left = replace(
         joints,
         names=tuple(np.array(joints.names, object)[keep]),
+        kind=tuple(np.array(joints.kind, object)[keep]),
         first_row=_first(np.diff(joints.first_row)[keep]),
         row_code=joints.row_code[rows],
         row_target=joints.row_target[rows],

@@ -1,11 +1,7 @@
-r"""Fixed, in the plane also called Weld: a moves with b as one body.
-
-d = p_a - p_b; B_i: axes of b's frame; (q, v): quaternion of a's frame in b's, q >= 0.
+"""Fixed, in the plane also called Weld: a moves with b as one body.
 
     space  C = (B_0.d, B_1.d, B_2.d, 2 v_0, 2 v_1, 2 v_2)        6 rows
     plane  C = (B_0.d, B_1.d, angle_a - angle_b - target)        3 rows
-
-    d(B_i.d)/dt as in ``points``;  d(2 v_i)/dt = B (q e_i + v x e_i) . (w_a - w_b)
 
 2 v is 2 sin(angle / 2) along the axis of the error: zero nowhere but at the right orientation.
 """
@@ -17,9 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.constraints.joints.base import Function, Joint, Pose
-from drystone.constraints.joints.points import X, Y, Z
-from drystone.constraints.joints.sliding import TURNS
+from drystone.constraints.joints.base import Joint, Pose
+from drystone.constraints.joints.functions import TURNS, Free, JointFunction, Rows, X, Y, Z
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation
 from drystone.kernels.joints import TURN
@@ -35,9 +30,10 @@ class Fixed(Joint):
 
     _: KW_ONLY
     orientation: Real | VectorLike | None = None
-    dims: ClassVar[tuple[int, ...]] = (2, 3)
-    rows: ClassVar[dict[int, tuple[Function, ...]]] = {2: (X, Y, TURNS[0]), 3: (X, Y, Z, *TURNS)}
-    free: ClassVar[dict[int, tuple[Function, ...]]] = {2: (), 3: ()}
+    kind: ClassVar[str] = "fixed"
+    keeps: ClassVar[str] = "everything"
+    rows: ClassVar[Rows] = {2: (X, Y, TURNS[0]), 3: (X, Y, Z, *TURNS)}
+    free: ClassVar[Free] = {2: {}, 3: {}}
 
     def find_frames(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> tuple[Floats, Floats]:
         if self.orientation is None:
@@ -46,10 +42,13 @@ class Fixed(Joint):
         frame = poses[0].rotation @ rotation(np.array(turn)).T
         return frame, poses[1].rotation
 
-    def target(self, function: Function, turn: float, dim: int) -> float:
-        if dim == 2 and function[0] == TURN and self.orientation is not None:
-            return check.number("Fixed", "orientation", self.orientation)
-        return Joint.target(self, function, turn, dim)
+    def target(
+        self, owner: str, function: JointFunction, poses: tuple[Pose, Pose], anchors: Floats
+    ) -> float:
+        planar = poses[0].position.size == 2
+        if planar and function.kind == TURN and self.orientation is not None:
+            return check.number(owner, "orientation", self.orientation)
+        return Joint.target(self, owner, function, poses, anchors)
 
     def default_anchors(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Floats:
         return np.array([pose.local(poses[0].position) for pose in poses])
