@@ -143,8 +143,8 @@ def test_an_installed_package_brings_a_joint(outside, tmp_path):
     recording = ds.read_recording(tmp_path / "a.h5")
     assert recording.model.joints.kind == ("rail",)
     np.testing.assert_allclose(recording.position[-1, 0], [0.5, 0], atol=1e-9)
-    done = run([*drystone, "check", "rail.yaml"], dict(os.environ), tmp_path)
-    assert "'rail': expected one of" in done.stdout + done.stderr
+    done = run([*drystone, "check", tmp_path / "rail.yaml"], dict(os.environ), ROOT)
+    assert "joints[0].kind = 'rail': expected one of ball" in done.stdout + done.stderr
 
 
 def test_a_broken_entry_point_is_left_out_with_a_warning(outside, tmp_path):

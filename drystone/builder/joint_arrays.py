@@ -150,5 +150,5 @@ def _functions(parts: Sequence[Sequence[tuple[JointFunction, float]]]) -> tuple[
     first = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=first[1:])
     flat = [function for part in parts for function in part]
-    code = np.array([f[0] for f in flat], np.int64).reshape(-1, 4)
+    code = np.array([f.code for f, _ in flat], np.int64).reshape(-1, 4)
     return first, code, np.array([f[1] for f in flat], float)

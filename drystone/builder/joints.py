@@ -181,7 +181,8 @@ def _joint_part(owner: str, entry: JointEntry, said: Any) -> GearPart:
 
 def _described(entry: JointEntry, coordinate: int) -> float:
     """Value at the described poses: angles are zero there, displacements lie between anchors."""
-    kind, axis, _, _ = entry.placed.coordinates[coordinate][0]
+    function = entry.placed.coordinates[coordinate][0]
+    kind, axis = function.kind, function.i
     if kind not in (POINT, LENGTH):
         return 0.0
     anchors, dim = entry.placed.anchors, entry.placed.anchors.shape[1]

@@ -47,7 +47,7 @@ def look_at_body(
 def look_at_joint(entry: JointEntry, warned: set[str]) -> None:
     """Warn of angles beyond a full turn."""
     for coordinate, kind, numbers in entry.placed.actions:
-        angular = entry.placed.coordinates[coordinate][0][0] in ANGLES
+        angular = entry.placed.coordinates[coordinate][0].kind in ANGLES
         limits = kind in (actions.LOWER, actions.UPPER, actions.HOLD)
         if angular and (limits or kind == actions.POSITION_MOTOR) and abs(numbers[0]) > TURN:
             field = "limits" if limits else "motor.position"

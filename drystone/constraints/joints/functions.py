@@ -18,7 +18,7 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from drystone.errors import ModelError
 from drystone.kernels import joints as kernels
@@ -33,7 +33,8 @@ WITHOUT_UNIT = (kernels.DOT, kernels.COUPLED)
 NEVER_HELD = (kernels.SPIN, kernels.TILT)
 
 
-class JointFunction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JointFunction:
     """A function of the poses of a joint's two frames: kind and axes of ``kernels.joints``.
 
     Made by its class methods; axes are 0, 1, 2 (in the plane 0, 1). A joint holds some at their
@@ -99,6 +100,11 @@ class JointFunction(NamedTuple):
     def spin(cls, axis: int) -> JointFunction:
         """Rate w.B_i [rad/s]; a coordinate without a value, for friction."""
         return cls(kernels.SPIN, _axis("spin", axis))
+
+    @property
+    def code(self) -> tuple[int, int, int, int]:
+        """As kernels read it."""
+        return self.kind, self.i, self.j, self.k
 
     @property
     def unit(self) -> str:
