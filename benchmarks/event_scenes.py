@@ -52,7 +52,7 @@ def run(name: str, limit: float) -> dict[str, Any]:
             kinds.update(event.kind for event in report.events)
             unexplained += report.energy.unexplained
             most["contacts"] = max(most["contacts"], report.contacts)
-            most["depth"] = max(most["depth"], report.infeasibility)
+            most["depth"] = max(most["depth"], report.penetration)
             most["kinetic"] = max(most["kinetic"], report.energy.kinetic)
     except (ds.DrystoneError, TimeoutError) as error:
         why = str(error)

@@ -56,13 +56,13 @@ def brazil_nut_frames() -> None:
 
 
 def disks_depth() -> None:
-    """Figure 8 of 2003: infeasibility of the disks with and without stabilisation."""
+    """Figure 8 of 2003: penetration of the disks with and without stabilisation."""
     with style.figure(7.0, 2.4) as fig:
         for k, stabilize in enumerate((False, True)):
             sim = ds.scene("disks-21").simulation(stabilize=stabilize)
             kept = sim.run(20.0, record=True)
             axes = fig.add_axes((0.08 + 0.5 * k, 0.2, 0.4, 0.66))
-            axes.plot(kept.time[1:], kept.series("infeasibility"), color=style.BLUE, lw=1.0)
+            axes.plot(kept.time[1:], kept.series("penetration"), color=style.BLUE, lw=1.0)
             axes.set_title("stabilised" if stabilize else "not stabilised")
             axes.set_xlabel("time [s]")
             axes.set_ylim(0, None)

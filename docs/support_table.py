@@ -132,7 +132,7 @@ def format_table() -> str:
 def joint_table() -> str:
     """Kinds of joints: where, what they hold, what they leave free."""
     worlds = {(2,): "plane", (3,): "space", (2, 3): "both"}
-    head = ["joint", "in scene files", "world", "rows", "free coordinates", "what it keeps"]
+    head = ["joint", "in scene files", "world", "rows", "free coordinates", "constraint"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, entry in JOINTS.ours.items():
         joint = entry.joint

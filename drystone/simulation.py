@@ -25,7 +25,7 @@ from drystone.problems.files import write_problem
 from drystone.recording.keepers import checked
 from drystone.running import Telling, choice, execute, plan
 from drystone.snapshots import LastStep, Snapshot, Structure
-from drystone.steppers.base import Event, Method, StepReport
+from drystone.steppers.base import Event, Method, StepReport, current_name
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.time_stepping.compiled import Compiled
@@ -468,10 +468,15 @@ class Simulation:
         return kinetic, height + stored + self._stepper.stored(self.state)
 
     @property
-    def infeasibility(self) -> float:
+    def penetration(self) -> float:
         """Greatest penetration depth now [m]."""
         self._sync()
-        return self._stepper.infeasibility(self.state)
+        return self._stepper.penetration(self.state)
+
+    @property
+    def infeasibility(self) -> float:
+        """Former name of ``penetration``."""
+        return float(getattr(self, current_name("infeasibility")))
 
     @property
     def detection(self) -> Any:

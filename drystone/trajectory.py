@@ -13,7 +13,7 @@ import numpy as np
 from drystone.arguments import answering
 from drystone.errors import OptionError, QuantityError
 from drystone.model import Model, State
-from drystone.steppers.base import StepReport
+from drystone.steppers.base import StepReport, current_name
 from drystone.steppers.tables import contact_table
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.steppers.totals import RunSummary, Totals
@@ -143,8 +143,9 @@ class Trajectory:
         return import_module("drystone.view").show(self, **options)
 
     def series(self, name: str) -> Floats:
-        """One number of every report: a field of it ("residual", "contacts", "infeasibility"),
+        """One number of every report: a field of it ("residual", "contacts", "penetration"),
         of its energy ledger ("friction", "total") or of its conditions ("dissipation")."""
+        name = current_name(name)
         return np.array([_read(report, name) for report in self.reports])
 
 

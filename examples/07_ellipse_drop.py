@@ -14,7 +14,7 @@ ellipse = ds.scene("ellipse-drop")
 runs = {}
 for stabilize in (False, True):
     kept = ellipse.simulation(stabilize=stabilize).run(ellipse.duration, record=True)
-    runs[stabilize] = kept.time[1:], kept.series("infeasibility")
+    runs[stabilize] = kept.time[1:], kept.series("penetration")
     word = "stabilised" if stabilize else "unstabilised"
     print(f"{word}: greatest depth {max(runs[stabilize][1]):.3f} m, "
           f"at the end {runs[stabilize][1][-1]:.4f} m")  # fmt: skip

@@ -11,7 +11,7 @@ for _ in range(4):
     height = sim.state.position[3:, 1]
     lying = int((height < 3.001).sum())
     print(f"t = {sim.time:4.1f} s: {lying:2d} of 21 on the table, top {height.max() + 3:5.2f} m, "
-          f"{sim.report.contacts} contacts, depth {sim.infeasibility:.1e} m")  # fmt: skip
+          f"{sim.report.contacts} contacts, depth {sim.penetration:.1e} m")  # fmt: skip
 
 
 def check():
@@ -19,7 +19,7 @@ def check():
     assert np.abs(centres[:, 1] - 3.0).max() < 1e-6  # all on the table
     away = np.linalg.norm(centres[:, None] - centres[None], axis=2)[np.triu_indices(21, 1)]
     assert away.min() >= 6.0  # and separate
-    assert sim.infeasibility < 1e-8  # the table's constraint is linear: exact
+    assert sim.penetration < 1e-8  # the table's constraint is linear: exact
 
 
 check()

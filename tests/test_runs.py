@@ -52,7 +52,7 @@ def stepped(sim, duration):
         "halved": sum(r.retries > 0 for r in reports),
         "first": bad[0].time if bad else None,
         "residual": max(r.residual for r in reports),
-        "depth": max(r.infeasibility for r in reports),
+        "depth": max(r.penetration for r in reports),
         "relative_depth": max(r.relative_depth for r in reports),
     }
 
@@ -395,7 +395,7 @@ def test_the_kernel_and_python_add_up_steps_alike():
             one, time=0.1 * k, retries=int(rng.integers(0, 2)), deepest=(0, 1),
             residual=float(rng.choice([np.nan, rng.random()])), unsolved_body=int(rng.integers(2)),
             status=rng.choice([ds.Status.SOLVED, ds.Status.STALLED]),
-            infeasibility=float(rng.random()), relative_depth=float(rng.exponential(0.005)),
+            penetration=float(rng.random()), relative_depth=float(rng.exponential(0.005)),
         )  # fmt: skip
         if report.ok:
             report = replace(report, unsolved_body=-1)

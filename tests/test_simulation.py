@@ -200,9 +200,9 @@ def test_energy_and_depth_now():
     kinetic, potential = sim.energy
     assert kinetic == 0
     assert np.isclose(potential, 0.1 * 9.81 * sim.body("b").mass)
-    assert sim.infeasibility < 1e-9
+    assert sim.penetration < 1e-9
     sim.body("b").position = (0, 0, 0.09)
-    assert np.isclose(sim.infeasibility, 0.01)
+    assert np.isclose(sim.penetration, 0.01)
 
 
 def test_prescribed_bodies_are_where_their_motion_says():

@@ -313,4 +313,4 @@ def _depth(judge: Simulation, state: State) -> float:
     if not np.isfinite(state.position).all():
         return math.inf
     judge.state = state.copy()
-    return judge.infeasibility
+    return judge.penetration

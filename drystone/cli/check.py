@@ -32,22 +32,22 @@ def check(
     ],
     method: Annotated[
         str | None,
-        typer.Option(help="Of scenes by name: time-stepping, event-driven; theirs if not given."),
+        typer.Option(help="Method for scenes given by name; their own by default."),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", "-s", help="A setting of the scene.", metavar="KEY=VALUE"),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object for each file, one a line.")
+        bool, typer.Option("--json", help="Print one JSON object per file, one per line.")
     ] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Check files, and sum up what they hold. Nothing in them is simulated or solved.
+    """Validate files and summarise their contents, without simulating or solving.
 
-    What is wrong is said with file, line, key and value; the exit code is 2 if any file is wrong.
-    Of recordings every byte is compared with its sum. Scenes of 1989, 1992 and 1994 by name are
-    run, and compared with what they claim; the exit code is 1 if a claim does not hold.
+    Errors give file, line, key and value; the exit code is 2 if any file is invalid. All checksums
+    of recordings are verified. Scenes of 1989, 1992 and 1994 given by name are run and compared
+    with their claims; the exit code is 1 if a claim fails.
 
     Examples:
 

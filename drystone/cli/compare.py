@@ -42,11 +42,11 @@ METHODS = Annotated[
 DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 REFERENCE = Annotated[
     str | None,
-    typer.Option(help="Method to measure errors against; the finest by default.", metavar="METHOD"),
+    typer.Option(
+        help="Reference for errors; the most accurate method by default.", metavar="METHOD"
+    ),
 ]
-LIMIT = Annotated[
-    float, typer.Option(**NUMBER, help="Wall time for each method [s]; it is stopped there.")
-]
+LIMIT = Annotated[float, typer.Option(**NUMBER, help="Wall-time limit per method [s].")]
 OUTPUT = Annotated[
     Path | None,
     typer.Option(
@@ -70,12 +70,12 @@ def compare(
     as_json: AS_JSON = False,
     debug: DEBUG = False,
 ) -> None:
-    """Run one scene by several methods and hold the runs against each other.
+    """Run one scene by several methods and compare the runs.
 
-    METHOD is time-stepping, event-driven, penalty, or own (the scene's), and after a colon choices
-    of its options, with commas between them: time-stepping:convex, event-driven:lemke,
-    time-stepping:dt=1/480,solver=nsgs. A few that apply are taken if none is given. A method that
-    fails is a row that says why.
+    METHOD is time-stepping, event-driven, penalty, or own (the scene's), followed by a colon and
+    options separated by commas: time-stepping:convex, event-driven:lemke,
+    time-stepping:dt=1/480,solver=nsgs. Without --with, a few suitable methods are compared.
+    A method that fails has a row that says why.
 
     Examples:
 
@@ -221,7 +221,7 @@ def _cells(row: Row) -> list[str]:
         _number(row.energy, 5),
         _number(row.energy_error),
         _number(row.gain),
-        _number(row.infeasibility),
+        _number(row.penetration),
         _number(row.residual),
         str(row.unsolved) + (" (stopped)" if row.failed else ""),
     ]

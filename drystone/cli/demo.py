@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from drystone.cli.ahead import compiled_by_two
+from drystone.cli.parallel_compile import parallel_compilation
 from drystone.cli.tally import Tally
 from drystone.cli.watch import Watched, times, watch
 from drystone.cli.words import FAILED, complain, duration, make_folder, tolerance, tolerances
@@ -37,7 +37,7 @@ def demo(output: Path = Path("demo"), **settings: Any) -> None:
     simulation = scene.simulation()
     diary = Diary(simulation, scene.duration - 1.0 / float(scene.settings["frequency"] or 1.0))
     begin = perf_counter()
-    with compiled_by_two(simulation):
+    with parallel_compilation(simulation):
         simulation.step()  # compiles on a fresh machine, and says so: not under the bar
     diary.note(simulation)
     first, opening = perf_counter() - begin, simulation.report
@@ -121,7 +121,7 @@ def tell(
     console.print(
         f"Contacts: {tally.most_contacts} at most. Residual: {tally.residual:.0e} at worst, "
         f"{solved}\n({tolerance(method, tally.residual)}).\n"
-        f"Deepest penetration: {tally.infeasibility:.2g} m, {tally.infeasibility / radius:.0%} of "
+        f"Greatest penetration: {tally.penetration:.2g} m, {tally.penetration / radius:.0%} of "
         "a small disk's radius."
     )
     ledger = tally.ledger()

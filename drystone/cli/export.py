@@ -12,13 +12,13 @@ from drystone.cli.words import NUMBER, SALVAGE, busy, mistakes, say
 from drystone.errors import OptionError
 from drystone.view.formats import FORMATS, ExportFormat, format_of
 
-FPS = Annotated[float | None, typer.Option(**NUMBER, help="Frames in a second.")]
-SIZE = Annotated[str | None, typer.Option(help="Columns x rows of a video, such as 1280x800.")]
+FPS = Annotated[float | None, typer.Option(**NUMBER, help="Frames per second.")]
+SIZE = Annotated[str | None, typer.Option(help="Size of a video in pixels, such as 1280x800.")]
 SPEED = Annotated[
     float | None,
-    typer.Option(**NUMBER, help="Simulated seconds in one second of a video or page."),
+    typer.Option(**NUMBER, help="Playback speed of a video or page relative to real time."),
 ]
-START = Annotated[float | None, typer.Option(**NUMBER, help="Begin of a video or table [s].")]
+START = Annotated[float | None, typer.Option(**NUMBER, help="Start of a video or table [s].")]
 END = Annotated[float | None, typer.Option(**NUMBER, help="End of a video or table [s].")]
 
 
@@ -26,15 +26,15 @@ def export(
     recording: Annotated[Path, typer.Argument(help="A recording (.h5).", show_default=False)],
     to: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(FORMATS.ours)}; by default what -o ends in."),
+        typer.Option(help=f"{', '.join(FORMATS.ours)}; by default the extension of -o."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file; by default beside the recording."),
+        typer.Option("--output", "-o", help="Output file; by default next to the recording."),
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="Of csv: bodies (the default), contacts, joints or reports."),
+        typer.Option(help="For csv: bodies (the default), contacts, joints or reports."),
     ] = None,
     fps: FPS = None,
     size: SIZE = None,
@@ -70,10 +70,10 @@ def _described(kind: ExportFormat) -> str:
     return f"{kind.name}: {kind.about}{f' (needs {kind.needs})' if kind.needs else ''}."
 
 
-export.__doc__ = f"""Write a recording as a file for other programs.
+export.__doc__ = f"""Export a recording to another format.
 
 {" ".join(_described(kind) for kind in FORMATS.ours.values())}
-Installed packages may bring more.
+Installed packages may add more.
 
 Examples:
 

@@ -27,7 +27,7 @@ app = typer.Typer(
     name="drystone",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Rigid bodies, hard contact, true Coulomb friction.",
+    help="Rigid bodies, hard contact, exact Coulomb friction.",
     rich_markup_mode="markdown",
     epilog="Try `drystone scenes`, then `drystone run brazil-nut`. Exit codes: 0 done, 1 a run or "
     "solve failed, 2 the command or a file is wrong.",
@@ -77,7 +77,7 @@ def demo(
     ] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Shake the Brazil nut of Hart and Anitescu for 75 seconds and draw what became of it.
+    """Simulate the Brazil nut of Hart and Anitescu for 75 seconds and draw the result.
 
     With --solvers: solve a pile of disks by several methods and draw its force chains; draw
     Baraff's rod, which has two answers or none.

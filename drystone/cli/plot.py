@@ -32,7 +32,7 @@ WHAT = Annotated[
         "--what",
         "-w",
         help="energy, gap, residual, forces, chains, trajectory, phase, "
-        "timing, picture: one, several with commas, or all.",
+        "timing, picture: one, several separated by commas, or all.",
     ),
 ]
 OUTPUT = Annotated[
@@ -40,7 +40,7 @@ OUTPUT = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="File (.png, .svg, .pdf) for one figure, or folder for a figure of each quantity.",
+        help="File (.png, .svg, .pdf) for one figure, or folder for one figure per quantity.",
     ),
 ]
 BODY = Annotated[
@@ -49,18 +49,18 @@ BODY = Annotated[
 ]
 TIME = Annotated[
     float | None,
-    typer.Option(**NUMBER, help="Moment of chains and picture [s]; the end by default."),
+    typer.Option(**NUMBER, help="Time of chains and picture [s]; the end by default."),
 ]
-COORDINATE = Annotated[str | None, typer.Option(help="Of phase plots: x, y, z or angle.")]
-PLANE = Annotated[str | None, typer.Option(help="Of trajectories: xy, xz or yz.")]
+COORDINATE = Annotated[str | None, typer.Option(help="For phase plots: x, y, z or angle.")]
+PLANE = Annotated[str | None, typer.Option(help="For trajectories: xy, xz or yz.")]
 WIDTH = Annotated[
-    float | None, typer.Option(**NUMBER, help="Of the figure [inches]; 3.5 is a printed column.")
+    float | None, typer.Option(**NUMBER, help="Width of the figure [inches]; 3.5 is one column.")
 ]
 METHOD = Annotated[
     str | None,
-    typer.Option(help="Of a scene: as in `drystone compare --with`.", metavar="METHOD"),
+    typer.Option(help="Method for a scene, as in `drystone compare --with`.", metavar="METHOD"),
 ]
-DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Of a scene: simulated seconds.")]
+DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds of a scene.")]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object: the files written.")]
 DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
@@ -81,10 +81,10 @@ def plot(
     as_json: AS_JSON = False,
     debug: DEBUG = False,
 ) -> None:
-    """Plot a recording, or a scene that is run for it.
+    """Plot a recording, or a scene that is simulated first.
 
-    Energy and the ledger that explains it, gaps and infeasibility, residuals, contact forces,
-    force chains, trajectories, phase plots, timings by stage, a picture.
+    Energy and its ledger, gaps and penetration, residuals, contact forces, force chains,
+    trajectories, phase plots, timings by stage, a picture.
 
     Examples:
 

@@ -16,26 +16,27 @@ def resume(
     until: Annotated[
         float | None,
         typer.Option(
-            **NUMBER, help="Simulated time to end at [s]; by default what the run was asked for."
+            **NUMBER,
+            help="Simulated time at which to stop [s]; by default that of the original run.",
         ),
     ] = None,
     salvage: Annotated[
         bool,
         typer.Option(
             "--salvage",
-            help="Of a damaged recording: go on from the last checkpoint before the damage; what "
-            "follows is made again, and the damaged file is kept.",
+            help="Resume a damaged recording from the last checkpoint before the damage. Later "
+            "frames are simulated again, and the damaged file is kept.",
         ),
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")
+        bool, typer.Option("--json", help="Print one JSON object and no progress bar.")
     ] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Go on where a stopped or killed run ended, to the bits of one that was not interrupted.
+    """Resume an interrupted run. The result is bitwise identical to an uninterrupted one.
 
-    What is recorded stays; steps after the last checkpoint are made again and compared. Worlds
-    that hold Python functions go on in Python: `ds.resume(file, world=...)`.
+    Recorded frames are kept; steps after the last checkpoint are recomputed and compared. Worlds
+    with Python functions are resumed from Python: `ds.resume(file, world=...)`.
 
     Examples:
 

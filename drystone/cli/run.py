@@ -39,7 +39,7 @@ SCENE = Annotated[
 DT = Annotated[float | None, typer.Option("--dt", **NUMBER, help="Step [s].")]
 METHOD = Annotated[
     str | None,
-    typer.Option(help="time-stepping, event-driven or penalty, with its defaults."),
+    typer.Option(help="time-stepping, event-driven or penalty, with default options."),
 ]
 SETTINGS = Annotated[
     list[str] | None,
@@ -56,26 +56,27 @@ FORMULATION = Annotated[str | None, typer.Option(help="coulomb or convex.")]
 CONE = Annotated[str | None, typer.Option(help="circular, or an even number of directions.")]
 SOLVER = Annotated[
     str | None,
-    typer.Option(help="Of the friction problems: auto, nsgs, newton, lemke, dantzig, ..."),
+    typer.Option(help="Solver of the friction problems: auto, nsgs, newton, lemke, dantzig, ..."),
 ]
 RESTITUTION = Annotated[str | None, typer.Option(help="none, newton, poisson or poisson-shortcut.")]
 TOL = Annotated[float | None, typer.Option(**NUMBER, help="Residual that a solve must reach.")]
 STABILIZE = Annotated[
-    bool | None, typer.Option(help="Gaps in the contact rows, or the bare velocity scheme.")
+    bool | None,
+    typer.Option(help="Constraint stabilisation; without it, the velocity scheme of 1998."),
 ]
-ON_FAILURE = Annotated[str | None, typer.Option(help="When a solve fails: report, raise or retry.")]
+ON_FAILURE = Annotated[str | None, typer.Option(help="If a solve fails: report, raise or retry.")]
 RECORD = Annotated[
     Path | None, typer.Option("--record", "-r", help="Record the run to this file (.h5).")
 ]
 OVERWRITE = Annotated[
-    bool, typer.Option("--overwrite", "-f", help="Replace a file that is there (--record).")
+    bool, typer.Option("--overwrite", "-f", help="Replace an existing file (--record).")
 ]
-VIEW = Annotated[bool, typer.Option("--view", help="Show it in the browser while it runs.")]
-PICTURE = Annotated[Path | None, typer.Option(help="Draw the end to this file (.png, .pdf, .svg).")]
+VIEW = Annotated[bool, typer.Option("--view", help="Show the run in the browser.")]
+PICTURE = Annotated[Path | None, typer.Option(help="Draw the final state (.png, .pdf, .svg).")]
 PLOTS = Annotated[
-    Path | None, typer.Option(help="Folder for plots of energy, gaps and residual over time.")
+    Path | None, typer.Option(help="Folder for plots of energy, penetration and residual.")
 ]
-JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object, and no progress bar.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object and no progress bar.")]
 DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
 
@@ -100,10 +101,10 @@ def run(
     as_json: JSON = False,
     debug: DEBUG = False,
 ) -> None:
-    """Simulate a scene of the gallery, or of a file, and sum up what happened.
+    """Simulate a scene of the gallery or a scene file and print a summary.
 
-    Only what is given differs from the scene's own method. Ctrl-C ends the run after its step, with
-    the summary and the recording so far.
+    Options override those of the scene. Ctrl-C ends the run after the current step and still
+    writes the summary and the recording.
 
     Examples:
 

@@ -16,7 +16,7 @@ def scenes(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A scene whose settings are to be shown.",
+            help="Show the settings of this scene.",
             metavar="SCENE",
             autocompletion=complete_scene,
         ),
@@ -27,15 +27,13 @@ def scenes(
             "--write", help="Write scenes to this folder as files to edit and run.", metavar="DIR"
         ),
     ] = None,
-    format: Annotated[str, typer.Option(help="Of files: yaml or json.")] = "yaml",
+    format: Annotated[str, typer.Option(help="File format: yaml or json.")] = "yaml",
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", "-s", help="Of the scene that is written: a setting.", metavar="KEY=VALUE"
-        ),
+        typer.Option("--set", "-s", help="A setting of the scene to write.", metavar="KEY=VALUE"),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object for each scene, one a line.")
+        bool, typer.Option("--json", help="Print one JSON object per scene, one per line.")
     ] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:

@@ -14,7 +14,8 @@ from drystone.errors import OptionError
 
 def schema(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; the terminal otherwise.")
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; standard output by default."),
     ] = None,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:

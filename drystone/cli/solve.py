@@ -50,10 +50,10 @@ def solve(
         typer.Option(**NUMBER, help="Largest residual, in the scaled and the unit-free form."),
     ] = 1e-8,
     time_limit: Annotated[
-        float, typer.Option(**NUMBER, help="Seconds after which a solve returns what it has.")
+        float, typer.Option(**NUMBER, help="Seconds after which a solve returns its best iterate.")
     ] = 60.0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object for each file, one a line.")
+        bool, typer.Option("--json", help="Print one JSON object per file, one per line.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -66,14 +66,14 @@ def solve(
         ),
     ] = None,
     repeat: Annotated[
-        int, typer.Option(**COUNT, help="Solve this often and report the fastest.")
+        int, typer.Option(**COUNT, help="Number of solves; the fastest is reported.")
     ] = 1,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Solve problem files and judge the answers.
+    """Solve problem files and verify the solutions.
 
-    A problem counts as solved when the residual of its own law, scaled and unit-free, is within
-    the tolerance, whatever the method believed.
+    A problem counts as solved if its own residual, scaled and unit-free, is within the tolerance,
+    whatever the method reports.
 
     Examples:
 

@@ -109,7 +109,7 @@ def print_summary(
         "wall time": f"{duration(done.seconds)}: {times(done.speed)} real time{compiling}",
         "solves": f"{unsolved}; worst residual {tally.residual:.1e} "
         f"({tolerance(method, tally.residual)})",
-        "infeasibility": f"{tally.infeasibility:.2e} m at most",
+        "penetration": f"{tally.penetration:.2e} m at most",
         "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
         "energy": energy_words(tally.ledger()),
     }

@@ -44,7 +44,7 @@ SETTINGS = Annotated[
 METHODS = Annotated[
     list[str] | None,
     typer.Option(
-        "--with", "-w", help="As of `drystone compare`; own by default.", metavar="METHOD"
+        "--with", "-w", help="Method, as in `drystone compare`; own by default.", metavar="METHOD"
     ),
 ]
 MEASURES = Annotated[
@@ -60,14 +60,16 @@ MEASURES = Annotated[
 DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 JOBS = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", **COUNT, help="Processes; one for each core by default."),
+    typer.Option("--jobs", "-j", **COUNT, help="Processes; one per core by default."),
 ]
 SCHEDULER = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to use instead.")]
 OUTPUT = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="CSV to write; a sweep that was stopped goes on."),
+    typer.Option("--output", "-o", help="CSV file; an interrupted sweep is resumed."),
 ]
-AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object a row, one a line.")]
+AS_JSON = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object per row, one per line.")
+]
 DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
 
@@ -83,9 +85,9 @@ def sweep(
     as_json: AS_JSON = False,
     debug: DEBUG = False,
 ) -> None:
-    """Run a scene at every point of a grid of settings and table what came out.
+    """Run a scene at every point of a grid of settings and tabulate the results.
 
-    Runs go to processes side by side; the table does not depend on how many there are.
+    Runs are distributed over processes; the table does not depend on their number.
 
     Examples:
 

@@ -16,15 +16,15 @@ class Tally:
     """Counts reports as they come.
 
     residual: the worst of any step; unsolved: steps whose solve missed its tolerance, and
-    first_unsolved [s]: when the first of them ended; infeasibility: greatest depth at the start
-    of any step [m]; energy: sums of the ledgers over the run [J]; seconds: of each stage.
+    first_unsolved [s]: when the first of them ended; penetration: greatest at the start of
+    any step [m]; energy: sums of the ledgers over the run [J]; seconds: of each stage.
     """
 
     steps: int = 0
     unsolved: int = 0
     first_unsolved: float | None = None
     residual: float = 0.0
-    infeasibility: float = 0.0
+    penetration: float = 0.0
     contacts: int = 0
     most_contacts: int = 0
     collisions: int = 0
@@ -41,7 +41,7 @@ class Tally:
             if self.first_unsolved is None:
                 self.first_unsolved = report.time
         self.residual = max(self.residual, report.residual)
-        self.infeasibility = max(self.infeasibility, report.infeasibility)
+        self.penetration = max(self.penetration, report.penetration)
         self.contacts = report.contacts
         self.most_contacts = max(self.most_contacts, report.contacts)
         self.collisions += report.collisions
@@ -72,7 +72,8 @@ class Tally:
             "unsolved": self.unsolved,
             "first_unsolved": self.first_unsolved,
             "residual": finite(self.residual),
-            "infeasibility": finite(self.infeasibility),
+            "penetration": finite(self.penetration),
+            "infeasibility": finite(self.penetration),  # its former name
             "contacts": self.contacts,
             "most_contacts": self.most_contacts,
             "collisions": self.collisions,

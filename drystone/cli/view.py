@@ -24,33 +24,34 @@ def view(
     ],
     html: Annotated[
         Path | None,
-        typer.Option(help="Write one offline HTML page instead, which plays anywhere."),
+        typer.Option(help="Write one self-contained HTML page instead."),
     ] = None,
     method: METHOD = None,
     dt: Annotated[float | None, typer.Option(**NUMBER, help="Step [s].")] = None,
     settings: SETTINGS = None,
     duration: Annotated[
         float | None,
-        typer.Option(**NUMBER, help="Simulated seconds of a page (--html) of a scene."),
+        typer.Option(**NUMBER, help="Simulated seconds (with --html, for a scene)."),
     ] = None,
     speed: Annotated[
         float,
-        typer.Option(**NUMBER, help="Seconds of the scene in one of yours: 0.05, 0.1, ... 4."),
+        typer.Option(**NUMBER, help="Playback speed relative to real time: 0.05, 0.1, ... 4."),
     ] = 1.0,
     paused: Annotated[bool, typer.Option("--paused", help="Wait for Play.")] = False,
-    browser: Annotated[bool, typer.Option(help="Open the page, or only print its address.")] = True,
-    port: Annotated[int, typer.Option(**WHOLE, help="The first port to try; 0 for any.")] = 8080,
+    browser: Annotated[
+        bool, typer.Option(help="Open the page in a browser, or only print its address.")
+    ] = True,
+    port: Annotated[int, typer.Option(**WHOLE, help="First port to try; 0 for any.")] = 8080,
     host: Annotated[
-        str, typer.Option(help="Who may look in: 0.0.0.0 lets other machines.")
+        str, typer.Option(help="Host to bind to; 0.0.0.0 admits other machines.")
     ] = "127.0.0.1",
     salvage: Annotated[bool, SALVAGE] = False,
     debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Look at a scene while it is simulated, or at a recording.
+    """Show a live simulation or a recording in the browser.
 
-    In a live simulation bodies can be pulled with the mouse. The page shows contacts, forces,
-    joints and curves; it is served on this machine alone unless --host says otherwise. Ctrl-C ends
-    it.
+    In a live simulation bodies can be dragged with the mouse. The page shows contacts, forces,
+    joints and curves. It is served to this machine only, unless --host is given. Ctrl-C ends it.
 
     Examples:
 

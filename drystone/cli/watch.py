@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from drystone.cli.ahead import compiled_by_two
+from drystone.cli.parallel_compile import parallel_compilation
 from drystone.cli.tally import Tally
 from drystone.escaping import for_line
 from drystone.kernels import _jit
@@ -75,7 +75,7 @@ def watch(
     todo = plan(simulation, duration if until is None else None, until)
     with (
         counted(simulation) as totals,
-        compiled_by_two(simulation),
+        parallel_compilation(simulation),
         _loading() as loaded,
         _recorded(simulation, record, todo.until, overwrite) as recorder,
         _bar(title, duration, bar) as update,

@@ -29,7 +29,7 @@ PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
 FAILED, WRONG = 1, 2  # exit codes: the run or solve failed; the command or a file is wrong
 DAMAGES = 10  # damaged parts of a recording that are named
 SALVAGE: Any = typer.Option(
-    "--salvage", help="Of a damaged recording: leave out what is damaged, and name it."
+    "--salvage", help="Skip the damaged parts of a recording, and name them."
 )
 KINDS = {
     "lcp": "lcp",

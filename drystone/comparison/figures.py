@@ -41,7 +41,7 @@ def draw_comparison(
         axes = fig.subplots(3, 2, height_ratios=(1.0, 1.0, 0.75))
         _errors(axes[0, 0], comparison)
         _energy(axes[0, 1], comparison)
-        _worst(axes[1, 0], comparison, "infeasibility", "infeasibility [m]")
+        _worst(axes[1, 0], comparison, "penetration", "penetration [m]")
         _worst(axes[1, 1], comparison, "residual", "residual")
         _bars(axes[2, 0], comparison, "wall", "wall time [s]")
         _bars(axes[2, 1], comparison, "error", "greatest error [m]")

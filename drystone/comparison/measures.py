@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone.comparison.kept import Kept
 from drystone.plots.reading import moving, series
+from drystone.steppers.base import current_name
 from drystone.types import Floats, Ints
 
 MATCH = 1e-9  # frames whose times differ by less, of the run's length, are of one time
@@ -26,7 +27,7 @@ class Row:
     energy [J]: at the end; energy_error [J]: from that of the reference, if both got there;
     gain [J]: the most by which energy ever exceeded that of the start and the work of motors and
         loads since: what a method made of nothing.
-    infeasibility [m], residual: the worst of any step; unsolved: steps that missed their tolerance;
+    penetration [m], residual: the worst of any step; unsolved: steps that missed their tolerance;
     halved, deep: steps made in halves, and those deeper than the method's ``max_depth``.
     reference: whether errors are measured against this run; failed: why it did not reach its end.
     """
@@ -41,7 +42,7 @@ class Row:
     energy: float | None = None
     energy_error: float | None = None
     gain: float | None = None
-    infeasibility: float | None = None
+    penetration: float | None = None
     residual: float | None = None
     unsolved: int = 0
     halved: int = 0
@@ -49,6 +50,12 @@ class Row:
     contacts: float | None = None
     reference: bool = False
     failed: str = ""
+
+    @property
+    def infeasibility(self) -> float | None:
+        """Former name of ``penetration``."""
+        value: float | None = getattr(self, current_name("infeasibility"))
+        return value
 
 
 def measure(label: str, run: Kept, reference: Kept | None) -> Row:
@@ -70,7 +77,7 @@ def measure(label: str, run: Kept, reference: Kept | None) -> Row:
         if both and reference is not None
         else None,
         gain=_finite(float(np.cumsum(made).max(initial=0.0))),
-        infeasibility=_finite(float(series(run, "infeasibility").max())),
+        penetration=_finite(float(series(run, "penetration").max())),
         residual=_finite(float(series(run, "residual").max())),
         unsolved=sum(not report.ok for report in run.reports),
         halved=run.summary.halved,

@@ -16,8 +16,8 @@ from drystone.plots.paths import draw_phase, draw_trajectory, path_ratio
 from drystone.plots.states import chains_ratio, draw_chains, draw_picture, picture_ratio
 from drystone.plots.steps import (
     draw_contacts,
-    draw_infeasibility,
     draw_iterations,
+    draw_penetration,
     draw_residual,
     draw_stages,
 )
@@ -78,9 +78,9 @@ QUANTITIES: dict[str, Quantity] = {
         ),
     ),
     "gap": Quantity(
-        "gaps and infeasibility",
+        "gaps and penetration",
         (
-            Panel(lambda axes, run, _: draw_infeasibility(axes, run), 0.5),
+            Panel(lambda axes, run, _: draw_penetration(axes, run), 0.5),
             Panel(lambda axes, run, _: draw_contacts(axes, run), 0.3),
         ),
     ),

@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.errors import OptionError
 from drystone.model import State
-from drystone.steppers.base import StepReport
+from drystone.steppers.base import StepReport, current_name
 from drystone.types import Floats, Ints
 
 MOST = 6  # bodies shown where none were named
@@ -35,7 +35,7 @@ def reports(run: Any) -> Sequence[StepReport] | None:
 
 def series(run: Any, name: str) -> Floats:
     """One number of every step: a field of its report, of its energy ledger or its conditions."""
-    known = reports(run)
+    known, name = reports(run), current_name(name)
     if known is None:
         out = np.asarray(run.time[1:] if name == "time" else run.series(name), dtype=float)
         if not out.size:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from drystone.plots import style
 from drystone.plots.energy import draw_energy, draw_ledger
-from drystone.plots.steps import draw_contacts, draw_infeasibility, draw_residual
+from drystone.plots.steps import draw_contacts, draw_penetration, draw_residual
 from drystone.steppers.base import StepReport
 from drystone.trajectory import Trajectory
 
@@ -34,11 +34,11 @@ def save_energy(run: Run, path: str | Path) -> Path:
 def save_steps(
     run: Run, path: str | Path, *, tol: float | None = None, loose: float | None = None
 ) -> Path:
-    """Contacts, infeasibility and residual of every step, one below the other."""
+    """Contacts, penetration and residual of every step, one below the other."""
     with style.figure(9.0, 5.4) as fig:
         top, middle, bottom = (fig.add_axes((0.085, y, 0.9, 0.245)) for y in (0.71, 0.4, 0.09))
         draw_contacts(top, run)
-        draw_infeasibility(middle, run)
+        draw_penetration(middle, run)
         draw_residual(bottom, run, tol, loose)
         for axes in (top, middle):
             axes.tick_params(labelbottom=False)

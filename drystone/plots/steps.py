@@ -37,15 +37,15 @@ def draw_contacts(axes: Axes, run: Any) -> None:
     over_time(axes, t)
 
 
-def draw_infeasibility(axes: Axes, run: Any) -> None:
+def draw_penetration(axes: Axes, run: Any) -> None:
     """Greatest depth at the start of each step, and the worst opening of a joint after it."""
-    t, depth, joints = (series(run, name) for name in ("time", "infeasibility", "joint_error"))
+    t, depth, joints = (series(run, name) for name in ("time", "penetration", "joint_error"))
     if joints.any():
         logarithmic(axes, t, joints, ORANGE, label="joints [m or rad]")
     logarithmic(axes, t, depth, BLUE, label="contacts [m]")
     if joints.any():
         legend_above(axes)
-    axes.set(xlabel="time [s]", ylabel="infeasibility" + ("" if joints.any() else " [m]"))
+    axes.set(xlabel="time [s]", ylabel="penetration" + ("" if joints.any() else " [m]"))
 
 
 def draw_residual(

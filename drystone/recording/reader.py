@@ -619,7 +619,7 @@ class Recording(Facts):
             halved=int((self._column("retries") > 0).sum()),
             first=None if solved.all() else float(time[np.argmin(solved)]),
             residual=float(self._column("residual").max(initial=0.0)),
-            depth=float(self._column("infeasibility").max(initial=0.0)),
+            depth=float(self._column("penetration").max(initial=0.0)),
             max_depth=np.inf,
         )
         return Totals(said)

@@ -11,7 +11,14 @@ import numpy as np
 
 from drystone.errors import QuantityError, RecordingError
 from drystone.kernels import layout
-from drystone.steppers.base import Conditions, EnergyLedger, Event, Impulse, StepReport
+from drystone.steppers.base import (
+    Conditions,
+    EnergyLedger,
+    Event,
+    Impulse,
+    StepReport,
+    current_name,
+)
 from drystone.types import Floats, Status
 from drystone.values import among, text
 
@@ -22,7 +29,7 @@ WHOLE = (
     "evaluations",
 )  # fmt: skip
 REAL = (
-    "time", "dt", "residual", "residual_unit", "infeasibility", "impact_energy", "joint_error",
+    "time", "dt", "residual", "residual_unit", "penetration", "impact_energy", "joint_error",
     "reuse",
 )  # fmt: skip
 COLUMNS = (*REAL, *WHOLE, *ENERGY, *CONDITIONS)
@@ -31,9 +38,9 @@ DERIVED = {"total": ("kinetic", "potential"), "unexplained": ENERGY}  # of the l
 T = TypeVar("T")
 
 # where rows of the compiled loop have the same numbers
-LOOP = [name for name in COLUMNS if name in layout.REPORT]
-LOOP_TO = [PLACE[name] for name in LOOP]
-LOOP_FROM = [list(layout.REPORT).index(name) for name in LOOP]
+ITS_NAME = {"penetration": "infeasibility"} | {n: n for n in COLUMNS if n in layout.REPORT}
+LOOP_TO = [PLACE[name] for name in ITS_NAME]
+LOOP_FROM = [list(layout.REPORT).index(name) for name in ITS_NAME.values()]
 WORDS = [list(layout.REPORT).index(name) for name in ("methods", "failed")]
 
 
@@ -126,6 +133,7 @@ def _impulse(said: dict[str, Any]) -> Impulse:
 
 def series(column: Callable[[str], Floats], name: str) -> Floats:
     """One number of every report; column: gives those of COLUMNS by name, (n,)."""
+    name = current_name(name)
     if among(name, PLACE):
         values = column(name)
         return values.astype(np.int64) if name in WHOLE else values.copy()

@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from drystone.arguments import warn_user
 from drystone.model import Contacts, Model, State
 from drystone.types import Floats, Ints, Status
 
@@ -141,6 +142,18 @@ class Event:
     impulses: tuple[Impulse, ...] = ()
 
 
+FORMER_NAMES = {"infeasibility": "penetration"}  # of quantities that a report holds
+
+
+def current_name(name: Any) -> Any:
+    """The name of a quantity of a report; a former one is translated, with a warning."""
+    if not (isinstance(name, str) and name in FORMER_NAMES):
+        return name
+    now = FORMER_NAMES[name]
+    warn_user(f"'{name}' is now called '{now}'", DeprecationWarning)
+    return now
+
+
 @dataclass(frozen=True, slots=True)
 class StepReport:
     """What a step did.
@@ -148,7 +161,8 @@ class StepReport:
     time: at its end [s]; dt [s]; status, residual, residual_unit: the worst island's;
     iterations: of all islands together; methods: that ran, in order.
     contacts: points in the solve; islands: of them.
-    infeasibility: greatest depth found at the start of the step, max(0, -gap) [m].
+    penetration: greatest max(0, -gap) at the start of the step [m]; of event-driven and penalty
+    steps at their end.
     collisions: contacts that met with restitution; by events, contacts and stops of joints that
     took an impulse in collisions (``events`` names them); impact_energy: what the impact law
     changed, T+ - T- [J], but for the work of prescribed bodies.
@@ -177,7 +191,7 @@ class StepReport:
     methods: tuple[str, ...]
     contacts: int
     islands: int
-    infeasibility: float
+    penetration: float
     energy: EnergyLedger
     conditions: Conditions
     collisions: int = 0
@@ -205,12 +219,17 @@ class StepReport:
         return self.status.ok
 
     @property
+    def infeasibility(self) -> float:
+        """Former name of ``penetration``."""
+        return float(getattr(self, current_name("infeasibility")))
+
+    @property
     def outcome(self) -> tuple[float, bool, int, float, float, float, tuple[Event, ...]]:
         """What totals ask of every step: time, whether it was solved, retries, residual,
-        infeasibility, relative_depth, events."""
+        penetration, relative_depth, events."""
         solved = self.status is Status.SOLVED
         return (
-            self.time, solved, self.retries, self.residual, self.infeasibility,
+            self.time, solved, self.retries, self.residual, self.penetration,
             self.relative_depth, self.events,
         )  # fmt: skip
 
@@ -223,7 +242,7 @@ class StepReport:
         parts = [
             f"t = {self.time:.6g} s: {self.status.name.lower()}, residual {self.residual:.1e}",
             f"{_of(self.contacts, 'contact')} in {_of(self.islands, 'island')}",
-            f"depth {self.infeasibility:.1e} m",
+            f"penetration {self.penetration:.1e} m",
             f"energy {self.energy.total:.6g} J, unexplained {self.energy.unexplained:.0e} J",
         ]
         parts += [f"joints open by {self.joint_error:.1e}"] if self.joint_error else []
@@ -250,7 +269,7 @@ class Stepper(Protocol):
 
     def check_start(self, state: State) -> None: ...
 
-    def infeasibility(self, state: State) -> float: ...
+    def penetration(self, state: State) -> float: ...
 
     def overlaps(self, state: State) -> Contacts | None: ...
 

@@ -1,4 +1,4 @@
-"""What is read of each run of a sweep: ``max:infeasibility``, ``end:total``, ``ball.x``."""
+"""What is read of each run of a sweep: ``max:penetration``, ``end:total``, ``ball.x``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from drystone.errors import OptionError
 from drystone.plots.reading import series
 from drystone.recording.reports import COLUMNS, DERIVED
 from drystone.scenes.base import unknown
+from drystone.steppers.base import current_name
 from drystone.types import Floats
 
 REDUCTIONS: dict[str, Callable[[Floats], float]] = {
@@ -24,7 +25,7 @@ REDUCTIONS: dict[str, Callable[[Floats], float]] = {
 }
 COORDINATES = ("x", "y", "z", "vx", "vy", "vz", "speed", "angle", "path")
 NUMBERS = (*COLUMNS, *sorted(DERIVED))  # of the report of a step
-DEFAULT = ("max:infeasibility", "max:residual", "end:kinetic", "end:total")
+DEFAULT = ("max:penetration", "max:residual", "end:kinetic", "end:total")
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,13 @@ def read_measure(text: str) -> Measure:
         raise OptionError(f"measure {text!r}: {unknown('reduction', reduction, REDUCTIONS)}")
     body, dot, name = rest.rpartition(".")
     if not rest or (dot and not body):
-        raise OptionError(f"measure {text!r}: expected max:infeasibility or end:BODY.x")
+        raise OptionError(f"measure {text!r}: expected max:penetration or end:BODY.x")
     if dot and name not in COORDINATES:
         known = dict.fromkeys(COORDINATES)
         raise OptionError(f"measure {text!r}: {unknown('coordinate', name, known)}")
-    return Measure(text.strip(), reduction, name, body if dot else None)
+    return Measure(
+        text.strip(), reduction, name if dot else current_name(name), body if dot else None
+    )
 
 
 def _coordinate(run: Any, body: str, name: str) -> Floats:

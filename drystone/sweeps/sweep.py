@@ -102,7 +102,7 @@ def sweep(
     """Run a scene of the gallery at every point of a grid.
 
     grid: settings by name: a sequence of values, or a text, "0.1:0.9:9" or "10,20,50".
-    methods: texts as of ``ds.compare``. measures: "max:infeasibility", "end:BODY.x", ...
+    methods: texts as of ``ds.compare``. measures: "max:penetration", "end:BODY.x", ...
     duration [s]: the scene's by default. jobs: processes, one for each core by default;
     scheduler: address of a Dask cluster to use instead. path: CSV to write; with it, a sweep that
     was stopped goes on where it was. progress: called with points done and all of them.

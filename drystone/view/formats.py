@@ -79,13 +79,13 @@ FILM = ("fps", "size", "speed", "start", "end", "forces")
 OURS = (
     ExportFormat(
         "html",
-        "one page that plays anywhere without a network",
+        "one self-contained page, for any browser",
         "drystone.view.export_html:write_html",
         ("fps", "speed"),
     ),
     ExportFormat(
         "glb",
-        "a glTF animation, for Blender and slides",
+        "a glTF animation, for Blender and presentations",
         "drystone.view.export_glb:write_glb",
         ("fps",),
     ),
@@ -98,21 +98,21 @@ OURS = (
     ),
     ExportFormat(
         "gif",
-        "a picture that moves",
+        "an animated image",
         "drystone.view.export_video:write_animation",
         FILM,
         "Pillow, of `drystone[film]`",
     ),
     ExportFormat(
         "webp",
-        "a picture that moves, smaller",
+        "an animated image, smaller",
         "drystone.view.export_video:write_animation",
         FILM,
         "Pillow, of `drystone[film]`",
     ),
     ExportFormat(
         "csv",
-        "numbers to the last bit: of bodies, contacts, joints or reports",
+        "a table of bodies, contacts, joints or reports, with all digits",
         "drystone.recording.tables:write_table",
         ("table", "start", "end"),
     ),

@@ -110,7 +110,7 @@ class Panel:
             rows += [
                 ("contacts", f"{report.contacts} in {report.islands} islands"),
                 ("residual", f"{report.residual:.1e}, {report.status.name.lower()}"),
-                ("deepest overlap", f"{report.infeasibility:.2e} m"),
+                ("penetration", f"{report.penetration:.2e} m"),
                 ("energy", f"{report.energy.total:.4g} J"),
             ]
         return table(rows)

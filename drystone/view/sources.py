@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a replay does without it
 
 COARSE = 1 / 45  # [s] steps longer than this are drawn smoothly, from the last to the present one
 KEPT = 1500  # moments of a live simulation to scrub through; beyond, every second one goes
-CURVES = ("kinetic", "potential", "total", "residual", "infeasibility")
+CURVES = ("kinetic", "potential", "total", "residual", "penetration")
 COLUMNS = 100  # of curves that are plotted: in each the least and the greatest of every curve
 
 
@@ -115,7 +115,7 @@ class Live:
         self._before, self.looked_at, self.part = sim.state, None, 1.0
         report = sim.step()
         parts = report.energy.kinetic, report.energy.potential, report.energy.total
-        self._note((report.time, *parts, report.residual, report.infeasibility))
+        self._note((report.time, *parts, report.residual, report.penetration))
 
     def _note(self, row: tuple[float, ...]) -> None:
         self._since -= 1

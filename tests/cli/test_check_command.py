@@ -33,7 +33,7 @@ def test_scenes_are_written_and_run_to_the_same_bits(tmp_path):
         json.loads(invoke("run", scene, "--duration", 0.2, "--json").output)
         for scene in ("disks-21", tmp_path / "g" / "disks-21.yaml")
     ]
-    for key in ("residual", "infeasibility", "energy", "contacts", "iterations", "method"):
+    for key in ("residual", "penetration", "energy", "contacts", "iterations", "method"):
         assert runs[0][key] == runs[1][key]
     assert runs[1]["scene"] == "disks-21"
 

@@ -26,7 +26,7 @@ def invoke(*arguments):
 def test_summary_says_what_matters():
     done = invoke(*SHORT)
     assert done.exit_code == 0
-    for word in ("12 steps", "real time", "all solved", "infeasibility", "contacts", "energy"):
+    for word in ("12 steps", "real time", "all solved", "penetration", "contacts", "energy"):
         assert word in done.output, word
 
 
@@ -42,7 +42,7 @@ def test_json_is_one_object_and_agrees_with_the_simulation():
     assert found["settings"]["speed"] == 3.0
     assert found["contacts"] == len(sim.contacts)
     assert found["residual"] == trajectory.series("residual").max()
-    assert found["infeasibility"] == trajectory.series("infeasibility").max()
+    assert found["infeasibility"] == found["penetration"] == trajectory.series("penetration").max()
     friction = trajectory.series("friction").sum()
     assert found["energy"]["friction"] == pytest.approx(friction, rel=1e-12)
     # the ball still slides: friction takes mu m g times the slip, which decreases from v0
@@ -165,7 +165,7 @@ def test_a_tally_finds_the_worst_and_sums_the_rest():
     for report in trajectory.reports:
         tally.add(report)
     assert tally.steps == 80
-    assert tally.infeasibility == trajectory.series("infeasibility").max() > 1e-4
+    assert tally.penetration == trajectory.series("penetration").max() > 1e-4
     assert tally.residual == trajectory.series("residual").max()
     assert tally.most_contacts == trajectory.series("contacts").max()
     assert tally.contacts == trajectory.series("contacts")[-1]

@@ -44,7 +44,7 @@ def test_rows_say_what_the_runs_did(fall):
     first, _, exact = fall.rows
     assert (first.steps, first.simulated, first.dt) == (30, pytest.approx(0.5), 1 / 60)
     assert first.wall > 0
-    assert first.infeasibility == first.residual == 0
+    assert first.penetration == first.residual == 0
     assert not first.failed
     assert first.contacts == 0
     mass = sum(falling().build()[0].mass)

@@ -185,7 +185,7 @@ def look(sim: ds.Simulation, step: int, chosen: np.ndarray, start: Any, reports:
         "iterations": sum(r.iterations for r in reports),
         "evaluations": sum(r.evaluations for r in reports),
         "residual": max(r.residual for r in reports),
-        "depth": max(r.infeasibility for r in reports),
+        "depth": max(r.penetration for r in reports),
         "joint_error": max(r.joint_error for r in reports),
     }
     facts = {

@@ -203,12 +203,12 @@ def run(world, method, steps, time=1.0):
             lively = max(lively, report.energy.kinetic, kinetic)
             out.unsolved += not report.ok
             out.ledger = max(out.ledger, abs(report.energy.unexplained) / lively)
-            out.depth = max(out.depth, report.infeasibility / out.size)
+            out.depth = max(out.depth, report.penetration / out.size)
             v, dim = np.abs(sim.state.velocity), world.dim
             fast = v[:, :dim].max(initial=0.0) + out.size * v[:, dim:].max(initial=0.0)
             out.travel = max(out.travel, float(fast) * method.dt / out.size)
             out.joints = max(out.joints, report.joint_error / min(out.size, 1.0))
-        out.depth = max(out.depth, sim.infeasibility / out.size)
+        out.depth = max(out.depth, sim.penetration / out.size)
         out.end = sim.state.position.copy()
         out.moved = float(np.abs(out.end - out.start).max(initial=0.0)) / out.size
     except ds.DrystoneError as error:

@@ -10,7 +10,7 @@ from drystone.scenes import scene
 @dataclass
 class Run:
     """sim at the end; moved: greatest distance of any centre of mass from its start [m];
-    depth: greatest infeasibility [m]; failed: steps that were not solved."""
+    depth: greatest penetration [m]; failed: steps that were not solved."""
 
     sim: object
     start: object
@@ -31,10 +31,10 @@ def run(name, duration=None, options=None, **settings):
 
     def watch(sim):
         out.failed += not sim.report.ok
-        out.depth = max(out.depth, sim.report.infeasibility)
+        out.depth = max(out.depth, sim.report.penetration)
         away = np.linalg.norm(sim.state.position - start.position, axis=1)
         out.moved = max(out.moved, float(away.max()))
 
     sim.run(built.duration if duration is None else duration, callback=watch)
-    out.depth = max(out.depth, sim.infeasibility)
+    out.depth = max(out.depth, sim.penetration)
     return out

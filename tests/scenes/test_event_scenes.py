@@ -23,7 +23,7 @@ def watched(name, method, duration=None, **settings):
 
     def look(sim):
         report = sim.report
-        out["depth"] = max(out["depth"], report.infeasibility)
+        out["depth"] = max(out["depth"], report.penetration)
         out["unexplained"] += abs(report.energy.unexplained)
         out["failed"] += not report.ok
         out["most"] = max(out["most"], report.energy.total)

@@ -21,7 +21,7 @@ def watched(sim, duration, callback=None, depth=2e-3):
         assert report.ok
         assert report.residual < 1e-6
         assert report.joint_error < 1e-6
-        assert report.infeasibility < depth
+        assert report.penetration < depth
         ledger = report.energy
         parts = (ledger.kinetic, ledger.potential, ledger.friction, ledger.impact, ledger.driving)
         assert abs(ledger.unexplained) < 1e-12 * max(1.0, *np.abs(parts))
@@ -125,7 +125,7 @@ def test_the_geneva_drive_indexes_by_one_slot_a_turn(slots, turns):
         turn = math.remainder(drive - math.pi, 2 * math.pi)  # of the pin from the line of axes
         done = round((drive - math.pi - turn) / (2 * math.pi))
         away = math.hypot(distance - arm * math.cos(turn), arm * math.sin(turn))
-        loose = (play + sim.infeasibility) / away
+        loose = (play + sim.penetration) / away
         if abs(turn) < math.pi / 2 - half - 0.1:  # not in the chamfered mouth
             b = math.atan2(arm * math.sin(turn), distance - arm * math.cos(turn))
             assert abs(wheel + 2 * half * done + half + b) < 1.01 * loose

@@ -8,17 +8,17 @@ from drystone.scenes import scene
 STEPS = (0.1, 0.05, 0.025, 0.0125, 0.00625)
 
 
-def infeasibility(dt=0.05, duration=20.0, **options):
+def penetration(dt=0.05, duration=20.0, **options):
     sim = scene("ellipse-drop").simulation(dt=dt, **options)
     kept = sim.run(duration, record=True)
     assert all(report.ok for report in kept.reports)
-    return kept.time[1:], kept.series("infeasibility")
+    return kept.time[1:], kept.series("penetration")
 
 
 def test_ellipse_unstabilised_drifts_and_stabilised_stays():
     """Figure 2: continuous drift against a narrow band, > 100 times smaller towards the end."""
-    time, drifts = infeasibility(stabilize=False)
-    _, stays = infeasibility(stabilize=True)
+    time, drifts = penetration(stabilize=False)
+    _, stays = penetration(stabilize=True)
     late = time > 4
     # never goes back: the greatest depth of every 2 s is larger than before
     peaks = [drifts[(time > t) & (time <= t + 2)].max() for t in np.arange(4, 20, 2)]
@@ -31,13 +31,13 @@ def test_ellipse_unstabilised_drifts_and_stabilised_stays():
     assert drifts[late].min() > 0
 
 
-def test_ellipse_infeasibility_is_of_second_order():
+def test_ellipse_penetration_is_of_second_order():
     """O(h^2 |v|^2): one order more than the gap that a step of length h leaves without it.
 
     The active set must not miss the first impact, so that it is the default one."""
     rocking, worst = [], []
     for dt in STEPS:
-        time, depth = infeasibility(dt, 10.0, active_gap=None)
+        time, depth = penetration(dt, 10.0, active_gap=None)
         rocking.append(np.sqrt(np.mean(depth[time > 4] ** 2)))
         worst.append(depth.max())
     slope = np.polyfit(np.log(STEPS), np.log(rocking), 1)[0]
@@ -59,15 +59,15 @@ def test_disks_end_separate_on_the_table():
     table = sim.contacts
     carried = [np.linalg.norm(c["force"]) for c in table if "table" not in c["bodies"]]
     assert max(carried, default=0.0) < 1e-3 * 10 * np.pi * 9 * 9.81  # none leans on another
-    depth = kept.series("infeasibility")
+    depth = kept.series("penetration")
     assert depth[-20:].max() < 1e-8  # the table's constraint is linear: exact
     assert depth.max() < 0.3
 
 
 def test_disks_unstabilised_sink():
-    """Figure 8: larger and more persistent infeasibility."""
+    """Figure 8: larger and more persistent penetration."""
     sim = scene("disks-21").simulation(stabilize=False)
-    depth = sim.run(20.0, record=True).series("infeasibility")
+    depth = sim.run(20.0, record=True).series("penetration")
     assert depth[-20:].max() > 0.01
 
 
@@ -81,7 +81,7 @@ def shake(duration, **options):
     def watch(sim):
         nonlocal failed
         failed += not sim.report.ok
-        depth.append(sim.report.infeasibility)
+        depth.append(sim.report.penetration)
         height = sim.state.position[:, 1]
         rank.append(float(np.mean(height[nut + 1 :] < height[nut])))
 
@@ -133,4 +133,4 @@ def test_a_small_brazil_nut_in_small_steps_stays_in_its_box():
         box = sim.state.position[0, 1]
         assert (sim.state.position[1:, 1] > box + 0.9).all()
         assert (np.abs(sim.state.position[1:, 0]) < 9.1).all()
-        assert kept.series("infeasibility").max() < 0.1
+        assert kept.series("penetration").max() < 0.1

@@ -131,4 +131,4 @@ def test_time_stepping_goes_over_the_flat_spot():
     crossed = sim.time + 5e-4 * angle(sim) / (last - angle(sim))
     assert crossed == pytest.approx(quarter, abs=2e-3)
     sim.run(0.05)
-    assert sim.infeasibility < 1e-6
+    assert sim.penetration < 1e-6

@@ -50,12 +50,12 @@ def test_the_same_scene_twice_gives_the_same_bits(name):
 
 
 def test_looking_changes_nothing():
-    """Contacts, reports, problems and infeasibility may be read at any time."""
+    """Contacts, reports, problems and penetration may be read at any time."""
     quiet, watched = (scene("dominoes", n=4).simulation() for _ in range(2))
     for _ in range(120):
         quiet.step()
         watched.step()
-        assert watched.infeasibility >= 0
+        assert watched.penetration >= 0
         assert len(watched.contacts) >= 0
         watched.problem()
     assert bits(quiet) == bits(watched)

@@ -130,7 +130,7 @@ def test_a_range_ends_where_it_says(first, last, count):
         (lambda: read_grid({"a": "0:1:1000", "b": "0:1:1000"}), "1000000 points"),
         (lambda: read_measure("mx:residual"), "did you mean 'max'"),
         (lambda: read_measure("max:block.q"), "unknown coordinate 'q'"),
-        (lambda: read_measure("max:"), "expected max:infeasibility"),
+        (lambda: read_measure("max:"), "expected max:penetration"),
         (lambda: ds.sweep("inclin", {}), "did you mean 'incline'"),
         (lambda: ds.sweep("incline", {"mut": "1"}), "did you mean 'mu'"),
         (lambda: ds.sweep("incline", {}, methods=[]), "at least one"),

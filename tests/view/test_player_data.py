@@ -163,7 +163,7 @@ def test_series_are_those_of_the_reports():
     assert {"energy", "penetration", "contacts"} <= {s["plot"] for s in meta["series"]}
     thin = read(page(replay, fps=15))[1][0]
     peak = next(s for s in thin[0]["series"] if s["plot"] == "penetration")
-    deepest = max(report.infeasibility for report in replay.reports)
+    deepest = max(report.penetration for report in replay.reports)
     assert thin[1][peak["section"]].max() == pytest.approx(deepest, rel=1e-6)  # peaks are kept
 
 

@@ -108,7 +108,7 @@ def watched(
             brought += books.constraint  # driven bodies set others in motion as the run begins
         out.steps += 1
         out.kinetic = max(out.kinetic, books.kinetic)
-        out.depth = max(out.depth, report.infeasibility)
+        out.depth = max(out.depth, report.penetration)
         out.unexplained += books.unexplained
         out.gained = max(out.gained, books.total - start - brought)
         out.joints = max(out.joints, report.joint_error)
@@ -118,7 +118,7 @@ def watched(
             look(sim)
 
     sim.run(scene.duration if duration is None else duration, callback=see)
-    out.depth = max(out.depth, sim.infeasibility)
+    out.depth = max(out.depth, sim.penetration)
     return out
 
 

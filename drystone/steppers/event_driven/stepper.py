@@ -188,7 +188,7 @@ class EventStepper:
             methods=(self.options.integrator, self.method.solver.name),
             contacts=(0 if now is None else now.rows.nr) + sleepers.contacts,
             islands=(0 if now is None else self._islands) + len(sleepers),
-            infeasibility=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
+            penetration=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
             relative_depth=part,
             deepest=pair,
             energy=ledger,
@@ -261,7 +261,7 @@ class EventStepper:
         """Wake islands at rest: what acts on them may have changed."""
         self.scene.sleepers.clear()
 
-    def infeasibility(self, state: State) -> float:
+    def penetration(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""
         return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
 

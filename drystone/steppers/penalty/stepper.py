@@ -101,11 +101,11 @@ class PenaltyStepper(Readout):
         self.last, self.now = self.springs(after, self.turns), after
         self.steps += steps
         report = self._report(state, after, y[-WORKS:], h, steps)
-        before, self._depth = self._depth, report.infeasibility
+        before, self._depth = self._depth, report.penetration
         return after, replace(
             report,
             evaluations=self.springs.evaluations - began,
-            infeasibility=max(before, self._depth),
+            penetration=max(before, self._depth),
             seconds={"integrate": perf_counter() - clock},
         )
 
@@ -233,7 +233,7 @@ class PenaltyStepper(Readout):
             methods=(self.options.integrator,),
             contacts=touching,
             islands=0,
-            infeasibility=_depth(now.contacts.gap),
+            penetration=_depth(now.contacts.gap),
             energy=book,
             conditions=Conditions(),
             joint_error=opening,
@@ -245,7 +245,7 @@ class PenaltyStepper(Readout):
         """None: bodies may be put into each other, and springs push them apart."""
         return None
 
-    def infeasibility(self, state: State) -> float:
+    def penetration(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""
         return _depth(self.springs.contacts(state).gap)
 

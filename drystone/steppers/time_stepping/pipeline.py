@@ -494,7 +494,7 @@ class Stepper(Readout):
         mu, q = self.solved.mu, self.solved.q
         return island_problem(self.rows, 0, self.rows.nc, mu, q, self.options)
 
-    def infeasibility(self, state: State) -> float:
+    def penetration(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]; leaves no trace in later steps."""
         return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
 

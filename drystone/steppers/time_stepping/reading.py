@@ -101,7 +101,7 @@ def _report(
         methods=used,
         contacts=int(row[R.contacts]),
         islands=int(row[R.islands]),
-        infeasibility=row[R.infeasibility],
+        penetration=row[R.infeasibility],
         energy=book,
         conditions=Conditions(*row[CONDITIONS]),
         collisions=int(row[R.collisions]),
@@ -130,7 +130,7 @@ def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, flo
 def write_report(report: StepReport, names: tuple[str, ...], row: Any) -> None:
     """A report into the record `row` of ``layout.REPORT``: as the loop leaves it."""
     same = (
-        "time", "residual", "residual_unit", "iterations", "contacts", "islands", "infeasibility",
+        "time", "residual", "residual_unit", "iterations", "contacts", "islands",
         "collisions", "impact_energy", "retries", "joint_error", "redundant", "unsolved_body",
         "asleep",
     )  # fmt: skip
@@ -138,6 +138,7 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Any) -> None:
     row.put(**asdict(report.energy), **asdict(report.conditions))
     row.failed = -1 if report.ok else 0
     row.methods = sum(1 << names.index(name) for name in report.methods)
+    row.infeasibility = report.penetration
     row.depth, (row.deep_a, row.deep_b) = report.relative_depth, report.deepest
 
 

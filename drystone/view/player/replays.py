@@ -23,11 +23,11 @@ from drystone.view.player.shapes import add_outlines, add_solids
 PLOTS = (
     ("energy", (("kinetic", "kinetic", False), ("potential", "potential", False),
                 ("total", "total", True)), "J", 0.0),
-    ("penetration", (("infeasibility", "greatest", True),), "m", 1e-9),
+    ("penetration", (("penetration", "greatest", True),), "m", 1e-9),
     ("residual of the solver", (("residual", "greatest", True),), "", 1e-12),
     ("contacts", (("contacts", "points", True),), "", 0.0),
 )  # fmt: skip
-PEAKS = ("infeasibility", "residual")  # between frames the greatest counts
+PEAKS = ("penetration", "residual")  # between frames the greatest counts
 
 
 def pack(

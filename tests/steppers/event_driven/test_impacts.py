@@ -83,7 +83,7 @@ def test_a_rocking_block_comes_to_rest_in_finite_time():
     depth, evaluations = 0.0, 0
     while sim.time < 0.8:
         report = sim.step()
-        depth, evaluations = max(depth, report.infeasibility), evaluations + report.evaluations
+        depth, evaluations = max(depth, report.penetration), evaluations + report.evaluations
         assert evaluations < 100_000
     assert sim.body("b").orientation == pytest.approx(0, abs=1e-6)
     assert np.abs(sim.state.velocity[1]).max() < 1e-9
@@ -210,7 +210,7 @@ def test_grazing_contacts_are_found_and_misses_are_not(miss):
     sim = ds.Simulation(world, method=ds.EventDriven(dt=1.0))
     report = sim.step()
     hits = [e for e in report.events if e.kind == "impact"]
-    assert report.infeasibility == 0.0
+    assert report.penetration == 0.0
     assert len(hits) == (1 if miss < 0 else 0)
     assert abs(report.energy.unexplained) < 1e-9
 

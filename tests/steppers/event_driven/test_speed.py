@@ -177,7 +177,7 @@ def test_scenes_of_the_papers_go_on(name, settings, duration, depth):
         report = sim.step()
         unexplained += report.energy.unexplained
         kinetic = max(kinetic, report.energy.kinetic)
-        deepest = max(deepest, report.infeasibility)
+        deepest = max(deepest, report.penetration)
     assert deepest < depth
     assert abs(unexplained) < 1e-3 * kinetic
 
@@ -294,4 +294,4 @@ def test_closing_at_an_event_moves_no_body_into_another():
     """The polynomial of a step is off closed contacts by 1.5e-6 m where others meet."""
     sim = ds.scene("block-feeder", n=10).simulation(rough())
     while sim.time < 6.33:
-        assert sim.step().infeasibility <= sim.method.touch
+        assert sim.step().penetration <= sim.method.touch

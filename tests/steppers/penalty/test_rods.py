@@ -28,7 +28,7 @@ def jam(k):
     depth = 0.0
     while tip(sim)[0] < -2e-4:
         sim.step()
-        depth = max(depth, sim.infeasibility)
+        depth = max(depth, sim.penetration)
     impulse = (sim.body("rod").velocity[0] + 1.0) / MU
     return sim.time, impulse, depth
 
@@ -57,7 +57,7 @@ def test_gravity_alone_pulls_the_tip_in_at_first():
     k = 1e6
     sim = scene("rod-inconsistent").simulation(method=method(k, dt=0.05))
     sim.step()
-    assert sim.infeasibility == pytest.approx(0.5 * 9.81 * sim.time**2, rel=1e-3)
+    assert sim.penetration == pytest.approx(0.5 * 9.81 * sim.time**2, rel=1e-3)
 
 
 def forces(depth, k=1e6, steps=22):

@@ -149,6 +149,6 @@ def test_looking_does_not_touch():
     for _ in range(120):
         quiet.step()
         watched.step()
-        _ = watched.contacts, watched.energy, watched.infeasibility, watched.problem()
+        _ = watched.contacts, watched.energy, watched.penetration, watched.problem()
         _ = watched.detection, watched.body("b0").velocity
     assert digest(quiet) == digest(watched)

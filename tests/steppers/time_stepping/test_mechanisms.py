@@ -253,7 +253,7 @@ def test_mass_ratio_1000_across_a_joint_pushing(masses):
         world.add_body(ds.Box(0.1, 0.1, 0.5), name=f"post{k}", mass=mass, **place)
     world.add_joint(ds.Hinge("post1", "post0", anchor=(0, 0, 0.55), axis=(0, 1, 0)))
     sim = watched(ds.Simulation(world), 3.0)
-    assert sim.infeasibility < 1e-4
+    assert sim.penetration < 1e-4
     load = sim.contacts["force"][:, 2].sum()
     assert abs(load) == pytest.approx(sum(masses) * G, rel=1e-3), "it lies still"
 

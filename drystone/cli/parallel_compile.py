@@ -1,9 +1,9 @@
-"""Kernels compiled by two processes at once, where a machine has none yet.
+"""Parallel compilation: two processes compile the kernels of a first run.
 
-A run compiles the stages of a step from the first on. A process beside it begins with the last:
-what one has compiled the other finds on disk, so they meet in the middle and agree on nothing.
+A run compiles the stages of a step from the first on. A helper process starts with the last. Each
+finds on disk what the other has compiled, so they need no communication.
 
-    python -m drystone.cli.ahead SCENE
+    python -m drystone.cli.parallel_compile SCENE
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ SCENES = {
 
 
 @contextmanager
-def compiled_by_two(simulation: Simulation) -> Iterator[None]:
-    """While in here, a second process compiles what the simulation will need, if it is missing and
-    there is a core for it. It ends with this."""
+def parallel_compilation(simulation: Simulation) -> Iterator[None]:
+    """Within this context a helper process compiles kernels that the simulation needs, if they are
+    missing and a second core is free. It ends with the context."""
     stepper = simulation.stepper
     if not isinstance(stepper, Compiled) or count_cores() < 2 or not _missing(stepper):
         yield

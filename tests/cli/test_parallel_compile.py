@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from drystone.cli import ahead
+from drystone.cli import parallel_compile
 from drystone.kernels import _calls
 from drystone.kernels._jit import MODE
 from drystone.scenes.registry import scene
@@ -31,13 +31,13 @@ def started(monkeypatch):
             assert not self.runs
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(ahead, "count_cores", lambda: 2)
+    monkeypatch.setattr(parallel_compile, "count_cores", lambda: 2)
     return found
 
 
-@pytest.mark.parametrize(("dim", "jointed"), list(ahead.SCENES))
+@pytest.mark.parametrize(("dim", "jointed"), list(parallel_compile.SCENES))
 def test_scenes_are_of_their_kind(dim, jointed):
-    simulation = scene(ahead.SCENES[dim, jointed]).simulation()
+    simulation = scene(parallel_compile.SCENES[dim, jointed]).simulation()
     assert simulation.model.dim == dim
     assert type(simulation.stepper) is (CompiledJoints if jointed else Compiled)
 
@@ -45,33 +45,33 @@ def test_scenes_are_of_their_kind(dim, jointed):
 def test_none_is_started_where_kernels_are(started):
     simulation = scene("sliding-block").simulation()
     simulation.step()
-    with ahead.compiled_by_two(simulation):
+    with parallel_compile.parallel_compilation(simulation):
         pass
     assert not started
 
 
 def test_one_is_started_where_they_are_missing_and_ends(started, monkeypatch, tmp_path):
-    monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
+    monkeypatch.setattr(parallel_compile, "cache_folder", lambda module: tmp_path)
     simulation = scene("sliding-block").simulation()
-    with ahead.compiled_by_two(simulation):
+    with parallel_compile.parallel_compilation(simulation):
         assert started[0].runs
-    assert started[0].command[1:] == ["-m", "drystone.cli.ahead", "incline"]
+    assert started[0].command[1:] == ["-m", "drystone.cli.parallel_compile", "incline"]
     assert not started[0].runs
 
 
 def test_a_machine_that_starts_none_compiles_alone(monkeypatch, tmp_path):
-    monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
-    monkeypatch.setattr(ahead, "count_cores", lambda: 2)
-    monkeypatch.setattr(ahead.sys, "executable", str(tmp_path / "nothing"))
+    monkeypatch.setattr(parallel_compile, "cache_folder", lambda module: tmp_path)
+    monkeypatch.setattr(parallel_compile, "count_cores", lambda: 2)
+    monkeypatch.setattr(parallel_compile.sys, "executable", str(tmp_path / "nothing"))
     simulation = scene("sliding-block").simulation()
-    with ahead.compiled_by_two(simulation):
+    with parallel_compile.parallel_compilation(simulation):
         assert simulation.step().ok
 
 
 def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
-    monkeypatch.setattr(ahead, "cache_folder", lambda module: tmp_path)
-    monkeypatch.setattr(ahead, "count_cores", lambda: 1)
-    with ahead.compiled_by_two(scene("sliding-block").simulation()):
+    monkeypatch.setattr(parallel_compile, "cache_folder", lambda module: tmp_path)
+    monkeypatch.setattr(parallel_compile, "count_cores", lambda: 1)
+    with parallel_compile.parallel_compilation(scene("sliding-block").simulation()):
         pass
     assert not started
 
@@ -81,7 +81,7 @@ def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
     [(2, False, "hopper"), (3, False, "spheres"), (2, True, "slider-crank"), (3, True, "ragdoll")],
 )
 def test_what_is_compiled_is_what_another_world_of_the_kind_asks_for(dim, jointed, other):
-    ahead.main(ahead.SCENES[dim, jointed])
+    parallel_compile.main(parallel_compile.SCENES[dim, jointed])
     stepper = scene(other).simulation().stepper
     assert type(stepper) is (CompiledJoints if jointed else Compiled)
     before = set(_calls._KNOWN)
