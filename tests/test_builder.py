@@ -11,7 +11,6 @@ from scipy.spatial.transform import Rotation
 from drystone.builder.arrays import carry_over
 from drystone.dynamics.frames import frame_position, frame_velocity
 from drystone.dynamics.motions import ConstantVelocity, MotionFunction, Oscillation
-from drystone.geometry import kinds
 from drystone.geometry.shapes import (
     Box,
     Capsule,
@@ -22,6 +21,7 @@ from drystone.geometry.shapes import (
     Rectangle,
     Sphere,
 )
+from drystone.kernels import kinds
 from drystone.world import World
 
 thorough = settings(deadline=None, derandomize=True, max_examples=60)

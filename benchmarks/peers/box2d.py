@@ -19,7 +19,7 @@ from benchmarks.peers.engine import (
     only_friction,
     world_frame,
 )
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.model import Model, State
 from drystone.types import Floats
 

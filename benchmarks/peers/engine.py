@@ -15,7 +15,8 @@ import numpy as np
 
 from drystone.dynamics.frames import rotations
 from drystone.errors import UnsupportedProblemError
-from drystone.geometry import kinds
+from drystone.geometry import shapes
+from drystone.kernels import kinds
 from drystone.model import Geoms, Model, State
 from drystone.types import Floats, Ints
 
@@ -137,7 +138,7 @@ def check_kinds(model: Model, taken: tuple[int, ...], *, moving: bool = False) -
     used = model.layer[model.geoms.body] != 0
     for kind in np.unique(model.geoms.kind[used]):
         if int(kind) not in taken:
-            raise UnsupportedProblemError(f"peers have no {kinds.NAMES[int(kind)]}")
+            raise UnsupportedProblemError(f"peers have no {shapes.KINDS[int(kind)].name}")
     if model.motions and not moving:
         raise UnsupportedProblemError("this peer is given no prescribed motions")
     if model.forces:

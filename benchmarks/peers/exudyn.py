@@ -11,7 +11,7 @@ from exudyn.utilities import RigidBodyInertia
 from benchmarks.peers.engine import Engine, ball_joints, check_kinds, quaternions
 from drystone.dynamics.frames import rotations
 from drystone.errors import SimulationError
-from drystone.geometry import kinds
+from drystone.geometry.shapes import KINDS
 from drystone.model import Model, State
 from drystone.types import Floats
 
@@ -23,7 +23,7 @@ class Exudyn(Engine):
     touches = False
 
     def __init__(self, model: Model, state: State, dt: float) -> None:
-        check_kinds(model, tuple(kinds.NAMES))  # shapes do not matter: nothing touches
+        check_kinds(model, tuple(KINDS))  # shapes do not matter: nothing touches
         exudyn.config.printToConsole = False
         self._start, self._dt, self._steps = state.copy(), dt, 0
         self._free = np.flatnonzero(model.inverse_mass > 0)

@@ -23,7 +23,7 @@ from benchmarks.peers.engine import (
 )
 from drystone.dynamics.frames import conjugate, product, rotations
 from drystone.errors import UnsupportedProblemError
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
 

@@ -20,7 +20,7 @@ from benchmarks.peers.engine import (
     world_frame,
 )
 from drystone.errors import UnsupportedProblemError
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.model import Model, State
 
 MANY = 20  # bodies from which on the rigid-body mode is used: it is the faster one

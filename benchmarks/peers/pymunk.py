@@ -16,7 +16,7 @@ from benchmarks.peers.engine import (
     only_friction,
     world_frame,
 )
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.model import Model, State
 
 SLOP = 1e-3  # of a body's size; the default, 0.1, is meant for pixels

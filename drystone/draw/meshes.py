@@ -5,34 +5,20 @@ Figures, the viewer, pages, films and exports take all their triangles from here
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from drystone.dynamics.frames import rotations
-from drystone.geometry import kinds
-from drystone.geometry.shapes import (
-    Bowl,
-    Capsule,
-    Capsule2D,
-    Cone,
-    Cylinder,
-    Disk,
-    Ellipse,
-    Ellipsoid,
-    Sphere,
-    Superquadric,
-)
-from drystone.geometry.shapes.surface import table_mesh
+from drystone.geometry.shapes import BALLS, HOLLOW, KINDS, UNBOUNDED
 from drystone.model import Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
 
-FLAT = (kinds.POLYHEDRON,)  # faces only
-HOLLOW = (kinds.BOWL,)  # a wall without thickness
-CREASED = (kinds.CYLINDER, kinds.CONE)  # round, with an edge; all other surfaces are smooth
+# cosine between a corner's own normal and the mean below which an edge is sharp; -1: all are
+CREASES = {"none": 0.0, "some": 0.8, "all": -1.0}
 Key = tuple[int, bytes, bytes]
 
 
@@ -65,17 +51,16 @@ def numbers(geoms: Geoms, g: int | np.integer) -> Floats:
     return geoms.numbers[geoms.first[g] : geoms.first[g + 1]]
 
 
+def picture(geoms: Geoms, g: int | np.integer, n: int) -> Any:
+    """What the kind of a bounded geom draws: an outline, or vertices and triangles."""
+    ints = geoms.ints[geoms.first_int[g] : geoms.first_int[g + 1]]
+    return KINDS[int(geoms.kind[g])].picture(numbers(geoms, g), ints, n)
+
+
 def outline(geoms: Geoms, g: int | np.integer, n: int = 96) -> Floats:
     """(k, 2) boundary of a bounded planar geom in its own frame."""
-    a = [float(x) for x in numbers(geoms, g)]
-    kind = int(geoms.kind[g])
-    if kind == kinds.DISK:
-        return Disk(a[0]).outline(n)
-    if kind == kinds.ELLIPSE:
-        return Ellipse(a[0], a[1]).outline(n)
-    if kind == kinds.CAPSULE_2D:
-        return Capsule2D(2 * a[0], a[1]).outline(n)
-    return np.array(a).reshape(-1, 2)
+    out: Floats = picture(geoms, g, n)
+    return out
 
 
 @dataclass(frozen=True)
@@ -103,7 +88,7 @@ class Solid:
 def key_of(geoms: Geoms, g: int | np.integer) -> Key:
     """The same for geoms of one shape; balls differ in size only, which instances have."""
     kind = int(geoms.kind[g])
-    if kind in (kinds.SPHERE, kinds.DISK):
+    if KINDS[kind].ball:
         return kind, b"", b""
     ints = geoms.ints[geoms.first_int[g] : geoms.first_int[g + 1]]
     return kind, numbers(geoms, g).tobytes(), ints.tobytes()
@@ -141,7 +126,7 @@ def solids(geoms: Geoms, n: int | None = None) -> list[Solid]:
     single: dict[int, list[tuple[Floats, Ints, Floats]]] = {}
     for (kind, *_), members in found.items():
         vertices, faces, normals = geom_mesh(geoms, members[0], n)
-        if kind == kinds.SPHERE:
+        if KINDS[kind].ball:
             out.append(Solid(normals, faces, normals, members, ball=True))
         elif len(members) > 1:
             out.append(Solid(vertices, faces, normals, members))
@@ -202,7 +187,7 @@ class Scenery:
 
     @cached_property
     def _balls(self) -> Ints:
-        return np.flatnonzero(self.model.geoms.kind == kinds.SPHERE)
+        return np.flatnonzero(np.isin(self.model.geoms.kind, BALLS))
 
     def balls(self, state: State) -> tuple[Floats, Floats, Floats, Ints]:
         """Centres (n, 3), radii (n,), axes (n, 3, 3) and bodies (n,) of the spheres."""
@@ -241,8 +226,9 @@ def geom_mesh(geoms: Geoms, g: int | np.integer, n: int = 24) -> tuple[Floats, I
     """
     if geoms.dim == 2:
         return flat_mesh(outline(geoms, g, n))
-    ints = geoms.ints[geoms.first_int[g] : geoms.first_int[g + 1]]
-    corners, normal = _surface(geoms, int(g), ints, n)
+    vertices, faces = picture(geoms, g, n)
+    crease = CREASES[KINDS[int(geoms.kind[g])].edges]
+    corners, normal = vertices[faces], _normals(vertices, faces, crease)
     rows = np.round(np.concatenate([corners, normal], axis=2).reshape(-1, 6), 12)
     unique, at = np.unique(rows, axis=0, return_inverse=True)
     return unique[:, :3], at.reshape(-1, 3).astype(np.int64), unique[:, 3:]
@@ -259,29 +245,9 @@ def flat_mesh(boundary: Floats) -> tuple[Floats, Ints, Floats]:
 
 def half_spaces(model: Model, state: State) -> tuple[Floats, Floats]:
     """Points (n, dim) and outer normals (n, dim) of the unbounded geoms."""
-    which = np.flatnonzero(np.isin(model.geoms.kind, kinds.UNBOUNDED))
+    which = np.flatnonzero(np.isin(model.geoms.kind, UNBOUNDED))
     at = frames(model, state)
     return at.origin[which], at.axes[which][:, :, -1]
-
-
-def _surface(geoms: Geoms, g: int, ints: Ints, n: int) -> tuple[Floats, Floats]:
-    """Corners and normals (nt, 3, 3) of a geom in its own frame."""
-    kind = int(geoms.kind[g])
-    vertices, faces = SURFACES[kind](numbers(geoms, g), ints, n)
-    crease = 0.8 if kind in CREASED else 0.0
-    return vertices[faces], _normals(vertices, faces, crease=-1.0 if kind in FLAT else crease)
-
-
-def _polyhedron(a: Floats, ints: Ints) -> tuple[Floats, Ints]:
-    nv, nf = int(ints[0]), int(ints[1])
-    start = ints[3 : 4 + nf]
-    loop = ints[4 + nf :]
-    faces = [
-        (loop[start[f]], loop[i], loop[i + 1])
-        for f in range(nf)
-        for i in range(start[f] + 1, start[f + 1] - 1)
-    ]
-    return a[: 3 * nv].reshape(nv, 3), np.array(faces, dtype=np.int64)
 
 
 def _normals(vertices: Floats, faces: Ints, crease: float) -> Floats:
@@ -303,17 +269,3 @@ def _normals(vertices: Floats, faces: Ints, crease: float) -> Floats:
     smooth = np.einsum("tci,tci->tc", shared, own) > crease
     out: Floats = np.where(smooth[:, :, None], shared, own)
     return out
-
-
-# vertices (nv, 3) and faces (nt, 3) of each kind, of its numbers, its integers and segments a turn
-SURFACES: dict[int, Callable[[Floats, Ints, int], tuple[Floats, Ints]]] = {
-    kinds.POLYHEDRON: lambda a, ints, n: _polyhedron(np.array(a), ints),
-    kinds.SPHERE: lambda a, ints, n: Sphere(float(a[0])).mesh(n),
-    kinds.ELLIPSOID: lambda a, ints, n: Ellipsoid(*a.tolist()).mesh(n),
-    kinds.SUPERQUADRIC: lambda a, ints, n: Superquadric(*a.tolist()).mesh(n),
-    kinds.CAPSULE: lambda a, ints, n: Capsule(2 * float(a[0]), float(a[1])).mesh(n),
-    kinds.CYLINDER: lambda a, ints, n: Cylinder(2 * float(a[0]), float(a[1])).mesh(n),
-    kinds.CONE: lambda a, ints, n: Cone(*a.tolist()).mesh(n),
-    kinds.BOWL: lambda a, ints, n: Bowl(*(float(a[i]) for i in (0, 1, 2, 5))).mesh(n),
-    kinds.SURFACE: lambda a, ints, n: table_mesh(np.array(a)),
-}

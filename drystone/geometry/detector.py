@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ArrayError, SimulationError
-from drystone.geometry import dispatch, kinds
+from drystone.geometry import dispatch
 from drystone.geometry.broad import BroadPhase, Grid, make_broad
 from drystone.geometry.broad import auto as few
 from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
 from drystone.geometry.narrow import PairKernel
 from drystone.geometry.pair_cache import PairCache
 from drystone.geometry.ranking import Ranking
+from drystone.geometry.shapes import KINDS
 from drystone.kernels import detect as stage
 from drystone.kernels import layout
 from drystone.kernels._calls import address
@@ -150,7 +151,7 @@ class Detector:
             if "hits" in entry.counters and row[stage.TESTED]:
                 counts["hit_rate"] = counts["hits"] / row[stage.TESTED]
             a, b = self._kinds_of(c)
-            by_kinds[f"{kinds.NAMES[a]} / {kinds.NAMES[b]}"] = counts
+            by_kinds[f"{KINDS[a].name} / {KINDS[b].name}"] = counts
         each = self.scan.method == stage.EACH
         broad = {
             "method": "all-pairs" if each else self._broad.name,
@@ -279,13 +280,14 @@ class Detector:
             self.scan.stage = stage.BOXES
             raise self._ranking.refuse(*self._pairs[row].tolist())
         self._kernels[c] = entry
-        run, args = entry.load(), self._example(entry.width)
-        if not entry.exact:
+        args = self._example(entry.width)
+        if entry.general is not None:
             from drystone.kernels.spatial.support_pairs import contact_support_support, parts
 
-            self._general[c], self._parts[:] = self._kinds_of(c), parts()
-            run, args = contact_support_support, (self._parts, 0, 0, *args)
-        self._pair_kernel[c] = address(run, *args)
+            self._general[c], self._parts[:] = entry.general, parts()
+            self._pair_kernel[c] = address(contact_support_support, self._parts, 0, 0, *args)
+        else:
+            self._pair_kernel[c] = address(entry.load(), *args)
 
     def _load_parts(self, dim: int) -> None:
         """Addresses of the parts of the stage, for arguments like those it calls them with."""

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
+from drystone.geometry.kinds import Kind
 from drystone.geometry.narrow import PairKernel
+from drystone.geometry.shapes import KINDS
 
-MODULES = ("planar", "smooth", "polyhedra", "fallback", "surfaces", "bowl")
+COUNTERS = ("hits", "searches", "gjk", "epa", "newton", "uncertain", "bisections")
+
+
+def general(a: Kind, b: Kind) -> PairKernel:
+    """Support maps answer for two kinds, a.code <= b.code."""
+    return PairKernel(
+        "drystone.kernels.spatial.support_pairs",
+        "contact_support_support",
+        points=4,
+        width=13,
+        counters=COUNTERS,
+        general=(a.code, b.code),
+    )
 
 
 @cache
 def pair_table() -> dict[tuple[int, int], PairKernel]:
-    """Entry of every pair of kinds, the lower code first; kernels are not loaded yet.
-
-    An exact entry wins over the general fallback, and the earlier module over the later one.
-    """
+    """Entry of every pair of kinds, the lower code first; kernels are not loaded yet. A kernel
+    that the record of a kind names wins over the general one."""
+    named = {kind.name: kind for kind in KINDS.values()}
     table: dict[tuple[int, int], PairKernel] = {}
-    for name in MODULES:
-        module = import_module(f"drystone.geometry.narrow.{name}")
-        for pair, entry in module.ENTRIES.items():
-            held = table.get(pair)
-            if held is None or (entry.exact and not held.exact):
-                table[pair] = entry
+    for kind in KINDS.values():
+        for name, entry in kind.pairs.items():
+            a, b = sorted((kind.code, named[name].code))
+            assert (a, b) not in table, f"{kind.name} and {name}: two kernels"
+            table[a, b] = entry
+    convex = [k for k in KINDS.values() if k.dim == 3 and k.bounded and not k.hollow]
+    for a_kind in convex:
+        for b_kind in convex:
+            if a_kind.code <= b_kind.code:
+                table.setdefault((a_kind.code, b_kind.code), general(a_kind, b_kind))
     return table
 
 

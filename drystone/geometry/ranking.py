@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from drystone.errors import ArrayError, ModelError, UnsupportedPairError
-from drystone.geometry import kinds
+from drystone.geometry.shapes import KINDS, UNBOUNDED
 from drystone.geometry.surface_numbers import unbound
 from drystone.kernels.broad_pairs import split
 from drystone.model import Geoms
@@ -53,7 +53,7 @@ class Ranking:
         self.order = np.argsort(self.kind, kind="stable")
         self.kinds, code = np.unique(self.kind, return_inverse=True)
         self.code = _ints(code[self.order])
-        self.bounded = int((~np.isin(self.kind, kinds.UNBOUNDED)).sum())
+        self.bounded = int((~np.isin(self.kind, UNBOUNDED)).sum())
         body = self.body[self.order]
         columns = self.order, self.code, body, self.layer[body], self.movable[body]
         self.geom = np.stack([column.astype(np.int64) for column in columns], axis=1)
@@ -69,7 +69,7 @@ class Ranking:
 
     def refuse(self, a: int, b: int) -> UnsupportedPairError:
         """The error for two geoms that no kernel answers for."""
-        kind_a, kind_b = (kinds.NAMES[int(self.kind[g])] for g in (a, b))
+        kind_a, kind_b = (KINDS[int(self.kind[g])].name for g in (a, b))
         return UnsupportedPairError(
             f"no contact kernel for {kind_a} (body {self.owner(a)}) "
             f"and {kind_b} (body {self.owner(b)})"
@@ -89,7 +89,7 @@ class Ranking:
                 f"body {body}: its surface is given by a function, which stayed in the process "
                 "that it comes from: build the world anew"
             )
-        unknown = np.setdiff1d(self.kind, list(kinds.NAMES))
+        unknown = np.setdiff1d(self.kind, list(KINDS))
         if unknown.size:
             raise ArrayError(f"geoms.kind: {unknown[0]} is no kind of geom")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.kernels.surfaces.layout import ADDRESS, LENGTH, RESULT
 from drystone.model import Geoms
 from drystone.types import Floats, Ints

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from drystone.draw.meshes import frames, geom_mesh, half_spaces, moving
-from drystone.geometry import kinds
+from drystone.geometry.shapes import KINDS
 from drystone.model import Model, State
 from drystone.plots.forces_2d import ForceLines
 from drystone.plots.style import GROUND, INK, STONE, STONE_EDGE
@@ -97,7 +97,7 @@ def silhouettes(model: Model, state: State, look: Sight) -> list[tuple[int, floa
     out = []
     for g in np.flatnonzero(np.isfinite(geoms.radius)):
         depth = float(look.depth(at.origin[g]))
-        if geoms.kind[g] == kinds.SPHERE:
+        if KINDS[int(geoms.kind[g])].ball:
             edge = look.flat(at.origin[g]) + geoms.numbers[geoms.first[g]] * circle
         else:
             vertices = geom_mesh(geoms, int(g), 24)[0]

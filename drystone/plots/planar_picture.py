@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.draw import meshes as drawing
-from drystone.geometry import kinds
+from drystone.geometry.shapes import BALLS, UNBOUNDED
 from drystone.model import Model, State
 from drystone.plots.forces_2d import ForceLines, draw_forces
 from drystone.plots.style import GROUND, INK, STONE, STONE_EDGE
@@ -88,7 +88,7 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
         names = [model.names[b] for b in geoms.body[which]]
         return [to_rgba(colours.get(n, p)) for n, p in zip(names, plain, strict=True)]
 
-    disks = np.flatnonzero(geoms.kind == kinds.DISK)
+    disks = np.flatnonzero(np.isin(geoms.kind, BALLS))
     size = 2.0 * geoms.numbers[geoms.first[disks]]
     if disks.size:
         axes.add_collection(
@@ -108,7 +108,7 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
         axes.add_collection(
             LineCollection(_marks(at, disks, size), colors=STONE_EDGE, linewidths=0.7, zorder=1.5)
         )
-    others = np.flatnonzero(np.isin(geoms.kind, (kinds.DISK, kinds.HALF_PLANE), invert=True))
+    others = np.flatnonzero(np.isin(geoms.kind, (*BALLS, *UNBOUNDED), invert=True))
     if others.size:
         axes.add_collection(
             PolyCollection(

@@ -12,10 +12,10 @@ import numpy as np
 from drystone.constraints.joints import Motor
 from drystone.constraints.joints.registry import JOINTS
 from drystone.errors import DrystoneError, MissingExtraError, ModelError, SceneFileError
-from drystone.geometry.shapes import Compound, HalfPlane, HalfSpace, Shape
+from drystone.geometry.shapes import SHAPES, Compound, HalfPlane, HalfSpace, Shape
 from drystone.problems import CircularCone, EllipticCone
 from drystone.scene_files.complaints import where
-from drystone.scene_files.kinds import FORCES, MOTIONS, SHAPES
+from drystone.scene_files.kinds import FORCES, MOTIONS
 from drystone.scene_files.meshes import mesh_shape
 from drystone.scene_files.models import MAX_BODIES, Entry, GearPart, Turn
 from drystone.scene_files.models import Motor as MotorEntry
@@ -146,7 +146,7 @@ class Builder:
         values = self._values(entry)
         if "faces" in values:
             values["faces"] = np.array(values["faces"], np.int64)
-        shape: Shape = SHAPES[entry.kind](**values)
+        shape: Shape = SHAPES[entry.kind].shape(**values)
         return shape
 
     def _part(self, entry: Any) -> Any:

@@ -13,8 +13,8 @@ from drystone.constraints.joints import Motor
 from drystone.constraints.joints.registry import JOINTS
 from drystone.dynamics import check
 from drystone.errors import DescriptionError
-from drystone.geometry.shapes import Compound, HalfPlane, HalfSpace, Shape
-from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, SHAPES, VERSION, kind_of
+from drystone.geometry.shapes import SHAPES, Compound, HalfPlane, HalfSpace, Shape
+from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, VERSION, kind_of
 from drystone.scene_files.methods import method_document
 from drystone.scene_files.plain import plain, said
 from drystone.world import World
@@ -98,11 +98,16 @@ def shape_document(owner: str, shape: Shape) -> Document:
     """A shape: its kind and its numbers."""
     if isinstance(shape, Compound):
         return {"kind": "compound", "parts": [_part(owner, part) for part in shape.parts]}
-    kind = kind_of(shape, SHAPES)
-    if kind is None:
+    kind = shape.kind
+    if not kind:
         raise DescriptionError(
             f"{owner}: its shape, {type(shape).__name__}, is a Python function, which no file can "
             "describe"
+        )
+    if kind not in SHAPES or SHAPES[kind].shape is not type(shape):
+        raise DescriptionError(
+            f"{owner}: its shape, {type(shape).__name__}, is not registered: files would not know "
+            "it; see ds.register_shape"
         )
     if isinstance(shape, HalfPlane | HalfSpace):
         normal = list(vars(shape)["said"])

@@ -1,4 +1,5 @@
-"""What scene files call shapes, forces, motions and methods."""
+"""What scene files call forces, motions and methods. Shapes and joints have their own tables
+(``geometry.shapes.SHAPES``, ``constraints.joints.registry.JOINTS``)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from drystone.dynamics.forces import ConstantForce, Damper
 from drystone.dynamics.keyframes import Rocking, Waypoints
 from drystone.dynamics.motions import ConstantVelocity, Oscillation
 from drystone.dynamics.springs import Spring, TorsionSpring
-from drystone.geometry import shapes
 from drystone.problems import CircularCone, EllipticCone, PolyhedralCone, SoftFingerCone
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
@@ -16,26 +16,6 @@ from drystone.steppers.time_stepping.options import TimeStepping
 
 VERSION = 1  # of the format; files of later ones are refused
 
-SHAPES: dict[str, Any] = {
-    "sphere": shapes.Sphere,
-    "box": shapes.Box,
-    "capsule": shapes.Capsule,
-    "cylinder": shapes.Cylinder,
-    "cone": shapes.Cone,
-    "ellipsoid": shapes.Ellipsoid,
-    "superquadric": shapes.Superquadric,
-    "convex-polyhedron": shapes.ConvexPolyhedron,
-    "triangle-mesh": shapes.TriangleMesh,
-    "bowl": shapes.Bowl,
-    "half-space": shapes.HalfSpace,
-    "disk": shapes.Disk,
-    "rectangle": shapes.Rectangle,
-    "polygon": shapes.Polygon,
-    "regular-polygon": shapes.RegularPolygon,
-    "ellipse": shapes.Ellipse,
-    "capsule-2d": shapes.Capsule2D,
-    "half-plane": shapes.HalfPlane,
-}
 FORCES: dict[str, Any] = {
     "constant-force": ConstantForce,
     "damper": Damper,

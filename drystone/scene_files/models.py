@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from drystone.constraints.joints.registry import JOINTS
-from drystone.scene_files.kinds import CONES, FORCES, METHODS, MOTIONS, SHAPES
+from drystone.geometry.shapes import SHAPES
+from drystone.geometry.shapes.base import parameters
+from drystone.scene_files.kinds import CONES, FORCES, METHODS, MOTIONS
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.solvers.registry import by_name
 from drystone.steppers.event_driven.impulses import CollisionLaw
@@ -250,9 +252,8 @@ def motion_entry() -> Any:
 def shape_entries() -> list[Any]:
     """Shapes that are made of numbers."""
     out = []
-    for kind, cls in SHAPES.items():
-        named = {f.name: strict(get_type_hints(cls)[f.name]) for f in fields(cls)}
-        positive = {name: Positive for name, hint in named.items() if hint is Number}
-        own = {name: hint for name, hint in positive.items() if name not in ("offset", "rim")}
-        out.append(entry(kind, cls, own=own))
+    for kind, known in SHAPES.items():
+        numbers = parameters(known.shape).items()
+        own = {name: Number if about.get("signed") else Positive for name, about in numbers}
+        out.append(entry(kind, known.shape, own=own))
     return out

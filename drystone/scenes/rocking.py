@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from drystone.geometry.shapes import Ellipsoid, Superquadric
-from drystone.geometry.shapes.spatial import SpatialShape
+from drystone.geometry.shapes.base import SpatialShape
 from drystone.scenes.base import Plan, positive, within
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.world import World

@@ -21,8 +21,8 @@ from drystone.draw import meshes as drawing
 from drystone.draw.meshes import Solid, groups, instances, solids
 from drystone.errors import OptionError
 from drystone.escaping import for_line
-from drystone.geometry import kinds
-from drystone.geometry.shapes import Disk
+from drystone.geometry.shapes import KINDS
+from drystone.geometry.shapes.base import circle
 from drystone.model import Geoms, Model
 from drystone.types import Floats, Ints
 from drystone.view.player import states
@@ -84,8 +84,8 @@ def _prisms(geoms: Geoms, thick: float) -> list[Solid]:
     """Planar geoms as plates about z = 0, each shape once."""
     out = []
     for (kind, *_), members in groups(geoms).items():
-        ball = kind == kinds.DISK
-        line = Disk(1.0).outline(64) if ball else drawing.outline(geoms, members[0], 64)
+        ball = KINDS[kind].ball
+        line = circle(64) if ball else drawing.outline(geoms, members[0], 64)
         k = len(line)
         ring = np.arange(k)
         after = (ring + 1) % k

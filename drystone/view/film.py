@@ -16,7 +16,7 @@ from drystone.draw.camera import Camera
 from drystone.draw.meshes import Scenery
 from drystone.draw.raster import Sheets, draw_lines, draw_solids, sunlight
 from drystone.errors import OptionError
-from drystone.geometry import kinds
+from drystone.geometry.shapes import KINDS
 from drystone.model import Model, State
 from drystone.types import Floats
 from drystone.view.look import GROUND, rgb
@@ -139,7 +139,7 @@ class Film:
                 points, faces, _ = drawing.flat_mesh(line)
                 corners.append(points[faces])
                 bodies.append(np.full(len(faces), geoms.body[g]))
-                if kind == kinds.DISK:
+                if KINDS[kind].ball:
                     radius = float(drawing.numbers(geoms, g)[0])
                     way = at.axes[g][:, 0]
                     marks.append(at.origin[g] + np.outer([0.55 * radius, 0.9 * radius], way))

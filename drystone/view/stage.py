@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.draw import meshes as drawing
 from drystone.dynamics.frames import rotations
-from drystone.geometry import kinds
+from drystone.geometry.shapes import UNBOUNDED
 from drystone.model import Model, State
 from drystone.types import Bools, Floats
 from drystone.view import look
@@ -126,7 +126,7 @@ class Stage:
 
     def _ground(self, state: State) -> None:
         geoms = self.model.geoms
-        for g in np.flatnonzero(np.isin(geoms.kind, kinds.UNBOUNDED)):
+        for g in np.flatnonzero(np.isin(geoms.kind, UNBOUNDED)):
             if self.planar:
                 self._half_plane(int(g))
             else:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.draw import meshes as drawing
-from drystone.geometry import kinds
+from drystone.geometry.shapes import BALLS, HOLLOW, codes
 from drystone.model import Geoms, Model
 from drystone.types import Floats, Ints
 
-ROUND = (kinds.DISK, kinds.ELLIPSE, kinds.SPHERE, kinds.ELLIPSOID)
-BALLS = (kinds.DISK, kinds.SPHERE)
+ROUND = codes(lambda kind: kind.stretched)
 MARKED = 400  # balls up to which each carries a band
 TRIANGLES = 150_000  # of all balls together: a processor draws a third of a million in a second
 SHARP = 0.8  # cosine between faces below which their edge is drawn
@@ -112,7 +111,7 @@ def _template(model: Model, entries: list[tuple[int, Floats]], n: int, line: flo
         lines[-1] = Trim(_placed(geoms, int(g), lines[-1].vertices), lines[-1].faces)
     mesh = np.concatenate(vertices), np.concatenate(faces)
     marks = _mark(geoms.dim, n, model.nb) if geoms.kind[first] in BALLS and len(mine) == 1 else None
-    hollow = bool(np.isin(geoms.kind[mine], kinds.BOWL).any() or geoms.tile.size > 0)
+    hollow = bool(np.isin(geoms.kind[mine], HOLLOW).any() or geoms.tile.size > 0)
     return Template(*mesh, bodies, scale, _joined(lines), marks, hollow)
 
 

@@ -9,10 +9,11 @@ import math
 
 import numpy as np
 
-from drystone.geometry import kinds
 from drystone.geometry.narrow import PairKernel
+from drystone.kernels import kinds
 from drystone.kernels._jit import kernel
 from drystone.model import Geoms
+from tests.geometry.kind_tables import UNBOUNDED
 
 
 @kernel
@@ -82,7 +83,7 @@ def find(kind_a, kind_b):
     """The pair table of the doubles; capsules of no length are balls too, of another kind."""
     if kind_a in ROUND and kind_b in ROUND:
         return BALLS
-    if kind_a in ROUND and kind_b in kinds.UNBOUNDED:
+    if kind_a in ROUND and kind_b in UNBOUNDED:
         return PLANES
     return None
 
@@ -93,7 +94,7 @@ def geoms_of(dim, kind, radius, body=None, uid=None):
     for k, r in zip(kind, radius, strict=True):
         if k in (kinds.CAPSULE, kinds.CAPSULE_2D):
             numbers += [0.0, r]
-        elif k not in kinds.UNBOUNDED:
+        elif k not in UNBOUNDED:
             numbers.append(r)
         first.append(len(numbers))
     ng = len(kind)
@@ -112,5 +113,5 @@ def geoms_of(dim, kind, radius, body=None, uid=None):
         numbers=np.array(numbers, float),
         first_int=np.zeros(ng + 1, np.int64),
         ints=np.zeros(0, np.int64),
-        radius=np.where(np.isin(kind, kinds.UNBOUNDED), np.inf, np.asarray(radius, float)),
+        radius=np.where(np.isin(kind, UNBOUNDED), np.inf, np.asarray(radius, float)),
     )

@@ -8,10 +8,10 @@ of directions is refined by golden sections.
 
 import numpy as np
 
-from drystone.geometry.kinds import CAPSULE_2D, DISK, ELLIPSE, HALF_PLANE, POLYGON
-from drystone.geometry.narrow.planar import ENTRIES
+from drystone.kernels.kinds import CAPSULE_2D, DISK, ELLIPSE, HALF_PLANE, POLYGON
+from tests.geometry.kind_tables import ENTRIES, PLANAR
 
-PAIRS = sorted(ENTRIES)
+PAIRS = sorted(pair for pair in ENTRIES if set(pair) <= set(PLANAR))
 BOUNDED = [pair for pair in PAIRS if HALF_PLANE not in pair]
 ROOM = 9  # vertices of the largest random polygon, and one
 

@@ -4,12 +4,13 @@ support functions as values (no points), and level functions that are <= 0 insid
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry import kinds as K
 from drystone.geometry import shapes
-from drystone.geometry.narrow.fallback import ENTRIES
+from drystone.kernels import kinds as K
+from tests.geometry.kind_tables import GENERAL as ENTRIES
+from tests.geometry.kind_tables import NAMES
 
 PAIRS = sorted(ENTRIES)
-IDS = [f"{K.NAMES[a]}-{K.NAMES[b]}" for a, b in PAIRS]
+IDS = [f"{NAMES[a]}-{NAMES[b]}" for a, b in PAIRS]
 
 
 class Solid:

@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import ArrayError, OptionError, SimulationError, UnsupportedPairError
-from drystone.geometry import dispatch, kinds
+from drystone.geometry import dispatch
 from drystone.geometry.broad import METHODS
 from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
 from drystone.geometry.detector import Detector
+from drystone.kernels import kinds
 from tests.geometry import pair_doubles
 from tests.geometry.pair_doubles import geoms_of
 

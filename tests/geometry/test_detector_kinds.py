@@ -7,9 +7,10 @@ from subprocess import run
 import numpy as np
 import pytest
 
-from drystone.geometry import dispatch, kinds, shapes
+from drystone.geometry import dispatch, shapes
 from drystone.geometry.detector import Detector
 from drystone.model import Geoms
+from tests.geometry.kind_tables import NAMES, PLANAR, SPATIAL, UNBOUNDED
 
 SHAPES = {
     2: (
@@ -31,7 +32,7 @@ SHAPES = {
     ),
 }
 ROOT = Path(__file__).parents[2]
-KINDS = {2: kinds.PLANAR, 3: kinds.SPATIAL}
+KINDS = {2: PLANAR, 3: SPATIAL}
 
 
 def geoms_of(dim, chosen):
@@ -78,8 +79,8 @@ def one_pair(geoms, a, b, x, R, margin):
 def test_every_pair_of_kinds_has_a_kernel(dim):
     for i, a in enumerate(KINDS[dim]):
         for b in KINDS[dim][i:]:
-            if a not in kinds.UNBOUNDED:
-                assert dispatch.find(a, b) is not None, (kinds.NAMES[a], kinds.NAMES[b])
+            if a not in UNBOUNDED:
+                assert dispatch.find(a, b) is not None, (NAMES[a], NAMES[b])
 
 
 @pytest.mark.slow

@@ -11,18 +11,17 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.geometry.kinds import POLYGON, POLYHEDRON
-from drystone.geometry.narrow import planar
-from drystone.geometry.narrow import polyhedra as spatial
+from drystone.kernels.kinds import POLYGON, POLYHEDRON
 from tests.geometry import polygon_judge, polyhedra_judge
+from tests.geometry.kind_tables import ENTRIES
 
 FAMILIES = BOXES, POLYHEDRA, SIDES = (
     polyhedra_judge.BOXES,
     polyhedra_judge.POLYHEDRA,
     polyhedra_judge.SIDES,
 )
-KERNEL = spatial.ENTRIES[POLYHEDRON, POLYHEDRON]
-POLYGONS = planar.ENTRIES[POLYGON, POLYGON]
+KERNEL = ENTRIES[POLYHEDRON, POLYHEDRON]
+POLYGONS = ENTRIES[POLYGON, POLYGON]
 MARGINS = (1e-6, 1e-3, 0.02, 0.5)  # of the smaller body
 
 

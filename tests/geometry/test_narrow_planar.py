@@ -5,15 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.geometry.kinds import (
+from drystone.kernels.kinds import (
     CAPSULE_2D,
     DISK,
     ELLIPSE,
     HALF_PLANE,
-    NAMES,
-    PLANAR,
     POLYGON,
 )
+from tests.geometry.kind_tables import NAMES, PLANAR
 from tests.geometry.planar_pairs import (
     BOUNDED,
     PAIRS,

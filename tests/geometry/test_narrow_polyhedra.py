@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry.kinds import HALF_SPACE, POLYHEDRON
-from drystone.geometry.narrow.polyhedra import ENTRIES
+from drystone.kernels.kinds import HALF_SPACE, POLYHEDRON
+from tests.geometry.kind_tables import ENTRIES
 from tests.kernels.spatial import polyhedra_bodies as pb
 
 ENTRY = ENTRIES[POLYHEDRON, POLYHEDRON]

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from drystone.errors import ModelError, ShapeError
-from drystone.geometry import kinds
 from drystone.geometry.frames import rotation
 from drystone.geometry.shapes import (
     Box,
@@ -29,6 +28,7 @@ from drystone.geometry.shapes import (
     Superquadric,
     TriangleMesh,
 )
+from drystone.kernels import kinds
 
 STAR = [(math.cos(4 * math.pi * k / 5), math.sin(4 * math.pi * k / 5)) for k in range(5)]
 CUBE = np.array(list(np.ndindex(2, 2, 2)), dtype=float)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.geometry import kinds
 from drystone.geometry.frames import rotation
 from drystone.geometry.shapes import Box, ConvexPolyhedron, TriangleMesh
+from drystone.kernels import kinds
 
 CUBE = np.array(list(np.ndindex(2, 2, 2)), dtype=float) - 0.5
 G = (1 + math.sqrt(5)) / 2

@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import drystone as ds
-from drystone.geometry.kinds import POLYHEDRON
-from drystone.geometry.narrow.polyhedra import ENTRIES
+from drystone.kernels.kinds import POLYHEDRON
 from tests.geometry import polyhedra_judge
+from tests.geometry.kind_tables import ENTRIES
 
 KERNEL = ENTRIES[POLYHEDRON, POLYHEDRON]
 SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])

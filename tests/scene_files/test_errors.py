@@ -177,7 +177,8 @@ def test_the_schema_is_one_and_knows_every_kind():
     schema = scene_files.schema()
     text = json.dumps(schema)
     from drystone.constraints.joints.registry import JOINTS
-    from drystone.scene_files.kinds import FORCES, METHODS, MOTIONS, SHAPES
+    from drystone.geometry.shapes import SHAPES
+    from drystone.scene_files.kinds import FORCES, METHODS, MOTIONS
 
     for kinds in (FORCES, JOINTS, METHODS, MOTIONS, SHAPES):
         for kind in kinds:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.errors import UnsupportedPairError
-from drystone.geometry import kinds
-from drystone.kernels.kinematics import codes
+from drystone.geometry.shapes import KINDS
 from drystone.model import Contacts, Geoms
 from drystone.types import Floats, Ints
 
@@ -91,52 +90,15 @@ def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
 
         return planar
     kind = geoms.kind[geom]
-    groups = [(k, np.argwhere(kind == k)) for k in sorted(set(kind.ravel().tolist()))]
+    groups = []
+    for k in sorted(set(kind.ravel().tolist())):
+        fill = KINDS[k].local
+        if fill is None:
+            raise UnsupportedPairError(f"no contact kinematics for {KINDS[k].name}")
+        groups.append((fill, np.argwhere(kind == k)))
 
     def spatial(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
-        for k, which in groups:
-            _fill(k, which, geoms, x, R, geom, p, frame, out)
+        for fill, which in groups:
+            fill(which, geoms, x, R, geom, p, frame, out)
 
     return spatial
-
-
-def _fill(
-    kind: int,
-    which: Ints,
-    geoms: Geoms,
-    x: Floats,
-    R: Floats,
-    geom: Ints,
-    p: Floats,
-    frame: Floats,
-    out: LocalShapes,
-) -> None:
-    """Sides `which` (m, 2) of one kind; kernels are loaded when first used."""
-    where = (which, geom, x, R, geoms.first, geoms.numbers)
-    marks = (out.feature, out.bits, out.piece)
-    if kind == kinds.HALF_SPACE:
-        side = which[:, 0], which[:, 1]
-        out.feature[side], out.bits[side] = codes.FACE, codes.ON_FACE
-        out.E[side] = 1.0, 0.0, 1.0
-    elif kind in (kinds.SPHERE, kinds.ELLIPSOID, kinds.SUPERQUADRIC, kinds.BOWL):
-        from drystone.kernels.kinematics.features_smooth import features_smooth
-
-        features_smooth(*where, p, frame, out.E, out.D)
-        if kind == kinds.BOWL:  # the same wall seen from the other side
-            out.D[which[:, 0], which[:, 1]] *= -1.0
-    elif kind == kinds.SURFACE:
-        from drystone.kernels.kinematics.features_surface import features_surface
-
-        features_surface(*where, p, frame, out.E, out.D, out.bits)
-    elif kind in (kinds.CAPSULE, kinds.CYLINDER, kinds.CONE):
-        from drystone.kernels.kinematics.features_round import features_round
-
-        features_round(which, geoms.kind, *where[1:], p, frame, out.E, out.D, *marks)
-    elif kind == kinds.POLYHEDRON:
-        from drystone.kernels.kinematics.features_polyhedron import features_polyhedron
-
-        features_polyhedron(
-            *where, geoms.first_int, geoms.ints, geoms.radius, p, frame, out.E, out.D, *marks
-        )
-    else:
-        raise UnsupportedPairError(f"no contact kinematics for {kinds.NAMES[kind]}")

@@ -17,7 +17,7 @@ The contract of a pair kernel (in ``drystone.kernels.planar`` or ``.spatial``):
     -> contacts written, or -1 if there was no room (the caller doubles it and calls again; the
        kernel must then leave a cache that is as good as before)
 
-Each module of this package lists its kernels in ``ENTRIES``.
+The record of a kind names its kernels (``geometry.kinds``); ``geometry.dispatch`` makes the table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PairKernel:
 
     points: contacts of one pair that room is made for at first; width: columns of the cache;
     counters: names of the stats it counts, at most 8, e.g. ("hits", "searches", "iterations").
-    exact: False for the general fallback, which gives way to any other entry.
+    general: codes of two kinds that support maps answer for; None: the kernel is their own.
     """
 
     module: str
@@ -42,8 +42,12 @@ class PairKernel:
     points: int = 1
     width: int = 0
     counters: tuple[str, ...] = ()
-    exact: bool = True
+    general: tuple[int, int] | None = None
 
     def load(self) -> Callable[..., Any]:
+        if self.general is not None:
+            from drystone.kernels.spatial.support_pairs import SupportPair
+
+            return SupportPair(*self.general)
         function: Callable[..., Any] = getattr(import_module(self.module), self.name)
         return function

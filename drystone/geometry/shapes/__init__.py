@@ -1,48 +1,97 @@
-"""Shapes of bodies, planar and spatial."""
+"""Shapes of bodies, planar and spatial: one file for each, with all that others ask about it.
 
-from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape
-from drystone.geometry.shapes.bowl import Bowl
-from drystone.geometry.shapes.compound import Compound
-from drystone.geometry.shapes.parametric import ParametricSurface
-from drystone.geometry.shapes.planar import Capsule2D, Disk, Ellipse, HalfPlane
-from drystone.geometry.shapes.polygon import Polygon, Rectangle, RegularPolygon
-from drystone.geometry.shapes.polyhedron import Box, ConvexPolyhedron
-from drystone.geometry.shapes.spatial import (
-    Capsule,
-    Cone,
-    Cylinder,
-    Ellipsoid,
-    HalfSpace,
-    Sphere,
-    Superquadric,
+``SHAPES`` are those that scene files can hold, by what files call them: ours, and those of users,
+who add theirs with ``ds.register_shape`` or with an entry point of the group ``drystone.shapes``.
+``KINDS`` are the kinds of geoms that shapes are made of, by code.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from drystone.errors import OptionError
+from drystone.geometry.kinds import Kind
+from drystone.geometry.shapes.base import Piece as Piece
+from drystone.geometry.shapes.base import PlanarShape as PlanarShape
+from drystone.geometry.shapes.base import Shape as Shape
+from drystone.geometry.shapes.base import SpatialShape as SpatialShape
+from drystone.geometry.shapes.bowl import Bowl as Bowl
+from drystone.geometry.shapes.capsule import Capsule as Capsule
+from drystone.geometry.shapes.capsule_2d import Capsule2D as Capsule2D
+from drystone.geometry.shapes.compound import Compound as Compound
+from drystone.geometry.shapes.cone import Cone as Cone
+from drystone.geometry.shapes.cylinder import Cylinder as Cylinder
+from drystone.geometry.shapes.disk import Disk as Disk
+from drystone.geometry.shapes.ellipse import Ellipse as Ellipse
+from drystone.geometry.shapes.ellipsoid import Ellipsoid as Ellipsoid
+from drystone.geometry.shapes.half_plane import HalfPlane as HalfPlane
+from drystone.geometry.shapes.half_space import HalfSpace as HalfSpace
+from drystone.geometry.shapes.parametric import ParametricSurface as ParametricSurface
+from drystone.geometry.shapes.polygon import Polygon as Polygon
+from drystone.geometry.shapes.polygon import Rectangle as Rectangle
+from drystone.geometry.shapes.polygon import RegularPolygon as RegularPolygon
+from drystone.geometry.shapes.polyhedron import Box as Box
+from drystone.geometry.shapes.polyhedron import ConvexPolyhedron as ConvexPolyhedron
+from drystone.geometry.shapes.sphere import Sphere as Sphere
+from drystone.geometry.shapes.superquadric import Superquadric as Superquadric
+from drystone.geometry.shapes.surface import ImplicitSurface as ImplicitSurface
+from drystone.geometry.shapes.triangle_mesh import TriangleMesh as TriangleMesh
+from drystone.registry import Registry
+from drystone.types import Ints
+from drystone.values import text
+
+
+@dataclass(frozen=True)
+class ShapeEntry:
+    """A shape by what scene files call it."""
+
+    shape: type[Shape]
+
+    @property
+    def name(self) -> str:
+        return self.shape.kind
+
+    @property
+    def about(self) -> str:
+        """The first sentences of its description."""
+        return " ".join((inspect.getdoc(self.shape) or "").split("\n\n")[0].split())
+
+
+def _entry(shape: Any) -> ShapeEntry:
+    """The entry of a user's class."""
+    if not (isinstance(shape, type) and issubclass(shape, Shape)) or inspect.isabstract(shape):
+        raise OptionError(
+            f"register_shape: {text(shape)}: expected a class derived from ds.SupportShape or "
+            "ds.ImplicitShape"
+        )
+    owner = f"register_shape: {shape.__name__}"
+    if not (is_dataclass(shape) and "__dataclass_params__" in vars(shape)):
+        raise OptionError(f"{owner} must be a dataclass: write @dataclass(frozen=True) above it")
+    name = shape.kind
+    if not isinstance(name, str) or not name or not name.replace("-", "").isalnum():
+        raise OptionError(f"{owner}.kind = {text(name)}: expected a name such as 'double-cone'")
+    return ShapeEntry(shape)
+
+
+OURS = tuple(
+    found
+    for found in list(globals().values())
+    if isinstance(found, type) and issubclass(found, Shape) and not inspect.isabstract(found)
 )
-from drystone.geometry.shapes.surface import ImplicitSurface
-from drystone.geometry.shapes.triangle_mesh import TriangleMesh
+SHAPES: Registry[ShapeEntry] = Registry(
+    "shape", "drystone.shapes", (ShapeEntry(shape) for shape in OURS if shape.kind), _entry
+)
+KINDS: dict[int, Kind] = {s.geom.code: s.geom for s in OURS if s.geom is not None}
 
-__all__ = [
-    "Bowl",
-    "Box",
-    "Capsule",
-    "Capsule2D",
-    "Compound",
-    "Cone",
-    "ConvexPolyhedron",
-    "Cylinder",
-    "Disk",
-    "Ellipse",
-    "Ellipsoid",
-    "HalfPlane",
-    "HalfSpace",
-    "ImplicitSurface",
-    "ParametricSurface",
-    "Piece",
-    "PlanarShape",
-    "Polygon",
-    "Rectangle",
-    "RegularPolygon",
-    "Shape",
-    "SpatialShape",
-    "Sphere",
-    "Superquadric",
-    "TriangleMesh",
-]
+
+def codes(of: Callable[[Kind], bool]) -> Ints:
+    """Codes of the kinds that answer yes."""
+    return np.array([code for code, kind in KINDS.items() if of(kind)], np.int64)
+
+
+UNBOUNDED = codes(lambda kind: not kind.bounded)
+BALLS = codes(lambda kind: kind.ball)
+HOLLOW = codes(lambda kind: kind.hollow)

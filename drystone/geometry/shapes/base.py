@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
 from drystone.errors import ModelError, ShapeError
 from drystone.geometry.frames import vector
+from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 from drystone.values import real, reals, text, whole
@@ -20,6 +21,7 @@ from drystone.values import real, reals, text, whole
 LARGEST, SMALLEST = 1e50, 1e-50  # [m]: fifth powers of lengths, as in inertias, stay numbers
 FAR = 1e100  # [m]
 MOST_CORNERS = 10_000
+SIGNED = {"unit": "m", "signed": True}  # of a parameter that may be zero or negative
 NO_INTS: Ints = np.empty(0, dtype=np.int64)
 NO_FLOATS: Floats = np.empty(0)
 ORIGIN: dict[int, Floats] = {2: np.zeros(2), 3: np.zeros(3)}
@@ -52,11 +54,19 @@ class Piece(NamedTuple):
 class Shape(ABC):
     """A solid, in a frame of its own; immutable, equal to another of the same kind and numbers.
 
-    Every shape is a frozen dataclass. takes_sizes: it is made of lengths along its axes, which may
-    also be given as one sequence.
+    Every shape is a frozen dataclass, whose fields are its parameters: those of type float are
+    positive lengths [m] unless their metadata says otherwise (`unit`; `signed`; `range`, both ends
+    included). kind: what scene files call it, "" if no file can hold it; geom: the kind of its
+    pieces; takes_sizes: it is made of lengths along its axes, which may also be given as one
+    sequence.
     """
 
+    kind: ClassVar[str] = ""
+    geom: ClassVar[Kind | None] = None
     takes_sizes: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @property
     @abstractmethod
@@ -181,6 +191,27 @@ def size(shape: Shape, *names: str) -> None:
         object.__setattr__(shape, name, value)
 
 
+@cache
+def parameters(cls: type[Shape]) -> dict[str, Mapping[str, Any]]:
+    """Metadata of the fields that are plain numbers."""
+    own = fields(cast(Any, cls))
+    return {f.name: f.metadata for f in own if f.init and f.type in ("float", float)}
+
+
+def check_parameters(shape: Shape) -> None:
+    """Make all parameters floats; raise ShapeError unless they are what their metadata says."""
+    kind = type(shape).__name__
+    for name, about in parameters(type(shape)).items():
+        if about.get("signed"):
+            object.__setattr__(shape, name, number(kind, name, getattr(shape, name)))
+        else:
+            size(shape, name)
+        low, high = about.get("range", (-math.inf, math.inf))
+        value = getattr(shape, name)
+        if not low <= value <= high:
+            raise ShapeError(f"{kind}: {name} must be from {low:g} to {high:g}, got {value!r}")
+
+
 def number(kind: str, name: str, value: Any) -> float:
     """`value` as a finite float."""
     out = real(value)
@@ -248,11 +279,22 @@ def query(points: Any, dim: int) -> Floats:
     return np.clip(out, -FAR, FAR)  # farther is as far, and squares stay numbers; nan stays nan
 
 
-def simple(kind: int, dim: int, floats: Sequence[float], radius: float) -> list[Piece]:
+def circle(n: int) -> Floats:
+    """(n, 2) points of the unit circle."""
+    angle = np.linspace(0.0, 2.0 * math.pi, corners(n), endpoint=False)
+    return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+def simple(kind: Kind, floats: Sequence[float], radius: float) -> list[Piece]:
     """The one piece of a shape whose frame is its geom's."""
-    return [
-        Piece(kind, np.array(floats, dtype=np.float64), NO_INTS, ORIGIN[dim], AXES[dim], radius)
-    ]
+    x, R = ORIGIN[kind.dim], AXES[kind.dim]
+    return [Piece(kind.code, np.array(floats, dtype=np.float64), NO_INTS, x, R, radius)]
+
+
+def half_width(corners: Floats, normals: Floats) -> float:
+    """Half of the least extent of a polytope along the normals of its faces."""
+    along = corners @ normals.T
+    return 0.5 * float((along.max(axis=0) - along.min(axis=0)).min())
 
 
 def _hashable(value: Any) -> Any:

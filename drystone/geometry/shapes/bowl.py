@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry import kinds
+from drystone.geometry import local_shapes
+from drystone.geometry.kinds import Kind
 from drystone.geometry.shapes.base import (
+    SIGNED,
     FixedOnly,
     Piece,
     SpatialShape,
     corners,
-    number,
     query,
     simple,
-    size,
 )
+from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
+
+KIND = Kind(
+    code=kinds.BOWL,
+    name="bowl",
+    dim=3,
+    numbers="a, b, c, 1, 1, rim: outside the ellipsoid of these semi-axes, where z <= rim",
+    picture=lambda a, ints, n: Bowl(*(float(a[i]) for i in (0, 1, 2, 5))).mesh(n),
+    half_width=lambda a, ints: math.inf,
+    local=local_shapes.hollow,
+    hollow=True,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +46,20 @@ class Bowl(FixedOnly, SpatialShape):
     a: float
     b: float
     c: float
-    rim: float = 0.0
+    rim: float = field(default=0.0, metadata=SIGNED)
+    kind: ClassVar[str] = "bowl"
+    geom: ClassVar[Kind] = KIND
 
     def __post_init__(self) -> None:
-        size(self, "a", "b", "c")
-        rim = number("Bowl", "rim", self.rim)
-        if not -self.c < rim <= self.c:
-            raise ShapeError(f"Bowl: rim must be above -c and at most c = {self.c}, got {rim!r}")
-        object.__setattr__(self, "rim", rim)
+        super().__post_init__()
+        if not -self.c < self.rim <= self.c:
+            raise ShapeError(
+                f"Bowl: rim must be above -c and at most c = {self.c}, got {self.rim!r}"
+            )
 
     def pieces(self) -> list[Piece]:
         floats = [self.a, self.b, self.c, 1.0, 1.0, self.rim]
-        return simple(kinds.BOWL, 3, floats, max(self.a, self.b, self.c))
+        return simple(KIND, floats, max(self.a, self.b, self.c))
 
     def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 3)

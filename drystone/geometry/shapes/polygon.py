@@ -10,27 +10,63 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry import kinds
+from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, of_polygon
+from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     AXES,
     NO_INTS,
     ORIGIN,
     Piece,
     PlanarShape,
+    half_width,
     points_of,
     query,
-    size,
 )
-from drystone.types import Bools, Floats, MatrixLike, VectorLike
+from drystone.kernels import kinds
+from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 # Least sine of the angle by which a boundary must turn at a vertex: below, the vertex is one of
 # the rounding of coordinates rather than of the shape.
 STRAIGHT = 1e-10
 
+AT = "drystone.kernels.planar."
+WITNESS = ("hits", "neighbours", "searches")
+# of polygons and planar capsules, with disks and with each other
+DISK_CORE = PairKernel(AT + "disk_core", "contact_disk_core", 1, 1, WITNESS)
+CORE_CORE = PairKernel(AT + "core_core", "contact_core_core", 2, 3, WITNESS)
+
+
+def _half_width(numbers: Floats, ints: Ints) -> float:
+    corners = numbers.reshape(-1, 2)
+    side = np.roll(corners, -1, axis=0) - corners
+    return half_width(
+        corners, np.stack([side[:, 1], -side[:, 0]], axis=1) / np.hypot(*side.T)[:, None]
+    )
+
+
+KIND = Kind(
+    code=kinds.POLYGON,
+    name="polygon",
+    dim=2,
+    numbers="k vertices (x, y), counter-clockwise, strictly convex",
+    picture=lambda a, ints, n: np.array(a).reshape(-1, 2),
+    half_width=_half_width,
+    edges="all",
+    pairs={
+        "disk": DISK_CORE,
+        "polygon": CORE_CORE,
+        "half-plane": PairKernel(
+            AT + "half_plane", "contact_polygon_half_plane", 2, 1, ("hits", "climbs")
+        ),
+    },
+)
+
 
 class _ConvexPolygon(PlanarShape):
     """What polygons share; `vertices` (k, 2) are counter-clockwise and strictly convex."""
+
+    geom: ClassVar[Kind] = KIND
 
     @property
     def vertices(self) -> Floats:
@@ -45,7 +81,7 @@ class _ConvexPolygon(PlanarShape):
         centre = self._unit_density.centre
         local = self.vertices - centre
         radius = float(np.sqrt((local * local).sum(axis=1).max()))
-        return [Piece(kinds.POLYGON, local.ravel(), NO_INTS, centre, AXES[2], radius)]
+        return [Piece(KIND.code, local.ravel(), NO_INTS, centre, AXES[2], radius)]
 
     def contains(self, points: MatrixLike | VectorLike) -> Bools:
         p = query(points, 2)
@@ -73,6 +109,7 @@ class Polygon(_ConvexPolygon):
     """
 
     points: Floats
+    kind: ClassVar[str] = "polygon"
 
     if TYPE_CHECKING:  # arrays are made of what is given
 
@@ -103,10 +140,8 @@ class Rectangle(_ConvexPolygon):
 
     width: float
     height: float
+    kind: ClassVar[str] = "rectangle"
     takes_sizes: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        size(self, "width", "height")
 
     @cached_property
     def vertices(self) -> Floats:
@@ -127,6 +162,7 @@ class RegularPolygon(_ConvexPolygon):
 
     n: int
     radius: float
+    kind: ClassVar[str] = "regular-polygon"
 
     def __post_init__(self) -> None:
         try:
@@ -136,7 +172,7 @@ class RegularPolygon(_ConvexPolygon):
         if not 3 <= n <= 10_000:
             raise ShapeError(f"RegularPolygon: n must be from 3 to 10000, got {n}")
         object.__setattr__(self, "n", n)
-        size(self, "radius")
+        super().__post_init__()
 
     @cached_property
     def vertices(self) -> Floats:

@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry import kinds
+from drystone.geometry import local_shapes
+from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix, of_mesh
+from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     AXES,
     ORIGIN,
     Piece,
     SpatialShape,
+    half_width,
     points_of,
     query,
-    size,
 )
 from drystone.geometry.shapes.hull import Hull, convex_hull
 from drystone.geometry.shapes.topology import Topology, layout
+from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 # Vertex i of a box has the signs of i's bits: bit 0 for x, 1 for y, 2 for z; faces are
@@ -35,6 +38,61 @@ _BOX_INTS = layout(8, _LOOPS)
 _BOX_INTS.setflags(write=False)
 
 
+def _picture(numbers: Floats, ints: Ints, n: int) -> tuple[Floats, Ints]:
+    nv, nf = int(ints[0]), int(ints[1])
+    start = ints[3 : 4 + nf]
+    loop = ints[4 + nf :]
+    faces = [
+        (loop[start[f]], loop[i], loop[i + 1])
+        for f in range(nf)
+        for i in range(start[f] + 1, start[f + 1] - 1)
+    ]
+    return np.array(numbers)[: 3 * nv].reshape(nv, 3), np.array(faces, dtype=np.int64)
+
+
+def _half_width(numbers: Floats, ints: Ints) -> float:
+    nv = 3 * int(ints[0])
+    return half_width(numbers[:nv].reshape(-1, 3), numbers[nv:].reshape(-1, 4)[:, :3])
+
+
+AT = "drystone.kernels.spatial."
+
+KIND = Kind(
+    code=kinds.POLYHEDRON,
+    name="polyhedron",
+    dim=3,
+    numbers="vertices (nv, 3), then face planes (nf, 4): outer unit normal n, offset n.x; "
+    "ints: those of ``topology.layout``",
+    picture=_picture,
+    half_width=_half_width,
+    local=local_shapes.polyhedral,
+    edges="all",
+    pairs={
+        "polyhedron": PairKernel(
+            AT + "polyhedra",
+            "contact_polyhedron_polyhedron",
+            points=4,
+            width=11,
+            counters=("hits", "neighbours", "searches", "distances"),
+        ),
+        "sphere": PairKernel(
+            AT + "sphere_polyhedron",
+            "contact_sphere_polyhedron",
+            width=1,
+            counters=("kept", "pairs"),
+        ),
+        "half-space": PairKernel(
+            AT + "polyhedra_halfspace",
+            "contact_polyhedron_half_space",
+            points=4,
+            width=1,
+            counters=("hits", "climbs"),
+        ),
+        "bowl": PairKernel("drystone.kernels.bowl.points", "contact_bowl_polyhedron", points=8),
+    },
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Box(SpatialShape):
     """Full sizes lx, ly, lz [m] along x, y, z, centred."""
@@ -42,10 +100,9 @@ class Box(SpatialShape):
     lx: float
     ly: float
     lz: float
+    kind: ClassVar[str] = "box"
+    geom: ClassVar[Kind] = KIND
     takes_sizes: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        size(self, "lx", "ly", "lz")
 
     def pieces(self) -> list[Piece]:
         sizes = np.array([self.lx, self.ly, self.lz])
@@ -55,7 +112,7 @@ class Box(SpatialShape):
         planes[:, :3] = _NORMALS
         planes[:, 3] = np.repeat(0.5 * sizes, 2)
         radius = 0.5 * math.hypot(self.lx, self.ly, self.lz)
-        return [Piece(kinds.POLYHEDRON, floats, _BOX_INTS, ORIGIN[3], AXES[3], radius)]
+        return [Piece(KIND.code, floats, _BOX_INTS, ORIGIN[3], AXES[3], radius)]
 
     def contains(self, points: MatrixLike | VectorLike) -> Bools:
         half = 0.5 * np.array([self.lx, self.ly, self.lz])
@@ -80,6 +137,8 @@ class ConvexPolyhedron(SpatialShape):
     """
 
     points: Floats
+    kind: ClassVar[str] = "convex-polyhedron"
+    geom: ClassVar[Kind] = KIND
 
     if TYPE_CHECKING:  # arrays are made of what is given
 
@@ -133,7 +192,7 @@ def polyhedron_piece(topology: Topology, centre: Floats) -> Piece:
     planes[:, 3] -= planes[:, :3] @ centre
     floats = np.concatenate((local.ravel(), planes.ravel()))
     radius = float(np.sqrt((local * local).sum(axis=1).max()))
-    return Piece(kinds.POLYHEDRON, floats, topology.ints, centre, AXES[3], radius)
+    return Piece(KIND.code, floats, topology.ints, centre, AXES[3], radius)
 
 
 def _not_a_corner(points: Floats, hull: Hull) -> str:

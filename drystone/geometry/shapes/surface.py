@@ -7,18 +7,21 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from drystone.errors import ShapeError
 from drystone.functions import check_importable
-from drystone.geometry import kinds
+from drystone.geometry import local_shapes
 from drystone.geometry.frames import vector
+from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
+from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import AXES, NO_INTS, ORIGIN, Piece, SpatialShape, query
 from drystone.geometry.shapes.black_box import BlackBox, distances
 from drystone.geometry.shapes.trace import Tape, check_derivatives, check_functions, results, trace
+from drystone.kernels import kinds
 from drystone.kernels.surfaces import layout
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
@@ -27,6 +30,22 @@ SLACK = 1.05  # of the bounding radius over that of the sampled points
 BENT = 1e-7  # curvature times size below which a surface counts as concave
 GOOD, POOR = 1e-10, 1e-5  # relative difference of two rules for a volume: enough, too much
 NODES = 48  # of a rule of Gauss in each direction, for volumes
+
+KIND = Kind(
+    code=kinds.SURFACE,
+    name="surface",
+    dim=3,
+    numbers="those of ``kernels.surfaces.layout``: a formula, and points to start from",
+    picture=lambda a, ints, n: table_mesh(np.array(a)),
+    half_width=lambda a, ints: 0.1 * float(a[layout.RADIUS]),
+    local=local_shapes.formula,
+    pairs={
+        "half-space": PairKernel(
+            "drystone.kernels.surfaces.halfspace", "contact_surface_halfspace"
+        ),
+        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_surface", points=2),
+    },
+)
 
 
 class Program(NamedTuple):
@@ -40,6 +59,8 @@ class Program(NamedTuple):
 
 class FormulaSurface(SpatialShape):
     """A closed convex surface known by points, normals and curvatures of a formula."""
+
+    geom: ClassVar[Kind] = KIND
 
     @abstractmethod
     def _traced(self) -> Program:
@@ -159,7 +180,7 @@ class FormulaSurface(SpatialShape):
         floats = self._numbers(self._table, radius, self._outwards)
         at = address(support_point, floats, 0, 0.0, 0.0, 0.0, np.empty(3))
         floats[layout.ADDRESS] = at
-        return Piece(kinds.SURFACE, floats, NO_INTS, ORIGIN[3], AXES[3], radius)
+        return Piece(KIND.code, floats, NO_INTS, ORIGIN[3], AXES[3], radius)
 
     def pieces(self) -> list[Piece]:
         return [self._piece]

@@ -59,7 +59,14 @@ def plane_of(corners: Floats) -> Floats:
 
 
 def layout(nv: int, loops: Sequence[Sequence[int]]) -> Ints:
-    """The ints of a POLYHEDRON."""
+    """The ints of a polyhedron, one after the other:
+
+    nv, nf, ne
+    face_start (nf + 1): loop of face f is face_vertex[face_start[f]:face_start[f + 1]]
+    face_vertex (sum): vertex numbers, counter-clockwise seen from outside
+    edge (ne, 4): vertex v0, vertex v1, face on the left and face on the right of v0 -> v1
+    star_start (nv + 1), star (2 ne): neighbouring vertices of each vertex, ascending
+    """
     left: dict[tuple[int, int], int] = {}
     for f, loop in enumerate(loops):
         for v, w in zip(loop, (*loop[1:], loop[0]), strict=True):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from drystone.geometry import kinds
+from drystone.geometry.kinds import Kind
 from drystone.geometry.shapes.base import AXES, FixedOnly, Piece, SpatialShape, query, size
 from drystone.geometry.shapes.mesh_edges import mesh_arrays, neighbours, unit_normals, welded
+from drystone.geometry.shapes.polyhedron import KIND
 from drystone.geometry.shapes.prisms import corner_lean, drifts, edge_leans
 from drystone.geometry.shapes.topology import layout, plane_of
 from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
@@ -38,6 +39,8 @@ class TriangleMesh(FixedOnly, SpatialShape):
     vertices: Floats
     faces: Ints
     thickness: float | None = None
+    kind: ClassVar[str] = "triangle-mesh"
+    geom: ClassVar[Kind] = KIND
 
     if TYPE_CHECKING:  # arrays are made of what is given
 
@@ -131,7 +134,7 @@ class TriangleMesh(FixedOnly, SpatialShape):
         floats = np.concatenate((points.reshape(-1, 18), planes.reshape(-1, 20)), axis=1)
         bends = np.where(self.neighbours >= 0, self.bends, np.inf)
         return [
-            Piece(kinds.POLYHEDRON, numbers, _PRISM_INTS, x, AXES[3], r, bend)
+            Piece(KIND.code, numbers, _PRISM_INTS, x, AXES[3], r, bend)
             for numbers, x, r, bend in zip(floats, middle, radius, bends, strict=True)
         ]
 

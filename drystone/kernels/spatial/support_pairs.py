@@ -12,15 +12,6 @@ from drystone.kernels._calls import address, call
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.gjk_refine import GUESS, UNKNOWN, UNSURE, refine
 from drystone.kernels.spatial.gjk_search import GROW, search
-from drystone.kernels.spatial.support import (
-    CAPSULE,
-    CONE,
-    CYLINDER,
-    ELLIPSOID,
-    POLYHEDRON,
-    SPHERE,
-    SUPERQUADRIC,
-)
 from drystone.kernels.spatial.support_manifold import DOUBT, manifold
 
 WIDTH = 13  # of the cache: set, direction (3), atoms, their labels (8)
@@ -102,33 +93,3 @@ class SupportPair:
 
     def __call__(self, *args):
         return contact_support_support(parts(), *self.kinds, *args)
-
-
-contact_sphere_sphere = SupportPair(SPHERE, SPHERE)
-contact_sphere_ellipsoid = SupportPair(SPHERE, ELLIPSOID)
-contact_sphere_superquadric = SupportPair(SPHERE, SUPERQUADRIC)
-contact_sphere_capsule = SupportPair(SPHERE, CAPSULE)
-contact_sphere_cylinder = SupportPair(SPHERE, CYLINDER)
-contact_sphere_cone = SupportPair(SPHERE, CONE)
-contact_sphere_polyhedron = SupportPair(SPHERE, POLYHEDRON)
-contact_ellipsoid_ellipsoid = SupportPair(ELLIPSOID, ELLIPSOID)
-contact_ellipsoid_superquadric = SupportPair(ELLIPSOID, SUPERQUADRIC)
-contact_ellipsoid_capsule = SupportPair(ELLIPSOID, CAPSULE)
-contact_ellipsoid_cylinder = SupportPair(ELLIPSOID, CYLINDER)
-contact_ellipsoid_cone = SupportPair(ELLIPSOID, CONE)
-contact_ellipsoid_polyhedron = SupportPair(ELLIPSOID, POLYHEDRON)
-contact_superquadric_superquadric = SupportPair(SUPERQUADRIC, SUPERQUADRIC)
-contact_superquadric_capsule = SupportPair(SUPERQUADRIC, CAPSULE)
-contact_superquadric_cylinder = SupportPair(SUPERQUADRIC, CYLINDER)
-contact_superquadric_cone = SupportPair(SUPERQUADRIC, CONE)
-contact_superquadric_polyhedron = SupportPair(SUPERQUADRIC, POLYHEDRON)
-contact_capsule_capsule = SupportPair(CAPSULE, CAPSULE)
-contact_capsule_cylinder = SupportPair(CAPSULE, CYLINDER)
-contact_capsule_cone = SupportPair(CAPSULE, CONE)
-contact_capsule_polyhedron = SupportPair(CAPSULE, POLYHEDRON)
-contact_cylinder_cylinder = SupportPair(CYLINDER, CYLINDER)
-contact_cylinder_cone = SupportPair(CYLINDER, CONE)
-contact_cylinder_polyhedron = SupportPair(CYLINDER, POLYHEDRON)
-contact_cone_cone = SupportPair(CONE, CONE)
-contact_cone_polyhedron = SupportPair(CONE, POLYHEDRON)
-contact_polyhedron_polyhedron = SupportPair(POLYHEDRON, POLYHEDRON)

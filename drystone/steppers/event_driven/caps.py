@@ -17,7 +17,8 @@ import numpy as np
 
 from drystone.constraints.rows import select
 from drystone.dynamics import bodies
-from drystone.geometry import kinds
+from drystone.geometry.shapes import KINDS
+from drystone.kernels import kinds
 from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -27,6 +28,11 @@ NEAR = 1e-7  # of a geom's size: what lies on its rim
 FACING = 0.5  # cosine between an end and the plane below it
 OVER = 1e-8  # of a geom's size: depth of the lowest point over that of what was found
 RINGS = 8, 12  # points of a ring over a half-space, and over anything else
+
+ENDS = np.full((max(KINDS) + 1, 2), np.nan)  # by kind: lower and upper flat end, in first numbers
+for _kind in KINDS.values():
+    for _height in _kind.ends:
+        ENDS[_kind.code, int(_height > 0.0)] = _height
 
 
 @dataclass(slots=True)
@@ -63,7 +69,7 @@ class Caps:
     def __init__(self, model: Model, touch: float, rtol: float) -> None:
         geoms = model.geoms
         self.model, self._touch, self._tilt = model, FLUSH * touch, TILT * rtol
-        flat = (geoms.kind == kinds.CYLINDER) | (geoms.kind == kinds.CONE)
+        flat = np.isfinite(ENDS[geoms.kind]).any(axis=1)
         self._flat: Bools = np.asarray(flat)
         self.any = bool(flat.any())
 
@@ -93,12 +99,10 @@ class Caps:
         q = np.einsum("iek,ie->ik", R[g], p)
         m = (2.0 * side - 1.0)[:, None] * np.einsum("iek,ie->ik", R[g], contacts.normal[index])
         height, r = geoms.numbers[geoms.first[g]], geoms.numbers[geoms.first[g] + 1]
-        cone = geoms.kind[g] == kinds.CONE
-        end = np.where(cone, -0.25, np.sign(m[:, 2])) * height
+        end = ENDS[geoms.kind[g], (m[:, 2] > 0.0).astype(int)] * height
         rho, near = np.sqrt((q[:, :2] ** 2).sum(axis=1)), NEAR * geoms.radius[g]
         on = (np.abs(rho - r) <= near) & (np.abs(q[:, 2] - end) <= near)
         on &= np.abs(m[:, 2]) > FACING
-        on &= ~cone | (m[:, 2] < 0.0)
         ground = geoms.kind[geom[index, 1 - side]] == kinds.HALF_SPACE
         name = contacts.feature[index]
         lowest = np.where(ground, name % 16 == RINGS[0], name == 0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from drystone.constraints.kinematics import frames_and_velocities
 from drystone.constraints.rows import select
-from drystone.geometry import kinds
+from drystone.geometry.shapes import KINDS, codes
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven import sweep
 from drystone.steppers.event_driven.forces import Kind
@@ -50,8 +50,8 @@ ENDS = {
     "piece": "border", "row": "joints",
 }  # fmt: skip
 
-PIECED = np.zeros(max(kinds.NAMES) + 1, bool)  # by kind: whose curvature jumps
-PIECED[[kinds.CAPSULE_2D, kinds.CAPSULE, kinds.CYLINDER, kinds.CONE]] = True
+PIECED = np.zeros(max(KINDS) + 1, bool)  # by kind: whose curvature jumps
+PIECED[codes(lambda kind: kind.pieced)] = True
 
 Name = tuple[str, object]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.dynamics.frames import rotations
-from drystone.geometry import kinds
+from drystone.geometry.shapes import BALLS, HOLLOW, KINDS, codes
 from drystone.model import Contacts, Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -26,7 +26,7 @@ SPARE = 1.5  # times the bend of a path at constant acceleration, and
 FASTER = 1.1  # times the turning at its ends: what smooth motion between two looks is within
 TRAVEL = 0.5  # of the smaller geom: turning of bodies that touch, between two looks
 LOOKS = 10  # at a prescribed motion in an interval; nothing else is known of it
-ROUND = (kinds.CAPSULE, kinds.CYLINDER, kinds.CONE)  # about the z axes of their frames
+ROUND = codes(lambda kind: kind.about_z)  # about the z axes of their frames
 UNEVEN = 0.6180339887498949  # looks at times that no period fits
 
 
@@ -71,9 +71,9 @@ class Sweep:
         self.thin = np.array([_thin(geoms, g) for g in range(self.count)])
         away = np.sqrt((geoms.offset**2).sum(axis=1))
         self.radius: Floats = geoms.radius
-        ball = np.isin(geoms.kind, (kinds.SPHERE, kinds.DISK))
+        ball = np.isin(geoms.kind, BALLS)
         self.arm: Floats = away + np.where(ball, 0.0, geoms.radius)
-        self.plain: Bools = np.asarray(geoms.kind != kinds.BOWL)
+        self.plain: Bools = np.isin(geoms.kind, HOLLOW, invert=True)
         self.axis = np.zeros((self.count, model.dim))
         for g in np.flatnonzero(np.isin(geoms.kind, ROUND)):
             self.axis[g] = _axis(model, int(g))
@@ -200,27 +200,6 @@ def _times(t0: float, t1: float) -> list[float]:
 
 def _thin(geoms: Geoms, g: int) -> float:
     """Half of a geom's least width [m]."""
-    kind, n = int(geoms.kind[g]), geoms.numbers[geoms.first[g] : geoms.first[g + 1]]
-    if kind in (*kinds.UNBOUNDED, kinds.BOWL):
-        return np.inf
-    if kind in (kinds.CAPSULE, kinds.CAPSULE_2D):
-        return float(n[1])
-    if kind == kinds.POLYGON:
-        corners = n.reshape(-1, 2)
-        side = np.roll(corners, -1, axis=0) - corners
-        out = np.stack([side[:, 1], -side[:, 0]], axis=1) / np.hypot(*side.T)[:, None]
-        return 0.5 * _width(corners, out)
-    if kind == kinds.POLYHEDRON:
-        nv = int(geoms.ints[geoms.first_int[g]])
-        return 0.5 * _width(n[: 3 * nv].reshape(-1, 3), n[3 * nv :].reshape(-1, 4)[:, :3])
-    if kind == kinds.CONE:
-        return 0.5 * float(n[0] * n[1] / np.hypot(n[0], n[1]))
-    if kind == kinds.SURFACE:
-        return 0.1 * float(geoms.radius[g])
-    return float(n[: 3 if kind != kinds.CYLINDER else 2].min())
-
-
-def _width(corners: Floats, normal: Floats) -> float:
-    """Least extent of a polytope along the normals of its faces."""
-    along = corners @ normal.T
-    return float((along.max(axis=0) - along.min(axis=0)).min())
+    numbers = geoms.numbers[geoms.first[g] : geoms.first[g + 1]]
+    ints = geoms.ints[geoms.first_int[g] : geoms.first_int[g + 1]]
+    return KINDS[int(geoms.kind[g])].half_width(numbers, ints)

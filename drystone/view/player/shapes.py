@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from drystone.draw.meshes import groups, instances, outline, solids
-from drystone.geometry import kinds
+from drystone.geometry.shapes import BALLS, KINDS
 from drystone.model import Model
 from drystone.types import Floats
 from drystone.view.player.blob import Blob
@@ -47,7 +47,7 @@ def add_outlines(blob: Blob, model: Model) -> dict[str, Any]:
     order: list[int] = []
     which: list[int] = []
     for (kind, *_), members in groups(geoms).items():
-        round_ = kind == kinds.DISK
+        round_ = KINDS[kind].ball
         line = np.empty((0, 2)) if round_ else outline(geoms, members[0])
         shapes.append({"round": round_, "first": first, "count": len(line)})
         corners.append(line)
@@ -56,7 +56,7 @@ def add_outlines(blob: Blob, model: Model) -> dict[str, Any]:
         which += [len(shapes) - 1] * len(members)
     sequence = np.argsort(order, kind="stable")  # drawn in the order of the world
     g = np.array(order, np.int64)[sequence]
-    disk = geoms.kind[g] == kinds.DISK
+    disk = np.isin(geoms.kind[g], BALLS)
     size = np.ones(g.size)
     size[disk] = geoms.numbers[geoms.first[g[disk]]]
     blob.add("vertices", np.concatenate(corners), "f4")

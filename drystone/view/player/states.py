@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone.draw import meshes as drawing
 from drystone.dynamics.frames import rotations
-from drystone.geometry import kinds
+from drystone.geometry.shapes import UNBOUNDED
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
 from drystone.view.player.blob import Blob
@@ -136,7 +136,7 @@ def floors(model: Model, orientation: Floats) -> list[dict[str, Any]]:
     """Half-spaces and half-planes in their bodies' frames; planes in space that are steep at the
     start are walls of a box: left out, they would hide what is in it."""
     geoms, out = model.geoms, []
-    for g in np.flatnonzero(np.isin(geoms.kind, kinds.UNBOUNDED)):
+    for g in np.flatnonzero(np.isin(geoms.kind, UNBOUNDED)):
         body, normal = int(geoms.body[g]), geoms.turn[g][:, -1]
         if model.dim == 3 and (rotations(orientation[None, body])[0] @ normal)[2] < FLOOR:
             continue

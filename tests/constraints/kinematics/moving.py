@@ -10,7 +10,7 @@ It works apart, touching and penetrating. Time derivatives are central differenc
 import mpmath as mp
 import numpy as np
 
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.model import Geoms
 
 mp.mp.dps = 34

@@ -13,9 +13,9 @@ from drystone.constraints.kinematics import (
     contact_system,
     pieces_changed,
 )
-from drystone.geometry import kinds
 from drystone.geometry import shapes as sh
 from drystone.geometry.detector import Detector
+from drystone.kernels import kinds
 from drystone.kernels.bowl import points as bowl_points
 from drystone.kernels.bowl import round as bowl_round
 from drystone.kernels.kinematics import features_planar, features_round

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from drystone.geometry.kinds import HALF_PLANE, NAMES
+from drystone.kernels.kinds import HALF_PLANE
 from drystone.kernels.planar.ellipse import everywhere, line_of_centres, newton, separation, turned
+from tests.geometry.kind_tables import NAMES
 from tests.geometry.planar_pairs import (
     PAIRS,
     Batch,

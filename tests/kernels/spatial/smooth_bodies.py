@@ -11,9 +11,9 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry import kinds
-from drystone.geometry.narrow.smooth import ENTRIES
 from drystone.geometry.shapes import ConvexPolyhedron
+from drystone.kernels import kinds
+from tests.geometry.kind_tables import SMOOTH as ENTRIES
 
 
 @dataclass

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from drystone.kernels.spatial.smooth_extremal import extremal_points
 from drystone.kernels.spatial.smooth_widest import CUTS, widest
 from tests.kernels.spatial.smooth_bodies import (

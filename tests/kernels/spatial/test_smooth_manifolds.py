@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry import kinds
+from drystone.kernels import kinds
 from tests.kernels.spatial.smooth_bodies import (
     Bench,
     Solid,

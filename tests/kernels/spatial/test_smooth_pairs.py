@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry import kinds
-from drystone.geometry.narrow.smooth import ENTRIES
+from drystone.kernels import kinds
 from drystone.kernels._jit import MODE
+from tests.geometry.kind_tables import NAMES
+from tests.geometry.kind_tables import SMOOTH as ENTRIES
 from tests.kernels.spatial.smooth_bodies import (
     certificate,
     nearest_of_each,
@@ -17,7 +18,7 @@ from tests.kernels.spatial.smooth_bodies import (
 )
 
 PAIRS = sorted(ENTRIES)
-IDS = [f"{kinds.NAMES[a]}-{kinds.NAMES[b]}" for a, b in PAIRS]
+IDS = [f"{NAMES[a]}-{NAMES[b]}" for a, b in PAIRS]
 EQUAL = [(a, b) for a, b in PAIRS if a == b]
 POSES = 250 if MODE == "on" else 20
 

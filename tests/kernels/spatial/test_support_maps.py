@@ -8,15 +8,16 @@ from scipy.optimize import linprog, minimize, nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from drystone.geometry import kinds as K
 from drystone.geometry import shapes
+from drystone.kernels import kinds as K
 from drystone.kernels.spatial import gjk, gjk_bisect, gjk_penetration, gjk_polish, support
 from drystone.kernels.spatial import support_feature as features
 from drystone.kernels.spatial import support_manifold as manifolds
+from tests.geometry.kind_tables import NAMES, SPATIAL, UNBOUNDED
 from tests.geometry.support_bodies import Solid, random_solid
 
 pytestmark = pytest.mark.kernels
-KINDS = [k for k in K.SPATIAL if k not in K.UNBOUNDED]
+KINDS = [k for k in SPATIAL if k not in UNBOUNDED]
 
 
 def pair(a, b, at, R):
@@ -31,7 +32,7 @@ def pair(a, b, at, R):
     return spec, frame, numbers, ints, size
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=K.NAMES.get)
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES.get)
 def test_support_point_reaches_the_support_function(kind):
     rng = np.random.default_rng(kind)
     for _ in range(20):
@@ -54,7 +55,7 @@ def test_support_point_reaches_the_support_function(kind):
         assert np.array_equal(again, ab)
 
 
-@pytest.mark.parametrize("kind", [K.CYLINDER, K.CONE, K.SUPERQUADRIC, K.ELLIPSOID], ids=K.NAMES.get)
+@pytest.mark.parametrize("kind", [K.CYLINDER, K.CONE, K.SUPERQUADRIC, K.ELLIPSOID], ids=NAMES.get)
 def test_support_along_the_axes(kind):
     """Directions where a formula could divide by nothing."""
     solid = random_solid(kind, np.random.default_rng(0))

@@ -1,0 +1,65 @@
+"""The sphere."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from drystone.geometry import local_shapes
+from drystone.geometry.kinds import Kind
+from drystone.geometry.mass_properties import MassProperties
+from drystone.geometry.narrow import PairKernel
+from drystone.geometry.shapes.base import (
+    ORIGIN,
+    Piece,
+    SpatialShape,
+    query,
+    simple,
+)
+from drystone.geometry.shapes.surfaces import superquadric_surface
+from drystone.kernels import kinds
+from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
+
+AT = "drystone.kernels.spatial.sphere"
+
+KIND = Kind(
+    code=kinds.SPHERE,
+    name="sphere",
+    dim=3,
+    numbers="radius",
+    picture=lambda a, ints, n: Sphere(float(a[0])).mesh(n),
+    half_width=lambda a, ints: float(a[0]),
+    local=local_shapes.smooth,
+    ball=True,
+    stretched=True,
+    pairs={
+        "sphere": PairKernel(AT, "contact_sphere_sphere"),
+        "half-space": PairKernel(AT, "contact_sphere_halfspace"),
+        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_sphere", points=2),
+    },
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(SpatialShape):
+    """The points within `radius` [m] of the origin."""
+
+    radius: float
+    kind: ClassVar[str] = "sphere"
+    geom: ClassVar[Kind] = KIND
+
+    def pieces(self) -> list[Piece]:
+        return simple(KIND, [self.radius], self.radius)
+
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
+        return np.linalg.norm(query(points, 3), axis=-1) <= self.radius
+
+    def _mass_properties(self, density: float) -> MassProperties:
+        mass = density * 4.0 / 3.0 * math.pi * self.radius**3
+        return MassProperties(mass, ORIGIN[3], 0.4 * mass * self.radius**2 * np.eye(3))
+
+    def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
+        return superquadric_surface((self.radius,) * 3, 1.0, 1.0, n)
