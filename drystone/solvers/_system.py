@@ -74,7 +74,7 @@ class BlockSystem(System):
         self._place[back[:nb]] = np.arange(nb)
         self._offset, self._stride = np.empty((2, W.indices.size), np.int64)
         pattern = (W.indptr, W.indices, self._place)
-        block_lu.locate(d, *pattern, *self._panels[1:], self._offset, self._stride)
+        block_lu.locate(d, *pattern, self._panels, self._offset, self._stride)
         self._W, self._buffer, self._work = W, np.empty(size), np.empty((nb, d))
 
     def factorise(self, D: Floats) -> bool:

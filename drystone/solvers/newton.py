@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drystone.errors import OptionError
 from drystone.kernels import status as code
@@ -20,6 +19,7 @@ from drystone.kernels.blocks import COULOMB, LINEAR
 from drystone.kernels.cones import newton as kernels
 from drystone.kernels.cones.newton import ALPHA, PLAIN
 from drystone.kernels.cones.nsgs import nsgs_sweeps
+from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.kernels.contact.residual import floored_residuals
 from drystone.kernels.islands import extract, label_islands
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
@@ -112,13 +112,27 @@ def plain_newton(
     """
     best, history = np.empty_like(r), np.empty(most + extra)
     key = (0,) * r.shape[1]
-    ended, steps, _, _ = kernels.newton_steps(
-        key, W.indptr, W.indices, W.blocks, q, mu, unit, law, 0.0, 0.0, tol, fine, extra, ALPHA,
-        True, most, room, r, best, history,
-    )  # fmt: skip
+    problem = FrictionBlocks(W.indptr, W.indices, W.blocks, q, mu, unit, law)
+    goal = kernels.Goal(tol, fine, extra, most, 0.0, 0.0, ALPHA, True, room)
+    ended, steps = newton_steps(key, problem, goal, r, best, history)
     r[:] = best
     both = floored_residuals(key, r, W.product(r, q), q, mu, unit, law, 0.0, 0.0)
     return STATUS_OF_CODE[ended], steps, both
+
+
+def newton_steps(
+    key: tuple[int, ...],
+    problem: FrictionBlocks,
+    goal: kernels.Goal,
+    r: Floats,
+    best: Floats,
+    history: Floats,
+) -> tuple[int, int]:
+    """(code, steps): as the kernel of this name; sparse factors are compiled at the first need."""
+    found = kernels.newton_dense(key, problem, goal, r, best, history)
+    if found[0] == kernels.TOO_LARGE:
+        found = kernels.newton_sparse(key, problem, goal, r, best, history)
+    return int(found[0]), int(found[1])
 
 
 class _Run:
@@ -131,7 +145,9 @@ class _Run:
 
     def plain(self, r: Floats) -> Status:
         c = self.contacts
-        part = _Part(c.W.indptr, c.W.indices, c.W.blocks, c.q, c.mu, c.unit, 0.0, 0.0)
+        part = _Part(
+            FrictionBlocks(c.W.indptr, c.W.indices, c.W.blocks, c.q, c.mu, c.unit, c.law), 0.0, 0.0
+        )
         most = min(PLAIN, self.options.max_steps)
         ended, _ = self._steps(part, c.mu, r, self.options.alpha, self.limits.tol, most, plain=True)
         return STATUS_OF_CODE[ended]
@@ -189,10 +205,11 @@ class _Run:
         c, W = self.contacts, self.contacts.W
         place = np.empty(c.nb, dtype=np.int64)
         indptr, indices, blocks = extract(W.indptr, W.indices, W.blocks, members, place)
-        part = _Part(indptr, indices, blocks, c.q[members], c.mu[members], c.unit[members], *floors)
+        given = (c.q[members], c.mu[members], c.unit[members], c.law)
+        part = _Part(FrictionBlocks(indptr, indices, blocks, *given), *floors)
         x = r[members]
-        status = self._proximal(part, part.mu, x, tol)
-        if status is not Status.SOLVED and self.options.homotopy and (part.mu > 0).any():
+        status = self._proximal(part, part.problem.mu, x, tol)
+        if status is not Status.SOLVED and self.options.homotopy and (part.problem.mu > 0).any():
             status = self._homotopy(part, x, tol)
         r[members] = x
         return status
@@ -202,7 +219,9 @@ class _Run:
         x = np.zeros_like(r)
         status = Status.STALLED
         for t in np.linspace(0.0, 1.0, self.options.homotopy + 1):
-            status = self._proximal(part, np.where(part.mu > 0, t * part.mu, part.mu), x, tol)
+            status = self._proximal(
+                part, np.where(part.problem.mu > 0, t * part.problem.mu, part.problem.mu), x, tol
+            )
             if self.limits.expired():
                 return Status.TIME_LIMIT
         if status is Status.SOLVED:
@@ -247,11 +266,11 @@ class _Run:
     ) -> tuple[int, int]:
         """Newton steps from r; r becomes the accepted point, or the best met. (status, steps)."""
         x, best, history = r.copy(), np.empty_like(r), np.empty(most)
-        ended, steps, _, _ = kernels.newton_steps(
-            self.contacts.key, part.indptr, part.indices, part.blocks, part.q, mu, part.unit,
-            self.contacts.law, part.floor, part.unit_floor, tol, tol, 0, alpha, plain,
-            most, self.options.room, x, best, history,
-        )  # fmt: skip
+        goal = kernels.Goal(
+            tol, tol, 0, most, part.floor, part.unit_floor, alpha, plain, self.options.room
+        )
+        problem = part.problem._replace(mu=mu)
+        ended, steps = newton_steps(self.contacts.key, problem, goal, x, best, history)
         self.steps += steps
         self.history.append(history[:steps])
         r[:] = x if ended == code.RUNNING else best
@@ -262,11 +281,6 @@ class _Run:
 class _Part:
     """Block rows of the whole problem or of one island; least scales of its two residuals."""
 
-    indptr: NDArray[np.int32]
-    indices: NDArray[np.int32]
-    blocks: Floats
-    q: Floats
-    mu: Floats
-    unit: Floats
+    problem: FrictionBlocks
     floor: float
     unit_floor: float

@@ -3,7 +3,21 @@
 import numpy as np
 import pytest
 
-from drystone.kernels.cones.newton import LARGEST, OPEN, coupled_size, direction_dense, linearise
+from drystone.kernels.cones.newton import (
+    FOUND,
+    LARGEST,
+    NONE,
+    OPEN,
+    TOO_LARGE,
+    Dense,
+    Goal,
+    Linear,
+    coupled_size,
+    direction_dense,
+    linearise,
+    newton_dense,
+)
+from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS
 
@@ -35,16 +49,14 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
         W, full, mu, r, u, code = problem(d, law, seed)
         key, nb = (0,) * d, mu.size
         unit = np.sqrt(np.einsum("ii->i", full).reshape(nb, d).mean(axis=1))
-        state = np.empty(nb, np.int64)
+        state, shift = np.empty(nb, np.int64), 1e-6 * unit**2
         phi, dr = np.empty((2, nb, d))
         A, B = np.empty((2, nb, d, d))
-        linearise(key, r, u, mu, 1.0 / unit**2, code, state, phi, A, B)
-        shift = 1e-6 * unit**2
-        own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
-        size = coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places)
-        M, pivots = np.empty((size, size)), np.empty(size, np.int64)
-        args = (key, W.indptr, W.indices, W.blocks, shift, phi, A, B)
-        assert direction_dense(*args, True, own, places, M, pivots, dr)
+        p = FrictionBlocks(W.indptr, W.indices, W.blocks, np.zeros((nb, d)), mu, unit, code)
+        lin = Linear(state, phi, dr, A, B, shift)
+        linearise(key, p, r, u, lin)
+        factors = room(key, p)
+        assert direction_dense(key, p, lin, True, factors) == FOUND
         big = np.zeros((nb * d, nb * d))
         for i in range(nb):
             k = slice(i * d, i * d + d)
@@ -52,9 +64,10 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
             big[k, k] += A[i]
         expected = np.linalg.solve(big, -phi.ravel())
         assert np.allclose(dr.ravel(), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
-        again = np.empty_like(dr)
-        assert direction_dense(*args, False, own, places, M, pivots, again)
-        assert np.array_equal(dr, again)
+        again = lin._replace(dr=np.empty_like(dr))
+        assert direction_dense(key, p, again, False, factors) == FOUND
+        assert np.array_equal(dr, again.dr)
+        places = factors.places
         assert (places[:nb, :d][state == OPEN] == -1).all()
         alone += int((places[:nb, :d] < 0).sum())
     assert alone > 12 * 4  # padding of joints at least, and something open
@@ -63,15 +76,32 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
 def test_a_singular_matrix_has_no_direction_and_a_large_one_no_room():
     d, nb = 2, 3
     W = BlockMatrix.of(np.ones((nb * d, nb * d)), d)
-    key, mu = (0,) * d, np.full(nb, -1.0)
-    own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
-    size = coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places)
-    M, pivots = np.empty((size, size)), np.empty(size, np.int64)
+    key = (0,) * d
+    p = bilateral(W)
     A, B = np.zeros((nb, d, d)), np.tile(np.eye(d), (nb, 1, 1))
-    args = (key, W.indptr, W.indices, W.blocks, np.zeros(nb), np.ones((nb, d)), A, B)
-    assert not direction_dense(*args, True, own, places, M, pivots, np.empty((nb, d)))
+    given = (np.empty(nb, np.int64), np.ones((nb, d)), np.empty((nb, d)), A, B, np.zeros(nb))
+    assert direction_dense(key, p, Linear(*given), True, room(key, p)) == NONE
     nb = LARGEST // d + 1
-    W = BlockMatrix.of(np.ones((nb * d, nb * d)), d)
-    own, places = np.empty((nb, d), bool), np.zeros((nb + 1, d + 1), np.int64)
-    mu = np.full(nb, -1.0)
-    assert coupled_size(key, W.indptr, W.indices, W.blocks, mu, own, places) == -1
+    p = bilateral(BlockMatrix.of(np.ones((nb * d, nb * d)), d))
+    own, places = np.empty((nb, d), bool), np.empty((nb + 1, d + 1), np.int64)
+    assert coupled_size(key, p, own, places) == -1
+    r, best = np.ones((nb, d)), np.full((nb, d), 7.0)
+    goal = Goal(1e-8, 1e-8, 0, 5, 0.0, 0.0, 1e-6, True, 100)
+    assert newton_dense(key, p, goal, r, best, np.empty(5))[0] == TOO_LARGE
+    assert (r == 1.0).all()
+    assert (best == 7.0).all()
+
+
+def bilateral(W):
+    """All blocks with u = 0."""
+    nb, d = W.nb, W.d
+    given = (np.ones((nb, d)), np.full(nb, -1.0), np.ones(nb), LAWS["coulomb"])
+    return FrictionBlocks(W.indptr, W.indices, W.blocks, *given)
+
+
+def room(key, p):
+    """Arrays for the factors."""
+    nb, d = p.mu.size, len(key)
+    own, places = np.empty((nb, d), bool), np.empty((nb + 1, d + 1), np.int64)
+    size = coupled_size(key, p, own, places)
+    return Dense(np.empty((size, size)), np.empty(size, np.int64), own, places)

@@ -17,17 +17,19 @@ after each failure. Before that, plain steps (alpha in the matrix only) are trie
 they make progress: easy problems never see more.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels import status
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import CONVEX, block_product
 from drystone.kernels.contact.residual import floored_residuals
 from drystone.kernels.linalg import dense_lu
 from drystone.kernels.linalg.block_lu import factorise, slot, substitute, supernodes
 from drystone.kernels.linalg.ordering import minimum_degree
 
-OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3
+OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3  # states of a contact
 
 # regularisation of bilateral blocks, of that of contacts: equations need it only where they are
 # redundant, and a chain of n joints, whose least eigenvalue falls like 1 / n^2, must not feel it
@@ -36,135 +38,196 @@ ALPHA = 1e-6  # regularisation of the matrix of plain steps
 PLAIN = 40  # steps without regularisation, as long as they make progress
 STUCK = 5  # steps without a new least residual after which an attempt gives up
 GOING = -1  # no status yet
+FOUND, NONE, NO_ROOM = 1, 0, -1  # a direction: there is one, the matrix is singular, too much fill
+TOO_LARGE = -2  # status of ``newton_dense`` on a system that is none of its
+
+
+class Goal(NamedTuple):
+    """When steps end, and what they are regularised by.
+
+    tol: residual to reach; closer: what `extra` steps may try to reach beyond it; most: steps until
+    tol; floor, unit_floor: least scales of the two residuals; alpha: regularisation, relative to
+    unit^2; plain: of the matrix only; room: most blocks in sparse factors.
+    """
+
+    tol: float
+    closer: float
+    extra: int
+    most: int
+    floor: float
+    unit_floor: float
+    alpha: float
+    plain: bool
+    room: int
+
+
+class Linear(NamedTuple):
+    """The problem linearised at r: state (nb,) of contacts; phi, dr (nb, d); A, B (nb, d, d); shift
+    (nb,): what regularises the diagonal of W."""
+
+    state: Any
+    phi: Any
+    dr: Any
+    A: Any
+    B: Any
+    shift: Any
+
+
+class Dense(NamedTuple):
+    """Factors of a small system. M (m, m) and its pivots; own (nb, d), places (nb + 1, d + 1): see
+    ``coupled_size``."""
+
+    M: Any
+    pivots: Any
+    own: Any
+    places: Any
+
+
+class Sparse(NamedTuple):
+    """Factors in panels (``linalg.block_lu``) of the n contacts that are not open.
+
+    count: panels; order (7, nb + 1): back, place, node, first, below, lower, upper; rows: below the
+    panels; buffer: their entries; keep (nb,): contacts that are not open; x (nb, d): work.
+    """
+
+    n: int
+    count: int
+    order: Any
+    rows: Any
+    buffer: Any
+    keep: Any
+    x: Any
 
 
 @kernel
-def newton_steps(
-    shape, indptr, indices, W, q, mu, unit, law, floor, unit_floor, tol, closer, extra, alpha,
-    plain, most, room, r, best, history,
-):  # fmt: skip
-    """Newton steps on the problem regularised around r: velocities u + alpha (r' - r).
+def newton_steps(shape, p, goal, r, best, history):
+    """Newton steps on the problem p regularised around r: velocities u + alpha (r' - r).
 
-    unit (nb,): sqrt of the mean diagonal; floor, unit_floor: least scales of the two residuals;
-    closer: what `extra` steps may try to reach beyond tol; alpha: relative to unit^2; plain:
-    regularise the matrix only; most: steps until tol; room: most blocks in the factors. r becomes
-    the last iterate, best (nb, d) that of least residual; history (most + extra,): residuals.
-    Returns (status, steps, true residual, least). Status SOLVED: the true residual is within tol;
-    RUNNING: the regularised problem is solved; STALLED: it is not; SINGULAR: too much fill.
+    p: FrictionBlocks; goal: Goal; r becomes the last iterate, best (nb, d) that of least residual;
+    history (most + extra,): residuals. Returns (status, steps, true residual, least). Status
+    SOLVED: the true residual is within tol; RUNNING: the regularised problem is solved; STALLED: it
+    is not; SINGULAR: too much fill.
     """
-    nb, d = mu.size, len(shape)
-    shift = alpha * unit * unit * np.where(mu < 0.0, TIES, 1.0)
-    state, keep = np.empty(nb, np.int64), np.zeros(nb, np.bool_)
-    phi, dr, x = np.empty((nb, d)), np.empty((nb, d)), np.empty((nb, d))
-    A, B = np.empty((nb, d, d)), np.empty((nb, d, d))
-    order = np.zeros((7, nb + 1), np.int64)  # back, place, node, first, below, lower, upper
-    rows, buffer = np.empty(0, np.int32), np.empty(0)
-    u, near, centre = np.empty((nb, d)), np.empty((nb, d)), r.copy()
-    best[:] = r
-    block_product(shape, indptr, indices, W, r, q, near)
-    true, _ = _judge(shape, r, near, near, q, mu, unit, law, floor, unit_floor, True)
-    initial, least, ease = true, true, np.inf
-    if initial <= (tol if extra == 0 else closer):
+    found = newton_dense(shape, p, goal, r, best, history)
+    if found[0] != TOO_LARGE:
+        return found
+    return newton_sparse(shape, p, goal, r, best, history)
+
+
+@kernel
+def newton_dense(shape, p, goal, r, best, history):
+    """The same where the coupled rows are few; status TOO_LARGE, and nothing done, where not."""
+    nb, d = p.mu.size, len(shape)
+    own, places = np.empty((nb, d), np.bool_), np.empty((nb + 1, d + 1), np.int64)
+    size = coupled_size(shape, p, own, places)
+    if size < 0:
+        return TOO_LARGE, 0, np.inf, np.inf
+    dense = Dense(np.empty((size, size)), np.empty(size, np.int64), own, places)
+    return _steps(shape, p, goal, dense, None, r, best, history)
+
+
+@kernel
+def newton_sparse(shape, p, goal, r, best, history):
+    """The same by sparse factors, in an order that is found anew when contacts open or close."""
+    nb, d = p.mu.size, len(shape)
+    keep = np.empty(nb, np.bool_)
+    for i in range(nb):
+        keep[i] = False
+    order, x = np.empty((7, nb + 1), np.int64), np.empty((nb, d))
+    zero = np.int64(0)
+    sparse = Sparse(zero, zero, order, np.empty(0, np.int32), np.empty(0), keep, x)
+    return _steps(shape, p, goal, None, sparse, r, best, history)
+
+
+@kernel
+def _steps(shape, p, goal, dense, sparse, r, best, history):
+    """The steps, with dense or with sparse factors; the others are None, and not compiled."""
+    nb, d = p.mu.size, len(shape)
+    vectors, blocks = np.empty((5, nb, d)), np.empty((2, nb, d, d))
+    u, near, centre = vectors[0], vectors[1], vectors[2]
+    states, shift = np.empty((2, nb), np.int64), np.empty(nb)
+    lin = Linear(states[0], vectors[3], vectors[4], blocks[0], blocks[1], shift)
+    last, factors = states[1], sparse
+    for i in range(nb):
+        last[i] = -1
+        unit = p.unit[i]
+        shift[i] = goal.alpha * unit * unit * (TIES if p.mu[i] < 0.0 else 1.0)
+    _copy(r, centre)
+    _copy(r, best)
+    block_product(shape, p.indptr, p.indices, p.blocks, r, p.q, near)
+    true = _residual(shape, p, goal, r, near)
+    tol, initial, least, ease, extra, idle = goal.tol, true, true, np.inf, goal.extra, 0
+    if initial <= (tol if extra == 0 else goal.closer):
         return status.SOLVED, 0, initial, initial
-    n, count, idle, last = 0, 0, 0, np.full(nb, -1)
-    own, places = np.empty((nb, d), np.bool_), np.zeros((nb + 1, d + 1), np.int64)
-    size = coupled_size(shape, indptr, indices, W, mu, own, places)
-    M, pivots = np.empty((max(size, 0), max(size, 0))), np.empty(max(size, 0), np.int64)
-    for step in range(most + extra):
-        linearise(shape, r, near, mu, 1.0 / (unit * unit), law, state, phi, A, B)
-        fresh = not _same(state, mu, last, least <= tol)
-        if size >= 0:
-            good = direction_dense(
-                shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, pivots, dr
-            )
-        else:
-            good, n, count, rows, buffer = _sparse(
-                shape, indptr, indices, W, shift, state, phi, A, B, fresh, keep, room, n, count,
-                order, rows, buffer, x, dr,
-            )  # fmt: skip
-        if not good:
-            return _end(n, least, tol), step, true, least
-        _advance(r, dr)
-        block_product(shape, indptr, indices, W, r, q, u)
-        _near(shape, u, shift, r, r if plain else centre, near)
-        true, regular = _judge(shape, r, u, near, q, mu, unit, law, floor, unit_floor, plain)
+    for step in range(goal.most + goal.extra):
+        linearise(shape, p, r, near, lin)
+        fresh = not _same(lin.state, p.mu, last, least <= tol)
+        good = NONE
+        if sparse is not None:
+            good, factors = direction_sparse(shape, p, lin, fresh, goal.room, factors)
+        if dense is not None:
+            good = direction_dense(shape, p, lin, fresh, dense)
+        if good != FOUND:
+            return _end(good, least, tol), step, true, least
+        for i in range(nb):
+            for a in range(d):
+                r[i, a] += lin.dr[i, a]
+        block_product(shape, p.indptr, p.indices, p.blocks, r, p.q, u)
+        _regularise(shape, u, shift, r, r if goal.plain else centre, near)
+        true = _residual(shape, p, goal, r, u)
+        regular = true if goal.plain else _residual(shape, p, goal, r, near)
         history[step], before = true, least
         if true < least:
             least = true
-            best[:] = r
+            _copy(r, best)
         idle, ease = 0 if regular < ease else idle + 1, min(ease, regular)
-        tries = extra if least <= tol else most - step - 1
-        code = _verdict(plain, true, regular, before, least, initial, tol, closer, tries, idle)
+        tries = extra if least <= tol else goal.most - step - 1
+        code = _verdict(goal, true, regular, before, least, initial, tries, idle)
         if code != GOING:
             return code, step + 1, true, least
         extra -= 1 if least <= tol else 0
-    return _end(n, least, tol), most, true, least
+    return _end(NONE, least, tol), goal.most, true, least
+
+
+@stage
+def _copy(x, y):
+    for i in range(x.shape[0]):
+        for a in range(x.shape[1]):
+            y[i, a] = x[i, a]
 
 
 @kernel
-def _judge(shape, r, u, near, q, mu, unit, law, floor, unit_floor, plain):
-    """The worse residual with velocities u, and with those of the regularised problem."""
-    true = _worst(floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor))
-    if plain:
-        return true, true
-    return true, _worst(floored_residuals(shape, r, near, q, mu, unit, law, floor, unit_floor))
+def _residual(shape, p, goal, r, u):
+    """The worse of the two residuals."""
+    one, other = floored_residuals(
+        shape, r, u, p.q, p.mu, p.unit, p.law, goal.floor, goal.unit_floor
+    )
+    return max(one, other)
 
 
-@kernel
-def _verdict(plain, true, regular, before, least, initial, tol, closer, tries, idle):
+@stage
+def _verdict(goal, true, regular, before, least, initial, tries, idle):
     """Status after a step, GOING if another may follow; tries: how many may."""
-    if least <= tol:
+    if least <= goal.tol:
         # what a step leaves more than half of, rounding does not let fall
-        if least <= closer or tries == 0 or (before <= tol and not true <= 0.5 * before):
+        if least <= goal.closer or tries == 0 or (before <= goal.tol and not true <= 0.5 * before):
             return status.SOLVED
-    elif not plain and regular <= min(1e-2 * initial, 0.1 * true):
+    elif not goal.plain and regular <= min(1e-2 * initial, 0.1 * true):
         return status.RUNNING
     elif idle > STUCK or not np.isfinite(true) or tries == 0:
         return status.STALLED
     return GOING
 
 
-@kernel
-def _end(n, least, tol):
+@stage
+def _end(good, least, tol):
     """Status where no step is left: all the same, if a point within tol was met."""
     if least <= tol:
         return status.SOLVED
-    return status.SINGULAR if n < 0 else status.STALLED
+    return status.SINGULAR if good == NO_ROOM else status.STALLED
 
 
-@kernel
-def _sparse(
-    shape, indptr, indices, W, shift, state, phi, A, B, fresh, keep, room, n, count, order, rows,
-    buffer, x, dr,
-):  # fmt: skip
-    """dr by sparse factors, in an order that is found anew when contacts open or close; returns
-    whether there is one, and the factors; n < 0 if there is no room for them."""
-    if _changed(state, keep):
-        n, count, rows, size = _structure(len(shape), indptr, indices, keep, order, room)
-        if n < 0:
-            return False, n, count, rows, buffer
-        buffer = np.empty(size)
-    good = not fresh or factor(
-        shape, indptr, indices, W, shift, A, B, n, count, order, rows, buffer
-    )
-    good = good and direction(
-        shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr
-    )
-    return good, n, count, rows, buffer
-
-
-@kernel
-def _changed(state, keep):
-    """Bring `keep` (not open) up to date; True if it was not."""
-    changed = False
-    for i in range(state.size):
-        closed = state[i] != OPEN
-        changed = changed or closed != keep[i]
-        keep[i] = closed
-    return changed
-
-
-@kernel
+@stage
 def _same(state, mu, last, near):
     """Whether the matrix is that of the step before: no state changed and none that slips, whose
     linearisation turns with the slip; near the solution it hardly does. Brings `last` up to
@@ -177,147 +240,152 @@ def _same(state, mu, last, near):
     return same
 
 
-@kernel
-def _structure(d, indptr, indices, keep, order, room):
-    """Elimination order and supernodes of the kept contacts: (n, count, rows, buffer size)."""
-    start = np.zeros(keep.size + 1, np.int64)
-    n, rows = minimum_degree(indptr, indices, keep, order[0], start, room)
-    if n < 0:
-        return n, 0, rows, 0
-    count, rows, size = supernodes(
-        d, n, start, rows, order[2], order[3], order[4], order[5], order[6]
-    )
-    return n, count, rows, size
-
-
-@kernel
-def _worst(pair):
-    return max(pair[0], pair[1])
-
-
-@kernel
-def _advance(r, dr):
-    for i in range(r.shape[0]):
-        for a in range(r.shape[1]):
-            r[i, a] += dr[i, a]
-
-
-@kernel
-def _near(shape, u, shift, r, centre, near):
+@stage
+def _regularise(shape, u, shift, r, centre, near):
     """Velocities of the regularised problem: u + alpha (r - c)."""
     for i in range(shift.size):
         for a in range(len(shape)):
             near[i, a] = u[i, a] + shift[i] * (r[i, a] - centre[i, a])
 
 
-@kernel
-def linearise(shape, r, u, mu, rho, law, state, phi, A, B):
-    """Phi (nb, d), A, B (nb, d, d) and the state of each contact; returns |Phi sqrt(1/rho)|^2."""
+@stage
+def linearise(shape, p, r, u, lin):
+    """Phi, A, B and the state of each contact at impulses r and velocities u."""
     d = len(shape)
-    total = 0.0
-    for i in range(mu.size):
+    state, phi, A, B = lin.state, lin.phi, lin.A, lin.B
+    for i in range(p.mu.size):
+        rho, mu = 1.0 / (p.unit[i] * p.unit[i]), p.mu[i]
         for a in range(d):
             for b in range(d):
                 A[i, a, b] = 0.0
                 B[i, a, b] = 0.0
-        if mu[i] < 0.0:
+        if mu < 0.0:
             state[i] = BILATERAL
             for a in range(d):
-                phi[i, a] = rho[i] * u[i, a]
-                B[i, a, a] = rho[i]
-        elif law == CONVEX:
-            _natural(shape, r, u, mu[i], rho[i], i, state, phi, A, B)
+                phi[i, a] = rho * u[i, a]
+                B[i, a, a] = rho
+        elif p.law == CONVEX:
+            state[i] = _natural(shape, r[i], u[i], mu, rho, phi[i], A[i], B[i])
         else:
-            _alart_curnier(shape, r, u, mu[i], rho[i], i, state, phi, A, B)
-        for a in range(d):
-            total += phi[i, a] ** 2 / rho[i]
-    return total
+            state[i] = _alart_curnier(shape, r[i], u[i], mu, rho, phi[i], A[i], B[i])
 
 
-@kernel
-def _alart_curnier(shape, r, u, mu, rho, i, state, phi, A, B):
+@stage
+def _alart_curnier(shape, r, u, mu, rho, phi, A, B):
     d = len(shape)
-    s = r[i, 0] - rho * u[i, 0]
+    s = r[0] - rho * u[0]
     if s <= 0.0:
-        state[i] = OPEN
         for a in range(d):
-            phi[i, a] = r[i, a]
-            A[i, a, a] = 1.0
-        return
-    phi[i, 0] = rho * u[i, 0]
-    B[i, 0, 0] = rho
+            phi[a] = r[a]
+            A[a, a] = 1.0
+        return OPEN
+    phi[0] = rho * u[0]
+    B[0, 0] = rho
     k = mu * s
     length = 0.0
     for a in range(1, d):
-        length += (r[i, a] - rho * u[i, a]) ** 2
+        length += (r[a] - rho * u[a]) ** 2
     length = np.sqrt(length)
     if mu == 0.0:  # no friction: also where the slip vanishes, r_t = 0 is the law
-        state[i] = SLIP
         for a in range(1, d):
-            phi[i, a] = r[i, a]
-            A[i, a, a] = 1.0
-        return
+            phi[a] = r[a]
+            A[a, a] = 1.0
+        return SLIP
     if length <= k:
-        state[i] = STICK
         for a in range(1, d):
-            phi[i, a] = rho * u[i, a]
-            B[i, a, a] = rho
-        return
-    state[i] = SLIP
+            phi[a] = rho * u[a]
+            B[a, a] = rho
+        return STICK
     f = k / length
     for a in range(1, d):
-        ea = (r[i, a] - rho * u[i, a]) / length
-        phi[i, a] = r[i, a] - k * ea
-        A[i, a, 0] = -mu * ea
-        B[i, a, 0] = mu * rho * ea
+        ea = (r[a] - rho * u[a]) / length
+        phi[a] = r[a] - k * ea
+        A[a, 0] = -mu * ea
+        B[a, 0] = mu * rho * ea
         for b in range(1, d):
-            eb = (r[i, b] - rho * u[i, b]) / length
+            eb = (r[b] - rho * u[b]) / length
             p = f * ((1.0 if a == b else 0.0) - ea * eb)
-            A[i, a, b] = (1.0 if a == b else 0.0) - p
-            B[i, a, b] = rho * p
+            A[a, b] = (1.0 if a == b else 0.0) - p
+            B[a, b] = rho * p
+    return SLIP
 
 
-@kernel
-def _natural(shape, r, u, mu, rho, i, state, phi, A, B):
+@stage
+def _natural(shape, r, u, mu, rho, phi, A, B):
     """r - P_K(r - rho u); with dP = derivative of the projection: A = I - dP, B = rho dP."""
     d = len(shape)
-    n = r[i, 0] - rho * u[i, 0]
+    n = r[0] - rho * u[0]
     t = 0.0
     for a in range(1, d):
-        t += (r[i, a] - rho * u[i, a]) ** 2
+        t += (r[a] - rho * u[a]) ** 2
     t = np.sqrt(t)
     if t <= mu * n:
-        state[i] = STICK
         for a in range(d):
-            phi[i, a] = rho * u[i, a]
-            B[i, a, a] = rho
-        return
+            phi[a] = rho * u[a]
+            B[a, a] = rho
+        return STICK
     if mu * t <= -n:
-        state[i] = OPEN
         for a in range(d):
-            phi[i, a] = r[i, a]
-            A[i, a, a] = 1.0
-        return
-    state[i] = SLIP
+            phi[a] = r[a]
+            A[a, a] = 1.0
+        return OPEN
     c = 1.0 / (1.0 + mu * mu)
     top = c * (n + mu * t)
     f = mu * top / t
-    phi[i, 0] = r[i, 0] - top
-    A[i, 0, 0] = 1.0 - c
-    B[i, 0, 0] = rho * c
+    phi[0] = r[0] - top
+    A[0, 0] = 1.0 - c
+    B[0, 0] = rho * c
     for a in range(1, d):
-        ea = (r[i, a] - rho * u[i, a]) / t
-        phi[i, a] = r[i, a] - mu * top * ea
-        A[i, 0, a] = A[i, a, 0] = -c * mu * ea
-        B[i, 0, a] = B[i, a, 0] = rho * c * mu * ea
+        ea = (r[a] - rho * u[a]) / t
+        phi[a] = r[a] - mu * top * ea
+        A[0, a] = A[a, 0] = -c * mu * ea
+        B[0, a] = B[a, 0] = rho * c * mu * ea
         for b in range(1, d):
-            eb = (r[i, b] - rho * u[i, b]) / t
+            eb = (r[b] - rho * u[b]) / t
             p = c * mu * mu * ea * eb + f * ((1.0 if a == b else 0.0) - ea * eb)
-            A[i, a, b] = (1.0 if a == b else 0.0) - p
-            B[i, a, b] = rho * p
+            A[a, b] = (1.0 if a == b else 0.0) - p
+            B[a, b] = rho * p
+    return SLIP
+
+
+# Sparse factors.
 
 
 @kernel
+def direction_sparse(shape, p, lin, fresh, room, s):
+    """lin.dr with (A + B (W + shift)) dr = -phi, and the factors; fresh: factorise, else by s."""
+    if _changed(lin.state, s.keep):
+        order, start = s.order, np.empty(s.keep.size + 1, np.int64)
+        n, rows = minimum_degree(p.indptr, p.indices, s.keep, order[0], start, room)
+        if n < 0:
+            return NO_ROOM, s
+        count, rows, size = supernodes(
+            len(shape), n, start, rows, order[2], order[3], order[4], order[5], order[6]
+        )
+        s = Sparse(n, count, order, rows, np.empty(size), s.keep, s.x)
+    node, first, below = s.order[2], s.order[3], s.order[4]
+    lower, upper = s.order[5], s.order[6]
+    if fresh:
+        _fill_sparse(shape, p, lin, s)
+        if not factorise(shape, s.count, node, first, below, s.rows, lower, upper, s.buffer):
+            return NONE, s
+    _right_side(shape, p, lin, s)
+    substitute(shape, s.count, first, below, s.rows, lower, upper, s.buffer, s.x[: s.n])
+    return (FOUND if _take(lin.dr, s) else NONE), s
+
+
+@stage
+def _changed(state, keep):
+    """Bring `keep` (not open) up to date; True if it was not."""
+    changed = False
+    for i in range(state.size):
+        closed = state[i] != OPEN
+        changed = changed or closed != keep[i]
+        keep[i] = closed
+    return changed
+
+
+@stage
 def _add_product(shape, B, i, W, k, buffer, at, stride):
     """Add the block B_i W_k to the buffer."""
     d = len(shape)
@@ -329,60 +397,60 @@ def _add_product(shape, B, i, W, k, buffer, at, stride):
             buffer[at + a * stride + b] += total
 
 
-@kernel
-def factor(shape, indptr, indices, W, alpha, A, B, n, count, order, rows, buffer):
-    """Factors of A + B (W + alpha) into the buffer; alpha (nb,) regularises. False if singular.
-
-    n, count, order, rows: from ``_structure``, of the contacts that are not open.
-    """
-    back, place, node, first = order[0], order[1], order[2], order[3]
-    below, lower, upper = order[4], order[5], order[6]
-    d = len(shape)
-    for i in range(alpha.size):
+@stage
+def _fill_sparse(shape, p, lin, s):
+    """A + B (W + shift) of the contacts that are not open, into the panels."""
+    back, place, node, first = s.order[0], s.order[1], s.order[2], s.order[3]
+    below, lower, upper = s.order[4], s.order[5], s.order[6]
+    d, buffer, rows = len(shape), s.buffer, s.rows
+    for i in range(lin.shift.size):
         place[i] = -1
-    for j in range(n):
+    for j in range(s.n):
         place[back[j]] = j
-    buffer[:] = 0.0
-    for j in range(n):
+    for k in range(buffer.size):
+        buffer[k] = 0.0
+    for j in range(s.n):
         i = back[j]
         at, stride = slot(d, j, j, node, first, below, rows, lower, upper)
         for a in range(d):
             for b in range(d):
-                buffer[at + a * stride + b] += A[i, a, b] + alpha[i] * B[i, a, b]
-        for k in range(indptr[i], indptr[i + 1]):
-            m = place[indices[k]]
+                buffer[at + a * stride + b] += lin.A[i, a, b] + lin.shift[i] * lin.B[i, a, b]
+        for k in range(p.indptr[i], p.indptr[i + 1]):
+            m = place[p.indices[k]]
             if m >= 0:
                 at, stride = slot(d, j, m, node, first, below, rows, lower, upper)
-                _add_product(shape, B, i, W, k, buffer, at, stride)
-    return factorise(shape, count, node, first, below, rows, lower, upper, buffer)
+                _add_product(shape, lin.B, i, p.blocks, k, buffer, at, stride)
 
 
-@kernel
-def direction(shape, indptr, indices, W, state, phi, B, n, count, order, rows, buffer, x, dr):
-    """dr with (A + B (W + alpha)) dr = -phi, by the factors in the buffer. False if not finite."""
-    back, place, first = order[0], order[1], order[3]
-    below, lower, upper = order[4], order[5], order[6]
-    d = len(shape)
-    for i in range(state.size):
+@stage
+def _right_side(shape, p, lin, s):
+    """x = -phi of the contacts that are not open, less what the changes of open ones, which are
+    known, add to it."""
+    back, place, d, dr, x = s.order[0], s.order[1], len(shape), lin.dr, s.x
+    for i in range(lin.state.size):
         for a in range(d):
-            dr[i, a] = -phi[i, a] if state[i] == OPEN else 0.0
-    for j in range(n):
+            dr[i, a] = -lin.phi[i, a] if lin.state[i] == OPEN else 0.0
+    for j in range(s.n):
         i = back[j]
         for a in range(d):
-            x[j, a] = -phi[i, a]
-        for k in range(indptr[i], indptr[i + 1]):
-            m = indices[k]
-            if place[m] < 0:  # an open contact: its change is known
+            x[j, a] = -lin.phi[i, a]
+        for k in range(p.indptr[i], p.indptr[i + 1]):
+            m = p.indices[k]
+            if place[m] < 0:
                 for a in range(d):
                     for b in range(d):
                         for e in range(d):
-                            x[j, a] -= B[i, a, e] * W[k, e, b] * dr[m, b]
-    substitute(shape, count, first, below, rows, lower, upper, buffer, x[:n])
-    for j in range(n):
-        for a in range(d):
-            if not np.isfinite(x[j, a]):
+                            x[j, a] -= lin.B[i, a, e] * p.blocks[k, e, b] * dr[m, b]
+
+
+@stage
+def _take(dr, s):
+    """dr of the contacts that are not open from x; False if it is not finite."""
+    for j in range(s.n):
+        for a in range(dr.shape[1]):
+            if not np.isfinite(s.x[j, a]):
                 return False
-            dr[back[j], a] = x[j, a]
+            dr[s.order[0, j], a] = s.x[j, a]
     return True
 
 
@@ -401,8 +469,8 @@ def direction(shape, indptr, indices, W, state, phi, B, n, count, order, rows, b
 LARGEST = 64  # rows up to which this is cheaper than ``block_lu``
 
 
-@kernel
-def coupled_size(shape, indptr, indices, W, mu, own, places):
+@stage
+def coupled_size(shape, p, own, places):
     """How many rows may not be alone, which is the size of M; -1 if they are too many. Finds own
     (nb, d): rows of W that are zero but for their diagonal, and the diagonal blocks. Friction
     couples the rows of a block."""
@@ -410,59 +478,57 @@ def coupled_size(shape, indptr, indices, W, mu, own, places):
     if nb > LARGEST:
         return -1
     for i in range(nb):
+        places[i, d] = 0
         for a in range(d):
             own[i, a] = True
-        for k in range(indptr[i], indptr[i + 1]):
-            same = indices[k] == i
+        for k in range(p.indptr[i], p.indptr[i + 1]):
+            same = p.indices[k] == i
             if same:
                 places[i, d] = k
             for a in range(d):
                 for b in range(d):
-                    if W[k, a, b] != 0.0 and not (same and a == b):
+                    if p.blocks[k, a, b] != 0.0 and not (same and a == b):
                         own[i, a] = False
         for a in range(d):
-            count += 0 if own[i, a] and mu[i] <= 0.0 else 1
+            count += 0 if own[i, a] and p.mu[i] <= 0.0 else 1
     return count if count <= LARGEST else -1
 
 
 @kernel
-def direction_dense(shape, indptr, indices, W, shift, phi, A, B, fresh, own, places, M, pivots, dr):
-    """dr with (A + B (W + shift)) dr = -phi; fresh: factorise, else by the factors in M. False if
-    there is none."""
-    d, nb, total = len(shape), shift.size, 0.0
+def direction_dense(shape, p, lin, fresh, f):
+    """lin.dr with (A + B (W + shift)) dr = -phi; fresh: factorise, else by the factors f."""
+    d, nb, total = len(shape), lin.shift.size, 0.0
+    A, B, phi, dr, places = lin.A, lin.B, lin.phi, lin.dr, f.places
     if fresh:
-        _number(shape, A, B, own, places)
-        m = places[nb, d]
+        _number(shape, A, B, f.own, places)
         for i in range(nb):
             for a in range(d):
                 if places[i, a] >= 0:
-                    _fill(shape, i, a, indptr, indices, W, shift, A, B, places, M, m)
-        if dense_lu.factorise(M, m, pivots) != status.SOLVED:
-            return False
+                    _fill(shape, p, lin, i, a, places, f.M)
+        if dense_lu.factorise(f.M, places[nb, d], f.pivots) != status.SOLVED:
+            return NONE
     m = places[nb, d]
     y, x = np.empty(m), np.empty(m)
     for i in range(nb):
         for a in range(d):
             dr[i, a] = 0.0
             if places[i, a] < 0:
-                w = W[places[i, d], a, a] + shift[i]
+                w = p.blocks[places[i, d], a, a] + lin.shift[i]
                 dr[i, a] = -phi[i, a] / (A[i, a, a] + B[i, a, a] * w)
     for i in range(nb):
         for a in range(d):
             if places[i, a] >= 0:
-                y[places[i, a]] = -phi[i, a] - _known(
-                    shape, i, a, indptr, indices, W, shift, A, B, places, dr
-                )
-    dense_lu.back_substitute(M, m, pivots, y, x)
+                y[places[i, a]] = -phi[i, a] - _known(shape, p, lin, i, a, places)
+    dense_lu.back_substitute(f.M, m, f.pivots, y, x)
     for i in range(nb):
         for a in range(d):
             if places[i, a] >= 0:
                 dr[i, a] = x[places[i, a]]
             total += abs(dr[i, a])
-    return total < np.inf
+    return FOUND if total < np.inf else NONE
 
 
-@kernel
+@stage
 def _number(shape, A, B, own, places):
     """Which rows are alone, and numbers for the others."""
     d, m = len(shape), 0
@@ -477,35 +543,35 @@ def _number(shape, A, B, own, places):
     places[own.shape[0], d] = m
 
 
-@kernel
-def _fill(shape, i, a, indptr, indices, W, shift, A, B, places, M, m):
+@stage
+def _fill(shape, p, lin, i, a, places, M):
     """Row a of block i of A + B (W + shift)."""
     d, row = len(shape), places[i, a]
-    for j in range(m):
+    for j in range(places[places.shape[0] - 1, d]):
         M[row, j] = 0.0
     for e in range(d):
-        f = B[i, a, e]
+        f = lin.B[i, a, e]
         if f != 0.0:
-            for k in range(indptr[i], indptr[i + 1]):
-                j = indices[k]
+            for k in range(p.indptr[i], p.indptr[i + 1]):
+                j = p.indices[k]
                 for b in range(d):
                     if places[j, b] >= 0:
-                        M[row, places[j, b]] += f * W[k, e, b]
+                        M[row, places[j, b]] += f * p.blocks[k, e, b]
     for b in range(d):
         if places[i, b] >= 0:
-            M[row, places[i, b]] += A[i, a, b] + shift[i] * B[i, a, b]
+            M[row, places[i, b]] += lin.A[i, a, b] + lin.shift[i] * lin.B[i, a, b]
 
 
-@kernel
-def _known(shape, i, a, indptr, indices, W, shift, A, B, places, dr):
+@stage
+def _known(shape, p, lin, i, a, places):
     """What the changes of alone rows add to row a of block i."""
-    total = 0.0
-    for k in range(indptr[i], indptr[i + 1]):
-        j = indices[k]
+    total, A, B, dr = 0.0, lin.A, lin.B, lin.dr
+    for k in range(p.indptr[i], p.indptr[i + 1]):
+        j = p.indices[k]
         for b in range(len(shape)):
             if places[j, b] < 0 and dr[j, b] != 0.0:
                 for e in range(len(shape)):
-                    total += B[i, a, e] * W[k, e, b] * dr[j, b]
+                    total += B[i, a, e] * p.blocks[k, e, b] * dr[j, b]
                 if j == i:
-                    total += (A[i, a, b] + shift[i] * B[i, a, b]) * dr[j, b]
+                    total += (A[i, a, b] + lin.shift[i] * B[i, a, b]) * dr[j, b]
     return total

@@ -12,7 +12,7 @@ the sorted rows below[s] : below[s + 1] of `rows`. With m columns and k rows bel
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 
 WIDEST = 8  # columns of a supernode; wider ones are split, so that D stays small
 
@@ -51,7 +51,7 @@ def supernodes(d, n, start, rows, node, first, below, lower, upper):
     return count, below_rows[:total], size
 
 
-@kernel
+@stage
 def slot(d, i, j, node, first, below, rows, lower, upper):
     """(offset, row length) in the buffer of block (i, j), which must be in the structure."""
     s = node[j]
@@ -65,7 +65,7 @@ def slot(d, i, j, node, first, below, rows, lower, upper):
     return upper[s] + (i - first[s]) * d * k * d + at * d, k * d
 
 
-@kernel
+@stage
 def _find(rows, low, high, i):
     """Place of i in the sorted rows[low:high], counted from low."""
     base = low
@@ -108,7 +108,7 @@ def factorise(shape, count, node, first, below, rows, lower, upper, buffer):
     return True
 
 
-@kernel
+@stage
 def _invert(A, m, work):
     """The leading (m, m) of A is replaced by its inverse: Gauss-Jordan, partial pivoting."""
     for i in range(m):
@@ -140,14 +140,14 @@ def _invert(A, m, work):
     return True
 
 
-@kernel
+@stage
 def _product(A, U, m, k, C):
     """C = L U for the rows L of A below the first m."""
     for i in range(k):
         _combine(A[m + i], U, m, k, C[i])
 
 
-@kernel
+@stage
 def _combine(factor, rows, m, k, out):
     """out[:k] = sum of factor[c] rows[c, :k] over c < m, four rows at a time for the registers."""
     for j in range(k):
@@ -167,7 +167,7 @@ def _combine(factor, rows, m, k, out):
         c += 1
 
 
-@kernel
+@stage
 def _scatter(shape, s, C, node, first, below, rows, lower, upper, at, buffer):
     """Subtract the Schur complement C of supernode s from the panels of its ancestors."""
     d = len(shape)
@@ -195,7 +195,7 @@ def _scatter(shape, s, C, node, first, below, rows, lower, upper, at, buffer):
         e = until
 
 
-@kernel
+@stage
 def _subtract(shape, C, i, j, buffer, place, stride):
     """One (d, d) block of C, at (i, j), off the buffer at `place`."""
     d = len(shape)
@@ -241,20 +241,21 @@ def substitute(shape, count, first, below, rows, lower, upper, buffer, x):
 # W + D in the panels of ``block_lu``: where each block of W goes, filling it in, solving.
 
 
-@kernel
-def locate(d, indptr, indices, place, node, first, below, rows, lower, upper, offset, stride):
-    """offset, stride (nnz,): place in the buffer of each block of W; place (nb,): its order."""
+@stage
+def locate(d, indptr, indices, place, panels, offset, stride):
+    """offset, stride (nnz,): place in the buffer of each block of W; place (nb,): its order;
+    panels: count, node, first, below, rows, lower, upper."""
+    _, node, first, below, rows, lower, upper = panels
     for i in range(indptr.size - 1):
         for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
             offset[e], stride[e] = slot(
-                d, place[i], place[j], node, first, below, rows, lower, upper
+                d, place[i], place[indices[e]], node, first, below, rows, lower, upper
             )
 
 
 @kernel
 def factorise_sum(shape, indptr, indices, blocks, added, offset, stride, panels, buffer):
-    """Factorise W + added (nb, d, d); False if singular. panels: count, node, first, ..."""
+    """Factorise W + added (nb, d, d); False if singular. panels: as in ``locate``."""
     d = len(shape)
     count, node, first, below, rows, lower, upper = panels
     for k in range(buffer.size):

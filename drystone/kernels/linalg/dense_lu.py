@@ -1,10 +1,10 @@
 """Small full systems: LU with partial pivoting, in place."""
 
 from drystone.kernels import status as code
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 
-@kernel
+@stage
 def factorise(B, k, order):
     """LU of B[:k, :k] in place, rows permuted by `order`, partial pivoting on scaled rows."""
     for i in range(k):
@@ -29,7 +29,7 @@ def factorise(B, k, order):
     return code.SOLVED
 
 
-@kernel
+@stage
 def back_substitute(B, k, order, r, x):
     """x with B x = r, from ``factorise``."""
     for i in range(k):

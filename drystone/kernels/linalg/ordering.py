@@ -10,7 +10,7 @@ Chains and trees have no fill and cost O(n).
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 
 
 @kernel
@@ -21,11 +21,14 @@ def minimum_degree(indptr, indices, keep, back, start, room):
     j-th, and start (n + 1,). Returns (n, rows); n = -1 if the factors need more than `room` blocks.
     """
     nb = keep.size
-    begin, nv, ne = np.empty(nb, np.int64), np.zeros(nb, np.int64), np.zeros(nb, np.int64)
+    work = np.empty((12, nb + 1), np.int64)
+    begin, nv, ne, size, end, degree = work[0], work[1], work[2], work[3], work[4], work[5]
+    head, after, last = work[6], work[7], work[8]
+    seen, met, outside = work[9], work[10], work[11]
+    for i in range(nb + 1):
+        nv[i], ne[i], degree[i] = 0, 0, 0
+        head[i], after[i], last[i], seen[i], met[i] = -1, -1, -1, -1, -1
     held = np.empty(indices.size, np.int32)  # variables, then elements, of each variable
-    size, end = np.empty(nb, np.int64), np.empty(nb, np.int64)
-    head, after, last = np.full(nb + 1, -1), np.full(nb, -1), np.full(nb, -1)
-    degree = np.zeros(nb, np.int64)
     n, at = 0, 0
     for i in range(nb):
         begin[i] = at
@@ -41,7 +44,6 @@ def minimum_degree(indptr, indices, keep, back, start, room):
         if keep[i]:
             degree[i] = nv[i]
             _link(i, degree[i], head, after, last)
-    seen, met, outside = np.full(nb, -1), np.full(nb, -1), np.empty(nb, np.int64)
     rows = np.empty(room, np.int32)
     total, least = 0, 0
     for step in range(n):
@@ -56,7 +58,8 @@ def minimum_degree(indptr, indices, keep, back, start, room):
         size[p], end[p] = total - start[step], total
         for k in range(start[step], total):
             i = rows[k]
-            for e in held[begin[i] + nv[i] : begin[i] + nv[i] + ne[i]]:
+            for m in range(begin[i] + nv[i], begin[i] + nv[i] + ne[i]):
+                e = held[m]
                 if met[e] != step:
                     met[e] = step
                     outside[e] = size[e]
@@ -73,7 +76,7 @@ def minimum_degree(indptr, indices, keep, back, start, room):
     return n, _renumbered(nb, n, back, start, rows[:total])
 
 
-@kernel
+@stage
 def _gather(p, step, begin, nv, ne, held, seen, size, end, rows, total):
     """Write L_p into rows from `total` on; returns its end, -1 if there is no room."""
     seen[p] = step
@@ -98,7 +101,7 @@ def _gather(p, step, begin, nv, ne, held, seen, size, end, rows, total):
     return total
 
 
-@kernel
+@stage
 def _absorb(i, p, step, begin, nv, ne, held, seen, outside):
     """Bring the lists of variable i up to date after pivot p; returns |A_i| + sum |L_e - L_p|."""
     at, middle = begin[i], begin[i] + nv[i]
@@ -120,7 +123,7 @@ def _absorb(i, p, step, begin, nv, ne, held, seen, outside):
     return total
 
 
-@kernel
+@stage
 def _link(i, degree, head, after, last):
     """Put i at the head of the list of its degree."""
     other = head[degree]
@@ -129,7 +132,7 @@ def _link(i, degree, head, after, last):
         last[other] = i
 
 
-@kernel
+@stage
 def _unlink(i, degree, head, after, last):
     if last[i] >= 0:
         after[last[i]] = after[i]
@@ -142,10 +145,10 @@ def _unlink(i, degree, head, after, last):
 @kernel
 def _renumbered(nb, n, back, start, rows):
     """Rows of each column in elimination numbers and ascending: sorted by two transpositions."""
-    place = np.empty(nb, np.int32)
+    place, fill, at = np.empty(nb, np.int32), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    fill[n] = 0
     for j in range(n):
-        place[back[j]] = j
-    fill = np.zeros(n + 1, np.int64)
+        place[back[j]], fill[j], at[j] = j, 0, start[j]
     for k in range(rows.size):
         fill[place[rows[k]] + 1] += 1
     for i in range(n):
@@ -157,7 +160,6 @@ def _renumbered(nb, n, back, start, rows):
             columns[fill[i]] = j
             fill[i] += 1
     out = np.empty(rows.size, np.int32)
-    at = start[:n].copy()
     begin = 0
     for i in range(n):
         for k in range(begin, fill[i]):

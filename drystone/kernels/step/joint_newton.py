@@ -5,7 +5,8 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import block_product
-from drystone.kernels.cones.newton import ALPHA, PLAIN, newton_steps
+from drystone.kernels.cones.newton import ALPHA, PLAIN, Goal, newton_steps
+from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.kernels.delassus import delassus
 from drystone.kernels.step import codes
@@ -42,10 +43,11 @@ def _island(shape, s, j, k):
         for a in range(len(shape)):
             j.x[i, a] = s.r[i, a]
     tol, extra = s.policy.closer * s.tol, s.policy.polish_steps
-    ended, steps, _, _ = newton_steps(
-        shape, indptr, indices, W, q, mu, unit, law, 0.0, 0.0, tol, s.policy.polish * tol, extra,
-        ALPHA, True, PLAIN, s.policy.newton_room, r, best, np.empty(PLAIN + extra),
-    )  # fmt: skip
+    problem = FrictionBlocks(indptr, indices, W, q, mu, unit, law)
+    goal = Goal(
+        tol, s.policy.polish * tol, extra, PLAIN, 0.0, 0.0, ALPHA, True, s.policy.newton_room
+    )
+    ended, steps, _, _ = newton_steps(shape, problem, goal, r, best, np.empty(PLAIN + extra))
     if ended != status.SOLVED:
         return False
     j.spent += steps

@@ -111,10 +111,8 @@ class JointBuffers(Buffers):
         )
         order[1, order[0, :n]] = np.arange(n)
         offset, stride = np.zeros((2, W.indices.size), N)
-        locate(
-            d, W.indptr, W.indices, order[1], order[2], order[3], order[4], below, order[5],
-            order[6], offset, stride,
-        )  # fmt: skip
+        panels = (count, order[2], order[3], order[4], below, order[5], order[6])
+        locate(d, W.indptr, W.indices, order[1], panels, offset, stride)
         names = ("order", "node", "first", "below", "lower", "upper")
         self.j.put(
             **{name: order[k + 1].copy() for k, name in enumerate(names)},
