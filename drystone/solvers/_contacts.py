@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from drystone.kernels.blocks import CONVEX, COULOMB, LINEAR
+from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import BlockForm
@@ -54,6 +55,12 @@ class Contacts:
             assert self._form is not None
             self._W = self._form.W
         return self._W
+
+    @property
+    def blocks(self) -> FrictionBlocks:
+        """The problem as kernels take it."""
+        W = self.W
+        return FrictionBlocks(W.indptr, W.indices, W.blocks, self.q, self.mu, self.unit, self.law)
 
     def start(self, value: Floats | None) -> Floats:
         """A fresh (nb, d) array of impulses."""

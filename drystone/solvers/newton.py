@@ -145,9 +145,7 @@ class _Run:
 
     def plain(self, r: Floats) -> Status:
         c = self.contacts
-        part = _Part(
-            FrictionBlocks(c.W.indptr, c.W.indices, c.W.blocks, c.q, c.mu, c.unit, c.law), 0.0, 0.0
-        )
+        part = _Part(c.blocks, 0.0, 0.0)
         most = min(PLAIN, self.options.max_steps)
         ended, _ = self._steps(part, c.mu, r, self.options.alpha, self.limits.tol, most, plain=True)
         return STATUS_OF_CODE[ended]
@@ -216,12 +214,10 @@ class _Run:
 
     def _homotopy(self, part: _Part, r: Floats, tol: float) -> Status:
         """Friction raised in steps from none; overwrites r only if it arrives."""
-        x = np.zeros_like(r)
+        x, mu = np.zeros_like(r), part.problem.mu
         status = Status.STALLED
         for t in np.linspace(0.0, 1.0, self.options.homotopy + 1):
-            status = self._proximal(
-                part, np.where(part.problem.mu > 0, t * part.problem.mu, part.problem.mu), x, tol
-            )
+            status = self._proximal(part, np.where(mu > 0, t * mu, mu), x, tol)
             if self.limits.expired():
                 return Status.TIME_LIMIT
         if status is Status.SOLVED:

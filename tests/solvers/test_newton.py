@@ -88,7 +88,7 @@ def test_homotopy_in_friction_alone_arrives():
     problem = random_bodies(np.random.default_rng(21), 8, 14, mu=0.8)
     c = Contacts(problem)
     run = _Run(ds.Newton(), c, Limits(1e-8, 10.0))
-    part = _Part(c.W.indptr, c.W.indices, c.W.blocks, c.q, c.mu, c.unit, 0.0, 0.0)
+    part = _Part(c.blocks, 0.0, 0.0)
     r = np.zeros_like(c.q)
     assert run._homotopy(part, r, 1e-8) is Status.SOLVED
     assert max(problem.residuals(c.value(r))) <= 1e-8
