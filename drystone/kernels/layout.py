@@ -101,6 +101,8 @@ STEP: Record = {
     "stabilize": whole("whether gaps are in the rows of contacts"),
     "warm_start": whole("whether a step starts from the last one's impulses"),
     "bounces": whole("whether collisions may have restitution"),
+    "only_sweeps": whole("whether Gauss-Seidel alone solves, without acceleration"),
+    "max_sweeps": whole("of it"),
     "search": whole("how contacts are chosen: by BY_TRAVEL, PREDICTED or GIVEN"),
     "parallel_island": whole("contacts of an island that is worth several threads"),
     "parallel_total": whole("contacts of several islands together that are"),
@@ -135,6 +137,8 @@ STEP: Record = {
     "leave": whole("whether sweeps end early where they promise no end"),
     "needed": whole("rows for which there is no room"),
     "next_stage": whole("that AGAIN goes back to"),
+    "outer": whole("solves of this step with M at its end"),
+    "status": whole("of an island that was not solved, see ``types.Status``"),
     "tight": whole("whether islands at rest are solved as well as it goes in this step"),
     # from step to step
     "old_rows": whole("rows of the last step", kept=True),
@@ -173,6 +177,9 @@ BODIES: Record = {
     "v0": array("nb dof", "m/s, rad/s", "before the forces, after collisions"),
     "v_free": array("nb dof", "m/s, rad/s", "after the forces, without contacts"),
     "v": array("nb dof", "m/s, rad/s", "after contacts and joints"),
+    "v_before": array("nb dof", "m/s, rad/s", "of the solve before, where M is that of the end"),
+    "end_position": array("nb dim", "m", "where the step leads to, where M is that of its end"),
+    "end_orientation": array("nb angle", "rad or 1", "the same"),
     "force": array("nb dof", "N, N m", "of springs and callbacks"),
     "load": array("nb dof", "N, N m", "the same with gyroscopic torques"),
     "reach": array("nb", "m", "how far a body can travel in this step"),
@@ -276,6 +283,8 @@ ROWS: Record = {
     "u": array("n d", "m/s", "J v + bias"),
     "r": array("n d", "N s", "impulses in the contact frame"),
     "w": array("n d", "", "work"),
+    "unit": array("n", "1/kg^0.5", "sqrt of the mean diagonal of D, where rows are stored"),
+    "lam": array("n", "", "first guess of slip, where rows are stored"),
     "D": array("n d d", "1/kg", "diagonal blocks of W = J M^-1 J'"),
     "contact": array("n packed_contact", "", "packed contacts of sweeps"),
     "impulse": array("n dim", "N s", "first guess in world axes"),
@@ -318,6 +327,7 @@ ROWS: Record = {
 # One large island that is swept in parts, see ``contact.parallel_sweeps``
 PARTS: Record = {
     "law": whole(""),
+    "only_sweeps": whole(""),
     "limit": real("", "as of the island in ROWS, also those that follow"),
     "enough": real("", ""),
     "resort": real("", ""),
@@ -381,6 +391,8 @@ REPORT: Record = {
     "deep_b": real("", ""),
     "unsolved_body": real("", "of an island that was not solved, -1: none"),
     "asleep": real("", "bodies that sleep"),
+    "outer": real("", "solves with M at the end of the step"),
+    "status": real("", "of an island that was not solved, by its number"),
 }
 
 TOTALS: Record = {

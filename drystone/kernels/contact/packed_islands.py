@@ -130,6 +130,7 @@ def _solve(s, k, mine, awake, plain_q, free_q):
             beta = 0.0
             if done > 0:
                 beta, t, low = momentum(new, old, low, t)
+                beta = 0.0 if s.only_sweeps else beta
                 old = new
                 _go_on(mine, beta, motion, 3 if planar else 6)
             if planar:

@@ -94,6 +94,7 @@ def solve_parts(p, rank, threads):
             beta = 0.0
             if done > 0:
                 beta, t, low = momentum(new, old, low, t)
+                beta = 0.0 if p.only_sweeps else beta
                 old = new
             # sums of two kinds of phases by turns: a thread may be one ahead of another
             flip, whole = 1 - flip, wakes_all(done, size)

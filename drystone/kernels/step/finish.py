@@ -26,7 +26,7 @@ def slip_planar(s, scan):
         n, s.body, s.moves, s.frame, s.point, s.position, s.r, s.v0, s.v
     )
     _work(n, s.r, s.u, s.bias, s.w, s.sums)
-    return _slip(s, n)
+    return slip(s, n)
 
 
 @stage
@@ -40,7 +40,7 @@ def slip_spatial(s, scan):
         n, s.body, s.moves, s.frame, s.point, s.position, s.r, s.v0, s.v
     )
     _work(n, s.r, s.u, s.bias, s.w, s.sums)
-    return _slip(s, n)
+    return slip(s, n)
 
 
 @stage
@@ -55,7 +55,7 @@ def _work(n, r, u, bias, before, sums):
 
 
 @stage
-def _slip(s, n):
+def slip(s, n):
     """A contact with its static coefficient that slides gets the dynamic one, and the step is
     solved again: the set of sliding contacts only grows."""
     sliding(s.islands, s.start, s.r, s.u, s.q, s.slid)
@@ -184,7 +184,7 @@ def book(s, kicked, kinetic):
     out.methods, out.failed = s.methods, s.failed
     if begun.failed > 0.0:  # a collision was not solved
         out.failed = max(0, s.failed)
-    out.collisions = s.collisions
+    out.collisions, out.outer, out.status = s.collisions, s.outer, s.status
     out.unsolved_body = -1.0
     if s.failed >= 0:
         k = s.failed

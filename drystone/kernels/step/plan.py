@@ -35,7 +35,7 @@ def plan(s, scan):
     slow, code = 0, codes.GO_ON
     for k in range(ni):
         s.plan[k] = codes.DONE
-        if s.ended[k] == status.SOLVED:
+        if s.ended[k] == status.SOLVED or s.only_sweeps:
             continue
         if s.start[k + 1] - s.start[k] <= s.policy.small:
             s.plan[k], code = codes.SMALL_NEWTON, codes.NEWTON
@@ -103,6 +103,9 @@ def choose_rest(s, scan):
 def judge_rest(s, scan):
     """STUCK if an island that is worth it is still not solved; a large one owes `sweep_tol`."""
     code, tol = codes.GO_ON, s.tol
+    if s.only_sweeps:  # what they leave is said; a jam is still to be told from it
+        conclude(s)
+        return codes.STUCK if s.failed >= 0 else codes.GO_ON
     for j in range(s.n_chosen):
         k = s.chosen[j]
         size = s.start[k + 1] - s.start[k]

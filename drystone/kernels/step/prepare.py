@@ -11,7 +11,7 @@ def prepare_planar(s, scan):
     n = s.rows
     frames.velocities_planar(n, s.body, s.frame, s.point, s.position, s.bias, s.v_free, s.q)
     push_planar(s, scan)
-    return _islands(s)
+    return share(s)
 
 
 @stage
@@ -19,7 +19,7 @@ def prepare_spatial(s, scan):
     n = s.rows
     frames.velocities_spatial(n, s.body, s.frame, s.point, s.position, s.bias, s.v_free, s.q)
     push_spatial(s, scan)
-    return _islands(s)
+    return share(s)
 
 
 @stage
@@ -42,12 +42,12 @@ def push_spatial(s, scan):
 
 
 @stage
-def _islands(s):
+def share(s):
     """All islands are chosen, each with its tolerance and its number of sweeps."""
     ni, tol, policy = s.islands, s.tol, s.policy
     s.failed = -1
     s.n_chosen = ni
-    s.leave = True
+    s.leave = not s.only_sweeps
     if ni > 0:
         s.methods |= 1
     tight = s.tight_steps > 0
@@ -59,6 +59,11 @@ def _islands(s):
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
+        if s.only_sweeps:
+            s.limit[k] = s.enough[k] = s.resort[k] = tol
+            s.least[k] = s.most[k] = s.max_sweeps
+            s.residual[k, 0] = s.residual[k, 1] = 0.0
+            continue
         s.limit[k], s.most[k] = tol, policy.first_sweeps + policy.first_visits // size
         if size <= policy.small:
             s.limit[k] = tol * policy.closer

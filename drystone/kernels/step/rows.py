@@ -18,12 +18,12 @@ def rows_planar(s, scan):
     """Frames, materials, bias, and the packed form; rows J and P are not stored."""
     choose(s, scan)
     n = s.rows
-    _frames_planar(s, scan, n)
+    frames_planar(s, scan, n)
     pack_planar(
         s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
         s.contact[:n], s.motion, s.D[:n],
     )  # fmt: skip
-    return _complete(s, n)
+    return complete(s, n)
 
 
 @stage
@@ -31,12 +31,18 @@ def rows_spatial(s, scan):
     """The same in space."""
     choose(s, scan)
     n = s.rows
-    _frames_spatial(s, scan, n)
+    frames_spatial(s, scan, n)
+    pack(s, n)
+    return complete(s, n)
+
+
+@stage
+def pack(s, n):
+    """Packed contacts and bodies in space, with the inertia as it is now."""
     pack_spatial(
         s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
         s.contact[:n], s.motion, s.D[:n],
     )  # fmt: skip
-    return _complete(s, n)
 
 
 @stage
@@ -57,13 +63,13 @@ def store_spatial(s, lo, hi):
 
 
 @stage
-def _frames_planar(s, scan, n):
+def frames_planar(s, scan, n):
     _gather(s, scan, n)
     kernels.frames_planar(s.normal[:n], s.frame[:n])
 
 
 @stage
-def _frames_spatial(s, scan, n):
+def frames_spatial(s, scan, n):
     _gather(s, scan, n)
     if s.anisotropic[0]:
         _axes(s, n)
@@ -105,7 +111,7 @@ def _axes(s, n):
 
 
 @stage
-def _complete(s, n):
+def complete(s, n):
     """Materials, bias, first guess."""
     pair_materials(
         s.body[:n], s.friction, s.restitution, s.rule_key, s.rule_friction, s.rule_restitution,

@@ -11,7 +11,7 @@ def sweep(s, scan):
     ni, m = s.islands, s.n_chosen
     if m == 0:
         return codes.GO_ON
-    _reset(s, ni)
+    reset(s, ni)
     if _worth_threads(s, m):
         return codes.THREADS
     solve_packed_islands(s, s.chosen[:m], s.seen, s.mine, s.awake)
@@ -30,7 +30,7 @@ def _worth_threads(s, m):
 
 
 @stage
-def _reset(s, ni):
+def reset(s, ni):
     for k in range(ni):
         s.sweeps[k] = 0
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from drystone.geometry.detector import Detector
 from drystone.kernels import ledger as kernels
-from drystone.kernels.step import begin, codes, plan, prepare, sweeps
+from drystone.kernels.step import begin, blocks, codes, plan, prepare, sweeps
 from drystone.model import Model
 from drystone.solvers.newton import PLAIN
 from drystone.solvers.registry import METHODS as SOLVERS
@@ -18,7 +18,8 @@ from drystone.steppers.time_stepping.stalling import told
 from drystone.steppers.time_stepping.threads import Sweeper
 from drystone.types import Status
 
-METHODS = (*dict.fromkeys(("nsgs", "newton", *SOLVERS.ours)), "stall")  # by their bits
+METHODS = [*dict.fromkeys(("nsgs", "newton", *SOLVERS.ours)), "stall"]  # by their bits
+STATUSES = tuple(Status)
 
 
 class Aid:
@@ -31,6 +32,7 @@ class Aid:
     solver: IslandSolver
     bouncer: IslandSolver
     sweeper: Sweeper
+    method_names: list[str]
 
     def _collide(self) -> None:
         """Collisions of this step with restitution; the kick is given anew after them."""
@@ -109,9 +111,24 @@ class Aid:
         """This step jams."""
         raise NotImplementedError
 
+    def _ask(self) -> None:
+        """All islands by a solver of the library."""
+        s, view = self.buffers.s, self._view()
+        s.methods = 0
+        self.solver.jams = False
+        self.solver._generic(self.buffers.rows(), s.v_free, view)
+        s.v[:], s.failed = view.v, view.failed
+        s.iterations += view.iterations
+        self._used(view, view.status)
+        if view.stalls:
+            self._note_jam(*told(self.model, self.buffers.rows(), view.stalls))
+
     def _stuck(self) -> None:
         """Islands that sweeps did not solve either: the whole chain of methods, if small."""
         s, view = self.buffers.s, self._view()
+        if s.only_sweeps:
+            self._stall(view)
+            return
         for k in np.flatnonzero(s.plan[: s.islands] != codes.DONE):
             size = int(s.start[k + 1] - s.start[k])
             if size <= self.options.policy.small:
@@ -127,10 +144,31 @@ class Aid:
         """Velocities from the new impulses; what it took."""
         s = self.buffers.s
         push = prepare.push_planar if self.model.dim == 2 else prepare.push_spatial
-        push(s, self.detector.scan)
+        (blocks.push if self.buffers.stores else push)(s, self.detector.scan)
         s.iterations += view.iterations
+        self._used(view, Status.MAX_ITERATIONS)
+
+    def _used(self, view: Solved, status: Status) -> None:
+        """Note the methods of a solve, and how it ended if not well."""
+        s, names = self.buffers.s, self.method_names
         for name in view.methods:
-            s.methods |= 1 << METHODS.index(name)
+            if name not in names:
+                names.append(name)
+            s.methods |= 1 << names.index(name)
+        s.status = STATUSES.index(status)
+
+    def _stall(self, view: Solved) -> None:
+        """Islands that Gauss-Seidel did not solve, if they jam."""
+        s = self.buffers.s
+        self.solver.jams = False
+        for k in np.flatnonzero(~(s.residual[: s.islands].max(axis=1) <= s.tol)):
+            self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
+            rows = self.buffers.rows()
+            if any(self.solver._stalls(rows, int(k), view, locks) for locks in (False, True)):
+                self._jams(int(k), view)
+        self._adopt_answers(view)
+        s.failed = -1
+        plan.conclude(s)
 
     def _view(self) -> Solved:
         """The state of the solve, as it lies in the buffers."""

@@ -17,7 +17,7 @@ from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.plan import NEVER
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
-from drystone.problems.cones import EllipticCone
+from drystone.problems.cones import EllipticCone, SoftFingerCone
 from drystone.problems.friction import LAWS
 from drystone.steppers.snapshot import Parts, Snapshot
 from drystone.steppers.tables import bodies_kind
@@ -61,7 +61,9 @@ class Buffers:
         self.nj = 0 if model.joints is None else len(model.joints)
         made = self._model() | self._settings() | layout.make(layout.BODIES, self._sizes())
         made |= layout.make(layout.SLEEP, self._sizes()) | {"joined": _copy(joined(model))}
-        made |= self._frames(0, 0) | self._driven(0) | self._made(FIRST, 1) | self._noted(1)
+        self.stores = not options.packs(model.dim)  # rows J and P, in every step
+        first = FIRST if self.stores else 1
+        made |= self._frames(0, 0) | self._driven(0) | self._made(FIRST, first) | self._noted(1)
         self.s = Packed(**made)
 
     @property
@@ -80,8 +82,10 @@ class Buffers:
     def _sizes(self, **more: int | tuple[int, ...]) -> layout.Sizes:
         model, planar = self.model, self.model.dim == 2
         line, body = (CONTACT_2, BODY_2) if planar else (CONTACT_3, BODY_3)
+        soft = isinstance(self.options.shape, SoftFingerCone)
+        d = self.options.shape.block(model.dim) if soft else model.dim
         return {
-            "nb": model.nb, "dim": model.dim, "dof": model.dof, "d": model.dim, "nj": self.nj,
+            "nb": model.nb, "dim": model.dim, "dof": model.dof, "d": d, "nj": self.nj,
             "angle": () if planar else 4, "report": len(layout.REPORT),
             "packed_contact": line.WIDTH, "packed_body": body.WIDTH,
             "driven": len(model.motions), "numbers": 4 * model.dim + 1,
@@ -118,6 +122,11 @@ class Buffers:
             "newton_refused": NEVER, "parallel_island": threads.LARGE,
             "parallel_total": threads.WORTH, "search": codes.BY_TRAVEL,
         }  # fmt: skip
+        if isinstance(cone, SoftFingerCone):
+            made["finger_radius"] = float(cone.radius)
+        if options.only_sweeps(model.dim):
+            method: Any = options.method
+            made["only_sweeps"], made["max_sweeps"] = 1, method.max_sweeps
         if threads.count_threads() == 1:  # what is shared out by islands has the same bits on one
             made["parallel_total"] = NEVER
         if options.active_gap == "predicted":
@@ -273,7 +282,9 @@ class Buffers:
         self.s.asleep[:], self.s.slow_time[:] = False, 0.0
 
     def store(self, lo: int, hi: int) -> None:
-        """J and P of the contacts lo:hi, which stages do without."""
+        """J and P of the contacts lo:hi, which stages of packed contacts do without."""
+        if self.stores:
+            return
         if self.s.J.shape[0] < self.room:
             shape = (self.room, *self.s.J.shape[1:])
             self.s.put(J=np.zeros(shape), P=np.zeros(shape))
@@ -287,7 +298,7 @@ class Buffers:
             s.geom_a[:n], s.geom_b[:n], s.point[:n], s.normal[:n], s.gap[:n], s.feature[:n]
         )
         unit2 = (CONTACT_2 if self.model.dim == 2 else CONTACT_3).UNIT2
-        unit = np.sqrt(s.contact[:n, unit2])
+        unit = s.unit[:n] if self.stores else np.sqrt(s.contact[:n, unit2])
         return Rows(
             s.start[: ni + 1], s.body[:n], contacts, s.moves, s.frame[:n], s.J[:n], s.P[:n],
             s.D[:n], s.both[:n], s.eps[:n], unit, s.zero[:n], np.full(n, -1), None,

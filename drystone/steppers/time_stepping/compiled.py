@@ -26,8 +26,10 @@ from drystone.kernels.detect import detect
 from drystone.kernels.packed import Packed
 from drystone.kernels.step import (
     begin,
+    blocks,
     choose,
     codes,
+    end_mass,
     find,
     finish,
     impacts,
@@ -51,18 +53,15 @@ from drystone.steppers.time_stepping.reading import Frames, read_report
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.threads import Sweeper
 
-Stage = tuple[str, Callable[..., Any]]
+Run = Callable[..., Any]
+Stage = tuple[str, Run]
 CHUNK = 256  # steps between two looks at what was recorded
 
 
 def applies(options: TimeStepping, model: Model) -> bool:
     """Whether this loop does what is asked for; all else is done stage by stage in Python."""
     jointed = model.joints is not None and len(model.joints) > 0
-    plain = options.direct and not jointed
-    if model.dim == 2:
-        return plain
-    lawful = options.formulation == "coulomb" and not isinstance(options.shape, SoftFingerCone)
-    return plain and lawful and options.mass == "start"
+    return not jointed
 
 
 def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
@@ -74,27 +73,32 @@ def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
 def stages(options: TimeStepping, dim: int) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported. Steps whose contacts
     change begin again with the first of the rows, and where friction does, of the solve."""
-    of, sleeps = partial(stage_of, dim), options.sleeping is not None
+    of, packs, sleeps = partial(stage_of, dim), options.packs(dim), options.sleeping is not None
+    ends = options.mass == "end" and dim == 3
+    sweep: Run = sweeps.sweep
+    if not packs:
+        sweep = blocks.sweep_4 if isinstance(options.shape, SoftFingerCone) else blocks.sweep_3
+    solve = [sweep, plan.plan, plan.choose_rest, sweep, plan.judge_rest]
+    if options.asks(dim):
+        solve = [blocks.ask]
+    again: list[Run] = [choose.missed]
+    again += [sleep.touched] if sleeps else []
+    again += [end_mass.packed if packs else end_mass.stored] if ends else []
     wake: list[Stage] = [("rows", of(sleep, "wake"))] if sleeps else []
-    touched: list[Stage] = [("solve", sleep.touched)] if sleeps else []
     rest: list[Stage] = [("drift", of(sleep, "put_to_sleep"))] if sleeps else []
+    book: list[Stage] = [("report", end_mass.book)] if ends else []
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),
         ("contacts", find.admit),  # its place is taken by detection
         ("contacts", find.admit),
         *wake,
-        ("rows", of(rows, "rows")),
+        ("rows", of(rows if packs else blocks, "rows")),
         ("impacts", impacts.impacts),
-        ("solve", of(prepare, "prepare")),
-        ("solve", sweeps.sweep),
-        ("solve", plan.plan),
-        ("solve", plan.choose_rest),
-        ("solve", sweeps.sweep),
-        ("solve", plan.judge_rest),
-        ("solve", choose.missed),
-        *touched,
-        ("report", of(finish, "slip")),
+        ("solve", of(prepare, "prepare") if packs else blocks.prepare),
+        *[("solve", stage) for stage in (*solve, *again)],
+        ("report", of(finish, "slip") if packs else blocks.slide),
+        *book,
         ("drift", of(finish, "drift")),
         *rest,
         ("report", record),
@@ -108,7 +112,10 @@ class Compiled(Aid, Stepper):
     """
 
     profile = False
-    method_names = METHODS
+
+    def __init__(self, options: TimeStepping, model: Model) -> None:
+        self.method_names = list(METHODS)
+        super().__init__(options, model)
 
     def adopt(self, model: Model) -> None:
         """Go on with an edited model; contacts that stay keep their impulses."""
@@ -227,7 +234,7 @@ class Compiled(Aid, Stepper):
     def _report(self, h: float, seconds: dict[str, float]) -> StepReport:
         """Of the last step."""
         s, jam = self.buffers.s, self._jam
-        report = read_report(s, h, METHODS, seconds)
+        report = read_report(s, h, self.method_names, seconds)
         if jam is None or jam[0] != s.origin[1] + s.cursor - 1:
             return report
         return replace(report, jammed=jam[1], log=jam[2])
@@ -316,6 +323,8 @@ class Compiled(Aid, Stepper):
             self._collide()
         elif code == codes.NEWTON:
             self._newton()
+        elif code == codes.SOLVE:
+            self._ask()
         else:
             self._stuck()
         return stage + 1

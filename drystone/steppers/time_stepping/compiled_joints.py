@@ -37,7 +37,6 @@ from drystone.problems.cones import CircularCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import NotedJoints
-from drystone.steppers.time_stepping.aid import METHODS
 from drystone.steppers.time_stepping.compiled import Compiled, Stage, stage_of
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.joint_buffers import JointBuffers
@@ -209,8 +208,7 @@ class CompiledJoints(Compiled):
         )  # fmt: skip
         s.residual[:ni] = solved.residual
         s.iterations += solved.iterations
-        for name in solved.methods:
-            s.methods |= 1 << METHODS.index(name)
+        self._used(solved, solved.status)
         return solved.status is Status.SOLVED
 
     def _bears(self) -> bool:
@@ -241,7 +239,7 @@ class CompiledJoints(Compiled):
             buffers.take_over(python.warm)
             self._hold(buffers)
         self._show(python)
-        write_report(report, METHODS, s.report)
+        write_report(report, self.method_names, s.report)
         kept = stored(self.model, after)
         s.report.gravity_energy = s.report.potential - kept
         change = kept - float(s.spring_energy) if self.model.forces else 0.0

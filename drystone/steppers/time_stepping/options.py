@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from drystone.errors import DrystoneError, OptionError
-from drystone.problems.cones import Cone, PolyhedralCone, as_cone
+from drystone.problems.cones import Cone, PolyhedralCone, SoftFingerCone, as_cone
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import by_name
 from drystone.steppers.time_stepping.policy import USUAL, IslandPolicy
@@ -199,6 +199,26 @@ class TimeStepping:
     def direct(self) -> bool:
         """Whether the stepper's own sweeps and Newton steps apply."""
         return self.solver == "auto" and not isinstance(self.shape, PolyhedralCone)
+
+    def asks(self, dim: int) -> bool:
+        """Whether a solver of the library is asked for the islands of contacts; in the plane
+        polyhedral cones are the cone itself."""
+        smooth = dim == 2 or not isinstance(self.shape, PolyhedralCone)
+        return not (smooth and (self.solver == "auto" or self.only_sweeps(dim)))
+
+    def only_sweeps(self, dim: int) -> bool:
+        """Whether the islands are solved by Gauss-Seidel alone, on packed contacts."""
+        return self.solver == "nsgs" and self._packable(dim)
+
+    def packs(self, dim: int) -> bool:
+        """Whether contacts are packed for sweeps; else their rows J and P are stored."""
+        return self._packable(dim) and not self.asks(dim)
+
+    def _packable(self, dim: int) -> bool:
+        if dim == 2:
+            return True
+        odd = isinstance(self.shape, SoftFingerCone | PolyhedralCone)
+        return self.formulation == "coulomb" and not odd
 
     def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
         """The object that steps a model; `before`: the one that stepped it until it was edited."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from drystone.types import Floats, Status
 
 R = layout.places(layout.REPORT)
 ENERGY = slice(R.kinetic, R.integration + 1)  # the fields of EnergyLedger
+STATUSES = tuple(Status)  # by their numbers
 CONDITIONS = slice(R.least_impulse, R.dissipation + 1)
 
 
@@ -79,7 +80,7 @@ def _report(
     end: float,
     row: list[float],
     h: float,
-    names: tuple[str, ...],
+    names: Sequence[str],
     residual: Floats,
     start: np.ndarray,
     seconds: dict[str, float],
@@ -90,7 +91,9 @@ def _report(
     used = tuple(name for k, name in enumerate(names) if bits >> k & 1)
     status = Status.SOLVED if book.closes else Status.INACCURATE
     if row[R.failed] >= 0:
-        status = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS
+        known = STATUSES[int(row[R.status])]
+        status = Status.MAX_ITERATIONS if known is Status.SOLVED else known
+        status = Status.JAMMED if "stall" in used else status
     return StepReport(
         time=end,
         dt=h,
@@ -113,13 +116,14 @@ def _report(
         deepest=(int(row[R.deep_a]), int(row[R.deep_b])),
         unsolved_body=int(row[R.unsolved_body]),
         asleep=int(row[R.asleep]),
+        outer=int(row[R.outer]) or 1,
         seconds=seconds,
         island_residuals=residual.max(axis=1) if len(residual) else None,
         island_sizes=np.diff(start),
     )
 
 
-def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, float]) -> StepReport:
+def read_report(s: Any, h: float, names: Sequence[str], seconds: dict[str, float]) -> StepReport:
     """The report of the last step; names: of methods, by their bits."""
     row = s.report_row.tolist()
     n = int(row[R.islands])
@@ -127,7 +131,7 @@ def read_report(s: Any, h: float, names: tuple[str, ...], seconds: dict[str, flo
     return LoopReport.of(row, h, names, *islands, seconds)
 
 
-def write_report(report: StepReport, names: tuple[str, ...], row: Any) -> None:
+def write_report(report: StepReport, names: Sequence[str], row: Any) -> None:
     """A report into the record `row` of ``layout.REPORT``: as the loop leaves it."""
     same = (
         "time", "residual", "residual_unit", "iterations", "contacts", "islands",
@@ -137,7 +141,7 @@ def write_report(report: StepReport, names: tuple[str, ...], row: Any) -> None:
     row.put(**{name: getattr(report, name) for name in same})
     row.put(**asdict(report.energy), **asdict(report.conditions))
     row.failed = -1 if report.ok else 0
-    row.methods = sum(1 << names.index(name) for name in report.methods)
+    row.methods = sum(1 << list(names).index(name) for name in report.methods)
     row.infeasibility = report.penetration
     row.depth, (row.deep_a, row.deep_b) = report.relative_depth, report.deepest
 
@@ -186,7 +190,7 @@ class Frames:
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        names: Sequence[str],
         h: float,
         since: int = 0,
         watched: bool = False,
@@ -275,7 +279,7 @@ class Frames:
             for i in range(c["time"].size)
         ]
 
-    def contacts(self, names: tuple[str, ...], dim: int) -> list[np.ndarray]:
+    def contacts(self, names: Sequence[str], dim: int) -> list[np.ndarray]:
         """Tables of contacts, if they were kept; names: of bodies."""
         rows, out = ContactRows(names, dim), []
         for k, c in enumerate(self.chunks):

@@ -109,7 +109,8 @@ class Sweeper:
         plain_q, free_q = free_scales(lo, hi, s.q, s.contact[:, columns.UNIT2])
         ruled = ("limit", "enough", "resort", "least", "most")
         p = Packed(
-            law=s.law, **{name: getattr(s, name)[k].item() for name in ruled}, leave=s.leave,
+            law=s.law, only_sweeps=s.only_sweeps, leave=s.leave,
+            **{name: getattr(s, name)[k].item() for name in ruled},
             plain_q=float(plain_q), free_q=float(free_q), ended=0, sweeps=0, plain=0.0, free=0.0,
             gate=np.zeros(SIZE, np.int64), order=order, number=number, members=members,
             first=first, first_body=first_body, near=self._array("near", n, 2, dtype=np.int64),

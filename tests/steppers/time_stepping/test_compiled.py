@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.steppers.time_stepping.compiled import Compiled, applies
+from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.pipeline import Stepper
 
 SCENES = {
@@ -88,22 +88,89 @@ def test_the_loop_and_the_stages_in_python_make_the_same_motion(planar, options)
     assert np.allclose(sims[0].report.energy.total, sims[1].report.energy.total, rtol=1e-6)
 
 
-def test_what_the_loop_does_not_do_is_done_elsewhere() -> None:
-    def model(**more):
-        world = ds.World()
-        world.add_ground()
-        world.add_body(ds.Sphere(0.1), name="a", mass=1.0, position=(0, 0, 1))
-        if more:
-            world.add_joint(ds.Ball("a", "world", anchor=(0, 0, 1)))
-        return world.build()[0]
+OPTIONS = {
+    "convex": {"formulation": "convex"},
+    "soft finger": {"cone": ds.SoftFingerCone(0.02)},
+    "convex soft finger": {"formulation": "convex", "cone": ds.SoftFingerCone(0.02)},
+    "polyhedral": {"cone": 8},
+    "nsgs": {"solver": "nsgs"},
+    "interior point": {"solver": "interior-point", "formulation": "convex"},
+    "mass": {"mass": "end"},
+    "mass, convex": {"mass": "end", "formulation": "convex"},
+    "sleeping, soft finger": {"sleeping": ds.Sleeping(), "cone": ds.SoftFingerCone(0.02)},
+}
 
-    assert applies(ds.TimeStepping(), model())
-    assert not applies(ds.TimeStepping(), model(joint=True))
-    for options in (
-        {"formulation": "convex"}, {"cone": 8}, {"solver": "nsgs"}, {"mass": "end"},
-        {"sleeping": ds.Sleeping()}, {"cone": ds.SoftFingerCone(0.01)},
-    ):  # fmt: skip
-        assert not applies(ds.TimeStepping(**options), model()), options
+
+def tumbling() -> ds.World:
+    """A box that slides and turns into another on the ground."""
+    world = ds.World()
+    world.add_ground(friction=(0.6, 0.4))
+    box = ds.Box(0.3, 0.2, 0.2)
+    world.add_body(
+        box,
+        name="a",
+        density=500,
+        position=(0, 0, 0.1),
+        velocity=(2, 0.3, 0),
+        angular_velocity=(0, 0, 4),
+    )
+    world.add_body(box, name="b", density=200, position=(0.5, 0.05, 0.1))
+    return world
+
+
+def rolling() -> ds.World:
+    """A stone of one contact, whose impulses are unique whatever the law."""
+    world = ds.World()
+    world.add_ground(friction=(0.3, 0.2))
+    stone = ds.Ellipsoid(0.3, 0.2, 0.1)
+    world.add_body(
+        stone,
+        name="a",
+        density=500,
+        position=(0, 0, 0.1),
+        velocity=(1, 0.3, 0),
+        angular_velocity=(3, -2, 4),
+    )
+    return world
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_are_stages_of_the_same_list(name: str) -> None:
+    """Many steps at once are the same steps, to the bit, and what the scheme gives where its
+    stages are written in Python."""
+    method = ds.TimeStepping(**OPTIONS[name])
+    made = rolling if name in ("nsgs", "mass") else tumbling
+    one, many = (ds.Simulation(made(), method) for _ in range(2))
+    for _ in range(30):
+        one.step()
+    many.run(30 * method.dt)
+    same(one, many)
+    assert one.report.ok
+    assert one.report.energy.closes
+    state, h = made().build()[1], method.dt
+    written = Stepper(method, one.model)
+    for _ in range(30):
+        state, report = written.step(state, h)
+    assert np.allclose(state.position, one.state.position, atol=1e-9)
+    assert np.allclose(state.velocity, one.state.velocity, atol=1e-6)
+    assert np.allclose(report.energy.friction, one.report.energy.friction, atol=1e-6)
+    assert np.allclose(report.energy.integration, one.report.energy.integration, atol=1e-6)
+
+
+def test_in_the_plane_polyhedral_cones_are_the_cone_itself() -> None:
+    sims = [ds.scene("disks-21").simulation(ds.TimeStepping(cone=k)) for k in (4, "circular")]
+    assert sims[0].model.dim == 2
+    for sim in sims:
+        sim.run(0.2)
+    same(*sims)
+
+
+def test_gauss_seidel_by_name_is_not_accelerated_and_never_newton() -> None:
+    sims = [ds.Simulation(tumbling(), ds.TimeStepping(solver=name)) for name in ("nsgs", "auto")]
+    for sim in sims:
+        sim.run(0.1)
+    assert sims[0].report.methods == ("nsgs",)
+    assert np.allclose(sims[0].state.position, sims[1].state.position, atol=1e-7)
 
 
 def test_a_run_that_fails_keeps_what_it_reached() -> None:

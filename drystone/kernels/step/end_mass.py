@@ -1,0 +1,74 @@
+"""The mass matrix at the end of the step (``mass="end"``), by fixed point: the step is solved with
+M(q'), which changes q', until velocities stay."""
+
+from drystone.kernels import rigid
+from drystone.kernels._jit import kernel, stage
+from drystone.kernels.ledger import kinetic_spatial
+from drystone.kernels.step import codes
+from drystone.kernels.step.begin import kick_spatial
+from drystone.kernels.step.blocks import respond_spatial
+from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.rows import pack
+
+OUTER = 25  # iterations
+SETTLED = 1e-11  # of the greatest velocity, that an iteration may change
+SLOW = 1e-3  # [m/s], [rad/s] velocities below it count as this
+
+
+@kernel
+def packed(s, scan):
+    """AGAIN from the solve with M at the end of the step, until velocities stay."""
+    if _settled(s):
+        return codes.GO_ON
+    _turn(s, scan)
+    pack(s, s.rows)
+    return codes.AGAIN
+
+
+@kernel
+def stored(s, scan):
+    """The same where rows are stored."""
+    if _settled(s):
+        return codes.GO_ON
+    _turn(s, scan)
+    respond_spatial(s)
+    return codes.AGAIN
+
+
+@stage
+def _settled(s):
+    change, most = 0.0, SLOW
+    for b in range(s.v.shape[0]):
+        for a in range(6):
+            change = max(change, abs(s.v[b, a] - s.v_before[b, a]))
+            most = max(most, abs(s.v_before[b, a]))
+    s.outer += 1
+    return s.outer > 1 and (change <= SETTLED * most or s.outer >= OUTER)
+
+
+@kernel
+def _turn(s, scan):
+    """Inertia where the step leads to, and the kick with it."""
+    copy_all(s.v, s.v_before)
+    copy_all(s.v, s.load)
+    copy_all(s.position, s.end_position)
+    copy_all(s.orientation, s.end_orientation)
+    rigid.drift_spatial(
+        s.own_inertia, s.own_inverse, False, s.load, s.h, s.end_position, s.end_orientation
+    )
+    rigid.to_world(s.own_inertia, s.end_orientation, s.inertia)
+    rigid.to_world(s.own_inverse, s.end_orientation, s.inverse)
+    for b in range(s.asleep.size):
+        if s.asleep[b]:
+            s.inverse[b] = 0.0
+    kick_spatial(s, scan)
+    s.next_stage = s.solve_stage
+
+
+@kernel
+def book(s, scan):
+    """Kinetic energy that velocities have because M is another: an error of the scheme."""
+    rigid.to_world(s.own_inertia, s.was_turned, s.end_inertia)
+    s.begun.integration += kinetic_spatial(s.mass, s.inertia, s.v0)
+    s.begun.integration -= kinetic_spatial(s.mass, s.end_inertia, s.v0)
+    return codes.GO_ON
