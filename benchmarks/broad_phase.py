@@ -87,6 +87,6 @@ def broad_phase(
             measure(kind, 3000, dim, 1e-3, method, 0.01)  # compiles
     for (kind, dim), n, motion, method in itertools.product(CASES, numbers, MOTIONS, CHOICES):
         rows.append(measure(kind, n, dim, motion, method, seconds))
-        tables.show(tables.told(rows[-1]))
+        tables.show(tables.row_text(rows[-1]))
     if folder is not None:
         tables.write_csv(folder / "broad_phase.csv", rows)

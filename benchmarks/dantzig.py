@@ -214,7 +214,7 @@ def dantzig(
         for kind, friction in cases:
             for n in numbers:
                 rows.append(measure(kind, n, friction, repeats))
-                tables.show(tables.told(rows[-1]))
+                tables.show(tables.row_text(rows[-1]))
     if folder is not None:
         tables.write_csv(folder / "dantzig_cost.csv", rows)
         plot(rows, folder / "dantzig_cost.png")

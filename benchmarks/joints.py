@@ -88,7 +88,7 @@ def joints(sizes: options.Sizes = "10,30,100,300,1000", output: options.Output =
         measure(case, numbers[0])  # compile
         for n in numbers:
             rows.append(measure(case, n))
-            tables.show(tables.told(rows[-1]))
+            tables.show(tables.row_text(rows[-1]))
         large = [row for row in rows if row["case"] == case and row["bodies"] >= 100]
         for name in ("ms_per_step", "ms_per_solve"):
             power = exponent((row["bodies"], row[name]) for row in large)

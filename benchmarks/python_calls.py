@@ -95,7 +95,7 @@ def python_calls(
     rows = []
     for name in names:
         rows.append(compare(name, here, there, rounds))
-        tables.tell(tables.told(rows[-1]))
+        tables.tell(tables.row_text(rows[-1]))
     for worker in (here, there):
         if worker is not None:
             worker.end()

@@ -79,10 +79,10 @@ def scaling(
                 except SimulationError as error:
                     tables.tell(str(error))
                     continue
-                tables.show(tables.told(rows[-1]))
+                tables.show(tables.row_text(rows[-1]))
         some = [row for row in rows if row["method"] == method]
         slopes = {name: power(some, name) for name in ("seconds_per_iteration", "peak_mib")}
-        tables.show(f"{method}, exponents from 3000 contacts on: {tables.told(slopes)}")
+        tables.show(f"{method}, exponents from 3000 contacts on: {tables.row_text(slopes)}")
     if folder is not None and rows:
         tables.write_csv(folder / "scaling.csv", rows)
         plot(rows, folder / "scaling.png")

@@ -1,4 +1,4 @@
-"""``python -m benchmarks sweeps``: what a sweep costs against the bytes that it moves."""
+"""``python -m benchmarks sweeps``: time of a sweep and the bytes that it moves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.contact.packed_residual import judge_spatial
 from drystone.kernels.contact.packed_spatial import pack_spatial, sweep_spatial
 from drystone.kernels.island_sweeps import sweep
-from drystone.kernels.layout import BODY_3, CONTACT_3
+from drystone.kernels.layout import BODY_3 as B
+from drystone.kernels.layout import CONTACT_3 as C
 from drystone.types import Floats
 
 ROWS = (36 + 36 + 9 + 3 + 3 + 1 + 2 + 2 * 3 + 1) * 8  # J, P, D, soft, bias, mu, bodies, r, lam
-LIGHT = (CONTACT_3.WIDTH + 7) * 8 + 2 * 8  # read; lam and r of two sweeps are written too
+PACKED = (C.WIDTH + 7) * 8 + 2 * 8  # read; lam and r of two sweeps are written too
 
 
 @kernel
@@ -30,7 +31,7 @@ def triad(a: Floats, b: Floats, c: Floats, s: float) -> None:
 
 
 def best(call: Callable[[], object]) -> float:
-    """Seconds of a call, the least of some."""
+    """Seconds of a call, the fastest of several."""
     call()
     return fastest(call, repeats=50, enough=0.05)
 
@@ -72,7 +73,7 @@ class Lattice:
         self.v = 0.3 * rng.normal(size=(nb, 6)) * self.inverse_mass[:, None]
         self.v[:, 0] -= self.inverse_mass
         self.mu = np.full(nc, 0.3)
-        self.contact, self.motion = np.zeros((nc, CONTACT_3.WIDTH)), np.zeros((nb, BODY_3.WIDTH))
+        self.contact, self.motion = np.zeros((nc, C.WIDTH)), np.zeros((nb, B.WIDTH))
         self.D = np.empty((nc, 3, 3))
 
     def pack(self) -> None:
@@ -81,11 +82,11 @@ class Lattice:
             self.inverse_inertia, self.contact, self.motion, self.D,
         )  # fmt: skip
 
-    def start_light(self) -> tuple[Any, ...]:
-        """Arguments of a sweep of light contacts, which begins with no impulses."""
+    def start_packed(self) -> tuple[Any, ...]:
+        """Arguments of a sweep over packed contacts, without initial impulses."""
         self.pack()
-        self.contact[:, 15:18], self.contact[:, 28:] = 0.0, 0.0
-        self.contact[:, 26], self.motion[:, :6] = self.mu, self.v
+        self.contact[:, C.BIAS : C.BIAS + 3], self.contact[:, C.LAM :] = 0.0, 0.0
+        self.contact[:, C.MU], self.motion[:, B.V : B.V + 6] = self.mu, self.v
         return 0, self.nc, self.body, self.contact, self.motion
 
     def start_rows(self) -> tuple[Any, ...]:
@@ -103,26 +104,26 @@ class Lattice:
         )  # fmt: skip
 
     def seconds(self) -> dict[str, float]:
-        """Of a sweep with rows, one of light contacts, of judging and of packing these."""
-        rows, light, u = self.start_rows(), self.start_light(), np.empty((self.nc, 3))
+        """Of a sweep over rows, one over packed contacts, of a residual and of packing."""
+        rows, packed, u = self.start_rows(), self.start_packed(), np.empty((self.nc, 3))
         for _ in range(3):
             sweep(*rows)
-            sweep_spatial(*light, 0.0)
+            sweep_spatial(*packed, 0.0)
         turns: dict[str, Callable[[], object]] = {
             "rows": lambda: sweep(*rows),
-            "light": lambda: sweep_spatial(*light, 0.0),
-            "judge": lambda: judge_spatial(*light, u),
+            "packed": lambda: sweep_spatial(*packed, 0.0),
+            "residual": lambda: judge_spatial(*packed, u),
         }
         took = in_turn({name: partial(ready, call) for name, call in turns.items()}, repeats=20)
         return {name: one.seconds for name, one in took.items()} | {"pack": best(self.pack)}
 
-    def apart(self) -> float:
-        """How far the impulses of both kinds of sweeps are apart, beside the greatest."""
-        rows, light = self.start_rows(), self.start_light()
+    def difference(self) -> float:
+        """Greatest difference of the impulses of both kinds of sweeps, relative to the largest."""
+        rows, packed = self.start_rows(), self.start_packed()
         for _ in range(10):
             sweep(*rows)
-            sweep_spatial(*light, 0.0)
-        r, ours = rows[-3], self.contact[:, 29:32]
+            sweep_spatial(*packed, 0.0)
+        r, ours = rows[-3], self.contact[:, C.R : C.R + 3]
         return float(np.abs(r - ours).max() / np.abs(r).max())
 
 
@@ -130,9 +131,9 @@ def sweeps(output: options.Output = None) -> None:
     """Nanoseconds per contact and sweep against the bytes that a sweep moves.
 
     Balls on a cubic lattice, each touching its neighbours: three contacts a ball, as in a pile,
-    with impulses that stick, slip and open. Rows (J and P) and light contacts sweep the same
-    problem; the memory's speed comes from a triad a = b + s c. "apart": how far the impulses of
-    both sweeps are apart in the end, beside the greatest.
+    with contacts that stick, slip and open. Rows (J and P) and packed contacts sweep the same
+    problem; memory bandwidth is that of a triad a = b + s c. "difference": of the final impulses
+    of both sweeps, relative to the largest.
     """
     folder = options.folder(output)
     for size in (10**4, 10**5, 10**7):
@@ -142,8 +143,10 @@ def sweeps(output: options.Output = None) -> None:
     for m in (7, 15, 32):
         lattice = Lattice(m)
         nanoseconds = {f"{name}_ns": 1e9 * t / lattice.nc for name, t in lattice.seconds().items()}
-        rows.append({"contacts": lattice.nc, **nanoseconds, "apart": lattice.apart()})
-        tables.show(tables.told(rows[-1]))
-    tables.show(f"memory alone: rows {1e9 * ROWS / rate:.0f} ns, light {1e9 * LIGHT / rate:.0f} ns")
+        rows.append({"contacts": lattice.nc, **nanoseconds, "difference": lattice.difference()})
+        tables.show(tables.row_text(rows[-1]))
+    tables.show(
+        f"memory alone: rows {1e9 * ROWS / rate:.0f} ns, packed {1e9 * PACKED / rate:.0f} ns"
+    )
     if folder is not None:
         tables.write_csv(folder / "sweeps.csv", rows)

@@ -87,8 +87,8 @@ def write_page(path: Path, text: Iterable[str]) -> None:
     path.write_text("\n".join(text).rstrip("\n") + "\n", encoding="utf-8")
 
 
-def told(row: Row) -> str:
-    """A row on one line, as it is told while a benchmark goes on."""
+def row_text(row: Row) -> str:
+    """A row on one line, as printed while a benchmark runs."""
     return " ".join(f"{name}={_cell(value)}" for name, value in row.items())
 
 

@@ -65,7 +65,7 @@ class BodyView:
         state, i = self._at()
         model: Model = self._simulation.model
         if any(i == k for k, _ in model.motions):
-            raise ModelError(f"body {self.name!r}: {field} cannot be set: its motion says it")
+            raise ModelError(f"body {self.name!r}: {field} cannot be set: its motion is prescribed")
         if of_dynamic and model.mass[i] == 0:
             raise ModelError(f"body {self.name!r}: {field} cannot be set: it is fixed")
         if field in ("position", "orientation"):

@@ -58,7 +58,7 @@ class ModelError(DrystoneError, ValueError):
 
 
 class ShapeError(ModelError):
-    """A shape has no sense: a negative radius, a polygon that crosses itself, points in a plane."""
+    """An invalid or degenerate shape: a negative radius, a polygon that intersects itself."""
 
 
 class DescriptionError(ModelError):

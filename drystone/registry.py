@@ -43,7 +43,7 @@ class Registry(Mapping[str, T]):
         """Add an entry; returns what was given, so that it can stand as a decorator."""
         entry = self._checked(item)
         if entry.name in self.ours or entry.name in self._added:
-            raise OptionError(f"{self.what} {entry.name!r} is there already: choose another name")
+            raise OptionError(f"{self.what} {entry.name!r} exists already: choose another name")
         self._added[entry.name] = entry
         return item
 

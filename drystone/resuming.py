@@ -61,7 +61,7 @@ def reopen(
     """The same without running: the simulation at the last checkpoint, the recorder that its
     steps are told to (a context, or to be closed), and the time to run until [s]."""
     place = as_path("resume", path, RecordingError)
-    with read_recording(place, salvage=salvage) as known:  # what is no recording is not locked
+    with read_recording(place, salvage=salvage) as known:  # what is not a recording is not locked
         _end(known, until)
     lock = Lock(place)
     try:
@@ -122,7 +122,7 @@ def _world(known: Recording, world: World | None) -> World:
 def _checkpoint(known: Recording) -> tuple[int, dict[str, Any]]:
     """The last one."""
     if not len(known.checkpoints):
-        raise RecordingError(f"{known.path}: it has no checkpoint to go on from")
+        raise RecordingError(f"{known.path}: it has no checkpoint to resume from")
     last = len(known.checkpoints) - 1
     snapshot = known.snapshot(last)
     if snapshot["stepper"] is None:

@@ -197,7 +197,7 @@ def failure(sim: Any) -> str:
         who = f" (body {told.unsolved_body!r})" if told.unsolved_body else ""
         why.append("; ".join(sim.report.log) if told.jammed else f"{sim.report.status.value}{who}")
     if told.deep:
-        why.append(f"bodies are deeper in each other than {told.limit}")
+        why.append(f"the penetration is above {told.limit}")
     return f"the step to t = {told.end:.6g} s failed: {'; '.join(why)}; {told.worst}"
 
 

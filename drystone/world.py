@@ -212,7 +212,7 @@ class World:
                 self._next_name += 1
             return f"body{self._next_name}"
         if not isinstance(name, str) or not name or name == check.WORLD:
-            raise ModelError(f"body name {name!r}: expected a text, and not 'world'")
+            raise ModelError(f"body name {name!r}: expected a string other than 'world'")
         if name in self._bodies:
             raise ModelError(f"body {name!r}: another body has this name")
         return name
@@ -273,7 +273,7 @@ class World:
     def add_force(self, force: Force) -> ForceHandle:
         """Add a force. The bodies it names may be added later, but before the world is built."""
         if not isinstance(force, Force):
-            raise ModelError(f"add_force: {text(force)} is no force")
+            raise ModelError(f"add_force: {text(force)} is not a force")
         force.check(self._dim)
         handle = ForceHandle(self._next_force, force)
         self._forces[handle.uid] = force
@@ -295,7 +295,7 @@ class World:
         has moved them: a joint for bodies on the move is placed by anchor_a and anchor_b.
         """
         if not isinstance(joint, Joint):
-            raise ModelError(f"add_joint: {text(joint)} is no joint")
+            raise ModelError(f"add_joint: {text(joint)} is not a joint")
         uid, dim = self._next_joint, self._dim
         name = new_joint_name(joint, self._joints, uid)
         what = f"joint {name!r} ({type(joint).__name__})"

@@ -84,3 +84,34 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line(f"{n:5d}  {why}")
     for why in unknown_skips(counts):
         terminalreporter.line(f"not a known reason to skip (tests/conftest.py): {why}", red=True)
+
+
+@pytest.fixture
+def problem_folder(tmp_path):
+    """Problem files of every kind, and a file that is not one."""
+    import numpy as np
+
+    import drystone as ds
+
+    place = tmp_path / "problems"
+    place.mkdir()
+    texts = {
+        "contact.dat": "3 1 0 3 3 3 3 15 -1 0 -1 15 0 0 0 15 -1 2 3 0.1",
+        "small.dat": "2 0 2 2 2 2\n2 1\n1 2\n-5 -6\n",
+        "mixed.dat": "1 1 1 1 0 1 2 0 1 0 2 2 2 2 2 1 1 2 -1 -2  2 2 1 1 -1 -2",
+        "README.md": "not a problem",
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text)
+    H = np.vstack([np.eye(3), np.zeros((1, 3))])
+    whole = ds.GlobalFrictionProblem(np.eye(4), H, np.array([-1.0, 0.2, 0, 0]), np.zeros(3), 0.5)
+    ds.write_problem(whole, place / "whole.hdf5")
+    return place
+
+
+@pytest.fixture
+def without_warming(monkeypatch):
+    """For tests of what benchmarks write, not of their figures: methods are not compiled first."""
+    from drystone.cli import bench
+
+    monkeypatch.setattr(bench, "warm", lambda *_: None)

@@ -227,10 +227,10 @@ def test_a_simulation_steps_with_a_solver_of_ones_own(joint, clean, tmp_path):
 
 def test_what_cannot_be_registered_is_refused_by_name(clean):
     ds.register_solver(Mine)
-    with pytest.raises(ds.OptionError, match="solver 'mine' is there already"):
+    with pytest.raises(ds.OptionError, match="solver 'mine' exists already"):
         ds.register_solver(Mine)
     taken = type("Taken", (Mine,), {"name": "lemke"})
-    with pytest.raises(ds.OptionError, match="solver 'lemke' is there already"):
+    with pytest.raises(ds.OptionError, match="solver 'lemke' exists already"):
         ds.register_solver(taken)
     for wrong in (Mine(), dict, "mine", None):
         with pytest.raises(ds.OptionError, match=r"expected a subclass of ds\.Solver"):
@@ -241,7 +241,7 @@ def test_what_cannot_be_registered_is_refused_by_name(clean):
         ds.register_exporter(print)
     ds.register_exporter(ds.ExportFormat("abc", "letters", print))
     for name in ("abc", "csv"):
-        with pytest.raises(ds.OptionError, match=f"format '{name}' is there already"):
+        with pytest.raises(ds.OptionError, match=f"format '{name}' exists already"):
             ds.register_exporter(ds.ExportFormat(name, "again", print))
 
 

@@ -131,7 +131,7 @@ def test_the_limit_of_depth_is_an_option_and_raises_too():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sim(max_depth=0.9).run(0.1)
-    with pytest.raises(ds.SimulationError, match="deeper in each other than 1 %"):
+    with pytest.raises(ds.SimulationError, match="penetration is above 1 %"):
         sim().run(0.1, on_failure="raise")
     quiet = sim()
     with warnings.catch_warnings():
@@ -157,7 +157,9 @@ def test_what_the_last_step_leaves_counts_too(planar, tmp_path):
     )
     method = ds.TimeStepping(stabilize=False, active_gap=1e-9, dt=0.01)
     sim = ds.Simulation(world, method)
-    with pytest.warns(ds.StepWarning, match=r"1 step: bodies deeper .* at the end of the last"):
+    with pytest.warns(
+        ds.StepWarning, match=r"1 step: a penetration above .* end of the last"
+    ):
         kept = sim.run(0.01, record=True)
     assert sim.summary.depth == pytest.approx(0.02)
     assert sim.summary.relative_depth == pytest.approx(0.2)
@@ -377,7 +379,7 @@ def test_comparisons_and_sweeps_count_and_tell():
     assert row.deep == run.summary.deep
     with pytest.warns(ds.StepWarning, match="1 of 1 points"):
         swept = ds.sweep("ellipse-drop", {"mu": "0.3"}, duration=1.5, jobs=1)
-    assert "deeper" in swept.trouble[0]
+    assert "penetration above" in swept.trouble[0]
 
 
 @pytest.mark.kernels

@@ -114,7 +114,7 @@ def test_forces_hold_their_bodies():
     world.remove_body("a")
     with pytest.raises(ModelError, match=r"remove_force: .* is not in this world"):
         world.remove_force(handle)
-    with pytest.raises(ModelError, match="'push' is no force"):
+    with pytest.raises(ModelError, match="'push' is not a force"):
         world.add_force("push")
 
 
@@ -147,7 +147,7 @@ def test_stale_handles_and_unknown_names():
         world.set_pair("disk", "disk", friction=1)
     with pytest.raises(ModelError, match="'world' is the inertial frame"):
         world.remove_body("world")
-    with pytest.raises(ModelError, match="3 is no body"):
+    with pytest.raises(ModelError, match="3 is not a body"):
         world.remove_body(3)
 
 
@@ -254,8 +254,8 @@ SPATIAL = [
     ({"motion": ConstantVelocity(), "velocity": (1, 0, 0)}, "velocity = .*its motion says that"),
     ({"motion": MotionFunction(lambda t: 0), "position": (1, 0, 0)}, "position = .*its motion"),
     ({"shape": Disk(1)}, "Disk is a planar shape, the world is spatial"),
-    ({"shape": Sphere}, "is no shape"),
-    ({"shape": "box"}, "'box' is no shape"),
+    ({"shape": Sphere}, "is not a shape"),
+    ({"shape": "box"}, "'box' is not a shape"),
     ({"shape": []}, "must not be empty"),
     ({"shape": [Box(1, 1, 1), Disk(1)]}, "part 1"),
     ({"shape": None}, "has no shape: give mass and inertia"),

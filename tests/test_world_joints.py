@@ -145,7 +145,7 @@ def ball(**said):
             r"joint 'joint0' \(Ball\): no body is named 'crnk'; did you mean 'crank'",
         ),
         (Ball("crank", "rode", anchor=P), "no body is named 'rode'; did you mean 'rod'"),
-        (Ball("crank", 7, anchor=P), "7 is no body"),
+        (Ball("crank", 7, anchor=P), "7 is not a body"),
         (
             Ball("crank", "crank", anchor=P),
             r"\(Ball from 'crank' to 'crank'\): expected two different",
@@ -193,7 +193,10 @@ def ball(**said):
             "friction = 2: say of which coordinate: {'slide': ..., 'turn': ...}",
         ),
         (Fixed("crank", "rod", limits=(0, 1)), "limits = .*no free coordinate"),
-        (Fixed("crank", "rod", orientation=(0, 0, 0, 0)), "a zero quaternion is no orientation"),
+        (
+            Fixed("crank", "rod", orientation=(0, 0, 0, 0)),
+            "zero quaternion is not an orientation",
+        ),
         (Universal("crank", "rod", anchor=P, axis=X), "has no second_axis"),
         (
             Universal("crank", "rod", anchor=P, axis=X, second_axis=(1, 1, 0)),
@@ -216,7 +219,7 @@ def ball(**said):
         (Gear("crank", "rod", axis=X, ratio=2, friction=1), "friction = 1: a Gear has none"),
         (Gear("crank", ("hinge", "turn"), axis=X, ratio=2), "no joint is named 'hinge'"),
         (Gear("wall", "table", axis=X, ratio=2), "none of its bodies can move"),
-        ("hinge", "'hinge' is no joint"),
+        ("hinge", "'hinge' is not a joint"),
     ],
 )
 def test_errors_name_joint_and_bodies(world, joint, message):

@@ -10,10 +10,10 @@ import Box2D
 import numpy as np
 
 from benchmarks.peers.engine import (
-    Engine,
+    FAR,
+    PlanarEngine,
     ball_joints,
     bounce,
-    check_kinds,
     corners,
     numbers,
     only_friction,
@@ -24,20 +24,15 @@ from drystone.model import Model, State
 from drystone.types import Floats
 
 VELOCITY, POSITION = 8, 3  # iterations, as the manual suggests
-FAR = 1e3  # [m] how far half-planes reach
 
 
-class Box2d(Engine):
+class Box2d(PlanarEngine):
     """One Box2D body for each of ours; half-planes are long edges."""
 
     name = "Box2D"
-    planar = True
 
     def __init__(self, model: Model, state: State, dt: float) -> None:
-        check_kinds(model, (kinds.POLYGON, kinds.DISK, kinds.HALF_PLANE), moving=True)
-        self._start, self._dt, self._steps = state.copy(), dt, 0
-        self._motions = model.motions
-        self._free = np.flatnonzero(model.inverse_mass > 0)
+        super().__init__(model, state, dt)
         gravity = float(model.gravity[0]), float(model.gravity[1])
         self._world = Box2D.b2World(gravity=gravity, doSleep=False)
         moved = {b for b, _ in model.motions}
@@ -70,24 +65,14 @@ class Box2d(Engine):
             )  # fmt: skip
         return self._world.CreateKinematicBody(**frame) if moves else self._world.CreateStaticBody()
 
-    def run(self, steps: int) -> None:
-        step, dt = self._world.Step, self._dt
-        for _ in range(steps):
-            for b, motion in self._motions:
-                v = motion.velocity(self._start.time + self._steps * dt, dt)
-                self._bodies[b].linearVelocity = float(v[0]), float(v[1])
-                self._bodies[b].angularVelocity = float(v[2])
-            step(dt, VELOCITY, POSITION)
-            self._steps += 1
+    def _step(self, dt: float) -> None:
+        self._world.Step(dt, VELOCITY, POSITION)
 
-    def state(self) -> State:
-        out = self._start.copy()
-        out.time += self._steps * self._dt
-        for b in (*self._free, *(b for b, _ in self._motions)):
-            body = self._bodies[b]
-            out.position[b], out.orientation[b] = tuple(body.position), body.angle
-            out.velocity[b] = (*body.linearVelocity, body.angularVelocity)
-        return out
+    def _push(self, body: Box2D.b2Body, velocity: tuple[float, float], spin: float) -> None:
+        body.linearVelocity, body.angularVelocity = velocity, spin
+
+    def _read(self, body: Box2D.b2Body) -> tuple[tuple[float, ...], float, tuple[float, ...]]:
+        return tuple(body.position), body.angle, (*body.linearVelocity, body.angularVelocity)
 
 
 def _shape(model: Model, state: State, g: int) -> Box2D.b2Shape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from importlib import import_module
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from drystone.kernels import kinds
 from drystone.model import Geoms, Model, State
 from drystone.types import Floats, Ints
 
+FAR = 1e3  # [m] how far half-planes of planar peers reach
 # package to import: our module, and its classes (several: named modes of one engine)
 PEERS = {
     "mujoco": ("mujoco", ("Mujoco", "MujocoRK4")),
@@ -50,6 +51,48 @@ class Engine(ABC):
     @abstractmethod
     def state(self) -> State:
         """Positions of centres of mass, orientations and velocities, as ours."""
+
+
+class PlanarEngine(Engine):
+    """A planar peer that is called step by step; prescribed bodies get their velocity before each.
+
+    A subclass fills ``_bodies`` and says how its engine steps, and how a body's velocity is set
+    and its pose read.
+    """
+
+    planar = True
+    _bodies: Any  # by the number of the body: its own object
+
+    def __init__(self, model: Model, state: State, dt: float) -> None:
+        check_kinds(model, (kinds.POLYGON, kinds.DISK, kinds.HALF_PLANE), moving=True)
+        self._start, self._dt, self._steps = state.copy(), dt, 0
+        self._motions = model.motions
+        self._free = np.flatnonzero(model.inverse_mass > 0)
+
+    @abstractmethod
+    def _step(self, dt: float) -> None: ...
+
+    @abstractmethod
+    def _push(self, body: Any, velocity: tuple[float, float], spin: float) -> None: ...
+
+    @abstractmethod
+    def _read(self, body: Any) -> tuple[tuple[float, ...], float, tuple[float, ...]]:
+        """Position, angle, (linear, angular) velocity."""
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            for b, motion in self._motions:
+                v = motion.velocity(self._start.time + self._steps * self._dt, self._dt)
+                self._push(self._bodies[b], (float(v[0]), float(v[1])), float(v[2]))
+            self._step(self._dt)
+            self._steps += 1
+
+    def state(self) -> State:
+        out = self._start.copy()
+        out.time += self._steps * self._dt
+        for b in (*self._free, *(b for b, _ in self._motions)):
+            out.position[b], out.orientation[b], out.velocity[b] = self._read(self._bodies[int(b)])
+        return out
 
 
 def installed() -> dict[str, tuple[type[Engine], ...]]:

@@ -8,10 +8,10 @@ import numpy as np
 import pymunk
 
 from benchmarks.peers.engine import (
-    Engine,
+    FAR,
+    PlanarEngine,
     ball_joints,
     bounce,
-    check_kinds,
     numbers,
     only_friction,
     world_frame,
@@ -20,20 +20,15 @@ from drystone.kernels import kinds
 from drystone.model import Model, State
 
 SLOP = 1e-3  # of a body's size; the default, 0.1, is meant for pixels
-FAR = 1e3  # [m] how far half-planes reach
 
 
-class Pymunk(Engine):
+class Pymunk(PlanarEngine):
     """One pymunk body for each of ours; half-planes are wide static boxes."""
 
     name = "pymunk"
-    planar = True
 
     def __init__(self, model: Model, state: State, dt: float) -> None:
-        check_kinds(model, (kinds.POLYGON, kinds.DISK, kinds.HALF_PLANE), moving=True)
-        self._start, self._dt, self._steps = state.copy(), dt, 0
-        self._motions = model.motions
-        self._free = np.flatnonzero(model.inverse_mass > 0)
+        super().__init__(model, state, dt)
         self._space = pymunk.Space()
         self._space.gravity = float(model.gravity[0]), float(model.gravity[1])
         size = model.geoms.radius[np.isfinite(model.geoms.radius)]
@@ -75,21 +70,11 @@ class Pymunk(Engine):
         outline = offset + local @ turn.T
         return pymunk.Poly(body, [tuple(p) for p in outline.tolist()])
 
-    def run(self, steps: int) -> None:
-        step, dt = self._space.step, self._dt
-        for _ in range(steps):
-            for b, motion in self._motions:
-                v = motion.velocity(self._start.time + self._steps * dt, dt)
-                self._bodies[b].velocity = float(v[0]), float(v[1])
-                self._bodies[b].angular_velocity = float(v[2])
-            step(dt)
-            self._steps += 1
+    def _step(self, dt: float) -> None:
+        self._space.step(dt)
 
-    def state(self) -> State:
-        out = self._start.copy()
-        out.time += self._steps * self._dt
-        for b, body in self._bodies.items():
-            out.position[b] = tuple(body.position)
-            out.orientation[b] = body.angle
-            out.velocity[b] = (*body.velocity, body.angular_velocity)
-        return out
+    def _push(self, body: pymunk.Body, velocity: tuple[float, float], spin: float) -> None:
+        body.velocity, body.angular_velocity = velocity, spin
+
+    def _read(self, body: pymunk.Body) -> tuple[tuple[float, ...], float, tuple[float, ...]]:
+        return tuple(body.position), body.angle, (*body.velocity, body.angular_velocity)

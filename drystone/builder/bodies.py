@@ -172,7 +172,7 @@ def find_template(
             raise ModelError(f"{owner}: {error}") from None
     if not isinstance(shape, Shape):
         made = f"ds.{getattr(shape, '__name__', 'Box')}(...)"
-        raise ModelError(f"{owner}: {shape!r} is no shape: expected one such as {made}")
+        raise ModelError(f"{owner}: {shape!r} is not a shape: expected one such as {made}")
     if shape.dim != dim:
         words = {2: "planar", 3: "spatial"}
         kind = type(shape).__name__

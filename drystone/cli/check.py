@@ -62,7 +62,7 @@ def check(
 
         named = [path for path in files if is_scene(path)]
         if (method is not None or settings) and len(named) < len(files):
-            raise OptionError("--method, --set: of scenes by name, not of files")
+            raise OptionError("--method, --set: only for scenes given by name")
         wrong = failed = False
         for path in files:
             if is_scene(path):

@@ -149,7 +149,7 @@ def _run(
 
     method, duration, settings = asked
     if salvage and not is_recording(subject):
-        raise OptionError(f"--salvage: {subject} is no recording")
+        raise OptionError(f"--salvage: {subject} is not a recording")
     if is_recording(subject):
         for option, value in (("method", method), ("duration", duration), ("set", settings)):
             if value:

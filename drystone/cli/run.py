@@ -208,8 +208,8 @@ def _check_places(
     if record is not None:
         if record.exists() and not overwrite:
             raise OptionError(
-                f"--record {record}: is there already: --overwrite (-f) replaces it, "
-                f"`drystone resume {record}` goes on with it"
+                f"--record {record}: exists: --overwrite (-f) replaces it, "
+                f"`drystone resume {record}` resumes it"
             )
         _check_writable("--record", record)
     if picture is not None and picture.suffix.lower() not in (".png", ".pdf", ".svg"):
@@ -263,7 +263,7 @@ def _run(
     if done.stopped:
         complain(f"stopped at {done.simulated:g} s of {seconds:g} s")
         if record is not None:
-            complain(f"drystone resume {record} goes on from there")
+            complain(f"drystone resume {record} resumes it")
     if as_json:
         typer.echo(json.dumps(as_object(scene, simulation, done, written, start), allow_nan=False))
     else:

@@ -85,7 +85,7 @@ def _write(
         raise OptionError(f"--format: {unknown('format', format, {'yaml': 0, 'json': 0})}")
     given = read_settings(settings)
     if given and len(names) > 1:
-        raise OptionError("--set: of which scene? give its name")
+        raise OptionError("--set: give the name of a scene")
     make_folder("--write", folder)
     written = []
     for name in names:

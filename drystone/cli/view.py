@@ -101,7 +101,7 @@ def _subject(
 
 def _no_salvage(what: str, salvage: bool) -> None:
     if salvage:
-        raise OptionError(f"--salvage: {what} is no recording")
+        raise OptionError(f"--salvage: {what} is not a recording")
 
 
 def _page(

@@ -160,7 +160,7 @@ def _subject(scene: Any, duration: float | None) -> tuple[World, Any, float, Any
     bare = scene is world
     seconds = getattr(scene, "duration", None) if duration is None else duration
     if seconds is None:
-        raise OptionError("compare: a world brings no duration: say duration=...")
+        raise OptionError("compare: a world has no duration: give duration=...")
     if (time := real(seconds)) is None or not 0 < time < math.inf:
         raise OptionError(
             f"compare: duration = {text(seconds)}: expected a positive number of seconds"
@@ -178,7 +178,9 @@ def _chosen(methods: Sequence[Any], own: Any) -> dict[str, Any]:
     for one in methods:
         method = read_method(one, own) if isinstance(one, str) else one
         if isinstance(method, type) or not hasattr(method, "stepper"):
-            raise OptionError(f"methods: {one!r}: expected a text or a method such as ds.Penalty()")
+            raise OptionError(
+                f"methods: {one!r}: expected a string or a method such as ds.Penalty()"
+            )
         label = one.strip() if isinstance(one, str) else str(method.name)
         first, k = label, 2
         while label in out:

@@ -75,7 +75,7 @@ def _no_method(text: str, name: str) -> str:
     """That no method has the name; a choice of one of them is taken for what it may be short of."""
     for method, words in WORDS.items():
         if any(name in choices for choices in words.values()):
-            return f"{text!r} is no method: did you mean '{method}:{text.strip()}'?"
+            return f"{text!r} is not a method: did you mean '{method}:{text.strip()}'?"
     said = unknown("method", name, METHODS | {OWN: None})
     return said if text.strip() == name else f"{text!r}: {said}"
 

@@ -78,7 +78,7 @@ def check_finite(model: Model, state: State, force: Floats | None = None, h: flo
             f"smaller dt than {h:.6g} s"
         )
     raise SimulationError(
-        f"body {model.names[i]!r} ran away at t = {state.time:.6g} s: velocity "
+        f"body {model.names[i]!r} diverged at t = {state.time:.6g} s: velocity "
         f"{state.velocity[i]}, position {state.position[i]}, orientation "
         f"{state.orientation[i]}{why}"
     )

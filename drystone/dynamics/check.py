@@ -94,7 +94,7 @@ def orientation(owner: str, field: str, value: Any, dim: int) -> Orientation:
     q = vector(owner, field, value, 4)
     norm = math.hypot(*q)
     if norm == 0:
-        raise ModelError(f"{owner}: {field} = {q}: a zero quaternion is no orientation")
+        raise ModelError(f"{owner}: {field} = {q}: a zero quaternion is not an orientation")
     if not 1e-150 < norm < 1e150:  # beyond, it cannot be made a unit one
         raise ModelError(f"{owner}: {field} = {q}: expected a unit quaternion")
     return tuple(v / norm for v in q)
@@ -111,7 +111,7 @@ def body_name(owner: str, value: Any, *, world: bool = False) -> str:
     """The name in a name or a handle; ``"world"`` only where it makes sense."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
-        raise ModelError(f"{owner}: {text(value)} is no body: expected a name or a handle")
+        raise ModelError(f"{owner}: {text(value)} is not a body: expected a name or a handle")
     if name == WORLD and not world:
         raise ModelError(f"{owner}: 'world' is the inertial frame, not a body")
     return name

@@ -114,7 +114,7 @@ def grip(
     all bodies jointed to this one.
     """
     if model.inverse_mass[body] == 0:
-        raise ModelError(f"body {model.names[body]!r}: cannot be dragged: it obeys no forces")
+        raise ModelError(f"body {model.names[body]!r}: cannot be dragged: it is not dynamic")
     x, R = state.position[body], rotation(state.orientation[body])
     arm = np.asarray(place, float) - x
     light = _mass_at(model, R, body, arm)

@@ -198,7 +198,7 @@ class Callback(WithFunctions, Force):
         called: list[tuple[str, Callback]] = []
         for force in forces:
             if force.name is not None and not isinstance(force.name, str):
-                raise ModelError(f"Callback: name = {text(force.name)}: expected a text")
+                raise ModelError(f"Callback: name = {text(force.name)}: expected a string")
             name: str = (
                 force.name or getattr(force.function, "__name__", "") or repr(force.function)
             )
@@ -206,7 +206,7 @@ class Callback(WithFunctions, Force):
                 raise ModelError(f"Callback {name!r}: expected a function of (model, state)")
             if force.potential is not None and not callable(force.potential):
                 raise ModelError(
-                    f"Callback {name!r}: potential = {force.potential!r} is no function"
+                    f"Callback {name!r}: potential = {force.potential!r} is not a function"
                 )
             switch(f"Callback {name!r}", "fills", force.fills, ModelError)
             called.append((name, force))

@@ -191,7 +191,7 @@ def plot(
             raise OptionError(f"{field} = {text(value)}: expected a number")
     for field, word in (("coordinate", coordinate), ("plane", plane)):
         if word is not None and not isinstance(word, str):
-            raise OptionError(f"{field} = {text(word)}: expected a text")
+            raise OptionError(f"{field} = {text(word)}: expected a string")
     look = Look(tuple(bodies) if bodies else None, time, coordinate, plane, tol, loose)
     if ax is not None:
         if not hasattr(ax, "plot"):

@@ -60,7 +60,7 @@ def _through_view(path: Path, opened: BinaryIO, head: bytes) -> tuple[h5py.File,
         raise RecordingError(f"{path}: is empty")
     if head[:8] != SIGNATURE:
         raise RecordingError(
-            f"{path}: is no recording: it is not in the format HDF5, or its start is gone"
+            f"{path}: is not a recording: it is not in the format HDF5, or its start is gone"
         )
     if len(head) == SIZE and head[8] != SUPERBLOCK:
         raise RecordingError(f"{path}: is an HDF5 file, but no recording of Drystone's")
@@ -97,9 +97,9 @@ def _check_parts(file: h5py.File, size: int) -> None:
             seen += 1
             full = f"{where}{name}"
             if seen > PARTS or full.count("/") > DEPTH:
-                raise RecordingError("is no recording: it has too many parts")
+                raise RecordingError("is not a recording: it has too many parts")
             if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                raise RecordingError(f"is no recording: {full!r} is a link to another place")
+                raise RecordingError(f"is not a recording: {full!r} is a link to another place")
             item = group[name]
             if isinstance(item, h5py.Group):
                 groups.append((f"{full}/", item))
@@ -109,12 +109,14 @@ def _check_parts(file: h5py.File, size: int) -> None:
 
 def _check_array(name: str, item: Any, size: int) -> None:
     if not isinstance(item, h5py.Dataset):
-        raise RecordingError(f"is no recording: {name!r} is no array")
+        raise RecordingError(f"is not a recording: {name!r} is not an array")
     plan = item.id.get_create_plist()
     if plan.get_nfilters() or plan.get_external_count() or plan.get_layout() not in LAYOUTS:
-        raise RecordingError(f"is no recording: {name!r} is packed, or lies in another file")
+        raise RecordingError(
+            f"is not a recording: {name!r} is compressed or in another file"
+        )
     if item.dtype.hasobject or item.shape is None:
-        raise RecordingError(f"is no recording: {name!r} holds no numbers")
+        raise RecordingError(f"is not a recording: {name!r} is not numeric")
     if item.nbytes > size:
         raise RecordingError(
             f"is damaged: {name!r} claims {item.nbytes} bytes, the file has {size}"

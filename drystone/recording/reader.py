@@ -104,7 +104,7 @@ class Recording(Facts):
             raise self._bad("is an HDF5 file, but no recording of Drystone's")
         about = json.loads(self._text("about"))
         if about.get("format") != layout.FORMAT:
-            raise self._bad(f"is no recording: its format is {about.get('format')!r}")
+            raise self._bad(f"is not a recording: its format is {about.get('format')!r}")
         if about["version"] > layout.VERSION:
             made = about.get("info", {}).get("drystone")
             raise self._bad(

@@ -52,7 +52,7 @@ def repair(lock: Lock, salvage: bool = False) -> str:
         except (OSError, RuntimeError) as error:
             part.unlink(missing_ok=True)
             raise WriteError(
-                f"{path}: has to be written anew to go on with it, and cannot be: {reason(error)}"
+                f"{path}: has to be rewritten to be resumed, and cannot be: {reason(error)}"
             ) from None
     return f"the damaged file is kept as {aside}" if aside else "written anew"
 
@@ -83,7 +83,7 @@ def _whole(known: Recording, n: int) -> tuple[int, int]:
         k = len(marks)
     if not k:
         raise RecordingError(
-            f"{known.path}: is damaged: there is no whole checkpoint to go on from"
+            f"{known.path}: is damaged: there is no intact checkpoint to resume from"
         )
     return n, k
 

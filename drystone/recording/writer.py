@@ -73,7 +73,7 @@ def check_place(path: Path, overwrite: bool) -> Lock:
     try:
         if path.exists() and not overwrite:
             raise RecordingError(
-                f"{path}: is there already: record to another file, or say that it may be replaced "
+                f"{path}: exists already: record to another file, or say that it may be replaced "
                 "(overwrite=True)"
             )
         if path.exists():

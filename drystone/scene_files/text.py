@@ -81,7 +81,7 @@ def parse(text: str, name: str) -> tuple[Any, Place]:
 
 def parse_json(text: str, name: str) -> Any:
     def constant(word: str) -> Any:
-        raise SceneFileError(f"{name}: {word} is no number")
+        raise SceneFileError(f"{name}: {word} is not a number")
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(items)

@@ -78,9 +78,9 @@ class RunSummary:
         if self.approximate:
             parts.append(f"{self.approximate} approximate")
         if self.deep:
-            parts.append(f"{self.deep} with bodies deeper in each other than {self.limit}")
+            parts.append(f"{self.deep} with a penetration above {self.limit}")
         if self.ends_deep:
-            parts.append(f"bodies deeper in each other than {self.limit} at the end of the last")
+            parts.append(f"a penetration above {self.limit} at the end of the last")
         return ", ".join(parts)
 
     @property
@@ -93,7 +93,7 @@ class RunSummary:
         """The worst residual and penetration, in words."""
         who = " in ".join(repr(name) for name in self.deepest)
         where = f" ({who}, {100 * self.relative_depth:.3g} % of the smaller)" if who else ""
-        return f"worst residual {self.residual:.1e}, deepest penetration {self.depth:.2e} m{where}"
+        return f"worst residual {self.residual:.1e}, greatest penetration {self.depth:.2e} m{where}"
 
     def __str__(self) -> str:
         made = f"{self.made} to t = {self.end:.6g} s"

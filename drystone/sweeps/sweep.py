@@ -167,7 +167,9 @@ def _asked(
     for field, texts_given in (("methods", methods), ("measures", measures)):
         some = isinstance(texts_given, list | tuple)
         if not some or not all(isinstance(one, str) for one in texts_given):
-            raise OptionError(f"sweep: {field} = {text_of(texts_given)}: expected a list of texts")
+            raise OptionError(
+                f"sweep: {field} = {text_of(texts_given)}: expected a list of strings"
+            )
     if not methods or not measures:
         raise OptionError("sweep: give at least one method and one measure")
     time = None if duration is None else real(duration)

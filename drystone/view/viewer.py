@@ -97,7 +97,7 @@ def _source(subject: Any, method: Any) -> tuple[Any, str]:
     if hasattr(subject, "simulation"):
         return Live(subject.simulation(method)), str(getattr(subject, "name", "scene"))
     raise OptionError(
-        f"nothing to view: {subject!r} is no Simulation, World, Scene, Trajectory or recording"
+        f"nothing to view: {subject!r} is not a Simulation, World, Scene, Trajectory or recording"
     )
 
 

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -13,29 +12,6 @@ from benchmarks.peers import siconos as siconos_peer
 from drystone.cli import bench
 
 runner = CliRunner()
-FRICTION = "3 1 0 3 3 3 3 15 -1 0 -1 15 0 0 0 15 -1 2 3 0.1"
-LCP = "2 0 2 2 2 2\n2 1\n1 2\n-5 -6\n"
-MIXED = "1 1 1 1 0 1 2 0 1 0 2 2 2 2 2 1 1 2 -1 -2  2 2 1 1 -1 -2"
-
-
-@pytest.fixture
-def folder(tmp_path):
-    place = tmp_path / "problems"
-    place.mkdir()
-    (place / "contact.dat").write_text(FRICTION)
-    (place / "small.dat").write_text(LCP)
-    (place / "mixed.dat").write_text(MIXED)
-    (place / "README.md").write_text("not a problem")
-    H = np.vstack([np.eye(3), np.zeros((1, 3))])
-    whole = ds.GlobalFrictionProblem(np.eye(4), H, np.array([-1.0, 0.2, 0, 0]), np.zeros(3), 0.5)
-    ds.write_problem(whole, place / "whole.hdf5")
-    return place
-
-
-@pytest.fixture
-def cold(monkeypatch):
-    """These tests ask what is written, not how fast: do not compile every method for them."""
-    monkeypatch.setattr(bench, "warm", lambda *_: None)
 
 
 def run(problem, solver, seconds, residual=1e-10, unit=1e-10, kind="fc3d", size=100):
@@ -73,9 +49,9 @@ def test_runs_survive_their_csv(tmp_path):
     assert solvers.read_runs(tmp_path / "runs.csv") == runs
 
 
-def test_absent_siconos_is_said_with_the_command_that_installs_it(folder, monkeypatch):
+def test_absent_siconos_is_said_with_the_command_that_installs_it(problem_folder, monkeypatch):
     monkeypatch.setattr(siconos_peer.Siconos.__init__, "__defaults__", ("/nonexistent/python3",))
-    result = runner.invoke(app, ["solvers", str(folder), "--peers", "-s", "auto"])
+    result = runner.invoke(app, ["solvers", str(problem_folder), "--peers", "-s", "auto"])
     assert result.exit_code == 2
     assert "apt-get install python3-siconos" in result.stderr
 
@@ -91,9 +67,9 @@ def siconos():
 
 
 @pytest.mark.peers
-def test_siconos_solves_our_files_and_our_judge_agrees(folder, siconos):
+def test_siconos_solves_our_files_and_our_judge_agrees(problem_folder, siconos):
     expected = {"contact": "nsgs", "small": "lemke", "mixed": "enum", "whole": "nsgs_wr"}
-    for case in bench.cases(folder):
+    for case in bench.cases(problem_folder):
         if case.name not in expected:
             continue
         ours = ds.solve(case.problem)
@@ -104,8 +80,8 @@ def test_siconos_solves_our_files_and_our_judge_agrees(folder, siconos):
 
 
 @pytest.mark.peers
-def test_siconos_that_hangs_is_stopped_and_starts_again(folder, siconos):
-    contact = next(case for case in bench.cases(folder) if case.name == "contact")
+def test_siconos_that_hangs_is_stopped_and_starts_again(problem_folder, siconos):
+    contact = next(case for case in bench.cases(problem_folder) if case.name == "contact")
     siconos._process.kill()  # as a crash would
     crashed = siconos.run(contact.problem, "fc3d", "nsgs")
     assert crashed[-1].note == "crashed"
@@ -119,11 +95,11 @@ def test_siconos_that_hangs_is_stopped_and_starts_again(folder, siconos):
 
 
 @pytest.mark.peers
-def test_the_comparison_from_the_command(folder, tmp_path, siconos, cold):
+def test_the_comparison_from_the_command(problem_folder, tmp_path, siconos, without_warming):
     for name in ("mixed.dat", "whole.hdf5"):
-        (folder / name).unlink()
+        (problem_folder / name).unlink()
     out = tmp_path / "results"
-    words = ["solvers", str(folder), "--peers", "-s", "auto", "--time-limit", "2"]
+    words = ["solvers", str(problem_folder), "--peers", "-s", "auto", "--time-limit", "2"]
     result = runner.invoke(app, [*words, "-o", str(out)])
     assert result.exit_code == 0, result.output
     names = ("siconos.csv", "solvers_vs_siconos.csv", "solvers_vs_siconos.md")

@@ -12,46 +12,23 @@ from drystone.cli.main import app
 from drystone.plots import performance_profile
 
 runner = CliRunner()
-FRICTION = "3 1 0 3 3 3 3 15 -1 0 -1 15 0 0 0 15 -1 2 3 0.1"
-LCP = "2 0 2 2 2 2\n2 1\n1 2\n-5 -6\n"
-MIXED = "1 1 1 1 0 1 2 0 1 0 2 2 2 2 2 1 1 2 -1 -2  2 2 1 1 -1 -2"
 
 
-@pytest.fixture
-def folder(tmp_path):
-    place = tmp_path / "problems"
-    place.mkdir()
-    (place / "contact.dat").write_text(FRICTION)
-    (place / "small.dat").write_text(LCP)
-    (place / "mixed.dat").write_text(MIXED)
-    (place / "README.md").write_text("not a problem")
-    H = np.vstack([np.eye(3), np.zeros((1, 3))])
-    whole = ds.GlobalFrictionProblem(np.eye(4), H, np.array([-1.0, 0.2, 0, 0]), np.zeros(3), 0.5)
-    ds.write_problem(whole, place / "whole.hdf5")
-    return place
-
-
-@pytest.fixture
-def cold(monkeypatch):
-    """These tests ask what is written, not how fast: do not compile every method for them."""
-    monkeypatch.setattr(bench, "warm", lambda *_: None)
-
-
-def test_warming_solves_the_smallest_of_each_kind(folder, monkeypatch):
+def test_warming_solves_the_smallest_of_each_kind(problem_folder, monkeypatch):
     seen = []
     monkeypatch.setattr(ds.NSGS, "solve", lambda self, problem: seen.append(problem.kind))
-    bench.warm(bench.cases(folder), ["nsgs"])
+    bench.warm(bench.cases(problem_folder), ["nsgs"])
     assert sorted(seen) == ["friction", "global-friction"]
 
 
-def test_global_problems_appear_twice_and_other_files_not_at_all(folder):
-    names = [case.name for case in bench.cases(folder)]
+def test_global_problems_appear_twice_and_other_files_not_at_all(problem_folder):
+    names = [case.name for case in bench.cases(problem_folder)]
     assert names == ["contact", "mixed", "small", "whole", "whole@reduced"]
-    assert [case.kind for case in bench.cases(folder)][-2:] == ["gfc3d", "fc3d"]
+    assert [case.kind for case in bench.cases(problem_folder)][-2:] == ["gfc3d", "fc3d"]
 
 
-def test_a_fresh_statement_is_the_same_statement(folder):
-    problems = [case.problem for case in bench.cases(folder)]
+def test_a_fresh_statement_is_the_same_statement(problem_folder):
+    problems = [case.problem for case in bench.cases(problem_folder)]
     problems.append(ds.BoxedLCP(np.eye(2), [1.0, -1.0], -1.0, 1.0))
     for problem in problems:
         copy = bench.fresh(problem)
@@ -69,9 +46,11 @@ def test_profiles_are_those_of_dolan_and_more():
     assert performance_profile.fractions({}, ["p"], np.array([1.0])) == {}
 
 
-def test_the_command_prints_a_profile_and_writes_its_files(folder, tmp_path, cold):
+def test_the_command_prints_a_profile_and_writes_its_files(
+    problem_folder, tmp_path, without_warming
+):
     out = tmp_path / "results"
-    words = ["bench", "solvers", str(folder), "-s", "auto", "-s", "nsgs", "-o", str(out)]
+    words = ["bench", "solvers", str(problem_folder), "-s", "auto", "-s", "nsgs", "-o", str(out)]
     result = runner.invoke(app, words)
     assert result.exit_code == 0, result.output
     assert "friction 3D: 3 problems" in result.stdout

@@ -48,7 +48,7 @@ def test_one_scene_with_settings_as_json(tmp_path):
     ("arguments", "words"),
     [
         (["scenes", "--write", f"{os.devnull}/x"], "--write"),
-        (["scenes", "--write", ".", "--set", "n=3"], "of which scene"),
+        (["scenes", "--write", ".", "--set", "n=3"], "give the name of a scene"),
         (["scenes", "arch", "--set", "n=3"], "--write DIR"),
         (["scenes", "arch", "--write", ".", "--format", "yml"], "did you mean 'yaml'"),
         (["run", "none.yaml"], "none.yaml: No such file"),

@@ -178,7 +178,7 @@ def test_a_summary_says_what_has_moved():
     assert moved["distance"] == pytest.approx(0.5 * a * 0.25, rel=0.02)
     assert moved["speed"] == pytest.approx(0.5 * a, rel=0.02)
     words = runner.invoke(app, ["run", "incline", "--set", "ratio=1.2", "--duration", "0.5"]).stdout
-    assert "moved          block by" in words
+    assert "moved        block by" in words
 
 
 def test_what_is_printed_of_a_simulation_and_a_report_fits_on_a_line():
@@ -213,9 +213,9 @@ def test_slips_in_python():
         sim.body("vousoir1")
     with pytest.raises(ds.OptionError, match="duration = 'long'"):
         sim.run("long")
-    with pytest.raises(ds.ModelError, match=r"'box' is no shape: expected one such as ds\.Box"):
+    with pytest.raises(ds.ModelError, match=r"'box' is not a shape: expected one such as ds\.Box"):
         ds.World().add_body("box")
-    with pytest.raises(ds.ModelError, match=r"Sphere.*is no shape: .* ds\.Sphere\(\.\.\.\)"):
+    with pytest.raises(ds.ModelError, match=r"Sphere.*is not a shape: .* ds\.Sphere\(\.\.\.\)"):
         ds.World().add_body(ds.Sphere)
 
 

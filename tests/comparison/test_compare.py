@@ -197,7 +197,7 @@ def test_runs_repeat_to_the_bit():
         (lambda: ds.compare(falling(), ["penalty"], duration=-1), "duration = -1"),
         (lambda: ds.compare(falling(), [], duration=1), "at least one"),
         (lambda: ds.compare(falling(), [7], duration=1), "7"),
-        (lambda: ds.compare(falling(), [ds.Penalty], duration=1), "expected a text or a method"),
+        (lambda: ds.compare(falling(), [ds.Penalty], duration=1), "expected a string or a method"),
         (lambda: ds.compare(falling(), ["penalty", "penalty"], duration=1), "given twice"),
         (lambda: ds.compare(falling(), ["penalty"], duration=1, reference="x"), "reference = 'x'"),
     ],

@@ -345,7 +345,7 @@ def test_a_potential_that_breaks_is_named():
         (ConstantForce("a", (1, np.nan)), "ConstantForce on 'a': force"),
         (ConstantForce("a", torque=(1, 2, 3)), "ConstantForce on 'a': torque"),
         (ConstantForce("world", (1, 2)), "'world' is the inertial frame"),
-        (ConstantForce(3, (1, 2)), "3 is no body"),
+        (ConstantForce(3, (1, 2)), "3 is not a body"),
         (Spring("a", "a", stiffness=1), "Spring from 'a' to 'a': expected two"),
         (Spring("a", "b", stiffness=-1), "Spring from 'a' to 'b': stiffness = -1"),
         (Spring("a", "b", rest_length=np.inf), "rest_length = inf"),

@@ -174,7 +174,7 @@ def test_where_there_are_no_locks_it_is_said(tmp_path, monkeypatch):
 def test_existing_files(tmp_path):
     path = recorded(tmp_path / "a.h5")
     before = path.read_bytes()
-    with pytest.raises(ds.RecordingError, match=r"is there already.*overwrite=True"):
+    with pytest.raises(ds.RecordingError, match=r"exists already.*overwrite=True"):
         ds.Simulation(world()).run(0.1, record=path, overwrite=False)
     out = command("run", "rolling-ball", "--duration", 0.01, "--record", path)
     assert out.exit_code == 2

@@ -116,7 +116,7 @@ def test_the_command_tells_claims_and_whether_they_hold(tmp_path, monkeypatch):
         (["rod-inconsistent", "--method", "time-stepping"], "method event-driven only"),
         (["bricks", "--method", "events"], "unknown method 'events'"),
         (["bricks", "--set", "shft=1"], "did you mean 'shift'"),
-        (["bricks.yaml", "--set", "shift=1"], "of scenes by name, not of files"),
+        (["bricks.yaml", "--set", "shift=1"], "only for scenes given by name"),
         (["brics"], "expected a name ending in"),
     ],
 )

@@ -1,4 +1,4 @@
-"""``ds.sweep``: against a closed form, by any number of processes, stopped and gone on with."""
+"""``ds.sweep``: against a closed form, by any number of processes, stopped and resumed."""
 
 import json
 import math

@@ -58,7 +58,7 @@ def write_problem(problem: Problem, path: str | PathLike[str]) -> None:
     """
     place = as_path("write_problem", path, ProblemFileError)
     if not isinstance(problem, Problem):
-        raise ProblemFileError(f"write_problem: {text(problem)} is no problem")
+        raise ProblemFileError(f"write_problem: {text(problem)} is not a problem")
     if place.suffix not in WRITERS:
         known = ", ".join(WRITERS)
         raise ProblemFileError(

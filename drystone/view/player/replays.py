@@ -41,7 +41,7 @@ def pack(
 ) -> tuple[dict[str, Any], str]:
     """What a page must know of a replay, and its arrays as compressed text."""
     if not isinstance(getattr(replay, "model", None), Model):
-        raise OptionError(f"{said(replay)} is no run that was kept: Trajectory or Recording")
+        raise OptionError(f"{said(replay)} is not a replay: expected a Trajectory or a Recording")
     model: Model = replay.model
     if model.nb >= WORLD:
         raise OptionError(f"a page holds fewer than {WORLD} bodies; this replay has {model.nb}")

@@ -242,8 +242,8 @@ GOOD = {"kind": "own", "rows": {3: (F.point(0),)}, "free": {3: {}}}
     [
         ({"kind": ""}, r"Own\.kind = '': expected a name"),
         ({"kind": "Own Joint"}, "expected a name for scene files"),
-        ({"kind": "hinge"}, "joint 'hinge' is there already"),
-        ({"kind": "carriage"}, "joint 'carriage' is there already"),
+        ({"kind": "hinge"}, "joint 'hinge' exists already"),
+        ({"kind": "carriage"}, "joint 'carriage' exists already"),
         ({"rows": {}}, "rows = {}"),
         ({"rows": {4: ()}}, "rows"),
         ({"rows": {3: "abc"}}, "rows"),

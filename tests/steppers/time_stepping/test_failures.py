@@ -127,7 +127,7 @@ def test_an_absurd_spring_ends_with_body_time_and_reason(planar):
     place = (0.3, 0.2) if planar else (0.3, 0, 0.2)
     world.add_force(ds.Spring("b", anchor_b=place, stiffness=1e13, rest_length=0.1))
     sim = ds.Simulation(world)
-    with pytest.raises(ds.SimulationError, match=r"(?s)body 'b' ran away at t = .*smaller dt"):
+    with pytest.raises(ds.SimulationError, match=r"(?s)body 'b' diverged at t = .*smaller dt"):
         sim.run(1.0, record=True)
     assert np.isfinite(sim.state.position).all()
 
