@@ -157,9 +157,7 @@ def test_what_the_last_step_leaves_counts_too(planar, tmp_path):
     )
     method = ds.TimeStepping(stabilize=False, active_gap=1e-9, dt=0.01)
     sim = ds.Simulation(world, method)
-    with pytest.warns(
-        ds.StepWarning, match=r"1 step: a penetration above .* end of the last"
-    ):
+    with pytest.warns(ds.StepWarning, match=r"1 step: a penetration above .* end of the last"):
         kept = sim.run(0.01, record=True)
     assert sim.summary.depth == pytest.approx(0.02)
     assert sim.summary.relative_depth == pytest.approx(0.2)

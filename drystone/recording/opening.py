@@ -112,9 +112,7 @@ def _check_array(name: str, item: Any, size: int) -> None:
         raise RecordingError(f"is not a recording: {name!r} is not an array")
     plan = item.id.get_create_plist()
     if plan.get_nfilters() or plan.get_external_count() or plan.get_layout() not in LAYOUTS:
-        raise RecordingError(
-            f"is not a recording: {name!r} is compressed or in another file"
-        )
+        raise RecordingError(f"is not a recording: {name!r} is compressed or in another file")
     if item.dtype.hasobject or item.shape is None:
         raise RecordingError(f"is not a recording: {name!r} is not numeric")
     if item.nbytes > size:
