@@ -7,11 +7,13 @@ of edges and lines between vertices. Each is asked by its supports, in long doub
 import numpy as np
 
 LONG = np.longdouble
+LEAN = 0.015  # the rule of the docs: edges of one side
 
 
-def polygon(rng):
+def polygon(rng, sided=False):
     """Local vertices (k, 2), counter-clockwise, about the centroid: size 1e-3 to 1e3, aspect to
-    1000; two of them and a radius: a capsule. -> floats as the kernels have them, vertices, radius.
+    1000; two of them and a radius: a capsule; if `sided`, edges of several parts that are nearly
+    parallel. -> floats as the kernels have them, vertices, radius.
     """
     size, aspect = 10 ** rng.uniform(-3, 3), 10 ** rng.choice([0, rng.uniform(0, 3)])
     kind = rng.integers(6)
@@ -25,7 +27,23 @@ def polygon(rng):
         angle = 2 * np.pi * (np.arange(k) + rng.uniform(0, 0.7, k)) / k
         corner = np.stack((np.cos(angle), np.sin(angle)), 1)
     V = 0.5 * size * corner * [1.0, 1.0 / aspect]
+    if sided:
+        V = _divided(rng, V)
     return V.ravel(), V, 0.0
+
+
+def _divided(rng, V):
+    """The polygon with points added on its edges, a little outside; strictly convex."""
+    out, bulge = [], 10 ** rng.uniform(-9, -2.5)
+    for p, q in zip(V, np.roll(V, -1, axis=0), strict=True):
+        e = q - p
+        out.append(p)
+        parts = np.sort(rng.uniform(0.05, 0.95, rng.integers(0, 4)))
+        for u in parts[np.diff(parts, prepend=0.0) > 0.02]:
+            out.append(p + u * e + 4 * u * (1 - u) * bulge * np.array([e[1], -e[0]]))
+    e = np.diff(np.array([*out, *out[:2]]), axis=0)
+    turn = e[:-1, 0] * e[1:, 1] - e[:-1, 1] * e[1:, 0]
+    return np.array(out) if turn.min() > 0 else V
 
 
 def _feature(rng, V):
@@ -70,8 +88,10 @@ def pose(rng, bodies):
     return np.array([x_b + R_b @ q + out * n - R_a @ p, x_b]), np.array([R_a, R_b])
 
 
-def batch(rng, count):
-    shapes = sorted((polygon(rng) for _ in range(80)), key=lambda s: np.ptp(s[1], axis=0).max())
+def batch(rng, count, sided=False):
+    shapes = sorted(
+        (polygon(rng, sided) for _ in range(80)), key=lambda s: np.ptp(s[1], axis=0).max()
+    )
     pairs, x, R = [], np.zeros((count, 2, 2)), np.zeros((count, 2, 2, 2))
     for i in range(count):
         k = rng.integers(len(shapes))
@@ -98,7 +118,7 @@ def call(kernel, width, pairs, x, R, margin, cache=None):
     flat = [body[0] for pair in pairs for body in pair]
     first = np.cumsum([0] + [len(f) for f in flat])
     cache = np.zeros((len(pairs), width)) if cache is None else cache
-    room = 2 * len(pairs)
+    room = 4 * len(pairs)
     which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
     point, normal, gap = np.zeros((room, 2)), np.zeros((room, 2)), np.zeros(room)
     count = kernel(
@@ -155,33 +175,45 @@ def verdicts(pairs, x, R, answer, margin):
     np.minimum.at(least, which, gap)
     faults["gap"] = has[np.abs(best[has] - least[has]) > tol[has]]
     faults["normal"] = has[np.abs(best[has] - separation(n)[has]) > tol[has]]
-    lost = []
+    lost, off = [], []
     VA, VB, n = VA.astype(float), VB.astype(float), n.astype(float)
     for i in has:
         t = np.array([-n[i, 1], n[i, 0]])
-        spans = []
-        for V, sign, count_v in ((VA[i], -1, len(pairs[i][0][1])), (VB[i], 1, len(pairs[i][1][1]))):
-            V = V[:count_v]
+        at = slice(np.searchsorted(which, i), np.searchsorted(which, i, "right"))
+        far = 1e-15 * np.abs(x[i]).max()
+        spans, several = [], False
+        for k, (V, sign) in enumerate(((VA[i], -1), (VB[i], 1))):
+            V = V[: len(pairs[i][k][1])]
             e = np.roll(V, -1, axis=0) - V
-            m = sign * (e[:, 1] * n[i, 0] - e[:, 0] * n[i, 1]) / np.hypot(*e.T)
+            normals = np.stack((e[:, 1], -e[:, 0]), 1) / np.hypot(*e.T)[:, None]
+            on = point[at] - x[i, 1] - 0.5 * sign * gap[at, None] * n[i]
+            out = ((on[:, None] - V[None]) * normals[None]).sum(-1).max() - pairs[i][k][2]
+            if out > 1e-7 * small[i] + far:
+                off.append(i)
+            m = sign * normals @ n[i]
             j = m.argmax()
             if m[j] > 1 - 5e-7:
-                ends = np.array([V[j], V[(j + 1) % count_v]])
-                spans.append((ends @ t, ends @ n[i]))
+                edges = _side(m, j)
+                several = several or len(edges) > 1
+                chain = V[[edges[0], *((e + 1) % len(V) for e in edges)]]
+                spans.append((chain @ t, chain @ n[i]))
         if len(spans) < 2:
             continue
         (a, ha), (b, hb) = spans
         low, high = max(a.min(), b.min()), min(a.max(), b.max())
         if high - low < 1e-6 * small[i] + 2e-3 * (least[i] + radius[i]):
             continue
-        at = slice(np.searchsorted(which, i), np.searchsorted(which, i, "right"))
         mine = (point[at] - x[i, 1]) @ t
-        ok = 2e-8 * small[i] + 1e-15 * np.abs(x[i]).max()
+        ok = (2e-7 if several else 2e-8) * small[i] + far
         for p in (low, high):
             over = np.interp(p, *_rising(a, ha)) - np.interp(p, *_rising(b, hb)) - radius[i]
-            if over < 0.999 * margin[i] - 1e-9 * small[i] and np.abs(mine - p).min() > ok:
+            away = np.abs(mine - p).min()
+            if several and mine.min() < p < mine.max():  # of a side that may be longer than that
+                away = 0.0
+            if over < 0.999 * margin[i] - 1e-9 * small[i] and away > ok:
                 lost.append(i)
                 break
+    faults["not points of the bodies"] = np.array(off, int)
     faults["region"] = np.array(lost, int)
     return {name: rows for name, rows in faults.items() if len(rows)}
 
@@ -189,3 +221,15 @@ def verdicts(pairs, x, R, answer, margin):
 def _rising(places, heights):
     order = np.argsort(places)
     return places[order], heights[order]
+
+
+def _side(m, j):
+    """Numbers of the edges that follow edge j either way and lean less than LEAN from the line of
+    contact (with some room), in order; m: cosines."""
+    edges, count = [j], len(m)
+    for step in (1, -1):
+        k = (j + step) % count
+        while k not in edges and m[k] > np.cos(0.95 * LEAN):
+            edges = [*edges, k] if step > 0 else [k, *edges]
+            k = (k + step) % count
+    return edges

@@ -41,9 +41,9 @@ def polyhedra_faults(seed, count, family, old):
     return judged(polyhedra_judge, KERNEL, rng, pairs, x, R, size, old)
 
 
-def polygon_faults(seed, count, old):
+def polygon_faults(seed, count, old, sided=False):
     rng = np.random.default_rng(seed)
-    pairs, x, R = polygon_judge.batch(rng, count)
+    pairs, x, R = polygon_judge.batch(rng, count, sided)
     size = np.array([min(np.ptp(V, axis=0).max() for _, V, _ in pair) for pair in pairs])
     return judged(polygon_judge, POLYGONS, rng, pairs, x, R, size, old)
 
@@ -55,8 +55,9 @@ def test_polyhedra_are_right_in_every_pose(family, old):
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["new", "cached"])
-def test_polygons_and_capsules_are_right_in_every_pose(old):
-    assert polygon_faults(1, 2000, old) == {}
+@pytest.mark.parametrize("sided", [False, True], ids=["plain", "sides"])
+def test_polygons_and_capsules_are_right_in_every_pose(sided, old):
+    assert polygon_faults(1, 2000, old, sided) == {}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,8 @@ def test_a_million_poses(part):
         assert polyhedra_faults([2, part, k], 2500, BOXES, old) == {}
         assert polyhedra_faults([3, part, k], 1250, POLYHEDRA, old) == {}
         assert polyhedra_faults([5, part, k], 100, SIDES, old) == {}
-        assert polygon_faults([4, part, k], 1250, old) == {}
+        assert polygon_faults([4, part, k], 1000, old) == {}
+        assert polygon_faults([6, part, k], 250, old, sided=True) == {}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -10,7 +10,8 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.planar.core import load, most_vertices
 from drystone.kernels.planar.core_region import between, region
 from drystone.kernels.planar.core_search import search
-from drystone.kernels.planar.core_witness import BEYOND, NO, VERTICES, neighbour, prove
+from drystone.kernels.planar.core_sides import POINTS, spread
+from drystone.kernels.planar.core_witness import BEYOND, EDGE_B, NO, VERTICES, neighbour, prove
 
 NEIGHBOURS = 6
 SLACK = 1e-14  # of the bodies' size: differences of heights below it are rounding
@@ -29,7 +30,7 @@ def contact_core_core(
     if which.shape[0] < 2 * pairs.shape[0]:
         return -1  # at once, while the cache is untouched
     V = np.empty((most_vertices(pairs, first), 2))
-    ends, names = np.empty((2, 3)), np.empty(2, np.int64)
+    ends, names = np.empty((POINTS, 3)), np.empty(POINTS, np.int64)
     count, zero = 0, np.int64(0)  # a literal would have `load` compiled for it alone
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
@@ -45,6 +46,10 @@ def contact_core_core(
             n, nx, ny = between(V, na, nb, j, i, ra, rb, margin[k], ends, names)
         else:
             n, nx, ny = region(V, na, nb, code - 1, j, i, ra, rb, margin[k], ends, names)
+        va, vb = (i, j) if code == EDGE_B else (j, i)
+        n = spread(V, na, nb, va, vb, nx, ny, ra, rb, margin[k], n, ends, names)
+        if count + n > which.shape[0]:
+            return -1
         for e in range(n):
             which[count], feature[count], gap[count] = k, names[e], ends[e, 2]
             normal[count, 0], normal[count, 1] = nx, ny
