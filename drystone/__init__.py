@@ -127,6 +127,7 @@ if TYPE_CHECKING:
     from drystone.steppers.base import Impulse as Impulse
     from drystone.steppers.base import StepReport as StepReport
     from drystone.steppers.event_driven.forces.choices import Alternative as Alternative
+    from drystone.steppers.event_driven.guards import EventGuards as EventGuards
     from drystone.steppers.event_driven.impulses.collide import CollisionLaw as CollisionLaw
     from drystone.steppers.event_driven.options import EventDriven as EventDriven
     from drystone.steppers.penalty.options import Penalty as Penalty
@@ -164,6 +165,7 @@ _HOMES: dict[str, str] = {
     "Sleeping": "steppers.time_stepping.options",
     "CollisionLaw": "steppers.event_driven.impulses.collide",
     "EventDriven": "steppers.event_driven.options",
+    "EventGuards": "steppers.event_driven.guards",
     "Penalty": "steppers.penalty.options",
     "StepReport": "steppers.base",
     "Event": "steppers.base",

@@ -24,12 +24,12 @@ from drystone.errors import DrystoneError
 from drystone.scenes.base import Scene
 from drystone.simulation import Simulation
 from drystone.solvers.qp import QP
+from drystone.steppers.event_driven.force_log import LoggedForces
 from drystone.steppers.event_driven.forces import ContactForces, ContactState, Forces, Kind
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
 from drystone.steppers.event_driven.forces.methods import FRICTIONLESS, friction_problem, named
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.event_driven.options import EventDriven
-from drystone.steppers.event_driven.told import Told
 from drystone.types import Bools, Floats
 
 TOL = 1e-9  # residual asked of every method
@@ -126,7 +126,7 @@ class Comparison:
         count = self.coherent.statistics
         return count.tried / count.solves if count.solves else 1.0
 
-    def __call__(self, told: Told) -> None:
+    def __call__(self, told: LoggedForces) -> None:
         self.heard += 1
         state = told.state
         if state.nc:
@@ -185,7 +185,7 @@ class Comparison:
             tally.given += away <= SAME
             tally.left = max(tally.left, away)
 
-    def _truth(self, told: Told) -> tuple[ContactState, Forces | None]:
+    def _truth(self, told: LoggedForces) -> tuple[ContactState, Forces | None]:
         """The problem with directions of all that gives way, and Dantzig's answer to it."""
         state = told.state
         self.rubs += bool((_rough(state) | told.gives).any())
@@ -202,7 +202,7 @@ class Comparison:
         self.gives += gives
         return state, truth
 
-    def _as_open(self, told: Told) -> None:
+    def _as_open(self, told: LoggedForces) -> None:
         """What (14-1) alone says where contacts give way: Dantzig's answer beside the run's."""
         found = self.dantzig.solve(told.open)
         if not (found.ok and found.exact):

@@ -12,6 +12,7 @@ from drystone.scene_files.plain import fixed_numbers, is_usual, plain, said
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.solvers.registry import by_name
+from drystone.steppers.event_driven.guards import EventGuards
 from drystone.steppers.event_driven.impulses import CollisionLaw
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.policy import IslandPolicy
@@ -31,7 +32,7 @@ def method_document(method: Any) -> dict[str, Any]:
 
 
 def option_document(owner: str, value: Any) -> Any:
-    """An option that may be a solver, a cone, sleeping, a policy or a law of collisions."""
+    """An option that may be a solver, a cone, sleeping, a policy, guards or a law of collisions."""
     if isinstance(value, Solver):
         name = next((n for n in SOLVERS if type(by_name(n)) is type(value)), None)
         if name is None:
@@ -46,7 +47,7 @@ def option_document(owner: str, value: Any) -> Any:
         return {"kind": cone} | said(owner, value)
     if isinstance(value, Sleeping):
         return {"speed": float(value.speed), "duration": float(value.duration)}
-    if isinstance(value, IslandPolicy):
+    if isinstance(value, IslandPolicy | EventGuards):
         return said(owner, value)
     if isinstance(value, CollisionLaw):
         out = said(owner, value, ("solver",)) | {"law": value.law}
@@ -123,6 +124,7 @@ READERS: dict[str, Any] = {
     "solver": solver_from,
     "sleeping": lambda document: _made(Sleeping, document),
     "policy": lambda document: _made(IslandPolicy, document),
+    "guards": lambda document: _made(EventGuards, document),
     "contact_forces": _forces_from,
     "collisions": _law_from,
 }

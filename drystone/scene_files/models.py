@@ -25,6 +25,7 @@ from drystone.geometry.shapes.base import parameters
 from drystone.scene_files.kinds import CONES, FORCES, METHODS, MOTIONS
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.solvers.registry import by_name
+from drystone.steppers.event_driven.guards import EventGuards
 from drystone.steppers.event_driven.impulses import CollisionLaw
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.policy import IslandPolicy
@@ -221,6 +222,7 @@ def method_entry() -> Any:
         "solver": solver,
         "sleeping": sleeping,
         "policy": entry("policy", IslandPolicy, ""),
+        "guards": entry("guards", EventGuards, ""),
         "collisions": Text | law,
         "contact_forces": solver | forces,
         "dt": Positive,

@@ -129,8 +129,8 @@ class Event:
     time [s]; kind: "impact", "jam" (an impulse without collision), "limit" (a joint reaches a
     stop, with its impulse if they collide), "touch", "release", "slip", "stick", "turn" (of slip
     that kept its direction), "contacts" (their set changed), "curvature" and "border" (a contact
-    point races over a flat spot, passes to another piece of a surface), "storm" (events crowd:
-    steps with impulses follow).
+    point races over a flat spot, passes to another piece of a surface), "cluster" (many
+    events in a short time: steps with impulses follow).
     names: of the contacts and of the joints whose stops take part; in a collision all that took an
     impulse. energy: T+ - T- [J]. impulses: of a collision, by contacts, joints and stops.
     """

@@ -329,6 +329,11 @@ def cases():
         small=8,
         closer=0.1,
     )
+    out["EventGuards"] = plain(
+        ds.EventGuards,
+        lambda value: use_method(ds.EventDriven(dt=0.01, guards=value)),
+        max_events=40,
+    )
     out["Sleeping"] = plain(
         ds.Sleeping, lambda value: use_method(ds.TimeStepping(sleeping=value)), speed=1, duration=1
     )

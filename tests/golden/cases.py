@@ -203,8 +203,8 @@ EVENTS = {
     "keller": named(collisions="keller"),
     "stronge": lambda: {"collisions": ds.CollisionLaw(law="keller", restitution="stronge")},
     "collisions by lemke": lambda: {"collisions": ds.CollisionLaw(solver="lemke")},
-    "two impacts": named(max_impacts=2),
-    "steps with impulses": named(max_events=1),  # closed gaps
+    "two impacts": named(guards=ds.EventGuards(max_impacts=2)),
+    "steps with impulses": named(guards=ds.EventGuards(max_events=1)),  # closed gaps
     "rests early": named(rest_speed=1e-2, slip_speed=1e-3, turning_speed=1e-3),
     "wide touch": named(touch=1e-6),
     "no reuse": named(contact_forces=("dantzig", {"reuse": False})),

@@ -5,7 +5,7 @@ import pytest
 
 import drystone as ds
 from drystone.kernels.event_margins import margins, row_accelerations, violation
-from drystone.steppers.event_driven.ties import JointRates
+from drystone.steppers.event_driven.joint_acceleration_rows import JointRates
 
 
 @pytest.mark.kernels

@@ -54,19 +54,23 @@ SCRATCH = {
     # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
     # be laid to rest, are kept in another form
     "EventStepper": [
-        "detector.*", "_detector.*", "_loop.scene.detector.*", "_loop.settler.scene.detector.*",
+        "detector.*", "_detector.*", "_loop.mechanics.detector.*",
+        "_loop.resolver.mechanics.detector.*",
         *(f"_loop.{name}*" for name in (
-            "phase", "_lasts", "_stored", "_waiting", "storms.report",
-            "storms._stepper.jointed.behind", "books", "last", "layout", "work", "settler.restarts",
-            "settler.tolerances", "settler.slow", "scene._jointed", "settler.scene._jointed",
+            "phase", "_lasts", "_stored", "_waiting", "clusters.report",
+            "clusters._stepper.jointed.behind", "log", "last", "layout", "work", "guard.impacts",
+            "guard.at_bound", "guard.ended", "guard.stalled", "resolver.guard.impacts",
+            "resolver.guard.at_bound", "resolver.guard.ended", "resolver.guard.stalled",
+            "resolver.tolerances", "resolver.slow", "mechanics._jointed",
+            "resolver.mechanics._jointed",
         )),
-        "books.*", "held*", "wrench*", "_shown*",
+        "log.*", "loaded_joints*", "wrench*", "_shown*",
     ],
     "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
 }  # fmt: skip
 SCRATCH["SecondOrder"] = SCRATCH["Stepper"]
 SCRATCH["EventStepper"] += [
-    f"_loop.storms._stepper.{name}" for name in (*SCRATCH["Stepper"], "left")
+    f"_loop.clusters._stepper.{name}" for name in (*SCRATCH["Stepper"], "left")
 ]
 # the pipeline in Python shares what is kept; arrays of joints are this step's
 SCRATCH["CompiledJoints"] = [
@@ -100,7 +104,11 @@ CASES = [
     ("ellipse-drop", {}, ds.EventDriven(integrator="adams")),
     ("sliding-block", {}, ds.EventDriven(integrator="adams")),
     ("double-pendulum", {}, ds.EventDriven()),
-    ("dominoes", {"n": 4}, ds.EventDriven(max_events=1)),  # in a storm after ten frames
+    (
+        "dominoes",
+        {"n": 4},
+        ds.EventDriven(guards=ds.EventGuards(max_events=1)),
+    ),  # in a cluster after ten frames
 ]
 
 

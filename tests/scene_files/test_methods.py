@@ -16,6 +16,7 @@ METHODS = [
     ds.TimeStepping(cone=ds.PolyhedralCone(6), solver=ds.PGS(sweep="jacobi", damp=True)),
     ds.TimeStepping(solver=ds.Ramp(inner=ds.Lemke(max_pivots=9)), sleeping=ds.Sleeping(0.1, 2)),
     ds.TimeStepping(policy=ds.IslandPolicy(small=7, polish=1e-3)),
+    ds.EventDriven(guards=ds.EventGuards(max_events=7, cluster_step=1e-3)),
     ds.EventDriven(),
     ds.EventDriven(integrator="adams", contact_forces="lemke", collisions="propagation"),
     ds.EventDriven(contact_forces=ds.QP(form=2), collisions=CollisionLaw(order="propagation")),

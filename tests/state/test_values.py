@@ -38,7 +38,7 @@ CASES = {
     "touching": ("newton-cradle", {}, ED(), 3, 2),
     "adams": ("ellipse-drop", {}, ED(integrator="adams"), 8, 5),
     "linkage": ("double-pendulum", {}, ED(), 4, 3),
-    "storm": ("dominoes", {"n": 4}, ED(max_events=1), 10, 2),
+    "cluster": ("dominoes", {"n": 4}, ED(guards=ds.EventGuards(max_events=1)), 10, 2),
     "springs": ("sliding-block", {}, ds.Penalty(), 8, 4),
     "sprung joints": ("double-pendulum", {}, ds.Penalty(rtol=1e-4), 1, 1),
 }

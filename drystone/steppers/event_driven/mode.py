@@ -16,10 +16,10 @@ from drystone.errors import SimulationError
 from drystone.kernels.event_forces import powers
 from drystone.kernels.event_margins import margins, row_accelerations
 from drystone.model import Contacts, State
+from drystone.steppers.event_driven.active_contacts import ContactSet, Rows
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Tolerances
 from drystone.steppers.event_driven.forces.compute import contact_motion
 from drystone.steppers.event_driven.law import Law
-from drystone.steppers.event_driven.touch import Held, Rows
 from drystone.steppers.event_driven.vector import FRICTION, LOADS
 from drystone.types import Bools, Floats, Ints
 
@@ -49,9 +49,9 @@ class Sliding:
         """(nc, d - 1) slip directions in the contacts' frames."""
         out = np.where((self.slides & ~self.frozen)[:, None], u[:, 1:], 0.0)
         nr = self.direction.shape[0]
-        held = np.einsum("iak,ik->ia", kin.frame[:, 1:], self.direction)
+        kept = np.einsum("iak,ik->ia", kin.frame[:, 1:], self.direction)
         stays = self.slides & self.frozen
-        out[:nr][stays[:nr]] = held[stays[:nr]]
+        out[:nr][stays[:nr]] = kept[stays[:nr]]
         out[nr:, 0] = np.where(stays[nr:], self.way, 0.0)
         return out
 
@@ -78,14 +78,14 @@ class Mode:
 
     def __init__(
         self,
-        held: Held,
+        contact_set: ContactSet,
         forces: Forces,
         sliding: Sliding,
         tolerances: Tolerances,
         method: ContactForces,
         fresh: Bools,
     ) -> None:
-        self.held, self.forces, self.sliding = held, forces, sliding
+        self.contact_set, self.forces, self.sliding = contact_set, forces, sliding
         self.tolerances, self.method, self.fresh = tolerances, method, fresh
         self._last: Evaluation | None = None
         self.resting: dict[int, tuple[Floats, Floats]] = {}  # forces of islands in equilibrium
@@ -118,11 +118,17 @@ class Mode:
     @property
     def signature(self) -> tuple[object, ...]:
         """Equal for phases with the same law of motion."""
-        marks = (self.closed, self.sticks, self.sliding.slides, self.sliding.frozen, self.held.acts)
-        return (tuple(self.held.keys), *(mark.tobytes() for mark in marks))
+        marks = (
+            self.closed,
+            self.sticks,
+            self.sliding.slides,
+            self.sliding.frozen,
+            self.contact_set.acts,
+        )
+        return (tuple(self.contact_set.keys), *(mark.tobytes() for mark in marks))
 
     def evaluate(self, state: State, found: Contacts | None = None) -> Evaluation:
-        rows = self.held.rows(state, self.sliding, self.tolerances, found=found)
+        rows = self.contact_set.rows(state, self.sliding, self.tolerances, found=found)
         if self._last is not None and self._last.rows is rows:
             return self._last
         if self.smooth:
@@ -139,7 +145,7 @@ class Mode:
         state = rows.state
         law = self._law
         if law is None:
-            model = self.held.scene.model
+            model = self.contact_set.mechanics.model
             every = np.arange(state.nc)
             law = self._law = Law(model, self.forces, every, rows.body, self.resting)
         slip, mu = state.slip_directions, state.acting
@@ -150,9 +156,9 @@ class Mode:
         f, joint = r[:nd].reshape(state.nc, state.d), r[nd:]
         if not np.isfinite(r).all():
             raise SimulationError("the index set of a phase became singular")
-        for k, (mine, ties) in self.resting.items():
+        for k, (mine, bilateral) in self.resting.items():
             system = self.forces.islands[k].system
-            f[system.contacts], joint[system.joints] = mine, ties
+            f[system.contacts], joint[system.joints] = mine, bilateral
             acceleration[system.bodies] = 0.0
         return f, joint, acceleration
 
@@ -161,7 +167,7 @@ class Mode:
         way = self.sliding
         if not way.straight.any():
             return
-        rows = self.held.rows(state, None, self.tolerances)
+        rows = self.contact_set.rows(state, None, self.tolerances)
         for i in np.flatnonzero(way.straight).tolist():
             frame, u = rows.kin.frame[i, 1:], rows.state.u[i, 1:]
             s, speed = frame @ way.direction[i], float(np.sqrt(u @ u))
@@ -171,8 +177,8 @@ class Mode:
     def rest(self, state: State) -> None:
         """Islands that are in equilibrium stay so for the phase; their velocities become zero, in
         place. Only where nothing but gravity, contacts with what is fixed and each other act."""
-        scene = self.held.scene
-        model = scene.model
+        mechanics = self.contact_set.mechanics
+        model = mechanics.model
         if not self.smooth or model.forces:
             return
         busy = np.zeros(model.nb, bool)
@@ -186,7 +192,7 @@ class Mode:
             v, rate = state.velocity[system.bodies], now.acceleration[system.bodies]
             if busy[system.bodies].any():
                 continue
-            quiet = np.abs(v).max(initial=0.0) <= STILL * scene.size
+            quiet = np.abs(v).max(initial=0.0) <= STILL * mechanics.size
             if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
                 self.resting[k] = now.f[system.contacts], now.joint[system.joints]
                 state.velocity[system.bodies] = 0.0
@@ -195,10 +201,10 @@ class Mode:
     def _power(self, rows: Rows, f: Floats, joint: Floats, v: Floats) -> Floats:
         """Rates of the energies of ``vector`` [W]."""
         state, out, d = rows.state, np.zeros(4), rows.state.d
-        scene = self.held.scene
+        mechanics = self.contact_set.mechanics
         r, u = np.concatenate([f.ravel(), joint]), np.concatenate([state.u.ravel(), state.joint_u])
-        powers(state.nc, d, rows.body, scene.driven, rows.J, r, u, v, out)
-        out[LOADS] = float((rows.loads.force * v)[scene.model.inverse_mass > 0].sum())
+        powers(state.nc, d, rows.body, mechanics.driven, rows.J, r, u, v, out)
+        out[LOADS] = float((rows.loads.force * v)[mechanics.model.inverse_mass > 0].sum())
         if rows.loaded.any():  # their motion is the coordinate's own, their slip is not
             own = contact_motion(state, v)[rows.loaded, 1]
             out[LOADS] += float((f[rows.loaded, 1] * own).sum())

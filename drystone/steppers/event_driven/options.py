@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from drystone.errors import OptionError
 from drystone.solvers.base import Solver
 from drystone.steppers.event_driven.forces import ContactForces
+from drystone.steppers.event_driven.guards import USUAL, EventGuards
 from drystone.steppers.event_driven.impulses import CollisionLaw
 from drystone.values import check_options
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
 
 INTEGRATORS = ("dop853", "rk45", "adams")
 POSITIVE = (
-    "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed", "storm_step",
-    "max_depth",
+    "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed", "max_depth",
 )  # fmt: skip
+# options that were here before they had an object of their own, and their names in it
+MOVED = {"max_impacts": "max_impacts", "max_events": "max_events", "storm_step": "cluster_step"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +44,13 @@ class EventDriven:
         infinitely many impacts of a bouncing or rocking body end.
     slip_speed: contacts that slip more slowly stick, if friction holds them [m/s].
     turning_speed: in space, slip below it keeps its direction until it stops [m/s].
-    max_impacts: of one contact in one frame; after them it no longer rebounds.
-    max_events: in a sixtieth of a second; where there are more, time goes on by steps with
-        impulses, of order 2, not longer than storm_step [s], until it is calmer; the report says
-        so. They too end within `touch`, but follow the motion only to order h.
+    guards: ds.EventGuards(...): when not every event is followed any more, so that each frame ends:
+        greatest numbers of impulses, impacts and events, and what happens after them.
     overlap: bodies that start in each other, or are put there later: "refuse", or "allow": they are
         moved apart, without a change of velocity.
     max_depth: part of the smaller body's size (its radius): frames that end with bodies deeper in
-        each other are counted and told of by ``Simulation.run``.
+        each other are counted and reported by ``Simulation.run``.
+    max_impacts, max_events, storm_step: deprecated names of options of guards.
     """
 
     dt: float = 1.0 / 60.0
@@ -61,11 +63,12 @@ class EventDriven:
     rest_speed: float = 1e-6
     slip_speed: float = 1e-8
     turning_speed: float = 1e-6
-    max_impacts: int = 100
-    max_events: int = 80
-    storm_step: float = 2e-3
+    guards: EventGuards = USUAL
     overlap: Literal["refuse", "allow"] = "refuse"
     max_depth: float = 0.01
+    max_impacts: int | None = None
+    max_events: int | None = None
+    storm_step: float | None = None
 
     name = "event-driven"
     partial_steps = True
@@ -83,12 +86,23 @@ class EventDriven:
                 raise OptionError(
                     f"EventDriven.{name} = {value!r}: expected one of {', '.join(known)}"
                 )
-        for name in ("max_impacts", "max_events"):
-            value = getattr(self, name)
-            if not (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-                raise OptionError(f"EventDriven.{name} = {value!r}: expected a count > 0")
+        if not isinstance(self.guards, EventGuards):
+            raise OptionError(f"EventDriven.guards = {self.guards!r}: expected ds.EventGuards(...)")
+        self._move_options()
         self.forces()
         _ = self.law
+
+    def _move_options(self) -> None:
+        """Take over options by their earlier names."""
+        for old, new in MOVED.items():
+            value = getattr(self, old)
+            if value is not None:
+                use = f"guards=ds.EventGuards({new}={value!r})"
+                warnings.warn(
+                    f"EventDriven({old}=...): use {use}", DeprecationWarning, stacklevel=5
+                )
+                object.__setattr__(self, "guards", replace(self.guards, **{new: value}))
+                object.__setattr__(self, old, None)
 
     def forces(self) -> ContactForces:
         """A new object that computes forces, with its own memory."""

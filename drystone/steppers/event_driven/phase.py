@@ -8,7 +8,6 @@ and no more, and a run that goes on from it builds the same phase, to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -16,15 +15,17 @@ import numpy as np
 
 from drystone.errors import DrystoneError
 from drystone.model import Contacts, State
-from drystone.steppers.event_driven.events import Probe, Watch
+from drystone.steppers.event_driven.active_contacts import ContactSet
+from drystone.steppers.event_driven.events import EventFunctions, EventSample
+from drystone.steppers.event_driven.force_log import contacts_of, phase_over
 from drystone.steppers.event_driven.forces import ContactForces, Tolerances
+from drystone.steppers.event_driven.frame_log import FrameLog
+from drystone.steppers.event_driven.guards import Slack
+from drystone.steppers.event_driven.integrators import Paths, Running
+from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.mode import Evaluation, Mode, Sliding
 from drystone.steppers.event_driven.rate import Rate
-from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.settle import Books
-from drystone.steppers.event_driven.stretched import Paths, Running
-from drystone.steppers.event_driven.told import over
-from drystone.steppers.event_driven.touch import Held
+from drystone.steppers.event_driven.sleep import Island
 from drystone.steppers.event_driven.vector import Layout
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats
@@ -35,8 +36,8 @@ FAR = 1e12  # [m], [m/s]: no state is there
 class Phase:
     """One smooth phase from `state` on.
 
-    targets (nc,): gaps that closed contacts keep; touch [m], slow [m/s], loose, left: as ``Watch``
-    has them. last: conditions at the present state, None where they have not been looked at.
+    targets (nc,): gaps that closed contacts keep; touch [m], slow [m/s], slack: as
+    ``EventFunctions`` has them. last: conditions at the present state, None where not evaluated.
     """
 
     def __init__(
@@ -47,19 +48,18 @@ class Phase:
         layout: Layout,
         touch: float,
         slow: float,
-        loose: float = 1.0,
-        left: Mapping[str, int] | None = None,
+        slack: Slack | None = None,
     ) -> None:
         self.mode, self.targets, self.layout = mode, targets, layout
-        self.turns = mode.held.scene.turns
+        self.turns = mode.contact_set.mechanics.turns
         self.start = mode.evaluate(state)
-        mode.held.begin(state)
-        self.watch = Watch(mode, self.start.rows, touch, slow, loose, left or {})
+        mode.contact_set.begin(state)
+        self.events = EventFunctions(mode, self.start.rows, touch, slow, slack)
         self.paths = Paths(mode, self.start)
-        plain = mode.smooth and mode.held.acts.size == 0
+        plain = mode.smooth and mode.contact_set.acts.size == 0
         self.fast = Rate(mode, layout, state) if plain else None
-        self.last: Probe | None = None
-        self.books = Books()
+        self.last: EventSample | None = None
+        self.log = FrameLog()
         self.trouble = ""
         self._known: tuple[float, Floats, Evaluation] | None = None
         self._running: Running | None = None
@@ -68,7 +68,7 @@ class Phase:
         """Forces at the present state, as another frame begins with it."""
         last = self.last
         if last is not None and last.found is not None and last.t != state.time:
-            self.last = self.watch.conditions(state, last.found, None, last.reach)
+            self.last = self.events.conditions(state, last.found, None, last.reach)
         now = self.mode.evaluate(state)
         if self.fast is not None:
             self.fast.follow(now)
@@ -82,13 +82,24 @@ class Phase:
             return False
         rows = last.now.rows
         apart = rows.lost.any() or not ((rows.gap <= touch) | rows.loaded).all()
-        calm = self.watch.calm and not mode.held.scene.model.forces
-        return bool(calm and not apart and not over(mode, last.now))
+        calm = self.events.calm and not mode.contact_set.mechanics.model.forces
+        return bool(calm and not apart and not phase_over(mode, last.now))
+
+    def islands_at_rest(self, log: FrameLog) -> list[Island]:
+        """Bodies and contacts of the islands in equilibrium, as the phase began; log: impulses."""
+        mode, model = self.mode, self.mode.contact_set.mechanics.model
+        table = contacts_of(model, mode, self.start, log)
+        out = []
+        for k in mode.resting:
+            system = mode.forces.islands[k].system
+            own = system.bodies[model.inverse_mass[system.bodies] > 0]
+            out.append((own, table[system.contacts[system.contacts < table.size]]))
+        return out
 
     def accept(self, t: float, y: Floats, now: Evaluation) -> None:
         """Go on from (t, y), where forces are known."""
         self._known = t, y.copy(), now
-        self.mode.held.follow(now.state, now.rows.contacts)
+        self.mode.contact_set.follow(now.state, now.rows.contacts)
         if self.fast is not None:
             self.fast.follow(now, anew=False)
 
@@ -98,7 +109,7 @@ class Phase:
         if known is not None and known[0] == t and np.array_equal(known[1], y):
             now = known[2]
         else:
-            self.books.evaluations += 1
+            self.log.evaluations += 1
             # trials may go where the phase has no law: a rate of nan makes the step shorter
             if not np.abs(y).max() <= FAR:
                 return np.full_like(y, np.nan)
@@ -119,14 +130,14 @@ class Phase:
         return 1.0 if self._running is None else self.paths.pace(*self._running)
 
     def snapshot(self) -> Snapshot:
-        """What ``restored`` needs beside the scene, the method's index sets and the state."""
-        mode, held, last = self.mode, self.mode.held, self.last
+        """What ``restored`` needs beside the mechanics, the method's index sets and the state."""
+        mode, contact_set, last = self.mode, self.mode.contact_set, self.last
         out: Snapshot = {
-            "acts": held.acts, "loaded": held.loaded, "targets": self.targets,
-            "turns": self.turns, "slow": self.watch.slow,
+            "acts": contact_set.acts, "loaded": contact_set.loaded, "targets": self.targets,
+            "turns": self.turns, "slow": self.events.slow,
         }  # fmt: skip
         parts: dict[str, Any] = {
-            "state": held.began, "start": held.start, "sliding": mode.sliding,
+            "state": contact_set.began, "start": contact_set.start, "sliding": mode.sliding,
             "tolerances": mode.tolerances,
         }  # fmt: skip
         if last is not None and last.now is not None:
@@ -138,21 +149,28 @@ class Phase:
 
     @classmethod
     def restored(
-        cls, known: Snapshot, scene: Scene, method: ContactForces, layout: Layout, touch: float,
+        cls,
+        known: Snapshot,
+        mechanics: Mechanics,
+        method: ContactForces,
+        layout: Layout,
+        touch: float,
         now: State,
-    ) -> Phase:  # fmt: skip
+    ) -> Phase:
         """The phase that ``snapshot`` was taken of; now: its present state."""
         state, sliding = State(**part_of(known, "state")), Sliding(**part_of(known, "sliding"))
         tolerances = Tolerances(**part_of(known, "tolerances"))
-        turns, scene.turns = scene.turns, known.get("turns")
-        held = Held(scene, state, Contacts(**part_of(known, "start")), known["acts"])
-        held.loaded = int(known["loaded"])
-        rows = held.rows(state, sliding, tolerances)
+        turns, mechanics.turns = mechanics.turns, known.get("turns")
+        contact_set = ContactSet(
+            mechanics, state, Contacts(**part_of(known, "start")), known["acts"]
+        )
+        contact_set.loaded = int(known["loaded"])
+        rows = contact_set.rows(state, sliding, tolerances)
         none = np.zeros(rows.state.nc, bool)
-        mode = Mode(held, method.recalled(rows.state), sliding, tolerances, method, none)
+        mode = Mode(contact_set, method.recalled(rows.state), sliding, tolerances, method, none)
         out = cls(mode, state, known["targets"], layout, touch, float(known["slow"]))
-        scene.turns = turns
-        held.put(now, Contacts(**part_of(known, "own")))
+        mechanics.turns = turns
+        contact_set.put(now, Contacts(**part_of(known, "own")))
         found = Contacts(**part_of(known, "found"))
-        out.last = out.watch.conditions(now, found, None, known.get("reach"))
+        out.last = out.events.conditions(now, found, None, known.get("reach"))
         return out

@@ -15,10 +15,10 @@ from drystone.errors import SimulationError
 from drystone.kernels.event_forces import add_rows, equations, responses
 from drystone.kernels.islands import label_contacts
 from drystone.model import State
+from drystone.steppers.event_driven.active_contacts import Closing
 from drystone.steppers.event_driven.law import RANK
+from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.mode import Mode
-from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.touch import Closing
 from drystone.types import Bools, Floats, Ints
 
 ROUNDS = 5
@@ -31,7 +31,7 @@ DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep t
 def put_to_rest(mode: Mode, state: State, touch: float, slow: float) -> Floats:
     """Close what presses as a phase begins and stop it, in place; the gaps that closed contacts
     keep (nc,). touch [m], slow [m/s]: as in the options."""
-    gap = mode.held.closing(state).gap
+    gap = mode.contact_set.closing(state).gap
     deep = np.abs(gap) > DEEP * touch
     targets: Floats = np.where(deep & np.isfinite(gap), gap, 0.0)
     close(mode, state, targets)
@@ -47,21 +47,21 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
 
     targets (nc,): gaps that closed contacts are to have.
     """
-    scene, held = mode.held.scene, mode.held
-    nd = mode.closed.size * scene.model.dim
+    mechanics, contact_set = mode.contact_set.mechanics, mode.contact_set
+    nd = mode.closed.size * mechanics.model.dim
     best = np.inf
     for _ in range(ROUNDS):
-        rows = held.closing(state)
-        near = np.abs(rows.gap - targets) <= scene.jump  # others have met other features
+        rows = contact_set.closing(state)
+        near = np.abs(rows.gap - targets) <= mechanics.jump  # others have met other features
         pressed = np.flatnonzero(mode.closed & near & ~rows.lost)
         C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.error])
         worst = float(np.abs(C).max(initial=0.0))
-        if worst <= EXACT * scene.size or worst > 0.5 * best:
+        if worst <= EXACT * mechanics.size or worst > 0.5 * best:
             break
         best = worst
-        chosen = np.concatenate([scene.model.dim * pressed, np.arange(nd, rows.body.shape[0])])
-        step = _least(scene, state, rows, chosen, -C)
-        own = np.flatnonzero(scene.model.inverse_mass > 0)
+        chosen = np.concatenate([mechanics.model.dim * pressed, np.arange(nd, rows.body.shape[0])])
+        step = _least(mechanics, state, rows, chosen, -C)
+        own = np.flatnonzero(mechanics.model.inverse_mass > 0)
         state.position[own], state.orientation[own] = moved(
             state.position[own], state.orientation[own], step[own]
         )
@@ -75,32 +75,34 @@ def stop(mode: Mode, state: State, start: bool = False) -> float:
     start: of a phase, where contacts that begin to slide have no slip yet, and those that touch
     without force, at rest and not accelerated, come to rest too.
     """
-    scene, d = mode.held.scene, mode.held.scene.model.dim
-    rows = mode.held.closing(state)
+    mechanics, d = mode.contact_set.mechanics, mode.contact_set.mechanics.model.dim
+    rows = mode.contact_set.closing(state)
     rests = mode.closed | mode.idle if start else mode.closed
     still = mode.sticks | mode.fresh if start else mode.sticks
     real = np.isfinite(rows.gap)
-    mu = np.append(mode.held.mu[:, 0], ~real[mode.held.mu.shape[0] :])  # loads have friction 1
+    mu = np.append(
+        mode.contact_set.mu[:, 0], ~real[mode.contact_set.mu.shape[0] :]
+    )  # loads have friction 1
     wanted = np.repeat((still & (mu > 0))[:, None], d, axis=1)
     wanted[:, 0] = rests & real
-    ties = np.arange(wanted.size, rows.u.size)
-    chosen = np.concatenate([np.flatnonzero(wanted), ties])
+    bilateral = np.arange(wanted.size, rows.u.size)
+    chosen = np.concatenate([np.flatnonzero(wanted), bilateral])
     speed = rows.u[chosen]
     worst = float(np.abs(speed).max(initial=0.0))
-    if worst > STILL * max(scene.size, 1.0):
-        state.velocity += _least(scene, state, rows, chosen, -speed)
+    if worst > STILL * max(mechanics.size, 1.0):
+        state.velocity += _least(mechanics, state, rows, chosen, -speed)
     return worst
 
 
-def check_closed(scene: Scene, error: Floats, state: State) -> None:
+def check_closed(mechanics: Mechanics, error: Floats, state: State) -> None:
     """Joints that cannot be closed end the run."""
-    joints = scene.model.joints
+    joints = mechanics.model.joints
     worst = float(np.abs(error).max(initial=0.0))
-    if joints is None or worst <= TORN * min(1.0, scene.size):
+    if joints is None or worst <= TORN * min(1.0, mechanics.size):
         return
     row = int(np.abs(error).argmax())
     place = joints.row_joint[row] if row < joints.nr else int(joints.body.shape[0]) - 1
-    names = scene.model.names
+    names = mechanics.model.names
     a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[place])
     raise SimulationError(
         f"joint {joints.names[place]!r} is open by {worst:.3g} m or rad between {a} and {b} at "
@@ -108,13 +110,15 @@ def check_closed(scene: Scene, error: Floats, state: State) -> None:
     )
 
 
-def _least(scene: Scene, state: State, rows: Closing, chosen: Ints, wanted: Floats) -> Floats:
+def _least(
+    mechanics: Mechanics, state: State, rows: Closing, chosen: Ints, wanted: Floats
+) -> Floats:
     """(nb, dof) least motion by which the chosen rows move as wanted, island by island."""
-    model = scene.model
+    model = mechanics.model
     nb, dof, k = model.nb, model.dof, 1 if model.dim == 2 else 3
     body, J = rows.body[chosen], rows.J[chosen]
     P = np.empty_like(J)
-    inverse = scene.inverse_inertia(state).reshape(nb, k, k)
+    inverse = mechanics.inverse_inertia(state).reshape(nb, k, k)
     responses(body, J, model.inverse_mass, inverse, P)
     moves = np.append(model.inverse_mass > 0, False)
     label = np.empty(chosen.size, np.int64)

@@ -26,8 +26,8 @@ from drystone.steppers.event_driven.vector import LOADS, Layout
 from drystone.types import Floats, Ints
 
 if TYPE_CHECKING:
+    from drystone.steppers.event_driven.active_contacts import Rows
     from drystone.steppers.event_driven.mode import Evaluation, Mode
-    from drystone.steppers.event_driven.touch import Rows
 
 TURNED = 1e-12  # of a normal: what is more than rounding
 
@@ -36,9 +36,9 @@ class Rate:
     """The right-hand side of one phase; None in place of a rate where it does not apply."""
 
     def __init__(self, mode: Mode, layout: Layout, template: State) -> None:
-        held, scene = mode.held, mode.held.scene
-        self.scene, self.layout, self.model = scene, layout, scene.model
-        self._held = held
+        contact_set, mechanics = mode.contact_set, mode.contact_set.mechanics
+        self.mechanics, self.layout, self.model = mechanics, layout, mechanics.model
+        self._contact_set = contact_set
         self._chosen(mode)
         model, n, d = self.model, self.contacts.size, self.model.dim
         dof, N = model.dof, n * d + self.nj
@@ -54,7 +54,7 @@ class Rate:
         self._zero, self._ones = np.zeros((n, 3)), np.ones((n, 2))
         self._template = template
         self._marks = LocalShapes.empty(n, d)
-        start = held.start
+        start = contact_set.start
         self._key = np.stack([start.geom_a, start.geom_b, start.feature], axis=1)[self.contacts]
         self._geom = np.ascontiguousarray(self._key[:, :2])
         self._size = model.geoms.radius[self._geom].min(axis=1)
@@ -68,7 +68,7 @@ class Rate:
         than its contact, contacts are looked for until this is asked `anew`."""
         if self.contacts.size == 0 or not (anew or self._corner):
             return
-        x, R = bodies.geom_poses(self.scene.model, now.state)
+        x, R = bodies.geom_poses(self.mechanics.model, now.state)
         normal = now.rows.contacts.normal[self.contacts]
         if anew:
             self._corner = self._corners(now.rows, x, R, normal)
@@ -104,17 +104,17 @@ class Rate:
     def _chosen(self, mode: Mode) -> None:
         """Contacts that press, in islands that move, and what they are made of."""
         model = self.model
-        nr, moving = len(mode.held.keys), np.zeros(mode.closed.size, bool)
+        nr, moving = len(mode.contact_set.keys), np.zeros(mode.closed.size, bool)
         for i, part in enumerate(mode.forces.islands):
             if i not in mode.resting:
                 moving[part.system.contacts] = True
         chosen = np.flatnonzero((mode.closed & moving)[:nr])
         self.contacts, self.nj = chosen, mode.forces.joint.size
-        self._body = np.ascontiguousarray(mode.held.body[chosen])
+        self._body = np.ascontiguousarray(mode.contact_set.body[chosen])
         sliding = mode.sliding
         self._slides, self._frozen = sliding.slides[chosen], sliding.frozen[chosen]
         self._way = np.ascontiguousarray(sliding.direction[chosen])
-        self._mu = mode.held.mu[chosen]
+        self._mu = mode.contact_set.mu[chosen]
         still = [mode.forces.islands[i].system.bodies for i in mode.resting]
         self._still: Ints = np.concatenate([*still, np.empty(0, np.int64)])
         joint_body = np.empty((0, 2), np.int64)
@@ -182,16 +182,16 @@ class Rate:
 
     def _found(self, x: Floats, R: Floats) -> bool:
         """Look for the contacts at poses x, R of the geoms; whether all are there."""
-        detector = self.scene.detector
+        detector = self.mechanics.detector
         detector.scan.stage = stage.BOXES
-        while code := stage.detect(detector.scan, x, R, self.scene.near):
+        while code := stage.detect(detector.scan, x, R, self.mechanics.near):
             detector.help(code)  # a longer scan, if it has to be
         s = detector.scan
         lost = event_state.follow(
             s.geom_a, s.geom_b, s.feature, s.n_contacts, self._key, s.point, s.normal,
             s.gap, self._index, self._p, self._n, self._C,
         )  # fmt: skip
-        return not lost and self._held.same_rims(self.contacts, self._n, R)
+        return not lost and self._contact_set.same_rims(self.contacts, self._n, R)
 
     def _jacobians(self, state: State, point: Floats, frame: Floats) -> None:
         n, d, dof = point.shape[0], self.model.dim, self.model.dof
@@ -212,18 +212,22 @@ class Rate:
 
     def _accelerations(self, state: State) -> tuple[Floats, Floats]:
         """Of bodies (nb, dof), and rates of the energies (4,)."""
-        model, scene, n = self.model, self.scene, self.contacts.size
+        model, mechanics, n = self.model, self.mechanics, self.contacts.size
         d, power = model.dim, np.zeros(4)
         q = None
-        if scene.joints is not None:
-            ties, _, q, _ = scene.joints.at(state, scene.turns)
-            self._J[n * d :], self._bias[n * d :], self._u[n * d :] = ties.J, ties.bias, ties.u
-        loads = scene.loads(state, q)
+        if mechanics.joints is not None:
+            bilateral, _, q, _ = mechanics.joints.at(state, mechanics.turns)
+            self._J[n * d :], self._bias[n * d :], self._u[n * d :] = (
+                bilateral.J,
+                bilateral.bias,
+                bilateral.u,
+            )
+        loads = mechanics.loads(state, q)
         a = loads.acceleration
         J = self._J
         r = self._law.forces(J, self._bias, self._soft, self._friction, loads.inverse_inertia, a)
         a[self._still] = 0.0
         body = self._law.body
-        forces.powers(n, d, body, scene.driven, J, r, self._u, state.velocity, power)
+        forces.powers(n, d, body, mechanics.driven, J, r, self._u, state.velocity, power)
         power[LOADS] += float((loads.force * state.velocity)[self._law.moves].sum())
         return a, power

@@ -18,7 +18,7 @@ PARTS = ("position", "orientation", "velocity")
 Island = tuple[Ints, np.ndarray]  # bodies, contacts as ``Simulation.contacts`` shows them
 
 
-class Sleepers:
+class SleepingIslands:
     """Islands at rest: label (nb,) is the island's number, -1 awake; tables: their contacts, as
     ``Simulation.contacts`` shows them."""
 
@@ -134,7 +134,7 @@ class Sleepers:
 
 def snapshot_of(model: Model, islands: list[Island]) -> Snapshot:
     """Islands that do not sleep yet, the same way."""
-    out = Sleepers(model)
+    out = SleepingIslands(model)
     for bodies, table in islands:
         out.add(bodies, None, table)
     return out.snapshot()
@@ -142,6 +142,6 @@ def snapshot_of(model: Model, islands: list[Island]) -> Snapshot:
 
 def islands_from(model: Model, known: Snapshot) -> list[Island]:
     """What ``snapshot_of`` was given."""
-    out = Sleepers(model)
+    out = SleepingIslands(model)
     out.restore(known)
     return [(np.flatnonzero(out.label == k), table) for k, table in out.tables.items()]

@@ -15,6 +15,9 @@ from drystone.dynamics.energy import energy
 from drystone.geometry.detector import Detector
 from drystone.model import Contacts, Joints, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.steppers.event_driven.active_contacts import Rows
+from drystone.steppers.event_driven.event_clusters import ClusterSteps
+from drystone.steppers.event_driven.force_log import contacts_of
 from drystone.steppers.event_driven.forces import (
     Alternative,
     Tolerances,
@@ -22,15 +25,14 @@ from drystone.steppers.event_driven.forces import (
 )
 from drystone.steppers.event_driven.forces.methods import friction_problem
 from drystone.steppers.event_driven.forces.system import System
+from drystone.steppers.event_driven.frame_log import FrameLog
+from drystone.steppers.event_driven.guards import Guard
 from drystone.steppers.event_driven.loop import Loop
+from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.mode import Evaluation
 from drystone.steppers.event_driven.options import EventDriven
-from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.settle import Books, Settler
-from drystone.steppers.event_driven.sleep import Sleepers
-from drystone.steppers.event_driven.storm import Storms
-from drystone.steppers.event_driven.tables import contacts_of
-from drystone.steppers.event_driven.touch import Rows
+from drystone.steppers.event_driven.resolve_instant import InstantResolver
+from drystone.steppers.event_driven.sleep import SleepingIslands
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import contact_table, joint_table
@@ -45,10 +47,10 @@ class EventStepper:
     def __init__(self, options: EventDriven, model: Model) -> None:
         self.options = options
         self.method = options.forces()
-        self.books = Books()
+        self.log = FrameLog()
         self.lost: Ints = np.empty(0, np.int64)
         self.wrench: tuple[Floats, Floats] | None = None
-        self.held: Joints | None = None
+        self.loaded_joints: Joints | None = None
         self._detector: Detector | None = None
         self._loop: Loop | None = None
         self._shown: Loop  # that made the last frame, with joints that broke at its end
@@ -66,7 +68,7 @@ class EventStepper:
         else:
             self._detector.remap(*args, names=model.names)
         if self._loop is not None:
-            known = self._loop.scene
+            known = self._loop.mechanics
             if joints is not None and known.turns is not None:
                 turns = carry_values(known.model.joints, known.turns, joints)
         self._set_up(model, turns)
@@ -77,16 +79,17 @@ class EventStepper:
             raise ValueError("no detector")
         o = self.options
         self.model, self.detector = model, self._detector
-        scene = Scene(model, self.detector, o.touch, o.rtol)
-        scene.turns = turns
+        mechanics = Mechanics(model, self.detector, o.touch, o.rtol)
+        mechanics.turns = turns
         tolerances = Tolerances(normal=o.rest_speed, slip=o.slip_speed)
-        settler = Settler(
-            scene, o.law, self.method, tolerances, o.touch, o.turning_speed, o.max_impacts,
+        guard = Guard(o.guards)
+        resolver = InstantResolver(
+            mechanics, o.law, self.method, tolerances, o.touch, o.turning_speed, guard,
             ASIDE * o.rtol,
         )  # fmt: skip
         hint = None if self._loop is None else self._loop.hint
-        storms = Storms(model, o.max_events, o.storm_step, o.touch)
-        self._loop = Loop(scene, settler, storms, o.integrator, o.rtol, o.atol)
+        clusters = ClusterSteps(model, o.guards.cluster_step, o.touch)
+        self._loop = Loop(mechanics, resolver, clusters, guard, o.integrator, o.rtol, o.atol)
         self._loop.hint = hint
         self.method.forget()
 
@@ -107,7 +110,7 @@ class EventStepper:
         else:
             self.lost = lost
             self.adopt(model)
-        self.books, self.wrench, self.held = Books(), None, None
+        self.log, self.wrench, self.loaded_joints = FrameLog(), None, None
         self.loop.restore(known["loop"])
         self.method.restore(known["forces"])
         self.detector.restore(known["detector"])
@@ -119,27 +122,27 @@ class EventStepper:
         return self._loop
 
     @property
-    def scene(self) -> Scene:
-        return self.loop.scene
+    def mechanics(self) -> Mechanics:
+        return self.loop.mechanics
 
     @property
     def turns(self) -> Floats | None:
         """(nq,) coordinates of the joints lately, from which their angles are counted."""
-        return self.scene.turns
+        return self.mechanics.turns
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h, and what happened."""
         begin = perf_counter()
-        loop, books = self.loop, Books()
+        loop, log = self.loop, FrameLog()
         counts = self.method.statistics
         tried, reused, iterations = counts.tried, counts.reused, counts.iterations
         before = self._energies(state)
         # a copy: whoever moves bodies must not move what the loop remembers of them
-        after = loop.advance(state, state.time + h, books).copy()
-        self.books = books
+        after = loop.advance(state, state.time + h, log).copy()
+        self.log = log
         bodies.check_finite(self.model, after)
         self._shown = loop
-        report = self._report(before, after, h, books, loop.last)
+        report = self._report(before, after, h, log, loop.last)
         gone = self._break(loop.last)
         tried, reused = counts.tried - tried, counts.reused - reused
         return after, replace(
@@ -159,49 +162,49 @@ class EventStepper:
         before: tuple[float, float, float],
         after: State,
         h: float,
-        books: Books,
+        log: FrameLog,
         now: Evaluation | None,
     ) -> StepReport:
         end = self._energies(after)
-        work, sleepers = self.loop.work, self.scene.sleepers
+        work, sleeping = self.loop.work, self.mechanics.sleeping
         ledger = EnergyLedger(
             kinetic=end[0],
             potential=end[1] + end[2],
             change=sum(end) - sum(before),
             loads=float(work[LOADS]) + end[2] - before[2],
-            driving=float(work[DRIVING]) + books.driving,
+            driving=float(work[DRIVING]) + log.driving,
             friction=float(work[FRICTION]),
-            impact=books.impact_energy,
+            impact=log.impact_energy,
             constraint=float(work[CONSTRAINT]),
-            integration=books.integration,
+            integration=log.integration,
         )
-        error = 0.0 if now is None else np.abs(now.rows.jointed.ties.error).max(initial=0.0)
+        error = 0.0 if now is None else np.abs(now.rows.jointed.bilateral.error).max(initial=0.0)
         found = self.overlaps(after)
-        part, pair = bodies.deepest(self.model, self.scene.sizes, found)
+        part, pair = bodies.deepest(self.model, self.mechanics.sizes, found)
         report = StepReport(
             time=after.time,
             dt=h,
-            status=books.status,
-            residual=books.residual,
-            residual_unit=books.residual,
+            status=log.status,
+            residual=log.residual,
+            residual_unit=log.residual,
             iterations=0,
             methods=(self.options.integrator, self.method.solver.name),
-            contacts=(0 if now is None else now.rows.nr) + sleepers.contacts,
-            islands=(0 if now is None else self._islands) + len(sleepers),
+            contacts=(0 if now is None else now.rows.nr) + sleeping.contacts,
+            islands=(0 if now is None else self._islands) + len(sleeping),
             penetration=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
             relative_depth=part,
             deepest=pair,
             energy=ledger,
             conditions=_conditions(now),
-            collisions=books.collisions,
-            impact_energy=books.impact_energy,
-            outer=books.steps,
+            collisions=log.collisions,
+            impact_energy=log.impact_energy,
+            outer=log.steps,
             joint_error=float(error),
-            evaluations=books.evaluations,
-            events=tuple(books.events),
-            log=tuple(books.log),
+            evaluations=log.evaluations,
+            events=tuple(log.events),
+            log=tuple(log.sentences),
         )
-        last = self.loop.storms.report
+        last = self.loop.clusters.report
         if last is None:
             return report
         return replace(
@@ -212,26 +215,26 @@ class EventStepper:
     def _break(self, now: Evaluation | None) -> tuple[str, ...]:
         """Read what joints bear, and take away those that bear too much; returns their names."""
         joints = self.model.joints
-        self.held, self.wrench = None, None
+        self.loaded_joints, self.wrench = None, None
         if joints is None or not len(joints):
             return ()
-        if self.loop.storms.report is not None:
-            self.wrench = self.loop.storms.stepper.jointed.wrench
+        if self.loop.clusters.report is not None:
+            self.wrench = self.loop.clusters.stepper.jointed.wrench
         elif now is not None:
-            self.wrench = self._borne(joints, now)
+            self.wrench = self._joint_reactions(joints, now)
         if self.wrench is None:
             return ()
-        self.held = joints
+        self.loaded_joints = joints
         over = broken(joints, *self.wrench)
         if not over.any():
             return ()
         self.lost = np.union1d(self.lost, joints.uid[over])
         left, kept = without(joints, over)
-        turns = self.scene.turns
+        turns = self.mechanics.turns
         self._set_up(replace(self.model, joints=left), None if turns is None else turns[kept])
         return tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
 
-    def _borne(self, joints: Joints, now: Evaluation) -> tuple[Floats, Floats]:
+    def _joint_reactions(self, joints: Joints, now: Evaluation) -> tuple[Floats, Floats]:
         """Forces and torques of the joints."""
         state, q = now.state, now.rows.jointed.q
         acting = np.zeros(joints.action_kind.size)
@@ -251,15 +254,15 @@ class EventStepper:
 
     def _acting(self, now: Evaluation) -> Ints:
         phase = self._shown.phase
-        return np.empty(0, np.int64) if phase is None else phase.mode.held.acts
+        return np.empty(0, np.int64) if phase is None else phase.mode.contact_set.acts
 
     def stored(self, state: State) -> float:
         """Energy in the springs of joints [J]."""
-        return stored_by_joints(self.model.joints, state, self.scene.turns)
+        return stored_by_joints(self.model.joints, state, self.mechanics.turns)
 
     def wake(self) -> None:
         """Wake islands at rest: what acts on them may have changed."""
-        self.scene.sleepers.clear()
+        self.mechanics.sleeping.clear()
 
     def penetration(self, state: State) -> float:
         """Greatest depth of any contact in a state [m]."""
@@ -268,10 +271,10 @@ class EventStepper:
     def overlaps(self, state: State) -> Contacts:
         """All contacts in a state; leaves no trace in later steps."""
         last = None if self.loop.phase is None else self.loop.phase.last
-        found = None if last is None or self.scene.sleepers else last.seen(state)
+        found = None if last is None or self.mechanics.sleeping else last.seen(state)
         if found is None:
             known = self.detector.state()
-            found = self.scene.contacts(state, every=True)
+            found = self.mechanics.contacts(state, every=True)
             self.detector.restore(known)
         return found
 
@@ -280,21 +283,21 @@ class EventStepper:
         bodies.check_finite(self.model, state)
         if self.options.overlap == "allow":
             return
-        found = self.scene.contacts(state, every=True)
-        bodies.check_apart(self.model, self.scene.sizes, found, "EventDriven")
+        found = self.mechanics.contacts(state, every=True)
+        bodies.check_apart(self.model, self.mechanics.sizes, found, "EventDriven")
 
     def contact_table(self) -> np.ndarray:
         """Contacts at the end of the frame; impulse: of the collisions within it, or, where it
         ended in a storm, of its last step."""
         loop = self._shown
         now, phase = loop.last, loop.phase
-        if loop.storms.report is not None:
-            return loop.storms.stepper.contact_table()
+        if loop.clusters.report is not None:
+            return loop.clusters.stepper.contact_table()
         if now is None or phase is None:
             return contact_table(self.model.names, self.model.dim, 0)
-        table = contacts_of(self.model, phase.mode, now, self.books)
+        table = contacts_of(self.model, phase.mode, now, self.log)
         parts, count = [table], self._islands
-        for k, table in enumerate(loop.scene.sleepers.tables.values()):
+        for k, table in enumerate(loop.mechanics.sleeping.tables.values()):
             asleep = table.copy()
             asleep["island"] = count + k
             parts.append(asleep)
@@ -302,16 +305,16 @@ class EventStepper:
 
     def joint_table(self) -> np.ndarray:
         """Structured array, one entry a joint; see ``Simulation.joints``."""
-        return joint_table(self.model.names, self.held, self.wrench)
+        return joint_table(self.model.names, self.loaded_joints, self.wrench)
 
     def problem(self) -> object:
         """The friction problem of the forces at the end of the frame, or None."""
         now = self._shown.last
-        if self._shown.storms.report is not None:
-            return self._shown.storms.stepper.problem()
+        if self._shown.clusters.report is not None:
+            return self._shown.clusters.stepper.problem()
         if now is None:
             return None
-        state = (self._whole(now.state) if self.scene.sleepers else now.rows).state
+        state = (self._whole(now.state) if self.mechanics.sleeping else now.rows).state
         if state.nc == 0:
             return None
         return friction_problem(System(state, np.arange(state.nc), np.arange(state.nj)))
@@ -323,11 +326,11 @@ class EventStepper:
 
     def _whole(self, state: State) -> Rows:
         """Rows of the instant with all that touches, islands at rest too."""
-        settler, sleepers = self.loop.settler, self.scene.sleepers
-        self.scene.sleepers = Sleepers(self.model)
-        held = settler.touching(state)
-        self.scene.sleepers = sleepers
-        return held.rows(state, None, settler.tolerances)
+        resolver, sleeping = self.loop.resolver, self.mechanics.sleeping
+        self.mechanics.sleeping = SleepingIslands(self.model)
+        contact_set = resolver.touching(state)
+        self.mechanics.sleeping = sleeping
+        return contact_set.rows(state, None, resolver.tolerances)
 
 
 def _conditions(now: Evaluation | None) -> Conditions:

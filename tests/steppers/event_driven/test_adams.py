@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.steppers.event_driven.adams import Adams, weights
+from drystone.steppers.event_driven.integrators import Adams, weights
 
 
 @settings(deadline=None, derandomize=True, max_examples=40)

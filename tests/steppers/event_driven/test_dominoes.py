@@ -8,8 +8,8 @@ import pytest
 import drystone as ds
 from drystone.scenes.stacks import dominoes
 from drystone.steppers.event_driven.forces import ContactState
+from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.impulses import collide
-from drystone.steppers.event_driven.settle import Books
 from tests.steppers.event_driven.instants import spatial_rows
 
 
@@ -59,14 +59,14 @@ def test_what_is_left_of_slip_that_has_ended_is_none():
         velocity=(0.0, 5e-7, 0.0),
     )  # fmt: skip
     sim = ds.Simulation(world, method=ds.EventDriven())
-    settler, state = sim._stepper.loop.settler, sim.state
-    mode = settler.settle(state.copy(), Books())
+    resolver, state = sim._stepper.loop.resolver, sim.state
+    mode = resolver.resolve(state.copy(), FrameLog())
     assert mode.sliding.slides.all()
-    settler.stop(mode, list(range(4)))
-    ended = settler.settle(state.copy(), Books())
+    resolver.stop(mode, list(range(4)))
+    ended = resolver.resolve(state.copy(), FrameLog())
     assert ended.sticks.all()
-    settler.stopped = frozenset()
-    assert settler.settle(state.copy(), Books()).sliding.slides.all()
+    resolver.stopped = frozenset()
+    assert resolver.resolve(state.copy(), FrameLog()).sliding.slides.all()
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.5])

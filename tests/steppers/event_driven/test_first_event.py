@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from drystone.steppers.event_driven.events import INSTANT, Probe, first_event
+from drystone.steppers.event_driven.events import EventSample
+from drystone.steppers.event_driven.locate import INSTANT, first_event
 
 LOST = ("set", 0)
 WATCH = SimpleNamespace(tiny=lambda name: 0.0)
@@ -18,9 +19,9 @@ def located(value, end=0.0125):
         assert light  # forces have nothing to say about it
         looks.append(t)
         found = value(t)
-        return Probe(t, values={} if found is None else {LOST: found})
+        return EventSample(t, values={} if found is None else {LOST: found})
 
-    a, b = first_event(WATCH, look, Probe(0.0), look(end, True), False)
+    a, b = first_event(WATCH, look, EventSample(0.0), look(end, True))
     assert b.violated()
     assert not a.violated()
     return a.t, b.t, len(looks) - 1

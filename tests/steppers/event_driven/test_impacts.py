@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.steppers.event_driven.events import _lowest
+from drystone.steppers.event_driven.locate import _lowest
 
 G = 9.81
 
@@ -65,7 +65,7 @@ def test_impacts_of_one_contact_in_a_frame_are_bounded_and_said_so():
     world = ds.World(planar=True)
     world.add_ground()
     world.add_body(ds.Disk(0.1), name="ball", density=1, position=(0, 0.1 + 1e-5), restitution=1)
-    sim = ds.Simulation(world, method=ds.EventDriven(dt=0.5, max_impacts=20))
+    sim = ds.Simulation(world, method=ds.EventDriven(dt=0.5, guards=ds.EventGuards(max_impacts=20)))
     report = sim.step()
     assert report.collisions == 21
     assert any("more than 20 impacts" in line for line in report.log)

@@ -13,7 +13,7 @@ from drystone.steppers.event_driven.forces.methods import acting
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.event_driven.mode import Mode
 from drystone.steppers.event_driven.phase import Phase
-from drystone.steppers.event_driven.sleep import Sleepers
+from drystone.steppers.event_driven.sleep import SleepingIslands
 
 
 def compared(scene: ds.Scene, duration: float, monkeypatch) -> tuple[int, float]:
@@ -70,8 +70,8 @@ def gap_accelerations(loop, phase, t, y, rate, h=1e-4):
         way = s * here.velocity + 0.5 * s * s * a
         there.position += way[:, :2]
         there.orientation += way[:, 2]
-        found = loop.scene.contacts(there)
-        place = mode.held.places(found)
+        found = loop.mechanics.contacts(there)
+        place = mode.contact_set.places(found)
         seen = place >= 0
         gaps[k, place[seen], 0] = found.gap[seen]
         gaps[k, place[seen], 1:] = found.normal[seen]
@@ -124,7 +124,7 @@ def test_islands_at_rest_sleep_until_they_are_hit():
     sim = ds.Simulation(knocked(), method=ds.EventDriven())
     sim.step()
     sim.step()
-    sleepers = sim.stepper.scene.sleepers
+    sleepers = sim.stepper.mechanics.sleeping
     assert len(sleepers) == 1
     assert sleepers.awake.sum() == 2  # the ball and the ground
     weight = 500 * 0.2 * 0.2 * 9.81
@@ -147,7 +147,7 @@ def test_sleep_changes_no_motion(monkeypatch):
         return sim.state.position.copy()
 
     with_sleep = run()
-    monkeypatch.setattr(Sleepers, "add", lambda self, *_: None)
+    monkeypatch.setattr(SleepingIslands, "add", lambda self, *_: None)
     assert np.abs(run() - with_sleep).max() < 1e-7
 
 

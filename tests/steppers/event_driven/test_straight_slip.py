@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import drystone as ds
+from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.projection import close
-from drystone.steppers.event_driven.settle import Books
 
 G, MU = 9.81, 0.5
 
@@ -62,35 +62,35 @@ def test_slip_that_is_pushed_aside_turns():
 def test_only_contacts_that_are_nearly_closed_are_closed():
     sim = puck((0, 0, 0))
     loop, state = sim.stepper.loop, sim.state.copy()
-    mode = loop.settler.settle(state, Books())
+    mode = loop.resolver.resolve(state, FrameLog())
     none = np.zeros(mode.closed.size)
     z = state.position[1, 2]
     for gap, left in ((0.5, 0.0), (2.0, 2.0)):
-        state.position[1, 2] = z + gap * loop.scene.jump
+        state.position[1, 2] = z + gap * loop.mechanics.jump
         close(mode, state, none)
-        assert state.position[1, 2] - z == pytest.approx(left * loop.scene.jump, abs=1e-14)
+        assert state.position[1, 2] - z == pytest.approx(left * loop.mechanics.jump, abs=1e-14)
 
 
 def test_closed_contacts_that_jump_end_their_phase():
     sim = puck((0.1, 0, 0))
     sim.step()
-    watch, scene = sim.stepper.loop.phase.watch, sim.stepper.loop.scene
+    events, mechanics = sim.stepper.loop.phase.events, sim.stepper.loop.mechanics
     state, margin = sim.state.copy(), np.full(2, 0.01)
-    assert not watch.probe(state, margin).violated()
-    state.position[1, 2] += 2.0 * scene.jump
-    assert {name[0] for name in watch.probe(state, margin).violated()} == {"set"}
+    assert not events.sample(state, margin).violated()
+    state.position[1, 2] += 2.0 * mechanics.jump
+    assert {name[0] for name in events.sample(state, margin).violated()} == {"set"}
 
 
-def test_what_storms_let_rest_does_not_stop_what_moves():
+def test_what_clusters_let_rest_does_not_stop_what_moves():
     """Slip of 5 mm/s whose end is announced, while slips below 20 mm/s count as ended."""
     sim = puck((5e-3, 0, 0))
     sim.step()
     sim = puck((5e-3, 0, 0))
     loop, state = sim.stepper.loop, sim.state.copy()
-    mode = loop.settler.settle(state.copy(), Books())
-    loop.settler.loosen(1e4)
-    loop.settler.stop(mode, list(range(4)))
-    assert len(loop.settler.stopped) == 4
+    mode = loop.resolver.resolve(state.copy(), FrameLog())
+    loop.resolver.loosen(1e4)
+    loop.resolver.stop(mode, list(range(4)))
+    assert len(loop.resolver.stopped) == 4
     phase = loop._begin(state, 0)
     assert state.velocity[1, 0] == pytest.approx(5e-3, rel=1e-9)
     assert phase.mode.sliding.slides.all()

@@ -22,9 +22,16 @@ from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
 from drystone.steppers.event_driven.forces.guess import GUESS, held_together
 from drystone.steppers.event_driven.forces.index_set import index_set
-from drystone.steppers.event_driven.forces.known import Key, Known, known_from, snapshot_of
-from drystone.steppers.event_driven.forces.results import Forces, Island, Statistics
-from drystone.steppers.event_driven.forces.settled import Settled, onto_circle
+from drystone.steppers.event_driven.forces.index_set_repair import RepairedSet, onto_circle
+from drystone.steppers.event_driven.forces.results import (
+    Forces,
+    Island,
+    IslandCache,
+    Key,
+    Statistics,
+    known_from,
+    snapshot_of,
+)
 from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.snapshot import Snapshot, part_of, within
@@ -58,7 +65,7 @@ class ContactForces:
     fallback: methods to try, in order, when the chosen one ends without an answer.
 
     ``listener``, None at first, is called at every accepted step of a run with what it tells
-    (``event_driven.told.Told``): the instant, the forces and accelerations it goes on with.
+    (``force_log.LoggedForces``): the instant, the forces and accelerations it goes on with.
     """
 
     def __init__(
@@ -87,7 +94,7 @@ class ContactForces:
         self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
         self.statistics = Statistics()
         self.listener: Listener | None = None
-        self._memory: dict[Key, Known] = {}
+        self._memory: dict[Key, IslandCache] = {}
 
     def solve(self, state: ContactState) -> Forces:
         """Forces of an instant; the index sets at hand stay as they are until ``commit``."""
@@ -100,7 +107,7 @@ class ContactForces:
 
     def commit(self, forces: Forces) -> None:
         """Take over the index sets of these forces: what the next instants try first."""
-        self._memory = {part.key: Known.of(part) for part in forces.islands}
+        self._memory = {part.key: IslandCache.of(part) for part in forces.islands}
 
     def recalled(self, state: ContactState) -> Forces:
         """Forces by what was committed at an instant with the same contacts, nothing solved."""
@@ -169,7 +176,12 @@ class ContactForces:
         return Island(key, system, solution, words, False, changed, L)
 
     def _circular(
-        self, key: Key, system: System, known: Known | None, solution: Solution, found: Settled
+        self,
+        key: Key,
+        system: System,
+        known: IslandCache | None,
+        solution: Solution,
+        found: RepairedSet,
     ) -> Island:
         """The island with forces of the circular cone in place of the polyhedral one's."""
         solution = replace(
@@ -183,7 +195,7 @@ class ContactForces:
         changed = known is None or known.words != found.words
         return Island(key, system, solution, found.words, False, changed, found.index_set)
 
-    def _again(self, system: System, key: Key, known: Known | None) -> Island | None:
+    def _again(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """The forces by the committed index set, or None where it does not hold."""
         if known is None or known.index_set is None or not self.reuse:
             return None
@@ -208,7 +220,7 @@ class ContactForces:
         )
         return Island(key, system, solution, known.words, True, False, known.index_set)
 
-    def _together(self, system: System, key: Key, known: Known | None) -> Island | None:
+    def _together(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """In space: forces that all contacts share, where such obey the laws."""
         if self.solver.name != "dantzig" or self.explain == "always" or system.state.d == 2:
             return None
@@ -233,7 +245,7 @@ class ContactForces:
         return methods.friction_problem(system, self.directions if polyhedral else 0)
 
     def _solve(
-        self, problem: FrictionProblem, system: System, known: Known | None, log: list[str]
+        self, problem: FrictionProblem, system: System, known: IslandCache | None, log: list[str]
     ) -> Solution:
         """By the chosen method, else by the first fallback that arrives."""
         guess = None if known is None else known.solution

@@ -12,15 +12,13 @@ from drystone.errors import OptionError
 from drystone.solvers.base import Solver
 from drystone.steppers.event_driven.forces.methods import named
 from drystone.steppers.event_driven.forces.state import ContactState
-from drystone.steppers.event_driven.impulses.keller import keller
-from drystone.steppers.event_driven.impulses.progress import Restitution
+from drystone.steppers.event_driven.impulses.exact import Restitution, keller, routh
 from drystone.steppers.event_driven.impulses.propagation import (
     SingleLaw,
     newton_single,
     propagate,
 )
 from drystone.steppers.event_driven.impulses.results import Collision, Impact
-from drystone.steppers.event_driven.impulses.routh import routh
 from drystone.steppers.event_driven.impulses.simultaneous import (
     close_joints,
     finish,

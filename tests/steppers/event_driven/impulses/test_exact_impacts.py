@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.steppers.event_driven.impulses import keller, routh
-from drystone.steppers.event_driven.impulses.keller import escape_direction
+from drystone.steppers.event_driven.impulses.exact import escape_direction
 
 RESTITUTIONS = ("poisson", "newton", "stronge")
 

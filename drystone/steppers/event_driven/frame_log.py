@@ -1,56 +1,79 @@
-"""Who took which impulse in a collision: contacts, joints, and stops of joints."""
+"""What is written down of a frame: events, energies, sentences, and who took which impulse."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from drystone.constraints.joints.forces import wrenches
 from drystone.kernels.joints_coupled import LOWER, UPPER
 from drystone.model import State
-from drystone.steppers.base import Impulse
+from drystone.steppers.base import Event, Impulse
+from drystone.steppers.event_driven.active_contacts import Rows
 from drystone.steppers.event_driven.impulses.results import Collision
-from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.touch import Rows
-from drystone.types import Floats, Ints
+from drystone.steppers.event_driven.mechanics import Mechanics
+from drystone.types import Floats, Ints, Status
 
 NONE = 1e-12  # of the largest impulse of a collision: rounding of a solve
 
 
-def impulses(scene: Scene, state: State, rows: Rows, hit: Collision) -> tuple[Impulse, ...]:
+@dataclass(slots=True)
+class FrameLog:
+    """What happened in a frame: events, impulses by contact, energies [J], counts, sentences."""
+
+    events: list[Event] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
+    impulse: dict[str, Floats] = field(default_factory=dict)
+    impact_energy: float = 0.0
+    driving: float = 0.0
+    integration: float = 0.0  # error of steps in clusters
+    collisions: int = 0
+    steps: int = 0
+    evaluations: int = 0
+    status: Status = Status.SOLVED
+    residual: float = 0.0
+
+    def say(self, sentence: str) -> None:
+        if sentence not in self.sentences:
+            self.sentences.append(sentence)
+
+
+def impulses(mechanics: Mechanics, state: State, rows: Rows, hit: Collision) -> tuple[Impulse, ...]:
     """Impulses of a collision at a state that are more than rounding: of contacts in their order,
     then of each joint its own and those of its stops."""
     least = NONE * max(np.abs(x).max(initial=0.0) for x in (hit.impulse, hit.joint))
-    names = scene.model.names
-    none = (0.0,) * (1 if scene.model.dim == 2 else 3)
+    names = mechanics.model.names
+    none = (0.0,) * (1 if mechanics.model.dim == 2 else 3)
     out = []
     for i in np.flatnonzero(np.abs(hit.impulse[: rows.nr]).max(axis=1, initial=0.0) > least):
         a, b = rows.kin.body[i]
         linear = tuple((rows.kin.frame[i].T @ hit.impulse[i]).tolist())
         out.append(Impulse(rows.state.key[i], "contact", (names[a], names[b]), linear, none))
-    return (*out, *_of_joints(scene, state, rows, hit, least))
+    return (*out, *_of_joints(mechanics, state, rows, hit, least))
 
 
 def _of_joints(
-    scene: Scene, state: State, rows: Rows, hit: Collision, least: float
+    mechanics: Mechanics, state: State, rows: Rows, hit: Collision, least: float
 ) -> list[Impulse]:
-    joints, rates = scene.model.joints, scene.joints
+    joints, rates = mechanics.model.joints, mechanics.joints
     if joints is None or rates is None:
         return []
-    ties = np.concatenate([joints.row_joint, scene.joint_of(rates.held)])
+    bilateral = np.concatenate([joints.row_joint, mechanics.joint_of(rates.held)])
     J = np.einsum("nd,ndsk->nsk", hit.impulse[rows.nr :], rows.state.J[rows.nr :])
-    mine = scene.joint_of(rows.action)
+    mine = mechanics.joint_of(rows.action)
     stops = np.isin(joints.action_kind[rows.action], (LOWER, UPPER))
     ones = np.ones(len(J))
-    body = np.concatenate([ties, mine[~stops]])
+    body = np.concatenate([bilateral, mine[~stops]])
     parts: dict[str, tuple[Ints, Floats, Floats]] = {
         "joint": (
             body,
-            np.concatenate([rows.jointed.ties.J, J[~stops]]),
+            np.concatenate([rows.jointed.bilateral.J, J[~stops]]),
             np.concatenate([hit.joint, ones[~stops]]),
         ),
         "limit": (mine[stops], J[stops], ones[stops]),
     }
-    names = (*scene.model.names, "world")  # -1: the last
+    names = (*mechanics.model.names, "world")  # -1: the last
     found = {source: wrenches(joints, state, *part) for source, part in parts.items()}
     out = []
     for j, name in enumerate(joints.names):

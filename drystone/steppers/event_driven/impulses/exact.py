@@ -1,22 +1,127 @@
-"""Keller's differential impact of one contact in space (Keller 1986).
+"""Exact impacts of one contact: velocities followed through the impact, over its normal impulse p.
 
-u' = K (1, -mu s) with s the slip direction *of the moment*, which turns during the impact. With
-u_t = rho s(phi) and dp = rho dtau the angle obeys phi' = h(phi) alone, and nothing is stiff where
-slip dies out: rho falls exponentially in tau. Once at rest the contact sticks if friction can hold
-it; else it slips on along the one direction in which u_t' points along u_t, a straight line.
+During an impact positions rest and velocities change with p: u' = K (1, f) where f = r_t' is the
+friction per unit of normal impulse. Compression lasts until u_n = 0; then the law of restitution
+says when the impact ends:
+Newton: u_n+ = -eps u_n-. Poisson: p+ = (1 + eps) p_c. Stronge: the work of the normal impulse in
+restitution is -eps^2 times that of compression.
+
+In the plane (Routh 1860) slip, stick and reversed slip are straight lines between at most three
+corners: slip stops, compression ends, the impact ends. Wang and Mason (1992) give the outcome case
+by case; here the path is followed.
+
+In space (Keller 1986) u' = K (1, -mu s) with s the slip direction *of the moment*, which turns.
+With u_t = rho s(phi) and dp = rho dtau the angle obeys phi' = h(phi) alone, and nothing is stiff
+where slip dies out: rho falls exponentially in tau. Once at rest the contact sticks if friction can
+hold it; else it slips on along the one direction in which u_t' points along u_t, a straight line.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from drystone.steppers.event_driven.impulses.progress import Progress, Restitution
 from drystone.types import Floats
 
+Restitution = Literal["newton", "poisson", "stronge"]
 REST = 1e-13  # of the velocity before the impact: slip below it has ended
 ACCURACY = 1e-11  # relative, of the integration in tau
+
+
+@dataclass(slots=True)
+class Progress:
+    """p [N s], u_n [m/s], work of the normal impulse [J]; `open` until compression has ended."""
+
+    restitution: Restitution
+    eps: float
+    speed: float  # u_n before the impact, <= 0
+    un: float
+    p: float = 0.0
+    work: float = 0.0
+    p_c: float = np.inf
+    work_c: float = 0.0
+
+    @property
+    def compressing(self) -> bool:
+        return bool(np.isinf(self.p_c))
+
+    def left(self, slope: float) -> float:
+        """Normal impulse until compression ends, or the impact, while u_n' = slope."""
+        if self.compressing:
+            return -self.un / slope if slope > 0.0 else np.inf
+        if self.restitution == "poisson":
+            return max(0.0, (1.0 + self.eps) * self.p_c - self.p)
+        if self.restitution == "newton":
+            return max(0.0, (-self.eps * self.speed - self.un) / slope) if slope > 0.0 else np.inf
+        # un x + slope x^2 / 2 = rest, in the form that does not cancel
+        rest = max(0.0, self.target() - self.work)
+        root = np.sqrt(max(0.0, self.un**2 + 2.0 * slope * rest))
+        return 2.0 * rest / (self.un + root) if self.un + root > 0.0 else 0.0
+
+    def target(self) -> float:
+        """Work at which Stronge's law ends the impact: (1 - eps^2) of compression's."""
+        return (1.0 - self.eps**2) * self.work_c
+
+    def move(self, length: float, slope: float) -> None:
+        self.work += length * (self.un + 0.5 * slope * length)
+        self.un += slope * length
+        self.p += length
+
+    def turn(self) -> None:
+        """Compression is over."""
+        self.un, self.p_c, self.work_c = 0.0, self.p, self.work
+
+
+def routh(
+    K: Floats, u: Floats, mu: float, eps: float, restitution: Restitution = "poisson"
+) -> tuple[Floats, tuple[str, ...]]:
+    """(impulse (2,), phases) of a contact with velocity u (2,) and u+ = u + K r.
+
+    K (2, 2): symmetric positive definite, normal first. Contacts that do not approach (u_n > 0,
+    or u_n = 0 and no jam) take no impulse; u_n = 0 with friction that pulls the sliding contact
+    together is the impact without collision of Baraff 1992, 13.1.
+    """
+    state = Progress(restitution, eps, min(float(u[0]), 0.0), float(u[0]))
+    ut, pt = float(u[1]), 0.0
+    phases: list[str] = []
+    f, word = friction_ratio(K, ut, mu)
+    if u[0] > 0.0 or (u[0] == 0.0 and K[0, 0] + K[0, 1] * f > 0.0):
+        return np.zeros(2), ()
+    while True:
+        f, word = friction_ratio(K, ut, mu)
+        if not phases or phases[-1] != word:
+            phases.append(word)
+        slope_n, slope_t = K[0, 0] + K[0, 1] * f, K[1, 0] + K[1, 1] * f
+        if word == "stick":
+            slope_t = 0.0  # to the bit: rounding must not make it slip
+        stop = -ut / slope_t if ut * slope_t < 0.0 else np.inf
+        left = state.left(slope_n)
+        length = min(stop, left)
+        if not np.isfinite(length):  # K is not positive definite: nothing opposes the approach
+            return np.full(2, np.nan), tuple(phases)
+        state.move(length, slope_n)
+        ut, pt = ut + slope_t * length, pt + f * length
+        if stop <= left:
+            ut = 0.0
+        elif state.compressing:
+            state.turn()
+        else:
+            return np.array([state.p, pt]), tuple(phases)
+
+
+def friction_ratio(K: Floats, ut: float, mu: float) -> tuple[float, str]:
+    """(r_t' per unit of normal impulse, word): against the slip; without slip what keeps it so."""
+    if ut != 0.0:
+        return -mu * float(np.sign(ut)), "slip+" if ut > 0.0 else "slip-"
+    if abs(K[1, 0]) <= mu * K[1, 1]:
+        # without tangential freedom (joints) there is nothing to hold
+        return (-float(K[1, 0] / K[1, 1]) if K[1, 1] > 0.0 else 0.0), "stick"
+    side = float(np.sign(K[1, 0]))  # the way it is pushed when friction cannot hold it
+    return -mu * side, "slip+" if side > 0 else "slip-"
 
 
 def keller(

@@ -11,8 +11,8 @@ import pytest
 
 import drystone as ds
 from drystone.steppers.event_driven.forces import ContactForces, ContactState
+from drystone.steppers.event_driven.forces.index_set_repair import onto_circle, repaired
 from drystone.steppers.event_driven.forces.methods import friction_problem
-from drystone.steppers.event_driven.forces.settled import onto_circle, settled
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Status
 
@@ -119,7 +119,7 @@ def test_wrong_states_are_repaired_by_pivots_of_the_law(number):
     found = 0
     for i, word in enumerate(right):
         other = {"open": "stick", "stick": "open", "onset": "stick", "slide": "open"}[word]
-        near = settled(system, r, (*right[:i], other, *right[i + 1 :]))
+        near = repaired(system, r, (*right[:i], other, *right[i + 1 :]))
         if near is not None:
             assert off_circle(system, near.value) <= 1e-10
             found += 1
@@ -138,8 +138,8 @@ def test_a_rod_without_forces_has_no_states_to_settle_in():
     )  # fmt: skip
     system = System(state, np.arange(1), np.empty(0, np.int64))
     np.testing.assert_allclose(system.W, W, atol=1e-12)
-    assert settled(system, np.zeros(3), ("open",)) is None
-    assert settled(system, np.array([1.0, 0.75, 0.0]), ("slide",)) is None
+    assert repaired(system, np.zeros(3), ("open",)) is None
+    assert repaired(system, np.array([1.0, 0.75, 0.0]), ("slide",)) is None
     answer = ContactForces("lemke", round_cone=True).solve(state)
     assert answer.status is Status.RAY
     assert answer.ray is not None

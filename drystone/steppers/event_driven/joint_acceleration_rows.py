@@ -39,7 +39,7 @@ WEIGHTS = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
 
 
 @dataclass(slots=True)
-class Ties:
+class BilateralRows:
     """Bilateral rows: body (nj, 2), J (nj, 2, dof), bias, error C, u = dC/dt (nj,)."""
 
     body: Ints
@@ -50,7 +50,7 @@ class Ties:
 
 
 @dataclass(slots=True)
-class Acts:
+class JointActions:
     """Limits, motors and friction of free coordinates, as contacts; n of them.
 
     action (n,): number among the joints' actions; loaded (n,): motors and friction, whose normal
@@ -84,7 +84,7 @@ class JointRates:
         self._check_loads()
         self._needs_rates = bool(self.held.size or self.acting.size)
         none, pair = np.empty(0), np.empty((0, 2), np.int64)
-        self._idle = Acts(
+        self._idle = JointActions(
             self.acting,
             self.loaded,
             none,
@@ -112,14 +112,16 @@ class JointRates:
                 "method cannot integrate: give it the greatest force it can exert"
             )
 
-    def at(self, state: State, last: Floats | None) -> tuple[Ties, Acts, Coordinates, Floats]:
+    def at(
+        self, state: State, last: Floats | None
+    ) -> tuple[BilateralRows, JointActions, Coordinates, Floats]:
         """Rows, actions, coordinates, and the rate of change of the coordinates' J v (nq,)."""
         q, body, J, error = self._rows(state, last)
         bias, rate = self._bias(state, q)
         if self.held.size:
             bias = np.concatenate([bias, rate[self.joints.action_coordinate[self.held]]])
-        ties = Ties(body, J, bias, error, along(J, body, state.velocity))
-        return ties, self._acts(state, q, rate), q, rate
+        bilateral = BilateralRows(body, J, bias, error, along(J, body, state.velocity))
+        return bilateral, self._acts(state, q, rate), q, rate
 
     def rows(self, state: State, last: Floats | None) -> tuple[Ints, Floats, Floats]:
         """Body (nj, 2), J (nj, 2, dof) and error (nj,) of the bilateral rows alone."""
@@ -208,7 +210,7 @@ class JointRates:
         known = known[known > 0]
         return speed / float(known.min()) if known.size else speed
 
-    def _acts(self, state: State, q: Coordinates, rate: Floats) -> Acts:
+    def _acts(self, state: State, q: Coordinates, rate: Floats) -> JointActions:
         joints, mine = self.joints, self.acting
         if mine.size == 0:
             return self._idle
@@ -227,7 +229,7 @@ class JointRates:
         free = servo & (np.abs(pull) < most)
         change[free] = -(gain * speed)[free]
         gap = np.where(self.loaded, np.inf, sign * (value - number[:, 0]))
-        return Acts(
+        return JointActions(
             mine, self.loaded, np.where(self.loaded, load, np.inf), body, sign[:, None, None] * J,
             gap, sign * speed - wanted, sign * rate[x] - change, sign,
         )  # fmt: skip

@@ -29,9 +29,13 @@ from drystone.kernels.joints_coupled import (
 )
 from drystone.model import Contacts, Model, State
 from drystone.steppers.event_driven.caps import Caps
-from drystone.steppers.event_driven.sleep import Sleepers
+from drystone.steppers.event_driven.joint_acceleration_rows import (
+    BilateralRows,
+    JointActions,
+    JointRates,
+)
+from drystone.steppers.event_driven.sleep import SleepingIslands
 from drystone.steppers.event_driven.sweep import Sweep
-from drystone.steppers.event_driven.ties import Acts, JointRates, Ties
 from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
 
@@ -59,12 +63,12 @@ class Loads:
 class Jointed:
     """Joints at an instant; q: free coordinates."""
 
-    ties: Ties
-    acts: Acts
+    bilateral: BilateralRows
+    acts: JointActions
     q: Coordinates | None
 
 
-class Scene:
+class Mechanics:
     """The model, its detector and its sizes."""
 
     def __init__(self, model: Model, detector: Detector, touch: float, rtol: float) -> None:
@@ -82,7 +86,7 @@ class Scene:
         self.turns: Floats | None = None
         self._free = _no_joints(model.dof)
         self._jointed: tuple[State, Floats | None, Jointed] | None = None
-        self.sleepers = Sleepers(model)
+        self.sleeping = SleepingIslands(model)
         self.driven = np.zeros(model.nb, bool)  # bodies whose motion is given
         self.driven[[i for i, _ in model.motions]] = True
         self._prescribed: tuple[float, Floats] | None = None
@@ -93,9 +97,9 @@ class Scene:
         found = self.detector.contacts(x, R, self.near if margin is None else margin)
         if self.caps.any:
             found = self.caps.sorted(found, x, R)
-        if every or not self.sleepers:
+        if every or not self.sleeping:
             return found
-        return select(found, self.sleepers.apart(found))
+        return select(found, self.sleeping.apart(found))
 
     def kinematics(
         self, state: State, contacts: Contacts, sides: Sides | None = None
@@ -162,8 +166,8 @@ class Scene:
             return self._free
         known = self._jointed
         if known is None or known[1] is not self.turns or not same_state(known[0], state):
-            ties, acts, q, _ = self.joints.at(state, self.turns)
-            known = self._jointed = state.copy(), self.turns, Jointed(ties, acts, q)
+            bilateral, acts, q, _ = self.joints.at(state, self.turns)
+            known = self._jointed = state.copy(), self.turns, Jointed(bilateral, acts, q)
         return known[2]
 
     def advance_turns(self, state: State) -> None:
@@ -262,5 +266,7 @@ def _no_joints(dof: int) -> Jointed:
     none, pair = np.empty(0), np.empty((0, 2), np.int64)
     J = np.empty((0, 2, dof))
     number = np.empty(0, np.int64)
-    ties = Ties(pair, J, none, none, none)
-    return Jointed(ties, Acts(number, number > 0, none, pair, J, none, none, none, none), None)
+    bilateral = BilateralRows(pair, J, none, none, none)
+    return Jointed(
+        bilateral, JointActions(number, number > 0, none, pair, J, none, none, none, none), None
+    )

@@ -7,8 +7,7 @@ of a block that rocks to rest, end after finitely many, at a speed that is a set
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,95 +17,64 @@ from drystone.constraints.rows import select
 from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
+from drystone.steppers.event_driven.active_contacts import ContactSet, Rows, Slip
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces, picked
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
 from drystone.steppers.event_driven.forces.sharing import shared_forces
 from drystone.steppers.event_driven.forces.system import islands
-from drystone.steppers.event_driven.impulse_log import impulses
+from drystone.steppers.event_driven.frame_log import FrameLog, impulses
+from drystone.steppers.event_driven.guards import Guard
 from drystone.steppers.event_driven.impulses import CollisionLaw, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision
+from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.mode import Mode, Sliding
-from drystone.steppers.event_driven.scene import Scene
-from drystone.steppers.event_driven.touch import Held, Rows, Slip
 from drystone.steppers.snapshot import Snapshot
 from drystone.types import Bools, Floats, Ints, Status
 
-ROUNDS = 60  # of impulses at one instant; after half of them none rebounds
 ONSETS = 30  # of the direction in which contacts begin to slide
 SAME = 1e-10
 CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
 SINKS = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
-LOOSEST = 1e-2  # [m/s]: what storms of events make of these speeds at most
 TURNED = 0.1  # of the slip speed: slip that has a direction
-OFTEN = 3  # events of one contact at the bounds of its force in a frame; more are reported
 STRAIGHT = 0.1  # of what slip that keeps its direction may be across it: of accelerations
 GOES_ON = 1e-2  # the same: two directions of it that are one
-MANY = 4  # events in a frame after which forces are taken from inside their bounds
 
 
-@dataclass(slots=True)
-class Books:
-    """What happened in a frame: impacts, energies [J], counts, sentences."""
-
-    events: list[Event] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
-    impacts: Counter[str] = field(default_factory=Counter)
-    left: Counter[str] = field(default_factory=Counter)  # contacts whose conditions of L failed
-    impulse: dict[str, Floats] = field(default_factory=dict)
-    impact_energy: float = 0.0
-    driving: float = 0.0
-    integration: float = 0.0  # error of steps in storms
-    collisions: int = 0
-    steps: int = 0
-    evaluations: int = 0
-    restarts: int = 0
-    ended: int = 0
-    status: Status = Status.SOLVED
-    residual: float = 0.0
-
-    def leave(self, names: tuple[str, ...]) -> None:
-        """Note contacts that ended a phase because they left L."""
-        self.left.update(names)
-        for name in names:
-            if self.left[name] > OFTEN:
-                self.say(f"contact {name}: at its bound time and again; held within 3e-4 of it")
-
-    def say(self, sentence: str) -> None:
-        if sentence not in self.log:
-            self.log.append(sentence)
-
-
-class Settler:
-    """Resolves instants of a scene."""
+class InstantResolver:
+    """Resolves instants."""
 
     def __init__(
         self,
-        scene: Scene,
+        mechanics: Mechanics,
         law: CollisionLaw,
         method: ContactForces,
         tolerances: Tolerances,
         touch: float,
         slow: float,
-        max_impacts: int,
+        guard: Guard,
         aside: float,
     ) -> None:
-        self.scene, self.law, self.method = scene, law, method
+        self.mechanics, self.law, self.method = mechanics, law, method
         self.tolerances, self.touch, self.slow = tolerances, touch, slow
         self._fine = tolerances, slow
-        self.max_impacts, self.aside = max_impacts, aside
-        self.restarts = 0  # of the present frame
+        self.guard, self.aside = guard, aside
         self.stopped: frozenset[str] = frozenset()  # contacts whose slip has just come to its end
         self.kept: dict[str, Floats] = {}  # directions of straight slip in the last phase
         self.exact = method.solver.name not in APPROXIMATE
 
     def loosen(self, factor: float) -> None:
         """Speeds at which contacts rest, stick and keep their direction, times a factor."""
-        fine, slow = self._fine
-        normal = max(fine.normal, min(factor * fine.normal, LOOSEST))
-        slip = max(fine.slip, min(factor * fine.slip, 0.01 * LOOSEST))
+        (fine, slow), most = self._fine, self.guard.limits.loosest_speed
+        normal = max(fine.normal, min(factor * fine.normal, most))
+        slip = max(fine.slip, min(factor * fine.slip, 0.01 * most))
         self.tolerances = Tolerances(normal=normal, slip=slip)
-        self.slow = max(slow, min(factor * slow, LOOSEST))
+        self.slow = max(slow, min(factor * slow, most))
+
+    def begin_frame(self) -> None:
+        """Nothing has happened yet."""
+        self.stopped = frozenset()
+        self.loosen(1.0)
 
     def snapshot(self) -> Snapshot:
         """Directions of straight slip, by the names of contacts."""
@@ -119,32 +87,30 @@ class Settler:
 
     @property
     def little(self) -> float:
-        """Kinetic energy of all bodies at the speeds of rest, as they are without storms [J]."""
+        """Kinetic energy of all bodies at the speeds of rest, as they are without clusters [J]."""
         fine, slow = self._fine
         speed = max(fine.normal, fine.slip, 2.0 * slow)
-        mass = self.scene.model.inverse_mass
+        mass = self.mechanics.model.inverse_mass
         return float(0.5 * speed**2 * (1.0 / mass[mass > 0]).sum())
 
-    def settle(self, state: State, books: Books) -> Mode:
+    def resolve(self, state: State, log: FrameLog) -> Mode:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
         tolerances = self.tolerances
-        for k in range(ROUNDS):
-            held = self.touching(state)
-            bare = bool(held.loaded)  # given loads are nothing beside impulses
-            rows = held.rows(state, None, tolerances, impulse=bare)
+        for k in range(self.guard.limits.max_impulses):
+            contact_set = self.touching(state)
+            bare = bool(contact_set.loaded)  # given loads are nothing beside impulses
+            rows = contact_set.rows(state, None, tolerances, impulse=bare)
             jolts = k == 0 and self._jolts(rows)
             if jolts or (rows.state.kind == Kind.COLLIDING).any():
-                if k == ROUNDS // 2:
-                    books.say("impacts at one instant went on; ended without rebound")
-                self._collide(state, rows, books, plastic=k >= ROUNDS // 2)
+                self._collide(state, rows, log, plastic=False)
                 continue
-            forces, sliding, rows, fresh = self._forces(state, held, tolerances)
+            forces, sliding, rows, fresh = self._forces(state, contact_set, tolerances)
             creeps = self._creeping(rows, forces)
             if forces.ray is None and creeps.any():
                 least = min(CREEP * self.tolerances.normal, 0.5 * -rows.state.u[creeps, 0].max())
                 slow = Tolerances(normal=float(least), slip=self.tolerances.slip)
                 whole = replace(rows.state, tolerances=slow, slip=None)
-                self._collide(state, replace(rows, state=whole), books, plastic=True)
+                self._collide(state, replace(rows, state=whole), log, plastic=True)
                 # what parts from now on as slowly as the others came does not rest: taken to rest
                 # it would bring them back
                 tolerances = slow
@@ -152,9 +118,9 @@ class Settler:
             if forces.ray is None:
                 forces = shared_forces(rows.state, forces)
                 self._straighten(sliding, rows, forces, fresh)
-                return self._phase(held, forces, sliding, fresh, books)
-            self._jam(state, rows, forces, books)
-        names = ", ".join(sorted({name.split(" ")[0] for name in held.names}))
+                return self._phase(contact_set, forces, sliding, fresh, log)
+            self._jam(state, rows, forces, log)
+        names = ", ".join(sorted({name.split(" ")[0] for name in contact_set.names}))
         raise SimulationError(
             f"at t = {state.time:.9g} s impulses follow each other without end at contacts {names}"
         )
@@ -173,25 +139,25 @@ class Settler:
     def stop(self, mode: Mode, contacts: list[Any]) -> None:
         """These contacts' slip has come to its end: in space, that of those whose direction was
         kept; after some events in a frame also of those that are about to keep theirs."""
-        if self.scene.model.dim == 3:
-            own, frozen, many = mode.held.names, mode.sliding.frozen, self.restarts > MANY
+        if self.mechanics.model.dim == 3:
+            own, frozen, many = mode.contact_set.names, mode.sliding.frozen, self.guard.many
             ended = [i for i in contacts if i < len(own) and (many or frozen[i])]
             self.stopped = frozenset(own[i] for i in ended)
 
-    def touching(self, state: State) -> Held:
+    def touching(self, state: State) -> ContactSet:
         """Contacts and limits that touch, motors and friction of joints."""
-        acts = self.scene.jointed(state).acts
+        acts = self.mechanics.jointed(state).acts
         on = acts.loaded | (acts.gap <= self.touch)
         while True:
-            found = self.scene.contacts(state)
-            caps = self.scene.caps
+            found = self.mechanics.contacts(state)
+            caps = self.mechanics.caps
             touching = select(found, (found.gap <= self.touch) | caps.level(found, state))
             touching = caps.fastest(touching, state, self.tolerances.normal)
-            if not self.scene.sleepers.wake(touching):
+            if not self.mechanics.sleeping.wake(touching):
                 break
-        held = Held(self.scene, state, touching, acts.action[on])
-        held.loaded = int(acts.loaded.sum())
-        return held
+        contact_set = ContactSet(self.mechanics, state, touching, acts.action[on])
+        contact_set.loaded = int(acts.loaded.sum())
+        return contact_set
 
     def _creeping(self, rows: Rows, forces: Forces) -> Bools:
         """(nc,) contacts that approach, however slowly, and that no force stops, or not before
@@ -202,94 +168,89 @@ class Settler:
         return np.asarray(open_ & (sinks | (u < -2.0 * CREEP * self.tolerances.normal)))
 
     def _phase(
-        self, held: Held, forces: Forces, sliding: Sliding, fresh: Bools, books: Books
+        self, contact_set: ContactSet, forces: Forces, sliding: Sliding, fresh: Bools, log: FrameLog
     ) -> Mode:
         self.method.commit(forces)
         for sentence in forces.log:
-            books.say(sentence)
-        books.residual = max(books.residual, forces.residual)
-        if not forces.ok or books.status is Status.SOLVED:
-            books.status = forces.status
-        return Mode(held, forces, sliding, self.tolerances, self.method, fresh)
+            log.say(sentence)
+        log.residual = max(log.residual, forces.residual)
+        if not forces.ok or log.status is Status.SOLVED:
+            log.status = forces.status
+        return Mode(contact_set, forces, sliding, self.tolerances, self.method, fresh)
 
-    def _collide(self, state: State, rows: Rows, books: Books, plastic: bool) -> None:
+    def _collide(self, state: State, rows: Rows, log: FrameLog, plastic: bool) -> None:
         whole = rows.state
         eps = whole.restitution.copy()
-        tired = np.array([books.impacts[name] >= self.max_impacts for name in whole.key], bool)
-        if (tired & (eps > 0)).any():
-            books.ended += 1
-            name = whole.key[int(np.argmax(tired & (eps > 0)))]
-            books.say(f"contact {name}: more than {self.max_impacts} impacts in a frame; plastic")
-        eps[tired] = 0.0
+        eps[~self.guard.rebounds(whole.key, eps > 0, log)] = 0.0
         if plastic:
             eps[:] = 0.0
         object.__setattr__(whole, "restitution", eps)
         hit = self.law.resolve(whole)
         met = np.flatnonzero(whole.kind == Kind.COLLIDING)
-        books.impacts.update(whole.key[int(i)] for i in met)
+        self.guard.impacts.update(whole.key[int(i)] for i in met)
         kind = "limit" if met.size and (met >= rows.nr).all() else "impact"
-        self._jump(state, rows, hit, books, kind, met)
-        books.collisions += len(books.events[-1].names)
+        self._jump(state, rows, hit, log, kind, met)
+        log.collisions += len(log.events[-1].names)
 
-    def _jam(self, state: State, rows: Rows, forces: Forces, books: Books) -> None:
+    def _jam(self, state: State, rows: Rows, forces: Forces, log: FrameLog) -> None:
         if forces.ray is None:
             return
         for sentence in forces.log:
-            books.say(sentence)
+            log.say(sentence)
         hit = resolve_jam(rows.state, forces.ray, forces.joint_ray, self.law)
-        self._jump(state, rows, hit, books, "jam", np.flatnonzero(forces.ray.any(axis=1)))
+        self._jump(state, rows, hit, log, "jam", np.flatnonzero(forces.ray.any(axis=1)))
 
     def _jump(
         self,
         state: State,
         rows: Rows,
         hit: Collision,
-        books: Books,
+        log: FrameLog,
         kind: str,
         met: Ints,
     ) -> None:
-        """Velocities after impulses, and the books of it; met: contacts and actions that asked for
+        """Velocities after impulses, and the log of it; met: contacts and actions that asked for
         them, others may have taken part."""
         state.velocity += hit.velocity_change
         self.method.forget()
-        books.impact_energy += hit.energy
-        for body, _ in self.scene.model.motions:
-            books.driving -= hit.work_on(rows.state, body, state.velocity[body])
+        log.impact_energy += hit.energy
+        for body, _ in self.mechanics.model.motions:
+            log.driving -= hit.work_on(rows.state, body, state.velocity[body])
         for sentence in hit.log:
-            books.say(sentence)
+            log.say(sentence)
         if hit.status is not Status.SOLVED:
-            books.status = hit.status
+            log.status = hit.status
         frame = rows.kin.frame
         for i in range(rows.nr):
             if hit.impulse[i].any():
                 name = rows.state.key[i]
                 vector = frame[i].T @ hit.impulse[i]
-                books.impulse[name] = books.impulse.get(name, 0.0) + vector
-        took = impulses(self.scene, state, rows, hit)
+                log.impulse[name] = log.impulse.get(name, 0.0) + vector
+        took = impulses(self.mechanics, state, rows, hit)
         names = [self._title(rows, int(i)) for i in met]
         names += [impulse.name for impulse in took if impulse.source != "joint"]
         names = names or [impulse.name for impulse in took]  # of joints that no contact resists
         event = Event(state.time, kind, tuple(dict.fromkeys(names)), hit.energy, took)
         reached = Event(event.time, "limit", event.names)
-        if kind == "limit" and books.events and _only(books.events[-1], reached):
-            books.events.pop()  # the same event, now with its impulse
-        books.events.append(event)
+        if kind == "limit" and log.events and _only(log.events[-1], reached):
+            log.events.pop()  # the same event, now with its impulse
+        log.events.append(event)
 
     def _title(self, rows: Rows, i: int) -> str:
         """What users call a contact, or an action: its joint."""
         if i < rows.nr:
             return rows.state.key[i]
-        return self.scene.joint_name(int(rows.action[i - rows.nr]))
+        return self.mechanics.joint_name(int(rows.action[i - rows.nr]))
 
     def _forces(
-        self, state: State, held: Held, tolerances: Tolerances
+        self, state: State, contact_set: ContactSet, tolerances: Tolerances
     ) -> tuple[Forces, Sliding, Rows, Bools]:
         """Forces, with the dynamic coefficient where static friction gives way; who that is."""
-        rows = held.rows(state, self._slip(held, tolerances), tolerances)
+        rows = contact_set.rows(state, self._slip(contact_set, tolerances), tolerances)
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
-        many = self.restarts > MANY and "stick" in forces.word
+        many = self.guard.many and "stick" in forces.word
         alike = rows.state.d == 2 or not (self.exact and any(map(picked, forces.islands)))
         if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any() or not alike):
             strict = coulomb_forces(rows.state, forces, central=many)
@@ -319,11 +280,11 @@ class Settler:
         fresh &= ~np.array([self._runs(slip) for slip in rows.state.u[:, 1:]], bool)
         return forces, sliding, rows, fresh
 
-    def _slip(self, held: Held, tolerances: Tolerances) -> Slip | None:
+    def _slip(self, contact_set: ContactSet, tolerances: Tolerances) -> Slip | None:
         """Who slides: by velocities, None; but where slip has just come to its end, what is left
         of it across its direction is none. Followed, it would turn back in its turn, and so on:
         infinitely many directions in a finite time."""
-        ended = np.array([name in self.stopped for name in held.names], bool)
+        ended = np.array([name in self.stopped for name in contact_set.names], bool)
         if not ended.any():
             return None
 

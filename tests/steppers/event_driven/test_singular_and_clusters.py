@@ -175,7 +175,7 @@ def test_zeno_of_two_bodies_ends_and_says_when():
     assert max(r.penetration for r in reports) < 1e-9
 
 
-def test_a_storm_of_events_in_one_frame_ends_and_is_reported():
+def test_a_cluster_of_events_in_one_frame_ends_and_is_reported():
     """A box of balls without loss, shaken: hundreds of impacts a frame."""
     rng = np.random.default_rng(4)
     world = ds.World(planar=True, gravity=(0, 0))

@@ -26,7 +26,7 @@ STILL = 1e-9  # of the largest: accelerations of contacts that stick
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class RepairedSet:
     """States of the contacts, their index set, forces and accelerations (m,), and how far these
     miss the conditions (``IndexSet.violation``)."""
 
@@ -37,7 +37,7 @@ class Settled:
     violation: float
 
 
-def settled(system: System, r: Floats, words: Words, tol: float = TOL) -> Settled | None:
+def repaired(system: System, r: Floats, words: Words, tol: float = TOL) -> RepairedSet | None:
     """Forces that obey the law to `tol`, by an index set near forces r (m,) with contacts in these
     states; None where a few pivots do not find one."""
     slip, mu = methods.acting(system)
@@ -45,12 +45,12 @@ def settled(system: System, r: Floats, words: Words, tol: float = TOL) -> Settle
     for _ in range(PIVOTS):
         words = _with_friction(system, r, words)
         tried.add(words)
-        best: Settled | None = None
+        best: RepairedSet | None = None
         for L in index_sets(system, r, words):
             near = L.values(system, mu, slip)
             if near is None:
                 continue
-            found = Settled(words, L, *near, L.violation(system, *near, mu))
+            found = RepairedSet(words, L, *near, L.violation(system, *near, mu))
             if found.violation <= tol:
                 return found
             if best is None or found.violation < best.violation:
@@ -64,7 +64,7 @@ def settled(system: System, r: Floats, words: Words, tol: float = TOL) -> Settle
     return None
 
 
-def _directed(system: System, found: Settled) -> Floats:
+def _directed(system: System, found: RepairedSet) -> Floats:
     """The forces found, with friction along the directions of their index set also where a contact
     that gives way does not press: the directions of the next one are read from them."""
     d, nc = system.state.d, system.contacts.size
@@ -86,7 +86,7 @@ def _with_friction(system: System, r: Floats, words: Words) -> Words:
     )
 
 
-def _pivoted(system: System, found: Settled) -> Iterator[Words]:
+def _pivoted(system: System, found: RepairedSet) -> Iterator[Words]:
     """The states after those contacts changed theirs that break a condition: all of them, then
     each alone, the worst first."""
     d, nc = system.state.d, system.contacts.size
@@ -119,7 +119,7 @@ def units(system: System) -> Floats:
     return np.asarray(np.sqrt(np.where(mean > 0.0, mean, 1.0)))
 
 
-def onto_circle(system: System, r: Floats) -> Settled | None:
+def onto_circle(system: System, r: Floats) -> RepairedSet | None:
     """Forces of the round cone near forces r (m,) of a polyhedral one, in space.
 
     On a facet friction is less than the round cone allows, and a contact that gives way there may
@@ -136,4 +136,4 @@ def onto_circle(system: System, r: Floats) -> Settled | None:
     gives = rubs & (np.linalg.norm(motion[:, 1:], axis=1) > STILL * size) & (mu > 0.0)
     words = np.where(closed, np.where(gives, "onset", "stick"), "open")
     words[closed & slip.any(axis=1)] = "slide"
-    return settled(system, r, tuple(str(word) for word in words))
+    return repaired(system, r, tuple(str(word) for word in words))

@@ -23,8 +23,14 @@ from drystone.kernels.kinematics import codes
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.caps import Rims
 from drystone.steppers.event_driven.forces import ContactState, Tolerances
-from drystone.steppers.event_driven.scene import Jointed, Loads, Scene, same_pose, same_state
-from drystone.steppers.event_driven.ties import Acts, along
+from drystone.steppers.event_driven.joint_acceleration_rows import JointActions, along
+from drystone.steppers.event_driven.mechanics import (
+    Jointed,
+    Loads,
+    Mechanics,
+    same_pose,
+    same_state,
+)
 from drystone.types import Bools, Floats, Ints
 
 Slip = Callable[[ContactKinematics, Floats], Floats]
@@ -84,17 +90,17 @@ class Closing:
     u: Floats
 
 
-class Held:
+class ContactSet:
     """A set of contacts and actions to follow: keys of contacts, numbers of actions; loaded: how
     many of these are given loads."""
 
-    def __init__(self, scene: Scene, state: State, contacts: Contacts, acts: Ints) -> None:
-        self.scene, self.acts, self.loaded = scene, acts, 0
-        self.keys = scene.keys(contacts)
-        self.sides = Sides.of(scene.model.geoms, contacts)
+    def __init__(self, mechanics: Mechanics, state: State, contacts: Contacts, acts: Ints) -> None:
+        self.mechanics, self.acts, self.loaded = mechanics, acts, 0
+        self.keys = mechanics.keys(contacts)
+        self.sides = Sides.of(mechanics.model.geoms, contacts)
         self.body = self.sides.body
-        self.mu, self.eps = scene.materials(self.body)
-        self.names = [scene.contact_name(k, self.body[i]) for i, k in enumerate(self.keys)]
+        self.mu, self.eps = mechanics.materials(self.body)
+        self.names = [mechanics.contact_name(k, self.body[i]) for i, k in enumerate(self.keys)]
         self.start = contacts
         self._keys, self._eps = tuple(self.names), np.ascontiguousarray(self.eps[:, 0])
         self._key = np.stack([contacts.geom_a, contacts.geom_b, contacts.feature], axis=1)
@@ -109,10 +115,10 @@ class Held:
 
     def follow(self, state: State, contacts: Contacts) -> None:
         """A state is accepted: lowest points of rims are told by where they are in it."""
-        caps = self.scene.caps
+        caps = self.mechanics.caps
         if not caps.any:
             return
-        x, R = bodies.geom_poses(self.scene.model, state)
+        x, R = bodies.geom_poses(self.mechanics.model, state)
         rims = caps.rims(contacts, x, R).only_lowest()
         self._rims = rims if rims.index.size else None
         if self._rims is not None:
@@ -124,7 +130,7 @@ class Held:
         rims = self._rims
         if rims is None:
             return np.empty(0, np.int64), np.empty(0)
-        R = bodies.geom_poses(self.scene.model, state)[1]
+        R = bodies.geom_poses(self.mechanics.model, state)[1]
         return rims.index, rims.across(self.sides.geom, contacts.normal[rims.index], R)
 
     @property
@@ -135,7 +141,7 @@ class Held:
 
     def level_heights(self) -> Floats:
         """(n,) heights across their ends at which the contacts of ``leans`` are lost [m]."""
-        return np.empty(0) if self._rims is None else self.scene.caps.limit(self._rims.radius)
+        return np.empty(0) if self._rims is None else self.mechanics.caps.limit(self._rims.radius)
 
     def same_rims(self, chosen: Ints, normal: Floats, R: Floats) -> bool:
         """Whether the lowest points among contacts `chosen` (n,), with these normals, are those of
@@ -147,14 +153,14 @@ class Held:
         every[chosen] = normal
         away = rims.across(self.sides.geom, every[rims.index], R)
         mine = np.isin(rims.index, chosen)
-        return bool((away > self.scene.caps.limit(rims.radius))[mine].all())
+        return bool((away > self.mechanics.caps.limit(rims.radius))[mine].all())
 
     def title(self, who: Any) -> str:
         """What users call a contact, by its number here or its key, or an action: its joint."""
         if isinstance(who, tuple):
-            return self.scene.contact_name(who)
+            return self.mechanics.contact_name(who)
         n = len(self.names)
-        return self.names[who] if who < n else self.scene.joint_name(int(self.acts[who - n]))
+        return self.names[who] if who < n else self.mechanics.joint_name(int(self.acts[who - n]))
 
     def begin(self, state: State) -> None:
         """A phase begins: what is lost is continued from here."""
@@ -183,14 +189,14 @@ class Held:
     def _located(self, state: State, found: Contacts | None) -> tuple[Contacts, Bools]:
         n = len(self.keys)
         if found is None:
-            found = self.scene.contacts(state)
+            found = self.mechanics.contacts(state)
         place = self.places(found)
         index = np.full(n, -1)
         there = (place >= 0).nonzero()[0]
         index[place[there]] = there
         rims = self._rims
         if rims is not None:  # on the other side of its end it is another point
-            R = bodies.geom_poses(self.scene.model, state)[1]
+            R = bodies.geom_poses(self.mechanics.model, state)[1]
             normal = np.zeros((n, 3))
             normal[place[there]] = found.normal[there]
             away = rims.across(self.sides.geom, normal[rims.index], R) < 0.0
@@ -243,8 +249,8 @@ class Held:
     def closing(self, state: State) -> Closing:
         """What closes this set at a state: without accelerations."""
         known = self._closing
-        if known is None or known[1] is not self.scene.turns or not same_state(known[0], state):
-            known = self._closing = state.copy(), self.scene.turns, self._closed(state)
+        if known is None or known[1] is not self.mechanics.turns or not same_state(known[0], state):
+            known = self._closing = state.copy(), self.mechanics.turns, self._closed(state)
         return known[2]
 
     def _closed(self, state: State) -> Closing:
@@ -252,15 +258,15 @@ class Held:
             rows = self._at(state, Tolerances(), False, None)[2]
             lost = np.append(rows.lost, np.zeros(rows.gap.size - rows.nr, bool))
             u = np.concatenate([rows.state.u.ravel(), rows.state.joint_u])
-            return Closing(rows.gap, rows.jointed.ties.error, lost, rows.body, rows.J, u)
+            return Closing(rows.gap, rows.jointed.bilateral.error, lost, rows.body, rows.J, u)
         contacts, lost = self.contacts(state)
         J = jacobians(self.body, state.position, contacts)
         d, dof = J.shape[1], J.shape[3]
         body, J = np.repeat(self.body, d, axis=0), J.reshape(-1, 2, dof)
         error = np.empty(0)
-        if self.scene.joints is not None:
-            own, ties, error = self.scene.joints.rows(state, self.scene.turns)
-            body, J = np.concatenate([body, own]), np.concatenate([J, ties])
+        if self.mechanics.joints is not None:
+            own, bilateral, error = self.mechanics.joints.rows(state, self.mechanics.turns)
+            body, J = np.concatenate([body, own]), np.concatenate([J, bilateral])
         return Closing(contacts.gap, error, lost, body, J, along(J, body, state.velocity))
 
     def _rows(
@@ -270,12 +276,12 @@ class Held:
         impulse: bool,
         found: Contacts | None,
     ) -> Rows:
-        scene, model = self.scene, self.scene.model
+        mechanics, model = self.mechanics, self.mechanics.model
         contacts, lost = self.contacts(state, found)
         sides = replace(self.sides, fill=self._shapes(lost)) if lost.any() else self.sides
-        kin = scene.kinematics(state, contacts, sides)
-        jointed = scene.jointed(state)
-        loads = scene.loads(state, jointed.q)
+        kin = mechanics.kinematics(state, contacts, sides)
+        jointed = mechanics.jointed(state)
+        loads = mechanics.loads(state, jointed.q)
         acts = self._acts(jointed.acts, impulse)
         nr, n, d = len(contacts), acts.size, model.dim
         J, u, bias, mu = kin.J, kin.velocity, kin.bias, self.mu
@@ -292,24 +298,25 @@ class Held:
             soft[np.arange(nr, nr + n), place] = 0.0
             bias[loaded, 0] = -soft[loaded, 0] * own.load[acts][own.loaded[acts]]
             eps = np.concatenate([eps, np.zeros(n)])
-            names = (*names, *(scene.action_name(k) for k in own.action[acts].tolist()))
-        ties = jointed.ties
+            names = (*names, *(mechanics.action_name(k) for k in own.action[acts].tolist()))
+        bilateral = jointed.bilateral
         whole = ContactState.trusted(
             body=body, J=J, u=u, mu=mu, restitution=eps, bias=bias, soft=soft,
             slip=None,
             inverse_mass=model.inverse_mass, inverse_inertia=loads.inverse_inertia,
-            acceleration=loads.acceleration, joint_body=ties.body, joint_J=ties.J,
-            joint_bias=ties.bias, joint_u=ties.u, key=names, tolerances=tolerances,
+            acceleration=loads.acceleration, joint_body=bilateral.body, joint_J=bilateral.J,
+            joint_bias=bilateral.bias, joint_u=bilateral.u, key=names, tolerances=tolerances,
         )  # fmt: skip
         return Rows(
             contacts, kin, jointed, loads, whole, gap, loaded, lost,
-            np.concatenate([np.repeat(body, d, axis=0), ties.body]),
-            np.concatenate([J.reshape(-1, 2, model.dof), ties.J]),
-            np.concatenate([bias.ravel(), ties.bias]),
-            np.concatenate([soft.ravel(), np.zeros(ties.bias.size)]), jointed.acts.action[acts],
+            np.concatenate([np.repeat(body, d, axis=0), bilateral.body]),
+            np.concatenate([J.reshape(-1, 2, model.dof), bilateral.J]),
+            np.concatenate([bias.ravel(), bilateral.bias]),
+            np.concatenate([soft.ravel(), np.zeros(bilateral.bias.size)]),
+            jointed.acts.action[acts],
         )  # fmt: skip
 
-    def _acts(self, acts: Acts, impulse: bool) -> Ints:
+    def _acts(self, acts: JointActions, impulse: bool) -> Ints:
         """Numbers of the actions of this set among all."""
         if self.acts.size == 0:
             return self.acts
@@ -317,11 +324,11 @@ class Held:
         return mine[~acts.loaded[mine]] if impulse else mine
 
     def _with_acts(
-        self, acts: Acts, mine: Ints, kin: ContactKinematics, gap: Floats
+        self, acts: JointActions, mine: Ints, kin: ContactKinematics, gap: Floats
     ) -> tuple[Floats, Floats, Floats, Floats, Ints, Floats]:
         """(J, u, bias, mu, body, gap) of contacts and, after them, of actions as contacts."""
-        nr, n, d = gap.size, mine.size, self.scene.model.dim
-        J = np.zeros((nr + n, d, 2, self.scene.model.dof))
+        nr, n, d = gap.size, mine.size, self.mechanics.model.dim
+        J = np.zeros((nr + n, d, 2, self.mechanics.model.dof))
         u, bias, mu = np.zeros((nr + n, d)), np.zeros((nr + n, d)), np.zeros((nr + n, 2))
         J[:nr], u[:nr], bias[:nr], mu[:nr] = kin.J, kin.velocity, kin.bias, self.mu
         at, loaded = np.arange(nr, nr + n), acts.loaded[mine]
@@ -333,10 +340,10 @@ class Held:
 
     def _fixed(self, state: State, contacts: Contacts) -> Continued:
         """Points and normals of contacts in the frames of their bodies."""
-        kin = self.scene.kinematics(state, contacts)
+        kin = self.mechanics.kinematics(state, contacts)
         half = 0.5 * contacts.gap[:, None] * contacts.normal
         R = rotations(state.orientation)
-        local = np.empty((len(contacts), 2, self.scene.model.dim))
+        local = np.empty((len(contacts), 2, self.mechanics.model.dim))
         for side, p in enumerate((contacts.point + half, contacts.point - half)):
             own = self.body[:, side]
             local[:, side] = turned(R[own].transpose(0, 2, 1), p - state.position[own])
