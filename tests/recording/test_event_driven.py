@@ -82,7 +82,7 @@ CASES = {
 def kept(known):
     """What a snapshot holds."""
     has = {
-        "asleep": known["loop.sleepers.numbers"].size > 0,
+        "asleep": known["loop.sleeping.numbers"].size > 0,
         "waiting": known["loop.waiting.numbers"].size > 0,
         "history": "loop.history.t" in known,
         "sets": known["forces.memory.count"] > 0,

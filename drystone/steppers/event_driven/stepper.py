@@ -288,7 +288,7 @@ class EventStepper:
 
     def contact_table(self) -> np.ndarray:
         """Contacts at the end of the frame; impulse: of the collisions within it, or, where it
-        ended in a storm, of its last step."""
+        ended in a cluster of events, of its last step."""
         loop = self._shown
         now, phase = loop.last, loop.phase
         if loop.clusters.report is not None:
