@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from drystone.geometry.shapes import Ellipsoid as Ellipsoid
     from drystone.geometry.shapes import HalfPlane as HalfPlane
     from drystone.geometry.shapes import HalfSpace as HalfSpace
+    from drystone.geometry.shapes import ImplicitShape as ImplicitShape
     from drystone.geometry.shapes import ImplicitSurface as ImplicitSurface
     from drystone.geometry.shapes import ParametricSurface as ParametricSurface
     from drystone.geometry.shapes import Polygon as Polygon
@@ -75,7 +76,9 @@ if TYPE_CHECKING:
     from drystone.geometry.shapes import RegularPolygon as RegularPolygon
     from drystone.geometry.shapes import Sphere as Sphere
     from drystone.geometry.shapes import Superquadric as Superquadric
+    from drystone.geometry.shapes import SupportShape as SupportShape
     from drystone.geometry.shapes import TriangleMesh as TriangleMesh
+    from drystone.geometry.shapes import register_shape as register_shape
     from drystone.plots.figures import plot as plot
     from drystone.problems import LCP as LCP
     from drystone.problems import BoxedLCP as BoxedLCP
@@ -231,6 +234,9 @@ _HOMES: dict[str, str] = {
     "Sphere": "geometry.shapes",
     "Superquadric": "geometry.shapes",
     "TriangleMesh": "geometry.shapes",
+    "ImplicitShape": "geometry.shapes",
+    "SupportShape": "geometry.shapes",
+    "register_shape": "geometry.shapes",
     "Alternative": "steppers.event_driven.forces.choices",
     "ArgumentError": "errors",
     "ArrayError": "errors",

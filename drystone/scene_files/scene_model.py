@@ -8,6 +8,7 @@ from typing import Annotated, Any, ForwardRef, Literal
 from pydantic import ConfigDict, Field
 
 from drystone.constraints.joints.registry import JOINTS
+from drystone.geometry.shapes import SHAPES
 from drystone.scene_files.kinds import VERSION
 from drystone.scene_files.models import (
     MAX_BODIES,
@@ -107,11 +108,11 @@ class UidsEntry(Entry):
 
 def scene_model() -> Any:
     """The model; made when first asked for, and anew when users have added to what it may hold."""
-    return _scene_model(tuple(JOINTS), tuple(SOLVERS))
+    return _scene_model(tuple(JOINTS), tuple(SOLVERS), tuple(SHAPES))
 
 
 @cache
-def _scene_model(joints: tuple[str, ...], solvers: tuple[str, ...]) -> Any:
+def _scene_model(joints: tuple[str, ...], solvers: tuple[str, ...], shapes: tuple[str, ...]) -> Any:
     needed = {"bodies": (listed(_body(), max_length=MAX_BODIES), ...)}
     first = {
         "drystone": (Annotated[int, Field(strict=True, ge=1, le=VERSION)], VERSION),

@@ -553,6 +553,8 @@ READ_ONLY = (
     "MassProperties", "Scene", "Snapshot", "Alternative", "RunSummary", "Event", "Impulse",
     "Answer",
     "register_solver", "register_exporter",  # once for each name: tests/test_registry.py
+    # bases of shapes: tests/geometry/test_outside_shapes.py
+    "SupportShape", "ImplicitShape", "register_shape",
     # bases of joints, and what they are made of: tests/constraints/joints/test_own_joints.py
     "Joint", "AxisJoint", "AlignedJoint", "JointFunction", "register_joint",
 )  # fmt: skip

@@ -37,6 +37,8 @@ from drystone.geometry.shapes.polyhedron import Box as Box
 from drystone.geometry.shapes.polyhedron import ConvexPolyhedron as ConvexPolyhedron
 from drystone.geometry.shapes.sphere import Sphere as Sphere
 from drystone.geometry.shapes.superquadric import Superquadric as Superquadric
+from drystone.geometry.shapes.support import SupportShape as SupportShape
+from drystone.geometry.shapes.surface import ImplicitShape as ImplicitShape
 from drystone.geometry.shapes.surface import ImplicitSurface as ImplicitSurface
 from drystone.geometry.shapes.triangle_mesh import TriangleMesh as TriangleMesh
 from drystone.registry import Registry
@@ -84,6 +86,16 @@ OURS = tuple(
 SHAPES: Registry[ShapeEntry] = Registry(
     "shape", "drystone.shapes", (ShapeEntry(shape) for shape in OURS if shape.kind), _entry
 )
+
+
+def register_shape(shape: type[Shape]) -> type[Shape]:
+    """Add a shape of your own, a frozen dataclass derived from ``ds.SupportShape`` or
+    ``ds.ImplicitShape``, under its `kind`: scene files and recordings then know it by that name.
+    May stand as a decorator."""
+    SHAPES.register(shape)
+    return shape
+
+
 KINDS: dict[int, Kind] = {s.geom.code: s.geom for s in OURS if s.geom is not None}
 
 

@@ -18,7 +18,15 @@ from drystone.geometry.frames import vector
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
 from drystone.geometry.narrow import PairKernel
-from drystone.geometry.shapes.base import AXES, NO_INTS, ORIGIN, Piece, SpatialShape, query
+from drystone.geometry.shapes.base import (
+    AXES,
+    NO_INTS,
+    ORIGIN,
+    Piece,
+    SpatialShape,
+    check_parameters,
+    query,
+)
 from drystone.geometry.shapes.black_box import BlackBox, distances
 from drystone.geometry.shapes.trace import Tape, check_derivatives, check_functions, results, trace
 from drystone.kernels import kinds
@@ -215,44 +223,31 @@ class FormulaSurface(SpatialShape):
         return hull_mesh(self._sampled(max(n // 2, 4))[0])
 
 
-@dataclass(frozen=True, eq=False)
-class ImplicitSurface(FormulaSurface):
-    """The solid F(x, y, z) <= 0, closed and convex, F twice differentiable on its surface [m].
+class _Implicit(FormulaSurface):
+    """What solids F(x, y, z) <= 0 share."""
 
-    F is called once, with symbols, if it uses arithmetic and NumPy functions alone; kernels take
-    it from there. Else, as for branches or tables, it is called with numbers whenever it is needed.
-    Derivatives are computed exactly, or `gradient`, which gives 3 numbers, and `hessian`, 3 x 3,
-    are taken if both are given, as they must be if F uses `math`. inside: a point with F < 0.
-    """
+    gradient: Callable[..., Any] | None
+    hessian: Callable[..., Any] | None
+    inside: Any
 
-    F: Callable[..., Any]
-    gradient: Callable[..., Any] | None = None
-    hessian: Callable[..., Any] | None = None
-    inside: Any = (0.0, 0.0, 0.0)
+    if TYPE_CHECKING:  # a field, or a method of a class derived from it
 
-    if TYPE_CHECKING:  # arrays are made of what is given
-
-        def __init__(
-            self,
-            F: Callable[..., Any],
-            gradient: Callable[..., Any] | None = None,
-            hessian: Callable[..., Any] | None = None,
-            inside: VectorLike = (0.0, 0.0, 0.0),
-        ) -> None: ...
+        def F(self, x: Any, y: Any, z: Any) -> Any: ...
 
     def __post_init__(self) -> None:
+        name = type(self).__name__
         if (self.gradient is None) != (self.hessian is None):
-            raise ShapeError("ImplicitSurface: give both gradient and hessian, or neither")
-        inside = vector("ImplicitSurface", "inside", self.inside, 3)
+            raise ShapeError(f"{name}: give both gradient and hessian, or neither")
+        inside = vector(name, "inside", self.inside, 3)
         inside.setflags(write=False)
         object.__setattr__(self, "inside", inside)
-        check_functions("ImplicitSurface", F=self.F)
+        check_functions(name, F=self.F)
         if self.gradient is not None:
-            check_functions("ImplicitSurface", gradient=self.gradient, hessian=self.hessian)
+            check_functions(name, gradient=self.gradient, hessian=self.hessian)
         value = float(self._values(inside[None])[0])
         if not value < 0.0:
             raise ShapeError(
-                f"ImplicitSurface: F must be negative inside, but F{tuple(inside.tolist())} "
+                f"{name}: F must be negative inside, but F{tuple(inside.tolist())} "
                 f"= {value:.6g}; give a point inside=(x, y, z)"
             )
         self._check_derivatives()
@@ -261,13 +256,13 @@ class ImplicitSurface(FormulaSurface):
     def _check_derivatives(self) -> None:
         box = self._program.box
         if box is not None:
-            x = self._rays(_directions(4)[6:])  # off the axes, where functions like to branch
+            x = self._rays(directions(4)[6:])  # off the axes, where functions like to branch
             box.prepare(x, float(np.linalg.norm(x - self.inside, axis=1).max()))
         elif self.gradient is not None:
-            x, bare = self._rays(_directions(4)), object.__new__(type(self))
+            x, bare = self._rays(directions(4)), object.__new__(type(self))
             vars(bare).update(self._given() | {"gradient": None})
             jets = [shape._jets(x)[0][:, 0] for shape in (self, bare)]
-            check_derivatives("ImplicitSurface", "F", ("gradient", "hessian"), x, *jets)
+            check_derivatives(type(self).__name__, "F", ("gradient", "hessian"), x, *jets)
 
     def _traced(self) -> Program:
         name, tape = type(self).__name__, Tape()
@@ -309,8 +304,8 @@ class ImplicitSurface(FormulaSurface):
             if far.max() > FARTHEST:
                 at = directions[int(np.argmax(far))]
                 raise ShapeError(
-                    f"ImplicitSurface: the surface must be closed, but F stays negative along "
-                    f"{at.round(6).tolist()} from inside"
+                    f"{type(self).__name__}: the surface must be closed, but F stays negative "
+                    f"along {at.round(6).tolist()} from inside"
                 )
         if self._program.box is not None:
             with np.errstate(all="ignore"):
@@ -326,13 +321,14 @@ class ImplicitSurface(FormulaSurface):
         return self.inside + far[:, None] * directions
 
     def _sampled(self, n: int) -> tuple[Floats, Floats, Floats]:
-        points = self._rays(_directions(n))
+        points = self._rays(directions(n))
         gradient = self._jets(points)[0][:, 0, 1:4]
         length = np.linalg.norm(gradient, axis=1)
         if not (length > 0.0).all():
             bad = points[int(np.argmin(length))]
             raise ShapeError(
-                f"ImplicitSurface: the gradient of F vanishes on the surface, at {bad.tolist()}"
+                f"{type(self).__name__}: the gradient of F vanishes on the surface, at "
+                f"{bad.tolist()}"
             )
         return points, gradient / length[:, None], np.zeros((len(points), 2))
 
@@ -360,6 +356,52 @@ class ImplicitSurface(FormulaSurface):
         return self._values(query(points, 3)) <= 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class ImplicitSurface(_Implicit):
+    """The solid F(x, y, z) <= 0, closed and convex, F twice differentiable on its surface [m].
+
+    F is called once, with symbols, if it uses arithmetic and NumPy functions alone; kernels take
+    it from there. Else, as for branches or tables, it is called with numbers whenever it is needed.
+    Derivatives are computed exactly, or `gradient`, which gives 3 numbers, and `hessian`, 3 x 3,
+    are taken if both are given, as they must be if F uses `math`. inside: a point with F < 0.
+    """
+
+    F: Callable[..., Any]
+    gradient: Callable[..., Any] | None = None
+    hessian: Callable[..., Any] | None = None
+    inside: Any = (0.0, 0.0, 0.0)
+
+    if TYPE_CHECKING:  # arrays are made of what is given
+
+        def __init__(
+            self,
+            F: Callable[..., Any],
+            gradient: Callable[..., Any] | None = None,
+            hessian: Callable[..., Any] | None = None,
+            inside: VectorLike = (0.0, 0.0, 0.0),
+        ) -> None: ...
+
+
+class ImplicitShape(_Implicit):
+    """Base of convex solids of your own: a frozen dataclass of its parameters, with a method
+    ``F(self, x, y, z)`` that is negative inside, as that of ``ds.ImplicitSurface``.
+
+    `inside`, a point with F < 0, is the origin unless the class says otherwise.
+    """
+
+    inside = (0.0, 0.0, 0.0)
+    gradient = None
+    hessian = None
+
+    @abstractmethod
+    def F(self, x: Any, y: Any, z: Any) -> Any:
+        """Negative inside, zero on the surface."""
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        super().__post_init__()
+
+
 def table_mesh(numbers: Floats) -> tuple[Floats, Ints]:
     """Mesh of a SURFACE geom from its numbers alone: the hull of its table."""
     rows = int(numbers[layout.ROWS])
@@ -380,7 +422,7 @@ def hull_mesh(points: Floats) -> tuple[Floats, Ints]:
     return hull.points[used], at.reshape(triangles.shape).astype(np.int64)
 
 
-def _directions(n: int) -> Floats:
+def directions(n: int) -> Floats:
     """(k, 3) unit vectors: the axes both ways, and 2 n^2 spread evenly along a spiral."""
     k = np.arange(2 * n * n) + 0.5
     z = 1.0 - 2.0 * k / (2 * n * n)

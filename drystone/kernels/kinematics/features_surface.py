@@ -3,16 +3,16 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.kinematics.codes import AT_BORDER
+from drystone.kernels.kinematics.codes import AT_BORDER, NEAR, ON_FACE
 from drystone.kernels.surfaces.evaluate import implicit_curvature, jets, parametric_curvature
-from drystone.kernels.surfaces.layout import FORM, LENGTH, PARAMETRIC
+from drystone.kernels.surfaces.layout import FORM, LENGTH, PARAMETRIC, RADIUS, SUPPORT
 from drystone.kernels.surfaces.support import support_state
 
 
 @kernel
 def features_surface(which, geom, x, R, first, numbers, p, frame, E, D, bits):
     """As ``features_smooth``; bits (nc, 2): AT_BORDER at a pole of a chart, where the curvature
-    is that of points nearby."""
+    is that of points nearby; ON_FACE where a support function says that the surface is flat."""
     q, m, T = np.empty(3), np.empty(3), np.empty((2, 3))
     J, uv = np.empty((3, 10)), np.empty(3)
     for k in range(which.shape[0]):
@@ -29,7 +29,22 @@ def features_surface(which, geom, x, R, first, numbers, p, frame, E, D, bits):
         W = np.empty((int(numbers[f0 + LENGTH]), 10))
         E[i, side, 0] = E[i, side, 2] = 1.0
         E[i, side, 1] = 0.0
-        if numbers[f0 + FORM] == PARAMETRIC:
+        if numbers[f0 + FORM] == SUPPORT:
+            # dp = H dm, H the Hessian of h: E = H / size, D = 1 / size, at corners too (H = 0)
+            size, off, c = numbers[f0 + RADIUS], 0.0, q.copy()
+            support_state(numbers, f0, m, q, uv, W, J)
+            implicit_curvature(J[0], T, D[i, side])  # T' H T over the gradient's length
+            length = np.sqrt(J[0, 1] ** 2 + J[0, 2] ** 2 + J[0, 3] ** 2)
+            for a in range(3):
+                off += (c[a] - q[a]) ** 2
+            flat = off > (NEAR * size) ** 2 or not np.isfinite(D[i, side, 0] + D[i, side, 2])
+            bits[i, side] = ON_FACE if flat else 0
+            for a in range(3):
+                E[i, side, a] = D[i, side, a] * length / size
+                if flat:
+                    E[i, side, a] = 1.0 if a != 1 else 0.0
+                D[i, side, a] = 0.0 if flat or a == 1 else 1.0 / size
+        elif numbers[f0 + FORM] == PARAMETRIC:
             support_state(numbers, f0, m, q, uv, W, J)
             if not parametric_curvature(numbers, f0, uv, T, W, J, D[i, side]):
                 bits[i, side] = AT_BORDER

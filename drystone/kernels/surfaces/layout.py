@@ -4,16 +4,16 @@
 |---|---|
 | 0 | address of ``support_point`` in this process |
 | 1 | radius about the frame's origin that holds the surface [m] |
-| 2 | form: IMPLICIT, DERIVED (implicit, its derivatives given) or PARAMETRIC |
+| 2 | form: IMPLICIT, DERIVED (implicit, its derivatives given), PARAMETRIC or SUPPORT |
 | 3 | +1, or -1 if S_u x S_v points inwards |
 | 4, 5 | rows of the table, length of the tape: 0 if there is a function of Python's instead |
-| 6 ... | registers of the results: F; F, its gradient and Hessian; or x, y, z |
+| 6 ... | registers of the results: F; F, its gradient and Hessian; x, y, z; or h(d) |
 | 6, 7 | without a tape: address of what answers, and number of the function, in this process |
 | 16 ... | table (k, 5): points of the surface and their parameters u, v; then the tape |
 """
 
 ADDRESS, RADIUS, FORM, SIGN, ROWS, LENGTH, RESULT, TABLE = 0, 1, 2, 3, 4, 5, 6, 16
-IMPLICIT, DERIVED, PARAMETRIC = 0, 1, 2
+IMPLICIT, DERIVED, PARAMETRIC, SUPPORT = 0, 1, 2, 3
 COLUMNS = 5
 
 NJ = 10  # numbers of a jet: value, gradient, Hessian

@@ -5,6 +5,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.surfaces.evaluate import chart_curvature, implicit_curvature, jets
 from drystone.kernels.surfaces.layout import FORM, LENGTH, PARAMETRIC, SIGN
+from drystone.kernels.surfaces.support import support_state
 
 
 @kernel
@@ -13,6 +14,16 @@ def sample_jets(numbers, points, out):
     W, f0 = np.empty((int(numbers[LENGTH]), 10)), np.int64(0)
     for i in range(points.shape[0]):
         jets(numbers, f0, points[i], W, out[i])
+
+
+@kernel
+def sample_support(numbers, directions, out):
+    """out (n, 4): support points along unit directions (n, 3) of a support function h, and h."""
+    W, J, f0 = np.empty((int(numbers[LENGTH]), 10)), np.empty((3, 10)), np.int64(0)
+    uv = np.empty(3)
+    for i in range(directions.shape[0]):
+        support_state(numbers, f0, directions[i], out[i, :3], uv, W, J)
+        out[i, 3] = J[0, 0]
 
 
 @kernel

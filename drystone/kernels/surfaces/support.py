@@ -2,7 +2,8 @@
 
 Implicit: d = mu grad F, F = 0 by Newton's method on point and multiplier. Parametric: the
 stationary point of d.S(u, v). Both start at the best point of a table, and take only steps that
-lead on: shorter ones, or, where the surface is flat, damped ones.
+lead on: shorter ones, or, where the surface is flat, damped ones. A support function h(d) has the
+point for its gradient; where it has none, across a face, that of a direction next to d is one.
 """
 
 import numpy as np
@@ -10,9 +11,19 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.kinematics.linear import solve_ranked
 from drystone.kernels.surfaces.evaluate import jets
-from drystone.kernels.surfaces.layout import COLUMNS, FORM, LENGTH, PARAMETRIC, RADIUS, ROWS, TABLE
+from drystone.kernels.surfaces.layout import (
+    COLUMNS,
+    FORM,
+    LENGTH,
+    PARAMETRIC,
+    RADIUS,
+    ROWS,
+    SUPPORT,
+    TABLE,
+)
 
 STEPS = 60
+ASIDE = 1e-9  # of a direction across which h(d) has no gradient
 DONE = 1e-15  # of the error of direction, and of the distance from the surface in sizes
 
 
@@ -129,6 +140,19 @@ def _parametric(numbers, f0, d, uv, W, J):
 
 
 @kernel
+def _gradient(numbers, f0, d, p, W, J):
+    """p (3,): gradient of h at d, or at a direction beside it; J[0]: its jet."""
+    beside = np.empty(3)
+    for k in range(4):
+        for c in range(3):
+            beside[c] = d[c] + (ASIDE if k > 0 and c == k - 1 else 0.0)
+        jets(numbers, f0, beside, W, J)
+        p[0], p[1], p[2] = J[0, 1], J[0, 2], J[0, 3]
+        if np.isfinite(p[0]) and np.isfinite(p[1]) and np.isfinite(p[2]):
+            break
+
+
+@kernel
 def support_point(numbers, f0, dx, dy, dz, out):
     """out (3,): the point farthest along (dx, dy, dz), in the geom's frame. -> 0."""
     W, J = np.empty((int(numbers[f0 + LENGTH]), 10)), np.empty((3, 10))
@@ -143,6 +167,10 @@ def support_point(numbers, f0, dx, dy, dz, out):
 @kernel
 def support_state(numbers, f0, d, p, uv, W, J):
     """Point p (3,) and parameters uv (3,) farthest along the unit vector d; jets J (3, NJ)."""
+    if numbers[f0 + FORM] == SUPPORT:
+        uv[0] = uv[1] = uv[2] = 0.0
+        _gradient(numbers, f0, d, p, W, J)
+        return
     _start(numbers, f0, d, p, uv)
     if numbers[f0 + FORM] == PARAMETRIC:
         _parametric(numbers, f0, d, uv, W, J)
