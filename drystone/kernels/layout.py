@@ -428,6 +428,7 @@ JOINTS: Record = {
     "misses": whole("of them in a row that did not close joints much better"),
     "is_tree": whole("whether joints close no loops"),
     "later": whole("whether coordinates are needed at the end of the step, too"),
+    "scheme": whole("EXACT, STABILIZE, PROJECT or VELOCITY"),
     "excess": whole("rows of joints beyond their rank"),
     "halves": whole("whether a step may be tried again in halves"),
     "lawful": whole("whether any block has a law: contacts, limits, motors of limited force"),
@@ -439,11 +440,13 @@ JOINTS: Record = {
     "refined": whole("refinements of this solve"),
     "extra": whole("refinements beyond the tolerance"),
     "slides": whole("solves of this round in which contacts broke loose"),
+    "loads": whole("whether any block is friction under a given load"),
+    "lifts": whole("solves of this round in which the convex law lifted given loads"),
     "unsolved": whole("islands that are left to Newton"),
     "spent": whole("sweeps and steps of Newton in this solve"),
-    "looked": whole("whether bodies that went far are known to meet none that is new"),
     "best_opening": real("m or rad", "least opening of a round"),
     "opening": real("m or rad", "of joints at the end of the step"),
+    "torn": real("m or rad", "opening from which joints are torn, not inaccurate"),
     "softening": real("J", "that M + S in the place of M added"),
     "error": real("m or rad", "of the last round"),
     "moved": real("m/s or rad/s", "by this round"),
@@ -502,6 +505,24 @@ JOINT_ROWS: Record = {
     "best": array("n d", "N s", "work of Newton"),
     "guess": array("n d", "N s", "impulses with which a solve began"),
     "lam": array("n", "", "work of sweeps"),
+    "load": array("n", "m/s", "bias of a given load"),
+    "lift": array("n 2", "m/s", "what it is changed by, in the last two solves"),
+    "slip": array("n 2", "m/s", "what the convex law adds to it, in the last two solves"),
+}
+
+# Projection of joints after a step: nt blocks of rows C = 0
+PROJECTION: Record = {
+    "block": array("nt", "", "among those of all joints", int),
+    "body": array("nt 2", "", "", int),
+    "J": array("nt d 2 dof", "", "rows"),
+    "P": array("nt d 2 dof", "1/kg", "M^-1 J'"),
+    "D": array("nt d d", "1/kg", "diagonal blocks of W"),
+    "error": array("nt d", "m or rad", ""),
+    "left": array("nt d", "m or rad", "work: of it after a move; impulses"),
+    "soft": array("nt d", "1/kg", "compliances of padding"),
+    "unit": array("nt", "1/kg^0.5", "root of the mean diagonal of D"),
+    "x": array("nt d", "", "work"),
+    "inverse": array("nb 3 3", "1/(kg m^2)", "inertia in world axes"),
 }
 
 # Candidates of the broad phase that outlive a step: boxes made larger, on grids of nl levels

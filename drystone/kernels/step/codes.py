@@ -26,9 +26,12 @@ BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
 # values of j.goal: what a solve of joints is for
 START, END, SETTLE = 0, 1, 2
 
+# values of j.scheme: what holds joints at the end of a step
+EXACT, STABILIZE, PROJECT, VELOCITY = 0, 1, 2, 3
+
 # states of a contact that is recorded
 OPEN, STICKS, SLIPS = 0, 1, 2
 
 # numbers of stages, and of those of worlds with joints
 DETECT = 2
-JOINT_FIRST, JOINT_AIM, JOINT_REFINE, JOINT_LAWS, JOINT_LOAD, JOINT_LEAST = 4, 12, 16, 18, 21, 26
+JOINT_FIRST, JOINT_AIM, JOINT_REFINE, JOINT_LAWS, JOINT_LOAD, JOINT_LEAST = 4, 13, 17, 19, 22, 27

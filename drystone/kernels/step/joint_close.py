@@ -103,7 +103,7 @@ def _outran(s, j):
 @stage
 def judge(s, scan, j):
     """AGAIN, with rows of this end, until the joints are closed; PYTHON if they do not close, LOOK
-    if bodies went where contacts were not looked for."""
+    if bodies went where contacts were not looked for. Other schemes take the first solve."""
     opening, wrong, off = 0.0, 0.0, 0.0
     for r in range(j.at_error.size):
         if not abs(j.at_error[r]) <= opening:
@@ -116,16 +116,17 @@ def judge(s, scan, j):
     error = max(wrong, s.h * off)
     j.opening = opening
     s.next_stage = codes.JOINT_AIM
+    if j.scheme != codes.EXACT:
+        j.goal = codes.SETTLE
+        return codes.LOOK if _outran(s, j) else codes.AGAIN
     if j.round > 0 and s.h * j.moved > FAR * j.error:
         return codes.PYTHON  # rows that are nearly too many where the step ends
     j.error = error
     if error <= CLOSED and not opening <= OPEN:
         return codes.PYTHON  # rows that are not to be closed contradict those that are
-    if error <= CLOSED and j.looked == 0 and _outran(s, j):
-        return codes.LOOK
     if error <= CLOSED:
         j.goal = codes.SETTLE
-        return codes.AGAIN
+        return codes.LOOK if _outran(s, j) else codes.AGAIN
     if j.round == 0:
         j.best_opening = 2.0 * error + 1.0
     j.round += 1

@@ -27,7 +27,7 @@ def finish_planar(s, scan, j):
     kinetic = kinetic_planar(s.mass, s.inertia, j.at_velocity)
     made, still = _made(s, j)
     answered = still + kinetic_planar(s.mass, s.inertia, j.push)
-    if abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
+    if not j.opening <= j.torn or abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
         return codes.PYTHON
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
     _commit(s, j)
@@ -41,7 +41,7 @@ def finish_spatial(s, scan, j):
     kinetic = kinetic_spatial(s.mass, s.end_inertia, j.at_velocity)
     made, still = _made(s, j)
     answered = still + kinetic_spatial(s.mass, s.inertia, j.push)
-    if abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
+    if not j.opening <= j.torn or abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
         return codes.PYTHON
     if not finite(j.at_velocity, j.at_orientation):
         return codes.PYTHON

@@ -1,17 +1,24 @@
 """Blocks with laws beside joints: contacts, limits, motors of limited force, island by island.
 
 What ``steppers.time_stepping.solve`` and ``friction`` do, in the usual case: a few sweeps, then
-Newton's steps. Where they do not arrive the stages answer SOLVE, with the guess as it was, and all
-of it is done in Python.
+Newton's steps. The convex law lifts given loads, as which motors and friction of joints are stated:
+it is solved until loads are as given. Where this does not arrive the stages answer SOLVE, with the
+guess as it was, and all of it is done in Python.
 """
+
+import numpy as np
 
 from drystone.kernels import status
 from drystone.kernels._jit import kernel, stage
+from drystone.kernels.blocks import CONVEX
 from drystone.kernels.island_sweeps import solve_islands
 from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import ROUNDS, sliding
+
+LIFTS = 40  # solves until the loads of joints are what they should be
+EXACT = 1e-12  # of a load, that it may be off
 
 
 @kernel
@@ -98,6 +105,8 @@ def give_up(s, j, n):
     """All to Python, from the guess."""
     copy_all(j.guess[:n], s.r[:n])
     j.slides = j.spent = 0
+    if j.lifts > 0:
+        _as_given(s, j)
     return codes.SOLVE
 
 
@@ -126,4 +135,53 @@ def conclude(s, scan, j):
         return codes.AGAIN
     s.iterations += j.spent
     j.slides = j.spent = 0
+    if s.law == CONVEX and j.loads and not _unlifted(s, j):
+        s.next_stage = codes.JOINT_LAWS
+        return codes.AGAIN
     return codes.GO_ON
+
+
+@stage
+def _unlifted(s, j):
+    """Whether given loads are those that were given, up to rounding: mu |u_t|, which the law adds,
+    is taken off their bias. A secant step for each: in slip |u_t| falls linearly as the load grows.
+    """
+    exact, first = True, j.lifts == 0
+    for i in range(s.rows):
+        if not _loaded(j, i):
+            continue
+        if first:
+            j.load[i] = s.bias[i, 0]
+            j.lift[i, 0] = j.lift[i, 1] = j.slip[i, 1] = 0.0
+        speed = 0.0
+        for a in range(1, s.u.shape[1]):
+            speed += s.u[i, a] ** 2
+        j.slip[i, 0], j.slip[i, 1] = j.slip[i, 1], np.sqrt(speed)
+        exact = exact and abs(j.slip[i, 1] - j.lift[i, 1]) <= EXACT * abs(j.load[i])
+    j.lifts += 1
+    if exact or j.lifts == LIFTS:
+        _as_given(s, j)
+        return True
+    for i in range(s.rows):
+        if _loaded(j, i):
+            moved, slope = j.lift[i, 1] - j.lift[i, 0], 0.0
+            if moved != 0.0 and not first:
+                slope = min(max((j.slip[i, 1] - j.slip[i, 0]) / moved, 0.0), 0.9)
+            j.lift[i, 0] = j.lift[i, 1]
+            j.lift[i, 1] += (j.slip[i, 1] - j.lift[i, 1]) / (1.0 - slope)
+            s.bias[i, 0] = s.q[i, 0] = j.load[i] + j.lift[i, 1]  # a row without bodies
+    return False
+
+
+@stage
+def _loaded(j, i):
+    """Whether block i is friction under a given load."""
+    return j.joint[i] >= 0 and j.block_mu[j.joint[i]] > 0.0
+
+
+@stage
+def _as_given(s, j):
+    for i in range(s.rows):
+        if _loaded(j, i):
+            s.bias[i, 0] = s.q[i, 0] = j.load[i]
+    j.lifts = 0

@@ -33,7 +33,7 @@ def _enter(s, j):
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)
     copy_all(j.turns, j.last)
-    j.round = j.misses = j.looked = 0
+    j.round = j.misses = 0
     j.goal = codes.START
     return codes.GO_ON
 

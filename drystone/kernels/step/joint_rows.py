@@ -13,7 +13,8 @@ from drystone.kernels.joints_coupled import action_rows, keep_springs
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import by_islands, collect
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.rows import give_bias, guess
+from drystone.kernels.step.impacts import impacts as strikes
+from drystone.kernels.step.rows import axes, give_bias, guess
 
 
 @stage
@@ -90,6 +91,8 @@ def touch_spatial(s, scan, j):
     """The same in space."""
     n, joint = s.rows, j.joint
     give_bias(s, n)
+    if s.anisotropic[0]:
+        axes(s, n)
     for i in range(n):
         if joint[i] < 0:
             k = i + 1
@@ -119,6 +122,7 @@ def tie(s, scan, j):
     copy_all(j.at_value, j.last)
     copy_all(j.at_J, j.tie)
     h, bias, soft, J, n = s.h, s.bias, j.soft, s.J, s.rows
+    closes = j.scheme == codes.EXACT or j.scheme == codes.STABILIZE
     if j.action_kind.size > 0:
         action_rows(
             h, j.action_kind, j.action_coordinate, j.action_numbers, j.at_value, j.at_G, j.act_J,
@@ -137,7 +141,7 @@ def tie(s, scan, j):
             row = j.block_row[b, a]
             bias[i, a], soft[i, a] = 0.0, 1.0
             if row >= 0:
-                bias[i, a], soft[i, a] = j.at_error[row] / h, 0.0
+                bias[i, a], soft[i, a] = j.at_error[row] / h if closes else 0.0, 0.0
             _row(i, a, j.tie, row, j.block_flip[b], 1.0, J)
         if b < 0 or j.block_action[b] < 0:
             continue
@@ -206,3 +210,9 @@ def _scale(i, D, soft, bias, mu):
         D[i, a, a] += soft[i, a]
     if mu > 0.0:
         bias[i, 0] *= size
+
+
+@stage
+def impacts(s, scan, j):
+    """COLLIDE if a contact approaches with restitution."""
+    return strikes(s, scan)

@@ -10,7 +10,10 @@ from drystone.kernels.step.joint_spare import spread
 
 @kernel
 def load(s, scan, j):
-    """S of the impulses s.r: of the least that do what they do."""
+    """S of the impulses s.r: of the least that do what they do. Schemes that do not close joints
+    at the end of the step have none."""
+    if j.scheme != codes.EXACT:
+        return codes.GO_ON
     n, d, dim = s.rows, s.J.shape[1], s.position.shape[1]
     r = s.r
     if j.excess > j.large_excess:

@@ -72,7 +72,7 @@ def frames_planar(s, scan, n):
 def frames_spatial(s, scan, n):
     _gather(s, scan, n)
     if s.anisotropic[0]:
-        _axes(s, n)
+        axes(s, n)
     kernels.frames_spatial(
         s.normal[:n], s.row_axis[:n], s.row_ratios[:n], s.finger_radius, s.frame[:n]
     )
@@ -93,7 +93,7 @@ def _gather(s, scan, n):
 
 
 @stage
-def _axes(s, n):
+def axes(s, n):
     """Axis and ratios of each contact: those of body a, else of body b, else of the cone."""
     R = s.turn
     for i in range(n):

@@ -26,6 +26,7 @@ from drystone.kernels.step import joint_finish as finish
 from drystone.kernels.step import joint_laws as laws
 from drystone.kernels.step import joint_newton as newton
 from drystone.kernels.step import joint_places as places
+from drystone.kernels.step import joint_project as projection
 from drystone.kernels.step import joint_rows as rows
 from drystone.kernels.step import joint_soft as soft
 from drystone.kernels.step import joint_solve as solving
@@ -33,7 +34,7 @@ from drystone.kernels.step import joint_spare as spare
 from drystone.kernels.step.due import due
 from drystone.kernels.step.loop import record
 from drystone.model import Model, State
-from drystone.problems.cones import CircularCone
+from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import NotedJoints
@@ -50,17 +51,16 @@ from drystone.types import Status
 
 def applies(options: TimeStepping, model: Model) -> bool:
     """Whether this loop does what is asked for."""
-    if model.joints is None or len(model.joints) == 0 or model.axis.any():
+    if model.joints is None or len(model.joints) == 0:
         return False
-    plain = options.direct and isinstance(options.shape, CircularCone)
-    plain = plain and options.formulation == "coulomb" and options.restitution == "none"
-    usual = options.sleeping is None and options.mass == "start" and options.joints == "exact"
-    return plain and usual and options.stabilize and options.warm_start
+    plain = options.direct and not isinstance(options.shape, SoftFingerCone)
+    return plain and options.sleeping is None and (options.mass == "start" or model.dim == 2)
 
 
-def joint_stages(dim: int) -> list[Stage]:
+def joint_stages(dim: int, scheme: str) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported."""
     of = partial(stage_of, dim)
+    projected = [("drift", of(projection, "project"))] if scheme == "project" else []
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),
@@ -72,6 +72,7 @@ def joint_stages(dim: int) -> list[Stage]:
         ("rows", of(rows, "touch")),
         ("rows", rows.tie),
         ("rows", rows.respond),
+        ("impacts", rows.impacts),
         ("rows", spare.split),
         ("solve", soft.load),
         ("solve", aim.rows),
@@ -89,6 +90,7 @@ def joint_stages(dim: int) -> list[Stage]:
         ("solve", places.places),
         ("solve", closing.judge),
         ("solve", finish.least),
+        *projected,
         ("drift", of(finish, "finish")),
         ("report", finish.bear),
         ("report", record),
@@ -103,7 +105,7 @@ class CompiledJoints(Compiled):
     def adopt(self, model: Model) -> None:
         """Go on with an edited model; joints and contacts that stay keep their impulses."""
         super().adopt(model)
-        self.stages = joint_stages(model.dim)
+        self.stages = joint_stages(model.dim, self.options.joints)
         self._own = self.buffers.j, np.array([codes.JOINT_FIRST, len(self.stages) - 1])
         self._python: Stepper | None = None
         self._fell: StepReport | None = None
@@ -175,12 +177,17 @@ class CompiledJoints(Compiled):
             buffers.find_pattern()
             return stage
         if code == codes.LOOK and not self._outran_others():
-            buffers.j.looked = 1
-            return stage
+            return codes.JOINT_AIM
         if code == codes.SOLVE and self._solve_laws():
             return codes.JOINT_LOAD
         if code == codes.LEAST and self._bears():
             return stage + 1
+        if code == codes.COLLIDE:
+            self._collide()
+            buffers.j.free[:] = buffers.s.v_free
+            if not buffers.s.begun.failed or self.options.on_failure == "report":
+                return stage + 1
+            code = codes.PYTHON
         if code in (codes.SOLVE, codes.LEAST, codes.LOOK, codes.PYTHON):
             self._in_python()
             return self._keep_frame()

@@ -18,12 +18,10 @@ import numpy as np
 
 from drystone.constraints.rows import Rows
 from drystone.kernels.step.finish import ROUNDS
+from drystone.kernels.step.joint_laws import EXACT, LIFTS
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.steppers.time_stepping.warm import WarmStart, sliding
 from drystone.types import Floats, Ints
-
-LIFTS = 40  # solves until the loads of joints are what they should be
-EXACT = 1e-12  # of a load, that it may be off
 
 
 def solve_friction(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
 from drystone.constraints.joints.least import DENSE
@@ -18,9 +19,11 @@ from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.linalg.block_lu import locate, supernodes
 from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.kernels.packed import Packed
+from drystone.kernels.step import codes
 from drystone.model import Joints, Model, State
 from drystone.steppers.time_stepping.buffers import FIRST, Buffers
 from drystone.steppers.time_stepping.closing import is_forest
+from drystone.steppers.time_stepping.jointed import TORN
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.types import Ints
@@ -32,6 +35,11 @@ GIVEN = (
     "coupled_row", "coupled_coordinate", "coupled_factor", "action_kind", "action_coordinate",
     "action_numbers",
 )  # fmt: skip
+
+SCHEMES = {
+    "exact": codes.EXACT, "stabilize": codes.STABILIZE, "project": codes.PROJECT,
+    "velocity": codes.VELOCITY,
+}  # fmt: skip
 
 
 class JointBuffers(Buffers):
@@ -46,6 +54,7 @@ class JointBuffers(Buffers):
         self.joints = joints
         self.blocks = _blocks(model, joints)
         arrays = self._of_joints() | self._numbers() | self._work() | self._per_row(self.room)
+        arrays["projection"] = self._projection()
         self.parts: list[Excess] | None = None
         self.j = Packed(**arrays | _no_pattern(model.dim) | _spare([]))
         shape = (self.room, *self.s.J.shape[1:])
@@ -82,6 +91,8 @@ class JointBuffers(Buffers):
             "later": int(springs or joints.coupled_row.size > 0),
             "halves": int(self.options.most_halvings > 0),
             "breaks": int(np.isfinite(joints.breaks_at).any()), "before": np.inf,
+            "scheme": SCHEMES[self.options.joints], "loads": int((self.blocks.mu > 0.0).any()),
+            "torn": TORN[self.options.joints] * min(1.0, self.typical),
         }  # fmt: skip
 
     def _work(self) -> dict[str, Any]:
@@ -97,29 +108,50 @@ class JointBuffers(Buffers):
     def _per_row(self, room: int) -> dict[str, Any]:
         return layout.make(layout.JOINT_ROWS, self._sizes(n=room))
 
+    def _projection(self) -> Packed:
+        """Blocks C = 0 of joints for ``kernels.step.joint_project``, if anything is projected."""
+        model, blocks = self.model, self.blocks
+        asked = self.options.joints == "project"
+        ties = np.flatnonzero((blocks.row >= 0).any(axis=1)) if asked else np.empty(0, N)
+        made = layout.make(layout.PROJECTION, self._sizes(nt=ties.size))
+        made["block"][:], made["body"][:] = ties, blocks.body[ties]
+        if not ties.size:
+            return Packed(**made | _no_pattern(model.dim))
+        moves = model.inverse_mass > 0
+        block, side = np.nonzero(moves[made["body"]])
+        shape = (ties.size, model.nb)
+        holds = sparse.csr_array((np.ones(block.size), (block, made["body"][block, side])), shape)
+        W = (holds @ holds.T).tocsr()
+        return Packed(**made | self._panels(W.indptr.astype(np.int32), W.indices.astype(np.int32)))
+
     def find_pattern(self) -> None:
         """Order of elimination and panels of W, of joints alone."""
-        rows, d = self.rows(), self.model.dim
-        W, n = rows.W(0, rows.nc), rows.nc
+        rows = self.rows()
+        W = rows.W(0, rows.nc)
+        self.j.put(**self._panels(W.indptr, W.indices))
+        self.j.pattern = 1
+
+    def _panels(self, indptr: Ints, indices: Ints) -> dict[str, np.ndarray]:
+        """Order of elimination and panels of a matrix with this pattern of blocks."""
+        d, n = self.model.dim, indptr.size - 1
         order = np.zeros((7, n + 1), N)
         start = np.zeros(n + 1, N)
         _, below = minimum_degree(
-            W.indptr, W.indices, np.ones(n, B), order[0], start, self.options.policy.newton_room
+            indptr, indices, np.ones(n, B), order[0], start, self.options.policy.newton_room
         )
         count, below, size = supernodes(
             d, n, start, below, order[2], order[3], order[4], order[5], order[6]
         )
         order[1, order[0, :n]] = np.arange(n)
-        offset, stride = np.zeros((2, W.indices.size), N)
+        offset, stride = np.zeros((2, indices.size), N)
         panels = (count, order[2], order[3], order[4], below, order[5], order[6])
-        locate(d, W.indptr, W.indices, order[1], panels, offset, stride)
+        locate(d, indptr, indices, order[1], panels, offset, stride)
         names = ("order", "node", "first", "below", "lower", "upper")
-        self.j.put(
-            **{name: order[k + 1].copy() for k, name in enumerate(names)},
-            indptr=W.indptr, indices=W.indices, rows=np.ascontiguousarray(below), offset=offset,
-            stride=stride, panels=np.array([count], N), buffer=np.zeros(size),
-        )  # fmt: skip
-        self.j.pattern = 1
+        return {name: order[k + 1].copy() for k, name in enumerate(names)} | {
+            "indptr": indptr, "indices": indices, "rows": np.ascontiguousarray(below),
+            "offset": offset, "stride": stride, "panels": np.array([count], N),
+            "buffer": np.zeros(size),
+        }  # fmt: skip
 
     def find_spare(self, parts: list[Excess]) -> None:
         """Room for the groups of joints that hold something twice."""
