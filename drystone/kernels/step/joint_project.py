@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.block_lu import factorise, substitute
+from drystone.kernels.linalg.block_lu import factorise, substitute
 from drystone.kernels.rows import add_impulses, responses, row_velocities
 from drystone.kernels.step import codes
 from drystone.kernels.step.joint_places import places

@@ -131,7 +131,7 @@ class JointBuffers(Buffers):
         self.j.put(**self._panels(W.indptr, W.indices))
         self.j.pattern = 1
 
-    def _panels(self, indptr: Ints, indices: Ints) -> dict[str, np.ndarray]:
+    def _panels(self, indptr: np.ndarray, indices: np.ndarray) -> dict[str, np.ndarray]:
         """Order of elimination and panels of a matrix with this pattern of blocks."""
         d, n = self.model.dim, indptr.size - 1
         order = np.zeros((7, n + 1), N)
