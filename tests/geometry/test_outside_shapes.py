@@ -140,7 +140,7 @@ def test_entry_points(monkeypatch, tmp_path):
 def test_what_is_refused(known):
     with pytest.raises(ds.ShapeError, match="radius must be positive"):
         DoubleCone(0.1, -1.0)
-    with pytest.raises(ds.OptionError, match="there already"):
+    with pytest.raises(ds.OptionError, match="already: choose another name"):
         ds.register_shape(DoubleCone)
     with pytest.raises(ds.OptionError, match="derived from"):
         ds.register_shape(int)
