@@ -67,6 +67,8 @@ def test_polygons_and_capsules_are_right_in_every_pose(sided, old):
         ([2, 13, 1], 2500, BOXES, 1360),
         # an edge all but along a rim: clipping takes their crossing away from the nearest points
         ([3, 16, 0], 1250, POLYHEDRA, 455),
+        # two faces at one corner, one level and one with a level edge
+        ([3, 41, 0], 1250, POLYHEDRA, 582),
         # faces beside a side that cut something off its outline
         ([5, 20, 1], 100, SIDES, 99),
         ([5, 21, 1], 100, SIDES, 6),
