@@ -16,7 +16,28 @@ from drystone.solvers.table import OURS as _SOLVERS
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
-    from drystone.constraints.joints import *
+    from drystone.constraints.joints import AlignedJoint as AlignedJoint
+    from drystone.constraints.joints import AxisJoint as AxisJoint
+    from drystone.constraints.joints import Ball as Ball
+    from drystone.constraints.joints import Cylindrical as Cylindrical
+    from drystone.constraints.joints import Distance as Distance
+    from drystone.constraints.joints import Fixed as Fixed
+    from drystone.constraints.joints import Gear as Gear
+    from drystone.constraints.joints import Hinge as Hinge
+    from drystone.constraints.joints import Joint as Joint
+    from drystone.constraints.joints import JointFunction as JointFunction
+    from drystone.constraints.joints import Motor as Motor
+    from drystone.constraints.joints import Pin as Pin
+    from drystone.constraints.joints import PlanarJoint as PlanarJoint
+    from drystone.constraints.joints import PointOnLine as PointOnLine
+    from drystone.constraints.joints import PointOnPlane as PointOnPlane
+    from drystone.constraints.joints import Screw as Screw
+    from drystone.constraints.joints import Slider as Slider
+    from drystone.constraints.joints import Slot as Slot
+    from drystone.constraints.joints import Universal as Universal
+    from drystone.constraints.joints import Weld as Weld
+    from drystone.constraints.joints import Wheel as Wheel
+    from drystone.constraints.joints import register_joint as register_joint
     from drystone.dynamics.drag import Drag as Drag
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce

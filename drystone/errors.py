@@ -112,7 +112,7 @@ class CollidingContactsError(DrystoneError, ValueError):
 
 
 class SimulationError(DrystoneError, RuntimeError):
-    """A run cannot go on; the message says which body, when, and why.
+    """A run cannot continue; the message says which body, when, and why.
 
     problem: the friction problem of the step, where its solve is the reason; report: the step's.
     """

@@ -16,7 +16,7 @@ from drystone.values import among, text
 
 @answering
 class JointView:
-    """A joint of a running simulation: how far it has moved, how fast, and what it bears.
+    """A joint of a running simulation: its coordinates, their rates and its reactions.
 
     coordinates: names of its freedoms, as limits and motors speak of them, none for a joint that
     leaves none or that other joints measure better (a ball). position and velocity: one number a

@@ -80,7 +80,7 @@ class Joints:
         coupled_coordinate, coupled_factor (nk, 2).
     action_kind (ne,), action_coordinate (ne,), action_numbers (ne, 4): limits, motors, friction
         and springs of ``kernels.joints_coupled``.
-    breaks_at (nj, 2): force [N] and torque [N m] that a joint bears; inf by default.
+    breaks_at (nj, 2): force [N] and torque [N m] at which a joint breaks; inf by default.
     start (nq,): values near which angles begin to be counted [m or rad].
     """
 

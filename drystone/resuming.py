@@ -37,7 +37,7 @@ def resume(
     until: simulated time [s] at which to end, by default what the run was asked for. world, method:
     those of the run, for worlds that hold Python functions: a file does not execute any; what it
     holds must be the same. callback: as of ``Simulation.run``, restored if it has a state. salvage:
-    of a damaged file, go on from the last checkpoint before the damage: what follows is made again,
+    of a damaged file, resume from the last checkpoint before the damage: later frames are remade,
     and the damaged file is kept beside the new one.
     """
     sim, recorder, end = reopen(

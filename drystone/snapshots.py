@@ -1,4 +1,4 @@
-"""Moments of a simulation: to go back to, to carry elsewhere, to go on from to the same bits."""
+"""Snapshots of a simulation: to restore, copy or resume it, bit for bit."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Snapshot:
         return self  # nothing changes it
 
     def refusal(self, sim: Simulation) -> str | None:
-        """Why a simulation cannot go on from here, if it cannot."""
+        """Why a simulation cannot be restored to this, if it cannot."""
         if self._method is not sim.method and self._method != sim.method:
             return f"it is by {_difference(self._method, sim.method)}"
         other = self._structure.difference(sim._structure)
@@ -152,7 +152,7 @@ def moment(sim: Simulation, callback: Any = None) -> dict[str, Any]:
 
 
 def put(sim: Simulation, known: Snapshot | Mapping[str, Any], callback: Any = None) -> None:
-    """Have a simulation go on from a snapshot, or from a checkpoint of the same world."""
+    """Restore a simulation to a snapshot, or to a checkpoint of the same world."""
     if isinstance(known, Snapshot):
         _put(sim, known._moment, callback)
         _count_on(sim, *known._counted)
@@ -305,7 +305,7 @@ def _difference(theirs: Any, mine: Any) -> str:
 
 
 def check_free(sim: Simulation, what: str) -> None:
-    """A simulation that is recorded does not go back: its file only goes on."""
+    """A simulation that is being recorded cannot be restored: its file only grows."""
     if sim._recorder is not None:
         raise OptionError(
             f"{what}: this simulation is recorded to {sim._recorder.path}, which cannot go back in "

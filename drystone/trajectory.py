@@ -129,7 +129,7 @@ class Trajectory:
 
     def contacts(self, k: int) -> np.ndarray:
         """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start.
-        They are there if the run was told to keep them: ``run(..., contacts=True)``."""
+        They exist if the run was asked to keep them: ``run(..., contacts=True)``."""
         k = frame_number(k, len(self), "this run")
         if k and k not in self._tables:
             raise OptionError(

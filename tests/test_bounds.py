@@ -169,12 +169,12 @@ PACKED = {"data": np.zeros((1000, 1000)), "compression": "gzip"}
 OUTSIDE = {"shape": (10,), "dtype": "f8", "external": [("/etc/passwd", 0, 80)]}
 SPOILT = {
     "huge": (replaced("contacts/numbers", **HUGE), "claims .* bytes, the file has"),
-    "packed": (replaced("frames/position", **PACKED), "is packed"),
+    "packed": (replaced("frames/position", **PACKED), "is compressed"),
     "outside": (replaced("frames/kick", **OUTSIDE), "lies in another file"),
     "virtual": (virtual, "lies in another file"),
     "soft": (linked("runs", h5py.SoftLink("/ended")), "is a link"),
     "external": (linked("runs", h5py.ExternalLink("/etc/passwd", "/")), "is a link"),
-    "texts": (replaced("runs", data=np.array(["a" * 10], object)), "holds no numbers"),
+    "texts": (replaced("runs", data=np.array(["a" * 10], object)), "is not numeric"),
     "parts": (lambda file: [file.create_group(f"g{k}") for k in range(101)], "too many parts"),
     "depth": (lambda file: file.create_group("a/b/c/d/e/f"), "too many parts"),
     "nested": (

@@ -1,5 +1,5 @@
-"""``drystone check``: whether files are what they say (scenes, problems, recordings), and whether
-scenes of the gallery do what they claim."""
+"""``drystone check``: validates scene files, problem files and recordings, and compares scenes of
+the gallery with their claims."""
 
 from __future__ import annotations
 
@@ -58,19 +58,53 @@ def check(
       drystone check bricks --set shift=0.02
     """
     with mistakes(debug):
-        from drystone.cli.check_scenes import check_scene, is_scene
-
-        named = [path for path in files if is_scene(path)]
+        named = [path for path in files if _is_scene(path)]
         if (method is not None or settings) and len(named) < len(files):
             raise OptionError("--method, --set: only for scenes given by name")
         wrong = failed = False
         for path in files:
-            if is_scene(path):
-                failed |= not check_scene(str(path), method, settings, as_json)
+            if _is_scene(path):
+                failed |= not _check_scene(str(path), method, settings, as_json)
             else:
                 wrong |= not _file(path, as_json, debug)
         if wrong or failed:
             raise typer.Exit(WRONG if wrong else FAILED)
+
+
+def _is_scene(path: Path) -> bool:
+    """Whether a name of the gallery is meant: it has no ending, and no file has that name."""
+    from drystone.scenes.registry import SCENES
+
+    return str(path) in SCENES and not path.exists()
+
+
+def _check_scene(name: str, method: str | None, settings: list[str] | None, as_json: bool) -> bool:
+    """Run a scene and print its claims; whether all hold."""
+    from drystone.cli.run import read_settings
+    from drystone.scenes.base import unknown
+    from drystone.scenes.registry import scene
+    from drystone.simulation import METHODS
+
+    if method is not None and method not in METHODS:
+        raise OptionError(f"--method: {unknown('method', method, METHODS)}")
+    built = scene(name, **read_settings(settings))
+    found = built.check(None if method is None else METHODS[method]())
+    if as_json:
+        claims = [
+            {"words": c.words, "found": _json(c.found), "low": _json(c.low), "high": _json(c.high)}
+            | {"ok": c.ok}
+            for c in found.claims
+        ]
+        said = {"scene": name, "method": found.method, "ok": found.ok, "claims": claims}
+        typer.echo(json.dumps(said, allow_nan=False))
+    else:
+        say(str(found))
+    return found.ok
+
+
+def _json(value: Any) -> float | None:
+    number = float(value)
+    return number if math.isfinite(number) else None
 
 
 def _file(path: Path, as_json: bool, debug: bool) -> bool:

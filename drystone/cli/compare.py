@@ -19,7 +19,7 @@ from drystone.cli.words import (
     mistakes,
     plain,
     say,
-    told_below,
+    warnings_in_table,
 )
 from drystone.cli.words import duration as seconds_text
 from drystone.errors import OptionError
@@ -95,7 +95,7 @@ def compare(
         if output is not None:
             make_folder("--output", output)
         chosen = read_scene(scene, read_settings(settings))
-        with told_below():
+        with warnings_in_table():
             found = run(
                 chosen, methods or None, duration=duration, reference=reference, limit=limit,
                 contacts=output is not None, progress=None if as_json else _progress(),

@@ -187,7 +187,7 @@ def _simulate(
 
 
 def _tolerances(run: Any) -> dict[str, Any]:
-    """Lines that residuals are held against."""
+    """Tolerances to draw with residuals."""
     from drystone.cli.words import tolerances
 
     method = getattr(run, "method", None)

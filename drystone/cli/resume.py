@@ -1,4 +1,4 @@
-"""``drystone resume``: go on with a recorded run."""
+"""``drystone resume``: resume a recorded run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def resume(
         if not (done.tally.steps or done.stopped):
             _already(recording, start, as_json)
             return
-        told = {
+        result = {
             "recording": str(recording),
             "from": start,
             "until": simulation.time,
@@ -65,8 +65,8 @@ def resume(
             "stopped": done.stopped,
         }
         if as_json:
-            told |= done.tally.as_json() | {"summary": done.summary.as_json()}
-            typer.echo(json.dumps(told, allow_nan=False))
+            result |= done.tally.as_json() | {"summary": done.summary.as_json()}
+            typer.echo(json.dumps(result, allow_nan=False))
         else:
             say(
                 f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
@@ -84,4 +84,4 @@ def _already(recording: Path, time: float, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"recording": str(recording), "from": time, "until": time}))
     else:
-        say(f"{recording}: is at {time:g} s already; --until {time + 1:g} goes on")
+        say(f"{recording}: is at {time:g} s already; use --until {time + 1:g} to continue")

@@ -12,7 +12,7 @@ SCENE_FILES = (".yaml", ".yml", ".json")
 
 
 def is_recording(text: str) -> bool:
-    """Whether a text names a recording: told by its ending alone."""
+    """Whether a text names a recording: by its extension alone."""
     return Path(text).suffix.lower() in RECORDINGS
 
 

@@ -17,7 +17,7 @@ from drystone.cli.words import (
     mistakes,
     plain,
     say,
-    told_below,
+    warnings_in_table,
 )
 from drystone.errors import OptionError
 
@@ -105,7 +105,7 @@ def sweep(
             if output.suffix.lower() != ".csv":
                 raise OptionError(f"--output {output}: expected a name ending in .csv")
             make_folder("--output", output.parent)
-        with told_below():
+        with warnings_in_table():
             found = run(
                 scene, read_settings(settings), methods=methods or (OWN,),
                 measures=measures or DEFAULT, duration=duration, jobs=jobs, scheduler=scheduler,

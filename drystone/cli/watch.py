@@ -27,7 +27,7 @@ from drystone.steppers.base import StepReport
 from drystone.steppers.totals import RunSummary
 from drystone.trajectory import Trajectory
 
-REFRESH = 0.1  # [s] between two looks at the clock's face
+REFRESH = 0.1  # [s] between updates of the progress bar
 MOST = 1024  # steps at a time
 
 
@@ -145,10 +145,10 @@ def _loop(simulation: Simulation, count: int, recorder: Any) -> list[StepReport]
         kept = Trajectory(simulation.model, simulation.state)
         run_compiled(simulation, count, 1, False, kept)
         return kept.reports
-    told: list[StepReport] = []
-    recorder.all_steps, recorder.on_frames = True, lambda frames: told.extend(frames.reports())
+    reports: list[StepReport] = []
+    recorder.all_steps, recorder.on_frames = True, lambda frames: reports.extend(frames.reports())
     run_compiled(simulation, count, 1, False, None)
-    return told
+    return reports
 
 
 def _recorded(simulation: Simulation, path: Path | None, until: float, overwrite: bool) -> Any:

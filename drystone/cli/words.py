@@ -41,8 +41,8 @@ KINDS = {
 
 
 @contextmanager
-def told_below() -> Iterator[None]:
-    """Steps that failed are told of with the table, not as a warning of Python's."""
+def warnings_in_table() -> Iterator[None]:
+    """Failed steps are listed below the table, not issued as Python warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StepWarning)
         yield

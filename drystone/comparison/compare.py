@@ -135,9 +135,9 @@ def compare(
         else Row(label, dt=float(chosen[label].dt), failed=refused[label])
         for label in chosen
     ]
-    told = [f"{label}: {run.summary}" for label, run in runs.items() if not run.summary.ok]
-    if told:
-        warn_user(f"steps of {title or 'this scene'} failed by {'; by '.join(told)}", StepWarning)
+    failed = [f"{label}: {run.summary}" for label, run in runs.items() if not run.summary.ok]
+    if failed:
+        warn_user(f"steps of {title or 'this scene'} failed by {'; by '.join(failed)}", StepWarning)
     return Comparison(title, seconds, rows, runs, base)
 
 

@@ -1,4 +1,4 @@
-"""What a run is measured by, and how two runs are held against each other."""
+"""Measures of a run, and differences between two runs."""
 
 from __future__ import annotations
 

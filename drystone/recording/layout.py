@@ -11,7 +11,7 @@
 | `joints`, `islands`, `seconds` | all frames' | `ends[k, 1]`, `ends[k, 2]`, `ends[k, 3]` |
 | `notes` | | texts; that of frame k has number `ends[k, 4]`, -1 for none |
 | `note_index` | one a text | its end in `notes`, its size, its sum |
-| `checkpoints/data` | | where a run can go on (``recording.packing``) |
+| `checkpoints/data` | | from which a run resumes (``recording.packing``) |
 | `checkpoints/index` | one each | steps, frames, size and end in the data, sum of these |
 | `runs`, `ended` | one each | when a run began and should end [s], sum; number, how it ended, sum |
 | `frames/sums` | one a frame | CRC-32 of each part of the frame (``recording.sums``) |

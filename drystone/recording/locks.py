@@ -42,7 +42,7 @@ FAR = (
     1 << 62
 )  # the byte of a recording that is locked: beyond any end, so that nothing is in the way
 LONGEST = 200  # characters of a command that are kept
-TRIALS, AGAIN = 20, 0.01  # looks at a lock that is just being taken, and seconds between them
+TRIALS, AGAIN = 20, 0.01  # attempts at a lock that is being taken, and seconds between them
 _held: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
@@ -87,7 +87,7 @@ class Lock:
         if self._data >= 0:
             os.close(self._data)
         if self._file >= 0:
-            if os.name != "nt":  # while it is locked: whoever finds it gone looks again
+            if os.name != "nt":  # while it is locked: whoever finds it gone tries again
                 self.place.unlink(missing_ok=True)
             os.close(self._file)
         self._data = self._file = -1

@@ -1,7 +1,7 @@
 """Recordings of earlier formats. In format 1 contacts lay row by row in one dataset, each with
 everything; formats 1 and 2 had no sums, so that damage of their rows goes unnoticed.
 
-They are read as they are; a run that goes on with one is written in the present format.
+They are read as they are; on resuming they are rewritten in the current format.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ T = TypeVar("T")
 OPENED = ("file", "live", "ends", "sums", "_about", "_kept", "_lost", "_time")
 PIECE = 256  # frames that are compared with their sums at a time
 SALVAGE = "salvage=True, or --salvage, reads what is whole"
-TRIALS, AGAIN = 5, 0.05  # looks at a file that is being written, and seconds between them
+TRIALS, AGAIN = 5, 0.05  # attempts to open a file that is being written, and seconds between them
 
 
 def read_recording(path: str | os.PathLike[str], *, salvage: bool = False) -> Recording:
@@ -74,7 +74,7 @@ class Recording(Facts):
             return self.__dict__[name]
 
     def _open(self) -> None:
-        """Open and check; a file that is being written may have to be looked at again."""
+        """Open and check; a file that is being written may need several attempts."""
         for trial in range(TRIALS):
             try:
                 self.file, self.live = open_file(self.path)
@@ -222,7 +222,7 @@ class Recording(Facts):
                 frame = min(max(int(mark[1]) - 1, 0), len(self.ends) - 1)
                 out.append(f"checkpoint {k}{f' ({self._when(frame)})' if ok[k] else ''}")
         for name, dtype in (("runs", float), ("ended", int)):
-            bad = np.flatnonzero(~self._told(name, dtype)[1])
+            bad = np.flatnonzero(~self._checked(name, dtype)[1])
             out += [f"{name} {k}" for k in bad.tolist()]
         return tuple(out)
 
@@ -557,7 +557,7 @@ class Recording(Facts):
 
     @property
     def checkpoints(self) -> Ints:
-        """(c, 3): steps, frames, bytes of the places where the run can be gone on from."""
+        """(c, 3): steps, frames, bytes of the checkpoints."""
         return self._whole_marks()[:, :3]
 
     def _whole_marks(self) -> Ints:
@@ -587,15 +587,15 @@ class Recording(Facts):
             )
         return out
 
-    def _told(self, name: str, dtype: Any) -> tuple[np.ndarray, Bools]:
+    def _checked(self, name: str, dtype: Any) -> tuple[np.ndarray, Bools]:
         """Rows (r, 2) of `runs` or `ended`, and which of them are as they were written."""
         rows = self.rows(name)
         if not self.summed:
             return rows, np.ones(len(rows), bool)
         return rows[:, :-1].astype(dtype), sums.whole_rows(rows)
 
-    def _told_rows(self, name: str, dtype: Any, lost: float) -> np.ndarray:
-        rows, ok = self._told(name, dtype)
+    def _checked_rows(self, name: str, dtype: Any, lost: float) -> np.ndarray:
+        rows, ok = self._checked(name, dtype)
         if not (ok.all() or self.salvage):
             raise self._bad(f"is damaged: {name} is not what was written ({SALVAGE})")
         rows[~ok] = lost
@@ -633,12 +633,12 @@ class Recording(Facts):
     @property
     def runs(self) -> Floats:
         """(r, 2): time when each run of this recording began, and when it was to end [s]."""
-        return self._told_rows("runs", float, np.nan)
+        return self._checked_rows("runs", float, np.nan)
 
     @property
     def ended(self) -> Ints:
         """(e, 2): numbers of runs, and how they ended (see ``recording.layout``)."""
-        return self._told_rows("ended", np.int64, -1)
+        return self._checked_rows("ended", np.int64, -1)
 
     @property
     def complete(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a simulation tells a recording: frames, reports, contacts, and where it could go on."""
+"""What a simulation passes to a recording: frames, reports, contacts and checkpoints."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Recorder:
         self._writer.put(lambda: {"runs": with_sums([[begin, until]], "<f8")})
 
     def before(self) -> None:
-        """A step, or a piece of a run, begins: keep where it could be gone on from, if it is time.
+        """A step, or a piece of a run, begins: write a checkpoint, if it is time.
 
         Now, and not after the step before: callbacks and edits have had their say.
         """
@@ -172,7 +172,7 @@ class Recorder:
         self._gone = frames.gone
 
     def note(self, frames: Frames, chunk: dict[str, np.ndarray]) -> None:
-        """Frames of a compiled run that goes on; what goes wrong is told when it comes back."""
+        """Frames of a compiled run that continues; errors are raised when it returns."""
         done = partial(frames.give_back, chunk)
         if frames.spaced > 1:
             first, n = frames.spaced - 1 - self._gone, chunk["time"].size
@@ -202,7 +202,7 @@ class Recorder:
         self.pace = int(np.clip(PIECE * steps / max(seconds, 1e-9), 1, 4096))
 
     def close(self, how: int = layout.COMPLETE) -> None:
-        """End the recording; the file can be gone on with from here."""
+        """End the recording; the run can be resumed from here."""
         writer, run = self._writer, self._run
         if writer is None:
             return
@@ -210,7 +210,7 @@ class Recorder:
             if self.sim.model is self.model:
                 self._keep()
                 if self.since and how != layout.FAILED:
-                    self._note_now()  # after the checkpoint: a run that goes on leaves it out
+                    self._note_now()  # after the checkpoint: a resumed run drops it
             writer.put(lambda: {"ended": with_sums([[run, how]], "<i8")})
         finally:
             self._writer = None

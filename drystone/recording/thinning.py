@@ -1,4 +1,4 @@
-"""A few of very many points, chosen so that the line through them looks the same."""
+"""Decimation of curves for drawing: minima and maxima are kept."""
 
 from __future__ import annotations
 

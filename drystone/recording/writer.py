@@ -185,7 +185,7 @@ class Writer:
             if self._make is not None:
                 self._make()
             self._file = open_to_append(self._lock.path)
-        except Exception as error:  # told to whoever records, at their next call
+        except Exception as error:  # raised at the next call of the recorder
             self._fail(error)
             return
         self._sets = {

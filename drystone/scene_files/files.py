@@ -1,4 +1,4 @@
-"""Scene files: read and checked, and written so that a person can go on with them."""
+"""Scene files: read, validated, and written for editing."""
 
 from __future__ import annotations
 

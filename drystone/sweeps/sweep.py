@@ -1,6 +1,6 @@
 """``ds.sweep``: a scene at every point of a grid of settings, in processes side by side.
 
-The table does not depend on how many processes there are. A sweep that was stopped goes on from its
+The table does not depend on how many processes there are. An interrupted sweep resumes from its
 journal, a file beside the table with one line for each point that is done.
 """
 
@@ -105,8 +105,8 @@ def sweep(
     methods: texts as of ``ds.compare``. measures: "max:penetration", "end:BODY.x", ...
     duration [s]: the scene's by default. jobs: processes, one for each core by default;
     scheduler: address of a Dask cluster to use instead. path: CSV to write; with it, a sweep that
-    was stopped goes on where it was. progress: called with points done and all of them.
-    A run that fails is a row that says why. Steps that failed are told of by one ds.StepWarning
+    was interrupted is resumed. progress: called with points done and all of them.
+    A run that fails is a row that says why. Failed steps are reported by one ds.StepWarning
     for the whole sweep, and point by point in ``trouble``.
     """
     function("sweep", "progress", progress)

@@ -107,12 +107,12 @@ def page(
     ]
     version = str(import_module("drystone").__version__)  # above this layer: not by name
     heading = for_line(title if title is not None else title_of(shown[0]))
-    told = {
+    page = {
         "title": heading, "about": for_line(about if about is not None else about_of(shown)),
         "version": version, "play": bool(play), "speed": float(speed),
         "replays": [meta for meta, _ in packed],
     }  # fmt: skip
-    return _assembled(heading, version, told, [text for _, text in packed])
+    return _assembled(heading, version, page, [text for _, text in packed])
 
 
 def with_this_player(text: str) -> str:
@@ -120,15 +120,15 @@ def with_this_player(text: str) -> str:
     found = re.search(r'<script type="application/json" id="replays">(.*?)</script>', text, re.S)
     data = re.findall(r'id="data-\d+">(.*?)</script>', text, re.S)
     try:
-        told = json.loads(found[1] if found else "")
-        title, replays = str(told["title"]), len(told["replays"])
+        page = json.loads(found[1] if found else "")
+        title, replays = str(page["title"]), len(page["replays"])
     except (ValueError, KeyError, TypeError):
         raise OptionError("with_this_player: not a page of replays") from None
     if len(data) != replays:
         raise OptionError(f"with_this_player: {len(data)} blocks of data for {replays} replays")
     if not all(re.fullmatch(r"[A-Za-z0-9+/=\s]*", part) for part in data):
         raise OptionError("with_this_player: the data of a replay is not what this program writes")
-    return _assembled(title, str(told.get("version", "")), told, data)
+    return _assembled(title, str(page.get("version", "")), page, data)
 
 
 def title_of(replay: Any) -> str:
@@ -163,7 +163,7 @@ def about_of(replays: Sequence[Any]) -> str:
     return " · ".join(parts)
 
 
-def _assembled(title: str, version: str, told: Mapping[str, Any], data: Sequence[str]) -> str:
+def _assembled(title: str, version: str, page: Mapping[str, Any], data: Sequence[str]) -> str:
     """The template with everything in its place; only `title` and the data come from outside."""
     folder = files("drystone.view.player")
     style = folder.joinpath("page.css").read_text(encoding="utf-8")
@@ -182,7 +182,7 @@ def _assembled(title: str, version: str, told: Mapping[str, Any], data: Sequence
         "VERSION": for_html(version),
         "TITLE": for_html(title),
         "STYLE": style,
-        "REPLAYS": _harmless(json.dumps(told, separators=(",", ":"), allow_nan=False)),
+        "REPLAYS": _harmless(json.dumps(page, separators=(",", ":"), allow_nan=False)),
         "DATA": "\n".join(blocks),
         "SCRIPT": script,
     }

@@ -1,4 +1,4 @@
-"""The web server of the viewer: local unless told otherwise, and deaf to foreign pages.
+"""The web server of the viewer: local by default, closed to pages of other origins.
 
 A page of any origin may try to open a WebSocket to a server on this machine; browsers do not
 stop it, they only say in the header Origin whose page it is. So the server compares it with the

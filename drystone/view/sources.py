@@ -37,7 +37,7 @@ def between(a: State, b: State, part: float) -> State:
 
 
 class Live:
-    """A simulation, stepped by whoever calls `advance`; the past can be looked at."""
+    """A simulation, stepped by whoever calls `advance`; its past can be shown."""
 
     live = True
 
@@ -154,7 +154,7 @@ class Live:
 
 
 class Frames:
-    """A recording or a trajectory; frames are read when they are looked at."""
+    """A recording or a trajectory; frames are read when they are shown."""
 
     live = False
 

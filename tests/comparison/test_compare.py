@@ -193,7 +193,7 @@ def test_runs_repeat_to_the_bit():
     [
         (lambda: ds.compare("disks-22"), "did you mean 'disks-21'"),
         (lambda: ds.compare(7), "a scene's name"),
-        (lambda: ds.compare(falling(), ["penalty"]), "say duration="),
+        (lambda: ds.compare(falling(), ["penalty"]), "give duration="),
         (lambda: ds.compare(falling(), ["penalty"], duration=-1), "duration = -1"),
         (lambda: ds.compare(falling(), [], duration=1), "at least one"),
         (lambda: ds.compare(falling(), [7], duration=1), "7"),

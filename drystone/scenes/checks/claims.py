@@ -102,15 +102,15 @@ def watched(
     def see(sim: Any) -> None:
         nonlocal brought
         report = sim.report
-        books = report.energy
-        brought += books.driving + books.loads
+        ledger = report.energy
+        brought += ledger.driving + ledger.loads
         if len(sim.model.motions) and not out.steps:
-            brought += books.constraint  # driven bodies set others in motion as the run begins
+            brought += ledger.constraint  # driven bodies set others in motion as the run begins
         out.steps += 1
-        out.kinetic = max(out.kinetic, books.kinetic)
+        out.kinetic = max(out.kinetic, ledger.kinetic)
         out.depth = max(out.depth, report.penetration)
-        out.unexplained += books.unexplained
-        out.gained = max(out.gained, books.total - start - brought)
+        out.unexplained += ledger.unexplained
+        out.gained = max(out.gained, ledger.total - start - brought)
         out.joints = max(out.joints, report.joint_error)
         out.failed += not report.ok
         out.events += report.events

@@ -42,8 +42,8 @@ def rod_indeterminate(scene: Any, method: Any) -> Iterator[Claim]:
     for way in impulses:
         yield near("its normal impulse [N s]", way.f[0, 0], s["mass"] * s["speed"] / SLOWS)
     sim = scene.simulation(method)
-    told = sum("several solutions" in line for line in sim.step().log)
-    yield Claim("lines of the log about the choice", told, low=1)
+    logged = sum("several solutions" in line for line in sim.step().log)
+    yield Claim("lines of the log about the choice", logged, low=1)
 
 
 def rod_inconsistent(scene: Any, method: Any) -> Iterator[Claim]:
