@@ -348,7 +348,7 @@ def _rough(state: ContactState) -> Bools:
 
 
 def _gives_way(forces: Forces, rough: Bools) -> Bools:
-    return rough & np.array([word == "onset" for word in forces.word], bool)
+    return rough & (np.array(forces.states, np.int64) == Kind.YIELDING)
 
 
 def _near(forces: Forces) -> bool:

@@ -96,8 +96,8 @@ class EventFunctions:
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
         self.piece, self.gap = start.kin.piece, start.contacts.gap
-        slides, word = mode.sliding.slides, np.array(mode.forces.word, "<U9")
-        gives = (word == "onset") & ~slides & (start.state.mu[:, 0] > 0.0)
+        slides, states = mode.sliding.slides, np.array(mode.forces.states, np.int64)
+        gives = (states == Kind.YIELDING) & ~slides & (start.state.mu[:, 0] > 0.0)
         self.gives: list[int] = np.flatnonzero(gives).tolist()
         mu = start.state.mu
         same = (mu[:, 0] == mu[:, 1]) & (start.state.d == 3)

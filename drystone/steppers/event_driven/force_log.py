@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drystone.model import Model
-from drystone.steppers.event_driven.forces.state import ContactState
+from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.tables import contact_table
@@ -48,7 +48,7 @@ def logged_forces(mode: Mode, now: Evaluation, touch: float) -> LoggedForces:
     """The force problem of an accepted state: what touches, not what is apart by now."""
     state, gap = now.rows.state, now.rows.gap
     u = state.u[:, 0]
-    parted = np.array([word == "separates" for word in mode.forces.word], bool)
+    parted = np.array(mode.forces.states, np.int64) == Kind.SEPARATING
     rests = (u >= -mode.tolerances.normal) & ~parted  # others collide at the event to come
     near = np.flatnonzero(mode.closed | ((gap <= touch) & rests) | ~np.isfinite(gap))
     direction = np.zeros((state.nc, state.d - 1))

@@ -42,7 +42,7 @@ class Law:
         self.model, self.body = model, body
         n, d = contacts.size, model.dim
         self.n, self.d = n, d
-        place = np.full(len(forces.word), -1)
+        place = np.full(len(forces.states), -1)
         place[contacts] = np.arange(n)
         self.tied, self.direction = np.zeros(n, bool), np.zeros((n, d - 1))
         self.moves = np.asarray(model.inverse_mass > 0)

@@ -17,7 +17,7 @@ from drystone.kernels.event_forces import powers
 from drystone.kernels.event_margins import margins, row_accelerations
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.active_contacts import ContactSet, Rows
-from drystone.steppers.event_driven.forces import ContactForces, Forces, Tolerances
+from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
 from drystone.steppers.event_driven.forces.compute import contact_motion
 from drystone.steppers.event_driven.law import Law
 from drystone.steppers.event_driven.vector import FRICTION, LOADS
@@ -90,14 +90,14 @@ class Mode:
         self._last: Evaluation | None = None
         self.resting: dict[int, tuple[Floats, Floats]] = {}  # forces of islands in equilibrium
         self._law: Law | None = None
-        word = np.array(forces.word, dtype="<U9")
-        self.sticks: Bools = word == "stick"
-        self.closed: Bools = self.sticks | (word == "onset") | (word == "slide")
+        states = np.array(forces.states, np.int64)
+        self.sticks: Bools = states == Kind.STICKING
+        self.closed: Bools = self.sticks | (states == Kind.YIELDING) | (states == Kind.SLIDING)
         a = np.abs(forces.contact_acceleration)
-        self.idle: Bools = (word == "open") & (a[:, 0] <= STILL * a.max(initial=1.0))
+        self.idle: Bools = (states == Kind.OPEN) & (a[:, 0] <= STILL * a.max(initial=1.0))
         self.smooth = all(part.index_set is not None for part in forces.islands)
-        self._island = np.full(word.size, -1)
-        self._pressing, self._sticking = np.zeros((2, word.size), bool)
+        self._island = np.full(states.size, -1)
+        self._pressing, self._sticking = np.zeros((2, states.size), bool)
         for k, part in enumerate(forces.islands):
             L, own = part.index_set, part.system.contacts
             self._island[own] = k

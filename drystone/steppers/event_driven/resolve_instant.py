@@ -162,7 +162,7 @@ class InstantResolver:
     def _creeping(self, rows: Rows, forces: Forces) -> Bools:
         """(nc,) contacts that approach, however slowly, and that no force stops, or not before
         they are deeper than touching ones may be: they would end phase after phase."""
-        open_ = np.array([word == "open" for word in forces.word], bool) & ~rows.loaded
+        open_ = (np.array(forces.states, np.int64) == Kind.OPEN) & ~rows.loaded
         u, a = rows.state.u[:, 0], np.maximum(forces.contact_acceleration[:, 0], 0.0)
         sinks = (u < -SINKS * self.touch) & (u * u > self.touch * a)
         return np.asarray(open_ & (sinks | (u < -2.0 * CREEP * self.tolerances.normal)))
@@ -250,7 +250,7 @@ class InstantResolver:
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
-        many = self.guard.many and "stick" in forces.word
+        many = self.guard.many and Kind.STICKING in forces.states
         alike = rows.state.d == 2 or not (self.exact and any(map(picked, forces.islands)))
         if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any() or not alike):
             strict = coulomb_forces(rows.state, forces, central=many)

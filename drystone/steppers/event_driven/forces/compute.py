@@ -32,7 +32,7 @@ from drystone.steppers.event_driven.forces.results import (
     known_from,
     snapshot_of,
 )
-from drystone.steppers.event_driven.forces.state import ContactState, Kind
+from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats, Solution, Status
@@ -117,7 +117,7 @@ class ContactForces:
             contacts = np.array([place[name] for name in key[0]], np.int64)
             system = System(state, contacts, np.array(key[2], np.int64))
             parts.append(
-                Island(key, system, known.solution, known.words, True, False, known.index_set)
+                Island(key, system, known.solution, known.states, True, False, known.index_set)
             )
         return assembled(state, tuple(parts), False, [])
 
@@ -166,14 +166,14 @@ class ContactForces:
             circle = onto_circle(system, solution.value)
             if circle is not None:
                 return self._circular(key, system, known, solution, circle)
-        words = contact_words(problem, solution)
+        states = contact_states(problem, solution)
         if solution.solver == "ramp":  # nothing sticks: what creeps is not to be stopped
-            words = tuple("open" if word == "open" else "slide" for word in words)
+            states = tuple(Kind.OPEN if word == Kind.OPEN else Kind.SLIDING for word in states)
         L = None
         if solution.ok and self.solver.name not in methods.APPROXIMATE:
-            L = index_set(system, solution.value, words)
-        changed = known is None or known.words != words
-        return Island(key, system, solution, words, False, changed, L)
+            L = index_set(system, solution.value, states)
+        changed = known is None or known.states != states
+        return Island(key, system, solution, states, False, changed, L)
 
     def _circular(
         self,
@@ -192,8 +192,8 @@ class ContactForces:
             residual_unit=found.violation,
             methods=(*solution.methods, CIRCLE),
         )
-        changed = known is None or known.words != found.words
-        return Island(key, system, solution, found.words, False, changed, found.index_set)
+        changed = known is None or known.states != found.states
+        return Island(key, system, solution, found.states, False, changed, found.index_set)
 
     def _again(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """The forces by the committed index set, or None where it does not hold."""
@@ -218,7 +218,7 @@ class ContactForces:
             iterations=0,
             seconds=perf_counter() - begin,
         )
-        return Island(key, system, solution, known.words, True, False, known.index_set)
+        return Island(key, system, solution, known.states, True, False, known.index_set)
 
     def _together(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """In space: forces that all contacts share, where such obey the laws."""
@@ -228,12 +228,14 @@ class ContactForces:
         found = held_together(system)
         if found is None:
             return None
-        words, L, r, a, violation = found
+        states, L, r, a, violation = found
         seconds = perf_counter() - begin
         solution = Solution(
             r, Status.SOLVED, violation, violation, 0, seconds, "dantzig", (GUESS,), a
         )
-        return Island(key, system, solution, words, False, known is None or known.words != words, L)
+        return Island(
+            key, system, solution, states, False, known is None or known.states != states, L
+        )
 
     def _stated(self, solver: Solver, system: System) -> FrictionProblem:
         if isinstance(solver, Ramp):
@@ -303,7 +305,7 @@ class ContactForces:
         return solution
 
 
-def contact_words(problem: FrictionProblem, solution: Solution) -> tuple[str, ...]:
+def contact_states(problem: FrictionProblem, solution: Solution) -> States:
     """State of each contact: open, stick, onset (at rest, but friction gives way) or slide."""
     d, nc = problem.d, problem.nc
     f = solution.value[: d * nc].reshape(nc, d)
@@ -313,9 +315,9 @@ def contact_words(problem: FrictionProblem, solution: Solution) -> tuple[str, ..
     friction, pull = np.linalg.norm(f[:, 1:], axis=1), np.linalg.norm(a[:, 1:], axis=1)
     held = f[:, 0] > 1e-12 * top
     gives = (friction >= problem.mu * f[:, 0] * (1.0 - EDGE)) & (pull > 1e-9 * size)
-    out = np.where(held, np.where(gives, "onset", "stick"), "open")
-    out[held & problem.sliding] = "slide"
-    return tuple(str(word) for word in out)
+    out = np.where(held, np.where(gives, Kind.YIELDING, Kind.STICKING), Kind.OPEN)
+    out[held & problem.sliding] = Kind.SLIDING
+    return tuple(out.tolist())
 
 
 def assembled(
@@ -325,7 +327,7 @@ def assembled(
     f, joint = np.zeros((state.nc, state.d)), np.zeros(state.nj)
     ray, joint_ray = np.zeros_like(f), np.zeros_like(joint)
     acceleration = state.acceleration.copy()
-    words = ["separates"] * state.nc
+    states = [int(Kind.SEPARATING)] * state.nc
     status, residual, has_ray = Status.SOLVED, 0.0, False
     for part in parts:
         system, solution = part.system, part.solution
@@ -336,15 +338,15 @@ def assembled(
         if solution.status is Status.RAY and solution.ray is not None and not has_ray:
             has_ray = True  # one impulse at a time: the next evaluation finds the others
             scatter(system, solution.ray, ray, joint_ray)
-        for i, word in zip(system.contacts, part.words, strict=True):
-            words[int(i)] = word
+        for i, word in zip(system.contacts, part.states, strict=True):
+            states[int(i)] = word
     changed = other or any(part.changed for part in parts)
     return Forces(
         f,
         joint,
         acceleration,
         contact_motion(state, acceleration) + state.bias + state.soft * f,
-        tuple(words),
+        tuple(states),
         changed,
         status is Status.SOLVED,
         status,

@@ -16,11 +16,11 @@ import numpy as np
 from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.central import central_answer
-from drystone.steppers.event_driven.forces.compute import assembled, contact_words
+from drystone.steppers.event_driven.forces.compute import assembled, contact_states
 from drystone.steppers.event_driven.forces.guess import GUESS
 from drystone.steppers.event_driven.forces.index_set import index_sets, states_of
 from drystone.steppers.event_driven.forces.results import Forces, Island
-from drystone.steppers.event_driven.forces.state import ContactState
+from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats, Solution
 
@@ -45,10 +45,10 @@ def coulomb_forces(state: ContactState, forces: Forces, central: bool = False) -
     parts = []
     for part in forces.islands:
         again: Island | None = part
-        bears = central and "stick" in part.words and GUESS not in part.solution.methods
-        if "onset" in part.words or bears or picked(part):
+        bears = central and Kind.STICKING in part.states and GUESS not in part.solution.methods
+        if Kind.YIELDING in part.states or bears or picked(part):
             again = _solved(part, CENTRAL if central else SOLVERS)
-        if again is None and "onset" in part.words:
+        if again is None and Kind.YIELDING in part.states:
             return None
         again = part if again is None else again
         parts.append(again)
@@ -102,20 +102,20 @@ def _confirmed(
     moving = slip.any(axis=1)
     f[moving, 1:] = -mu[moving, None] * slip[moving] * f[moving, :1]
     for _ in range(ROUNDS):
-        words = contact_words(stated, replace(found, value=r, dual=stated.dual(r)))
+        states = contact_states(stated, replace(found, value=r, dual=stated.dual(r)))
         following = None
-        for L in index_sets(system, r, words):
+        for L in index_sets(system, r, states):
             near = L.values(system, stated.mu, slip)
             if near is None:
                 continue
             value, dual = near
             violation = L.violation(system, value, dual, stated.mu)
-            if violation <= SURE and _held(system, words, dual):
+            if violation <= SURE and _held(system, states, dual):
                 solution = replace(
                     part.solution, value=value, dual=dual, residual=violation,
                     residual_unit=violation, methods=found.methods,
                 )  # fmt: skip
-                return Island(part.key, system, solution, words, False, True, L)
+                return Island(part.key, system, solution, states, False, True, L)
             following = value
         if following is None:
             break
@@ -123,11 +123,11 @@ def _confirmed(
     return None
 
 
-def _held(system: System, words: tuple[str, ...], a: Floats) -> bool:
+def _held(system: System, states: States, a: Floats) -> bool:
     """Whether what is said to stick is held indeed. Friction at its bound that is tied there may
     let its contact go, and still obey (14-1): the block would turn on a slope that holds it."""
     d, nc = system.state.d, system.contacts.size
-    _, stick, _ = states_of(system, words)
+    _, stick, _ = states_of(system, states)
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     across = a[: d * nc].reshape(nc, d)[stick, 1:]
     return bool(np.abs(across).max(initial=0.0) <= SURE * size)

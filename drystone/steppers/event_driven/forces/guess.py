@@ -15,6 +15,7 @@ import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.index_set import TOL, IndexSet, index_sets
+from drystone.steppers.event_driven.forces.state import Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats
 
@@ -25,17 +26,17 @@ LEAST = 1e-3  # of the mean force: that is next to none
 
 def held_together(
     system: System,
-) -> tuple[tuple[str, ...], IndexSet, Floats, Floats, float] | None:
-    """(words, L, r, a, violation) of forces that all contacts share but those that open; None
+) -> tuple[States, IndexSet, Floats, Floats, float] | None:
+    """(states, L, r, a, violation) of forces that all contacts share but those that open; None
     where these do not obey the laws."""
     d, nc = system.state.d, system.contacts.size
     if nc == 0 or methods.suspicious(methods.friction_problem(system)).any():
         return None
     slip, mu = methods.acting(system)
-    words = np.where(slip.any(axis=1), "slide", "stick").astype("<U9")
+    states = np.where(slip.any(axis=1), Kind.SLIDING, Kind.STICKING)
     none, one = np.zeros(system.m), np.ones(nc)
     for _ in range(ROUNDS):
-        L = next(index_sets(system, none, tuple(words.tolist())))
+        L = next(index_sets(system, none, tuple(states.tolist())))
         if not L.rows.size:
             return None
         more = int(L.closed.sum() + (d - 1) * L.stick.sum()) + system.joints.size > L.rows.size
@@ -49,11 +50,11 @@ def held_together(
             found = L, *near, violation
             if more and L.stick.any():
                 found = _by_load(system, found)
-            return tuple(str(word) for word in words), *found
+            return tuple(states.tolist()), *found
         pulls = L.closed & (near[0][: d * nc : d] < 0.0)
         if not pulls.any():
             return None
-        words[pulls] = "open"
+        states[pulls] = Kind.OPEN
     return None
 
 

@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg.lapack import dgels, dgeqp3
 
 from drystone.kernels.event_margins import violation
+from drystone.steppers.event_driven.forces.state import Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Ints
 
-Words = tuple[str, ...]
 Equations = tuple[Ints, Floats, Floats, Ints, Floats]  # bears, B, load; tied, r_t / r_n there
 
 TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
@@ -124,7 +124,7 @@ def solved(B: Floats, load: Floats, share: Floats) -> Floats:
         return np.asarray(np.linalg.lstsq(B, load, rcond=1e-12)[0])
 
 
-def index_set(system: System, r: Floats, words: Words) -> IndexSet | None:
+def index_set(system: System, r: Floats, states: States) -> IndexSet | None:
     """L of a solution r whose contacts are in these states, with independent rows.
 
     None where L does not give that solution again: polyhedral cones, degenerate states.
@@ -133,29 +133,29 @@ def index_set(system: System, r: Floats, words: Words) -> IndexSet | None:
     slip, mu = state.slip_directions[chosen], state.acting[chosen]
     a = system.W @ r + system.q
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
-    for L in index_sets(system, r, words):
+    for L in index_sets(system, r, states):
         found = L.forces(system, mu, slip)
         if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
             return L
     return None
 
 
-def states_of(system: System, words: Words) -> tuple[Bools, Bools, Bools]:
+def states_of(system: System, states: States) -> tuple[Bools, Bools, Bools]:
     """(closed, stick, onset), (nc,) each: contacts that press, and those at rest with friction
     that hold or give way."""
-    word = np.array(words, dtype="<U9")
-    closed = (word == "stick") | (word == "onset") | (word == "slide")
+    word = np.array(states, np.int64)
+    closed = (word == Kind.STICKING) | (word == Kind.YIELDING) | (word == Kind.SLIDING)
     state, chosen = system.state, system.contacts
     rough = ~state.slip_directions[chosen].any(axis=1) & (state.acting[chosen] > 0)
-    return closed, rough & (word == "stick"), rough & (word == "onset")
+    return closed, rough & (word == Kind.STICKING), rough & (word == Kind.YIELDING)
 
 
-def index_sets(system: System, r: Floats, words: Words) -> Iterator[IndexSet]:
+def index_sets(system: System, r: Floats, states: States) -> Iterator[IndexSet]:
     """Index sets that forces r may belong to, with contacts in these states: without forces on
     dependent rows; with friction that is at its bound and held by others alone tied there; with
     constant forces on those rows."""
     d, nc = system.state.d, system.contacts.size
-    closed, stick, onset = states_of(system, words)
+    closed, stick, onset = states_of(system, states)
     f = r[: d * nc].reshape(nc, d)
     size = np.sqrt((f[:, 1:] ** 2).sum(axis=1))
     direction = np.zeros((nc, d - 1))

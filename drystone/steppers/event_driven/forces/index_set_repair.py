@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
-from drystone.steppers.event_driven.forces.index_set import TOL, IndexSet, Words, index_sets
+from drystone.steppers.event_driven.forces.index_set import TOL, IndexSet, index_sets
+from drystone.steppers.event_driven.forces.state import Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats
 
@@ -30,27 +31,27 @@ class RepairedSet:
     """States of the contacts, their index set, forces and accelerations (m,), and how far these
     miss the conditions (``IndexSet.violation``)."""
 
-    words: Words
+    states: States
     index_set: IndexSet
     value: Floats
     dual: Floats
     violation: float
 
 
-def repaired(system: System, r: Floats, words: Words, tol: float = TOL) -> RepairedSet | None:
+def repaired(system: System, r: Floats, states: States, tol: float = TOL) -> RepairedSet | None:
     """Forces that obey the law to `tol`, by an index set near forces r (m,) with contacts in these
     states; None where a few pivots do not find one."""
     slip, mu = methods.acting(system)
-    tried: set[Words] = set()
+    tried: set[States] = set()
     for _ in range(PIVOTS):
-        words = _with_friction(system, r, words)
-        tried.add(words)
+        states = _with_friction(system, r, states)
+        tried.add(states)
         best: RepairedSet | None = None
-        for L in index_sets(system, r, words):
+        for L in index_sets(system, r, states):
             near = L.values(system, mu, slip)
             if near is None:
                 continue
-            found = RepairedSet(words, L, *near, L.violation(system, *near, mu))
+            found = RepairedSet(states, L, *near, L.violation(system, *near, mu))
             if found.violation <= tol:
                 return found
             if best is None or found.violation < best.violation:
@@ -60,7 +61,7 @@ def repaired(system: System, r: Floats, words: Words, tol: float = TOL) -> Repai
         following = next((w for w in _pivoted(system, best) if w not in tried), None)
         if following is None:
             return None
-        r, words = _directed(system, best), following
+        r, states = _directed(system, best), following
     return None
 
 
@@ -77,16 +78,17 @@ def _directed(system: System, found: RepairedSet) -> Floats:
     return r
 
 
-def _with_friction(system: System, r: Floats, words: Words) -> Words:
+def _with_friction(system: System, r: Floats, states: States) -> States:
     """The same states, but what gives way without friction, which has no direction, sticks."""
     d, nc = system.state.d, system.contacts.size
     size = np.abs(r[: d * nc].reshape(nc, d)[:, 1:]).max(axis=1)
     return tuple(
-        "stick" if word == "onset" and not size[i] > 0.0 else word for i, word in enumerate(words)
+        Kind.STICKING if word == Kind.YIELDING and not size[i] > 0.0 else word
+        for i, word in enumerate(states)
     )
 
 
-def _pivoted(system: System, found: RepairedSet) -> Iterator[Words]:
+def _pivoted(system: System, found: RepairedSet) -> Iterator[States]:
     """The states after those contacts changed theirs that break a condition: all of them, then
     each alone, the worst first."""
     d, nc = system.state.d, system.contacts.size
@@ -95,21 +97,21 @@ def _pivoted(system: System, found: RepairedSet) -> Iterator[Words]:
     f = found.value[: d * nc].reshape(nc, d) * unit[:, None]
     a = found.dual[: d * nc].reshape(nc, d) / unit[:, None]
     moving = slip.any(axis=1)
-    rests = np.where(moving, "slide", "stick").astype("<U9")
+    rests = np.where(moving, Kind.SLIDING, Kind.STICKING)
     onset = L.closed & L.direction.any(axis=1)
     beyond = np.where(L.stick, np.linalg.norm(f[:, 1:], axis=1) - mu * f[:, 0], 0.0)
     driven = np.where(onset, (L.direction * a[:, 1:]).sum(axis=1), 0.0)
     pulls = np.where(L.closed, -f[:, 0], 0.0)
     pressed = np.where(L.closed, 0.0, -a[:, 0])
     wrong = np.array([pulls, pressed, beyond, driven])
-    to = np.array([np.full(nc, "open", "<U9"), rests, np.full(nc, "onset", "<U9"), rests])
+    to = np.array([np.full(nc, Kind.OPEN), rests, np.full(nc, Kind.YIELDING), rests])
     kind = np.argmax(wrong, axis=0)
     size = wrong[kind, np.arange(nc)]
     least = NONE * max(float(np.abs(f).max(initial=0.0)), float(np.abs(a).max(initial=0.0)))
-    before, after = np.array(found.words, "<U9"), to[kind, np.arange(nc)]
+    before, after = np.array(found.states, np.int64), to[kind, np.arange(nc)]
     worst = np.argsort(-size, kind="stable")
     for chosen in (size > least, *(np.arange(nc) == i for i in worst if size[i] > least)):
-        yield tuple(str(word) for word in np.where(chosen, after, before))
+        yield tuple(np.where(chosen, after, before).tolist())
 
 
 def units(system: System) -> Floats:
@@ -134,6 +136,6 @@ def onto_circle(system: System, r: Floats) -> RepairedSet | None:
     size = max(float(np.abs(force).max(initial=0.0)), float(np.abs(motion).max(initial=0.0)))
     closed, rubs = force[:, 0] > NONE * size, np.linalg.norm(force[:, 1:], axis=1) > NONE * size
     gives = rubs & (np.linalg.norm(motion[:, 1:], axis=1) > STILL * size) & (mu > 0.0)
-    words = np.where(closed, np.where(gives, "onset", "stick"), "open")
-    words[closed & slip.any(axis=1)] = "slide"
-    return repaired(system, r, tuple(str(word) for word in words))
+    states = np.where(closed, np.where(gives, Kind.YIELDING, Kind.STICKING), Kind.OPEN)
+    states[closed & slip.any(axis=1)] = Kind.SLIDING
+    return repaired(system, r, tuple(states.tolist()))

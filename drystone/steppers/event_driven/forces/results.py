@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone.steppers.event_driven.forces.index_set import IndexSet
+from drystone.steppers.event_driven.forces.state import Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Bools, Floats, Solution, Status
@@ -53,7 +54,7 @@ class Island:
     key: Key
     system: System
     solution: Solution
-    words: tuple[str, ...]
+    states: States
     reused: bool
     changed: bool
     index_set: IndexSet | None
@@ -64,9 +65,9 @@ class Forces:
     """Contact forces of an instant and the accelerations they give.
 
     f (nc, d) [N]; joint (nj,); acceleration (nb, dof) of the bodies; contact_acceleration
-    (nc, d); word (nc,): "open", "stick", "onset" (static friction gives way), "slide" or
-    "separates"; changed: whether the index set L differs from the committed one, so that an
-    integrator has to start anew; exact: whether the stated law is met, not an approximation.
+    (nc, d); states (nc,): of Kind; changed: whether the index set L differs from the committed
+    one, so that an integrator has to start anew; exact: whether the stated law is met, not an
+    approximation.
     ray (nc, d), joint_ray (nj,): with status RAY, direction of an impulse, else None.
     colliding (nc,): contacts that approach: resolve them first. residual: of the worst island.
     log: sentences on choices among several solutions (Baraff 1992, 12.4), fallbacks, energy put in.
@@ -76,7 +77,7 @@ class Forces:
     joint: Floats
     acceleration: Floats
     contact_acceleration: Floats
-    word: tuple[str, ...]
+    states: States
     changed: bool
     exact: bool
     status: Status
@@ -100,7 +101,7 @@ class Forces:
         """
         pull = self.contact_acceleration[:, 1:]
         size = np.linalg.norm(pull, axis=1, keepdims=True)
-        gives = np.array([word == "onset" for word in self.word], bool)[:, None] & (size > 0)
+        gives = (np.array(self.states, np.int64) == Kind.YIELDING)[:, None] & (size > 0)
         return np.divide(pull, size, out=np.zeros_like(pull), where=gives)
 
 
@@ -109,7 +110,7 @@ class IslandCache:
     """States of an island's contacts, its solution without the story of how it was found, and L
     where the stated law was met."""
 
-    words: tuple[str, ...]
+    states: States
     solution: Solution
     index_set: IndexSet | None
 
@@ -121,7 +122,7 @@ class IslandCache:
             s.value, s.status, s.residual, s.residual_unit, 0, 0.0, s.solver, s.methods, s.dual,
             basis=s.basis,
         )  # fmt: skip
-        return cls(part.words, solution, part.index_set)
+        return cls(part.states, solution, part.index_set)
 
 
 def snapshot_of(known: dict[Key, IslandCache]) -> Snapshot:
@@ -132,7 +133,7 @@ def snapshot_of(known: dict[Key, IslandCache]) -> Snapshot:
         s = item.solution
         own: Snapshot = {
             "names": np.array(names, np.str_), "moving": np.array(moving, np.bool_),
-            "joints": np.array(joints, np.int64), "words": np.array(item.words, np.str_),
+            "joints": np.array(joints, np.int64), "states": np.array(item.states, np.int64),
             "value": s.value, "dual": s.dual, "status": s.status.name, "residual": s.residual,
             "residual_unit": s.residual_unit, "solver": s.solver,
             "methods": np.array(s.methods, np.str_),
@@ -149,8 +150,8 @@ def known_from(snapshot: Snapshot) -> dict[Key, IslandCache]:
     out: dict[Key, IslandCache] = {}
     for k in range(int(snapshot["count"])):
         own = part_of(snapshot, str(k))
-        names, moving, joints, words, methods = (
-            tuple(own[name].tolist()) for name in ("names", "moving", "joints", "words", "methods")
+        names, moving, joints, states, methods = (
+            tuple(own[name].tolist()) for name in ("names", "moving", "joints", "states", "methods")
         )
         L = part_of(own, "set")
         solution = Solution(
@@ -158,5 +159,5 @@ def known_from(snapshot: Snapshot) -> dict[Key, IslandCache]:
             float(own["residual_unit"]), 0, 0.0, own["solver"], methods, own["dual"],
             basis=part_of(own, "basis") or own.get("basis"),
         )  # fmt: skip
-        out[names, moving, joints] = IslandCache(words, solution, IndexSet(**L) if L else None)
+        out[names, moving, joints] = IslandCache(states, solution, IndexSet(**L) if L else None)
     return out

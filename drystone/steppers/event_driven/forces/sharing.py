@@ -24,7 +24,7 @@ from drystone.steppers.event_driven.forces.index_set import (
     states_of,
 )
 from drystone.steppers.event_driven.forces.results import Forces, Island
-from drystone.steppers.event_driven.forces.state import ContactState
+from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats
 
@@ -45,10 +45,12 @@ def shared_forces(state: ContactState, forces: Forces) -> Forces:
 def _shared(part: Island) -> Island:
     if part.index_set is None or part.index_set.share.any():
         return part
-    words = np.array(part.words, "<U9")
-    helped = np.where(_idle(part), np.where(methods.sliding(part.system), "slide", "stick"), words)
-    for word in (helped, words) if (helped != words).any() else (words,):
-        found = _by_words(part, tuple(word.tolist()))
+    states = np.array(part.states, np.int64)
+    helped = np.where(
+        _idle(part), np.where(methods.sliding(part.system), Kind.SLIDING, Kind.STICKING), states
+    )
+    for word in (helped, states) if (helped != states).any() else (states,):
+        found = _by_states(part, tuple(word.tolist()))
         if found is not None:
             return found
     return part
@@ -62,24 +64,24 @@ def _idle(part: Island) -> Bools:
     size = max(float(a.max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     still = a[:, 0] <= STILL * size
     still &= methods.sliding(system) | (a <= STILL * size).all(axis=1)
-    return still & (np.array(part.words, "<U9") == "open")
+    return still & (np.array(part.states, np.int64) == Kind.OPEN)
 
 
-def _by_words(part: Island, words: tuple[str, ...]) -> Island | None:
+def _by_states(part: Island, states: States) -> Island | None:
     """The island with forces shared by contacts in these states, None if there are none such."""
     system, L = part.system, part.index_set
-    closed, stick, _ = states_of(system, words)
+    closed, stick, _ = states_of(system, states)
     every = int(closed.sum() + (system.state.d - 1) * stick.sum()) + system.joints.size
     if L is None or every == L.rows.size or not closed.any():
         return None  # nothing depends on anything
     r, a = part.solution.value, part.solution.dual
-    same = words == part.words and np.array_equal(stick, L.stick) and not L.held.any()
-    found = _found(system, L if same else next(index_sets(system, r, words)), r, a)
+    same = states == part.states and np.array_equal(stick, L.stick) and not L.held.any()
+    found = _found(system, L if same else next(index_sets(system, r, states)), r, a)
     if found is None:
         return None
     L, r, a, violation = found
     solution = replace(part.solution, value=r, dual=a, residual=violation, residual_unit=violation)
-    return replace(part, solution=solution, words=words, index_set=L)
+    return replace(part, solution=solution, states=states, index_set=L)
 
 
 def _found(

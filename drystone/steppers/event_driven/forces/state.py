@@ -20,12 +20,21 @@ from drystone.types import Bools, Floats, Ints
 
 
 class Kind(IntEnum):
-    """What a contact does at an instant, by its velocity."""
+    """State of a contact at an instant.
+
+    By its velocity it separates, sticks, slides or collides; by its force it may be open (it
+    touches without one), or yield: at rest, but static friction gives way.
+    """
 
     SEPARATING = 0
     STICKING = 1
     SLIDING = 2
     COLLIDING = 3
+    OPEN = 4
+    YIELDING = 5
+
+
+States = tuple[int, ...]  # of contacts, of Kind
 
 
 @dataclass(frozen=True, kw_only=True)

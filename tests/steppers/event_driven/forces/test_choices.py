@@ -5,7 +5,7 @@ import pytest
 
 import drystone as ds
 from drystone.problems import classic
-from drystone.steppers.event_driven.forces import ContactForces, ContactState, solutions
+from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind, solutions
 from drystone.types import Status
 from tests.steppers.event_driven.instants import planar_rows, random_state, rod
 
@@ -48,7 +48,7 @@ def test_an_index_set_keeps_the_choice():
     """13.3: the other force is taken as long as its index set holds."""
     forces = ContactForces("lp")
     pressed = forces.solve(the_rod())
-    assert pressed.word == ("slide",)
+    assert pressed.states == (Kind.SLIDING,)
     forces.commit(pressed)
     for spin in (SPIN, 1.01 * SPIN, 1.1 * SPIN):
         again = forces.solve(the_rod(spin))
@@ -149,6 +149,6 @@ def test_nothing_touches():
     )  # fmt: skip
     result = ContactForces().solve(flying)
     assert result.ok
-    assert result.word == ("separates",)
+    assert result.states == (Kind.SEPARATING,)
     np.testing.assert_allclose(result.acceleration, [[0.0, -9.81, 0.0]])
     assert solutions(flying)[0].after == ("separates",)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drystone.steppers.event_driven.forces import ContactForces, ContactState, solutions
+from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind, solutions
 from drystone.types import Status
 from tests.steppers.event_driven.instants import particle_on_incline, planar_rows, rod
 
@@ -24,7 +24,7 @@ def test_particle_at_rest_on_an_incline(method, angle):
     assert result.ok
     np.testing.assert_allclose(result.f, [[normal, -friction]], rtol=1e-7)
     np.testing.assert_allclose(result.acceleration[0, 0], (pull - friction) / mass, atol=1e-6)
-    assert result.word == ("stick" if np.tan(angle) <= mu else "onset",)
+    assert result.states == (Kind.STICKING if np.tan(angle) <= mu else Kind.YIELDING,)
 
 
 @pytest.mark.parametrize("method", ["dantzig", "lemke", "lp", "qp", "jacobi", "ramp"])
@@ -35,7 +35,7 @@ def test_sliding_particle_takes_the_dynamic_coefficient(method, speed):
     result = ContactForces(method).solve(state)
     a = G * (np.sin(angle) - np.sign(speed) * 0.5 * np.cos(angle))
     assert result.ok
-    assert result.word == ("slide",)
+    assert result.states == (Kind.SLIDING,)
     np.testing.assert_allclose(result.acceleration[0], [a, 0.0, 0.0], atol=1e-7)
 
 
@@ -47,9 +47,9 @@ def test_static_coefficient_holds_what_the_dynamic_one_would_not():
 def test_the_caller_may_decide_who_slides():
     """Inside a step of an integrator: a slip of 1e-12 m/s, but the contact is in its slip phase."""
     state = particle_on_incline(0.1, 0.5, speed=1e-12)
-    assert ContactForces().solve(state).word == ("stick",)
+    assert ContactForces().solve(state).states == (Kind.STICKING,)
     result = ContactForces().solve(replace(state, slip=[[1.0]]))
-    assert result.word == ("slide",)
+    assert result.states == (Kind.SLIDING,)
     a = G * (np.sin(0.1) - 0.5 * np.cos(0.1))
     np.testing.assert_allclose(result.acceleration[0, 0], a, rtol=1e-12)
 
@@ -75,7 +75,7 @@ def test_ladder_stands_while_friction_holds_half_the_cotangent(method):
     expected = [[mass * G, -mass * G * need], [mass * G * need, 0.0]]
     np.testing.assert_allclose(result.f, expected, rtol=1e-9, atol=1e-9)
     slips = ContactForces(method).solve(ladder(angle, need - 1e-3))
-    assert slips.word[0] == "onset"
+    assert slips.states[0] == Kind.YIELDING
     assert slips.acceleration[0, 0] > 0.0
 
 
@@ -179,7 +179,7 @@ def test_onset_of_slip_goes_on_with_the_dynamic_coefficient():
     """mu_s = 0.6 gives way at 0.6 rad; from then on mu_d = 0.4 acts, in the direction of onset."""
     state = particle_on_incline(0.6, (0.6, 0.4))
     result = ContactForces().solve(state)
-    assert result.word == ("onset",)
+    assert result.states == (Kind.YIELDING,)
     np.testing.assert_allclose(result.onset, [[1.0]])
     sliding = ContactForces().solve(replace(state, slip=result.onset))
     a = G * (np.sin(0.6) - 0.4 * np.cos(0.6))

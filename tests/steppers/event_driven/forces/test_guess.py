@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.steppers.event_driven.forces import ContactForces, ContactState
+from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind
 from drystone.steppers.event_driven.forces.guess import GUESS, held_together
 from drystone.steppers.event_driven.forces.system import islands
 from tests.steppers.event_driven.instants import random_state, spatial_rows
@@ -37,7 +37,7 @@ def test_feet_of_a_slider_bear_what_balances_the_moment_of_friction(mu):
     """Moments about the centre: sum f_i x_i = -height mu m g, the feet in front bear more."""
     found = held_together(system_of(slider(mu)))
     words, _, r, a, _ = found
-    assert words == ("slide",) * 4
+    assert words == (Kind.SLIDING,) * 4
     f = r.reshape(4, 3)[:, 0]
     back, front = G / 4 * (1 - 0.5 * mu), G / 4 * (1 + 0.5 * mu)
     np.testing.assert_allclose(f, [back, back, front, front], rtol=1e-12)
@@ -47,7 +47,7 @@ def test_feet_of_a_slider_bear_what_balances_the_moment_of_friction(mu):
 def test_feet_that_would_pull_open_together():
     """The friction of a high slider lifts its rear feet: both, and the front ones bear alike."""
     words, _, r, a, _ = held_together(system_of(slider(0.6, height=2.0)))
-    assert words == ("open", "open", "slide", "slide")
+    assert words == (Kind.OPEN, Kind.OPEN, Kind.SLIDING, Kind.SLIDING)
     f = r.reshape(4, 3)[:, 0]
     assert f[2] == pytest.approx(f[3], rel=1e-12)
     assert f[2] > 0.0
@@ -76,7 +76,7 @@ def test_what_is_found_obeys_the_laws(seed, mu, slides):
         assert np.abs(f[:, 0] * a[:, 0]).max() <= 1e-8 * size**2
         bound = state.mu[system.contacts, 0] * f[:, 0]
         assert (np.linalg.norm(f[:, 1:], axis=1) <= bound + 1e-8 * size).all()
-        rests = [i for i, word in enumerate(words) if word == "stick" and mu > 0.0]
+        rests = [i for i, word in enumerate(words) if word == Kind.STICKING and mu > 0.0]
         assert np.abs(a[rests, 1:]).max(initial=0.0) <= 1e-8 * size
 
 

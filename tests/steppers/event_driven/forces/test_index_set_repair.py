@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.steppers.event_driven.forces import ContactForces, ContactState
+from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind
 from drystone.steppers.event_driven.forces.index_set_repair import onto_circle, repaired
 from drystone.steppers.event_driven.forces.methods import friction_problem
 from drystone.steppers.event_driven.forces.system import System
@@ -115,10 +115,15 @@ def test_wrong_states_are_repaired_by_pivots_of_the_law(number):
     state, system = instant(number)
     circle = ContactForces("lemke", reuse=False, round_cone=True).solve(state)
     part = circle.islands[0]
-    r, right = part.solution.value, part.words
+    r, right = part.solution.value, part.states
     found = 0
     for i, word in enumerate(right):
-        other = {"open": "stick", "stick": "open", "onset": "stick", "slide": "open"}[word]
+        other = {
+            Kind.OPEN: Kind.STICKING,
+            Kind.STICKING: Kind.OPEN,
+            Kind.YIELDING: Kind.STICKING,
+            Kind.SLIDING: Kind.OPEN,
+        }[word]
         near = repaired(system, r, (*right[:i], other, *right[i + 1 :]))
         if near is not None:
             assert off_circle(system, near.value) <= 1e-10
@@ -138,8 +143,8 @@ def test_a_rod_without_forces_has_no_states_to_settle_in():
     )  # fmt: skip
     system = System(state, np.arange(1), np.empty(0, np.int64))
     np.testing.assert_allclose(system.W, W, atol=1e-12)
-    assert repaired(system, np.zeros(3), ("open",)) is None
-    assert repaired(system, np.array([1.0, 0.75, 0.0]), ("slide",)) is None
+    assert repaired(system, np.zeros(3), (Kind.OPEN,)) is None
+    assert repaired(system, np.array([1.0, 0.75, 0.0]), (Kind.SLIDING,)) is None
     answer = ContactForces("lemke", round_cone=True).solve(state)
     assert answer.status is Status.RAY
     assert answer.ray is not None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.steppers.event_driven.forces import ContactForces, ContactState
+from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind
 from drystone.steppers.event_driven.forces.sharing import shared_forces
 from tests.steppers.event_driven.forces.test_index_sets import bricks
 from tests.steppers.event_driven.instants import spatial_rows
@@ -67,8 +67,8 @@ def test_sharing_changes_no_motion_and_obeys_the_law(load, pull):
     basic = ContactForces().solve(state)
     shared = shared_forces(state, basic)
     np.testing.assert_allclose(shared.acceleration, basic.acceleration, atol=1e-7)
-    moves = [word for word, was in zip(shared.word, basic.word, strict=True) if word != was]
-    assert set(moves) <= {"stick"}, "only contacts that had nothing to do help now"
+    moves = [word for word, was in zip(shared.states, basic.states, strict=True) if word != was]
+    assert set(moves) <= {Kind.STICKING}, "only contacts that had nothing to do help now"
     assert shared.f[:, 0].min() >= -1e-9
     friction = np.linalg.norm(shared.f[:, 1:], axis=1)
     assert (friction - 0.5 * shared.f[:, 0]).max() <= 1e-8

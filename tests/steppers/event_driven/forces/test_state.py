@@ -19,7 +19,7 @@ def test_kinds_by_tolerance():
     assert list(state.kind) == expected
     result = ContactForces().solve(state)
     assert list(result.colliding) == [False, False, False, True, False]
-    assert result.word[1] == "separates"
+    assert result.states[1] == Kind.SEPARATING
     assert not result.f[1].any()
 
 

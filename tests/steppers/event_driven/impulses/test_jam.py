@@ -7,7 +7,7 @@ import pytest
 
 import drystone as ds
 from drystone.problems import classic
-from drystone.steppers.event_driven.forces import ContactForces, ContactState
+from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind
 from drystone.steppers.event_driven.impulses import (
     CollisionLaw,
     impulse_without_collision,
@@ -53,7 +53,7 @@ def test_afterwards_forces_exist(method):
     calm = replace(state, u=hit.u)
     result = ContactForces(method).solve(calm)
     assert result.ok
-    assert result.word == ("stick",)
+    assert result.states == (Kind.STICKING,)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.3, 0.8])
