@@ -32,11 +32,12 @@ def smooth_cones_only(problem: Problem) -> str | None:
 class Contacts:
     """q (nb, d), mu (nb,), unit (nb,), law (kernel code), W (formed on demand)."""
 
-    __slots__ = ("_W", "_form", "key", "law", "mu", "nb", "q", "unit")
+    __slots__ = ("_W", "_blocks", "_form", "key", "law", "mu", "nb", "q", "unit")
 
     def __init__(self, problem: FrictionProblem | BoxedLCP) -> None:
         self._form: BlockForm | None = None
         self._W: BlockMatrix | None = None
+        self._blocks: FrictionBlocks | None = None
         if isinstance(problem, FrictionProblem):
             form = self._form = problem.form
             self.key, self.nb, self.q, self.mu = form.key, form.nb, form.q, form.mu
@@ -59,8 +60,10 @@ class Contacts:
     @property
     def blocks(self) -> FrictionBlocks:
         """The problem as kernels take it."""
-        W = self.W
-        return FrictionBlocks(W.indptr, W.indices, W.blocks, self.q, self.mu, self.unit, self.law)
+        if self._blocks is None:
+            W, given = self.W, (self.q, self.mu, self.unit, self.law)
+            self._blocks = FrictionBlocks(W.indptr, W.indices, W.blocks, *given)
+        return self._blocks
 
     def start(self, value: Floats | None) -> Floats:
         """A fresh (nb, d) array of impulses."""

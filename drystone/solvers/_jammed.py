@@ -22,12 +22,12 @@ from drystone.solvers.base import Limits
 from drystone.types import Floats
 
 JAMMED = 20.0  # |r| / |q|, unit-free, from which contacts at rest are looked for
-STILL, CREEPS = 1e-7, 0.05  # |u| / |q| of contacts: at rest, and too fast for a jam not found
+AT_REST, CREEPS = 1e-7, 0.05  # |u| / |q| of contacts: at rest, and too fast for a jam not found
 LOADED = 1e-6  # of the largest impulse: contacts with less are open
 MARGINS = (0.0, 1e-10, 1e-8)  # of the friction coefficient: room for the last correction
 GROWTHS = (1.0, 100.0, 1e4, 0.01)  # guesses of |r| / |q|: units of the program
-RANK = 1e-12  # singular values below, relative to the largest, are none
-LARGEST = 300  # rows
+RANK_CUT = 1e-12  # singular values below, relative to the largest, are none
+JAM_ROWS = 300  # rows
 
 
 def nearly_jams(r: Floats, u: Floats, q: Floats, unit: Floats) -> bool:
@@ -39,13 +39,13 @@ def nearly_jams(r: Floats, u: Floats, q: Floats, unit: Floats) -> bool:
     if not float(np.linalg.norm(size)) > JAMMED * scale > 0.0:
         return False
     fastest = float(speed[size > LOADED * size.max()].max()) / scale
-    return STILL < fastest < CREEPS
+    return AT_REST < fastest < CREEPS
 
 
 def at_rest(problem: FrictionProblem, value: Floats, limits: Limits) -> Floats | None:
     """A solution with u = 0 at every contact that `value` loads, or None."""
     form, d = problem.form, problem.d
-    if problem.k not in (0, 2) or problem.sliding.any() or problem.size > LARGEST:
+    if problem.k not in (0, 2) or problem.sliding.any() or problem.size > JAM_ROWS:
         return None
     unit = form.unit[:, None]
     r = form.impulses(value) * unit
@@ -58,7 +58,7 @@ def at_rest(problem: FrictionProblem, value: Floats, limits: Limits) -> Floats |
     if not q.any():
         return np.zeros(problem.size)
     U, s, _ = scipy.linalg.svd(W)
-    U, s = U[:, s > RANK * s[0]], s[s > RANK * s[0]]
+    U, s = U[:, s > RANK_CUT * s[0]], s[s > RANK_CUT * s[0]]
     if np.linalg.norm(q - U @ (U.T @ q)) > 1e-9 * np.linalg.norm(q):
         return None  # these contacts cannot all be at rest
     for margin, growth in product(MARGINS, GROWTHS):

@@ -16,11 +16,11 @@ from scipy.linalg.lapack import dgeqp3, dgetrf, dgetrs
 from drystone.problems import BoxedLCP
 from drystone.types import Bools, Floats, Ints
 
-ROWS = 400  # up to which a linear solve for each pivot is cheap
-PIVOTS = 60  # more are no longer a repair
-DEPENDENT = 1e-12  # of the largest, unit-free: rows with less of their own follow from others
-ZERO = 1e-13  # of |q|, unit-free: z and w below are none
-SWEEPS = 2  # of refinement
+REPAIR_ROWS = 400  # up to which a linear solve for each pivot is cheap
+REPAIR_PIVOTS = 60  # more are no longer a repair
+DEPENDENT_PART = 1e-12  # of the largest, unit-free: rows with less of their own follow from others
+ZERO_PART = 1e-13  # of |q|, unit-free: z and w below are none
+REFINEMENT_SWEEPS = 2  # of refinement
 
 
 def repaired(problem: BoxedLCP, basis: Bools) -> Floats | None:
@@ -32,7 +32,7 @@ def repaired(problem: BoxedLCP, basis: Bools) -> Floats | None:
     """
     n, unit = problem.size, problem.unit
     bounded = (problem.lower != 0.0) & ~problem.free
-    if not 0 < n <= ROWS or bounded.any() or np.isfinite(problem.upper).any():
+    if not 0 < n <= REPAIR_ROWS or bounded.any() or np.isfinite(problem.upper).any():
         return None
     q = problem.q / unit
     size = float(np.linalg.norm(q))
@@ -48,13 +48,13 @@ class _Pivots:
     def __init__(self, A: Floats, b: Floats, free: Bools) -> None:
         self.A, self.b, self.free = A, b, free
         self.S = np.zeros(b.size, bool)
-        self.left = PIVOTS
+        self.left = REPAIR_PIVOTS
 
     def run(self, basis: Bools) -> Floats | None:
         """z >= 0 with w >= 0 where z = 0; None where that takes too many pivots."""
         self.S[independent(self.A, np.flatnonzero(basis | self.free))] = True
         z = self._solve(self.b)
-        while z is not None and (pulls := self.S & ~self.free & (z < -ZERO)).any():
+        while z is not None and (pulls := self.S & ~self.free & (z < -ZERO_PART)).any():
             self.S[np.argmin(np.where(pulls, z, 0.0))] = False
             self.left -= 1
             z = self._solve(self.b) if self.left > 0 else None
@@ -62,7 +62,7 @@ class _Pivots:
             w = self.A @ z + self.b
             low = np.where(self.S, 0.0, np.where(self.free, -np.abs(w), w))
             s = int(np.argmin(low))
-            if low[s] >= -ZERO:
+            if low[s] >= -ZERO_PART:
                 return np.where(self.free, z, np.maximum(z, 0.0))
             z = self._solve(self.b) if self._drive(s, z, float(w[s])) else None
         return None
@@ -77,7 +77,7 @@ class _Pivots:
                 return False
             dz[s] = sign
             rate = float(self.A[s] @ dz)
-            step = w / -rate if abs(rate) > DEPENDENT * self.A[s, s] else np.inf
+            step = w / -rate if abs(rate) > DEPENDENT_PART * self.A[s, s] else np.inf
             falls = self.S & ~self.free & (dz < 0.0)
             steps = np.full(z.size, np.inf)
             steps[falls] = np.maximum(z[falls], 0.0) / -dz[falls]
@@ -103,7 +103,7 @@ class _Pivots:
         if info != 0:
             return None
         x = dgetrs(factors, order, -b[S])[0]
-        for _ in range(SWEEPS):
+        for _ in range(REFINEMENT_SWEEPS):
             x -= dgetrs(factors, order, B @ x + b[S])[0]
         z[S] = x
         return z if np.isfinite(x).all() else None
@@ -115,4 +115,4 @@ def independent(A: Floats, rows: Ints) -> Ints:
         return rows
     R, order, _, _, _ = dgeqp3(A[rows[:, None], rows])
     size = np.abs(R.diagonal())
-    return np.sort(rows[order[size > DEPENDENT * size.max()] - 1])
+    return np.sort(rows[order[size > DEPENDENT_PART * size.max()] - 1])

@@ -17,9 +17,9 @@ from drystone.problems import BoxedLCP, FrictionProblem
 from drystone.solvers._pivots import repaired
 from drystone.types import Bools, Floats
 
-DENSE = 1200  # rows: beyond it a regularised sparse factorisation takes over
-DEGENERATE = 1e-12  # residual: refined answers with more have a wrong index set
-CUT = 1e-13  # of the largest pivot: below it a direction counts as undetermined
+DENSE_ROWS = 1200  # rows: beyond it a regularised sparse factorisation takes over
+DEGENERATE_RESIDUAL = 1e-12  # residual: refined answers with more have a wrong index set
+PIVOT_CUT = 1e-13  # of the largest pivot: below it a direction counts as undetermined
 
 
 def interior(problem: BoxedLCP, z: Floats) -> Bools:
@@ -38,7 +38,7 @@ def basic_solution(problem: BoxedLCP, basis: Bools, z: Floats) -> Floats:
     rows = np.flatnonzero(basis)
     if rows.size:
         error = problem.dual(out)[rows]
-        if rows.size <= DENSE or not problem.sparse:
+        if rows.size <= DENSE_ROWS or not problem.sparse:
             out[rows] -= least_squares(problem.dense[np.ix_(rows, rows)], error)
         else:
             out[rows] -= _regularised(problem.M[rows][:, rows], error)
@@ -56,7 +56,7 @@ def polish_boxed(problem: BoxedLCP, z: Floats, rounds: int = 6) -> Floats:
             best, least = (z, error) if error < least else (best, least)
             break
         best, least = z, error
-    if least > DEGENERATE:
+    if least > DEGENERATE_RESIDUAL:
         settled = repaired(problem, interior(problem, best))
         if settled is not None and max(problem.residuals(settled)) < least:
             return settled
@@ -86,7 +86,7 @@ def polish_cones(problem: FrictionProblem, value: Floats, rounds: int = 6) -> Fl
         slope = sp.csr_array(sp.bsr_array((D, np.arange(form.nb), np.arange(form.nb + 1))))
         J = sp.csr_array(sp.eye_array(n) - slope + slope @ W)
         F = (r - P).ravel()
-        move = least_squares(J.toarray(), F) if n <= DENSE else _regularised(J, F)
+        move = least_squares(J.toarray(), F) if n <= DENSE_ROWS else _regularised(J, F)
         new = form.value((r.ravel() - move).reshape(r.shape) / form.unit[:, None])
         error = max(problem.residuals(new)) if np.isfinite(new).all() else np.inf
         if not error < 0.5 * least:
@@ -117,8 +117,8 @@ def _projection(x: Floats, mu: Floats) -> tuple[Floats, Floats]:
 
 
 def least_squares(A: Floats, b: Floats) -> Floats:
-    """Minimum-norm least-squares solution; directions below CUT are left alone."""
-    return np.asarray(scipy.linalg.lstsq(A, b, cond=CUT, lapack_driver="gelsy")[0])
+    """Minimum-norm least-squares solution; directions below PIVOT_CUT are left alone."""
+    return np.asarray(scipy.linalg.lstsq(A, b, cond=PIVOT_CUT, lapack_driver="gelsy")[0])
 
 
 def _regularised(A: sp.csr_array, b: Floats) -> Floats:

@@ -18,11 +18,13 @@ from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.problems.delassus import BlockMatrix
 from drystone.types import Floats
 
-DENSE = 100  # scalar rows up to which a full factorisation beats a sparse one, whatever the pattern
-FILL = 0.3  # share of entries above which it does so at any size
-LARGEST = 100_000  # blocks up to which the block LU is tried
-SMALL = 300  # blocks up to which LAPACK gains nothing over the block LU, however full W is
-ROOM = 3_000_000  # blocks in the factors
+# scalar rows up to which a full factorisation beats a sparse one, whatever the pattern
+FULL_ROWS = 100
+
+FULL_SHARE = 0.3  # share of entries above which it does so at any size
+BLOCK_LU_BLOCKS = 100_000  # blocks up to which the block LU is tried
+LAPACK_BLOCKS = 300  # blocks up to which LAPACK gains nothing over the block LU, however full W is
+FACTOR_BLOCKS = 3_000_000  # blocks in the factors
 
 
 class System:
@@ -40,12 +42,12 @@ class System:
 def shifted_system(W: BlockMatrix) -> System:
     """The cheapest way to factorise W + D."""
     nnz, nb, d = W.indices.size, W.nb, W.d
-    full = nnz > FILL * nb * nb
+    full = nnz > FULL_SHARE * nb * nb
     if d == 1:
-        return FullSystem(W) if full or nb <= DENSE else SparseSystem(W)
-    if full and nb > SMALL:
+        return FullSystem(W) if full or nb <= FULL_ROWS else SparseSystem(W)
+    if full and nb > LAPACK_BLOCKS:
         return FullSystem(W)
-    if nb <= LARGEST:
+    if nb <= BLOCK_LU_BLOCKS:
         system = BlockSystem(W)
         if system.fits:
             return system
@@ -62,7 +64,7 @@ class BlockSystem(System):
         nb, d = W.nb, W.d
         back, start, node, first, below, lower, upper = np.zeros((7, nb + 1), np.int64)
         keep = np.ones(nb, dtype=bool)
-        room = min(ROOM, nb * (nb + 1) // 2 + 1)
+        room = min(FACTOR_BLOCKS, nb * (nb + 1) // 2 + 1)
         n, rows = minimum_degree(W.indptr, W.indices, keep, back, start, room)
         self.fits = bool(n == nb)
         if not self.fits:

@@ -25,9 +25,9 @@ from drystone.solvers._system import shifted_system
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 
-JUDGE = 10  # steps between looks at the residual
+JUDGE = 10  # steps between two residuals
 BALANCE = 20  # steps before rho is first balanced; the waits grow by half each time
-UNEVEN = 3.0  # sqrt of the ratio of the two residuals beyond which rho is changed
+UNEVEN_RATIO = 3.0  # sqrt of the ratio of the two residuals beyond which rho is changed
 INEXACT = 0.02  # error allowed in the linear half, as a fraction of the last step
 
 
@@ -143,7 +143,7 @@ class _Run:
         if not min(gap, impulse, dual, change) > 0.0:
             return True
         ratio = float(np.sqrt((gap / impulse) / (change / dual)))
-        if 1.0 / UNEVEN < ratio < UNEVEN:
+        if 1.0 / UNEVEN_RATIO < ratio < UNEVEN_RATIO:
             return True
         rho = self.rho * min(max(ratio, 0.1), 10.0)
         kernels.rescale(c.key, v, c.mu, self.rho / rho)
@@ -163,8 +163,8 @@ def _norm(x: Floats) -> float:
 # gradients, warm-started, for very many bodies.
 
 BODIES = 12_000  # unknowns up to which the bodies' matrix is factorised
-STEPS = 5  # conjugate gradient steps between looks at the clock
-MOST = 500
+GRADIENT_STEPS = 5  # conjugate gradient steps between readings of the clock
+GRADIENT_STEPS_MOST = 500
 
 
 class Proximal:
@@ -253,11 +253,11 @@ class ManyBodies(Bodies):
     def _inner(self, right: Floats, error: float) -> Floats:
         cones, state = self.cones, np.array([-1.0])
         diagonal = self._squares + self._rho
-        for _ in range(MOST // STEPS):
-            self.steps += STEPS
+        for _ in range(GRADIENT_STEPS_MOST // GRADIENT_STEPS):
+            self.steps += GRADIENT_STEPS
             if kernels.gradient_steps(
                 cones.key, *cones.columns, diagonal, self._rho, right,
-                error, STEPS, self._nu, state, self._work,
+                error, GRADIENT_STEPS, self._nu, state, self._work,
             ) or self.limits.expired():  # fmt: skip
                 break
         return self._nu
@@ -269,7 +269,7 @@ class ManyBodies(Bodies):
 # least; if that point's residual is larger than the last one's, the plain image is taken instead
 # and the memory starts anew. Where T is nonexpansive the plain step never raises the residual.
 
-REGULAR = 1e-10  # of the least-squares problem, relative to its trace
+GRAM_SHIFT = 1e-10  # of the least-squares problem, relative to its trace
 
 
 class Anderson:
@@ -311,7 +311,7 @@ class Anderson:
         if rows == 0:
             return image.copy()
         gram = self._gram[:rows, :rows].copy()
-        gram.flat[:: rows + 1] += REGULAR * np.trace(gram)
+        gram.flat[:: rows + 1] += GRAM_SHIFT * np.trace(gram)
         _, weights, failed = lapack.dposv(gram, self._df[:rows] @ f)
         if failed:
             self.forget()

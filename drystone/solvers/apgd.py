@@ -20,8 +20,10 @@ from drystone.solvers._contacts import smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 
-CHUNK, LEAST = 25, 5  # iterations between looks at the residual; a look costs about two
-CHUNK_WORK = 300_000  # contacts x iterations in one chunk, where that leaves LEAST of them
+# iterations between two residuals, which cost about two of them, and the fewest
+CHUNK_STEPS, CHUNK_STEPS_LEAST = 25, 5
+# contacts x iterations in one chunk, where that leaves CHUNK_STEPS_LEAST of them
+CHUNK_WORK = 300_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +46,7 @@ class APGD(Solver):
         state = _State(cones, cones.start(start.value))
         shift = SlipShift(cones, state.u)
         best, least = state.r.copy(), np.inf
-        chunk = max(LEAST, min(CHUNK, CHUNK_WORK // max(cones.nb, 1)))
+        chunk = max(CHUNK_STEPS_LEAST, min(CHUNK_STEPS, CHUNK_WORK // max(cones.nb, 1)))
         done, status, history = 0, Status.MAX_ITERATIONS, []
         while True:
             plain, unit = cones.residuals(state.r, state.u)
@@ -147,7 +149,7 @@ def _first_curvature(cones: ConeProblem) -> float:
 # over K. The law of Coulomb is met where s reproduces itself: s = mu |u_t|. Each convex problem is
 # solved only as well as the present s deserves.
 
-INNER = 0.3  # the convex residual to reach, as a fraction of the Coulomb residual
+INNER_SHARE = 0.3  # the convex residual to reach, as a fraction of the Coulomb residual
 
 
 class SlipShift:
@@ -165,7 +167,7 @@ class SlipShift:
         """Take s = mu |u_t| if the convex problem is solved well enough; True if s moved."""
         if not self.cones.exact:
             return False
-        if self.cones.convex_residual(r, u, self.s) > INNER * residual:
+        if self.cones.convex_residual(r, u, self.s) > INNER_SHARE * residual:
             return False
         self.updates += 1
         return conic.slip_shift(self.cones.key, u, self.cones.mu, self.s) > 0.0

@@ -31,19 +31,19 @@ from drystone.kernels.pivoting.tiny import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers._jammed import at_rest, nearly_jams
-from drystone.solvers.base import LEAST, REFINEMENTS, Answer, Limits, Solver, Start
+from drystone.solvers.base import LEAST_RESIDUAL, REFINEMENTS, Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Status
 
 Options = tuple[tuple[str, Any], ...]
 
-SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the active set
-ROUNDS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
-STEPS = 150  # Newton steps of one round
+FIRST_SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the active set
+ROUND_SWEEPS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
+ROUND_STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
-TINY = 4  # rows of an LCP whose bases are all looked at
-LARGE = 20_000  # contacts; beyond, W is not factorised
-SPARSE = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
+TINY_ROWS = 4  # rows of an LCP whose bases are all looked at
+LARGE_CONTACTS = 20_000  # contacts; beyond, W is not factorised
+SPARSE_ROWS = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +63,13 @@ class Auto(Solver):
         if (
             isinstance(problem, FrictionProblem)
             and smooth
-            and (problem.nc <= LARGE or not problem.matrix_free)
+            and (problem.nc <= LARGE_CONTACTS or not problem.matrix_free)
             and search.took("nsgs", _sweeps(problem, start, limits))
         ):
             return search.result()
         if (
             isinstance(problem, LCP)
-            and 0 < problem.size <= TINY
+            and 0 < problem.size <= TINY_ROWS
             and start.basis is None
             and search.took("enumerative", _tiny(problem))
         ):
@@ -99,7 +99,7 @@ def _chain(problem: BoxedLCP | FrictionProblem, smooth: bool) -> Iterator[tuple[
         names = ("dantzig", "lemke", "enumerative", "newton", "interior-point", "pgs")
     elif problem.kind == "boxed-lcp":
         names = ("lemke", "pgs", "qp")
-    elif problem.sparse and problem.size > SPARSE:
+    elif problem.sparse and problem.size > SPARSE_ROWS:
         names = ("newton", "interior-point", "lemke", "pgs")
     else:
         names = ("lemke", "newton", "interior-point", "enumerative", "pgs")
@@ -107,14 +107,14 @@ def _chain(problem: BoxedLCP | FrictionProblem, smooth: bool) -> Iterator[tuple[
 
 
 def _friction_chain(problem: FrictionProblem) -> Iterator[tuple[str, Options]]:
-    if problem.nc > LARGE:
+    if problem.nc > LARGE_CONTACTS:
         yield from ((name, ()) for name in ("nsgs", "apgd", "admm"))
         return
-    newton = ("newton", (("sweeps", 0), ("max_steps", STEPS), ("homotopy", 0)))
+    newton = ("newton", (("sweeps", 0), ("max_steps", ROUND_STEPS), ("homotopy", 0)))
     yield newton
     yield "interior-point", ()
     yield newton
-    for sweeps in ROUNDS:
+    for sweeps in ROUND_SWEEPS:
         yield "nsgs", (("max_sweeps", sweeps),)
         yield newton
     if problem.size <= PIVOTED:
@@ -137,7 +137,7 @@ def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
     c = Contacts(problem)
     W, r = c.W, c.start(start.value)
     lam, u = np.zeros(c.nb), np.empty_like(c.q)
-    done, ahead = 0, SWEEPS
+    done, ahead = 0, FIRST_SWEEPS
     if not (W.blocks[W.diagonal, 0, 0] > 0).all():
         return Answer(c.value(r), Status.SINGULAR)
     while True:
@@ -170,7 +170,7 @@ def _sweeps_left(history: np.ndarray, tol: float) -> int:
     if not rate < 0:
         return 0
     left = int(np.ceil(np.log(0.5 * tol / history[j]) / rate))
-    return left if 0 < left <= SWEEPS else 0
+    return left if 0 < left <= FIRST_SWEEPS else 0
 
 
 class _Search:
@@ -214,7 +214,7 @@ class _Search:
             self.refined += 1
             if worst > self.limits.tol:  # the methods that follow aim at a smaller residual
                 aim = 0.1 * residual * self.limits.tol / worst
-                self.tol = min(self.tol, max(aim, LEAST))
+                self.tol = min(self.tol, max(aim, LEAST_RESIDUAL))
         if answer.status is Status.INFEASIBLE and not worst <= self.limits.tol:
             self.verdict = answer
             return True

@@ -25,7 +25,7 @@ from drystone.types import Floats, Solution, Status
 from drystone.values import check_options
 
 REFINEMENTS = 4  # goes at a smaller residual where a small one hides errors of velocities
-LEAST = 1e-16  # residual that may be aimed at
+LEAST_RESIDUAL = 1e-16  # residual that may be aimed at
 
 
 class Limits:
@@ -190,7 +190,7 @@ def finer(solution: Solution, tol: float) -> float | None:
     beyond = max(solution.primal, solution.gap) / tol
     if not (residual <= tol and 1.0 < beyond < np.inf):
         return None
-    return max(0.1 * min(residual, tol) / beyond, LEAST)
+    return max(0.1 * min(residual, tol) / beyond, LEAST_RESIDUAL)
 
 
 def initial(problem: Problem, start: Start) -> Floats:

@@ -27,8 +27,8 @@ from drystone.solvers.reuse import reuse_arrays
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
 ENDS = (Status.SOLVED, Status.INFEASIBLE)
-EXACT = 1e-10  # residual of a guess that is an answer
-WORK = 4_000_000  # multiplications between two looks at the clock: a few milliseconds
+EXACT_RESIDUAL = 1e-10  # residual of a guess that is an answer
+BURST_PRODUCTS = 4_000_000  # multiplications between two readings of the clock: a few milliseconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ def _by_guess(problem: Any, tol: float) -> Answer | None:
         return None
     dual = problem.dual(found.value)
     residuals = problem.residuals(found.value, dual)
-    if max(residuals) > min(tol, EXACT):
+    if max(residuals) > min(tol, EXACT_RESIDUAL):
         return None
     groups, basis = basis_of(problem, found.table(problem), found.value)
     info = COUNTS | {"restarts": 0, "reused": False, "guesses": found.rounds}
@@ -128,7 +128,7 @@ class _Run:
     def _attempt(self, limits: Limits) -> Status:
         state = self.At, self.S, self.V, self.T, self.reg, self.num
         outcome = self._prepare(state)
-        budget = max(1, WORK // (1 + self.At.size))
+        budget = max(1, BURST_PRODUCTS // (1 + self.At.size))
         expired = False
         while outcome == code.RUNNING and not expired:
             outcome = kernels.advance(*state, self.trace_sets, self.trace, budget)
@@ -211,9 +211,9 @@ def _may_slip(problem: FrictionProblem) -> bool:
 # The guess costs a few sparse factorisations. Where it holds it is an answer like any other, exact
 # to rounding; where it does not, Dantzig's method starts from nothing as ever.
 
-ROWS = 64  # fewer are driven one by one in less time than a guess takes
-FULL = 0.1  # of all entries: a matrix with more of them is dense
-WIDE = 0.2  # of all entries: a factor with more of them is dense
+GUESS_ROWS = 64  # fewer are driven one by one in less time than a guess takes
+DENSE_SHARE = 0.1  # of all entries: a matrix with more of them is dense
+WIDE_SHARE = 0.2  # of all entries: a factor with more of them is dense
 
 SKEW = 1e-13  # of the largest diagonal: a matrix that is less symmetric is that of sliding
 
@@ -244,12 +244,12 @@ class Guess:
 def guessed(problem: Any) -> Guess | None:
     """A guess that holds, of a sparse problem without bilateral rows or known slip; else None."""
     n = problem.size
-    if n < ROWS or not _takes(problem):
+    if n < GUESS_ROWS or not _takes(problem):
         return None
     friction = isinstance(problem, FrictionProblem)
     d, mu = (problem.d, problem.mu) if friction else (1, np.zeros(n))
     W = np.ascontiguousarray(problem.dense)
-    diagonal, room = W.diagonal(), int(FULL * n * n)
+    diagonal, room = W.diagonal(), int(DENSE_SHARE * n * n)
     start, index, value = np.empty(n + 1, np.int64), np.empty(room, np.int64), np.empty(room)
     if not (diagonal > 0.0).all():
         return None
@@ -259,7 +259,7 @@ def guessed(problem: Any) -> Guess | None:
     order = _order(start, index[:count], value[:count], d)
     ints, rows = np.empty((4, n + 1), np.int64), (d * order[:, None] + np.arange(d)).ravel()
     size = int(extent(start, index, rows, np.int64(n), ints[1, :n], ints[2], ints[3]))
-    if size > WIDE * n * n:
+    if size > WIDE_SHARE * n * n:
         return None
     unit = np.sqrt(diagonal.reshape(-1, d).mean(axis=1))
     closed, f, a = np.empty(n // d, np.bool_), np.empty(n), np.empty(n)

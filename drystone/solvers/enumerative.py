@@ -21,10 +21,9 @@ from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
 
 ACCURATE = 1e-9  # largest measure of a point that is listed
-DEPENDENT = (
-    1e-11  # of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
-)
-ROOM = 512  # solutions that one call of the kernel may write
+# of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
+DEPENDENT_VALUE = 1e-11
+SOLUTION_ROOM = 512  # solutions that one call of the kernel may write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +180,7 @@ class Search:
         ne = pieces.count.size
         total = pieces.combinations
         state = np.zeros(4, np.int64)
-        modes, values = np.zeros((ROOM, ne), np.int64), np.zeros((ROOM, g))
+        modes, values = np.zeros((SOLUTION_ROOM, ne), np.int64), np.zeros((SOLUTION_ROOM, g))
         lists, picks = np.zeros((2, p + g), np.int64), np.zeros((4, p + g), np.int64)
         B, y, role = np.zeros((2, p + 1, g + 1)), np.zeros(g), np.zeros(p, np.int64)
         chunk = max(16, 2_000_000 // (1 + g * g * max(g, 1)))
@@ -257,7 +256,7 @@ def _polished(pieces: Pieces, y: Floats) -> Floats:
     tight = np.abs(u) <= 1e-9 * size
     out = np.zeros_like(y)
     block = pieces.A[np.ix_(tight, support)]
-    out[support] = np.linalg.lstsq(block, -pieces.b[tight], rcond=DEPENDENT)[0]
+    out[support] = np.linalg.lstsq(block, -pieces.b[tight], rcond=DEPENDENT_VALUE)[0]
     better = np.abs(pieces.A @ out + pieces.b)[tight].max(initial=0.0)
     return out if better <= np.abs(u)[tight].max(initial=0.0) else y.copy()
 

@@ -24,14 +24,17 @@ from drystone.solvers.boxes import BoxReduction
 from drystone.types import Floats, Status
 
 FRACTION = 0.99  # of the way to the boundary
-SLOW, CENTRED = 0.1, 0.9  # below SLOW a step with fixed shift is tried, to CENTRED times mu
-SHORT, PATIENCE = 1e-6, 4  # more than PATIENCE steps in a row shorter than SHORT: stuck
-LARGE, LARGEST = 1e5, 1e12  # |x| / |q|: a certificate is looked for; the run has diverged
+# below SLOW_STEP a step with fixed shift is tried, to CENTRED times mu
+SLOW_STEP, CENTRED = 0.1, 0.9
+# more than SHORT_STEPS steps in a row shorter than SHORT_STEP: stuck
+SHORT_STEP, SHORT_STEPS = 1e-6, 4
+# |x| / |q| from which a certificate is searched for, and from which the run has diverged
+CERTIFICATE_SIZE, DIVERGED_SIZE = 1e5, 1e12
 POLISH_FIRST = 0.03  # residual below which a polish is tried,
 POLISH_AGAIN = 0.1  # and the factor by which it must fall before the next one
 POLISH_STEPS = 12
-DAMPING = 1e-9  # of polishing steps, along directions in which W vanishes
-INSIDE = 1e-2  # of the size of q: least distance of a warm start from the cones' boundary
+POLISH_DAMPING = 1e-9  # of polishing steps, along directions in which W vanishes
+START_DISTANCE = 1e-2  # of the size of q: least distance of a warm start from the cones' boundary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +88,7 @@ class InteriorPoint(Solver):
         path, limits, tried = run.path, run.limits, np.inf
         while True:
             # first: a residual relative to |r| means nothing along a ray to infinity
-            run.proof = run.conic.infeasibility(path.x) if path.size > LARGE else None
+            run.proof = run.conic.infeasibility(path.x) if path.size > CERTIFICATE_SIZE else None
             if run.proof is not None:
                 return Status.INFEASIBLE
             r = run.conic.scale * path.x
@@ -137,7 +140,9 @@ class _Run:
         u = conic.velocity(r)
         seen = [residual]
         while len(seen) <= POLISH_STEPS and not self.limits.expired():
-            kernels.polish(conic.key, conic.exact, r, u, conic.mu, conic.scale, DAMPING, P, D, rhs)
+            kernels.polish(
+                conic.key, conic.exact, r, u, conic.mu, conic.scale, POLISH_DAMPING, P, D, rhs
+            )
             self.polish_steps += 1
             if not conic.system.factorise(D):
                 return False
@@ -145,7 +150,7 @@ class _Run:
             r = r + conic.scale * dx
             if not np.isfinite(dx).all():
                 return False
-            large = np.abs(dx).max(initial=0.0) > LARGE * self.path.unit
+            large = np.abs(dx).max(initial=0.0) > CERTIFICATE_SIZE * self.path.unit
             if large and conic.infeasibility(dx) is not None:
                 return False
             seen.append(self.judge(r))
@@ -179,7 +184,7 @@ class _Path:
         u = conic.image(self.x)
         self.y[cones] = u[cones]
         self.y[conic.kind == kernels.RAY, 1:] = 0.0
-        least = INSIDE * self.unit
+        least = START_DISTANCE * self.unit
         for z in (self.x, self.y):
             floor = np.linalg.norm(z[:, 1:], axis=1) + least
             z[cones, 0] = np.maximum(z[cones, 0], floor[cones])
@@ -196,7 +201,7 @@ class _Path:
         fixed is that of a convex problem: it brings the iterates back to the middle of the cones.
         """
         length, dx, dy = self._direction(self.conic.exact)
-        if self.conic.exact and length < SLOW:
+        if self.conic.exact and length < SLOW_STEP:
             other, dx_other, dy_other = self._direction(False)
             if other > length:
                 length, dx, dy = other, dx_other, dy_other
@@ -206,8 +211,8 @@ class _Path:
         self.x += length * dx
         self.y += length * dy
         self.done += 1
-        self._short = self._short + 1 if length < SHORT else 0
-        self.stuck = self._short > PATIENCE or self.size > LARGEST
+        self._short = self._short + 1 if length < SHORT_STEP else 0
+        self.stuck = self._short > SHORT_STEPS or self.size > DIVERGED_SIZE
 
     def _direction(self, bend: bool) -> tuple[float, Floats, Floats]:
         """(length, dx, dy) with the shift's derivative (`bend`) or without; length -1: singular."""

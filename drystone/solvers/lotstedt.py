@@ -24,7 +24,7 @@ from drystone.solvers.base import COLD, Answer, Limits, Solver, Start
 from drystone.solvers.qp import indefinite, solve_boxed
 from drystone.types import Floats, Status
 
-SETTLED = 1e-10  # of the largest unit-free force: passes that change less have settled
+SETTLED_CHANGE = 1e-10  # of the largest unit-free force: passes that change less have settled
 GROWING = 10  # passes in a row whose change grew: diverging
 
 
@@ -112,9 +112,9 @@ def _formed(problem: FrictionProblem) -> Any:
 def _verdict(trail: list[Floats], moves: list[float]) -> tuple[Status | None, dict[str, Any]]:
     """Whether the start-up has settled, alternates or diverges; forces unit-free."""
     size = max(float(np.abs(trail[-1]).max(initial=0.0)), np.finfo(float).tiny)
-    if moves[-1] <= SETTLED * size:
+    if moves[-1] <= SETTLED_CHANGE * size:
         return Status.APPROXIMATE, {"settled": True}
-    if len(trail) > 3 and np.abs(trail[-1] - trail[-3]).max() <= SETTLED * moves[-1]:
+    if len(trail) > 3 and np.abs(trail[-1] - trail[-3]).max() <= SETTLED_CHANGE * moves[-1]:
         return Status.STALLED, {"alternates": True}
     last = moves[-GROWING - 1 :]
     if len(moves) > GROWING + 1 and all(a < b for a, b in pairwise(last)):

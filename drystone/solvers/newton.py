@@ -29,11 +29,11 @@ from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Ints, Status
 
-ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
-LARGEST = 300_000  # blocks
-INNER = 15  # steps on one regularised problem before it counts as failed
+FACTOR_ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
+NEWTON_BLOCKS = 300_000  # blocks
+INNER_STEPS = 15  # steps on one regularised problem before it counts as failed
 QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
-FIRST, RAISE, ALPHA_MIN, ALPHA_MAX = 1e-3, 30.0, 1e-13, 1e5
+FIRST_ALPHA, ALPHA_RAISE, ALPHA_MIN, ALPHA_MAX = 1e-3, 30.0, 1e-13, 1e5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Newton(Solver):
     sweeps: int = 20
     alpha: float = ALPHA
     homotopy: int = 8
-    room: int = ROOM
+    room: int = FACTOR_ROOM
 
     name: ClassVar[str] = "newton"
 
@@ -71,7 +71,7 @@ class Newton(Solver):
     def run(self, problem: FrictionProblem | MixedLCP, start: Start, limits: Limits) -> Answer:
         contacts = Contacts(problem)
         r = contacts.start(start.value)
-        if contacts.nb > LARGEST:
+        if contacts.nb > NEWTON_BLOCKS:
             return Answer(contacts.value(r), Status.STALLED, 0)
         self._sweep(contacts, r)
         run = _Run(self, contacts, limits)
@@ -226,12 +226,12 @@ class _Run:
 
     def _proximal(self, part: _Part, mu: Floats, r: Floats, tol: float) -> Status:
         """Regularised problems around the last accepted point, alpha adapted to success."""
-        alpha, failed, spent = FIRST, 0.0, 0
+        alpha, failed, spent = FIRST_ALPHA, 0.0, 0
         while spent < self.options.max_steps:
             if self.limits.expired():
                 return Status.TIME_LIMIT
             before = self.steps
-            ended, inner = self._steps(part, mu, r, alpha, tol, INNER, plain=False)
+            ended, inner = self._steps(part, mu, r, alpha, tol, INNER_STEPS, plain=False)
             spent += self.steps - before
             if ended == code.SOLVED:
                 return Status.SOLVED
@@ -244,7 +244,7 @@ class _Run:
                     failed *= 0.5
                 alpha = max(fall, ALPHA_MIN)
             else:
-                failed, alpha = alpha, RAISE * alpha
+                failed, alpha = alpha, ALPHA_RAISE * alpha
                 if alpha > ALPHA_MAX:
                     return Status.STALLED
         return Status.MAX_ITERATIONS
@@ -265,7 +265,7 @@ class _Run:
         goal = kernels.Goal(
             tol, tol, 0, most, part.floor, part.unit_floor, alpha, plain, self.options.room
         )
-        problem = part.problem._replace(mu=mu)
+        problem = part.problem if mu is part.problem.mu else part.problem._replace(mu=mu)
         ended, steps = newton_steps(self.contacts.key, problem, goal, x, best, history)
         self.steps += steps
         self.history.append(history[:steps])

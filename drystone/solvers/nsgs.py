@@ -20,7 +20,7 @@ from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Status
 
-WORK = 1_000_000  # block products between two looks at the clock, about 10 ms
+BURST_BLOCKS = 1_000_000  # block products between two readings of the clock, about 10 ms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class _Formed:
         self.contacts, self.W, self.omega = contacts, contacts.W, omega
         self.lam = np.zeros(contacts.nb)
         self.u = np.empty_like(contacts.q)
-        self.chunk = max(1, WORK // max(1, self.W.indices.size))
+        self.chunk = max(1, BURST_BLOCKS // max(1, self.W.indices.size))
         self.history: Floats = np.empty(0)
 
     def sweep(
@@ -115,7 +115,7 @@ class _Free:
         self.P.sort_indices()
         self.D = diagonal_blocks(self.J, self.P, len(contacts.key))
         self.lam = np.zeros(contacts.nb)
-        self.chunk = max(1, WORK // max(1, 4 * contacts.nb))
+        self.chunk = max(1, BURST_BLOCKS // max(1, 4 * contacts.nb))
         self.history: Floats = np.empty(0)
 
     def sweep(

@@ -24,9 +24,9 @@ from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, 
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
 from drystone.types import Bools, Floats, Status
 
-WORK = 2_000_000  # multiplications between two looks at the clock: a few milliseconds
-GROWTH = 1e10  # a sweep that moves this many times |q| (unit-free) has diverged
-SWEEPS = {"gauss-seidel": 1.0, "jacobi": 1.0, "sor": 1.3}
+SWEEP_PRODUCTS = 2_000_000  # multiplications between two readings of the clock: a few milliseconds
+DIVERGED_GROWTH = 1e10  # a sweep that moves this many times |q| (unit-free) has diverged
+RELAXATIONS = {"gauss-seidel": 1.0, "jacobi": 1.0, "sor": 1.3}
 NAMES = {"gauss-seidel": "pgs", "jacobi": "jacobi", "sor": "sor"}
 
 
@@ -49,8 +49,10 @@ class PGS(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.sweep not in SWEEPS:
-            raise OptionError(f"pgs: sweep = {self.sweep!r}: expected one of {', '.join(SWEEPS)}")
+        if self.sweep not in RELAXATIONS:
+            raise OptionError(
+                f"pgs: sweep = {self.sweep!r}: expected one of {', '.join(RELAXATIONS)}"
+            )
         if self.relaxation is not None and not 0 < self.relaxation < 2:
             raise OptionError(f"pgs: relaxation = {self.relaxation}: expected 0 < omega < 2")
         if self.max_sweeps < 1:
@@ -82,12 +84,12 @@ class PGS(Solver):
         return self._iterate(problem, model, limits)
 
     def _iterate(self, problem: Any, model: Rows | Contacts, limits: Limits) -> Answer:
-        omega = self.relaxation or SWEEPS[self.sweep]
+        omega = self.relaxation or RELAXATIONS[self.sweep]
         target, total, status = limits.tol, 0, Status.MAX_ITERATIONS
         first, best, best_value, best_residuals = model.value(), np.inf, model.value(), None
         history: list[float] = []
         info: dict[str, Any] = {}
-        chunk = max(4, WORK // max(1, model.cost))
+        chunk = max(4, SWEEP_PRODUCTS // max(1, model.cost))
         while total < self.max_sweeps:
             count = min(chunk, self.max_sweeps - total)
             code, done, change, period = model.sweep(omega, count, target)
@@ -103,7 +105,7 @@ class PGS(Solver):
             if code == kernels.SOLVED and change > 0.0 and target > 1e-6 * limits.tol:
                 target *= 0.1  # the sweep's own measure was too kind: ask for more
             elif code != kernels.RUNNING:
-                info = {"diverged": not change <= GROWTH * model.scale, "period": period}
+                info = {"diverged": not change <= DIVERGED_GROWTH * model.scale, "period": period}
                 if not (self.damp and change > 0.0 and omega > 1e-6):
                     status = Status.STALLED
                     break
@@ -158,7 +160,7 @@ class Rows:
             self.jacobi,
             count,
             target * self.scale,
-            GROWTH * self.scale,
+            DIVERGED_GROWTH * self.scale,
             self.work[0],
             self.work[1],
             self.z,
@@ -236,7 +238,7 @@ class Contacts:
             self.jacobi,
             count,
             target * self.scale,
-            GROWTH * self.scale,
+            DIVERGED_GROWTH * self.scale,
             self.work[0],
             self.work[1],
             self.a,

@@ -26,11 +26,11 @@ from drystone.solvers.base import Limits
 from drystone.solvers.certificates import infeasibility_certificate, moves, ray_certificate
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
-REGULAR = 1e-12  # pivots of a free block below this, in balanced units, count as zero
+FREE_PIVOT = 1e-12  # pivots of a free block below this, in balanced units, count as zero
 RESTARTS = 3
 PERTURBATIONS: tuple[float, ...] = (0.0, 1e-11, 1e-9, 1e-7)  # of the largest |q_i|, tried in order
 THRESHOLDS = (1.0, 1e3, 1e6, 1e-2)  # factors on pivot_tol, tried in order
-LARGEST = 1e-4  # threshold
+LARGEST_THRESHOLD = 1e-4  # threshold
 LAPACK_FROM = 250  # rows from which the final solve leaves the kernel
 
 
@@ -100,7 +100,7 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
             _is_final(best, problem, target) or (0.0 not in sizes and best.status is Status.RAY)
         ):
             break
-        tuned = replace(settings, pivot_tol=min(settings.pivot_tol * factor, LARGEST))
+        tuned = replace(settings, pivot_tol=min(settings.pivot_tol * factor, LARGEST_THRESHOLD))
         out = _attempt(problem, None, pivots, tuned, limits, sizes)
         if out.status is Status.STALLED and problem.has_free:
             out = _split(problem, settings, limits)
@@ -279,7 +279,7 @@ class View:
         n, free = self.problem.q.size, self.problem.free
         marks = np.empty((4, n), np.int64)
         self.code = bases.transform(
-            T, free, self.swapped, REGULAR, marks[0], marks[1], marks[2], marks[3], np.empty(n)
+            T, free, self.swapped, FREE_PIVOT, marks[0], marks[1], marks[2], marks[3], np.empty(n)
         )
         if self.code != code.SOLVED:
             return
@@ -358,7 +358,7 @@ def _free_part(p: MixedArrays, view: View, z: Floats, q: Floats) -> Floats:
     F, C = p.free, ~p.free
     rhs = -view.r[F] * (p.M[np.ix_(F, C)] @ z[C] + q[F])
     block = view.r[F][:, None] * p.M[np.ix_(F, F)] * view.c[F]
-    return np.asarray(view.c[F] * np.linalg.lstsq(block, rhs, rcond=REGULAR)[0])
+    return np.asarray(view.c[F] * np.linalg.lstsq(block, rhs, rcond=FREE_PIVOT)[0])
 
 
 def basic_point(p: MixedArrays, rows: Bools, columns: Bools) -> tuple[Floats, Floats, float]:
@@ -397,7 +397,7 @@ def _refined_solve(block: Floats, rhs: Floats) -> Floats:
 
 
 def _least_squares(block: Floats, rhs: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(block, rhs, rcond=REGULAR)[0])
+    return np.asarray(np.linalg.lstsq(block, rhs, rcond=FREE_PIVOT)[0])
 
 
 # Lemke's method on an LCP w = M z + q: the state of the pivoting, and how it starts.
@@ -405,7 +405,7 @@ def _least_squares(block: Floats, rhs: Floats) -> Floats:
 # The kernel runs in bursts of some milliseconds; in between the clock is read, and inverses that
 # have drifted or that a tie asks for are computed.
 
-CHUNK = 4_000_000  # entries changed between two looks at the clock
+BURST_ENTRIES = 4_000_000  # entries changed between two readings of the clock
 
 
 class Pivoting:
@@ -468,7 +468,7 @@ class Pivoting:
         dx, dw, g = np.empty(m + 1), np.empty(m), np.empty(2 * m + 2)
         ties, keys = np.empty(2 * m + 2, np.int64), _keys(2 * m + 1)
         scale = float(np.abs(self.q).max(initial=0.0))
-        chunk = max(1, CHUNK // (m * m + 1))
+        chunk = max(1, BURST_ENTRIES // (m * m + 1))
         while self.result == code.RUNNING and state[kernels.PIVOTS] < most:
             burst = min(chunk, most - int(state[kernels.PIVOTS]))
             self.result = kernels.pivot(

@@ -30,12 +30,12 @@ from drystone.problems.convert import ConicProgram, Folded, fold
 from drystone.solvers._convex import minimise
 from drystone.solvers._polish import polish_boxed
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
-from drystone.solvers.pgs import PGS, WORK, Contacts
+from drystone.solvers.pgs import PGS, SWEEP_PRODUCTS, Contacts
 from drystone.types import Floats, Status
 
 GAP = 1e-9  # asked of the library; the accepted answer is polished
-ZERO, TIGHT = 1e-6, 1e-14  # a smaller objective may be zero: ask the library for more
-LARGEST = 600  # rows; beyond it the dense eigenvalues alone outlast any patience
+ZERO_OBJECTIVE, TIGHT = 1e-6, 1e-14  # a smaller objective may be zero: ask the library for more
+SIGNS_ROWS = 600  # rows; beyond it the dense eigenvalues alone outlast any patience
 DESCENTS = 12  # linearisations of a concave part in one attempt
 
 
@@ -66,8 +66,8 @@ class QPSigns(Solver):
             return "solves static friction: state a FrictionProblem"
         if problem.k > 2 or problem.cone.stretch(problem.dim) is not None:
             return f"its square cones stand for circular ones, not {problem.cone}"
-        if problem.size > LARGEST:
-            return f"meant for tens of contacts: {problem.size} rows, at most {LARGEST}"
+        if problem.size > SIGNS_ROWS:
+            return f"meant for tens of contacts: {problem.size} rows, at most {SIGNS_ROWS}"
         return None
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
@@ -99,7 +99,7 @@ def _sweep(contacts: Contacts, count: int, limits: Limits) -> int:
     """Gauss-Seidel sweeps in portions of a few milliseconds; how many were done."""
     total = 0
     while total < count and not limits.expired():
-        portion = min(count - total, max(1, WORK // contacts.cost))
+        portion = min(count - total, max(1, SWEEP_PRODUCTS // contacts.cost))
         code, done, _, _ = contacts.sweep(1.0, portion, 0.0)
         total += done
         if code != kernels.RUNNING:  # nothing moves any more, or it cycles
@@ -217,11 +217,11 @@ class _Search:
                 break
             stands = objective > 0.999 * lowest
             lowest = min(lowest, objective)
-            if lowest <= ZERO and gap == GAP:
+            if lowest <= ZERO_OBJECTIVE and gap == GAP:
                 gap = TIGHT  # zero for all we know: a degenerate solution, worth another look
             elif not concave or stands:
                 break
-        if not self.accepted and lowest <= ZERO:
+        if not self.accepted and lowest <= ZERO_OBJECTIVE:
             # degenerate: the library leaves f and a of a contact both small. The sweeps' forces
             # hold the zeros exactly, and polishing tells whether they are those of the minimum
             self._keep(signed, first, signed.objective(first, size))

@@ -104,4 +104,5 @@ def room(key, p):
     nb, d = p.mu.size, len(key)
     own, places = np.empty((nb, d), bool), np.empty((nb + 1, d + 1), np.int64)
     size = coupled_size(key, p, own, places)
-    return Dense(np.empty((size, size)), np.empty(size, np.int64), own, places)
+    work = np.empty((2, size))
+    return Dense(np.empty((size, size)), np.empty(size, np.int64), own, places, *work)

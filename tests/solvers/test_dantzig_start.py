@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 import drystone as ds
 from drystone.kernels.linalg import envelope
-from drystone.solvers.dantzig import EXACT, ROWS, guessed
+from drystone.solvers.dantzig import EXACT_RESIDUAL, GUESS_ROWS, guessed
 
 seeds = st.integers(0, 2**31)
 
@@ -111,7 +111,7 @@ def test_what_slides_is_driven():
 
 
 def test_other_problems_are_not_guessed():
-    W, q, _ = tower(ROWS // 4 - 1)
+    W, q, _ = tower(GUESS_ROWS // 4 - 1)
     assert guessed(ds.FrictionProblem(W, q, 0.5, dim=2)) is None  # small
     W, q, _ = tower(40)
     slip = np.zeros((80, 1))
@@ -131,7 +131,7 @@ def test_a_guess_is_exact_and_its_index_sets_are_those_of_the_answer():
     W, q = W[::2, ::2], q[::2]
     found = ds.solve(ds.LCP(W, q), "dantzig")
     assert found.info["guesses"] > 0
-    assert max(found.residual, found.residual_unit) <= EXACT
+    assert max(found.residual, found.residual_unit) <= EXACT_RESIDUAL
     assert set(np.flatnonzero(found.value > 0)) <= set(found.index_sets["contact"])
     again = ds.solve(ds.LCP(W, q * (1 + 1e-9)), "dantzig", guess=found)
     assert again.ok

@@ -75,12 +75,14 @@ class Linear(NamedTuple):
 
 class Dense(NamedTuple):
     """Factors of a small system. M (m, m) and its pivots; own (nb, d), places (nb + 1, d + 1): see
-    ``coupled_size``."""
+    ``coupled_size``; y, x (m,): work."""
 
     M: Any
     pivots: Any
     own: Any
     places: Any
+    y: Any
+    x: Any
 
 
 class Sparse(NamedTuple):
@@ -122,8 +124,9 @@ def newton_dense(shape, p, goal, r, best, history):
     size = coupled_size(shape, p, own, places)
     if size < 0:
         return TOO_LARGE, 0, np.inf, np.inf
-    dense = Dense(np.empty((size, size)), np.empty(size, np.int64), own, places)
-    return _steps(shape, p, goal, dense, None, r, best, history)
+    yx = np.empty((2, size))
+    dense = Dense(np.empty((size, size)), np.empty(size, np.int64), own, places, yx[0], yx[1])
+    return _steps_dense(shape, p, goal, dense, None, _room(shape, nb), r, best, history)
 
 
 @kernel
@@ -136,16 +139,21 @@ def newton_sparse(shape, p, goal, r, best, history):
     order, x = np.empty((7, nb + 1), np.int64), np.empty((nb, d))
     zero = np.int64(0)
     sparse = Sparse(zero, zero, order, np.empty(0, np.int32), np.empty(0), keep, x)
-    return _steps(shape, p, goal, None, sparse, r, best, history)
+    return _steps_sparse(shape, p, goal, None, sparse, _room(shape, nb), r, best, history)
 
 
 @kernel
-def _steps(shape, p, goal, dense, sparse, r, best, history):
+def _room(shape, nb):
+    """Work of the steps."""
+    d = len(shape)
+    return np.empty((5, nb, d)), np.empty((2, nb, d, d)), np.empty((2, nb), np.int64), np.empty(nb)
+
+
+def _steps(shape, p, goal, dense, sparse, work, r, best, history):
     """The steps, with dense or with sparse factors; the others are None, and not compiled."""
     nb, d = p.mu.size, len(shape)
-    vectors, blocks = np.empty((5, nb, d)), np.empty((2, nb, d, d))
+    vectors, blocks, states, shift = work
     u, near, centre = vectors[0], vectors[1], vectors[2]
-    states, shift = np.empty((2, nb), np.int64), np.empty(nb)
     lin = Linear(states[0], vectors[3], vectors[4], blocks[0], blocks[1], shift)
     last, factors = states[1], sparse
     for i in range(nb):
@@ -187,6 +195,10 @@ def _steps(shape, p, goal, dense, sparse, r, best, history):
             return code, step + 1, true, least
         extra -= 1 if least <= tol else 0
     return _end(NONE, least, tol), goal.most, true, least
+
+
+_steps_dense = stage(_steps)  # counts no references: a step of a small system takes a microsecond
+_steps_sparse = kernel(_steps)
 
 
 @stage
@@ -494,7 +506,7 @@ def coupled_size(shape, p, own, places):
     return count if count <= LARGEST else -1
 
 
-@kernel
+@stage
 def direction_dense(shape, p, lin, fresh, f):
     """lin.dr with (A + B (W + shift)) dr = -phi; fresh: factorise, else by the factors f."""
     d, nb, total = len(shape), lin.shift.size, 0.0
@@ -508,7 +520,7 @@ def direction_dense(shape, p, lin, fresh, f):
         if dense_lu.factorise(f.M, places[nb, d], f.pivots) != status.SOLVED:
             return NONE
     m = places[nb, d]
-    y, x = np.empty(m), np.empty(m)
+    y, x = f.y, f.x
     for i in range(nb):
         for a in range(d):
             dr[i, a] = 0.0
