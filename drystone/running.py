@@ -11,7 +11,7 @@ from typing import Any
 
 from drystone.arguments import warn_user
 from drystone.errors import OptionError, SimulationError, StepWarning
-from drystone.steppers.time_stepping.compiled import Compiled
+from drystone.steppers.base import Loop
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
@@ -157,7 +157,7 @@ def _steps(
 ) -> bool:
     """Whether all were made: a callback may stop them."""
     stepper, recorder = sim.stepper, sim._recorder
-    if isinstance(stepper, Compiled) and callback is None and stepper.in_one and not raises:
+    if isinstance(stepper, Loop) and callback is None and stepper.in_one and not raises:
         run_compiled(sim, todo.steps, every, contacts, kept)
         return True
     count = todo.steps + (todo.rest > 0.0)

@@ -25,10 +25,9 @@ from drystone.problems.files import write_problem
 from drystone.recording.keepers import checked
 from drystone.running import Telling, choice, execute, plan
 from drystone.snapshots import LastStep, Snapshot, Structure
-from drystone.steppers.base import Event, Method, StepReport, current_name
+from drystone.steppers.base import Event, Loop, Method, StepReport, current_name
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
-from drystone.steppers.time_stepping.compiled import Compiled
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
@@ -127,7 +126,7 @@ class Simulation:
     @profile.setter
     def profile(self, value: bool) -> None:
         self._profiled = bool(value)
-        if isinstance(self._stepper, Compiled):
+        if isinstance(self._stepper, Loop):
             self._stepper.profile = self._profiled
 
     def sync(self) -> None:

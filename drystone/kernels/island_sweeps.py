@@ -12,6 +12,7 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel
 from drystone.kernels.contact.one_contact import solve_contact
+from drystone.kernels.contact.polyhedral import polyhedral_residuals, solve_polyhedral
 from drystone.kernels.contact.residual import contact_residuals
 
 MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
@@ -22,14 +23,14 @@ RESTART = 1.1  # of |g|^2, the change of a sweep
 @kernel
 def solve_islands(
     shape, chosen, start, body, J, P, D, soft, bias, mu, unit, law, tol, most, leave, q, v, r, lam,
-    u, ended, sweeps, residual,
+    u, ended, sweeps, residual, corners=None,
 ):  # fmt: skip
     """Sweep the chosen islands until both residuals are <= tol (ni,), or most (ni,) sweeps.
 
     chosen (n,): numbers of islands; v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
     q (nc, d): J v_free + bias; soft (nc, d): compliances, in D too; unit (nc,): sqrt of the mean
     diagonal of D; leave: stop early where the rate so far promises no end. ended (ni,): status
-    codes; sweeps (ni,): added to; residual (ni, 2).
+    codes; sweeps (ni,): added to; residual (ni, 2). corners (k, 2): of polyhedral cones in space.
     """
     d = len(shape)
     work = np.empty((d + 4, d))
@@ -48,15 +49,36 @@ def solve_islands(
                 t = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t)) if done > 0 else t
                 _go_on(lo, hi, mine[:members], beta / t, r, v, before)
                 new = sweep(
-                    shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, work
+                    shape,
+                    lo,
+                    hi,
+                    body,
+                    J,
+                    P,
+                    D,
+                    soft,
+                    bias,
+                    mu,
+                    unit,
+                    law,
+                    v,
+                    r,
+                    lam,
+                    work,
+                    corners,
                 )
                 done += 1
                 if new <= goal:
                     break
             velocities(shape, lo, hi, body, J, soft, bias, v, r, u)
-            plain, free = contact_residuals(
-                shape, r[lo:hi], u[lo:hi], q[lo:hi], mu[lo:hi], unit[lo:hi], law
-            )
+            if corners is None:
+                plain, free = contact_residuals(
+                    shape, r[lo:hi], u[lo:hi], q[lo:hi], mu[lo:hi], unit[lo:hi], law
+                )
+            else:
+                plain, free = polyhedral_residuals(
+                    r[lo:hi], u[lo:hi], q[lo:hi], mu[lo:hi], unit[lo:hi], law, corners
+                )
             worst = max(plain, free)
             residual[k, 0], residual[k, 1] = plain, free
             # after one sweep at least: an error that is let pass is there again in the next
@@ -122,7 +144,7 @@ def velocities(shape, lo, hi, body, J, soft, bias, v, r, u):
 
 
 @kernel
-def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, work):
+def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, work, corners=None):
     """One pass over the contacts lo:hi, each solved exactly with the others fixed.
 
     work (d + 4, d). Returns the sum of |change|^2 unit^2.
@@ -140,7 +162,10 @@ def sweep(shape, lo, hi, body, J, P, D, soft, bias, mu, unit, law, v, r, lam, wo
                 total -= D[i, c, f] * r[i, f]
             local[c] = total
             old[c] = r[i, c]
-        lam[i] = solve_contact(shape, D, i, local, mu[i], law, lam[i], work, r, i)
+        if corners is None:
+            lam[i] = solve_contact(shape, D, i, local, mu[i], law, lam[i], work, r, i)
+        else:
+            solve_polyhedral(D[i], local, mu[i], law, corners, r[i])
         for c in range(d):
             step = r[i, c] - old[c]
             size += (step * unit[i]) ** 2

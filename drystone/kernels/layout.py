@@ -164,6 +164,7 @@ SETTINGS: Record = {
     "turn": array("3 3", "", "work"),
     "cone_axis": array("3", "", "direction of elliptic cones"),
     "cone_ratios": array("2", "", "of elliptic cones"),
+    "corners": array("corners 2", "", "directions of a polyhedral cone, in order"),
     "anisotropic": array("1", "", "whether friction depends on the direction", bool),
 }
 

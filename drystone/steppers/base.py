@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -251,6 +252,28 @@ class StepReport:
         parts += [f"broke {', '.join(self.broken)}"] if self.broken else []
         parts += [f"jammed {', '.join(self.jammed)}"] if self.jammed else []
         return "; ".join(parts)
+
+
+@runtime_checkable
+class Loop(Protocol):
+    """What a stepper has that makes many steps in one compiled loop.
+
+    profile: whether the time of every stage is to be told; in_one: whether many steps may be made
+    at once; method_names: of solvers, by their bits in reports. run(state, h, start, done, steps,
+    every, out): `steps` steps of length h, of which out gets a frame of every `every`-th.
+    """
+
+    profile: bool
+
+    @property
+    def in_one(self) -> bool: ...
+
+    @property
+    def method_names(self) -> Sequence[str]: ...
+
+    def run(
+        self, state: State, h: float, start: float, done: int, steps: int, every: int, out: Any
+    ) -> None: ...
 
 
 class Stepper(Protocol):

@@ -94,17 +94,23 @@ def push(s, scan):
 @kernel
 def sweep_3(s, scan):
     """Accelerated Gauss-Seidel on the chosen islands, blocks of three rows."""
-    return _sweep((0, 0, 0), s)
+    return _sweep((0, 0, 0), s, None)
+
+
+@kernel
+def sweep_polyhedral(s, scan):
+    """The same with polyhedral cones."""
+    return _sweep((0, 0, 0), s, s.corners)
 
 
 @kernel
 def sweep_4(s, scan):
     """The same with the spin of soft fingers."""
-    return _sweep((0, 0, 0, 0), s)
+    return _sweep((0, 0, 0, 0), s, None)
 
 
 @kernel
-def _sweep(shape, s):
+def _sweep(shape, s, corners):
     n, ni, m = s.rows, s.islands, s.n_chosen
     if m == 0:
         return codes.GO_ON
@@ -116,6 +122,7 @@ def _sweep(shape, s):
         shape, s.chosen[:m], s.start[: ni + 1], s.body[:n], s.J[:n], s.P[:n], s.D[:n], s.zero[:n],
         s.bias[:n], s.mu[:n], s.unit[:n], s.law, s.limit[:ni], s.most[:ni], s.leave, s.q[:n], s.v,
         s.r[:n], s.lam[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni],
+        corners,
     )  # fmt: skip
     return counted(s, ni)
 

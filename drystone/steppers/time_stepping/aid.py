@@ -8,6 +8,7 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import ledger as kernels
 from drystone.kernels.step import begin, blocks, codes, plan, prepare, sweeps
 from drystone.model import Model
+from drystone.problems.cones import PolyhedralCone
 from drystone.solvers.newton import PLAIN
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.steppers.time_stepping.buffers import Buffers
@@ -74,11 +75,16 @@ class Aid:
         self.solver.jams = False
         policy = self.options.policy
         for k in np.flatnonzero(s.plan[: s.islands] == codes.SMALL_NEWTON):
+            if not self._smooth:
+                self._whole(int(k), view)
+                continue
             self._island(int(k), view, policy.newton_steps)
             if not s.tight:
                 s.tight_steps = 2
         for k in np.flatnonzero(s.plan[: s.islands] == codes.LARGE_NEWTON):
             lo, size = int(s.start[k]), int(s.start[k + 1] - s.start[k])
+            if not self._smooth:  # pivoting is for small ones: more sweeps
+                continue
             large = not stands(s.body[lo : lo + size], s.moves, s.v_free, s.rest_speed, policy)
             steps = policy.large_newton_steps if large else policy.newton_steps
             if size < s.newton_refused and not self._island(int(k), view, steps, large):
@@ -93,6 +99,18 @@ class Aid:
             s.tight_steps, s.newton_wait = 2, 0
             s.newton_interval = max(1, s.newton_interval // 4)
         self._adopt_answers(view)
+
+    @property
+    def _smooth(self) -> bool:
+        """Whether Newton's method applies: to all but polyhedral cones in space."""
+        return self.model.dim == 2 or not isinstance(self.options.shape, PolyhedralCone)
+
+    def _whole(self, k: int, view: Solved) -> None:
+        """The whole chain of methods on island k."""
+        s = self.buffers.s
+        self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
+        self.solver._island(self.buffers.rows(), k, view)
+        self._jams(k, view)
 
     def _island(self, k: int, view: Solved, steps: int, large: bool = False) -> bool:
         s = self.buffers.s
@@ -131,10 +149,10 @@ class Aid:
             return
         for k in np.flatnonzero(s.plan[: s.islands] != codes.DONE):
             size = int(s.start[k + 1] - s.start[k])
-            if size <= self.options.policy.small:
-                self.buffers.store(int(s.start[k]), int(s.start[k + 1]))
-                self.solver._island(self.buffers.rows(), int(k), view)
-                self._jams(int(k), view)
+            if size <= self.options.policy.small or (
+                size <= self.options.policy.medium and not self._smooth
+            ):
+                self._whole(int(k), view)
             elif size <= self.options.policy.medium:
                 self._island(int(k), view, PLAIN)
         self._adopt_answers(view)

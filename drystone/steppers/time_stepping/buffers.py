@@ -17,7 +17,7 @@ from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.plan import NEVER
 from drystone.kernels.step.rows import store_planar, store_spatial
 from drystone.model import Contacts, Model, State
-from drystone.problems.cones import EllipticCone, SoftFingerCone
+from drystone.problems.cones import EllipticCone, PolyhedralCone, SoftFingerCone
 from drystone.problems.friction import LAWS
 from drystone.steppers.snapshot import Parts, Snapshot
 from drystone.steppers.tables import bodies_kind
@@ -112,7 +112,7 @@ class Buffers:
 
     def _settings(self) -> dict[str, Any]:
         options, model, cone = self.options, self.model, self.options.shape
-        made = layout.make(layout.STEP) | layout.make(layout.SETTINGS) | {
+        made = layout.make(layout.STEP) | layout.make(layout.SETTINGS, {"corners": 1}) | {
             "tol": float(options.tol), "sweep_tol": float(max(options.tol, options.sweep_tol)),
             "slop": float(options.slop), "finger_radius": 1.0, "old_h": 1.0,
             "law": LAWS[options.formulation], "torque_free": int(options.rotation == "flow"),
@@ -122,6 +122,8 @@ class Buffers:
             "newton_refused": NEVER, "parallel_island": threads.LARGE,
             "parallel_total": threads.WORTH, "search": codes.BY_TRAVEL,
         }  # fmt: skip
+        if isinstance(cone, PolyhedralCone) and model.dim == 3:
+            made["corners"] = np.ascontiguousarray(cone.directions().T)
         if isinstance(cone, SoftFingerCone):
             made["finger_radius"] = float(cone.radius)
         if options.only_sweeps(model.dim):

@@ -41,7 +41,7 @@ from drystone.kernels.step import (
 )
 from drystone.kernels.step.loop import loop, record
 from drystone.model import Model, State
-from drystone.problems.cones import SoftFingerCone
+from drystone.problems.cones import PolyhedralCone, SoftFingerCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import ContactRows, NotedJoints
@@ -77,7 +77,9 @@ def stages(options: TimeStepping, dim: int) -> list[Stage]:
     ends = options.mass == "end" and dim == 3
     sweep: Run = sweeps.sweep
     if not packs:
-        sweep = blocks.sweep_4 if isinstance(options.shape, SoftFingerCone) else blocks.sweep_3
+        cone = options.shape
+        sweep = blocks.sweep_4 if isinstance(cone, SoftFingerCone) else blocks.sweep_3
+        sweep = blocks.sweep_polyhedral if isinstance(cone, PolyhedralCone) else sweep
     solve = [sweep, plan.plan, plan.choose_rest, sweep, plan.judge_rest]
     if options.asks(dim):
         solve = [blocks.ask]

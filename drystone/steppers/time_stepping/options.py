@@ -201,10 +201,8 @@ class TimeStepping:
         return self.solver == "auto" and not isinstance(self.shape, PolyhedralCone)
 
     def asks(self, dim: int) -> bool:
-        """Whether a solver of the library is asked for the islands of contacts; in the plane
-        polyhedral cones are the cone itself."""
-        smooth = dim == 2 or not isinstance(self.shape, PolyhedralCone)
-        return not (smooth and (self.solver == "auto" or self.only_sweeps(dim)))
+        """Whether a solver of the library is asked for the islands of contacts."""
+        return not (self.solver == "auto" or self.only_sweeps(dim))
 
     def only_sweeps(self, dim: int) -> bool:
         """Whether the islands are solved by Gauss-Seidel alone, on packed contacts."""

@@ -1,0 +1,152 @@
+"""One contact with a polyhedral cone in space, solved exactly, and its residual.
+
+The cone is spanned by g_j = (1, mu d_j), d_j the k corners of a regular polygon, in order.
+Coulomb's law (Anitescu et al. 1998, (7)): u_n >= 0 complementary to r_n, and of all friction in the
+polygon mu r_n conv(d_j) that which dissipates most. The relaxed one: u in the dual cone, r.u = 0.
+
+Cases: open; stick, u = 0 inside the cone; slip, r on a ray g_j, or on a facet between two rays,
+where u_t is at right angles to the edge between their corners. Each is a linear system of at most
+two unknowns. Of the slips that are tried, the one that violates its conditions least is taken.
+"""
+
+import numpy as np
+
+from drystone.kernels._jit import stage
+from drystone.kernels.blocks import CONVEX, COULOMB, ratio
+from drystone.kernels.contact.residual import ran_away
+
+
+@stage
+def solve_polyhedral(W, q, mu, law, corners, r):
+    """Write the impulse of a contact into r (3,); W (3, 3), q (3,), corners (k, 2)."""
+    convex = law == CONVEX
+    lift = mu * _fastest(q[1], q[2], corners) if convex else 0.0
+    if q[0] >= lift:
+        r[0] = r[1] = r[2] = 0.0
+        return
+    c, f1, f2 = W[0, 0], W[1, 0] / W[0, 0], W[2, 0] / W[0, 0]
+    a11, a12 = W[1, 1] - f1 * W[0, 1], W[1, 2] - f1 * W[0, 2]
+    a21, a22 = W[2, 1] - f2 * W[0, 1], W[2, 2] - f2 * W[0, 2]
+    p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
+    det = a11 * a22 - a12 * a21
+    r[1], r[2] = (a12 * p2 - a22 * p1) / det, (a21 * p1 - a11 * p2) / det
+    r[0] = -(q[0] + W[0, 1] * r[1] + W[0, 2] * r[2]) / c
+    if det > 0.0 and a11 > 0.0 and r[0] > 0.0 and _inside(r[1], r[2], mu * r[0], corners):
+        return
+    _slip(W, q, mu, convex, corners, r)
+
+
+@stage
+def _fastest(x, y, corners):
+    """The greatest d_j.u_t; the polygon is symmetric, so the greatest -d_j.u_t, too."""
+    most = 0.0
+    for j in range(corners.shape[0]):
+        most = max(most, corners[j, 0] * x + corners[j, 1] * y)
+    return most
+
+
+@stage
+def _inside(x, y, size, corners):
+    """Whether (x, y) lies in the polygon of corners size d_j."""
+    k = corners.shape[0]
+    for j in range(k):
+        i = j + 1 if j + 1 < k else 0
+        m1, m2 = corners[j, 0] + corners[i, 0], corners[j, 1] + corners[i, 1]
+        if m1 * x + m2 * y > size * (m1 * corners[j, 0] + m2 * corners[j, 1]):
+            return False
+    return True
+
+
+@stage
+def _slip(W, q, mu, convex, corners, r):
+    k, best = corners.shape[0], np.inf
+    r[0] = r[1] = r[2] = 0.0
+    for j in range(k):
+        i = j + 1 if j + 1 < k else 0
+        g1, g2 = mu * corners[j, 0], mu * corners[j, 1]
+        w1, w2 = mu * corners[i, 0] - g1, mu * corners[i, 1] - g2
+        # W g and W (0, w)
+        G0 = W[0, 0] + W[0, 1] * g1 + W[0, 2] * g2
+        G1 = W[1, 0] + W[1, 1] * g1 + W[1, 2] * g2
+        G2 = W[2, 0] + W[2, 1] * g1 + W[2, 2] * g2
+        V0, V1, V2 = (
+            W[0, 1] * w1 + W[0, 2] * w2,
+            W[1, 1] * w1 + W[1, 2] * w2,
+            W[2, 1] * w1 + W[2, 2] * w2,
+        )
+        # the first condition: u_n = 0, or u.g = 0; the second: u.w = 0
+        h1, h2 = (g1, g2) if convex else (0.0, 0.0)
+        a, b, p = G0 + h1 * G1 + h2 * G2, V0 + h1 * V1 + h2 * V2, q[0] + h1 * q[1] + h2 * q[2]
+        c, d, s = w1 * G1 + w2 * G2, w1 * V1 + w2 * V2, w1 * q[1] + w2 * q[2]
+        det = a * d - b * c
+        for facet in range(2):
+            n, x = (-p / a, 0.0) if facet == 0 else ((b * s - d * p) / det, (c * p - a * s) / det)
+            if not n > 0.0:
+                continue
+            u1, u2 = q[1] + n * G1 + x * V1, q[2] + n * G2 + x * V2
+            along = corners[j, 0] * u1 + corners[j, 1] * u2
+            wrong = max(along, 0.0)  # friction opposes the slip
+            if facet == 0:  # no other corner opposes it more
+                wrong = max(wrong, along + _fastest(u1, u2, corners))
+            else:
+                beyond = max(-x, x - n, 0.0)
+                wrong = max(wrong, beyond * (abs(c) + abs(d)))
+            if wrong < best:
+                best = wrong
+                r[0], r[1], r[2] = n, n * g1 + x * w1, n * g2 + x * w2
+
+
+@stage
+def polyhedral_residuals(r, u, q, mu, unit, law, corners):
+    """(scaled, unit-free) residual of contacts with polyhedral cones, see ``residual``."""
+    plain_f, plain_q, plain_r, plain_u = 0.0, 0.0, 0.0, 0.0
+    unit_f, unit_q, unit_r, unit_u = 0.0, 0.0, 0.0, 0.0
+    for i in range(r.shape[0]):
+        s = unit[i]
+        plain_f += _error(r[i], u[i], mu[i], 1.0, law, corners)
+        unit_f += _error(r[i], u[i], mu[i], s, law, corners)
+        for a in range(3):
+            plain_q += q[i, a] ** 2
+            plain_r += r[i, a] ** 2
+            plain_u += u[i, a] ** 2
+            unit_q += (q[i, a] / s) ** 2
+            unit_r += (r[i, a] * s) ** 2
+            unit_u += (u[i, a] / s) ** 2
+    if ran_away(unit_f, unit_q, unit_r, unit_u):
+        return np.inf, np.inf
+    return (
+        ratio(plain_f, max(plain_q, plain_r, plain_u)),
+        ratio(unit_f, max(unit_q, unit_r, unit_u)),
+    )
+
+
+@stage
+def _error(r, u, mu, s, law, corners):
+    """|F|^2 of a contact with impulses times s and velocities over s."""
+    n, x, y = r[0] * s, r[1] * s, r[2] * s
+    lift = mu * _fastest(u[1] / s, u[2] / s, corners) if law == COULOMB else 0.0
+    pn, px, py = project(n - u[0] / s - lift, x - u[1] / s, y - u[2] / s, mu, corners.shape[0])
+    return (n - pn) ** 2 + (x - px) ** 2 + (y - py) ** 2
+
+
+@stage
+def project(n, x, y, mu, k):
+    """The nearest point of the cone over a regular k-gon with corners mu d_j.
+
+    By symmetry it lies in the sector of the facet that the point looks to: a runs along the facet's
+    mid direction, b across it.
+    """
+    half = np.pi / k
+    middle = (np.floor(np.arctan2(y, x) / (2.0 * half)) + 0.5) * 2.0 * half
+    cos, sin = np.cos(middle), np.sin(middle)
+    a, b = cos * x + sin * y, cos * y - sin * x
+    slope, edge = mu * np.cos(half), mu * np.sin(half)
+    if a <= slope * n and n >= 0.0:
+        return n, x, y
+    face = (n + slope * a) / (1.0 + slope * slope)
+    if face >= 0.0 and abs(b) <= edge * face:
+        n, a = face, slope * face
+    else:
+        n = max((n + slope * a + edge * abs(b)) / (1.0 + mu * mu), 0.0)
+        a, b = slope * n, np.copysign(edge * n, b)
+    return n, cos * a - sin * b, sin * a + cos * b
