@@ -117,6 +117,13 @@ STEP: Record = {
     "finger_radius": real("m", "of soft fingers"),
     # the step
     "h": real("s", "length of the step"),
+    "kick": real("s", "how long forces act before a solve: h, or half of it in order 2"),
+    "drifts": whole("whether bodies move after this solve: not after the second kick of order 2"),
+    "impact_share": real("", "part of the kick that the law of impact sees"),
+    "forced_by_python": whole("whether Python is asked for forces at every kick"),
+    "first_rows": whole("`rows` of the first of two kicks"),
+    "first_islands": whole("`islands` of the first of two kicks"),
+    "first_failed": whole("`failed` of the first of two kicks"),
     "time": real("s", "at the start of the step"),
     "cursor": whole("number of this step among those that were prepared"),
     "rest_speed": real("m/s", "that gravity gives in a step"),
@@ -231,6 +238,7 @@ MODEL: Record = {
 DRIVEN: Record = {
     "driven": array("driven", "", "bodies with a prescribed motion", int),
     "driven_velocity": array("prepared driven dof", "m/s, rad/s", "over each of the next steps"),
+    "driven_late": array("prepared driven dof", "m/s, rad/s", "at the end of each, in order 2"),
     "driven_position": array("prepared driven dim", "m", "at the end of each"),
     "driven_orientation": array("prepared driven angle", "rad or 1", "at the end of each"),
 }
@@ -323,6 +331,20 @@ ROWS: Record = {
     # work of matching contacts with those of the last step
     "head": array("hash", "", "first entry of each place of a hash table", int),
     "tail": array("3 n", "", "entries behind it", int),
+}
+
+# What is read of the first of two kicks, as the fields without `first_` have it: nf is n in steps
+# of order 2, nk is nb, and both are 0 elsewhere
+FIRST_ROWS: Record = {
+    f"first_{name}": ROWS[name]._replace(shape=(ROWS[name].shape or "").replace("n", "nf", 1))
+    for name in (
+        "geom_a", "geom_b", "feature", "body", "start", "gap", "point", "normal", "frame", "both",
+        "eps", "mu", "slid", "bias", "q", "u", "r", "contact", "impulse", "spin", "residual",
+        "unit",
+    )
+}  # fmt: skip
+FIRST_BODIES: Record = {
+    f"first_{name}": BODIES[name]._replace(shape="nk dof") for name in ("v0", "v_free", "v")
 }
 
 # One large island that is swept in parts, see ``contact.parallel_sweeps``

@@ -299,7 +299,7 @@ class Recorder:
         n = chunk["time"].size
         rows = {f"frames/{x}": chunk[x] for x in ("time", "position", "orientation", "velocity")}
         rows["frames/report"] = reports.loop_numbers(chunk["report"], frames.h)
-        rows["frames/kick"], rows["islands"] = np.full(n, frames.h), chunk["islands"]
+        rows["frames/kick"], rows["islands"] = np.full(n, frames.kick), chunk["islands"]
         counts = np.zeros((n, layout.ENDS), np.int64)
         counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)
         if frames.joints:

@@ -22,7 +22,10 @@ def collect(s, scan):
     """s.found, s.body: numbers and bodies of the contacts that are kept; returns how many."""
     n, m = s.candidates, 0
     pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
-    if s.search == codes.BY_TRAVEL:
+    if not s.drifts:  # all but those that ``kicks.reached`` left out
+        for i in range(n):
+            s.keep[i] = True
+    elif s.search == codes.BY_TRAVEL:
         activate(s.pair[:n], scan.gap[:n], s.reach, s.moves, s.root, s.fast, s.keep[:n])
     else:
         _by_gap(n, s, scan)
@@ -96,7 +99,7 @@ def by_islands(s, m):
 def missed(s, scan):
     """AGAIN if contacts that were left out would end deep: impulses can make a body faster than
     any was before, as a grain that is squeezed out between others."""
-    if s.search != codes.BY_TRAVEL:  # who names a distance gets it
+    if s.search != codes.BY_TRAVEL or not s.drifts:  # who names a distance gets it
         return codes.GO_ON
     h = s.h
     again = False

@@ -15,6 +15,7 @@ SOLVE = 10  # rows with laws are to be solved
 LEAST = 11  # reactions of redundant joints are to be made the least
 PATTERN = 12  # of W is to be found
 LOOK = 13  # bodies went further than contacts were looked for
+FORCES = 14  # of springs and callbacks are to be asked for, before the second kick
 DETECTION = 100
 
 # values of s.plan: what an island still needs

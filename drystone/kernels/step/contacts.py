@@ -55,7 +55,7 @@ def _note_bodies(s, bodies, at):
 def _note_planar(s, numbers, at):
     """The numbers of each contact; loops over two axes would cost more than what they do."""
     geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
-    gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
+    gap, impulse, u, bias, frame = s.gap, s.impulse, s.u, s.bias, s.frame
     for i in range(s.rows):
         if geom[i] < 0:
             continue
@@ -75,7 +75,7 @@ def _note_planar(s, numbers, at):
 def _note_spatial(s, numbers, at):
     """The same in space."""
     geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
-    gap, impulse, u, bias, frame = s.gap, s.old_impulse, s.u, s.bias, s.frame
+    gap, impulse, u, bias, frame = s.gap, s.impulse, s.u, s.bias, s.frame
     for i in range(s.rows):
         if geom[i] < 0:
             continue
@@ -106,7 +106,7 @@ def _speed(u, bias, frame, i, a, stretched):
 @stage
 def _note_laws(s, n, laws, ends):
     """Friction and spin of the step's n contacts: as few rows as say them."""
-    geom, friction, turning, at = s.geom_a, s.mu, s.old_spin, ends[1]
+    geom, friction, turning, at = s.geom_a, s.mu, s.spin, ends[1]
     done, shared, mu, spin = 0, True, 0.0, 0.0
     for i in range(s.rows):
         if geom[i] < 0:

@@ -9,6 +9,7 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
 from drystone.kernels.step import codes
 from drystone.kernels.step.begin import height
+from drystone.kernels.step.copies import copy_all
 
 SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
 ROUNDS = 10  # of contacts that break loose because others did
@@ -94,7 +95,8 @@ def drift_planar(s, scan):
     """The state after the step, and what is left for the next."""
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
     move(s)
-    rigid.drift_planar(s.velocity, s.h, s.position, s.orientation)
+    if s.drifts:
+        rigid.drift_planar(s.velocity, s.h, s.position, s.orientation)
     for k in range(s.driven.size):
         b = s.driven[k]
         s.orientation[b] = s.driven_orientation[s.cursor, k]
@@ -115,9 +117,10 @@ def drift_spatial(s, scan):
     kicked = kinetic_spatial(s.mass, s.inertia, s.v)
     move(s)
     flow = s.torque_free != 0
-    rigid.drift_spatial(
-        s.own_inertia, s.own_inverse, flow, s.velocity, s.h, s.position, s.orientation
-    )
+    if s.drifts:
+        rigid.drift_spatial(
+            s.own_inertia, s.own_inverse, flow, s.velocity, s.h, s.position, s.orientation
+        )
     for k in range(s.driven.size):
         b = s.driven[k]
         for a in range(3):
@@ -138,11 +141,13 @@ def move(s):
     for b in range(s.v.shape[0]):
         for a in range(s.v.shape[1]):
             s.velocity[b, a] = s.v[b, a]
-    kernels.impulse_vectors(s.frame[:n], s.r[:n], s.old_impulse[:n], s.old_spin[:n])
+    kernels.impulse_vectors(s.frame[:n], s.r[:n], s.impulse[:n], s.spin[:n])
+    copy_all(s.impulse[:n], s.old_impulse[:n])
+    copy_all(s.spin[:n], s.old_spin[:n])
     for i in range(n):
         s.old_a[i], s.old_b[i], s.old_feature[i] = s.tag_a[i], s.tag_b[i], s.feature[i]
         s.old_slid[i] = s.slid[i]
-    s.old_rows, s.old_h = n, s.h
+    s.old_rows, s.old_h = n, s.kick
 
 
 @stage
@@ -196,7 +201,7 @@ def book(s, kicked, kinetic):
 @stage
 def _load_work(s):
     """Work over the mean velocity: of forces, of gravity, of the gyroscopic torque as a force."""
-    dim, h = s.position.shape[1], s.h
+    dim, h = s.position.shape[1], s.kick
     pushed, fell, turned = 0.0, 0.0, 0.0
     for b in range(s.v.shape[0]):
         if not s.inverse_mass[b] > 0.0:

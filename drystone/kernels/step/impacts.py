@@ -10,7 +10,8 @@ def impacts(s, scan):
     """COLLIDE if a contact that touches, or closes within the step, approaches with restitution.
 
     Velocities of the scheme lie half a step before the positions they meet: the law of impact
-    sees v0 and half of the kick, which makes no collision by itself.
+    sees v0 and half of the kick, which makes no collision by itself. In order 2 it sees v0 at the
+    start, and the whole kick at the end.
     """
     if not s.bounces:
         return codes.GO_ON
@@ -23,7 +24,7 @@ def impacts(s, scan):
         before -= normal_speed(i, b, s.v0, s.point, s.position, s.normal)
         free = normal_speed(i, a, s.v_free, s.point, s.position, s.normal)
         free -= normal_speed(i, b, s.v_free, s.point, s.position, s.normal)
-        pull = 0.5 * (free - before)
+        pull = s.impact_share * (free - before)
         u, gap = before + pull, s.gap[i]
         near = gap <= touch or gap + h * (u + pull) <= 0.0
         if near and before < -still and u < -still:

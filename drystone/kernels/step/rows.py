@@ -47,17 +47,19 @@ def pack(s, n):
 
 @stage
 def store_planar(s, lo, hi):
-    """J, P, D of the contacts lo:hi, from where bodies were at the start of the step."""
+    """J, P, D of the contacts lo:hi, from where bodies were when they were found."""
+    at = s.was if s.drifts else s.position
     kernels.rows_planar(
-        s.inverse_mass, s.inverse, s.was, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
+        s.inverse_mass, s.inverse, at, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
         s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
     )  # fmt: skip
 
 
 @stage
 def store_spatial(s, lo, hi):
+    at = s.was if s.drifts else s.position
     kernels.rows_spatial(
-        s.inverse_mass, s.inverse, s.was, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
+        s.inverse_mass, s.inverse, at, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
         s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
     )  # fmt: skip
 
@@ -85,7 +87,7 @@ def _gather(s, scan, n):
     for i in range(n):
         j = s.pick[i]
         a, b = scan.geom_a[j], scan.geom_b[j]
-        s.gap[i], s.geom_a[i], s.geom_b[i] = scan.gap[j], a, b
+        s.gap[i], s.geom_a[i], s.geom_b[i] = scan.gap[j] if s.drifts else 0.0, a, b
         s.tag_a[i], s.tag_b[i], s.feature[i] = uid[a], uid[b], scan.feature[j]
         s.body[i, 0], s.body[i, 1] = body_of[a], body_of[b]
         for c in range(s.point.shape[1]):
@@ -148,7 +150,7 @@ def guess(s, n):
         s.old_a[:old], s.old_b[:old], s.old_feature[:old], s.tag_a[:n], s.tag_b[:n], s.feature[:n],
         s.head[:places], s.tail, s.source[:n],
     )  # fmt: skip
-    scale = s.h / s.old_h if old > 0 and s.warm_start else 0.0
+    scale = s.kick / s.old_h if old > 0 and s.warm_start else 0.0
     for i in range(n):
         at = s.source[i]
         known = at >= 0

@@ -40,7 +40,7 @@ class Aid:
         buffers, s = self.buffers, self.buffers.s
         buffers.store(0, int(s.rows))
         part = buffers.rows()
-        half = 0.5 * (s.v_free - s.v0)
+        half = s.impact_share * (s.v_free - s.v0)
         h, gravity = s.h, buffers.pull
         hits = collide(part, s.v0.copy(), half, h, gravity, buffers.typical, self.bouncer)
         if not hits.collisions:

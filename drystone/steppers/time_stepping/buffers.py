@@ -12,6 +12,7 @@ from drystone.dynamics import bodies
 from drystone.kernels import layout
 from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
 from drystone.kernels.packed import Packed, as_row
+from drystone.kernels.rigid import to_world
 from drystone.kernels.step import codes
 from drystone.kernels.step.find import SLACK
 from drystone.kernels.step.plan import NEVER
@@ -60,6 +61,7 @@ class Buffers:
         self.pull = float(np.linalg.norm(model.gravity))  # the same, rounded as `impact` has it
         self.nj = 0 if model.joints is None else len(model.joints)
         made = self._model() | self._settings() | layout.make(layout.BODIES, self._sizes())
+        made |= layout.make(layout.FIRST_BODIES, self._sizes())
         made |= layout.make(layout.SLEEP, self._sizes()) | {"joined": _copy(joined(model))}
         self.stores = not options.packs(model.dim)  # rows J and P, in every step
         first = FIRST if self.stores else 1
@@ -90,6 +92,7 @@ class Buffers:
             "packed_contact": line.WIDTH, "packed_body": body.WIDTH,
             "driven": len(model.motions), "numbers": 4 * model.dim + 1,
             "bytes": bodies_kind(model.nb).itemsize, "joined": 0,
+            "nk": model.nb if self.options.order == 2 else 0,
             "ns": 0 if self.options.sleeping is None else model.nb,
         } | more  # fmt: skip
 
@@ -118,7 +121,8 @@ class Buffers:
             "law": LAWS[options.formulation], "torque_free": int(options.rotation == "flow"),
             "gyroscopic": int(options.rotation == "explicit"),
             "stabilize": int(options.stabilize), "warm_start": int(options.warm_start),
-            "bounces": int(options.restitution != "none"), "newton_interval": 1,
+            "bounces": int(options.restitution != "none"), "drifts": 1,
+            "forced_by_python": int(bool(model.forces)), "newton_interval": 1,
             "newton_refused": NEVER, "parallel_island": threads.LARGE,
             "parallel_total": threads.WORTH, "search": codes.BY_TRAVEL,
         }  # fmt: skip
@@ -143,19 +147,22 @@ class Buffers:
         if isinstance(cone, EllipticCone):
             made["cone_axis"][:2] = np.cos(cone.angle), np.sin(cone.angle)
             made["cone_ratios"][:], made["anisotropic"][0] = cone.ratios, True
-        report, begun = (Packed(**layout.make(layout.REPORT)) for _ in range(2))
+        report, begun, first = (Packed(**layout.make(layout.REPORT)) for _ in range(3))
         total = Packed(**layout.cleared_totals(options.max_depth))
         return made | {
             "policy": Packed(**asdict(options.policy)), "report": report,
             "report_row": as_row(report), "begun": begun,
-            "begun_row": as_row(begun), "total": total, "total_row": as_row(total),
+            "begun_row": as_row(begun), "first": first, "first_row": as_row(first),
+            "total": total, "total_row": as_row(total),
         }  # fmt: skip
 
     def _made(self, room: int, stored: int) -> dict[str, np.ndarray]:
         sizes = self._sizes(n=room, hash=1 << (2 * room).bit_length()) | {"n+1": room + 1}
+        twice = room if self.options.order == 2 else 0
+        sizes |= {"nf": twice, "nf+1": twice + 1}
         out = layout.make(layout.ROWS, sizes) | layout.make(layout.STORED, sizes | {"n": stored})
         out["row_ratios"][:] = 1.0
-        return out
+        return out | layout.make(layout.FIRST_ROWS, sizes)
 
     def _driven(self, steps: int) -> dict[str, np.ndarray]:
         made = layout.make(layout.DRIVEN, self._sizes(prepared=max(steps, 1)))
@@ -201,6 +208,8 @@ class Buffers:
         s = self.s
         # what counts as a collision in steps of this length, see ``impact``
         still, touch = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
+        kick, share = (0.5 * h, 0.0) if self.options.order == 2 else (h, 0.5)
+        s.put(kick=kick, impact_share=share, drifts=1)
         s.put(h=h, rest_speed=h * self.gravity, impact_speed=still, impact_gap=touch, cursor=0)
         if not self.model.motions:
             return
@@ -212,6 +221,8 @@ class Buffers:
             for i in range(steps):
                 t = s.origin[0] + (s.origin[1] + i) * h if steps > 1 else s.time
                 driven["driven_velocity"][i, k] = motion.velocity(t, h)
+                if self.options.order == 2:
+                    driven["driven_late"][i, k] = motion.velocity(t + h, 0.0)
                 position, orientation = motion.pose(t + h)
                 driven["driven_position"][i, k] = position
                 driven["driven_orientation"][i, k] = orientation
@@ -285,12 +296,25 @@ class Buffers:
 
     def store(self, lo: int, hi: int) -> None:
         """J and P of the contacts lo:hi, which stages of packed contacts do without."""
-        if self.stores:
-            return
+        if not self.stores:
+            self._store(lo, hi)
+
+    def _store(self, lo: int, hi: int) -> None:
         if self.s.J.shape[0] < self.room:
             shape = (self.room, *self.s.J.shape[1:])
             self.s.put(J=np.zeros(shape), P=np.zeros(shape))
         (store_planar if self.model.dim == 2 else store_spatial)(self.s, lo, hi)
+
+    def store_again(self) -> None:
+        """J and P of all contacts that are read, with the inertia of the time they are of."""
+        s, n = self.s, int(self.s.rows)
+        if self.options.order != 2:
+            self.store(0, n)
+            return
+        if self.model.dim == 3:
+            to_world(s.own_inverse, s.was_turned, s.inverse)
+            s.inverse[s.inverse_mass == 0.0] = 0.0
+        self._store(0, n)
 
     def rows(self) -> Rows:
         """The step's rows as they lie in the buffers; J and P as far as they were stored."""

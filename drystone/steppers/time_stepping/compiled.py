@@ -33,6 +33,7 @@ from drystone.kernels.step import (
     find,
     finish,
     impacts,
+    kicks,
     plan,
     prepare,
     rows,
@@ -87,6 +88,10 @@ def stages(options: TimeStepping, dim: int) -> list[Stage]:
     again += [sleep.touched] if sleeps else []
     again += [end_mass.packed if packs else end_mass.stored] if ends else []
     wake: list[Stage] = [("rows", of(sleep, "wake"))] if sleeps else []
+    second: list[Stage] = []
+    if options.order == 2:
+        wake.append(("rows", kicks.reached))
+        second.append(("report", kicks.again))
     rest: list[Stage] = [("drift", of(sleep, "put_to_sleep"))] if sleeps else []
     book: list[Stage] = [("report", end_mass.book)] if ends else []
     return [
@@ -102,6 +107,7 @@ def stages(options: TimeStepping, dim: int) -> list[Stage]:
         ("report", of(finish, "slip") if packs else blocks.slide),
         *book,
         ("drift", of(finish, "drift")),
+        *second,
         *rest,
         ("report", record),
     ]
@@ -194,6 +200,7 @@ class Compiled(Aid, Stepper):
         buffers.set_state(state, start, done)
         buffers.clear_totals()
         s.frame_interval, s.since_frame = every, out.since
+        out.kick = 0.5 * h if self.options.order == 2 else h
         try:
             while steps > 0:
                 chunk = 1 if self.model.forces else min(steps, CHUNK)
@@ -327,18 +334,25 @@ class Compiled(Aid, Stepper):
             self._newton()
         elif code == codes.SOLVE:
             self._ask()
+        elif code == codes.FORCES:
+            self._forces(s)
+            return 0
         else:
             self._stuck()
         return stage + 1
 
     def _forces(self, s: Any) -> None:
-        """Forces of springs and callbacks at the start of a step, and what they store."""
+        """Forces of springs and callbacks at the start of a step, or where it arrived for its
+        second kick; what they store at the start."""
         state = self.buffers.state()
+        if not s.drifts:
+            state.time = float(s.time + s.h)
         s.force[:] = 0.0
         for item in self.model.forces:
             item.add(self.model, state, s.force)
         bodies.check_loads(self.model, state, s.force)
-        s.spring_energy = stored(self.model, state)
+        if s.drifts:
+            s.spring_energy = stored(self.model, state)
 
     def _stored(self, s: Any) -> None:
         """Book the energy that springs took or gave, also in the frame of this step."""
@@ -355,7 +369,7 @@ class Compiled(Aid, Stepper):
     def _look(self) -> tuple[Rows, Solved] | None:
         """Rows and impulses of the last step, if there was one."""
         if self._looked is None and self._stepped:
-            self.buffers.store(0, int(self.buffers.s.rows))
+            self.buffers.store_again()
             self._looked = self.buffers.rows(), self._view()
         return self._looked
 
@@ -382,7 +396,7 @@ class Compiled(Aid, Stepper):
         """Velocities and forces of the last step."""
         s = self.buffers.s
         return SimpleNamespace(
-            model=self.model, h=float(s.h), kick=float(s.h), v0=s.v0,
+            model=self.model, h=float(s.h), kick=float(s.kick), v0=s.v0,
             v_free=s.v_free, force=s.force,
             inertia=s.inertia, inverse_inertia=s.inverse,
         )  # fmt: skip
@@ -399,7 +413,7 @@ class Compiled(Aid, Stepper):
             return self.contact_rows.none()
         words, room = self.contact_rows.words, self._contact_room(n)
         out = np.zeros(n * words)
-        found = read_contacts(s, room, s.h, words, out)
+        found = read_contacts(s, room, s.kick, words, out)
         return out.view(self.contact_rows.kind)[:found]
 
     @property

@@ -228,7 +228,7 @@ class TimeStepping:
         kind: type[Stepper] = Compiled if applies(self, model) else Stepper
         if compiled_joints.applies(self, model):
             kind = compiled_joints.CompiledJoints
-        if self.order == 2:
+        if self.order == 2 and kind is not Compiled:
             kind = SecondOrder
         if type(before) is kind:
             before.adopt(model)

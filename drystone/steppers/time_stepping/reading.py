@@ -177,7 +177,7 @@ class Left(NamedTuple):
 
 class Frames:
     """What a run recorded, as arrays by chunks; how far it came: steps since the start of the
-    simulation, state, and report of the last step.
+    simulation, state, and report of the last step. kick: how long forces acted [s].
 
     since: steps that were made since the last frame, before the run and after it; watched: frames
     keep their contacts; spaced: only of every so many frames, for whoever wants the reports of
@@ -197,7 +197,7 @@ class Frames:
         spare: Spare | None = None,
         told: Callable[[Frames, dict[str, np.ndarray]], None] | None = None,
     ) -> None:
-        self.names, self.h = names, h
+        self.names, self.h, self.kick = names, h, h
         self.since, self.watched = since, watched
         self.spare = spare
         self.told = told
@@ -292,7 +292,7 @@ class Frames:
                 laws = spread(c["laws"], before[1], ends[1], b - a)
                 features = spread(c["features"], before[2], ends[2], b - a)
                 own = c["numbers"][a:b], bodies[a:b]
-                out.append(rows.table(*own, laws, features, self.h))
+                out.append(rows.table(*own, laws, features, self.kick))
                 before = ends
         return out
 

@@ -42,6 +42,9 @@ class SecondOrder(Stepper):
             dt=h,
             retries=0,
             asleep=asleep,
+            islands=first.islands,  # of the contacts that are read
+            island_sizes=first.island_sizes,
+            island_residuals=first.island_residuals,
             joint_error=first.joint_error,
             broken=first.broken,
             redundant=first.redundant,

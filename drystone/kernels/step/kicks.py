@@ -1,0 +1,151 @@
+"""Steps of second order: half a kick, the drift, half a kick (Störmer-Verlet).
+
+The list of stages is run twice. The first kick is a step whose forces act for h / 2. The second is
+solved where bodies arrived, and moves none: contacts that touch there, or bore load in the first,
+give u_n >= 0 and friction. What is read of a step are the contacts of the first kick; the next step
+starts from the impulses of the second.
+"""
+
+from drystone.kernels._jit import stage
+from drystone.kernels.matching import match_contacts
+from drystone.kernels.step import codes
+from drystone.kernels.step.copies import copy_all
+
+
+@stage
+def reached(s, scan):
+    """Leave out contacts that the second kick does not know: apart, and without load."""
+    n, old = s.candidates, s.old_rows
+    if s.drifts:
+        for i in range(n):
+            s.left_out[i] = s.left_out[i] and s.asleep.size > 0  # by ``sleep``, just before
+        return codes.GO_ON
+    places = 2
+    while places <= 2 * old:
+        places *= 2
+    for i in range(n):
+        s.tag_a[i], s.tag_b[i] = s.geom_uid[scan.geom_a[i]], s.geom_uid[scan.geom_b[i]]
+        s.label[i] = scan.feature[i]
+    match_contacts(
+        s.old_a[:old], s.old_b[:old], s.old_feature[:old], s.tag_a[:n], s.tag_b[:n], s.label[:n],
+        s.head[:places], s.tail, s.source[:n],
+    )  # fmt: skip
+    for i in range(n):
+        at, far = s.source[i], scan.gap[i] > s.impact_gap
+        if far and at >= 0:
+            for a in range(s.old_impulse.shape[1]):
+                far = far and s.old_impulse[at, a] == 0.0
+        slept = s.left_out[i] and s.asleep.size > 0
+        s.left_out[i] = far or slept
+    return codes.GO_ON
+
+
+@stage
+def again(s, scan):
+    """After the first kick: go back for the second, by Python if there are forces to be asked for.
+    After the second: one report of both, and the first kick's contacts to be read."""
+    if s.drifts:
+        copy_all(s.report_row, s.first_row)
+        _keep(s)
+        s.drifts, s.impact_share, s.next_stage = 0, 1.0, 0
+        return codes.FORCES if s.forced_by_python else codes.AGAIN
+    _join(s.first, s.report)
+    _show(s)
+    s.drifts, s.impact_share = 1, 0.0
+    return codes.GO_ON
+
+
+@stage
+def _keep(s):
+    """What is read of the first kick."""
+    n, ni = s.rows, s.islands
+    s.first_rows, s.first_islands, s.first_failed = n, ni, s.failed
+    copy_all(s.v0, s.first_v0)
+    copy_all(s.v_free, s.first_v_free)
+    copy_all(s.v, s.first_v)
+    copy_all(s.geom_a[:n], s.first_geom_a[:n])
+    copy_all(s.geom_b[:n], s.first_geom_b[:n])
+    copy_all(s.feature[:n], s.first_feature[:n])
+    copy_all(s.body[:n], s.first_body[:n])
+    copy_all(s.start[: ni + 1], s.first_start[: ni + 1])
+    copy_all(s.gap[:n], s.first_gap[:n])
+    copy_all(s.point[:n], s.first_point[:n])
+    copy_all(s.normal[:n], s.first_normal[:n])
+    copy_all(s.frame[:n], s.first_frame[:n])
+    copy_all(s.both[:n], s.first_both[:n])
+    copy_all(s.eps[:n], s.first_eps[:n])
+    copy_all(s.mu[:n], s.first_mu[:n])
+    copy_all(s.slid[:n], s.first_slid[:n])
+    copy_all(s.bias[:n], s.first_bias[:n])
+    copy_all(s.q[:n], s.first_q[:n])
+    copy_all(s.u[:n], s.first_u[:n])
+    copy_all(s.r[:n], s.first_r[:n])
+    copy_all(s.contact[:n], s.first_contact[:n])
+    copy_all(s.impulse[:n], s.first_impulse[:n])
+    copy_all(s.spin[:n], s.first_spin[:n])
+    copy_all(s.residual[:ni], s.first_residual[:ni])
+    copy_all(s.unit[:n], s.first_unit[:n])
+
+
+@stage
+def _show(s):
+    """The same, to be read."""
+    n, ni = s.first_rows, s.first_islands
+    s.rows, s.islands, s.failed = n, ni, s.first_failed
+    copy_all(s.first_v0, s.v0)
+    copy_all(s.first_v_free, s.v_free)
+    copy_all(s.first_v, s.v)
+    copy_all(s.first_geom_a[:n], s.geom_a[:n])
+    copy_all(s.first_geom_b[:n], s.geom_b[:n])
+    copy_all(s.first_feature[:n], s.feature[:n])
+    copy_all(s.first_body[:n], s.body[:n])
+    copy_all(s.first_start[: ni + 1], s.start[: ni + 1])
+    copy_all(s.first_gap[:n], s.gap[:n])
+    copy_all(s.first_point[:n], s.point[:n])
+    copy_all(s.first_normal[:n], s.normal[:n])
+    copy_all(s.first_frame[:n], s.frame[:n])
+    copy_all(s.first_both[:n], s.both[:n])
+    copy_all(s.first_eps[:n], s.eps[:n])
+    copy_all(s.first_mu[:n], s.mu[:n])
+    copy_all(s.first_slid[:n], s.slid[:n])
+    copy_all(s.first_bias[:n], s.bias[:n])
+    copy_all(s.first_q[:n], s.q[:n])
+    copy_all(s.first_u[:n], s.u[:n])
+    copy_all(s.first_r[:n], s.r[:n])
+    copy_all(s.first_contact[:n], s.contact[:n])
+    copy_all(s.first_impulse[:n], s.impulse[:n])
+    copy_all(s.first_spin[:n], s.spin[:n])
+    copy_all(s.first_residual[:ni], s.residual[:ni])
+    copy_all(s.first_unit[:n], s.unit[:n])
+
+
+@stage
+def _join(first, out):
+    """One report of two kicks: energies add, of the rest the worse kick speaks."""
+    out.change += first.change
+    out.loads += first.loads
+    out.driving += first.driving
+    out.friction += first.friction
+    out.impact += first.impact
+    out.constraint += first.constraint
+    out.integration += first.integration
+    out.iterations += first.iterations
+    out.collisions += first.collisions
+    out.impact_energy += first.impact_energy
+    out.infeasibility = max(first.infeasibility, out.infeasibility)
+    out.residual = max(first.residual, out.residual)
+    out.residual_unit = max(first.residual_unit, out.residual_unit)
+    out.least_impulse = min(first.least_impulse, out.least_impulse)
+    out.least_velocity = min(first.least_velocity, out.least_velocity)
+    out.cone, out.power = max(first.cone, out.cone), max(first.power, out.power)
+    if abs(first.complementarity) >= abs(out.complementarity):
+        out.complementarity = first.complementarity
+    if abs(first.dissipation) >= abs(out.dissipation):
+        out.dissipation = first.dissipation
+    out.contacts, out.islands = max(first.contacts, out.contacts), first.islands
+    out.methods = int(first.methods) | int(out.methods)
+    if first.failed >= 0.0:
+        out.failed, out.status = first.failed, first.status
+    out.unsolved_body = max(first.unsolved_body, out.unsolved_body)
+    if first.depth >= out.depth:
+        out.depth, out.deep_a, out.deep_b = first.depth, first.deep_a, first.deep_b
