@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone.kernels.joints import JointFrames, JointFunctions
+from drystone.kernels.joints_coupled import Actions
 from drystone.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -120,6 +122,26 @@ class Joints:
     @property
     def nq(self) -> int:
         return int(self.coordinate_target.size)
+
+    @property
+    def frames(self) -> JointFrames:
+        """As kernels take them."""
+        return JointFrames(self.body, self.anchor_a, self.anchor_b, self.frame_a, self.frame_b)
+
+    @property
+    def actions(self) -> Actions:
+        """What acts on coordinates, as kernels take it."""
+        return Actions(self.action_kind, self.action_coordinate, self.action_numbers)
+
+    @property
+    def row_functions(self) -> JointFunctions:
+        """Of the rows."""
+        return JointFunctions(self.first_row, self.row_code, self.row_target)
+
+    @property
+    def coordinate_functions(self) -> JointFunctions:
+        """Of the free coordinates."""
+        return JointFunctions(self.first_coordinate, self.coordinate_code, self.coordinate_target)
 
     @property
     def row_joint(self) -> Ints:

@@ -29,8 +29,8 @@ class Kind:
     picture (floats, ints, segments of a full turn): the outline (k, 2) of a planar kind; vertices
     (nv, 3) and triangles (nt, 3) of a spatial one. edges: which of them are sharp.
     half_width (floats, ints): half of the least width [m], inf for what has no inside.
-    local (which, geoms, x, R, geom, p, frame, out): writes curvature, feature and piece of the
-    sides `which` (m, 2) of contacts, see ``constraints.kinematics.local``; None: planar.
+    local (which, geoms, geom, x, R, p, frame, out): writes curvature, feature and piece of the
+    sides `which` (m, 2) of contacts, see ``geometry.local_shapes``; None: planar.
     ball: known by its radius alone, its first number; stretched: a ball along its axes, whose
     numbers are its semi-axes; about_z: a turn about z does not move it; pieced: its curvature
     jumps; ends: heights of its flat round ends, in its first number, of the radius that is its

@@ -12,15 +12,12 @@ from drystone.kernels.joints_planar import joint_rows_planar
 
 
 @kernel
-def joint_bias(
-    body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, rows_body, position,
-    orientation, velocity, step, out,
-):  # fmt: skip
+def joint_bias(joints, functions, rows_body, position, orientation, velocity, step, out):
     """out (n,) += d(J v)/dt of the functions of joints; rows_body (n, 2): whose they are.
 
     orientation: angles (nb,) in the plane, quaternions (nb, 4) in space.
     """
-    n, nb, dof = target.size, position.shape[0], velocity.shape[1]
+    n, nb, dof = functions.target.size, position.shape[0], velocity.shape[1]
     value, J = np.empty(n), np.empty((n, 2, dof))
     x, turn = np.empty_like(position), np.empty_like(orientation)
     k = 1 if dof == 3 else 4
@@ -29,13 +26,9 @@ def joint_bias(
         ahead, weight = _term(i)
         move_on(position, here, velocity, ahead * step, x, there)
         if orientation.ndim == 1:  # known as it is compiled: the other branch is not
-            joint_rows_planar(
-                body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn, value, J
-            )
+            joint_rows_planar(joints, functions, x, turn, value, J)
         else:
-            joint_rows_spatial(
-                body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, x, turn, value, J
-            )
+            joint_rows_spatial(joints, functions, x, turn, value, J)
         add_along(rows_body, J, velocity, weight / step, out)
 
 

@@ -15,6 +15,8 @@ Everything is in space; planar vectors lie in the plane z = 0. Blocks [b, 0] bel
 of body b's centre of mass, [b, 1] to its spin.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -27,13 +29,33 @@ LEAST = 1e-15  # of a diagonal, what must be left of it
 SMALL = 1e-30  # (relative)^2 of what is left off the diagonal
 
 
-@kernel
-def stiffness(body, arms, gap, first, code, J, r, scale, S):
-    """Add scale K(r) of all joints to S (nb, 2, 3, 3).
+class Levers(NamedTuple):
+    """Where the rows of joints act: body (nj, 2); arms (nj, 2, 3): anchors from the centres of
+    mass; gap (nj, 3): from b's anchor to a's; first (nj + 1,), code (nr, 4): of rows; J
+    (nr, 2, dof)."""
 
-    body (nj, 2); arms (nj, 2, 3): anchors from the centres of mass; gap (nj, 3): from b's anchor
-    to a's; first (nj + 1,), code (nr, 4): of rows; J (nr, 2, dof); r (nr,): impulses.
-    """
+    body: np.ndarray
+    arms: np.ndarray
+    gap: np.ndarray
+    first: np.ndarray
+    code: np.ndarray
+    J: np.ndarray
+
+
+class Softened(NamedTuple):
+    """S - THRESHOLD M / 4 in its own axes, of ``soften``: axes (nb, 2, 3, 3), values, bend
+    (nb, 2, 3), stiff (nb,)."""
+
+    axes: np.ndarray
+    values: np.ndarray
+    bend: np.ndarray
+    stiff: np.ndarray
+
+
+@kernel
+def stiffness(levers, r, scale, S):
+    """Add scale K(r) of all joints to S (nb, 2, 3, 3); r (nr,): impulses."""
+    body, arms, gap, first, code, J = levers
     unit = np.empty((2, 3, 3))
     for j in range(body.shape[0]):
         for n in range(first[j], first[j + 1]):
@@ -211,13 +233,14 @@ def _inverse(A, out):
 
 
 @kernel
-def mean_rows(body, arms, gap, first, code, J, r, scale, axes, values, bend, stiff, change, out):
+def mean_rows(levers, r, scale, softened, change, out):
     """out (nr, 2, dof): by what an impulse of a row changes (M + S) (v' - v), J' - dS (v' - v).
 
-    change (nb, dof): v' - v; axes, values, bend, stiff of ``soften``. The derivative of a function
-    of a symmetric matrix, in its own axes: each entry times the slope of the function from one
-    eigenvalue to the other.
+    change (nb, dof): v' - v. The derivative of a function of a symmetric matrix, in its own axes:
+    each entry times the slope of the function from one eigenvalue to the other.
     """
+    body, arms, gap, first, code, J = levers
+    axes, values, bend, stiff = softened
     unit, H = np.empty((2, 3, 3)), np.empty((2, 3, 3))
     w, y = np.empty(3), np.empty(3)
     dim = 2 if J.shape[2] == 3 else 3

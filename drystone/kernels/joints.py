@@ -22,6 +22,8 @@ Every rate has the form f.(v_a - v_b) + t_a.w_a - t_b.w_b: J (n, 2, dof) as in `
 Body -1 is the world: its frame is given in world coordinates and its part of J is zero.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -30,26 +32,30 @@ POINT, LENGTH, SWING, TURN, DOT, ANGLE_A, ANGLE_B, TWIST, TILT, SPIN, COUPLED = 
 OPPOSITE = 1e-12  # 1 + cos of a tilt below which its direction is unknown
 
 
-@kernel
-def joint_rows_spatial(
-    body,
-    anchor_a,
-    anchor_b,
-    frame_a,
-    frame_b,
-    first,
-    code,
-    target,
-    position,
-    orientation,
-    value,
-    J,
-):
-    """value (n,) and J (n, 2, 6) of functions first[j]:first[j + 1] of every joint j.
+class JointFrames(NamedTuple):
+    """Of nj joints: body (nj, 2); anchor (nj, dim) and frame (nj, dim, dim), columns are axes, in
+    centre-of-mass frames."""
 
-    body (nj, 2); anchor (nj, 3) and frame (nj, 3, 3), columns are axes, in centre-of-mass frames;
-    code (n, 4): kind, i, j, k; target (n,).
-    """
+    body: np.ndarray
+    anchor_a: np.ndarray
+    anchor_b: np.ndarray
+    frame_a: np.ndarray
+    frame_b: np.ndarray
+
+
+class JointFunctions(NamedTuple):
+    """n functions, first[j]:first[j + 1] of joint j: code (n, 4): kind, i, j, k; target (n,)."""
+
+    first: np.ndarray
+    code: np.ndarray
+    target: np.ndarray
+
+
+@kernel
+def joint_rows_spatial(joints, functions, position, orientation, value, J):
+    """value (n,) and J (n, 2, 6) of the functions of all joints at these poses of the bodies."""
+    body, anchor_a, anchor_b, frame_a, frame_b = joints
+    first, code, target = functions
     A, B = np.empty((3, 3)), np.empty((3, 3))
     r_a, r_b, d, g = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     work = np.empty((4, 4))

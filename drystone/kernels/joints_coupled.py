@@ -4,6 +4,8 @@ All rows have the velocity u = J v + bias + soft r for an impulse r in [lower, u
 inside the interval, u >= 0 at its lower end and u <= 0 at its upper one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -12,6 +14,14 @@ from drystone.kernels.joints import ANGLE_A, ANGLE_B, TWIST
 RESOLVED, COARSE = 1.0, 4.0  # (w h)^2 of springs that keep their energy, and of implicit ones
 
 LOWER, UPPER, HOLD, SPEED_MOTOR, POSITION_MOTOR, FRICTION, SPRING = range(7)
+
+
+class Actions(NamedTuple):
+    """ne limits, motors, frictions and springs: kind, coordinate (ne,); numbers (ne, 4)."""
+
+    kind: np.ndarray
+    coordinate: np.ndarray
+    numbers: np.ndarray
 
 
 @kernel
@@ -45,10 +55,9 @@ def couple_rows(row, coordinate, factor, body, row_body, target, value, G, error
 
 
 @kernel
-def action_rows(h, kind, coordinate, numbers, value, G, J, bias, soft, lower, upper):
-    """Rows of what acts on coordinates during a step h. kind (ne,), coordinate (ne,),
-
-    numbers (ne, 4) by kind, x the value [m or rad], F a force [N] or torque [N m]:
+def action_rows(h, actions, value, G, J, bias, soft, lower, upper):
+    """Rows of what acts on coordinates value (nq,), with Jacobians G, during a step h. Numbers
+    by kind, x the value [m or rad], F a force [N] or torque [N m]:
         LOWER, UPPER    limit                  x + h x' stays on its side
         HOLD            place                  x + h x' = place
         SPEED_MOTOR     speed, F               x' = speed if |force| <= F is enough
@@ -58,6 +67,7 @@ def action_rows(h, kind, coordinate, numbers, value, G, J, bias, soft, lower, up
         SPRING          k, c, rest             force -k (x + h x' - rest) - c x', at the step's end;
                                                ``keep_springs`` changes that
     """
+    kind, coordinate, numbers = actions
     for i in range(kind.size):
         c, x = coordinate[i], value[coordinate[i]]
         for e in range(J.shape[2]):
@@ -84,9 +94,7 @@ def action_rows(h, kind, coordinate, numbers, value, G, J, bias, soft, lower, up
 
 
 @kernel
-def keep_springs(
-    h, kind, numbers, coordinate, value, body, J, v, inverse_mass, inverse, bias, soft
-):
+def keep_springs(h, actions, value, body, J, v, inverse_mass, inverse, bias, soft):
     """Rows of springs become those of Newmark's mean, which neither makes nor loses energy.
 
     The force is -k (x + h (x' - x_0') / 4 - rest) - c x', with the velocity x_0' at the start of
@@ -95,6 +103,7 @@ def keep_springs(
     ever: from there to COARSE it passes over to the implicit rows of ``action_rows``. inverse: of
     the inertia, in world axes.
     """
+    kind, coordinate, numbers = actions
     for i in range(kind.size):
         if kind[i] != SPRING:
             continue

@@ -14,21 +14,10 @@ from drystone.kernels.joints import ANGLE_A, LENGTH, POINT, SPIN, TURN
 
 
 @kernel
-def joint_rows_planar(
-    body,
-    anchor_a,
-    anchor_b,
-    frame_a,
-    frame_b,
-    first,
-    code,
-    target,
-    position,
-    orientation,
-    value,
-    J,
-):
-    """value (n,) and J (n, 2, 3); arguments as in space, anchors (nj, 2), frames (nj, 2, 2)."""
+def joint_rows_planar(joints, functions, position, orientation, value, J):
+    """value (n,) and J (n, 2, 3), as in space."""
+    body, anchor_a, anchor_b, _, frame_b = joints
+    first, code, target = functions
     for j in range(body.shape[0]):
         a, b = body[j, 0], body[j, 1]
         angle_a, ax, ay = _place(a, anchor_a[j], orientation)

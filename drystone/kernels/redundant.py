@@ -9,6 +9,8 @@ them that could contradict. Weak rows are independent, but nearer to the span th
 closed: what closes them may change them.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -35,16 +37,31 @@ def tolerances(m, opening, turn):
     return dependent, max(dependent, near)
 
 
+class Division(NamedTuple):
+    """m rows divided into those to keep and those too many.
+
+    root (m,): sqrt of each row's own response; extra (m,): first the rows too many; null (m, m): in
+    its first columns impulses root r that move nothing, each of one row too many and of kept ones;
+    idle (m, m): the same, orthonormal. Work: S, L (m, m), order (m,).
+    """
+
+    root: np.ndarray
+    extra: np.ndarray
+    null: np.ndarray
+    idle: np.ndarray
+    S: np.ndarray
+    L: np.ndarray
+    order: np.ndarray
+
+
 @kernel
-def separate(at, body, J, P, opening, turn, strict, firm, S, L, order, root, extra, null, idle):
+def separate(at, body, J, P, opening, turn, strict, firm, out):
     """Divide the rows `at` (m, 2: block and row in it) into those to keep and those too many.
 
     body (nc, 2), J, P (nc, d, 2, dof); strict: weak rows are too many; firm (m,): rows that are
-    taken before others; work: S, L (m, m), order (m,); root (m,): sqrt of each row's
-    own response; extra (m,): out, first the rows too many; null (m, m): out, in its first columns
-    impulses root r that move nothing, each of one row too many and of kept ones; idle (m, m): the
-    same, orthonormal. Returns how many rows are too many, and how many weak.
+    taken before others; out: a Division. Returns how many rows are too many, and how many weak.
     """
+    root, extra, null, idle, S, L, order = out
     m, n, weak = at.shape[0], 0, 0
     tol, near = tolerances(m, opening, turn)
     if strict:

@@ -30,12 +30,12 @@ def lever(kind=POINT):
     J[0, 0] = np.concatenate([f, np.cross(arms[0, 0], f)])
     J[0, 1] = -np.concatenate([f, np.cross(arms[0, 1], f)])
     code = np.array([[kind, 0, 0, 0]])
-    return (np.array([[0, 1]]), arms, gap, np.array([0, 1]), code, J)
+    return kernels.Levers(np.array([[0, 1]]), arms, gap, np.array([0, 1]), code, J)
 
 
 def stiffness(args, r, scale=1.0):
     S = np.zeros((2, 2, 3, 3))
-    kernels.stiffness(*args, np.array([r]), scale, S)
+    kernels.stiffness(args, np.array([r]), scale, S)
     return S
 
 
@@ -135,9 +135,8 @@ def test_mean_rows_are_the_derivative_of_softened_momentum(kind):
 
     axes, values, bend, _, stiff = soften(stiffness(args, r, scale), mass, inertia)
     out = np.empty((1, 2, 6))
-    kernels.mean_rows(
-        *args, np.array([r]), scale, axes, values, bend, stiff, change, out
-    )  # fmt: skip
+    softened = kernels.Softened(axes, values, bend, stiff)
+    kernels.mean_rows(args, np.array([r]), scale, softened, change, out)
     e = 1e-5
     numeric = (momentum(r + e) - momentum(r - e)) / (2 * e)
     # exact where all eigenvalues are rounded off alike; where not, what rounding off differs by

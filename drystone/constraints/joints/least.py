@@ -215,9 +215,8 @@ def _split(
     root, extra = np.zeros(m), np.zeros(m, np.int64)
     order = np.zeros(m, np.int64)
     opening = kernels.opening(at, body, J, error[mine])
-    count, weak = kernels.separate(
-        at, body, J, P, opening, turn, strict, firm, S, L, order, root, extra, null, idle
-    )
+    division = kernels.Division(root, extra, null, idle, S, L, order)
+    count, weak = kernels.separate(at, body, J, P, opening, turn, strict, firm, division)
     return Split(mine, at, root, extra, null, idle, int(count), int(weak))
 
 

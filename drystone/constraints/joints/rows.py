@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drystone.kernels.joints import joint_rows_spatial
+from drystone.kernels.joints import JointFunctions, joint_rows_spatial
 from drystone.kernels.joints_coupled import (
     HOLD,
     LOWER,
@@ -70,9 +70,7 @@ def free_coordinates(joints: Joints, state: State, last: Floats | None = None) -
     last (nq,): values of the step before, from which turns are counted on; at a start, those of
     ``joints.start``.
     """
-    value, J = _evaluate(
-        joints, state, joints.first_coordinate, joints.coordinate_code, joints.coordinate_target
-    )
+    value, J = _evaluate(joints, state, joints.coordinate_functions)
     if state.orientation.ndim == 2:
         count_turns(joints.coordinate_code, joints.start if last is None else last, value)
     return Coordinates(value, J)
@@ -80,7 +78,7 @@ def free_coordinates(joints: Joints, state: State, last: Floats | None = None) -
 
 def joint_rows(joints: Joints, state: State, coordinates: Coordinates | None = None) -> JointRows:
     """Errors and Jacobians of all rows; coordinates: of the same state, for screws and gears."""
-    error, J = _evaluate(joints, state, joints.first_row, joints.row_code, joints.row_target)
+    error, J = _evaluate(joints, state, joints.row_functions)
     if joints.coupled_row.size:
         q = free_coordinates(joints, state) if coordinates is None else coordinates
         couple_rows(
@@ -109,19 +107,7 @@ def joint_extra_rows(
     at, n = joints.action_coordinate, joints.action_kind.size
     J = np.empty((n, 2, q.J.shape[2]))
     bias, soft, lower, upper = np.empty((4, n))
-    action_rows(
-        h,
-        joints.action_kind,
-        at,
-        joints.action_numbers,
-        q.value,
-        q.J,
-        J,
-        bias,
-        soft,
-        lower,
-        upper,
-    )
+    action_rows(h, joints.actions, q.value, q.J, J, bias, soft, lower, upper)
     kind, body = joints.action_kind, joints.coordinate_body[at]
     return ActionRows(joints.coordinate_joint[at], at, kind, body, J, bias, soft, lower, upper)
 
@@ -168,25 +154,10 @@ def half_kick_rows(
     )
 
 
-def _evaluate(
-    joints: Joints, state: State, first: Ints, code: Ints, target: Floats
-) -> tuple[Floats, Floats]:
+def _evaluate(joints: Joints, state: State, functions: JointFunctions) -> tuple[Floats, Floats]:
     planar = state.orientation.ndim == 1
-    n = target.size
+    n = functions.target.size
     value, J = np.empty(n), np.empty((n, 2, 3 if planar else 6))
     run = joint_rows_planar if planar else joint_rows_spatial
-    run(
-        joints.body,
-        joints.anchor_a,
-        joints.anchor_b,
-        joints.frame_a,
-        joints.frame_b,
-        first,
-        code,
-        target,
-        state.position,
-        state.orientation,
-        value,
-        J,
-    )
+    run(joints.frames, functions, state.position, state.orientation, value, J)
     return value, J

@@ -11,6 +11,7 @@ from drystone.constraints.kinematics.local import Sides, local_shapes
 from drystone.errors import ArrayError
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
+from drystone.kernels.kinematics.codes import Rates
 from drystone.kernels.kinematics.planar import rates_planar
 from drystone.kernels.kinematics.resolve import resolve
 from drystone.kernels.kinematics.spatial import rates_spatial
@@ -141,9 +142,10 @@ def contact_kinematics(
     normal_rate, point_rate = np.empty((nc, dim)), np.empty((nc, dim))
     slide, rcond = np.empty((nc, 2, dim)), np.empty(nc)
     rates = rates_planar if dim == 2 else rates_spatial
+    out = Rates(bias, normal_rate, point_rate, slide, rcond, flag)
     rates(
         body, position, velocity, contacts.point, contacts.gap, size, frame, shapes.E, shapes.D,
-        bias, normal_rate, point_rate, slide, rcond, flag,
+        out,
     )  # fmt: skip
     J = _rows(body, position, contacts.point, frame)
     row_kernels.row_velocities(body, J, np.zeros((nc, dim)), velocity, velocities)

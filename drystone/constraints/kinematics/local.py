@@ -14,33 +14,9 @@ import numpy as np
 
 from drystone.errors import UnsupportedPairError
 from drystone.geometry.shapes import KINDS
+from drystone.kernels.kinematics.codes import GeomNumbers, LocalShapes
 from drystone.model import Contacts, Geoms
 from drystone.types import Floats, Ints
-
-
-@dataclass(slots=True)
-class LocalShapes:
-    """feature, bits, piece (nc, 2): codes of ``kernels.kinematics.codes``; E, D (nc, 2, k): the
-    tensors (xx, xy, yy) along the tangents (k = 3), one number in the plane (k = 1)."""
-
-    feature: Ints
-    bits: Ints
-    piece: Ints
-    E: Floats
-    D: Floats
-
-    @classmethod
-    def empty(cls, nc: int, dim: int) -> LocalShapes:
-        """Of nc contacts, all zeros."""
-        feature, bits, piece = (np.zeros((nc, 2), np.int64) for _ in range(3))
-        E, D = (np.zeros((nc, 2, 2 * dim - 3)) for _ in range(2))
-        return cls(feature, bits, piece, E, D)
-
-    def clear(self) -> None:
-        """Zeros again."""
-        for array in (self.feature, self.bits, self.piece, self.E, self.D):
-            array[...] = 0
-
 
 Fill = Callable[[Floats, Floats, Floats, Floats, LocalShapes], None]
 
@@ -79,14 +55,14 @@ class Sides:
 def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
     """What fills the shapes of contacts between geoms (nc, 2), from poses x, R, surface points
     p (nc, 2, dim) and frames (nc, dim, dim), wherever these contacts are."""
+    table = GeomNumbers(
+        geoms.kind, geoms.radius, geoms.first, geoms.numbers, geoms.first_int, geoms.ints
+    )
     if geoms.dim == 2:
         from drystone.kernels.kinematics.features_planar import features_planar
 
         def planar(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
-            features_planar(
-                geoms.kind, geom, x, R, geoms.first, geoms.numbers, geoms.radius, p, frame,
-                out.E, out.D, out.feature, out.bits, out.piece,
-            )  # fmt: skip
+            features_planar(table, geom, x, R, p, frame, out)
 
         return planar
     kind = geoms.kind[geom]
@@ -99,6 +75,6 @@ def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
 
     def spatial(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
         for fill, which in groups:
-            fill(which, geoms, x, R, geom, p, frame, out)
+            fill(which, table, geom, x, R, p, frame, out)
 
     return spatial

@@ -52,11 +52,11 @@ def _polygon(numbers, f0, f1, qx, qy, mx, my, near):
 
 
 @kernel
-def features_planar(
-    kind, geom, x, R, first, numbers, radius, p, frame, E, D, feature, bits, piece
-):  # fmt: skip
-    """kind, radius (ng,); geom (nc, 2); p (nc, 2, 2) surface points; frame (nc, 2, 2); out:
-    E, D (nc, 2, 1), feature, bits, piece (nc, 2)."""
+def features_planar(geoms, geom, x, R, p, frame, out):
+    """Fill out, LocalShapes. geoms: GeomNumbers; geom (nc, 2); x, R: poses of geoms; p (nc, 2, 2)
+    surface points; frame (nc, 2, 2)."""
+    kind, radius, first, numbers, _, _ = geoms
+    feature, bits, piece, E, D = out
     for i in range(geom.shape[0]):
         for side in range(2):
             o = geom[i, side]

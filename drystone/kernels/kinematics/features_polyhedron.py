@@ -67,11 +67,10 @@ def _edge_at(numbers, f0, ints, i0, q, near, e):
 
 
 @kernel
-def features_polyhedron(
-    which, geom, x, R, first, numbers, first_int, ints, radius, p, frame,
-    E, D, feature, bits, piece,
-):  # fmt: skip
-    """As ``features_round``; radius (ng,) of geoms. Pieces: faces, then edges, then vertices."""
+def features_polyhedron(which, geoms, geom, x, R, p, frame, out):
+    """As ``features_smooth``. Pieces: faces, then edges, then vertices."""
+    _, radius, first, numbers, first_int, ints = geoms
+    feature, bits, piece, E, D = out
     q, m, e = np.empty(3), np.empty(3), np.empty(3)
     for k in range(which.shape[0]):
         i, side = which[k, 0], which[k, 1]

@@ -80,8 +80,10 @@ def _write(feature, h, r, kind, q, m, c, d, size, E, D):
 
 
 @kernel
-def features_round(which, kind, geom, x, R, first, numbers, p, frame, E, D, feature, bits, piece):
-    """As ``features_smooth``; kind (ng,); feature, bits, piece (nc, 2): out."""
+def features_round(which, geoms, geom, x, R, p, frame, out):
+    """As ``features_smooth``."""
+    kind, _, first, numbers, _, _ = geoms
+    feature, bits, piece, E, D = out
     q, m, T = np.empty(3), np.empty(3), np.empty((2, 3))
     c, d = np.empty(2), np.empty(2)
     for k in range(which.shape[0]):

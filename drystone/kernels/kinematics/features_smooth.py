@@ -14,9 +14,10 @@ from drystone.kernels.spatial.smooth_surface import derivatives, read_surface
 
 
 @kernel
-def features_smooth(which, geom, x, R, first, numbers, p, frame, E, D):
-    """which (m, 2): contact, side; geom (nc, 2); p (nc, 2, 3) surface points; frame (nc, 3, 3);
-    E, D (nc, 2, 3): out."""
+def features_smooth(which, geoms, geom, x, R, p, frame, out):
+    """Fill out, LocalShapes. which (m, 2): contact, side; geoms: GeomNumbers; geom (nc, 2); x, R:
+    poses of geoms; p (nc, 2, 3) surface points; frame (nc, 3, 3)."""
+    first, numbers, E, D = geoms.first, geoms.numbers, out.E, out.D
     s, g, H, q, T = np.empty(5), np.empty(3), np.empty((3, 3)), np.empty(3), np.empty((2, 3))
     for k in range(which.shape[0]):
         i, side = which[k, 0], which[k, 1]

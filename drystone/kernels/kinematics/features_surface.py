@@ -10,9 +10,10 @@ from drystone.kernels.surfaces.support import support_state
 
 
 @kernel
-def features_surface(which, geom, x, R, first, numbers, p, frame, E, D, bits):
-    """As ``features_smooth``; bits (nc, 2): AT_BORDER at a pole of a chart, where the curvature
-    is that of points nearby; ON_FACE where a support function says that the surface is flat."""
+def features_surface(which, geoms, geom, x, R, p, frame, out):
+    """As ``features_smooth``; AT_BORDER at a pole of a chart, where the curvature is that of points
+    nearby; ON_FACE where a support function says that the surface is flat."""
+    first, numbers, E, D, bits = geoms.first, geoms.numbers, out.E, out.D, out.bits
     q, m, T = np.empty(3), np.empty(3), np.empty((2, 3))
     J, uv = np.empty((3, 10)), np.empty(3)
     for k in range(which.shape[0]):

@@ -11,13 +11,11 @@ MET = 1e-9
 
 
 @kernel
-def rates_planar(
-    body, position, velocity, point, gap, size, frame, E, D,
-    bias, normal_rate, point_rate, slide, rcond, flag,
-):  # fmt: skip
-    """Fill bias (nc, 2), normal_rate, point_rate (nc, 2), slide (nc, 2, 2), rcond (nc,); add to
-    flag. body (nc, 2); point, gap of the contacts; size (nc,) [m]; E, D (nc, 2, 1)."""
-    r, v, omega, out, y = np.empty((2, 2)), np.empty((2, 2)), np.empty(2), np.empty(2), np.empty(2)
+def rates_planar(body, position, velocity, point, gap, size, frame, E, D, out):
+    """Fill out, Rates. body (nc, 2); point, gap: of the contacts; size (nc,) [m]; E, D
+    (nc, 2, 1)."""
+    bias, normal_rate, point_rate, slide, rcond, flag = out
+    r, v, omega, turn, y = np.empty((2, 2)), np.empty((2, 2)), np.empty(2), np.empty(2), np.empty(2)
     M, order = np.empty((2, 2)), np.empty(2, np.int64)
     for i in range(gap.size):
         F, C, L = frame[i], gap[i], size[i]
@@ -32,17 +30,17 @@ def rates_planar(
         M[0, 0], M[0, 1] = E[i, 0, 0], L * D[i, 0, 0]
         M[1, 0], M[1, 1] = E[i, 1, 0] + C * D[i, 1, 0], -L * D[i, 1, 0]
         y[0], y[1] = E[i, 0, 0] * omega[0], E[i, 1, 0] * omega[1] + D[i, 1, 0] * slip
-        rcond[i], left = solve_ranked(M, y, out, order)
+        rcond[i], left = solve_ranked(M, y, turn, order)
         if rcond[i] == 0.0 and left > MET * (abs(omega[0]) + abs(omega[1]) + abs(slip) / L):
             flag[i] |= SINGULAR
         elif 0.0 < rcond[i] < WEAK:
             flag[i] |= ILL
-        sa = L * out[1]
-        sb = sa + slip - C * out[0]
-        bias[i, 0] = out[0] * slip - omega[0] * sa + omega[1] * sb
+        sa = L * turn[1]
+        sb = sa + slip - C * turn[0]
+        bias[i, 0] = turn[0] * slip - omega[0] * sa + omega[1] * sb
         bias[i, 1] = 0.0
         for k in range(2):
-            normal_rate[i, k] = out[0] * F[1, k]
+            normal_rate[i, k] = turn[0] * F[1, k]
             slide[i, 0, k], slide[i, 1, k] = sa * F[1, k], sb * F[1, k]
             point_rate[i, k] = 0.5 * (v[0, k] + slide[i, 0, k] + v[1, k] + slide[i, 1, k])
         for s in range(2):

@@ -52,16 +52,12 @@ def _turning(F, C, L, E, D, u, w, M, y, out, order):
 
 
 @kernel
-def rates_spatial(
-    body, position, velocity, point, gap, size, frame, E, D,
-    bias, normal_rate, point_rate, slide, rcond, flag,
-):  # fmt: skip
-    """Fill bias, normal_rate, point_rate (nc, 3), slide (nc, 2, 3), rcond (nc,); add to flag.
-
-    body (nc, 2); point, gap: of the contacts; size (nc,) [m]; E, D (nc, 2, 3).
-    """
+def rates_spatial(body, position, velocity, point, gap, size, frame, E, D, out):
+    """Fill out, Rates. body (nc, 2); point, gap: of the contacts; size (nc,) [m]; E, D
+    (nc, 2, 3)."""
+    bias, normal_rate, point_rate, slide, rcond, flag = out
     r, v, z = np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
-    u, w, out, y = np.empty(2), np.empty((2, 2)), np.empty(4), np.empty(4)
+    u, w, turn, y = np.empty(2), np.empty((2, 2)), np.empty(4), np.empty(4)
     M, order = np.empty((4, 4)), np.empty(4, np.int64)
     for i in range(gap.size):
         F, C, L = frame[i], gap[i], size[i]
@@ -77,7 +73,7 @@ def rates_spatial(
             w[s, 0], w[s, 1] = _dot(omega, F[2]), -_dot(omega, F[1])
         for k in range(2):
             u[k] = (_dot(F[1 + k], v[0]) - _dot(F[1 + k], v[1])) / L
-        rcond[i], left = _turning(F, C, L, E[i], D[i], u, w, M, y, out, order)
+        rcond[i], left = _turning(F, C, L, E[i], D[i], u, w, M, y, turn, order)
         scale = abs(u[0]) + abs(u[1])
         for s in range(2):
             scale += abs(w[s, 0]) + abs(w[s, 1])
@@ -87,12 +83,12 @@ def rates_spatial(
             flag[i] |= ILL
         total = 0.0
         for k in range(2):
-            sa = L * out[2 + k]
-            sb = sa + L * u[k] - C * out[k]
-            total += out[k] * L * u[k] - w[0, k] * sa + w[1, k] * sb
+            sa = L * turn[2 + k]
+            sb = sa + L * u[k] - C * turn[k]
+            total += turn[k] * L * u[k] - w[0, k] * sa + w[1, k] * sb
             y[k], y[2 + k] = sa, sb
         for k in range(3):
-            normal_rate[i, k] = out[0] * F[1, k] + out[1] * F[2, k]
+            normal_rate[i, k] = turn[0] * F[1, k] + turn[1] * F[2, k]
             slide[i, 0, k] = y[0] * F[1, k] + y[1] * F[2, k]
             slide[i, 1, k] = y[2] * F[1, k] + y[3] * F[2, k]
             point_rate[i, k] = 0.5 * (v[0, k] + slide[i, 0, k] + v[1, k] + slide[i, 1, k])

@@ -26,10 +26,9 @@ def rows(s, scan, j):
             _scatter(j.place, j.block_flip, j.block_row, j.at_J, s.J)
             if stiff:
                 _subtract(j.at_v, s.v0, j.change)
-                kernels.mean_rows(
-                    j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie, j.impulse,
-                    0.25 * s.h, j.axes, j.values, j.bend, j.stiff, j.change, j.mean,
-                )  # fmt: skip
+                levers = kernels.Levers(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie)
+                softened = kernels.Softened(j.axes, j.values, j.bend, j.stiff)
+                kernels.mean_rows(levers, j.impulse, 0.25 * s.h, softened, j.change, j.mean)
                 _scatter(j.place, j.block_flip, j.block_row, j.mean, j.right)
         if ahead or stiff:
             kernels.soft_responses(

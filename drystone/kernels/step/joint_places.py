@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.joints import joint_rows_spatial
+from drystone.kernels.joints import JointFrames, JointFunctions, joint_rows_spatial
 from drystone.kernels.joints_coupled import count_turns, couple_rows
 from drystone.kernels.joints_planar import joint_rows_planar
 from drystone.kernels.step import codes
@@ -43,30 +43,23 @@ def places(s, scan, j):
     """at_error (nr,), at_J (nr, 2, dof) at at_position and at_orientation; at_value (nq,), at_G.
     In space turns are counted."""
     if j.goal == codes.START or j.later:
-        _look(
-            j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_coordinate,
-            j.coordinate_code, j.coordinate_target, j.at_position, j.at_orientation, j.at_value,
-            j.at_G,
-        )  # fmt: skip
+        free = JointFunctions(j.first_coordinate, j.coordinate_code, j.coordinate_target)
+        _evaluate(j, free, j.at_position, j.at_orientation, j.at_value, j.at_G)
         if s.position.shape[1] == 3:
             count_turns(j.coordinate_code, j.last, j.at_value)
-    _look(
-        j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b, j.first_row, j.row_code,
-        j.row_target, j.at_position, j.at_orientation, j.at_error, j.at_J,
-    )  # fmt: skip
+    held = JointFunctions(j.first_row, j.row_code, j.row_target)
+    _evaluate(j, held, j.at_position, j.at_orientation, j.at_error, j.at_J)
     return _coupled(j)
 
 
 @kernel
-def _look(
-    body, anchor_a, anchor_b, frame_a, frame_b, first, code, target, position, orientation, value, J
-):  # fmt: skip
-    """Values and rows of the joints' equations or coordinates."""
-    args = (body, anchor_a, anchor_b, frame_a, frame_b, first, code, target)
+def _evaluate(j, functions, position, orientation, value, J):
+    """Values and Jacobians of the joints' rows or coordinates."""
+    frames = JointFrames(j.body, j.anchor_a, j.anchor_b, j.frame_a, j.frame_b)
     if orientation.ndim == 1:  # a constant for the compiler: only one of them is compiled
-        joint_rows_planar(*args, position, orientation, value, J)
+        joint_rows_planar(frames, functions, position, orientation, value, J)
     else:
-        joint_rows_spatial(*args, position, orientation, value, J)
+        joint_rows_spatial(frames, functions, position, orientation, value, J)
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
-from drystone.kernels.joints_coupled import action_rows, keep_springs
+from drystone.kernels.joints_coupled import Actions, action_rows, keep_springs
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import by_islands, collect
 from drystone.kernels.step.copies import copy_all
@@ -124,13 +124,14 @@ def tie(s, scan, j):
     h, bias, soft, J, n = s.h, s.bias, j.soft, s.J, s.rows
     closes = j.scheme == codes.EXACT or j.scheme == codes.STABILIZE
     if j.action_kind.size > 0:
+        actions = Actions(j.action_kind, j.action_coordinate, j.action_numbers)
         action_rows(
-            h, j.action_kind, j.action_coordinate, j.action_numbers, j.at_value, j.at_G, j.act_J,
-            j.act_bias, j.act_soft, j.act_lower, j.act_upper,
+            h, actions, j.at_value, j.at_G, j.act_J, j.act_bias, j.act_soft, j.act_lower,
+            j.act_upper,
         )  # fmt: skip
         keep_springs(
-            h, j.action_kind, j.action_numbers, j.action_coordinate, j.at_value, j.action_body,
-            j.act_J, s.v0, s.inverse_mass, s.inverse, j.act_bias, j.act_soft,
+            h, actions, j.at_value, j.action_body, j.act_J, s.v0, s.inverse_mass, s.inverse,
+            j.act_bias, j.act_soft,
         )  # fmt: skip
     for i in range(n):
         b = j.joint[i]

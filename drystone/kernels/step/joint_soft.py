@@ -30,7 +30,8 @@ def load(s, scan, j):
     for k in range(flat.size):
         flat[k] = 0.0
     scale = 0.25 * s.h
-    kernels.stiffness(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie, j.impulse, scale, j.S)
+    levers = kernels.Levers(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie)
+    kernels.stiffness(levers, j.impulse, scale, j.S)
     kernels.soften(
         dim, s.inverse_mass, s.mass, j.inertia, j.S, j.axes, j.values, j.bend, j.inverse, j.stiff
     )

@@ -22,13 +22,16 @@ def split(s, scan, j):
             j.spare_root[k] = j.at_error[row]  # until roots are found
         open_by = kernels.opening(j.spare_at[lo:hi], s.body, s.J, j.spare_root[lo:hi])
         turn = s.h * kernels.turning(j.spare_at[lo:hi], s.body, s.moves, s.v0)
-        j.spare_count[g], found = kernels.separate(
-            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, False, j.spare_firm[:m],
-            j.spare_S[: m * m].reshape(m, m), j.spare_L[: m * m].reshape(m, m),
-            j.spare_order[:m], j.spare_root[lo:hi], j.spare_extra[lo:hi],
+        division = kernels.Division(
+            j.spare_root[lo:hi], j.spare_extra[lo:hi],
             j.spare_null[square : square + m * m].reshape(m, m),
             j.spare_idle[square : square + m * m].reshape(m, m),
+            j.spare_S[: m * m].reshape(m, m), j.spare_L[: m * m].reshape(m, m),
+            j.spare_order[:m],
         )  # fmt: skip
+        j.spare_count[g], found = kernels.separate(
+            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, False, j.spare_firm[:m], division
+        )
         excess, weak = excess + j.spare_count[g], weak + found
         for c in range(j.spare_count[g]):
             j.closes[j.spare_row[lo + j.spare_extra[lo + c]]] = False

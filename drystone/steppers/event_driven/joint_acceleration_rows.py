@@ -170,18 +170,11 @@ class JointRates:
         step = TURN / fast
         if joints.coupled_row.size == 0:
             where = (state.position, state.orientation, v, step)
-            own = (
-                joints.body, joints.anchor_a, joints.anchor_b, joints.frame_a, joints.frame_b,
-            )  # fmt: skip
-            joint_bias(
-                *own, joints.first_row, joints.row_code, joints.row_target, joints.row_body,
-                *where, rows,
-            )  # fmt: skip
+            frames = joints.frames
+            joint_bias(frames, joints.row_functions, joints.row_body, *where, rows)
             if self._needs_rates:
-                joint_bias(
-                    *own, joints.first_coordinate, joints.coordinate_code,
-                    joints.coordinate_target, joints.coordinate_body, *where, coordinates,
-                )  # fmt: skip
+                free = joints.coordinate_functions
+                joint_bias(frames, free, joints.coordinate_body, *where, coordinates)
             return rows, coordinates
         there = State(
             state.time, np.empty_like(state.position), np.empty_like(state.orientation), v

@@ -16,6 +16,7 @@ from drystone.kernels import detect as stage
 from drystone.kernels import event_forces as forces
 from drystone.kernels import event_state, rows
 from drystone.kernels.kinematics import codes
+from drystone.kernels.kinematics.codes import Rates
 from drystone.kernels.kinematics.planar import rates_planar
 from drystone.kernels.kinematics.resolve import resolve
 from drystone.kernels.kinematics.spatial import rates_spatial
@@ -172,10 +173,12 @@ class Rate:
             self._shapes(x, R, self._p, frame, marks)
             resolve(d, C, self._size, marks.feature, marks.bits, marks.E, marks.D, flag)
         bias = self._bias[: n * d].reshape(n, d)
+        normal_rate, point_rate, slide, rcond = self._rates
+        out = Rates(bias, normal_rate, point_rate, slide, rcond, flag)
         rates = rates_planar if d == 2 else rates_spatial
         rates(
             self._body, state.position, state.velocity, point, C, self._size, frame, marks.E,
-            marks.D, bias, *self._rates, flag,
+            marks.D, out,
         )  # fmt: skip
         self._jacobians(state, point, frame)
         return True

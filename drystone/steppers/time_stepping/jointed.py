@@ -111,9 +111,8 @@ class Jointed:
             acts = half_kick_rows(joints, acts, q, work.v0, work.h, work.drifts)
         elif acts is not None:
             keep_springs(
-                work.h, joints.action_kind, joints.action_numbers, joints.action_coordinate,
-                q.value, acts.body, acts.J, work.v0, work.model.inverse_mass,
-                work.inverse_inertia, acts.bias, acts.soft,
+                work.h, joints.actions, q.value, acts.body, acts.J, work.v0,
+                work.model.inverse_mass, work.inverse_inertia, acts.bias, acts.soft,
             )  # fmt: skip
             if work.kick != work.h:
                 acts = kick_rows(acts, work.kick / work.h)

@@ -43,13 +43,8 @@ class Softened:
         self.inverse = np.zeros((nb, 2, 3, 3))
         self.stiff: Bools = np.zeros(nb, bool)
         self.inertia = _spatial(work)
-        self._lever = (
-            joints.body,
-            self.arms,
-            self.gap,
-            joints.first_row,
-            joints.row_code,
-            ties.J,
+        self._levers = kernels.Levers(
+            joints.body, self.arms, self.gap, joints.first_row, joints.row_code, ties.J
         )
 
     def load(self, r: Floats | None) -> None:
@@ -62,7 +57,7 @@ class Softened:
         block, place, row, _ = self.places
         self.impulse[row] = self.thinned.spread(r)[block, place]
         model = self.work.model
-        kernels.stiffness(*self._lever, self.impulse, self.scale, self.S)
+        kernels.stiffness(self._levers, self.impulse, self.scale, self.S)
         inverse_mass = np.where(self.rows.moves, model.inverse_mass, 0.0)
         kernels.soften(
             model.dim, inverse_mass, model.mass, self.inertia, self.S, self.axes, self.values,
@@ -123,10 +118,9 @@ class Softened:
         right = self.J
         if self.stiff.any():
             mean = np.empty_like(self.ties.J)
-            kernels.mean_rows(
-                *self._lever, self.impulse, self.scale, self.axes, self.values, self.bend,
-                self.stiff, v - work.v0, mean,
-            )  # fmt: skip
+            softened = kernels.Softened(self.axes, self.values, self.bend, self.stiff)
+            change = v - work.v0
+            kernels.mean_rows(self._levers, self.impulse, self.scale, softened, change, mean)
             right = self.J.copy()
             self._scatter(mean, right)
         self._respond(right)
