@@ -34,7 +34,7 @@ SCRATCH = {
             "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
             "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
             "old_b", "old_feature", "old_impulse", "old_spin", "old_slid", "inverse_mass",
-            "restless", "stirred", "left_out", "awake", "first",
+            "restless", "stirred", "left_out", "awake", "lam", "first",
             "first_",
         )),
         *(f"buffers.s.{name}" for name in (  # numbers of this step
