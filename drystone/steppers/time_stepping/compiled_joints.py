@@ -34,7 +34,7 @@ from drystone.kernels.step import joint_spare as spare
 from drystone.kernels.step.due import due
 from drystone.kernels.step.loop import record
 from drystone.model import Model, State
-from drystone.problems.cones import SoftFingerCone
+from drystone.problems.cones import PolyhedralCone, SoftFingerCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import NotedJoints
@@ -53,13 +53,15 @@ def applies(options: TimeStepping, model: Model) -> bool:
     """Whether this loop does what is asked for."""
     if model.joints is None or len(model.joints) == 0:
         return False
-    plain = options.direct and not isinstance(options.shape, SoftFingerCone)
+    plain = options.solver == "auto" and not isinstance(options.shape, SoftFingerCone)
     return plain and options.sleeping is None and (options.mass == "start" or model.dim == 2)
 
 
-def joint_stages(dim: int, scheme: str) -> list[Stage]:
+def joint_stages(options: TimeStepping, dim: int) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported."""
-    of = partial(stage_of, dim)
+    of, scheme = partial(stage_of, dim), options.joints
+    # polyhedral cones beside joints are left to pivoting; in the plane they are the cone itself
+    pivots = dim == 3 and isinstance(options.shape, PolyhedralCone)
     projected = [("drift", of(projection, "project"))] if scheme == "project" else []
     return [
         ("forces", of(begin, "begin")),
@@ -81,7 +83,7 @@ def joint_stages(dim: int, scheme: str) -> list[Stage]:
         ("solve", of(solving, "factor")),
         ("solve", solving.refine),
         ("solve", of(solving, "back")),
-        ("solve", of(laws, "sweep")),
+        ("solve", laws.ask if pivots else of(laws, "sweep")),
         ("solve", of(newton, "newton")),
         ("solve", laws.conclude),
         ("solve", soft.load),
@@ -105,7 +107,7 @@ class CompiledJoints(Compiled):
     def adopt(self, model: Model) -> None:
         """Go on with an edited model; joints and contacts that stay keep their impulses."""
         super().adopt(model)
-        self.stages = joint_stages(model.dim, self.options.joints)
+        self.stages = joint_stages(self.options, model.dim)
         self._own = self.buffers.j, np.array([codes.JOINT_FIRST, len(self.stages) - 1])
         self._python: Stepper | None = None
         self._fell: StepReport | None = None
