@@ -1,4 +1,4 @@
-"""Light contacts against rows: the same D, the same sweeps, the law of ds.FrictionProblem."""
+"""Packed contacts against rows: the same D, the same sweeps, the law of ds.FrictionProblem."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ class Solve:
             contact, motion, _ = packed(a)
             work = [np.empty(n, np.int64) for n in (a["nb"], a["nb"], nc)]
             s = Packed(
-                start=start, body=a["body"], bias=bias, mu=mu, law=law, limit=tol, enough=tol,
+                start=start, body=a["body"], bias=bias, mu=mu, law=law, only_sweeps=0, limit=tol, enough=tol,
                 resort=tol, least=most, most=most, leave=0, q=self.q, v=self.v, r=self.r, u=self.u,
                 ended=self.ended, sweeps=self.sweeps, residual=self.residual, contact=contact,
                 motion=motion,

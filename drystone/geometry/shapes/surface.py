@@ -7,11 +7,12 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from inspect import isabstract
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from drystone.errors import ShapeError
+from drystone.errors import ArgumentError, ShapeError
 from drystone.functions import check_importable
 from drystone.geometry import local_shapes
 from drystone.geometry.frames import vector
@@ -69,6 +70,17 @@ class FormulaSurface(SpatialShape):
     """A closed convex surface known by points, normals and curvatures of a formula."""
 
     geom: ClassVar[Kind] = KIND
+
+    def __new__(cls, *args: Any, **fields: Any) -> Self:
+        """Bases of users' shapes are no shapes themselves."""
+        if isabstract(cls):
+            lacking = ", ".join(sorted(cls.__abstractmethods__))
+            given = ", ".join(fields)
+            raise ArgumentError(
+                f"{cls.__name__}({given}) is a base: derive a frozen dataclass from it, with a "
+                f"method {lacking}"
+            )
+        return super().__new__(cls)
 
     @abstractmethod
     def _traced(self) -> Program:
