@@ -170,8 +170,8 @@ OUTSIDE = {"shape": (10,), "dtype": "f8", "external": [("/etc/passwd", 0, 80)]}
 SPOILT = {
     "huge": (replaced("contacts/numbers", **HUGE), "claims .* bytes, the file has"),
     "packed": (replaced("frames/position", **PACKED), "is compressed"),
-    "outside": (replaced("frames/kick", **OUTSIDE), "lies in another file"),
-    "virtual": (virtual, "lies in another file"),
+    "outside": (replaced("frames/kick", **OUTSIDE), "in another file"),
+    "virtual": (virtual, "in another file"),
     "soft": (linked("runs", h5py.SoftLink("/ended")), "is a link"),
     "external": (linked("runs", h5py.ExternalLink("/etc/passwd", "/")), "is a link"),
     "texts": (replaced("runs", data=np.array(["a" * 10], object)), "is not numeric"),

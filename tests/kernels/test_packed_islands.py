@@ -53,7 +53,8 @@ class Solve:
             contact, motion, _ = packed(a)
             work = [np.empty(n, np.int64) for n in (a["nb"], a["nb"], nc)]
             s = Packed(
-                start=start, body=a["body"], bias=bias, mu=mu, law=law, only_sweeps=0, limit=tol, enough=tol,
+                start=start, body=a["body"], bias=bias, mu=mu, law=law, limit=tol, enough=tol,
+                only_sweeps=0,
                 resort=tol, least=most, most=most, leave=0, q=self.q, v=self.v, r=self.r, u=self.u,
                 ended=self.ended, sweeps=self.sweeps, residual=self.residual, contact=contact,
                 motion=motion,

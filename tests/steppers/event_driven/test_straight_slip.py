@@ -91,6 +91,6 @@ def test_what_clusters_let_rest_does_not_stop_what_moves():
     loop.resolver.loosen(1e4)
     loop.resolver.stop(mode, list(range(4)))
     assert len(loop.resolver.stopped) == 4
-    phase = loop._begin(state, 0)
+    phase = loop._begin(state)
     assert state.velocity[1, 0] == pytest.approx(5e-3, rel=1e-9)
     assert phase.mode.sliding.slides.all()
