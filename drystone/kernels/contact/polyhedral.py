@@ -13,6 +13,7 @@ import numpy as np
 
 from drystone.kernels._jit import stage
 from drystone.kernels.blocks import CONVEX, COULOMB, ratio
+from drystone.kernels.contact.one_contact import FRICTIONLESS
 from drystone.kernels.contact.residual import ran_away
 
 
@@ -23,6 +24,9 @@ def solve_polyhedral(W, q, mu, law, corners, r):
     lift = mu * _fastest(q[1], q[2], corners) if convex else 0.0
     if q[0] >= lift:
         r[0] = r[1] = r[2] = 0.0
+        return
+    if mu <= FRICTIONLESS:
+        r[0], r[1], r[2] = -q[0] / W[0, 0], 0.0, 0.0
         return
     c, f1, f2 = W[0, 0], W[1, 0] / W[0, 0], W[2, 0] / W[0, 0]
     a11, a12 = W[1, 1] - f1 * W[0, 1], W[1, 2] - f1 * W[0, 2]
