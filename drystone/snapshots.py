@@ -14,6 +14,7 @@ from drystone.errors import OptionError
 from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Model, State
 from drystone.recording.keepers import give_back, states
+from drystone.recording.older import JOINT_KINDS
 from drystone.steppers.snapshot import flat, parts_of
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.values import real, text
@@ -280,6 +281,8 @@ def _bytes(model: Model, part: str) -> bytes:
         own = {field.name: getattr(value, field.name) for field in fields(value)}
         if part == "geoms":
             own["numbers"] = without_addresses(value)
+        elif all(kind in JOINT_KINDS for kind in value.kind):  # as checkpoints before 0.2 have it
+            own["kind"] = np.array([JOINT_KINDS.index(kind) for kind in value.kind])
         return b"".join(_plain(name, item) for name, item in own.items())
     return _plain(part, value)
 

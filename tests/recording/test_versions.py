@@ -82,3 +82,19 @@ def test_in_pieces_of_any_size(old, frames, monkeypatch):
     with ds.read_recording(path) as rec:
         check(rec, seen)
         assert not rec.damage
+
+
+@pytest.mark.parametrize("name", ["soft", "o2", "pendulum", "ev-collapse"])
+def test_runs_that_were_recorded_before_names_changed_go_on(name, tmp_path):
+    """What a step leaves for the next one had other names: soft fingers and order 2 stepped in
+    Python, joints had kinds by number, the event-driven method words for states."""
+    path = tmp_path / "old.h5"
+    path.write_bytes(gzip.decompress((DATA / f"before_0.2_{name}.h5.gz").read_bytes()))
+    with ds.read_recording(path) as rec:
+        ended, frames = rec.time[-1], len(rec)
+    sim = ds.resume(path, until=ended + 0.025)
+    assert sim.time == pytest.approx(ended + 0.025)
+    assert sim.report.ok
+    with ds.read_recording(path) as rec:
+        assert len(rec) > frames
+        assert np.abs(np.diff(rec.position, axis=0)).max() < 0.05  # no jump

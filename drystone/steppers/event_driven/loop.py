@@ -147,6 +147,7 @@ class Loop:
 
     def restore(self, known: Snapshot) -> None:
         """Take over what ``snapshot`` gave, before the first frame."""
+        known = _with_names_of_today(known)
         own, history = part_of(known, "own"), part_of(known, "history")
         self.hint, self.mechanics.turns = own.get("hint"), own.get("turns")
         self._flat = tuple(own["flat"].tolist())
@@ -423,3 +424,19 @@ class Loop:
     def _keep(self, state: State, y: Floats) -> State:
         self.work = y[self.layout.work].copy()
         return state
+
+
+def _with_names_of_today(known: Snapshot) -> Snapshot:
+    """A snapshot, also as checkpoints before 0.2 have it."""
+    if "storms.count" not in known:
+        return known
+    out: Snapshot = {}
+    for name, value in known.items():
+        if name.startswith("storms.steps."):
+            name = f"clusters.{name.removeprefix('storms.')}"
+        elif name.startswith("storms."):
+            name = f"guard.{name.removeprefix('storms.')}"
+        elif name.startswith("sleepers."):
+            name = f"sleeping.{name.removeprefix('sleepers.')}"
+        out[name] = value
+    return out

@@ -53,12 +53,15 @@ class Aid:
         for rows_, r, old, new in hits.parts:
             kernels.contact_work(rows_.body, rows_.moves, rows_.J, r, old, new, blows)
             offset += float((r * rows_.velocities(half)).sum())
-        s.begun.driving = blows[3]
-        s.begun.impact = s.begun.impact_energy = blows[:3].sum()
-        s.begun.integration = -offset
-        s.begun.residual = hits.residual
-        s.begun.failed = hits.status is not Status.SOLVED
-        s.collisions = hits.collisions
+        # contacts may be added after a solve, and collide in turn: what was before them counts, too
+        begun = s.begun
+        begun.driving += blows[3]
+        begun.impact += blows[:3].sum()
+        begun.impact_energy += blows[:3].sum()
+        begun.integration -= offset
+        begun.residual = max(begun.residual, hits.residual)
+        begun.failed = max(begun.failed, float(hits.status is not Status.SOLVED))
+        s.collisions += hits.collisions
         s.iterations += hits.iterations
 
     def _sweep(self) -> None:
@@ -187,6 +190,8 @@ class Aid:
         self._adopt_answers(view)
         s.failed = -1
         plan.conclude(s)
+        if s.failed >= 0 and not np.isfinite(s.residual[s.failed]).all():
+            s.status = STATUSES.index(Status.SINGULAR)
 
     def _view(self) -> Solved:
         """The state of the solve, as it lies in the buffers."""

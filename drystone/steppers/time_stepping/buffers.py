@@ -272,8 +272,9 @@ class Buffers:
         self.s.put(**{name: known[name] for name in KEPT})
 
     def recall_parts(self, known: Parts) -> None:
-        """The same of what steps in Python gave: older checkpoints of sleeping worlds."""
-        warm, rest = known["warm"], known.get("sleepers", {})
+        """The same of what steps in Python gave: older checkpoints of most options."""
+        warm = known["warm"]
+        rest = known.get("sleepers", {}) if self.options.sleeping is not None else {}
         own = Buffers(self.options, self.model).memory()
         if "a" in warm:
             own |= {"old_rows": warm["a"].size, "old_h": warm["h"]}

@@ -230,6 +230,11 @@ class Stepper(Readout):
             lo, hi = self.rows.start[k], self.rows.start[k + 1]
             body = int(self.rows.body[lo:hi].max())
             where = f" of {hi - lo} contacts that holds body {names[body]!r}"
+        if not report.energy.closes and not where:
+            return (
+                f"at t = {report.time - report.dt:.6g} s the energy ledger does not close: "
+                f"{report.energy.unexplained:.2e} J are unexplained"
+            )
         return (
             f"at t = {report.time - report.dt:.6g} s the friction problem{where} was not solved: "
             f"{report.status.value} (residual {report.residual:.2e}, wanted "

@@ -142,7 +142,8 @@ def write_report(report: StepReport, names: Sequence[str], row: Any) -> None:
     row.put(**asdict(report.energy), **asdict(report.conditions))
     row.failed = -1 if report.ok else 0
     row.methods = sum(1 << list(names).index(name) for name in report.methods)
-    row.infeasibility = report.penetration
+    row.infeasibility, row.outer = report.penetration, report.outer
+    row.status = STATUSES.index(report.status)
     row.depth, (row.deep_a, row.deep_b) = report.relative_depth, report.deepest
 
 

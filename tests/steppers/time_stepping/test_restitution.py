@@ -227,3 +227,26 @@ def test_a_bat_gives_its_speed_twice(law):
     assert np.allclose(sim.body("ball").velocity, [4, 0, 0], atol=1e-9)
     assert np.isclose(kept.series("driving").sum(), 8.0)
     assert abs(kept.series("impact").sum()) < 1e-9
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_blows_of_contacts_that_a_first_solve_missed_are_booked_with_those_before(order):
+    """A heavy disk drives a light one into a third that was out of reach: two collisions, one after
+    the other in one step."""
+    world = ds.World(planar=True, gravity=(0, 0))
+    for name, mass, x, v in (
+        ("a", 100.0, -0.205, 1.0),
+        ("b", 1.0, 0.0, 0.0),
+        ("c", 1.0, 0.2125, 0.0),
+    ):
+        world.add_body(
+            ds.Disk(0.1), name=name, mass=mass, position=(x, 0.0), velocity=(v, 0.0),
+            restitution=0.7,
+        )  # fmt: skip
+    sim = ds.Simulation(world, ds.TimeStepping(dt=0.01, restitution="newton", order=order))
+    for _ in range(4):
+        report = sim.step()
+        assert report.energy.closes
+        assert report.ok
+    momentum = sum(m * sim.body(n).velocity[0] for n, m in (("a", 100.0), ("b", 1.0), ("c", 1.0)))
+    assert momentum == pytest.approx(100.0, rel=1e-12)

@@ -145,11 +145,19 @@ def snapshot_of(known: dict[Key, IslandCache]) -> Snapshot:
     return out
 
 
+FORMER = {
+    "separates": Kind.SEPARATING, "stick": Kind.STICKING, "slide": Kind.SLIDING,
+    "open": Kind.OPEN, "onset": Kind.YIELDING,
+}  # words for states  # fmt: skip
+
+
 def known_from(snapshot: Snapshot) -> dict[Key, IslandCache]:
     """What ``snapshot_of`` was given."""
     out: dict[Key, IslandCache] = {}
     for k in range(int(snapshot["count"])):
         own = part_of(snapshot, str(k))
+        if "words" in own:  # of checkpoints before 0.2
+            own["states"] = np.array([FORMER[word] for word in own["words"].tolist()], np.int64)
         names, moving, joints, states, methods = (
             tuple(own[name].tolist()) for name in ("names", "moving", "joints", "states", "methods")
         )
