@@ -165,3 +165,13 @@ def test_what_is_refused(known):
 
     with pytest.raises(ds.ShapeError, match="grow with the direction"):
         Square()
+
+
+def test_a_class_without_its_function_is_told_which():
+    class Unfinished(ds.SupportShape):
+        kind = "unfinished"
+
+    with pytest.raises(ds.OptionError, match="Unfinished lacks support_function"):
+        ds.register_shape(Unfinished)
+    with pytest.raises(ds.ArgumentError, match="support_function"):
+        ds.SupportShape()

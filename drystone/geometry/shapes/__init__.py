@@ -64,12 +64,15 @@ class ShapeEntry:
 
 def _entry(shape: Any) -> ShapeEntry:
     """The entry of a user's class."""
-    if not (isinstance(shape, type) and issubclass(shape, Shape)) or inspect.isabstract(shape):
+    if not (isinstance(shape, type) and issubclass(shape, Shape)):
         raise OptionError(
             f"register_shape: {text(shape)}: expected a class derived from ds.SupportShape or "
             "ds.ImplicitShape"
         )
     owner = f"register_shape: {shape.__name__}"
+    if inspect.isabstract(shape):
+        lacking = ", ".join(sorted(shape.__abstractmethods__))
+        raise OptionError(f"{owner} lacks {lacking}")
     if not (is_dataclass(shape) and "__dataclass_params__" in vars(shape)):
         raise OptionError(f"{owner} must be a dataclass: write @dataclass(frozen=True) above it")
     name = shape.kind

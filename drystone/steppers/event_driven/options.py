@@ -97,6 +97,12 @@ class EventDriven:
         for old, new in MOVED.items():
             value = getattr(self, old)
             if value is not None:
+                given = getattr(self.guards, new)
+                if given not in (value, getattr(USUAL, new)):
+                    raise OptionError(
+                        f"EventDriven.{old} = {value!r}, but guards.{new} = {given!r}: "
+                        "give the latter alone"
+                    )
                 use = f"guards=ds.EventGuards({new}={value!r})"
                 warnings.warn(
                     f"EventDriven({old}=...): use {use}", DeprecationWarning, stacklevel=5

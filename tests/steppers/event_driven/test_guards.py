@@ -68,3 +68,10 @@ def test_events_without_progress_end_the_run_by_name():
         guard.end_phase(1.0, 1.0, log)
     guard.begin_frame()
     assert (guard.ended, guard.stalled) == (0, 0)
+
+
+def test_an_option_by_its_earlier_name_does_not_overrule_the_guards():
+    with pytest.warns(DeprecationWarning, match="EventGuards"):
+        assert ds.EventDriven(max_events=5).guards.max_events == 5
+    with pytest.raises(ds.OptionError, match=r"guards\.max_events = 9"):
+        ds.EventDriven(max_events=5, guards=ds.EventGuards(max_events=9))
