@@ -8,7 +8,6 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import ledger as kernels
 from drystone.kernels.step import begin, blocks, codes, plan, prepare, sweeps
 from drystone.model import Model
-from drystone.problems.cones import PolyhedralCone
 from drystone.solvers.newton import PLAIN
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.steppers.time_stepping.buffers import Buffers
@@ -105,8 +104,7 @@ class Aid:
 
     @property
     def _smooth(self) -> bool:
-        """Whether Newton's method applies: to all but polyhedral cones in space."""
-        return self.model.dim == 2 or not isinstance(self.options.shape, PolyhedralCone)
+        return self.options.smooth(self.model.dim)
 
     def _whole(self, k: int, view: Solved) -> None:
         """The whole chain of methods on island k."""

@@ -200,6 +200,10 @@ class TimeStepping:
         """Whether the stepper's own sweeps and Newton steps apply."""
         return self.solver == "auto" and not isinstance(self.shape, PolyhedralCone)
 
+    def smooth(self, dim: int) -> bool:
+        """Whether Newton's method applies: to all cones but polyhedral ones in space."""
+        return dim == 2 or not isinstance(self.shape, PolyhedralCone)
+
     def asks(self, dim: int) -> bool:
         """Whether a solver of the library is asked for the islands of contacts."""
         return not (self.solver == "auto" or self.only_sweeps(dim))

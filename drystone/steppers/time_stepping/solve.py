@@ -29,6 +29,7 @@ from drystone.problems.friction import LAWS, FrictionProblem
 from drystone.solvers._jammed import at_rest, nearly_jams
 from drystone.solvers.base import Limits, Start
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
+from drystone.solvers.registry import by_name
 from drystone.solvers.solve import solve
 from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import NEVER, TimeStepping
@@ -109,7 +110,7 @@ class IslandSolver:
         rows.push(r, v)
         every = Status.SOLVED
         out = Solved(r, q, v, q, mu, every, np.zeros((rows.islands, 2)), 0, ())
-        if self.options.direct:
+        if self.options.solver == "auto" and self.options.smooth(rows.frame.shape[2]):
             self._direct(rows, bias, v_free, out)
         else:
             self._generic(rows, v_free, out)
@@ -318,7 +319,9 @@ class IslandSolver:
         """Impulses of island k with another W, q and mu, from r; None if they are not found."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         unit, r = rows.unit[lo:hi], r.copy()
-        if self.options.direct:
+        # a jam is a property of the problem: whatever solver was asked for, the fastest finds it
+        smooth = self.options.smooth(rows.frame.shape[2])
+        if smooth:
             law = LAWS[self.options.formulation]
             given = (W, q, mu, unit, law, tol, tol, 0)
             _, count, both = plain_newton(*given, PLAIN, self.policy.newton_room, r)
@@ -329,20 +332,16 @@ class IslandSolver:
         every[lo:hi], mus[lo:hi] = q, mu
         problem = island_problem(rows, lo, hi, mus, every, self.options, W)
         start = Start(np.ascontiguousarray(r).reshape(-1))
-        if self.options.direct and self.options.formulation == "coulomb":
-            newton = Newton(
-                tol=tol,
-                homotopy=0,
-                sweeps=0,
-                max_steps=self.policy.newton_steps,
-                room=self.policy.newton_room,
-                time_limit=1e9,
-            )
-            answer = newton.run(problem, start, Limits(tol, NEVER))
-            value, count = answer.value, answer.iterations
-        else:  # the convex law has solvers that are sure to arrive
-            solution = solve(problem, self.options.method, guess=start.value, tol=tol)
+        if smooth and self.options.formulation == "convex":  # has solvers that are sure to arrive
+            solution = solve(problem, "auto", guess=start.value, tol=tol, time_limit=NEVER)
             value, count = solution.value, solution.iterations
+        else:  # `solve` would go on to what lies below rounding: the residual is enough here
+            policy, method = self.policy, by_name("lemke")
+            if smooth:
+                room, most = policy.newton_room, policy.newton_steps
+                method = Newton(homotopy=0, sweeps=0, max_steps=most, room=room)
+            answer = method.run(problem, start, Limits(tol, NEVER))
+            value, count = answer.value, answer.iterations
         out.iterations += count
         return value.reshape(hi - lo, -1) if max(problem.residuals(value)) <= tol else None
 

@@ -218,6 +218,27 @@ def test_whatever_the_options(options):
 
 
 @BOTH
+@pytest.mark.parametrize(("case", "count"), [("ram", 18), ("hinge", 22), ("press", 7)])
+@pytest.mark.parametrize("options", [
+    {"solver": "nsgs"}, {"solver": "newton"}, {"cone": 4}, {"cone": 6, "solver": "lemke"},
+], ids=str)  # fmt: skip
+def test_a_named_solver_names_jams_too(case, count, planar, options):
+    """Whether anything can move does not depend on the solver. Nor does the effort to find out: the
+    rest are iterations of the solver itself, before it gives up."""
+    make, _, _, _ = CASES[case]
+    sim, reports = steps(make(planar), count, **options)
+    jammed = [report.status is ds.Status.JAMMED for report in reports]
+    first = jammed.index(True)
+    assert all(report.ok for report in reports[:first])
+    assert all(jammed[first:])
+    assert {report.jammed for report in reports[first:]} == {("drive",)}
+    assert np.abs(sim.state.velocity).max() < 1e-6
+    assert sim.summary.depth < 2e-6
+    most = 21_000 if options.get("solver") == "nsgs" else 6000
+    assert max(report.iterations for report in reports) < most
+
+
+@BOTH
 def test_runs_say_so_and_recordings_keep_it(planar, tmp_path):
     world = ram(planar)
     one, reports = steps(world, 24)
