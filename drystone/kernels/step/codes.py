@@ -16,6 +16,7 @@ LEAST = 11  # reactions of redundant joints are to be made the least
 PATTERN = 12  # of W is to be found
 LOOK = 13  # bodies went further than contacts were looked for
 FORCES = 14  # of springs and callbacks are to be asked for, before the second kick
+END_GAPS = 20  # gaps where the drift would lead are to be judged
 DETECTION = 100
 
 # values of s.plan: what an island still needs

@@ -41,6 +41,12 @@ def reached(s, scan):
 
 
 @stage
+def end_gaps(s, scan):
+    """END_GAPS: the gaps at the end of the drift are judged, see ``nonlinear_gaps``."""
+    return codes.END_GAPS if s.drifts and s.rows > 0 else codes.GO_ON
+
+
+@stage
 def again(s, scan):
     """After the first kick: go back for the second, by Python if there are forces to be asked for.
     After the second: one report of both, and the first kick's contacts to be read."""

@@ -23,6 +23,7 @@ from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Snapshot, flat, part_of, parts_of, within
 from drystone.steppers.time_stepping.closed import ClosedSteps
+from drystone.steppers.time_stepping.nonlinear_gaps import NonlinearGaps
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
@@ -41,10 +42,10 @@ class ClusterSteps:
     def __init__(self, model: Model, step: float, touch: float) -> None:
         self.model, self.step, self.touch = model, step, touch
         self.report: StepReport | None = None
-        self._stepper: ClosedSteps | None = None
+        self._stepper: ClosedSteps | NonlinearGaps | None = None
 
     @property
-    def stepper(self) -> ClosedSteps:
+    def stepper(self) -> ClosedSteps | NonlinearGaps:
         """What steps; made when the first cluster comes."""
         if self._stepper is None:
             model = self.model
@@ -54,10 +55,12 @@ class ClusterSteps:
                 dt=self.step, order=2, tol=TOL, sweep_tol=TOL, overlap="allow",
                 slop=SLOP * self.touch / float(size), restitution="newton" if rebounds else "none",
             )  # fmt: skip
+            kind: type[ClosedSteps] | type[NonlinearGaps] = NonlinearGaps
             if model.joints is not None:  # whether they break is asked at the end of frames
                 lasting = np.full_like(model.joints.breaks_at, np.inf)
                 model = replace(model, joints=replace(model.joints, breaks_at=lasting))
-            self._stepper = ClosedSteps(options, model, CLOSED * self.touch)
+                kind = ClosedSteps
+            self._stepper = kind(options, model, CLOSED * self.touch)
         return self._stepper
 
     def step_through(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.steppers.time_stepping.closed import ClosedSteps
-from drystone.steppers.time_stepping.second_order import SecondOrder
+from drystone.steppers.time_stepping.compiled import Compiled
+from drystone.steppers.time_stepping.nonlinear_gaps import NonlinearGaps
 
 H, CLOSED = 1e-3, 1e-10
 OPTIONS = ds.TimeStepping(dt=H, order=2, tol=1e-9, slop=1e-11)
@@ -57,8 +57,8 @@ def heights(kind, planar, *more):
 
 @pytest.mark.parametrize("planar", [True, False])
 def test_the_edge_stays_on_the_floor(planar):
-    plain, _, _ = heights(SecondOrder, planar)
-    closed, books, _ = heights(ClosedSteps, planar, CLOSED)
+    plain, _, _ = heights(Compiled, planar)
+    closed, books, _ = heights(NonlinearGaps, planar, CLOSED)
     assert np.abs(plain).max() > 1e-7, "order h^2: w^2 b h^2 / 2"
     assert np.abs(closed).max() <= 2 * CLOSED
     assert np.abs(books).max() < 1e-12
@@ -67,7 +67,7 @@ def test_the_edge_stays_on_the_floor(planar):
 @pytest.mark.parametrize("planar", [True, False])
 def test_the_motion_is_that_of_a_pendulum_on_its_edge(planar):
     """I theta'' = m g r sin(theta) about the edge, while friction holds it: energy."""
-    _, _, state = heights(ClosedSteps, planar, CLOSED)
+    _, _, state = heights(NonlinearGaps, planar, CLOSED)
     m, a, b, w = 3.0, 0.1, 0.5, 2.0
     inertia = m * (4 * a * a + 4 * b * b) / 12 + m * (a * a + b * b)
     rate = np.abs(state.velocity[1, 2 if planar else 4])
@@ -80,7 +80,7 @@ def test_the_motion_is_that_of_a_pendulum_on_its_edge(planar):
 def test_what_is_apart_stays_apart():
     """A block that rises from the floor, within reach of it: no halved steps, no force."""
     sim = tipping(True)
-    stepper = ClosedSteps(OPTIONS, sim.stepper.model, CLOSED)
+    stepper = NonlinearGaps(OPTIONS, sim.stepper.model, CLOSED)
     state = sim.state.copy()
     state.position[1, 1] += 1e-5
     state.velocity[1] = (0.0, 0.02, 0.0)
@@ -90,3 +90,16 @@ def test_what_is_apart_stays_apart():
     assert report.energy.friction == 0.0
     assert after.velocity[1, 1] == pytest.approx(0.02 - 9.81 * H, rel=1e-12)
     assert lowest(sim, after) == pytest.approx(1e-5 + 0.02 * H - 0.5 * 9.81 * H**2, abs=1e-12)
+
+
+def test_stage_by_stage_it_is_the_same_to_the_bit():
+    """Timed stages are called from Python, and contacts of the start are still there after those
+    of the end were detected."""
+    _, _, looped = heights(NonlinearGaps, False, CLOSED)
+    _, _, timed = heights(Timed, False, CLOSED)
+    assert np.array_equal(looped.position, timed.position)
+    assert np.array_equal(looped.velocity, timed.velocity)
+
+
+class Timed(NonlinearGaps):
+    profile = True

@@ -1,0 +1,191 @@
+"""Steps at whose end contacts are as the law says: gap(q') >= 0 itself, not its linear part.
+
+A step of the scheme ends with gap + h u_n' >= 0 (Hart and Anitescu 2003, (2.9)), which leaves gaps
+and penetrations of order h^2, since bodies turn. Here one more stage judges the gaps where the
+drift would lead, and the solve is repeated with gaps moved by what was left, until contacts that
+press touch and none penetrates. What is left shrinks by a factor of order h from solve to solve.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drystone.dynamics import bodies
+from drystone.errors import SimulationError
+from drystone.geometry.contact_buffer import COLUMNS
+from drystone.geometry.matching import Tags, sources
+from drystone.kernels import rigid
+from drystone.kernels.step import codes, finish, kicks
+from drystone.model import Contacts, Model, State
+from drystone.steppers.base import StepReport
+from drystone.steppers.time_stepping import ledger
+from drystone.steppers.time_stepping.compiled import Compiled, stage_of
+from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.types import Floats, Ints
+
+ROUNDS = 6  # solves with moved gaps
+HALVINGS = 4  # of a step whose gaps do not close
+SHORT = 0.1  # of options.dt: in shorter steps the slop is wider
+WIDE = 10.0  # times the slop, in short steps
+FAILED = 1e-4  # residual of a solve that is not to be used
+NEAR = 1e-3  # of a geom's size: how far apart contacts are detected at the end of a step
+REACH = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
+
+
+class NonlinearGaps(Compiled):
+    """Steps a model by ``TimeStepping(order=2)``; closed [m]: what may be left of gaps. Steps that
+    leave more than twice as much are halved. In steps that are much shorter than options.dt the
+    slop is wider: closing such gaps would need any speed."""
+
+    def __init__(self, options: TimeStepping, model: Model, closed: float) -> None:
+        self.closed, self.left = closed, 0.0
+        super().__init__(options, model)
+
+    def adopt(self, model: Model) -> None:
+        """Continue with an edited model."""
+        super().adopt(model)
+        drift = stage_of(model.dim, finish, "drift")
+        at = [run for _, run in self.stages].index(drift)
+        self.stages.insert(at, ("solve", kicks.end_gaps))
+        self._rounds = _Rounds()
+
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state after h, and what happened."""
+        return self._halved(state, h, 0)
+
+    def _halved(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
+        slop = self.options.slop
+        self.buffers.s.slop = slop if h >= SHORT * self.options.dt else WIDE * slop
+        memory, self.left = self._memory(), 0.0
+        self._rounds = _Rounds()
+        try:
+            out = super().step(state, h)
+            if self.left <= 2.0 * self.closed or level >= HALVINGS:
+                return out
+        except SimulationError:  # a solve that failed, and bodies that ran away
+            if level >= HALVINGS:
+                raise
+        self._recall(memory)
+        middle, first = self._halved(state, 0.5 * h, level + 1)
+        after, second = self._halved(middle, 0.5 * h, level + 1)
+        return after, ledger.joined(first, second)
+
+    def _help(self, code: int, stage: int) -> int:
+        """Do what a stage asked for; returns the stage to continue with."""
+        if code != codes.END_GAPS:
+            return super()._help(code, stage)
+        return self._again() if self._judge_gaps() else stage + 1
+
+    def _again(self) -> int:
+        """Solve once more, with the bias as it is now; returns the stage that begins it."""
+        s = self.buffers.s
+        s.slip_rounds = 1
+        return int(s.solve_stage)
+
+    def _judge_gaps(self) -> bool:
+        """Whether to solve again: the bias then has gaps moved by what their linear part misses."""
+        s, now = self.buffers.s, self._rounds
+        n, ni, h = int(s.rows), int(s.islands), float(s.h)
+        if not now.same(s.bias[:n, 0]):  # rows were made anew, with other contacts
+            now = self._rounds = _Rounds()
+        if now.count > ROUNDS:
+            return False
+        if now.count > 0 and not s.residual[:ni].max(initial=0.0) <= FAILED:
+            # back to the last solve that can be used
+            s.bias[:n, 0], s.r[:n] = now.good
+            now.count, now.bias = ROUNDS + 1, s.bias[:n, 0].copy()
+            return True
+        gap, normal = s.gap[:n], s.r[:n, 0]
+        linear = gap + h * (s.u[:n, 0] - s.bias[:n, 0])
+        end, beside = self._end(linear)
+        # contacts without force may open
+        open_by = np.where(normal > 0.0, end, np.minimum(end, 0.0))
+        worst = float(np.abs(open_by[self._touching()]).max(initial=0.0))
+        self.left = max(worst, beside)
+        if worst <= self.closed or worst > 0.5 * now.best or now.count == ROUNDS:
+            return False
+        now.best, now.count = worst, now.count + 1
+        now.good = s.bias[:n, 0].copy(), s.r[:n].copy()
+        self._move_gaps(gap + end - linear)
+        now.bias = s.bias[:n, 0].copy()
+        return True
+
+    def _touching(self) -> Ints:
+        """Rows of contacts."""
+        return np.flatnonzero(self.buffers.s.geom_a[: self.buffers.s.rows] >= 0)
+
+    def _move_gaps(self, gap: Floats) -> None:
+        """The bias of contacts with these gaps (n,), as ``kernels.step.rows.give_bias`` has it."""
+        s, mine = self.buffers.s, self._touching()
+        size = s.size[s.body[mine]].min(axis=1)
+        slack = s.slop * np.where(np.isfinite(size), size, 1.0)
+        gap = gap[mine]
+        s.bias[mine, 0] = (gap - np.clip(gap, -slack, slack)) / s.h
+
+    def _end(self, linear: Floats) -> tuple[Floats, float]:
+        """(n,) gaps where the drift leads, of contacts that are not found there the linear ones;
+        the greatest penetration of others that are found."""
+        s, scan, mine = self.buffers.s, self.detector.scan, self._touching()
+        x, R = bodies.geom_poses(self.model, self._arrival_state())
+        found = self._contacts_at(x, R)
+        # where corners nearly meet, the same point may have another feature's name
+        here = Contacts(
+            s.geom_a[mine], s.geom_b[mine], s.point[mine], s.normal[mine], s.gap[mine],
+            s.feature[mine],
+        )  # fmt: skip
+        tags = self._tags(found, x, R), self._tags(here, scan.x, scan.R)
+        at = sources(*tags, reach=REACH * self.buffers.typical)
+        out = linear.copy()
+        out[mine[at >= 0]] = found.gap[at[at >= 0]]
+        beside = np.delete(found.gap, at[at >= 0])
+        return out, float(np.maximum(-beside, 0.0).max(initial=0.0))
+
+    def _arrival_state(self) -> State:
+        """Where the drift leads."""
+        s, out = self.buffers.s, self.buffers.state()
+        out.velocity[:] = s.v
+        if self.model.dim == 2:
+            rigid.drift_planar(out.velocity, s.h, out.position, out.orientation)
+        else:
+            flow = s.torque_free != 0
+            rigid.drift_spatial(
+                s.own_inertia, s.own_inverse, flow, out.velocity, s.h, out.position,
+                out.orientation,
+            )  # fmt: skip
+        for k, b in enumerate(s.driven):
+            out.position[b] = s.driven_position[s.cursor, k]
+            out.orientation[b] = s.driven_orientation[s.cursor, k]
+        out.time = float(s.time + s.h)
+        bodies.check_finite(self.model, out, s.force, float(s.h))
+        return out
+
+    def _contacts_at(self, x: Floats, R: Floats) -> Contacts:
+        """Contacts at poses x, R of the geoms. Those of the start stay where stages read them."""
+        detector, radius = self.detector, self.model.geoms.radius
+        n = int(detector.scan.n_contacts)
+        kept = {name: getattr(detector.scan, name)[:n].copy() for name in COLUMNS}
+        found = detector.contacts(x, R, NEAR * np.where(np.isfinite(radius), radius, 0.0))
+        for name, array in kept.items():
+            getattr(detector.scan, name)[:n] = array
+        detector.scan.n_contacts = n
+        return found
+
+    def _tags(self, contacts: Contacts, x: Floats, R: Floats) -> Tags:
+        """Names of contacts, and their points on geom a."""
+        a, uid = contacts.geom_a, self.model.geoms.uid
+        local = np.einsum("iba,ib->ia", R[a], contacts.point - x[a])
+        return Tags(uid[a], uid[contacts.geom_b], contacts.feature, local)
+
+
+class _Rounds:
+    """Solves of one step with moved gaps: how many, the least that one left [m], the bias of the
+    present one, and bias and impulses of the last that is to be used."""
+
+    def __init__(self) -> None:
+        self.count, self.best = 0, np.inf
+        self.bias: Floats = np.empty(0)
+        self.good: tuple[Floats, Floats] = np.empty(0), np.empty(0)
+
+    def same(self, bias: Floats) -> bool:
+        """Whether the present solve is that of the last round."""
+        return self.count == 0 or np.array_equal(bias, self.bias)
