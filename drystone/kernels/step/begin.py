@@ -45,7 +45,9 @@ def _fresh(s):
     for k in range(s.begun_row.size):
         s.begun_row[k] = 0.0
     s.begun.gravity_energy = height(s)
-    s.iterations = s.methods = s.slip_rounds = s.collisions = s.outer = s.status = 0
+    s.iterations = s.methods = s.collisions = s.status = 0
+    s.solves = s.slip_rounds = s.outer = 0
+    s.unsettled = 0.0
 
 
 @stage

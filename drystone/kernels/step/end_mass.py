@@ -10,7 +10,7 @@ from drystone.kernels.step.blocks import respond_spatial
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.rows import pack
 
-OUTER = 25  # iterations
+OUTER = 25  # iterations, until contacts break loose
 SETTLED = 1e-11  # of the greatest velocity, that an iteration may change
 SLOW = 1e-3  # [m/s], [rad/s] velocities below it count as this
 
@@ -43,7 +43,43 @@ def _settled(s):
             change = max(change, abs(s.v[b, a] - s.v_before[b, a]))
             most = max(most, abs(s.v_before[b, a]))
     s.outer += 1
-    return s.outer > 1 and (change <= SETTLED * most or s.outer >= OUTER)
+    if s.outer == 1:
+        return False
+    if change > SETTLED * most and s.outer < OUTER * (1 + s.slip_rounds):
+        return False
+    _judge(s, most)
+    return True
+
+
+@stage
+def _judge(s, most):
+    """The step is not solved if velocities still change by more than its solves promise: the
+    tolerance, in large islands `sweep_tol`; of the greatest velocity."""
+    s.unsettled = 0.0
+    spares = s.warm_start != 0 and not s.only_sweeps
+    for b in range(s.v.shape[0]):
+        change = 0.0
+        for a in range(6):
+            change = max(change, abs(s.v[b, a] - s.v_before[b, a]))
+        if change <= s.tol * most:
+            continue
+        k = _island(s, b)
+        large = k >= 0 and s.start[k + 1] - s.start[k] > s.policy.small
+        if large and spares and change <= s.sweep_tol * most:
+            continue
+        s.unsettled = max(s.unsettled, change / most)
+        if k >= 0:
+            s.failed = k
+
+
+@stage
+def _island(s, b):
+    """The island of body b, or -1."""
+    for k in range(s.islands):
+        for i in range(s.start[k], s.start[k + 1]):
+            if s.body[i, 0] == b or s.body[i, 1] == b:
+                return k
+    return -1
 
 
 @kernel

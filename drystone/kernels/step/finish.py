@@ -187,7 +187,7 @@ def book(s, kicked, kinetic):
     out.deep_a, out.deep_b = begun.deep_a, begun.deep_b
     out.islands, out.iterations = s.islands, s.iterations
     out.methods, out.failed = s.methods, s.failed
-    if begun.failed > 0.0:  # a collision was not solved
+    if begun.failed > 0.0 or s.unsettled > 0.0:  # a collision was not solved, or not M at the end
         out.failed = max(0, s.failed)
     out.collisions, out.outer, out.status = s.collisions, s.outer, s.status
     out.unsolved_body = -1.0
@@ -220,7 +220,7 @@ def _load_work(s):
 def _judge(s, n):
     """Residuals, and (10) to (13) of 1998 as measured, over contacts."""
     out, begun, convex = s.report, s.begun, s.law == 1
-    plain, free = begun.residual, begun.residual
+    plain = free = max(begun.residual, s.unsettled)
     for k in range(s.islands):
         plain, free = max(plain, s.residual[k, 0]), max(free, s.residual[k, 1])
     out.residual, out.residual_unit = plain, free

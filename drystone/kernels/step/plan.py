@@ -31,8 +31,9 @@ def plan(s, scan):
     ni, tol, loose = s.islands, s.tol, s.sweep_tol
     if s.warm_start == 0:  # no later step thanks for a solve: none is spared
         loose = tol
-    s.newton_refused = min(s.newton_refused + s.newton_refused // 128, NEVER)
-    slow, code = 0, codes.GO_ON
+    first, slow, code = s.solves == 1, 0, codes.GO_ON
+    if first:
+        s.newton_refused = min(s.newton_refused + s.newton_refused // 128, NEVER)
     for k in range(ni):
         s.plan[k] = codes.DONE
         if s.ended[k] == status.SOLVED or s.only_sweeps:
@@ -44,19 +45,21 @@ def plan(s, scan):
             if loose <= tol or settled(s, k, 1.0):
                 s.plan[k] = codes.LARGE_NEWTON
                 slow += 1
-    if s.newton_tried and slow == 0:  # the last solve still holds: it paid
+    if first and s.newton_tried and slow == 0:  # the last solve still holds: it paid
         s.newton_interval, s.newton_wait = 1, 0
-    s.newton_tried = 0
+    if first:
+        s.newton_tried = 0
     if slow == 0:
         return code
     if s.newton_wait > 0 and loose > tol:
-        s.newton_wait -= 1
+        s.newton_wait -= first
         for k in range(ni):
             if s.plan[k] == codes.LARGE_NEWTON:
                 s.plan[k] = codes.SWEEP
         return code
-    if s.newton_wait == 0:
-        s.newton_tried, s.newton_interval = 1, min(4 * s.newton_interval, s.policy.newton_interval)
+    if s.newton_wait == 0 and s.newton_tried == 0:  # a step tries once, in however many solves
+        s.newton_tried = s.solves
+        s.newton_interval = min(4 * s.newton_interval, s.policy.newton_interval)
         s.newton_wait = s.newton_interval
     return codes.NEWTON
 

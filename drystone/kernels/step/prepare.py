@@ -43,17 +43,21 @@ def push_spatial(s, scan):
 
 @stage
 def share(s):
-    """All islands are chosen, each with its tolerance and its number of sweeps."""
+    """All islands are chosen, each with its tolerance and its number of sweeps. Steps are counted
+    by their first solve: a step may take more, where contacts are added or break loose, or with M
+    at its end."""
     ni, tol, policy = s.islands, s.tol, s.policy
     s.failed = -1
     s.n_chosen = ni
     s.leave = not s.only_sweeps
     if ni > 0:
         s.methods |= 1
-    tight = s.tight_steps > 0
-    if tight and s.slip_rounds == 0:
-        s.tight_steps -= 1
-    s.tight = tight
+    s.solves += 1
+    first = s.solves == 1
+    if first:
+        s.tight, s.careful = s.tight_steps > 0, s.restless_steps < policy.slow_steps
+        s.tight_steps = max(0, s.tight_steps - 1)
+    tight = s.tight != 0
     restless = rests = False
     warm = s.warm_start != 0  # else no later step carries on: each must arrive by itself
     for k in range(ni):
@@ -95,12 +99,12 @@ def share(s):
                 _carefully(s, k, size)
         elif warm and size > policy.small and slow(s, k):
             restless = True
-            if s.restless_steps < policy.slow_steps:
+            if s.careful:
                 _carefully(s, k, size)
         s.residual[k, 0] = s.residual[k, 1] = 0.0
-    if restless and s.slip_rounds == 0:
+    if first and restless:
         s.restless_steps = (s.restless_steps + 1) % policy.slow_period
-    elif rests:
+    elif first and rests:
         s.restless_steps = 0
     return codes.GO_ON
 

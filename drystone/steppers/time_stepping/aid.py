@@ -92,10 +92,11 @@ class Aid:
             if size < s.newton_refused and not self._island(int(k), view, steps, large):
                 s.newton_refused = size
             missed |= bool(s.residual[k].max() > tol)
-        if s.newton_tried and missed:
+        tries = s.newton_tried == s.solves
+        if tries and missed:
             longer = min(4 * s.newton_interval, policy.newton_interval)
             s.newton_interval = s.newton_wait = longer
-        elif s.newton_tried and not s.tight:
+        elif tries and not s.tight:
             # as for small islands: impulses that stopped what moved are no warm start for what
             # rests, so the next step asks again before anybody waits
             s.tight_steps, s.newton_wait = 2, 0

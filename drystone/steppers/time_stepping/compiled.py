@@ -256,6 +256,21 @@ class Compiled(Aid, Stepper):
             self._frames.stalled = self._frames.stalled or names
         self._jam = number, names, log
 
+    @property
+    def _jams_now(self) -> bool:
+        """Whether a jam is noted of the step that is being made."""
+        s = self.buffers.s
+        return self._jam is not None and self._jam[0] == s.origin[1] + s.cursor
+
+    def _forget_jam(self) -> None:
+        """The step is solved anew, with other contacts or laws: what jammed may not jam now."""
+        s = self.buffers.s
+        self._jam = None
+        s.methods &= ~(1 << METHODS.index("stall"))
+        if self._frames is not None:
+            self._frames.jammed -= 1
+            self._frames.stalled = self._frames.stalled if self._frames.jammed else ()
+
     def _looped(self, steps: int) -> None:
         job, stage = self._job or self.job, 0
         while True:
@@ -267,6 +282,8 @@ class Compiled(Aid, Stepper):
             self._went(code, done)
             steps -= done
             stage = self._help(code, at)
+            while self._jams_now and stage < len(self.stages) - 1:  # till it is sure that it does
+                stage = self._one(stage)
 
     def _given(self, stage: int) -> tuple[Any, ...]:
         """What a stage gets."""
@@ -300,6 +317,8 @@ class Compiled(Aid, Stepper):
         else:
             code = self._run_stage(stage)
         if code == codes.AGAIN:
+            if self._jams_now and self.buffers.s.next_stage > 0:  # 0: the second kick of order 2
+                self._forget_jam()
             return int(self.buffers.s.next_stage)
         return stage + 1 if code == codes.GO_ON else self._help(int(code), stage)
 
