@@ -416,18 +416,20 @@ class Pivoting:
 
     def __init__(self, M: Floats, q: Floats, d: Floats, tol: float) -> None:
         m = q.size
-        self.m, self.q, self.tol = m, q, tol
-        self.columns = np.empty((m + 1, m))
-        self.columns[:m], self.columns[m] = M.T, d
-        self.X, self.x, self.w = np.empty((m + 1, m + 1)), np.empty(m + 1), np.empty(m)
-        self.rows, self.cols, self.row_at, self.col_at = np.empty((4, m + 1), np.int64)
-        self.row_at = self.row_at[:m]
-        self.state = np.zeros(kernels.PLACES, np.int64)
-        self.exact = _no_residues()
-        self.result = kernels.begin(
-            self.columns, self.q, self.X, self.x, self.w,
-            self.rows, self.cols, self.row_at, self.col_at, self.state,
+        columns = np.empty((m + 1, m))
+        columns[:m], columns[m] = M.T, d
+        rows, cols, row_at, col_at = np.empty((4, m + 1), np.int64)
+        self.m, self.exact = m, _no_residues()
+        self.basis = kernels.Basis(
+            columns, q, X=np.empty((m + 1, m + 1)), x=np.empty(m + 1), w=np.empty(m),
+            rows=rows, cols=cols, row_at=row_at[:m], col_at=col_at,
+            state=np.zeros(kernels.PLACES, np.int64), keys=_keys(2 * m + 1),
+            dx=np.empty(m + 1), dw=np.empty(m), g=np.empty(2 * m + 2),
+            ties=np.empty(2 * m + 2, np.int64),
+            scale=float(np.abs(q).max(initial=0.0)), tol=tol,
         )  # fmt: skip
+        self.state = self.basis.state
+        self.result = kernels.begin(self.basis)
 
     @classmethod
     def howson(cls, M: Floats, q: Floats, first: Bools, k: int, tol: float) -> Pivoting:
@@ -454,10 +456,10 @@ class Pivoting:
         return start
 
     def _set_basis(self, rows: list[int], cols: list[int]) -> None:
-        k = len(rows)
-        self.rows[:k], self.cols[:k] = rows, cols
-        self.row_at[:], self.col_at[:] = -1, -1
-        self.row_at[rows], self.col_at[cols] = np.arange(k), np.arange(k)
+        k, b = len(rows), self.basis
+        b.rows[:k], b.cols[:k] = rows, cols
+        b.row_at[:], b.col_at[:] = -1, -1
+        b.row_at[rows], b.col_at[cols] = np.arange(k), np.arange(k)
         self.state[:] = 0
         self.state[kernels.SIZE] = k
         self.result = code.RUNNING if self.refresh() else code.SINGULAR
@@ -465,16 +467,10 @@ class Pivoting:
     def run(self, most: int, limits: Limits) -> tuple[int, int, Bools, Floats]:
         """(status code, pivots, mask of basic z, its value or the ray)."""
         m, state = self.m, self.state
-        dx, dw, g = np.empty(m + 1), np.empty(m), np.empty(2 * m + 2)
-        ties, keys = np.empty(2 * m + 2, np.int64), _keys(2 * m + 1)
-        scale = float(np.abs(self.q).max(initial=0.0))
         chunk = max(1, BURST_ENTRIES // (m * m + 1))
         while self.result == code.RUNNING and state[kernels.PIVOTS] < most:
             burst = min(chunk, most - int(state[kernels.PIVOTS]))
-            self.result = kernels.pivot(
-                self.columns, scale, self.X, self.x, self.w, self.rows, self.cols, self.row_at,
-                self.col_at, state, burst, self.tol, dx, dw, g, ties, keys, self.exact,
-            )  # fmt: skip
+            self.result = kernels.pivot(self.basis, self.exact, burst)
             if (state[kernels.DRIFTED] and not self.refresh()) or (
                 state[kernels.TIED] and self.result == code.RUNNING and not self.find_residues()
             ):
@@ -482,53 +478,53 @@ class Pivoting:
             if limits.expired():
                 break
         value, mask = np.empty(m), np.zeros(m, bool)
-        kernels.read_basis(m, self.x, self.cols, int(state[kernels.SIZE]), mask, value)
+        kernels.read_basis(self.basis, mask, value)
         if self.result == code.RAY:
-            kernels.read_ray(m, dx, self.cols, state, value)
+            kernels.read_ray(self.basis, value)
         return self.result, int(state[kernels.PIVOTS]), mask, value
 
     def refresh(self) -> bool:
         """The inverse of K, and the values, from scratch; False if K is singular."""
-        k = int(self.state[kernels.SIZE])
-        R, C = self.rows[:k], self.cols[:k]
-        K = np.ascontiguousarray(self.columns[np.ix_(C, R)].T)
+        k, b = int(self.state[kernels.SIZE]), self.basis
+        R, C = b.rows[:k], b.cols[:k]
+        K = np.ascontiguousarray(b.columns[np.ix_(C, R)].T)
         try:
-            self.X[:k, :k] = np.linalg.solve(K, np.eye(k))
+            b.X[:k, :k] = np.linalg.solve(K, np.eye(k))
         except np.linalg.LinAlgError:
             return False
-        self.x[:k] = -self.X[:k, :k] @ self.q[R]
-        self.w[:] = self.q + self.x[:k] @ self.columns[C]
-        self.w[R] = 0.0
+        b.x[:k] = -b.X[:k, :k] @ b.q[R]
+        b.w[:] = b.q + b.x[:k] @ b.columns[C]
+        b.w[R] = 0.0
         self.state[kernels.FRESH], self.state[kernels.DRIFTED] = 1, 0
         return True
 
     def find_residues(self) -> bool:
         """The inverse of K modulo two primes; False if K is singular."""
-        m, k = self.m, int(self.state[kernels.SIZE])
-        R, C = self.rows[:k], self.cols[:k]
-        primes, columns, q, X = self.exact[:4]
-        if columns.shape[1] == 0:
-            columns, q = np.empty((2, m + 1, m), np.int64), np.empty((2, m), np.int64)
-            X = np.zeros((2, m + 1, m + 1), np.int64)
+        m, k, b = self.m, int(self.state[kernels.SIZE]), self.basis
+        if self.exact.q.size == 0:
+            columns, q, X = np.empty((2, m + 1, m)), np.empty((2, m)), np.zeros((2, m + 1, m + 1))
             for s, p in enumerate(modular.PRIMES):
                 powers = modular.powers_of_two(p)
-                modular.residues(self.columns, p, powers, columns[s])
-                modular.residues(self.q[None], p, powers, q[s : s + 1])
-            dx, x = np.empty((2, 2, m + 1), np.int64)
-            value, rate = np.empty((2, 2, 2 * m + 2), np.int64)
-            self.exact = (primes, columns, q, X, dx, x, value, rate, np.empty(2 * m + 2))
+                modular.residues(b.columns, float(p), powers, columns[s])
+                modular.residues(b.q[None], float(p), powers, q[s : s + 1])
+            dx, x = np.empty((2, 2, m + 1))
+            value, rate = np.empty((2, 2, 2 * m + 2))
+            slack = np.empty(2 * m + 2)
+            self.exact = kernels.Residues(
+                self.exact.primes, columns, q, X, dx, x, value, rate, slack
+            )
         for s, p in enumerate(modular.PRIMES):
-            K = np.ascontiguousarray(columns[s][np.ix_(C, R)].T)
-            if not modular.inverse(K, k, p, X[s]):
+            K = np.ascontiguousarray(self.exact.columns[s][np.ix_(b.cols[:k], b.rows[:k])].T)
+            if not modular.invert(K, k, float(p), self.exact.X[s]):
                 return False
         self.state[kernels.EXACT], self.state[kernels.TIED] = 1, 0
         return True
 
 
-def _no_residues() -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Floats]:
-    two, three = np.empty((2, 0), np.int64), np.empty((2, 0, 0), np.int64)
-    primes = np.array(modular.PRIMES, np.int64)
-    return primes, three, two, three, two, two, two, two, np.empty(0)
+def _no_residues() -> kernels.Residues:
+    two, three = np.empty((2, 0)), np.empty((2, 0, 0))
+    primes = np.array(modular.PRIMES, float)
+    return kernels.Residues(primes, three, two, three, two, two, two, two, np.empty(0))
 
 
 @cache

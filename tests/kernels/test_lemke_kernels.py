@@ -151,20 +151,20 @@ def exchanges(M, q):
     m = q.size
     state = Pivoting(M, q, np.ones(m), 1e-13)
     assert state.find_residues()
-    primes, columns, _, inverse = state.exact[:4]
+    b, exact = state.basis, state.exact
     kinds = set()
     while state.result == status.RUNNING:
         before, enters_z = int(state.state[lemke.SIZE]), state.state[lemke.ENTERING] >= m
         state.run(int(state.state[lemke.PIVOTS]) + 1, Limits(1e-8, 60.0))
         k = int(state.state[lemke.SIZE])
         kinds.add((k - before, bool(enters_z)))
-        C, R = state.cols[:k], state.rows[:k]
-        K = state.columns[np.ix_(C, R)].T
-        np.testing.assert_allclose(state.X[:k, :k] @ K, np.eye(k), atol=1e-9)
-        np.testing.assert_allclose(state.w, q + state.x[:k] @ state.columns[C], atol=1e-9)
-        for s, p in enumerate(primes):
-            product = inverse[s, :k, :k].astype(object) @ columns[s][np.ix_(C, R)].T.astype(object)
-            assert (product % int(p) == np.eye(k, dtype=int)).all()
+        C, R = b.cols[:k], b.rows[:k]
+        K = b.columns[np.ix_(C, R)].T
+        np.testing.assert_allclose(b.X[:k, :k] @ K, np.eye(k), atol=1e-9)
+        np.testing.assert_allclose(b.w, q + b.x[:k] @ b.columns[C], atol=1e-9)
+        for s, p in enumerate(modular.PRIMES):
+            X, K = (x.astype(int).astype(object) for x in (exact.X[s], exact.columns[s]))
+            assert (X[:k, :k] @ K[np.ix_(C, R)].T % p == np.eye(k, dtype=int)).all()
     assert state.result == status.SOLVED
     return kinds
 
@@ -182,8 +182,36 @@ def test_the_inverse_is_kept():
 def test_residues_are_those_of_the_rational_numbers():
     values = np.array([[0.0, 1.0, -3.0, 0.1, -1e300], [5e-324, 2.0**-1070, 1e16, -0.75, 1 / 3]])
     for p in modular.PRIMES:
-        out = np.empty(values.shape, np.int64)
-        modular.residues(values, p, modular.powers_of_two(p), out)
+        out = np.empty(values.shape)
+        modular.residues(values, float(p), modular.powers_of_two(p), out)
         for value, residue in zip(values.ravel(), out.ravel(), strict=True):
             top, bottom = value.as_integer_ratio()
             assert (int(residue) * bottom - top) % p == 0
+
+
+@pytest.mark.parametrize("p", modular.PRIMES)
+def test_remainders_are_those_of_integers(p):
+    """At the border of what floats hold exactly, and beside every multiple of the prime."""
+    rng = np.random.default_rng(8)
+    tops = [0, 1, 2, 7, p, 2**25, 2**40 // p * p, 2**53 // p * p, modular.EXACT * (p - 1) ** 2]
+    values = [top + by for top in tops for by in (-2, -1, 0, 1, 2) if 0 <= top + by < 2**53]
+    values += [int(v) for v in rng.integers(0, 2**53, 2000)]
+    assert max(values) > 2**53 - 2 * p
+    for value in values:
+        assert modular.remainder(float(value), float(p), 1.0 / p) == value % p
+    for k in (1, 3, 4, 23, 24, 25, 27, 48, 100):
+        for a, b in (rng.integers(0, p, (2, k)), np.full((2, k), p - 1)):
+            exact = sum(int(x) * int(y) for x, y in zip(a, b, strict=True)) % p
+            assert modular.dot(a.astype(float), b.astype(float), k, float(p)) == exact
+
+
+@pytest.mark.parametrize("p", modular.PRIMES)
+def test_inverses_modulo_a_prime(p):
+    rng = np.random.default_rng(9)
+    A = rng.integers(0, p, (9, 9))
+    A[0, 0] = 0
+    X = np.zeros((9, 9))
+    assert modular.invert(A.astype(float), 9, float(p), X)
+    assert (A.astype(object) @ X.astype(int).astype(object) % p == np.eye(9, dtype=int)).all()
+    A[3] = 2 * A[5] % p
+    assert not modular.invert(A.astype(float), 9, float(p), X)

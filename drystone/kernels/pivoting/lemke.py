@@ -13,18 +13,14 @@ That holds only if ties are told from small differences, and zeros from small nu
 cannot. From the first tie on, the inverse is therefore also kept modulo two primes (``modular``),
 where a zero is a zero; floating point decides what is not.
 
-Columns = [M | d] transposed, (m + 1, m): row j is column j of M, row m is the covering vector.
-X (m + 1, m + 1): the inverse of K, X[a, b] for column cols[a] and row rows[b].
-numbers: rows (m + 1,), cols (m + 1,), row_at (m,), col_at (m + 1,): positions or -1.
-exact: the same modulo each prime, int64, in the order primes (2,), columns (2, m + 1, m), q (2, m),
-X (2, m + 1, m + 1), and as scratch dx, x (2, m + 1), value, rate (2, 2 m + 1), slack (2 m + 1,) of
-floats.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.kernels import status as code
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.linalg import modular
 
 ENTERING = 0  # places in `state`: entering variable (w_i: i, z_i: m + i), size k, pivots done
@@ -44,11 +40,56 @@ NEAR = 1e-9  # ratios that differ by less may be equal
 NOTHING = 1e-11  # z0 below this times the largest |q_i| is zero
 
 
-@kernel
-def begin(columns, q, X, x, w, rows, cols, row_at, col_at, state):
-    """Bring z0 in. SOLVED if q >= 0 already, RUNNING otherwise. x: basic z; w: (m,)."""
+class Basis(NamedTuple):
+    """The LCP and its basis, m rows.
+
+    columns (m + 1, m): [M | d] transposed: row j is column j of M, row m the covering vector.
+    X (m + 1, m + 1): the inverse of K, X[a, b] for column cols[a] and row rows[b]; row_at (m,),
+    col_at (m + 1,): places of rows and columns in X, or -1. x (m + 1,): basic z, w (m,).
+    state (PLACES,); keys (2 m + 1,): random int64, one a variable. scale: largest |q_i|;
+    tol: pivots below this part of the largest entry of their column are none.
+    Work: dx (m + 1,), dw (m,): the direction, g (2 m + 2,), ties (2 m + 2,) int.
+    """
+
+    columns: Any
+    q: Any
+    X: Any
+    x: Any
+    w: Any
+    rows: Any
+    cols: Any
+    row_at: Any
+    col_at: Any
+    state: Any
+    keys: Any
+    dx: Any
+    dw: Any
+    g: Any
+    ties: Any
+    scale: float
+    tol: float
+
+
+class Residues(NamedTuple):
+    """The same modulo each of two primes; work: dx, x (2, m + 1), value, rate, slack (2 m + 2)."""
+
+    primes: Any
+    columns: Any
+    q: Any
+    X: Any
+    dx: Any
+    x: Any
+    value: Any
+    rate: Any
+    slack: Any
+
+
+@stage
+def begin(b):
+    """Bring z0 in. SOLVED if q >= 0 already, RUNNING otherwise."""
+    q, w, row_at, col_at, x, state = b.q, b.w, b.row_at, b.col_at, b.x, b.state
     m = q.size
-    d = columns[m]
+    d = b.columns[m]
     r = -1
     for i in range(m):
         row_at[i] = col_at[i] = -1
@@ -59,9 +100,9 @@ def begin(columns, q, X, x, w, rows, cols, row_at, col_at, state):
     state[:] = 0
     if r < 0:
         return code.SOLVED
-    rows[0], cols[0] = r, m
+    b.rows[0], b.cols[0] = r, m
     row_at[r] = col_at[m] = 0
-    X[0, 0] = 1.0 / d[r]
+    b.X[0, 0] = 1.0 / d[r]
     x[0] = -q[r] / d[r]
     for i in range(m):
         w[i] += d[i] * x[0]
@@ -70,30 +111,27 @@ def begin(columns, q, X, x, w, rows, cols, row_at, col_at, state):
     return code.RUNNING
 
 
-@kernel
-def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol, dx, dw, g, ties,
-          keys, exact):  # fmt: skip
+@stage
+def pivot(b, e, most):
     """Pivot at most `most` times: SOLVED, RAY, RUNNING (perhaps with state[DRIFTED] or state[TIED]
-    set), or STALLED: a basis has come back.
+    set), or STALLED: a basis has come back. On RAY, b.dx holds the direction of the basic z.
 
-    A small entry of the column that enters may be rounding alone: it is zero if it is so modulo
-    the primes, or if it lies within its own error bound, computed with a fresh inverse. A ray,
-    too, is believed only with a fresh inverse.
-    scale: largest |q_i|; dx (m + 1,), dw (m,), g (2 m + 1,), ties (2 m + 1,) int are scratch;
-    keys (2 m + 1,): random int64, one a variable. On RAY, dx holds the direction of the basic z.
+    b: Basis, e: Residues. A small entry of the column that enters may be rounding alone: it is zero
+    if it is so modulo the primes, or if it lies within its own error bound, computed with a fresh
+    inverse. A ray, too, is believed only with a fresh inverse.
     """
+    x, w, dx, dw, state = b.x, b.w, b.dx, b.dw, b.state
     m = w.size
     state[TIED] = 0
     for _ in range(most):
         k, fresh = state[SIZE], state[FRESH] == 1
-        error = _direction(columns, X, rows, cols, row_at, state[ENTERING], k, dx, dw, g)
+        error = _direction(b, k)
         state[DRIFTED] = 1 if error > 1e-11 and not fresh else 0
         if state[DRIFTED] == 1:
             return code.RUNNING
         if state[EXACT] == 1:
-            _exact_direction(rows, row_at, state[ENTERING], k, exact)
-        leaving, size = _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale,
-                                 tol, g, ties, state, exact)  # fmt: skip
+            _exact_direction(b, e, k)
+        leaving, size = _leaving(b, e, k)
         if state[EXACT] == 0 and (state[TIED] == 1 or size < SMALL):  # a ray has size 0
             state[TIED] = 1
             return code.RUNNING
@@ -101,11 +139,10 @@ def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol,
             state[DRIFTED] = 1
             return code.RUNNING
         if 0.0 < size < SMALL:
-            _drop_noise(columns, X, rows, cols, row_at, state[ENTERING], k, dx, dw, g)
-            leaving, size = _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw,
-                                     scale, tol, g, ties, state, exact)  # fmt: skip
+            _drop_noise(b, k)
+            leaving, size = _leaving(b, e, k)
         if leaving < 0:
-            return code.SOLVED if x[col_at[m]] <= NOTHING * scale else code.RAY
+            return code.SOLVED if x[b.col_at[m]] <= NOTHING * b.scale else code.RAY
         step = -x[leaving - m] / dx[leaving - m] if leaving >= m else -w[leaving] / dw[leaving]
         step = max(step, 0.0)
         for a in range(k):
@@ -114,9 +151,8 @@ def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol,
             w[i] += step * dw[i]
         state[PIVOTS] += 1
         state[FRESH] = 0
-        done = leaving >= m and cols[leaving - m] == m
-        _update(columns, X, x, w, rows, cols, row_at, col_at, state, leaving, step, dx, dw, g,
-                keys, exact)  # fmt: skip
+        done = leaving >= m and b.cols[leaving - m] == m
+        _update(b, e, leaving, step)
         if done:
             return code.SOLVED
         if state[CODE] == state[SAVED]:
@@ -126,27 +162,28 @@ def pivot(columns, scale, X, x, w, rows, cols, row_at, col_at, state, most, tol,
     return code.RUNNING
 
 
-@kernel
-def _drop_noise(columns, X, rows, cols, row_at, entering, k, dx, dw, u):
+@stage
+def _drop_noise(b, k):
     """Set to zero the entries of the direction that lie within their rounding error.
 
     Componentwise bound of a linear solve (Bauer, Skeel): |K^-1| (|K| |dx| + |right side|) eps.
     """
-    m = dw.size
+    columns, X, rows, cols, dx, dw, u = b.columns, b.X, b.rows, b.cols, b.dx, b.dw, b.g
+    m, entering = dw.size, b.state[ENTERING]
     eps = 2.220446049250313e-16
-    for b in range(k):
-        i = rows[b]
-        u[b] = abs(columns[entering - m, i]) if entering >= m else 0.0
+    for c in range(k):
+        i = rows[c]
+        u[c] = abs(columns[entering - m, i]) if entering >= m else 0.0
         for a in range(k):
-            u[b] += abs(columns[cols[a], i] * dx[a])
+            u[c] += abs(columns[cols[a], i] * dx[a])
     noise = u[k : 2 * k]
     for a in range(k):
         noise[a] = 0.0
-        for b in range(k):
-            noise[a] += abs(X[a, b]) * u[b]
+        for c in range(k):
+            noise[a] += abs(X[a, c]) * u[c]
         noise[a] *= 4.0 * eps
     for i in range(m):
-        if row_at[i] < 0:
+        if b.row_at[i] < 0:
             bound = 4.0 * eps * abs(columns[entering - m, i]) if entering >= m else 0.0
             for a in range(k):
                 bound += abs(columns[cols[a], i]) * (noise[a] + 4.0 * eps * abs(dx[a]))
@@ -157,40 +194,41 @@ def _drop_noise(columns, X, rows, cols, row_at, entering, k, dx, dw, u):
             dx[a] = 0.0
 
 
-@kernel
-def _direction(columns, X, rows, cols, row_at, entering, k, dx, dw, u):
+@stage
+def _direction(b, k):
     """dx, dw for a unit of the entering variable; the largest relative error of K dx on R."""
-    m = dw.size
+    columns, rows, dx, dw, u = b.columns, b.rows, b.dx, b.dw, b.g
+    m, entering = dw.size, b.state[ENTERING]
     for i in range(m):
         dw[i] = 0.0
     if entering < m:
-        b = row_at[entering]
+        c = b.row_at[entering]
         for a in range(k):
-            dx[a] = X[a, b]
+            dx[a] = b.X[a, c]
     else:
-        for b in range(k):
-            u[b] = columns[entering - m, rows[b]]
+        for c in range(k):
+            u[c] = columns[entering - m, rows[c]]
         for a in range(k):
-            dx[a] = -_dot(X[a], u, k)
+            dx[a] = -_dot(b.X[a], u, k)
         for i in range(m):
             dw[i] = columns[entering - m, i]
     largest = 1e-300
     for a in range(k):
         f = dx[a]
         if f != 0.0:
-            column = columns[cols[a]]
+            column = columns[b.cols[a]]
             for i in range(m):
                 dw[i] += f * column[i]
             largest = max(largest, abs(f))
     error = 0.0
-    for b in range(k):
-        want = 1.0 if rows[b] == entering else 0.0
-        error = max(error, abs(dw[rows[b]] - want))
-        dw[rows[b]] = want
+    for c in range(k):
+        want = 1.0 if rows[c] == entering else 0.0
+        error = max(error, abs(dw[rows[c]] - want))
+        dw[rows[c]] = want
     return error / max(largest, 1.0)
 
 
-@kernel
+@stage
 def _dot(a, b, k):
     """Sum of k products in four strands, which the compiler can vectorise."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -204,14 +242,14 @@ def _dot(a, b, k):
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
-def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol, work, ties, state,
-             exact):  # fmt: skip
+@stage
+def _leaving(b, e, k):
     """The basic variable that blocks first: w_i as i, x[a] as m + a; -1 if none does.
 
     Second, the size of its pivot relative to the largest entry of the column.
     """
-    m = w.size
+    x, w, dx, dw, row_at, ties, state = b.x, b.w, b.dx, b.dw, b.row_at, b.ties, b.state
+    m, scale = w.size, b.scale
     steepest = 0.0
     for a in range(k):
         steepest = max(steepest, abs(dx[a]))
@@ -219,8 +257,8 @@ def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol
         if row_at[i] < 0:
             steepest = max(steepest, abs(dw[i]))
     if state[EXACT] == 1:
-        _drop_zeros(cols, row_at, state[ENTERING], k, SMALL * steepest, dx, dw, exact)
-    cut = -tol * steepest
+        _drop_zeros(b, e, k, SMALL * steepest)
+    cut = -b.tol * steepest
     best = np.inf
     for a in range(k):
         if dx[a] < cut:
@@ -230,7 +268,7 @@ def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol
             best = min(best, max(w[i], 0.0) / -dw[i])
     if best == np.inf:
         return -1, 0.0
-    z0 = col_at[m]
+    z0 = b.col_at[m]
     if dx[z0] < cut and x[z0] + best * dx[z0] <= NOTHING * scale:
         return m + z0, -dx[z0] / steepest
     near = NEAR if state[EXACT] == 1 else 1e-12
@@ -246,12 +284,11 @@ def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol
     if count > 1 and state[EXACT] == 0:
         state[TIED] = 1
     elif count > 1:
-        count = _least_ratios(x, w, rows, cols, state[ENTERING], k, scale, dx, dw, ties, count,
-                              work, exact)  # fmt: skip
+        count = _least_ratios(b, e, k, count)
         for j in range(m):
             if count == 1:
                 break
-            count = _still_tied(columns, X, cols, row_at, k, j, dx, dw, ties, count, work, exact)
+            count = _still_tied(b, e, k, j, count)
     pick = ties[0]
     for t in range(1, count):
         if _rate(ties[t], dx, dw) < _rate(pick, dx, dw):
@@ -259,164 +296,196 @@ def _leaving(columns, X, x, w, rows, cols, row_at, col_at, k, dx, dw, scale, tol
     return pick, -_rate(pick, dx, dw) / steepest
 
 
-@kernel
+@stage
 def _ties(value, rate, best, near, scale):
     value = max(value, 0.0)
     return value + best * rate <= 0.1 * near * scale + near * value
 
 
-@kernel
+@stage
 def _rate(variable, dx, dw):
     m = dw.size
     return dx[variable - m] if variable >= m else dw[variable]
 
 
-@kernel
-def _drop_zeros(cols, row_at, entering, k, below, dx, dw, exact):
+@stage
+def _drop_zeros(b, e, k, below):
     """Set to zero the small entries of the direction that are zero modulo the primes."""
-    m = dw.size
-    for v in range(m + k):
-        if (v < m and row_at[v] >= 0) or not 0.0 < abs(_rate(v, dx, dw)) < below:
-            continue
-        if _residue_of_rate(cols, entering, k, v, exact, 0) == 0 and (
-            _residue_of_rate(cols, entering, k, v, exact, 1) == 0
-        ):
-            if v < m:
-                dw[v] = 0.0
-            else:
-                dx[v - m] = 0.0
-
-
-@kernel
-def _exact_direction(rows, row_at, entering, k, exact):
-    """dx modulo the primes."""
-    primes, columns, _, X, dx, x = exact[:6]
-    m = row_at.size
+    dx, dw, doubtful, value = b.dx, b.dw, b.ties, e.value
+    m, count = dw.size, 0
+    for a in range(k):
+        if abs(dx[a]) < below and e.dx[0, a] == 0.0 and e.dx[1, a] == 0.0:
+            dx[a] = 0.0
+    for i in range(m):
+        if b.row_at[i] < 0 and 0.0 < abs(dw[i]) < below:
+            doubtful[count] = i
+            count += 1
     for s in range(2):
-        p = primes[s]
+        _residues_of_rates(b, e, k, s, doubtful[:count], value[s])
+    for t in range(count):
+        if value[0, t] == 0.0 and value[1, t] == 0.0:
+            dw[doubtful[t]] = 0.0
+
+
+@stage
+def _exact_direction(b, e, k):
+    """dx modulo the primes."""
+    m, entering = b.w.size, b.state[ENTERING]
+    for s in range(2):
+        p = e.primes[s]
         if entering >= m:
-            for b in range(k):
-                x[s, b] = columns[s, entering - m, rows[b]]
+            for c in range(k):
+                e.x[s, c] = e.columns[s, entering - m, b.rows[c]]
         for a in range(k):
             if entering < m:
-                dx[s, a] = X[s, a, row_at[entering]]
+                e.dx[s, a] = e.X[s, a, b.row_at[entering]]
             else:
-                dx[s, a] = (p - modular.dot(X[s, a], x[s], k, p)) % p
+                e.dx[s, a] = _minus(modular.dot(e.X[s, a], e.x[s], k, p), p)
 
 
-@kernel
-def _residue_of_rate(cols, entering, k, variable, exact, s):
-    """dx or dw of a basic variable modulo prime s."""
-    primes, columns, _, _, dx = exact[:5]
-    m = columns.shape[2]
-    if variable >= m:
-        return dx[s, variable - m]
-    total = columns[s, entering - m, variable] if entering >= m else 0
-    return (total + _row_times(columns[s], cols, variable, dx[s], k, primes[s])) % primes[s]
+@stage
+def _minus(a, p):
+    """-a modulo p."""
+    return p - a if a != 0.0 else 0.0
 
 
-@kernel
-def _row_times(columns, cols, row, y, k, p):
-    """Row `row` of the basic columns times y, modulo p."""
-    total = 0
-    for start in range(0, k, 64):
-        for a in range(start, min(start + 64, k)):
-            total += columns[cols[a], row] * y[a]
-        total %= p
-    return total
+@stage
+def _residues_of_rates(b, e, k, s, rows, out):
+    """dw of some rows modulo prime s."""
+    m, entering, p = b.w.size, b.state[ENTERING], e.primes[s]
+    _rows_times(e.columns[s], b.cols, rows, e.dx[s], k, p, out)
+    if entering >= m:
+        for t in range(rows.size):
+            out[t] += e.columns[s, entering - m, rows[t]]
+            out[t] = out[t] - p if out[t] >= p else out[t]
 
 
-@kernel
-def _least_ratios(x, w, rows, cols, entering, k, scale, dx, dw, ties, count, ratio, exact):
+@stage
+def _rows_times(columns, cols, rows, y, k, p, out):
+    """Some rows of the basic columns, times y (k,), modulo p."""
+    inverse, room = 1.0 / p, modular.EXACT - 1  # products beside what is left of those before
+    n = rows.size
+    for t in range(n):
+        out[t] = 0.0
+    for a in range(k):
+        f = y[a]
+        if f == 0.0:
+            continue
+        column = columns[cols[a]]
+        for t in range(n):
+            out[t] += f * column[rows[t]]
+        room -= 1
+        if room == 0:
+            room = modular.EXACT - 1
+            for t in range(n):
+                out[t] = modular.remainder(out[t], p, inverse)
+    for t in range(n):
+        out[t] = modular.remainder(out[t], p, inverse)
+
+
+@stage
+def _first_row(ties, count, m):
+    """Where the rows among the candidates begin: basic z come first."""
+    t = 0
+    while t < count and ties[t] >= m:
+        t += 1
+    return t
+
+
+@stage
+def _least_ratios(b, e, k, count):
     """Keep the candidates of least ratio. `rate` keeps what they have modulo the primes."""
-    primes, columns, q, X, _, xs, value, rate, slack = exact
+    ties, dx, dw = b.ties, b.dx, b.dw
     m = dw.size
+    first = _first_row(ties, count, m)
+    rows = ties[first:count]
     for s in range(2):
-        p = primes[s]
-        for b in range(k):
-            value[s, b] = q[s, rows[b]]
+        p, xs, value, rate = e.primes[s], e.x[s], e.value[s], e.rate[s]
+        for c in range(k):
+            value[c] = e.q[s, b.rows[c]]
         for a in range(k):
-            xs[s, a] = (p - modular.dot(X[s, a], value[s], k, p)) % p
-        for t in range(count):
-            v = ties[t]
-            rate[s, t] = _residue_of_rate(cols, entering, k, v, exact, s)
-            if v >= m:
-                value[s, t] = xs[s, v - m]
-            else:
-                value[s, t] = (q[s, v] + _row_times(columns[s], cols, v, xs[s], k, p)) % p
+            xs[a] = _minus(modular.dot(e.X[s, a], value, k, p), p)
+        for t in range(first):
+            rate[t], value[t] = e.dx[s, ties[t] - m], xs[ties[t] - m]
+        _residues_of_rates(b, e, k, s, rows, rate[first:])
+        _rows_times(e.columns[s], b.cols, rows, xs, k, p, value[first:])
+        for t in range(first, count):
+            value[t] += e.q[s, ties[t]]
+            value[t] = value[t] - p if value[t] >= p else value[t]
     for t in range(count):
         v = ties[t]
-        size = max(x[v - m] if v >= m else w[v], 0.0)
-        ratio[t] = size / -_rate(v, dx, dw)
-        slack[t] = (1e-14 * scale + 1e-13 * size) / -_rate(v, dx, dw)
-    return _keep_least(ratio, ties, count, exact)
+        size = max(b.x[v - m] if v >= m else b.w[v], 0.0)
+        b.g[t] = size / -_rate(v, dx, dw)
+        e.slack[t] = (1e-14 * b.scale + 1e-13 * size) / -_rate(v, dx, dw)
+    return _keep_least(b.g, ties, count, e)
 
 
-@kernel
-def _still_tied(columns, X, cols, row_at, k, j, dx, dw, ties, count, ratio, exact):
+@stage
+def _still_tied(b, e, k, j, count):
     """Keep the candidates that are least in the coefficient of eps^j."""
-    slack = exact[8]
+    ties, dx, dw, ratio, slack = b.ties, b.dx, b.dw, b.g, e.slack
     m = dw.size
-    b = row_at[j]
+    c, first = b.row_at[j], _first_row(ties, count, m)
+    for t in range(count):
+        ratio[t], slack[t] = 0.0, 0.0
+        if c < 0:
+            ratio[t] = 1.0 if ties[t] == j else 0.0
+        elif t < first:
+            ratio[t] = -b.X[ties[t] - m, c]
+            slack[t] = abs(ratio[t])
+    for a in range(k if c >= 0 else 0):
+        f, column = b.X[a, c], b.columns[b.cols[a]]
+        if f != 0.0:
+            for t in range(first, count):
+                part = column[ties[t]] * f
+                ratio[t] -= part
+                slack[t] += abs(part)
     largest = 0.0
     for t in range(count):
-        v = ties[t]
-        beta, size = 0.0, 0.0
-        if b < 0:
-            beta = 1.0 if v == j else 0.0
-        elif v >= m:
-            beta = -X[v - m, b]
-            size = abs(beta)
-        else:
-            for a in range(k):
-                part = columns[cols[a], v] * X[a, b]
-                beta -= part
-                size += abs(part)
-        ratio[t] = beta / -_rate(v, dx, dw)
-        slack[t] = 1e-13 * size / -_rate(v, dx, dw)
+        rate = -_rate(ties[t], dx, dw)
+        ratio[t] /= rate
+        slack[t] = 1e-13 * slack[t] / rate
         largest = max(largest, abs(ratio[t]))
     if largest == 0.0:
         return count
-    _residues_of_coefficients(cols, b, j, k, ties, count, exact)
+    _residues_of_coefficients(b, e, k, j, first, count)
     for t in range(count):
         slack[t] += 1e-13 * largest
-    return _keep_least(ratio, ties, count, exact)
+    return _keep_least(ratio, ties, count, e)
 
 
-@kernel
-def _residues_of_coefficients(cols, b, j, k, ties, count, exact):
-    """Coefficients of eps^j modulo the primes; b: place of row j in the basis, or -1."""
-    primes, columns, _, X, _, _, value = exact[:7]
-    m = columns.shape[2]
+@stage
+def _residues_of_coefficients(b, e, k, j, first, count):
+    """Coefficients of eps^j modulo the primes; first: of the candidates that are rows."""
+    m, c, ties = b.w.size, b.row_at[j], b.ties
     for s in range(2):
-        for t in range(count):
-            v = ties[t]
-            if b < 0:
-                value[s, t] = 1 if v == j else 0
-            elif v >= m:
-                value[s, t] = (primes[s] - X[s, v - m, b]) % primes[s]
-            else:
-                total = _row_times(columns[s], cols, v, X[s, :, b], k, primes[s])
-                value[s, t] = (primes[s] - total) % primes[s]
+        p, value = e.primes[s], e.value[s]
+        if c < 0:
+            for t in range(count):
+                value[t] = 1.0 if ties[t] == j else 0.0
+            continue
+        for t in range(first):
+            value[t] = _minus(e.X[s, ties[t] - m, c], p)
+        rows = ties[first:count]
+        _rows_times(e.columns[s], b.cols, rows, e.X[s, :, c], k, p, value[first:])
+        for t in range(first, count):
+            value[t] = _minus(value[t], p)
 
 
-@kernel
-def _keep_least(ratio, ties, count, exact):
+@stage
+def _keep_least(ratio, ties, count, e):
     """Keep the candidates t whose ratio is least: those that equal the least one modulo the
     primes, and those of which rounding (`slack`) cannot tell whether they are greater."""
-    primes, value, rate, slack = exact[0], exact[6], exact[7], exact[8]
+    rate, slack = e.rate, e.slack
     ref = 0
     for t in range(1, count):
         if ratio[t] < ratio[ref]:
             ref = t
     least, room = ratio[ref], slack[ref]
-    v0, v1, r0, r1 = value[0, ref], value[1, ref], rate[0, ref], rate[1, ref]
+    v0, v1, r0, r1 = e.value[0, ref], e.value[1, ref], rate[0, ref], rate[1, ref]
     kept = 0
     for t in range(count):
-        equal = (
-            value[0, t] * r0 % primes[0] == v0 * rate[0, t] % primes[0]
-            and value[1, t] * r1 % primes[1] == v1 * rate[1, t] % primes[1]
-        )
+        equal = _equal(e, 0, t, v0, r0) and _equal(e, 1, t, v1, r1)
         if equal or ratio[t] - least <= slack[t] + room:
             ties[kept] = ties[t]
             rate[0, kept], rate[1, kept] = rate[0, t], rate[1, t]
@@ -424,26 +493,35 @@ def _keep_least(ratio, ties, count, exact):
     return kept
 
 
-@kernel
-def _update(columns, X, x, w, rows, cols, row_at, col_at, state, leaving, step, dx, dw, g, keys,
-            exact):  # fmt: skip
+@stage
+def _equal(e, s, t, value, rate):
+    """Whether the ratio of candidate t is value / rate modulo prime s."""
+    p = e.primes[s]
+    mine = modular.remainder(e.value[s, t] * rate, p, 1.0 / p)
+    return mine == modular.remainder(value * e.rate[s, t], p, 1.0 / p)
+
+
+@stage
+def _update(b, e, leaving, step):
     """Change K, its inverse and the values for one exchange; the complement enters next."""
+    X, x, w, rows, cols, row_at, col_at = b.X, b.x, b.w, b.rows, b.cols, b.row_at, b.col_at
+    dx, g, state = b.dx, b.g, b.state
     m = w.size
     k, entering = state[SIZE], state[ENTERING]
     if leaving < m:
-        for b in range(k):
-            g[b] = 0.0
+        for c in range(k):
+            g[c] = 0.0
         for a in range(k):
-            f = columns[cols[a], leaving]
+            f = b.columns[cols[a], leaving]
             if f != 0.0:
-                for b in range(k):
-                    g[b] += f * X[a, b]
-    if state[EXACT] == 1 and not _exact_update(cols, row_at, entering, k, leaving, exact):
+                for c in range(k):
+                    g[c] += f * X[a, c]
+    if state[EXACT] == 1 and not _exact_update(b, e, k, leaving):
         state[EXACT] = 0
     out = leaving if leaving < m else m + cols[leaving - m]
-    state[CODE] += keys[entering] - keys[out]
+    state[CODE] += b.keys[entering] - b.keys[out]
     if entering >= m and leaving < m:
-        _border(X, k, dx, g, dw[leaving])
+        _border(X, k, dx, g, b.dw[leaving])
         rows[k], cols[k] = leaving, entering - m
         row_at[leaving] = col_at[entering - m] = k
         x[k] = step
@@ -457,59 +535,59 @@ def _update(columns, X, x, w, rows, cols, row_at, col_at, state, leaving, step, 
         col_at[entering - m] = a
         x[a] = step
     elif leaving < m:
-        b = row_at[entering]
-        _replace_row(X, k, b, g)
+        c = row_at[entering]
+        _replace_row(X, k, c, g)
         row_at[entering] = -1
-        rows[b], row_at[leaving] = leaving, b
+        rows[c], row_at[leaving] = leaving, c
         w[entering], w[leaving] = step, 0.0
     else:
-        a, b = leaving - m, row_at[entering]
-        _remove(X, k, a, b)
+        a, c = leaving - m, row_at[entering]
+        _remove(X, k, a, c)
         col_at[cols[a]] = -1
         row_at[entering] = -1
-        cols[a], rows[b], x[a] = cols[k - 1], rows[k - 1], x[k - 1]
+        cols[a], rows[c], x[a] = cols[k - 1], rows[k - 1], x[k - 1]
         if a < k - 1:
             col_at[cols[a]] = a
-        if b < k - 1:
-            row_at[rows[b]] = b
+        if c < k - 1:
+            row_at[rows[c]] = c
         w[entering] = step
         state[SIZE] = k - 1
     state[ENTERING] = out + m if out < m else out - m
 
 
-@kernel
-def _exact_update(cols, row_at, entering, k, leaving, exact):
+@stage
+def _exact_update(b, e, k, leaving):
     """The same exchange modulo the primes; False if its pivot is zero modulo one of them."""
-    primes, columns, _, X, dx, g = exact[:6]
-    m = columns.shape[2]
+    m, entering = b.w.size, b.state[ENTERING]
     for s in range(2):
-        p = primes[s]
+        p, X, dx, g = e.primes[s], e.X[s], e.dx[s], e.x[s]
         if leaving < m:
-            for b in range(k):
-                g[s, b] = 0
+            for c in range(k):
+                g[c] = 0.0
             for a in range(k):
-                f = columns[s, cols[a], leaving]
-                if f != 0:
-                    for b in range(k):
-                        g[s, b] = (g[s, b] + f * X[s, a, b]) % p
+                f = e.columns[s, b.cols[a], leaving]
+                if f != 0.0:
+                    modular.add(g, f, X[a], k, p)
         if entering >= m and leaving < m:
-            pivot = _residue_of_rate(cols, entering, k, leaving, exact, s)
-            modular.border(X[s], k, dx[s], g[s], pivot, p)
+            b.ties[0] = leaving
+            _residues_of_rates(b, e, k, s, b.ties[:1], e.value[s])
+            pivot = e.value[s, 0]
+            modular.border(X, k, dx, g, pivot, p)
         elif entering >= m:
-            pivot = dx[s, leaving - m]
-            modular.replace_column(X[s], k, leaving - m, dx[s], p)
+            pivot = dx[leaving - m]
+            modular.replace_column(X, k, leaving - m, dx, p)
         elif leaving < m:
-            pivot = g[s, row_at[entering]]
-            modular.replace_row(X[s], k, row_at[entering], g[s], p)
+            pivot = g[b.row_at[entering]]
+            modular.replace_row(X, k, b.row_at[entering], g, p)
         else:
-            pivot = X[s, leaving - m, row_at[entering]]
-            modular.remove(X[s], k, leaving - m, row_at[entering], p)
-        if pivot == 0:
+            pivot = X[leaving - m, b.row_at[entering]]
+            modular.remove(X, k, leaving - m, b.row_at[entering], p)
+        if pivot == 0.0:
             return False
     return True
 
 
-@kernel
+@stage
 def _border(X, k, dx, g, pivot):
     """K gains a column (K^-1 of it is -dx) and a row (g = it times K^-1); Schur part `pivot`."""
     for a in range(k):
@@ -523,7 +601,7 @@ def _border(X, k, dx, g, pivot):
     X[k, k] = 1.0 / pivot
 
 
-@kernel
+@stage
 def _replace_column(X, k, a, dx):
     pivot = -dx[a]
     for b in range(k):
@@ -535,7 +613,7 @@ def _replace_column(X, k, a, dx):
                 X[i, b] += f * X[a, b]
 
 
-@kernel
+@stage
 def _replace_row(X, k, b, g):
     pivot = g[b]
     for a in range(k):
@@ -546,7 +624,7 @@ def _replace_row(X, k, b, g):
         X[a, b] = f
 
 
-@kernel
+@stage
 def _remove(X, k, a, b):
     """K loses row b and column a; the last ones take their places."""
     pivot = X[a, b]
@@ -564,21 +642,23 @@ def _remove(X, k, a, b):
             X[i, b] = X[i, last]
 
 
-@kernel
-def read_basis(m, x, cols, k, mask, value):
+@stage
+def read_basis(b, mask, value):
     """Basic z as a mask (m,), and its value (m,)."""
+    m, cols = b.w.size, b.cols
     for i in range(m):
         mask[i] = False
         value[i] = 0.0
-    for a in range(k):
+    for a in range(b.state[SIZE]):
         if cols[a] < m:
             mask[cols[a]] = True
-            value[cols[a]] = max(x[a], 0.0)
+            value[cols[a]] = max(b.x[a], 0.0)
 
 
-@kernel
-def read_ray(m, dx, cols, state, ray):
+@stage
+def read_ray(b, ray):
     """Direction of z (m,) along the unblocked variable, largest entry 1."""
+    m, dx, cols, state = b.w.size, b.dx, b.cols, b.state
     for i in range(m):
         ray[i] = 0.0
     if state[ENTERING] >= m:
