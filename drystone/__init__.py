@@ -298,8 +298,6 @@ _HOMES: dict[str, str] = {
     **{entry.class_name: entry.home for entry in _SOLVERS},
 }
 
-_READ = ("StepReport", "EnergyLedger", "Conditions", "Event", "Impulse", "Solution")  # made often
-
 __all__ = ["__version__", "scenes", *_HOMES]
 
 
@@ -314,8 +312,7 @@ def _load(name: str) -> Any:
         # with its name, else Python asks for the module's, and suggests a second time
         raise AttributeError(wrong_name(name, __all__, _ALSO), name=name)
     value = getattr(import_module(f"drystone.{_HOMES[name]}"), name)
-    if name not in _READ:
-        value = answering(value)
+    value = answering(value)
     globals()[name] = value
     return value
 

@@ -94,6 +94,7 @@ _ROWS = (
     ("amp", "amplitude"),
     ("func f fn callable", "function callback"),
     ("params parameters values over", "grid settings"),
+    ("infeasibility overlap", "penetration"),
 )  # fmt: skip
 SYNONYMS: dict[str, tuple[str, ...]] = {}
 for _words, _rights in _ROWS:

@@ -387,7 +387,7 @@ class Simulation:
         """
         if not isinstance(record, bool | str | PathLike):
             raise OptionError(f"run: record = {record!r}: expected a file's name, True or False")
-        function("run", "callback", callback)
+        function("run", "callback", callback, "sim")
         if contacts is not None:
             contacts = switch("run", "contacts", contacts)
         if rng is not None:

@@ -6,6 +6,7 @@ that no float can hold become infinite, and so are refused as infinite ones are.
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import os
@@ -100,10 +101,28 @@ def as_path(owner: str, value: Any, error: type[DrystoneError] = OptionError) ->
     return Path(name)
 
 
-def function(owner: str, field: str, value: Any) -> None:
-    """OptionError unless it can be called, or is None."""
+def function(owner: str, field: str, value: Any, *words: str) -> None:
+    """OptionError unless it can be called with these arguments, or is None."""
     if value is not None and not callable(value):
         raise OptionError(f"{owner}: {field} = {text(value)}: expected a function")
+    refused = None if value is None else refused_call(value, *words)
+    if refused is not None:
+        raise OptionError(f"{owner}: {field}: {refused}")
+
+
+def refused_call(function: Any, *words: str, **options: Any) -> str | None:
+    """Why a user's function cannot be called with these arguments; None if it can."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some built-in functions have none
+        return None
+    try:
+        signature.bind(*words, **options)
+    except TypeError as error:
+        call = ", ".join((*words, *(f"{name}=..." for name in options)))
+        whose = getattr(function, "__name__", type(function).__name__)
+        return f"cannot call {whose}({call}): {error}"
+    return None
 
 
 def switch(owner: str, field: str, value: Any, error: type[DrystoneError] = OptionError) -> bool:

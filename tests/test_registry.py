@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -254,7 +254,7 @@ def test_what_cannot_be_registered_is_refused_by_name(clean):
         ({"about": ""}, "about = ''"),
         ({"write": "nowhere"}, "write = 'nowhere': expected a function"),
         ({"write": None}, "write = None"),
-        ({"options": ("fps", "colour")}, "options = .*: expected some of fps, speed"),
+        ({"options": ("fps", "colour")}, "options = .*: expected a tuple, some of fps, speed"),
         ({"options": "fps"}, "options = 'fps'"),
     ],
 )
@@ -306,3 +306,144 @@ def test_a_table_lists_its_own_first():
     assert "d" not in table
     with pytest.raises(ds.OptionError, match="unknown thing 3: expected b, a, c"):
         table.find(3)
+
+
+LCP = ds.LCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
+SOLUTION = np.array([4.0, 7.0]) / 3.0
+
+
+def own(decorated=True, **values):
+    """A solver that knows the solution of LCP."""
+    good = {
+        "name": "own",
+        "refuses": lambda self, problem: None,
+        "run": lambda self, problem, start, limits: ds.Answer(SOLUTION, ds.Status.SOLVED),
+    }
+    cls = type("Own", (ds.Solver,), good | values)
+    return dataclass(frozen=True, kw_only=True)(cls) if decorated else cls
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"name": "a b"}, r"Own\.name = 'a b': expected a name"),
+        ({"name": "Lemke"}, r"Own\.name = 'Lemke': expected a name"),
+        ({"name": None}, "expected a name"),
+        ({"name": "lemke"}, "'lemke' exists already"),
+        ({"refuses": ds.Solver.refuses}, "Own lacks a method refuses"),
+        ({"run": ds.Solver.run}, "Own lacks a method run"),
+        ({"run": lambda self, p: None}, r"run\(self, p\): expected run\(self, problem, start,"),
+        ({"refuses": lambda self: None}, r"expected refuses\(self, problem\)"),
+        ({"refuses": 3}, "has refuses = 3"),
+        ({"__annotations__": {"steps": int}}, r"Own\.steps needs a default"),
+        (
+            {"decorated": False, "__annotations__": {"steps": int}, "steps": 3},
+            "Own must be a dataclass",
+        ),
+    ],
+)
+def test_solvers_that_cannot_be_registered(values, words):
+    before = set(METHODS)
+    with pytest.raises(ds.OptionError, match=words):
+        ds.register_solver(own(**values))
+    assert set(METHODS) == before
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "gave None: expected a ds.Answer"),
+        (SOLUTION, "expected a ds.Answer"),
+        (ds.Answer(np.zeros(3), ds.Status.SOLVED), "value = .*: expected 2 numbers"),
+        (ds.Answer(np.zeros((1, 2)), ds.Status.SOLVED), "expected 2 numbers"),
+        (ds.Answer(1j * SOLUTION, ds.Status.SOLVED), "expected 2 numbers"),
+        (ds.Answer("ab", ds.Status.SOLVED), "expected 2 numbers"),
+        (ds.Answer(SOLUTION, "solved"), "status = 'solved': expected a ds.Status"),
+        (ds.Answer(SOLUTION, ds.Status.SOLVED, iterations=None), "iterations = None"),
+        (ds.Answer(SOLUTION, ds.Status.SOLVED, methods="abc"), "methods = 'abc'"),
+        (ds.Answer(SOLUTION, ds.Status.SOLVED, extras={"nope": 1}), "extras = .* of ray, basis"),
+        (ds.Answer(SOLUTION, ds.Status.SOLVED, extras=None), "extras = None"),
+    ],
+)
+def test_answers_of_own_solvers_are_checked(answer, words):
+    solver = own(run=lambda self, problem, start, limits: answer)()
+    with pytest.raises(ds.OptionError, match=r"Own\.run.*" + words):
+        ds.solve(LCP, solver)
+
+
+@pytest.mark.parametrize("reason", [True, False, "", 3])
+def test_a_reason_to_refuse_is_a_sentence(reason):
+    with pytest.raises(ds.OptionError, match=r"Own\.refuses gave .*: expected None or a sentence"):
+        ds.solve(LCP, own(refuses=lambda self, problem: reason)())
+
+
+def test_own_solvers_do_not_judge_themselves():
+    """Whatever they say about their residual, or the dual."""
+    said = ds.Answer(np.zeros(2), ds.Status.SOLVED, residuals=(0.0, 0.0), dual=np.ones(2))
+    found = ds.solve(LCP, own(run=lambda self, problem, start, limits: said)())
+    assert found.status is ds.Status.INACCURATE
+    assert found.residual > 0.1
+    np.testing.assert_array_equal(found.dual, LCP.q)
+    lost = ds.Answer(np.full(2, np.nan), ds.Status.SOLVED)
+    assert not ds.solve(LCP, own(run=lambda self, problem, start, limits: lost)()).ok
+
+
+def test_an_error_inside_of_an_own_solver_is_told_with_its_name():
+    with pytest.raises(ZeroDivisionError) as caught:
+        ds.solve(LCP, own(run=lambda self, problem, start, limits: 1 / 0)())
+    assert caught.value.__notes__ == ["solver 'own': in Own.run"]
+
+
+@pytest.mark.parametrize(
+    ("write", "options", "words"),
+    [
+        (lambda replay: None, (), r"cannot call <lambda>\(replay, path\): too many"),
+        (lambda: None, (), "too many positional"),
+        (lambda replay, path, more: None, (), "missing a required argument: 'more'"),
+        (lambda replay, path: None, ("fps",), r"path, fps=\.\.\.\): got an unexpected"),
+    ],
+)
+def test_writers_that_cannot_be_called(write, options, words):
+    with pytest.raises(ds.OptionError, match="ExportFormat own: .*" + words):
+        ds.ExportFormat("own", "a test", write, options)
+
+
+@pytest.mark.parametrize("place", ["no.module:x", "os:nope", "os:", ":x", "os:sep"])
+def test_a_writer_that_cannot_be_loaded_is_named(place):
+    with pytest.raises(ds.OptionError, match=f"ExportFormat own: write = '{place}|no function"):
+        _ = ds.ExportFormat("own", "a test", place).writer
+
+
+def test_options_that_a_writer_does_not_take(monkeypatch, tmp_path):
+    monkeypatch.setattr(FORMATS, "_added", {})
+    ds.register_exporter(ds.ExportFormat("own", "a test", lambda replay, path: None))
+    replay = falling().run(0.01, record=True)
+    with pytest.raises(ds.OptionError, match=r"ExportFormat own: cannot call .* 'fps'"):
+        ds.export(replay, tmp_path / "a.own", fps=3)
+
+
+@pytest.mark.parametrize("field", ["energy", "conditions", None])
+def test_what_steps_report_answers_wrong_words(field):
+    sim = falling()
+    sim.run(0.02)
+    report = sim.report if field is None else getattr(sim.report, field)
+    with pytest.raises(ds.ArgumentError, match=f"{type(report).__name__}|StepReport has no"):
+        replace(report, nonsense=1.0)
+    for wrong in (sim.report, replace(sim.report, residual=0.0)):  # of the loop, and a plain one
+        with pytest.raises(ds.ArgumentError, match="did you mean 'penetration'"):
+            replace(wrong, infeasibility=1.0)
+    with pytest.raises(ds.ArgumentError, match="Solution has no argument 'nonsense'"):
+        replace(ds.solve(LCP), nonsense=1.0)
+
+
+@pytest.mark.parametrize("function", [lambda: None, lambda t: None, lambda a, b, c: None])
+def test_functions_of_the_wrong_arguments_are_answered_when_they_are_given(function):
+    world = ds.World()
+    world.add_body(ds.Sphere(0.1))
+    with pytest.raises(ds.ModelError, match=r"Callback .*cannot call <lambda>\(model, state\)"):
+        world.add_force(ds.Callback(function))
+    if function.__code__.co_argcount != 1:
+        with pytest.raises(ds.ModelError, match=r"motion\.function: cannot call <lambda>\(t\)"):
+            ds.World().add_body(ds.Sphere(0.1), motion=ds.MotionFunction(function))
+        with pytest.raises(ds.OptionError, match=r"run: callback: cannot call <lambda>\(sim\)"):
+            falling().run(0.01, callback=function)

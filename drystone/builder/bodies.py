@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ import numpy as np
 from drystone.dynamics import check
 from drystone.dynamics.frames import rotation
 from drystone.dynamics.motions import BoundMotion
-from drystone.errors import ModelError
+from drystone.errors import DrystoneError, ModelError
 from drystone.geometry.mass_properties import MassProperties, check_inertia, rotated_inertia
 from drystone.geometry.shapes import Compound, Shape
 from drystone.problems import CircularCone, EllipticCone
-from drystone.values import switch
+from drystone.registry import misfit
+from drystone.values import real, reals, switch, text
 
 DENSITY = 1000.0  # [kg/m^3], in the plane [kg/m^2]
 HEAVIEST = 1e100  # [kg], and one over it the lightest: products of masses stay numbers
@@ -44,8 +46,34 @@ class Template:
     def matter(self, density: float) -> MassProperties:
         """Mass properties; ModelError if the shape has none (unbounded, or a mesh)."""
         if density not in self._matter:
-            self._matter[density] = self.shape.mass_properties(density)
+            self._matter[density] = _matter(self.shape, density)
         return self._matter[density]
+
+
+def _matter(shape: Shape, density: float) -> MassProperties:
+    """Of a shape at a density; ModelError unless a user's own are those of a solid."""
+    if type(shape).mass_properties is Shape.mass_properties:
+        return shape.mass_properties(density)
+    owner = f"{type(shape).__name__}.mass_properties"
+    wrong = misfit(type(shape), Shape, "mass_properties")
+    if wrong is not None:
+        raise ModelError(f"{type(shape).__name__} {wrong}")
+    found: Any = shape.mass_properties(density)
+    if not isinstance(found, MassProperties):
+        raise ModelError(f"{owner} gave {text(found)}: expected a ds.MassProperties")
+    mass, centre = real(found.mass), reals(found.centre)
+    if mass is None or not 0.0 < mass < math.inf:
+        raise ModelError(f"{owner} gave mass = {text(found.mass)}: expected a positive number")
+    if centre is None or centre.shape != (shape.dim,) or not np.isfinite(centre).all():
+        expected = f"{shape.dim} finite numbers"
+        raise ModelError(f"{owner} gave centre = {text(found.centre)}: expected {expected}")
+    if shape.dim == 3 and np.shape(found.inertia) != (3, 3):
+        raise ModelError(f"{owner} gave inertia = {text(found.inertia)}: expected a 3 x 3 matrix")
+    try:
+        check_inertia(found.inertia, owner, shape.dim)
+    except ModelError as error:
+        raise ModelError(f"{owner}: {str(error).partition(': ')[2]}") from None
+    return MassProperties(mass, centre, reals(found.inertia))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +268,12 @@ def _shape_matter(owner: str, template: Template, density: float) -> MassPropert
     try:
         return template.matter(density)
     except ModelError as error:
-        raise ModelError(f"{owner}: {error} (fixed=True, or motion=...)") from None
+        raise ModelError(f"{owner}: {error}") from None
+    except DrystoneError:
+        raise
+    except Exception as error:
+        error.add_note(f"{owner}: in {type(template.shape).__name__}.mass_properties")
+        raise
 
 
 def check_given(owner: str, **numbers: Any) -> None:

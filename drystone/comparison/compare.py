@@ -99,7 +99,7 @@ def compare(
     steps that failed; one ds.StepWarning says so for all of them.
     """
     world, own, seconds, view, title = _subject(scene, duration)
-    function("compare", "progress", progress)
+    function("compare", "progress", progress, "label")
     switch("compare", "contacts", contacts)
     if (most := real(limit)) is None or not most > 0:
         raise OptionError(f"compare: limit = {text(limit)}: expected seconds")

@@ -18,11 +18,11 @@ import numpy as np
 
 from drystone.dynamics import check
 from drystone.dynamics.frames import moment, rotations, turned
-from drystone.errors import ModelError, SimulationError
+from drystone.errors import DrystoneError, ModelError, SimulationError
 from drystone.functions import WithFunctions
 from drystone.model import Model, State
 from drystone.types import BodyLike, Floats, Ints, Real, VectorLike
-from drystone.values import switch, text
+from drystone.values import refused_call, switch, text
 
 Names = Mapping[str, int]
 
@@ -209,6 +209,12 @@ class Callback(WithFunctions, Force):
                     f"Callback {name!r}: potential = {force.potential!r} is not a function"
                 )
             switch(f"Callback {name!r}", "fills", force.fills, ModelError)
+            words = ("model", "state", "out") if force.fills else ("model", "state")
+            refused = refused_call(force.function, *words) or (
+                force.potential and refused_call(force.potential, "model", "state")
+            )
+            if refused:
+                raise ModelError(f"Callback {name!r}: {refused}")
             called.append((name, force))
         return _Called(tuple(called), dict(names))
 
@@ -220,11 +226,17 @@ class _Called:
 
     def add(self, model: Model, state: State, out: Floats) -> None:
         for name, force in self.called:
-            if force.fills:
-                values = np.zeros_like(out)
-                force.function(model, state, values)
-            else:
-                values = self._array(name, force.function(model, state), out.shape)
+            values = np.zeros_like(out) if force.fills else out
+            try:
+                if force.fills:
+                    force.function(model, state, values)
+                else:
+                    values = self._array(name, force.function(model, state), out.shape)
+            except DrystoneError:
+                raise
+            except Exception as error:
+                error.add_note(f"in force callback {name!r} at t = {state.time:.9g} s")
+                raise
             if not np.isfinite(values).all():
                 self._refuse(name, model, state, values)
             out += values

@@ -24,6 +24,7 @@ from drystone.dynamics.frames import conjugate, exponential, logarithm, product
 from drystone.errors import ModelError, SimulationError
 from drystone.functions import WithFunctions
 from drystone.types import Floats, Real, VectorLike
+from drystone.values import refused_call
 
 RATE_STEP = 1e-6  # [s] of the central difference that stands in for a derivative
 Pose = tuple[Floats, Any]
@@ -106,6 +107,9 @@ class MotionFunction(WithFunctions):
             value = getattr(self, field)
             if not callable(value) and (field == "function" or value is not None):
                 raise ModelError(f"{owner}: motion.{field} = {value!r}: expected a function of t")
+            refused = None if value is None else refused_call(value, "t")
+            if refused is not None:
+                raise ModelError(f"{owner}: motion.{field}: {refused}")
         return _Prescribed(owner, dim, self.function, self.derivative)
 
 

@@ -14,18 +14,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from drystone.errors import OptionError, UnsupportedProblemError
+from drystone.arguments import answering
+from drystone.errors import ArgumentError, DrystoneError, OptionError, UnsupportedProblemError
 from drystone.kernels._jit import compile_seconds
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.registry import misfit, once_a_class, unfit
 from drystone.types import Floats, Solution, Status
-from drystone.values import check_options
+from drystone.values import check_options, reals, text, whole
 
 REFINEMENTS = 4  # goes at a smaller residual where a small one hides errors of velocities
 LEAST_RESIDUAL = 1e-16  # residual that may be aimed at
+answering(Solution)  # ``dataclasses.replace`` with a wrong word is answered, too
+EXTRAS = ("ray", "basis", "solutions", "index_sets", "history", "info")  # fields of a Solution
 
 
 class Limits:
@@ -86,6 +90,13 @@ class Solver:
 
     name: ClassVar[str] = ""
 
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        wrong = unfit(cls)
+        if wrong is not None:
+            raise ArgumentError(f"{cls.__name__} {wrong}")
+        check_own(cls.__name__, cls)
+        return object.__new__(cls)
+
     def __post_init__(self) -> None:
         check_options(self, self.name)
         if not self.tol > 0:
@@ -106,8 +117,11 @@ class Solver:
             raise UnsupportedProblemError(
                 f"{type(problem).__name__} is not a problem: state an LCP or a FrictionProblem"
             )
-        reason = self.refuses(problem)
+        reason = self._ask("refuses", problem)
         if reason is not None:
+            if not isinstance(reason, str) or not reason:
+                own = f"{type(self).__name__}.refuses"
+                raise OptionError(f"{own} gave {text(reason)}: expected None or a sentence")
             raise UnsupportedProblemError(f"{self.name}: {reason}")
         limits = Limits(self.tol, self.time_limit)
         stated = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
@@ -118,20 +132,75 @@ class Solver:
         self, problem: Problem, stated: Any, start: Start, limits: Limits, begin: float
     ) -> Solution:
         """Run, and go on where a residual within the tolerance hides an error that is not."""
-        answer = self.run(stated, start, limits)
+        answer = self._answer(stated, start, limits)
         solution = judged(problem, answer, self, begin)
         for _ in range(REFINEMENTS):
             tol = finer(solution, self.tol)
             if tol is None or limits.expired():
                 break
             limits.tol = tol
-            again = self.run(stated, Start(solution.value, answer.extras.get("basis")), limits)
+            again = self._answer(stated, Start(solution.value, answer.extras.get("basis")), limits)
             again.iterations += answer.iterations
             refined = judged(problem, again, self, begin)
             if not worst(refined) < worst(solution):
                 break
             answer, solution = again, refined
         return solution
+
+    def _ask(self, method: str, *args: Any) -> Any:
+        """What a method that users override answers; an error of its own gets a note that says
+        whose it is."""
+        try:
+            return getattr(self, method)(*args)
+        except DrystoneError:
+            raise
+        except Exception as error:
+            error.add_note(f"solver {self.name!r}: in {type(self).__name__}.{method}")
+            raise
+
+    def _answer(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        """What ``run`` found. That of a user's solver is checked, and its residual is measured
+        here, whatever it says."""
+        answer = self._ask("run", problem, start, limits)
+        if type(self).__module__.partition(".")[0] != __package__.partition(".")[0]:
+            _check_answer(f"{type(self).__name__}.run", problem, answer)
+            answer.dual = answer.residuals = None
+        found: Answer = answer
+        return found
+
+
+@once_a_class
+def check_own(owner: str, cls: type[Solver]) -> None:
+    """OptionError unless a class has both methods of a solver, with their arguments."""
+    for name in ("refuses", "run"):
+        if getattr(cls, name) is getattr(Solver, name) and cls is not Solver:
+            raise OptionError(f"{owner} lacks a method {name}")
+    wrong = misfit(cls, Solver, "refuses", "run")
+    if wrong is not None:
+        raise OptionError(f"{owner} {wrong}")
+
+
+def _check_answer(owner: str, problem: Any, answer: Any) -> None:
+    """OptionError unless a user's ``run`` gave what can be judged."""
+    if not isinstance(answer, Answer):
+        raise OptionError(f"{owner} gave {text(answer)}: expected a ds.Answer")
+    if not isinstance(answer.status, Status):
+        raise OptionError(f"{owner}: status = {text(answer.status)}: expected a ds.Status")
+    if whole(answer.iterations) is None:
+        raise OptionError(f"{owner}: iterations = {text(answer.iterations)}: expected a number")
+    named = isinstance(answer.methods, tuple | list) and all(
+        isinstance(name, str) for name in answer.methods
+    )
+    if not named:
+        raise OptionError(f"{owner}: methods = {text(answer.methods)}: expected a tuple of names")
+    if not isinstance(answer.extras, dict) or not set(answer.extras) <= set(EXTRAS):
+        expected = f"expected a dict of {', '.join(EXTRAS)}"
+        raise OptionError(f"{owner}: extras = {text(answer.extras)}: {expected}")
+    value = reals(answer.value)  # not finite: it diverged, and the residual says so
+    if value is None or value.shape != (problem.size,):
+        expected = f"expected {problem.size} numbers"
+        raise OptionError(f"{owner}: value = {text(answer.value)}: {expected}")
+    answer.value = value
 
 
 def as_start(problem: Problem, guess: Any) -> Start:

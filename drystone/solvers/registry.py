@@ -7,12 +7,13 @@ Users add their own with ``ds.register_solver``, or with an entry point of the g
 from __future__ import annotations
 
 import inspect
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any
 
 from drystone.errors import OptionError
-from drystone.registry import Registry
-from drystone.solvers.base import Solver
+from drystone.registry import Registry, check_name, check_registered
+from drystone.solvers.base import Solver, check_own
 from drystone.solvers.table import OURS, SolverEntry
 from drystone.values import text
 
@@ -21,11 +22,13 @@ def _entry(solver: Any) -> SolverEntry:
     """The entry of a user's class."""
     if not (isinstance(solver, type) and issubclass(solver, Solver)):
         raise OptionError(f"register_solver: {text(solver)}: expected a subclass of ds.Solver")
-    name = solver.name
-    if not isinstance(name, str) or not name or name != name.strip():
-        raise OptionError(
-            f"register_solver: {solver.__name__}.name = {text(name)}: expected a name"
-        )
+    owner = f"register_solver: {solver.__name__}"
+    check_registered(owner, solver, Solver)
+    check_own(owner, solver)
+    for option in fields(solver):
+        if option.init and option.default is MISSING and option.default_factory is MISSING:
+            raise OptionError(f"{owner}.{option.name} needs a default: names stand for solvers")
+    name = check_name(f"{owner}.name", solver.name, "projected-gradient")
     return SolverEntry(name, solver, (inspect.getdoc(solver) or "").partition("\n")[0])
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from drystone.arguments import warn_user
+from drystone.arguments import answering, warn_user
 from drystone.model import Contacts, Model, State
 from drystone.types import Floats, Ints, Status
 
@@ -25,6 +25,7 @@ from drystone.types import Floats, Ints, Status
 UNEXPLAINED, ROUNDING = 1e-8, 1e-11
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class EnergyLedger:
     """Where a step's energy came from and went [J].
@@ -88,6 +89,7 @@ def closes(
     return bool(abs(unexplained) <= bound + ROUNDING * (kinetic + abs(potential)))
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """The law of contact as the step left it; (10) to (13) of 1998 with their signs.
@@ -106,6 +108,7 @@ class Conditions:
     dissipation: float = 0.0
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class Impulse:
     """What one contact, joint or stop of a joint gave to a collision.
@@ -123,6 +126,7 @@ class Impulse:
     angular: tuple[float, ...]
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that ended a smooth phase of motion.
@@ -155,6 +159,7 @@ def current_name(name: Any) -> Any:
     return now
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class StepReport:
     """What a step did.

@@ -109,7 +109,7 @@ def sweep(
     A run that fails is a row that says why. Failed steps are reported by one ds.StepWarning
     for the whole sweep, and point by point in ``trouble``.
     """
-    function("sweep", "progress", progress)
+    function("sweep", "progress", progress, "done", "all")
     if jobs is not None and (whole(jobs) or 0) < 1:
         raise OptionError(f"sweep: jobs = {text_of(jobs)}: expected a count of processes > 0")
     if scheduler is not None and not isinstance(scheduler, str):

@@ -7,7 +7,8 @@ Users add their own with ``ds.register_exporter``, or with an entry point of the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any
 
 from drystone.errors import OptionError
 from drystone.registry import Registry
-from drystone.values import text
+from drystone.values import refused_call, text
 
 Writer = Callable[..., Any]
+ENDING = re.compile(r"[a-z0-9]*[a-z][a-z0-9]*")
 OPTIONS = ("fps", "speed", "start", "end", "size", "forces", "table")  # that the command has
 
 
@@ -40,7 +42,7 @@ class ExportFormat:
 
     def __post_init__(self) -> None:
         owner = "ExportFormat"
-        if not isinstance(self.name, str) or not self.name.isalnum() or not self.name.islower():
+        if not isinstance(self.name, str) or not ENDING.fullmatch(self.name):
             raise OptionError(
                 f"{owner}: name = {text(self.name)}: expected what files end in, such as 'csv'"
             )
@@ -57,9 +59,13 @@ class ExportFormat:
         known = isinstance(self.options, tuple) and all(name in OPTIONS for name in self.options)
         if not known:
             raise OptionError(
-                f"{owner} {self.name}: options = {text(self.options)}: expected some of "
+                f"{owner} {self.name}: options = {text(self.options)}: expected a tuple, some of "
                 f"{', '.join(OPTIONS)}"
             )
+        if not isinstance(self.needs, str):
+            raise OptionError(f"{owner} {self.name}: needs = {text(self.needs)}: expected words")
+        if not isinstance(self.write, str):
+            self.check_call(self.write, dict.fromkeys(self.options))
 
     @property
     def suffix(self) -> str:
@@ -68,11 +74,25 @@ class ExportFormat:
 
     @property
     def writer(self) -> Writer:
+        """The function, found if it was given by its place."""
         if not isinstance(self.write, str):
             return self.write
         module, _, name = self.write.partition(":")
-        found: Writer = getattr(import_module(module), name)
+        try:
+            found: Any = getattr(import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            whose = f"ExportFormat {self.name}: write = {self.write!r}"
+            raise OptionError(f"{whose} cannot be loaded: {error}") from error
+        self.check_call(found, dict.fromkeys(self.options))
         return found
+
+    def check_call(self, write: Any, options: Mapping[str, Any]) -> None:
+        """OptionError unless a writer takes a replay, a path and these options."""
+        if not callable(write):
+            raise OptionError(f"ExportFormat {self.name}: write = {text(write)} is no function")
+        refused = refused_call(write, "replay", "path", **options)
+        if refused is not None:
+            raise OptionError(f"ExportFormat {self.name}: {refused}")
 
 
 FILM = ("fps", "size", "speed", "start", "end", "forces")

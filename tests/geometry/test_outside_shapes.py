@@ -175,3 +175,100 @@ def test_a_class_without_its_function_is_told_which():
         ds.register_shape(Unfinished)
     with pytest.raises(ds.ArgumentError, match="support_function"):
         ds.SupportShape()
+
+
+def sphere(self, x, y, z):
+    return 0.1 * np.sqrt(x * x + y * y + z * z)
+
+
+def own(base=ds.SupportShape, decorated=True, **values):
+    """A ball of 0.1 m by a user's class."""
+    formula = {"support_function": sphere} if base is ds.SupportShape else {"F": ball}
+    cls = type("Own", (base,), {"kind": "own", **formula, **values})
+    return dataclass(frozen=True)(cls) if decorated else cls
+
+
+def ball(self, x, y, z):
+    return x * x + y * y + z * z - 0.01
+
+
+@pytest.mark.parametrize("base", [ds.SupportShape, ds.ImplicitShape])
+@pytest.mark.parametrize("args", [(), (0.1,)])
+def test_a_class_that_is_no_frozen_dataclass_is_told_so(base, args):
+    for cls in (
+        own(base, decorated=False),
+        own(base, decorated=False, __annotations__={"r": float}),
+        type("Own", (own(base),), {"__annotations__": {"r": float}}),
+    ):
+        with pytest.raises(ds.ArgumentError, match="Own must be a dataclass: write @dataclass"):
+            cls(*args)
+    with pytest.raises(ds.ArgumentError, match="Own must be frozen"):
+        dataclass(own(base, decorated=False))()
+
+
+def test_a_class_that_adds_no_parameter_needs_no_decorator():
+    again = type("Own", (own(),), {})()
+    assert again.mass_properties(1.0).mass == pytest.approx(4e-3 / 3 * np.pi, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"kind": "Box"}, r"Own\.kind = 'Box': expected a name"),
+        ({"kind": "-a--b-"}, "expected a name"),
+        ({"kind": "é²"}, "expected a name"),
+        ({"kind": None}, "expected a name"),
+        ({"__annotations__": {"kind": str}}, r"Own\.kind: another name"),
+        ({"support_function": 3}, "has support_function = 3"),
+        (
+            {"support_function": lambda self, x, y: x},
+            r"support_function\(self, x, y\): expected support_function\(self, x, y, z\)",
+        ),
+        ({"mass_properties": lambda self: None}, r"expected mass_properties\(self, density\)"),
+    ],
+)
+def test_registered_classes_are_checked(known, values, words):
+    with pytest.raises(ds.OptionError, match=words):
+        ds.register_shape(own(**values))
+    assert set(SHAPES) == set(SHAPES.ours) | set(SHAPES._added)
+    with pytest.raises(ds.OptionError, match="Own must be frozen"):
+        ds.register_shape(dataclass(own(decorated=False)))
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (None, "gave None: expected a ds.MassProperties"),
+        ((1.0, np.zeros(3), np.eye(3)), "expected a ds.MassProperties"),
+        (ds.MassProperties(np.nan, np.zeros(3), np.eye(3)), "mass = nan"),
+        (ds.MassProperties(-1.0, np.zeros(3), np.eye(3)), "mass = -1.0"),
+        (ds.MassProperties(1.0, np.zeros(2), np.eye(3)), "centre = .* expected 3 finite numbers"),
+        (ds.MassProperties(1.0, np.zeros(3), 1.0), "expected a 3 x 3 matrix"),
+        (ds.MassProperties(1.0, np.zeros(3), np.eye(2)), "expected a 3 x 3 matrix"),
+        (ds.MassProperties(1.0, np.zeros(3), np.diag([1.0, 1, 5])), "no body has the principal"),
+        (ds.MassProperties(1.0, np.zeros(3), np.tri(3)), "inertia must be symmetric"),
+    ],
+)
+def test_mass_properties_of_a_user_are_those_of_a_solid(found, words):
+    shape = own(mass_properties=lambda self, density: found)()
+    with pytest.raises(ds.ModelError, match=r"body 'b': Own\.mass_properties.*" + words) as caught:
+        ds.World().add_body(shape, name="b")
+    assert "fixed=True" not in str(caught.value)
+
+
+def test_parameters_can_be_compared():
+    cls = own(__annotations__={"corners": tuple})
+    assert cls((1, 2)) == cls((1, 2))
+    for value in ([1, 2], {"a": 1}, np.zeros(2), ([1],)):
+        with pytest.raises(ds.ShapeError, match=r"Own: corners = .* must not change"):
+            cls(value)
+    arrays = dataclass(frozen=True, eq=False)(
+        own(decorated=False, __annotations__={"corners": np.ndarray})
+    )
+    assert arrays(np.ones(3)) == arrays(np.ones(3)) != arrays(np.zeros(3))
+
+
+def test_an_error_inside_of_own_mass_properties_is_told_with_the_body():
+    with pytest.raises(ZeroDivisionError) as caught:
+        ds.World().add_body(own(mass_properties=lambda self, density: 1 / 0)(), name="b")
+    assert caught.value.__notes__ == ["body 'b': in Own.mass_properties"]

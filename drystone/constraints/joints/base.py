@@ -15,9 +15,9 @@ two frames (``functions``): everything else follows from that.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,15 +30,22 @@ from drystone.constraints.joints.functions import (
     check_functions,
 )
 from drystone.dynamics import check
-from drystone.errors import ModelError
-from drystone.kernels.joints import ANGLE_A, TURN
+from drystone.errors import ArgumentError, DrystoneError, ModelError
+from drystone.kernels.joints import ANGLE_A, SPIN, TURN
+from drystone.registry import misfit, once_a_class, unfit
 from drystone.types import BodyLike, Floats, Real, VectorLike
+from drystone.values import among, real, reals, text
 
 End = BodyLike | tuple[BodyLike, str]  # a body; of gears a joint, or one coordinate of it
 Limits = Sequence[Real | None]  # (lowest, highest)
 Coupling = tuple[tuple[int, float], tuple[int, float]]  # coordinates and their factors
 WORDS = {2: "planar", 3: "spatial"}
 PERPENDICULAR = 1e-6  # cosine of what still counts as a right angle
+ORTHONORMAL = 1e-9  # entries of R'R - 1 of a frame: rounding of a few products
+# methods that a kind of joint may override
+HOOKS = (
+    "functions", "target", "couplings", "act", "find_anchors", "default_anchors", "find_frames",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +132,12 @@ class Joint:
     meant: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     couples: ClassVar[bool] = False
 
+    def __new__(cls, *args: Any, **fields: Any) -> Self:
+        wrong = unfit(cls)
+        if wrong is not None:
+            raise ArgumentError(f"{cls.__name__} {wrong}")
+        return object.__new__(cls)
+
     @property
     def dims(self) -> tuple[int, ...]:
         """Of the worlds that it makes sense in."""
@@ -132,7 +145,10 @@ class Joint:
 
     def check_dim(self, owner: str, dim: int) -> None:
         """ModelError unless the joint makes sense in a world of this dimension."""
-        check_functions(type(self).__name__, self.rows, self.free)
+        wrong = misfit(type(self), Joint, *HOOKS)
+        if wrong is not None:
+            raise ModelError(f"{owner}: {type(self).__name__} {wrong}")
+        check_tables(type(self).__name__, type(self))
         if dim not in self.rows:
             kind = type(self).__name__
             raise ModelError(
@@ -142,17 +158,18 @@ class Joint:
     def place(self, owner: str, dim: int, poses: tuple[Pose, Pose]) -> Placed:
         """The joint on bodies at their described poses; ModelError if it makes no sense."""
         self.check_dim(owner, dim)
-        anchors = self.find_anchors(owner, dim, poses)
-        frames = self.find_frames(owner, dim, poses)
+        answers = _Answers(owner, self, dim)
+        anchors = answers.array("find_anchors", (2, dim), dim, poses)
+        frames = answers.frames(poses)
         local = np.array([pose.rotation.T @ f for pose, f in zip(poses, frames, strict=True)])
-        held, free = self.functions(owner, dim)
+        held, free = answers.functions()
         given = poses, anchors
-        rows = [(f, self.target(owner, f, *given)) for f in held]
-        left = [(f, self.target(owner, f, *given)) for f in free.values()]
+        rows = [(f, answers.target(f, *given)) for f in held]
+        left = [(f, answers.target(f, *given)) for f in free.values()]
         placed = Placed(anchors, local, rows, left, tuple(free))
-        placed.actions = self.act(owner, placed.names)
-        for factors in self.couplings(owner):
-            placed.couplings.append(_coupling(owner, factors, placed.names))
+        placed.actions = answers.sequence("act", placed.names)
+        for factors in answers.sequence("couplings"):
+            placed.couplings.append(_coupling(owner, factors, free))
             placed.rows.append((COUPLED, 0.0))
         return placed
 
@@ -283,13 +300,109 @@ def crossed(
     return frame, frame
 
 
-def _coupling(owner: str, factors: Mapping[str, float], names: Sequence[str]) -> Coupling:
+@once_a_class
+def check_tables(owner: str, joint: type[Joint]) -> None:
+    """ModelError unless what a kind of joint says about itself fits together."""
+    check_functions(owner, joint.rows, joint.free)
+    acts = f"some of {', '.join(ACTS)}"
+    if not _names(joint.takes, ACTS):
+        raise ModelError(f"{owner}.takes = {text(joint.takes)}: expected a tuple, {acts}")
+    names = {name for free in joint.free.values() for name in free}
+    known = ", ".join(sorted(names)) or "none"
+    meant: Any = joint.meant
+    if not (
+        isinstance(meant, Mapping)
+        and _names(tuple(meant), ACTS)
+        and all(_names(of, names) for of in meant.values())
+    ):
+        expected = f"expected {acts}, each with a tuple of coordinates (it has {known})"
+        raise ModelError(f"{owner}.meant = {text(meant)}: {expected}")
+    sometimes: Any = joint.sometimes
+    if not (isinstance(sometimes, Mapping) and _names(tuple(sometimes), names)):
+        expected = f"expected {{coordinate: when}} (it has {known})"
+        raise ModelError(f"{owner}.sometimes = {text(sometimes)}: {expected}")
+
+
+def _names(value: Any, known: Any) -> bool:
+    """Whether it is a tuple of some of those known."""
+    return isinstance(value, tuple | list) and all(among(name, known) for name in value)
+
+
+class _Answers:
+    """What the methods of one joint answer, checked: users override them. A ModelError names the
+    joint and the method; an error of the method's own gets a note that does."""
+
+    def __init__(self, owner: str, joint: Joint, dim: int) -> None:
+        self.owner, self.joint, self.dim = owner, joint, dim
+
+    def ask(self, method: str, *args: Any) -> Any:
+        answer: Callable[..., Any] = getattr(self.joint, method)
+        try:
+            return answer(self.owner, *args)
+        except DrystoneError:
+            raise
+        except Exception as error:
+            error.add_note(f"{self.owner}: in {type(self.joint).__name__}.{method}")
+            raise
+
+    def wrong(self, method: str, value: Any, expected: str) -> ModelError:
+        kind = type(self.joint).__name__
+        return ModelError(f"{self.owner}: {kind}.{method} gave {text(value)}: expected {expected}")
+
+    def array(self, method: str, shape: tuple[int, ...], *args: Any) -> Floats:
+        value = self.ask(method, *args)
+        out = reals(value)
+        if out is None or out.shape != shape or not np.isfinite(out).all():
+            raise self.wrong(method, value, f"finite numbers of shape {shape}")
+        return out
+
+    def frames(self, poses: tuple[Pose, Pose]) -> Floats:
+        """(2, dim, dim) in the world."""
+        out = self.array("find_frames", (2, self.dim, self.dim), self.dim, poses)
+        off = np.abs(np.swapaxes(out, 1, 2) @ out - np.eye(self.dim)).max()
+        if off > ORTHONORMAL or (np.linalg.det(out) < 0.0).any():
+            raise self.wrong("find_frames", out, "right-handed unit axes, as columns")
+        return out
+
+    def functions(self) -> tuple[tuple[JointFunction, ...], Mapping[str, JointFunction]]:
+        value = self.ask("functions", self.dim)
+        if not (isinstance(value, tuple | list) and len(value) == 2):
+            raise self.wrong("functions", value, "(rows, {name: coordinate})")
+        held, free = value
+        owner = f"{self.owner}: {type(self.joint).__name__}.functions"
+        check_functions(owner, {self.dim: held}, {self.dim: free})
+        for name, function in free.items():
+            if function in held:
+                raise ModelError(f"{self.owner}: coordinate {name!r} is free, and held by a row")
+        return tuple(held), free
+
+    def target(self, *args: Any) -> float:
+        value = self.ask("target", *args)
+        out = real(value)
+        if out is None or not math.isfinite(out):
+            raise self.wrong("target", value, "a finite number")
+        return out
+
+    def sequence(self, method: str, *args: Any) -> list[Any]:
+        value = self.ask(method, *args)
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise self.wrong(method, value, "a list")
+        return list(value)
+
+
+def _coupling(owner: str, factors: Any, free: Mapping[str, JointFunction]) -> Coupling:
     """Numbers and factors of two coordinates that are coupled."""
-    if len(factors) != 2 or not set(factors) <= set(names):
+    names = [name for name, function in free.items() if function.kind != SPIN]
+    if not isinstance(factors, Mapping) or len(factors) != 2 or not set(factors) <= set(names):
         known = ", ".join(map(repr, names))
-        raise ModelError(f"{owner}: couples {dict(factors)!r}: expected two of {known}")
-    a, b = ((names.index(name), float(factor)) for name, factor in factors.items())
-    return a, b
+        raise ModelError(f"{owner}: couples {text(factors)}: expected two of {known}")
+    numbers = [real(factor) for factor in factors.values()]
+    a, b = (math.nan if number is None else number for number in numbers)
+    if not (math.isfinite(a) and math.isfinite(b) and (a or b)):
+        raise ModelError(f"{owner}: couples {text(factors)}: expected finite factors, not both 0")
+    order = list(free)
+    first, second = (order.index(name) for name in factors)
+    return (first, a), (second, b)
 
 
 def frame_about(axis: Floats, near: Floats | None = None) -> Floats:

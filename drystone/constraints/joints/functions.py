@@ -29,6 +29,19 @@ PLANAR = (
 )  # fmt: skip
 LINEAR = (kernels.POINT, kernels.LENGTH)
 WITHOUT_UNIT = (kernels.DOT, kernels.COUPLED)
+WORDS = {  # the class method that makes each kind, and the axes it is given
+    kernels.POINT: ("point", "i"),
+    kernels.LENGTH: ("length",),
+    kernels.SWING: ("swing", "i"),
+    kernels.TURN: ("turn", "i"),
+    kernels.DOT: ("cosine", "i", "j"),
+    kernels.ANGLE_A: ("angle", "i", "k"),
+    kernels.ANGLE_B: ("angle_on_a", "i", "k"),
+    kernels.TWIST: ("twist",),
+    kernels.TILT: ("tilt",),
+    kernels.SPIN: ("spin", "i"),
+    kernels.COUPLED: ("coupled",),
+}
 # no functions of the pose with a gradient where they are zero: nothing could hold them
 NEVER_HELD = (kernels.SPIN, kernels.TILT)
 
@@ -101,6 +114,11 @@ class JointFunction:
         """Rate w.B_i [rad/s]; a coordinate without a value, for friction."""
         return cls(kernels.SPIN, _axis("spin", axis))
 
+    def __str__(self) -> str:
+        """As it is made: point(1), angle(0, 1)."""
+        name, *axes = WORDS[self.kind]
+        return f"{name}({', '.join(str(getattr(self, axis)) for axis in axes)})"
+
     @property
     def code(self) -> tuple[int, int, int, int]:
         """As kernels read it."""
@@ -144,6 +162,11 @@ def check_functions(owner: str, rows: Rows, free: Free) -> None:
     for dim, held in rows.items():
         if not isinstance(held, tuple | list) or not isinstance(free[dim], Mapping):
             raise ModelError(f"{owner}: expected rows {{{dim}: (...)}}, free {{{dim}: {{...}}}}")
+        if not held and not free[dim]:
+            raise ModelError(
+                f"{owner}: rows = {{{dim}: ()}} and free = {{{dim}: {{}}}}: a joint that holds "
+                "nothing and has no coordinate"
+            )
         for name, function in free[dim].items():
             if not isinstance(name, str) or not name.isidentifier():
                 raise ModelError(f"{owner}: coordinate {text(name)}: expected a name")
@@ -154,6 +177,8 @@ def check_functions(owner: str, rows: Rows, free: Free) -> None:
             _check(f"{owner}: rows", function, dim)
             if function.kind in NEVER_HELD:
                 raise ModelError(f"{owner}: rows: a spin or a tilt can only be free")
+            if list(held).count(function) > 1:
+                raise ModelError(f"{owner}: rows: {function} is there twice")
 
 
 def _check(owner: str, function: JointFunction, dim: int) -> None:

@@ -6,20 +6,16 @@ Users add their own with ``ds.register_joint``, or with an entry point of the gr
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from drystone.constraints import joints as table
-from drystone.constraints.joints.actions import ACTS
-from drystone.constraints.joints.base import Joint
-from drystone.constraints.joints.functions import check_functions
+from drystone.constraints.joints.base import HOOKS, Joint, check_tables
 from drystone.errors import OptionError
-from drystone.registry import Registry
+from drystone.registry import Registry, check_name, check_registered
 from drystone.values import text
 
 J = TypeVar("J", bound=type[Joint])
-NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("kind", "range")  # keys of every joint in a scene file
 
 
@@ -46,21 +42,14 @@ def _checked(joint: Any) -> JointKind:
     if not (isinstance(joint, type) and issubclass(joint, Joint)):
         raise OptionError(f"register_joint: {text(joint)}: expected a subclass of ds.Joint")
     owner = f"register_joint: {joint.__name__}"
-    if not is_dataclass(joint) or "__dataclass_params__" not in vars(joint):
-        raise OptionError(f"{owner}: expected a class with @dataclass(frozen=True)")
-    if not isinstance(joint.kind, str) or not NAME.fullmatch(joint.kind):
-        raise OptionError(
-            f"{owner}.kind = {text(joint.kind)}: expected a name for scene files, such as "
-            "'ball-and-rail'"
-        )
+    check_registered(owner, joint, Joint, *HOOKS)
+    check_name(f"{owner}.kind", joint.kind, "ball-and-rail")
     if joint.couples:
         raise OptionError(f"{owner}.couples: only a Gear couples joints")
     for field in fields(joint):
         if field.name in RESERVED:
             raise OptionError(f"{owner}.{field.name}: another name: scene files have it already")
-    if not set(joint.takes) <= set(ACTS):
-        raise OptionError(f"{owner}.takes = {text(joint.takes)}: expected some of {ACTS}")
-    check_functions(owner, joint.rows, joint.free)
+    check_tables(owner, joint)
     return JointKind(joint.kind, joint)
 
 

@@ -7,8 +7,8 @@ who add theirs with ``ds.register_shape`` or with an entry point of the group ``
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from drystone.geometry.shapes.support import SupportShape as SupportShape
 from drystone.geometry.shapes.surface import ImplicitShape as ImplicitShape
 from drystone.geometry.shapes.surface import ImplicitSurface as ImplicitSurface
 from drystone.geometry.shapes.triangle_mesh import TriangleMesh as TriangleMesh
-from drystone.registry import Registry
+from drystone.registry import Registry, check_name, check_registered
 from drystone.types import Ints
 from drystone.values import text
 
@@ -73,11 +73,12 @@ def _entry(shape: Any) -> ShapeEntry:
     if inspect.isabstract(shape):
         lacking = ", ".join(sorted(shape.__abstractmethods__))
         raise OptionError(f"{owner} lacks {lacking}")
-    if not (is_dataclass(shape) and "__dataclass_params__" in vars(shape)):
-        raise OptionError(f"{owner} must be a dataclass: write @dataclass(frozen=True) above it")
-    name = shape.kind
-    if not isinstance(name, str) or not name or not name.replace("-", "").isalnum():
-        raise OptionError(f"{owner}.kind = {text(name)}: expected a name such as 'double-cone'")
+    formula: dict[Any, str] = {SupportShape: "support_function", ImplicitShape: "F"}
+    base = next((one for one in formula if issubclass(shape, one)), Shape)
+    check_registered(owner, shape, base, *filter(None, ("mass_properties", formula.get(base))))
+    if "kind" in (field.name for field in fields(cast(Any, shape))):
+        raise OptionError(f"{owner}.kind: another name: scene files have it already")
+    check_name(f"{owner}.kind", shape.kind, "double-cone")
     return ShapeEntry(shape)
 
 

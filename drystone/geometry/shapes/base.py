@@ -165,7 +165,9 @@ class FixedOnly(Shape):
     """A shape without a mass of its own: only for bodies that do not move."""
 
     def _mass_properties(self, density: float) -> MassProperties:
-        raise ModelError(f"{type(self).__name__} has no mass: fixed bodies only")
+        raise ModelError(
+            f"{type(self).__name__} has no mass: fixed bodies only (fixed=True, or motion=...)"
+        )
 
 
 def _heavy(inertia: Any) -> bool:

@@ -9,9 +9,15 @@ import numpy as np
 
 from drystone.errors import ShapeError
 from drystone.geometry.mass_properties import MassProperties, of_mesh
-from drystone.geometry.shapes.base import check_parameters, query
+from drystone.geometry.shapes.base import query
 from drystone.geometry.shapes.black_box import BlackBox
-from drystone.geometry.shapes.surface import FormulaSurface, Program, directions, hull_mesh
+from drystone.geometry.shapes.surface import (
+    FormulaSurface,
+    Program,
+    check_own,
+    directions,
+    hull_mesh,
+)
 from drystone.geometry.shapes.trace import Tape, results, trace
 from drystone.kernels.surfaces import layout
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
@@ -35,7 +41,7 @@ class SupportShape(FormulaSurface):
         """h(d) of the direction d = (x, y, z), of any length: h(s d) = s h(d)."""
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        check_own(self)
         box = self._program.box
         if box is not None:
             box.prepare(directions(4)[6:], 1.0)

@@ -32,7 +32,9 @@ from drystone.geometry.shapes.black_box import BlackBox, distances
 from drystone.geometry.shapes.trace import Tape, check_derivatives, check_functions, results, trace
 from drystone.kernels import kinds
 from drystone.kernels.surfaces import layout
+from drystone.registry import unfit
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
+from drystone.values import text
 
 FARTHEST = 1e9  # [m] at which a ray that has not left the solid shows that it is not closed
 SLACK = 1.05  # of the bounding radius over that of the sampled points
@@ -55,6 +57,31 @@ KIND = Kind(
         "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_surface", points=2),
     },
 )
+
+
+def check_own(shape: Any) -> None:
+    """Raise ShapeError unless the parameters of a user's shape are what their types say, and can
+    be compared: worlds keep one table for all bodies of equal shape."""
+    check_parameters(shape)
+    try:
+        hash(shape)
+    except TypeError:
+        wrong = next(field.name for field in fields(shape) if not _hashable(shape, field.name))
+        raise ShapeError(
+            f"{type(shape).__name__}: {wrong} = {text(getattr(shape, wrong))}: a parameter must "
+            "not change: give a tuple, or an array with @dataclass(frozen=True, eq=False)"
+        ) from None
+
+
+def _hashable(shape: Any, field: str) -> bool:
+    value = getattr(shape, field)
+    if isinstance(value, np.ndarray):
+        return type(shape).__hash__ is SpatialShape.__hash__  # that of a dataclass takes no arrays
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 class Program(NamedTuple):
@@ -80,6 +107,9 @@ class FormulaSurface(SpatialShape):
                 f"{cls.__name__}({given}) is a base: derive a frozen dataclass from it, with a "
                 f"method {lacking}"
             )
+        wrong = unfit(cls)
+        if wrong is not None:
+            raise ArgumentError(f"{cls.__name__} {wrong}")
         return super().__new__(cls)
 
     @abstractmethod
@@ -410,7 +440,7 @@ class ImplicitShape(_Implicit):
         """Negative inside, zero on the surface."""
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        check_own(self)
         super().__post_init__()
 
 

@@ -241,7 +241,7 @@ GOOD = {"kind": "own", "rows": {3: (F.point(0),)}, "free": {3: {}}}
     ("values", "words"),
     [
         ({"kind": ""}, r"Own\.kind = '': expected a name"),
-        ({"kind": "Own Joint"}, "expected a name for scene files"),
+        ({"kind": "Own Joint"}, "expected a name such as"),
         ({"kind": "hinge"}, "joint 'hinge' exists already"),
         ({"kind": "carriage"}, "joint 'carriage' exists already"),
         ({"rows": {}}, "rows = {}"),
@@ -257,6 +257,17 @@ GOOD = {"kind": "own", "rows": {3: (F.point(0),)}, "free": {3: {}}}
         ({"rows": {2: (F.swing(0),)}, "free": {2: {}}}, "the plane has no such function"),
         ({"rows": {3: (F.angle(1, 1),)}}, "towards another"),
         ({"takes": ("limit",)}, "takes"),
+        ({"takes": None}, "Own.takes = None: expected a tuple"),
+        ({"takes": ([],)}, "Own.takes"),
+        ({"rows": {3: ()}}, "holds nothing and has no coordinate"),
+        ({"rows": {2: (F.point(1),), 3: ()}, "free": {2: {}, 3: {}}}, "holds nothing"),
+        ({"rows": {3: (F.point(0), F.point(0))}}, r"rows: point\(0\) is there twice"),
+        ({"meant": None}, "Own.meant = None"),
+        ({"meant": {"limits": ("y",)}}, "Own.meant"),
+        ({"meant": {"limit": ()}}, "Own.meant"),
+        ({"sometimes": ["x"]}, "Own.sometimes"),
+        ({"couplings": lambda self: ()}, r"couplings\(self\): expected couplings\(self, owner\)"),
+        ({"functions": 3}, "has functions = 3: expected functions"),
         ({"couples": True}, "only a Gear couples"),
     ],
 )
@@ -267,12 +278,91 @@ def test_what_makes_no_sense_is_refused(values, words):
     assert set(JOINTS) == before
 
 
+def in_a_world(**values):
+    """A joint of a class that nobody registered, on a sphere."""
+    world = ds.World()
+    world.add_body(ds.Sphere(0.1), name="ball")
+    world.add_joint(made(**(GOOD | values))("ball", anchor=(0, 0, 0), axis=(0, 0, 1)))
+    return ds.Simulation(world)
+
+
+FREE = {3: {"x": F.point(1), "w": F.spin(2)}}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"rows": {3: ()}}, "holds nothing"),
+        ({"meant": None}, "meant"),
+        ({"free": {3: {"x": F.point(0)}}}, "coordinate 'x' is free, and held by a row"),
+        ({"functions": lambda self, o, d: ((), {})}, "functions: rows .* holds nothing"),
+        ({"functions": lambda self, o, d: None}, "functions gave None"),
+        ({"functions": lambda self, o, d: ((1,), {})}, "1: expected a JointFunction"),
+        ({"functions": lambda self, o, d: ((F.spin(0),), {})}, "can only be free"),
+        ({"target": lambda self, *given: None}, "target gave None: expected a finite number"),
+        ({"target": lambda self, *given: np.nan}, "target gave nan"),
+        ({"target": lambda self, *given: np.zeros(2)}, "target gave array"),
+        ({"target": lambda self: 0.0}, r"target\(self\): expected target\(self, owner, fun"),
+        ({"find_anchors": lambda self, *given: None}, "find_anchors gave None"),
+        ({"find_anchors": lambda self, *given: np.zeros(3)}, r"of shape \(2, 3\)"),
+        ({"find_anchors": lambda self, *given: np.full((2, 3), np.inf)}, "finite numbers"),
+        ({"find_frames": lambda self, *given: (np.eye(2), np.eye(2))}, r"of shape \(2, 3, 3\)"),
+        ({"find_frames": lambda self, *given: (np.eye(3), np.ones((3, 3)))}, "right-handed unit"),
+        ({"find_frames": lambda self, *given: (np.eye(3), -np.eye(3))}, "right-handed unit"),
+        ({"act": lambda self, *given: None}, "act gave None: expected a list"),
+        ({"couplings": lambda self, o: None}, "couplings gave None: expected a list"),
+        ({"couplings": lambda self, o: (3,)}, "couples 3: expected two of"),
+        ({"couplings": lambda self, o: ({"x": 1, "w": 1},), "free": FREE}, "expected two of 'x'"),
+    ],
+)
+def test_what_a_method_of_an_own_joint_answers_is_checked(values, words):
+    with pytest.raises(ds.ModelError, match=words) as caught:
+        in_a_world(**values)
+    assert "Own" in str(caught.value)
+
+
+@pytest.mark.parametrize("factors", [(np.nan, 1), ("a", 1), (0, 0), (np.inf, 1), (None, 2)])
+def test_factors_of_a_coupling_are_numbers(factors):
+    free = {3: {"x": F.point(1), "y": F.point(2)}}
+    coupled = dict(zip(("x", "y"), factors, strict=True))
+    with pytest.raises(ds.ModelError, match="expected finite factors, not both 0"):
+        in_a_world(free=free, couplings=lambda self, owner: (coupled,))
+
+
+def test_an_error_inside_of_an_own_method_is_told_with_the_joint():
+    with pytest.raises(ZeroDivisionError) as caught:
+        in_a_world(target=lambda self, *given: 1 / 0)
+    assert caught.value.__notes__ == ["joint 'joint0' (Own from 'ball' to 'world'): in Own.target"]
+
+
+def test_a_joint_of_springs_alone_holds_no_row():
+    """A bushing: x'' = -k x / m has the period 2 pi sqrt(m / k)."""
+    bushing = made(kind="bushing", rows={3: ()}, free={3: {"x": F.point(2)}})
+    world = ds.World(gravity=(0, 0, 0))
+    world.add_body(ds.Sphere(0.1), name="ball", mass=2.0, velocity=(0.3, 0, 0))
+    spring = {"x": (50.0, 0.0)}
+    world.add_joint(bushing("ball", anchor=(0, 0, 0), axis=(1, 0, 0), spring=spring))
+    sim = ds.Simulation(world, ds.TimeStepping(dt=1e-4))
+    sim.run(0.25 * 2 * np.pi * np.sqrt(2.0 / 50.0))
+    assert sim.body("ball").position[0] == pytest.approx(0.3 * np.sqrt(2.0 / 50.0), rel=1e-3)
+
+
+def test_parameters_of_a_class_without_its_decorator_are_asked_for():
+    class Plain(ds.AxisJoint):
+        radius: float = 1.0
+        rows: ClassVar = {3: (F.point(0),)}
+        free: ClassVar = {3: {}}
+
+    with pytest.raises(ds.ArgumentError, match=r"Plain must be a dataclass: write @dataclass"):
+        Plain("ball", radius=3.0)
+
+
 def test_what_is_no_joint_is_refused():
     for thing in (ds.Box, "roller", None, Roller("a")):
         with pytest.raises(ds.DrystoneError, match=r"expected a subclass of ds\.Joint"):
             ds.register_joint(thing)
     with pytest.raises(ds.DrystoneError, match="dataclass"):
-        ds.register_joint(type("Own", (ds.AxisJoint,), GOOD))
+        ds.register_joint(type("Own", (ds.AxisJoint,), GOOD | {"__annotations__": {"r": float}}))
     for make in (F.point, F.swing, F.turn, F.spin):
         for axis in (-1, 3, 0.5, "x", None, float("nan"), True):
             with pytest.raises(ds.ModelError, match="expected one of 0, 1"):
