@@ -175,8 +175,9 @@ class Stored:
             float(np.abs(self.vertices[loop] @ p[:3] - p[3]).max())
             for loop, p in zip(self.loops, self.planes, strict=True)
         )
-        left, right = (self.planes[[e[k] for e in self.edges], :3] for k in (2, 3))
-        self.sided = bool((np.linalg.norm(left - right, axis=1) < 2 * LEAN).any())
+        m = self.planes[:, :3]
+        apart = np.linalg.norm(m[:, None] - m[None], axis=-1) + 2 * np.eye(len(m))
+        self.sided = bool((apart < 2 * LEAN).any())
         e = np.array([self.vertices[e[1]] - self.vertices[e[0]] for e in self.edges])
         e /= np.linalg.norm(e, axis=1)[:, None]
         e *= np.where(e[np.arange(len(e)), np.abs(e).argmax(axis=1)] < 0, -1, 1)[:, None]

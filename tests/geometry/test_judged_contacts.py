@@ -75,6 +75,11 @@ def test_polygons_and_capsules_are_right_in_every_pose(sided, old):
         ([5, 22, 1], 100, SIDES, 75),
         # a corner beyond the sharp tip of a face
         ([5, 21, 0], 100, SIDES, 70),
+        # two faces that are all but parallel, and meet in a corner between steep ones
+        ([3, 52, 1], 1250, POLYHEDRA, 0),
+        ([3, 52, 1], 1250, POLYHEDRA, 214),
+        # faces that are parallel to rounding: which of them holds the nearest points
+        ([5, 36, 1], 100, SIDES, 22),
     ],
 )
 def test_poses_that_were_wrong(seed, count, family, number):

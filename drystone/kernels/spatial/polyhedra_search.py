@@ -142,16 +142,30 @@ def extents(numbers, ints, at, w):
                 h = numbers[V + 3 * v + c]
                 low, high = min(low, h), max(high, h)
             size = max(size, high - low)
-        for e in range(at[SIDE * k + EDGE], at[SIDE * k + EDGE] + 4 * at[SIDE * k + NE], 4):
-            p, q = at[SIDE * k + PLANE] + 4 * ints[e + 2], at[SIDE * k + PLANE] + 4 * ints[e + 3]
-            if dot(numbers, p, numbers, q) >= 1.0 - 2.0 * LEAN * LEAN:
-                at[SIDED] = 1
+        if at[SIDED] == 0 and parallel(numbers, at, k):
+            at[SIDED] = 1
         small, large = min(small, size), max(large, size)
     w[SIZE], w[TOL] = small, 1e-10 * small + 1e-14 * large
     for k in range(2 * at[SIDED]):
         for f in range(at[SIDE * k + NF]):
             if narrow(numbers, ints, at, w, k, f):
                 at[NARROW] = 1
+
+
+@kernel
+def parallel(numbers, at, k):
+    """Whether body k has faces that are all but parallel. They need not be adjacent: two may meet
+    in a corner only, between faces that are steep."""
+    first = at[SIDE * k + PLANE]
+    end = first + 4 * at[SIDE * k + NF]
+    for p in range(first, end, 4):
+        x, y, z = numbers[p], numbers[p + 1], numbers[p + 2]
+        for q in range(p + 4, end, 4):
+            if abs(numbers[q] - x) <= 2.0 * LEAN and (
+                x * numbers[q] + y * numbers[q + 1] + z * numbers[q + 2] >= 1.0 - 2.0 * LEAN * LEAN
+            ):
+                return True
+    return False
 
 
 @kernel

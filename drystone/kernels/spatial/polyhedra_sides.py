@@ -349,8 +349,10 @@ def spread(numbers, ints, at, w, poly, label):
             move(poly, label, c, made)
             made += 1
     project(numbers, ints, at, w, poly)  # for the frame that n is seen in
+    at[OUTLINE_A] = at[OUTLINE_A + 1] = 0
+    if bare == 1 and nearest(numbers, ints, at, w, poly, label):
+        bare = 0
     for k in range(2):
-        at[OUTLINE_A + k] = 0
         if at[FACES_A + k] > 1:
             outline(numbers, ints, at, w, poly, label, k)
     na = 1 if at[OUTLINE_A] > 0 else at[FACES_A]
@@ -370,6 +372,24 @@ def spread(numbers, ints, at, w, poly, label):
                 break
     at[MADE] = made
     return True
+
+
+@kernel
+def nearest(numbers, ints, at, w, poly, label):
+    """Put the nearest contact of any two faces of the sides at place 0, if it is as near as the
+    bodies are; whether there is one.
+
+    Of faces that are parallel to rounding none is known to hold the nearest points.
+    """
+    least, found = w[S] + STAND * w[SIZE], False
+    for i in range(at[FACES_A]):
+        for j in range(at[FACES_A + 1]):
+            at[FACE_OF_A], at[FACE_OF_A + 1] = label[FACES, i], label[FACES + 1, j]
+            for c in range(1, overlap(numbers, ints, at, w, poly, label, np.int64(1))):
+                if poly[SPOT + 3, c] <= least:
+                    least, found = poly[SPOT + 3, c], True
+                    move(poly, label, c, np.int64(0))
+    return found
 
 
 @kernel

@@ -34,7 +34,6 @@ from drystone.kernels.spatial.polyhedra_shape import (
     FAR_A,
     FIRST,
     KIND,
-    LEAN,
     MADE,
     MARGIN,
     NEAR_A,
@@ -48,7 +47,6 @@ from drystone.kernels.spatial.polyhedra_shape import (
     SECOND,
     SHIFT,
     SIDE,
-    SIDED,
     SIZE,
     STAR,
     STAR_START,
@@ -254,8 +252,6 @@ def facing(numbers, ints, at, w):
             p = P + 4 * at[FACE_OF_A + k]
             if dot(numbers, p, numbers, V + 3 * u) >= numbers[p + 3] - on:
                 break
-            if best > 1.0 - 0.5 * LEAN * LEAN:  # it carries too, though it is not beside the other
-                at[SIDED] = 1
     return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
