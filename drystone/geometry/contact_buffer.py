@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from drystone.kernels.pairs import FoundContacts
 from drystone.model import Contacts
 
 COLUMNS = "which", "geom_a", "geom_b", "point", "normal", "gap", "feature"
@@ -30,6 +31,10 @@ class ContactBuffer:
             getattr(larger, name)[:used] = getattr(self, name)[:used]
             setattr(self, name, getattr(larger, name))
         self.room = larger.room
+
+    def room_for_kernels(self) -> FoundContacts:
+        """What pair kernels write to."""
+        return FoundContacts(self.which, self.point, self.normal, self.gap, self.feature)
 
     def contacts(self, used: int) -> Contacts:
         """Copies of the first contacts."""

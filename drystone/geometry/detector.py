@@ -24,6 +24,7 @@ from drystone.kernels.broad_fat import still_good
 from drystone.kernels.broad_keep import renew
 from drystone.kernels.broad_pairs import carry, reach_below
 from drystone.kernels.packed import Packed
+from drystone.kernels.pairs import Pairs, PosedGeoms
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
 
@@ -178,7 +179,7 @@ class Detector:
         method = self._set_up_broad((n, dim))
         self._kernels: dict[int, PairKernel] = {}
         self._pair_kernel = np.full(batches, -1, np.int64)
-        self._general, self._parts = np.full((batches, 2), -1), np.zeros(3, np.int64)
+        self._kernel_calls = np.zeros((batches, 3), np.int64)
         self._points, width = np.zeros(batches, np.int64), np.zeros(batches, np.int64)
         for c in range(batches):
             entry = dispatch.find(*self._kinds_of(c))
@@ -214,7 +215,7 @@ class Detector:
         arrays = (
             k.kind, k.first, k.numbers, k.first_int, k.ints, k.radius, k.tile, k.bend, k.order,
             k.geom, k.ignored, self._lower, self._upper, grid.keep, self._found, self._work,
-            self._pairs, self._margin, self._pair_kernel, self._points, self._general, self._parts,
+            self._pairs, self._margin, self._pair_kernel, self._points, self._kernel_calls,
             cache.width, cache.start, cache.offset, cache.keys, cache.cache, self._tally[0],
             self._tally[1], *(getattr(self._out, name) for name in COLUMNS), *self._poses,
         )  # fmt: skip
@@ -280,23 +281,17 @@ class Detector:
             self.scan.stage = stage.BOXES
             raise self._ranking.refuse(*self._pairs[row].tolist())
         self._kernels[c] = entry
-        args = self._example(entry.width)
-        if entry.general is not None:
-            from drystone.kernels.spatial.support_pairs import contact_support_support, parts
-
-            self._general[c], self._parts[:] = entry.general, parts()
-            self._pair_kernel[c] = address(contact_support_support, self._parts, 0, 0, *args)
-        else:
-            self._pair_kernel[c] = address(entry.load(), *args)
+        self._kernel_calls[c] = entry.calls()
+        self._pair_kernel[c] = address(entry.load(), *self._example(entry.width))
 
     def _load_parts(self, dim: int) -> None:
         """Addresses of the parts of the stage, for arguments like those it calls them with."""
         k, s = self._ranking, self.scan
         x, R, margin = np.empty((1, dim)), np.empty((1, dim, dim)), np.empty(1)
-        numbers = k.first, k.numbers, k.first_int, k.ints
+        geoms = PosedGeoms(x, R, k.kind, k.first, k.numbers, k.first_int, k.ints)
         boxes = self._lower, self._upper
         fill = bounds_planar if dim == 2 else bounds_spatial
-        s.at_bound = address(fill, k.order, k.kind, x, R, *numbers, margin, *boxes)
+        s.at_bound = address(fill, k.order, geoms, margin, *boxes)
         if self.scan.method == stage.KEPT:
             self._grid.load()
             s.at_hold = address(still_good, s.keep, *boxes)
@@ -312,15 +307,19 @@ class Detector:
 
             out = self._out
             s.at_mesh = address(
-                filter_mesh_contacts, k.tile, k.bend, x, R, k.first, k.numbers, out.geom_a,
-                out.geom_b, out.point, out.normal, out.gap, out.feature,
-            )  # fmt: skip
+                filter_mesh_contacts,
+                k.tile,
+                k.bend,
+                geoms,
+                out.geom_a,
+                out.geom_b,
+                out.room_for_kernels(),
+            )
 
     def _example(self, width: int) -> tuple[Any, ...]:
         """Arguments like those that the stage calls pair kernels with."""
-        k, out, dim = self._ranking, self._out, self._geoms.dim
-        return (
-            self._pairs, self._margin, np.empty((1, dim)), np.empty((1, dim, dim)),
-            k.first, k.numbers, k.first_int, k.ints, np.empty((1, width)),
-            out.which, out.point, out.normal, out.gap, out.feature, np.empty(8, np.int64),
-        )  # fmt: skip
+        k, dim, ints = self._ranking, self._geoms.dim, np.empty(8, np.int64)
+        pairs = Pairs(self._pairs, self._margin, np.empty((1, width)), ints, ints)
+        x, R = np.empty((1, dim)), np.empty((1, dim, dim))
+        geoms = PosedGeoms(x, R, k.kind, k.first, k.numbers, k.first_int, k.ints)
+        return pairs, geoms, self._out.room_for_kernels()

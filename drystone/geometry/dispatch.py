@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations_with_replacement
 
-from drystone.geometry.kinds import Kind
 from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes import KINDS
 
-COUNTERS = ("hits", "searches", "gjk", "epa", "newton", "uncertain", "bisections")
-
-
-def general(a: Kind, b: Kind) -> PairKernel:
-    """Support maps answer for two kinds, a.code <= b.code."""
-    return PairKernel(
-        "drystone.kernels.spatial.support_pairs",
-        "contact_support_support",
-        points=4,
-        width=13,
-        counters=COUNTERS,
-        general=(a.code, b.code),
-    )
+# support maps answer for any two kinds that are convex and bounded
+GENERAL = PairKernel(
+    "drystone.kernels.spatial.support_pairs",
+    "contact_support_support",
+    points=4,
+    width=13,
+    counters=("hits", "searches", "gjk", "epa", "newton", "uncertain", "bisections"),
+    by_address=True,
+)
 
 
 @cache
@@ -34,11 +30,9 @@ def pair_table() -> dict[tuple[int, int], PairKernel]:
             a, b = sorted((kind.code, named[name].code))
             assert (a, b) not in table, f"{kind.name} and {name}: two kernels"
             table[a, b] = entry
-    convex = [k for k in KINDS.values() if k.dim == 3 and k.bounded and not k.hollow]
-    for a_kind in convex:
-        for b_kind in convex:
-            if a_kind.code <= b_kind.code:
-                table.setdefault((a_kind.code, b_kind.code), general(a_kind, b_kind))
+    convex = [k.code for k in KINDS.values() if k.dim == 3 and k.bounded and not k.hollow]
+    for a, b in combinations_with_replacement(sorted(convex), 2):
+        table.setdefault((a, b), GENERAL)
     return table
 
 

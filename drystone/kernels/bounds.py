@@ -9,31 +9,38 @@ import math
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.kinds import (
+    BOWL,
+    CAPSULE_2D,
+    DISK,
+    ELLIPSE,
+    ELLIPSOID,
+    POLYGON,
+    POLYHEDRON,
+    SPHERE,
+    SUPERQUADRIC,
+    SURFACE,
+)
+from drystone.kernels.pairs import PosedGeoms
+from drystone.kernels.profiles import is_revolved, profile_of
 
-# Codes of ``geometry.kinds``, which lies in a layer above.
-DISK, ELLIPSE, CAPSULE_2D, POLYGON = 0, 1, 2, 3
-SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON = 10, 11, 12, 13, 14, 15, 16
-BOWL = 8  # as the ellipsoid that it is the outside of
-SURFACE = 9  # known by the radius of a ball about it, its second number
 
-
-def bounds(kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+def bounds(geoms: PosedGeoms, margin, lower, upper):
     """Fill lower, upper (ng, dim) with every geom's box, inflated by margin (ng,) [m].
 
-    kind, first, numbers, first_int, ints of ``Geoms``; x (ng, dim), R (ng, dim, dim) poses of the
-    geoms. Half-planes and half-spaces get -inf and inf.
+    Half-planes and half-spaces get -inf and inf.
     """
-    fill = bounds_planar if x.shape[1] == 2 else bounds_spatial
-    order = np.arange(kind.size)
-    fill(order, kind, x, R, first, numbers, first_int, ints, margin, lower, upper)
+    fill = bounds_planar if geoms.x.shape[1] == 2 else bounds_spatial
+    fill(np.arange(geoms.kind.size), geoms, margin, lower, upper)
 
 
 @kernel
-def bounds_planar(order, kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+def bounds_planar(order, geoms: PosedGeoms, margin, lower, upper):
     """``bounds`` in the plane of the geoms `order` (m,), in that order: lower, upper (m, dim).
 
     -> the last of the geoms whose box is not finite, or -1.
     """
+    x, R, kind, first, numbers, _, _ = geoms
     bad = -1
     for r in range(order.size):
         g = order[r]
@@ -65,11 +72,12 @@ def bounds_planar(order, kind, x, R, first, numbers, first_int, ints, margin, lo
 
 
 @kernel
-def bounds_spatial(order, kind, x, R, first, numbers, first_int, ints, margin, lower, upper):
+def bounds_spatial(order, geoms: PosedGeoms, margin, lower, upper):
     """``bounds`` in space of the geoms `order` (m,), in that order: lower, upper (m, dim).
 
     -> the last of the geoms whose box is not finite, or -1.
     """
+    x, R, kind, first, numbers, first_int, ints = geoms
     bad = -1
     for r in range(order.size):
         g = order[r]
@@ -85,20 +93,16 @@ def bounds_spatial(order, kind, x, R, first, numbers, first_int, ints, margin, l
                     s = numbers[v] * d0 + numbers[v + 1] * d1 + numbers[v + 2] * d2
                     up = max(up, s)
                     down = max(down, -s)
-            elif k in (ELLIPSOID, BOWL):
+            elif k in (ELLIPSOID, BOWL):  # the bowl as the ellipsoid that it is the outside of
                 s0, s1, s2 = numbers[f] * d0, numbers[f + 1] * d1, numbers[f + 2] * d2
                 up = math.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
                 down = up
-            elif k == CAPSULE:
-                up = numbers[f] * abs(d2) + numbers[f + 1]
-                down = up
-            elif k == CYLINDER:
-                up = numbers[f] * abs(d2) + numbers[f + 1] * math.sqrt(d0 * d0 + d1 * d1)
-                down = up
-            elif k == CONE:
-                base = numbers[f + 1] * math.sqrt(d0 * d0 + d1 * d1)
-                up = max(0.75 * numbers[f] * d2, base - 0.25 * numbers[f] * d2)
-                down = max(-0.75 * numbers[f] * d2, base + 0.25 * numbers[f] * d2)
+            elif is_revolved(k):
+                p = profile_of(k, numbers, f)
+                flat = math.sqrt(d0 * d0 + d1 * d1)
+                low, high = p.wide_low * flat, p.wide_high * flat
+                up = max(high + p.high * d2, low + p.low * d2) + p.around
+                down = max(high - p.high * d2, low - p.low * d2) + p.around
             elif k == SUPERQUADRIC:
                 # dual norms: 1/p + 1/q = 1 with p = 2/e, within the xy plane and then with z
                 q1, q2 = 2.0 / (2.0 - numbers[f + 3]), 2.0 / (2.0 - numbers[f + 4])
@@ -106,7 +110,7 @@ def bounds_spatial(order, kind, x, R, first, numbers, first_int, ints, margin, l
                 s = (s0**q2 + s1**q2) ** (1.0 / q2)
                 up = (s**q1 + abs(numbers[f + 2] * d2) ** q1) ** (1.0 / q1)
                 down = up
-            elif k == SURFACE:
+            elif k == SURFACE:  # known by the radius of a ball about it
                 up = numbers[f + 1]
                 down = up
             else:

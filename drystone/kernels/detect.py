@@ -10,6 +10,7 @@ from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
 from drystone.kernels.broad_fat import overlapping
 from drystone.kernels.broad_pairs import all_pairs, split
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 
 # Codes of ``detect``
 DONE, NOT_FINITE, BROAD, ROOM_PAIRS, ROOM_CACHE, ROOM_CONTACTS, NO_KERNEL = range(7)
@@ -31,9 +32,8 @@ def detect(scan, x, R, margin):
     if s.stage == BOXES:
         s.bad = call(
             s.at_bound,
-            (s.order[: lower.shape[0]], s.kind, x, R, s.first, s.numbers, s.first_int, s.ints,
-             margin, lower, upper),
-        )  # fmt: skip
+            (s.order[: lower.shape[0]], posed(s, x, R), margin, lower, upper),
+        )
         if s.bad >= 0:
             return NOT_FINITE
         if s.method == ASK:
@@ -68,6 +68,12 @@ def detect(scan, x, R, margin):
         s.now = now if same == 1 else 1 - now
         s.batch, s.before, s.stage = 0, 0, RUN
     return call(s.at_run_all, (scan, x, R))
+
+
+@stage
+def posed(s, x, R):
+    """The geoms at these poses."""
+    return PosedGeoms(x, R, s.kind, s.first, s.numbers, s.first_int, s.ints)
 
 
 @stage
@@ -110,7 +116,7 @@ def sort_pairs(s, margin):
 @stage
 def run_batches(scan, x, R):
     """The kernel of each pair of kinds, from batch s.batch on; then the filter of meshes."""
-    s, width = scan, scan.width
+    s, width, geoms = scan, scan.width, posed(scan, x, R)
     start, offset, cache = s.start[s.now], s.offset[s.now], s.cache[s.now]
     for c in range(s.batch, width.size):
         begin, end, at = start[c], start[c + 1], s.before
@@ -118,16 +124,15 @@ def run_batches(scan, x, R):
             s.tally[c, m] = 0
         if begin == end:
             continue
-        args = (
-            s.pairs[begin:end], s.pair_margin[begin:end], x, R, s.first, s.numbers, s.first_int,
-            s.ints, cache[offset[c] : offset[c + 1]].reshape((end - begin, width[c])),
-            s.which[at:], s.point[at:], s.normal[at:], s.gap[at:], s.feature[at:],
+        pairs = Pairs(
+            s.pairs[begin:end],
+            s.pair_margin[begin:end],
+            cache[offset[c] : offset[c + 1]].reshape((end - begin, width[c])),
             s.tally[c][:TESTED],
-        )  # fmt: skip
-        if s.general[c, 0] < 0:
-            made = call(s.pair_kernel[c], args)
-        else:
-            made = call(s.pair_kernel[c], (s.parts, s.general[c, 0], s.general[c, 1], *args))
+            s.kernel_calls[c],
+        )
+        room = FoundContacts(s.which[at:], s.point[at:], s.normal[at:], s.gap[at:], s.feature[at:])
+        made = call(s.pair_kernel[c], (pairs, geoms, room))
         if made < 0:
             s.batch, s.wanted = c, 2 * s.gap.size
             return ROOM_CONTACTS
@@ -138,11 +143,11 @@ def run_batches(scan, x, R):
         s.before = at + made
     made = s.before
     if s.tile.size > 0:
-        made = call(
-            s.at_mesh,
-            (s.tile, s.bend, x, R, s.first, s.numbers, s.geom_a[:made], s.geom_b[:made],
-             s.point[:made], s.normal[:made], s.gap[:made], s.feature[:made]),
-        )  # fmt: skip
+        all_made = FoundContacts(
+            s.which[:made], s.point[:made], s.normal[:made], s.gap[:made], s.feature[:made]
+        )
+        geom_a, geom_b = s.geom_a[:made], s.geom_b[:made]
+        made = call(s.at_mesh, (s.tile, s.bend, geoms, geom_a, geom_b, all_made))
     for c in range(width.size):
         for m in range(10):
             s.total[c, m] += s.tally[c, m]

@@ -1,6 +1,7 @@
 """Kinds of geoms by name and dimension, and the kernels of their pairs."""
 
-from drystone.geometry.dispatch import general, pair_table
+from drystone.geometry.dispatch import GENERAL as SUPPORT_MAPS
+from drystone.geometry.dispatch import pair_table
 from drystone.geometry.shapes import KINDS
 from drystone.kernels import kinds
 
@@ -14,11 +15,6 @@ EDGED = (kinds.POLYHEDRON, kinds.HALF_SPACE)
 SMOOTH = {  # spheres with everything, smooth bodies with each other and with polyhedra, grounds
     pair: entry
     for pair, entry in ENTRIES.items()
-    if entry.general is None and set(pair) <= set(SPATIAL) and not set(pair) <= set(EDGED)
+    if entry is not SUPPORT_MAPS and set(pair) <= set(SPATIAL) and not set(pair) <= set(EDGED)
 }
-GENERAL = {
-    (a, b): general(KINDS[a], KINDS[b])
-    for a in SPATIAL
-    for b in SPATIAL
-    if a <= b and b not in UNBOUNDED
-}
+GENERAL = {(a, b): SUPPORT_MAPS for a in SPATIAL for b in SPATIAL if a <= b and b not in UNBOUNDED}

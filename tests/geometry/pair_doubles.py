@@ -17,13 +17,13 @@ from tests.geometry.kind_tables import UNBOUNDED
 
 
 @kernel
-def ball_ball(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache, which, point, normal, gap,
-    feature, stats,
-):  # fmt: skip
+def ball_ball(pairs, geoms, contacts):
+    pair, margin, cache, stats, _ = pairs
+    x, _, _, first, numbers, _, _ = geoms
+    which, point, normal, gap, feature = contacts
     count = 0
-    for row in range(pairs.shape[0]):
-        a, b = pairs[row, 0], pairs[row, 1]
+    for row in range(margin.size):
+        a, b = pair[row, 0], pair[row, 1]
         if cache[row, 0] == 0:
             cache[row, 1], cache[row, 2] = a, b
             stats[1] += 1
@@ -44,19 +44,19 @@ def ball_ball(
             normal[count, k] = (x[a, k] - x[b, k]) / math.sqrt(far)
             point[count, k] = x[b, k] + normal[count, k] * (s + free / 2)
         count += 1
-    for row in range(pairs.shape[0]):
+    for row in range(margin.size):
         cache[row, 0] += 1
     return count
 
 
 @kernel
-def ball_plane(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache, which, point, normal, gap,
-    feature, stats,
-):  # fmt: skip
+def ball_plane(pairs, geoms, contacts):
+    pair, margin, _, _, _ = pairs
+    x, R, _, first, numbers, _, _ = geoms
+    which, point, normal, gap, feature = contacts
     count, last = 0, x.shape[1] - 1
-    for row in range(pairs.shape[0]):
-        a, b = pairs[row, 0], pairs[row, 1]
+    for row in range(margin.size):
+        a, b = pair[row, 0], pair[row, 1]
         r = numbers[first[a + 1] - 1]
         free = -r
         for k in range(x.shape[1]):

@@ -9,6 +9,7 @@ of directions is refined by golden sections.
 import numpy as np
 
 from drystone.kernels.kinds import CAPSULE_2D, DISK, ELLIPSE, HALF_PLANE, POLYGON
+from tests.geometry import pair_calls
 from tests.geometry.kind_tables import ENTRIES, PLANAR
 
 PAIRS = sorted(pair for pair in ENTRIES if set(pair) <= set(PLANAR))
@@ -161,23 +162,20 @@ class Batch:
         """(which, gap, normal, point, feature) of geoms at x (2n, 2), angle (2n,), A and B by
         turns."""
         x, R = np.asarray(x, float), rotation(np.asarray(angle, float))
-        margin, none = np.broadcast_to(float(margin), self.n).copy(), np.zeros(0, np.int64)
-        starts = np.zeros(2 * self.n + 1, np.int64)
+        geoms = pair_calls.posed(x, R, np.tile(self.kinds, self.n), self.first, self.numbers)
         while True:
-            m = self.room
-            which, feature, gap = np.full(m, -7), np.full(m, -7), np.full(m, np.nan)
-            point, normal = np.full((m, 2), np.nan), np.full((m, 2), np.nan)
-            count = self.entry.load()(
-                self.pairs, margin, x, R, self.first, self.numbers, starts, none, self.cache,
-                which, point, normal, gap, feature, self.stats,
-            )  # fmt: skip
+            room = pair_calls.room_for(self.room, 2)
+            for column in room:
+                column.fill(-7 if column.dtype == np.int64 else np.nan)
+            kernel = self.entry.load()
+            count = pair_calls.run(kernel, self.pairs, margin, geoms, self.cache, room, self.stats)
             if count >= 0:
                 break
             self.room *= 2
-        which, gap, normal = which[:count], gap[:count], normal[:count]
+        which, point, normal, gap, feature = pair_calls.found(room, count)
         assert (np.diff(which) >= 0).all()
         np.testing.assert_allclose(np.hypot(*normal.T), 1.0, rtol=0, atol=1e-14)
-        return which, gap, normal, point[:count], feature[:count]
+        return which, gap, normal, point, feature
 
     def __call__(self, x, angle, margin=np.inf):
         """For each pair the list of its contacts (gap, normal, point, feature)."""

@@ -6,6 +6,9 @@ of edges and lines between vertices. Each is asked by its supports, in long doub
 
 import numpy as np
 
+from drystone.kernels.kinds import POLYGON
+from tests.geometry import pair_calls
+
 LONG = np.longdouble
 LEAN = 0.015  # the rule of the docs: edges of one side
 
@@ -118,17 +121,15 @@ def call(kernel, width, pairs, x, R, margin, cache=None):
     flat = [body[0] for pair in pairs for body in pair]
     first = np.cumsum([0] + [len(f) for f in flat])
     cache = np.zeros((len(pairs), width)) if cache is None else cache
-    room = 4 * len(pairs)
-    which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    point, normal, gap = np.zeros((room, 2)), np.zeros((room, 2)), np.zeros(room)
-    count = kernel(
-        np.arange(2 * len(pairs)).reshape(-1, 2), margin, np.ascontiguousarray(x.reshape(-1, 2)),
-        np.ascontiguousarray(R.reshape(-1, 2, 2)), first, np.concatenate(flat),
-        np.zeros(len(first), np.int64), np.zeros(0, np.int64), cache, which, point, normal, gap,
-        feature, np.zeros(8, np.int64),
+    room = pair_calls.room_for(4 * len(pairs), 2)
+    geoms = pair_calls.posed(
+        np.ascontiguousarray(x.reshape(-1, 2)), np.ascontiguousarray(R.reshape(-1, 2, 2)), POLYGON,
+        first, np.concatenate(flat),
     )  # fmt: skip
+    rows = np.arange(2 * len(pairs)).reshape(-1, 2)
+    count = pair_calls.run(kernel, rows, margin, geoms, cache, room)
     assert count >= 0
-    return which[:count], point[:count], normal[:count], gap[:count]
+    return pair_calls.found(room, count)[:4]
 
 
 def _padded(sets):

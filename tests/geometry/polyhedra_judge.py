@@ -15,6 +15,8 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 import drystone as ds
+from drystone.kernels.kinds import POLYHEDRON
+from tests.geometry import pair_calls
 
 LONG = np.longdouble
 LEAN, FLAT = 0.015, 1e-5  # the rule of the docs: faces of one side, and what counts as flat
@@ -322,17 +324,15 @@ def call(kernel, width, bodies, x, R, margin, cache=None):
     first_int = np.cumsum([0] + [b.ints.size for b in flat])
     pairs = np.arange(2 * len(bodies)).reshape(-1, 2)
     cache = np.zeros((len(bodies), width)) if cache is None else cache
-    room = 64 * len(bodies) + 500
-    which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    point, normal, gap = np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room)
-    count = kernel(
-        pairs, np.asarray(margin, float), np.ascontiguousarray(x.reshape(-1, 3)),
-        np.ascontiguousarray(R.reshape(-1, 3, 3)), first, np.concatenate([b.numbers for b in flat]),
-        first_int, np.concatenate([b.ints for b in flat]), cache, which, point, normal, gap,
-        feature, np.zeros(8, np.int64),
+    room = pair_calls.room_for(64 * len(bodies) + 500, 3)
+    geoms = pair_calls.posed(
+        np.ascontiguousarray(x.reshape(-1, 3)), np.ascontiguousarray(R.reshape(-1, 3, 3)),
+        POLYHEDRON, first, np.concatenate([b.numbers for b in flat]), first_int,
+        np.concatenate([b.ints for b in flat]),
     )  # fmt: skip
+    count = pair_calls.run(kernel, pairs, margin, geoms, cache, room)
     assert count >= 0
-    return which[:count], point[:count], normal[:count], gap[:count], feature[:count]
+    return pair_calls.found(room, count)
 
 
 @dataclass

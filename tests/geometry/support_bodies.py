@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from drystone.geometry import shapes
 from drystone.kernels import kinds as K
+from tests.geometry import pair_calls
 from tests.geometry.kind_tables import GENERAL as ENTRIES
 from tests.geometry.kind_tables import NAMES
 
@@ -109,6 +110,7 @@ class Batch:
         self.a, self.b, self.n = solids_a, solids_b, len(solids_a)
         self.x, self.R = np.array(x, float), np.array(R, float)
         geoms = [g for pair in zip(solids_a, solids_b, strict=True) for g in pair]
+        self.kind = np.array([g.kind for g in geoms])
         self.first = np.cumsum([0] + [g.floats.size for g in geoms])
         self.first_int = np.cumsum([0] + [g.ints.size for g in geoms])
         self.numbers = np.concatenate([g.floats for g in geoms])
@@ -123,15 +125,15 @@ class Batch:
         if fresh:
             self.cache[:] = 0
         room = 100 * self.n if room is None else room
-        which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
-        point, normal, gap = np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room)
-        count = self.entry.load()(
-            self.pairs, np.full(self.n, margin), self.x, self.R, self.first, self.numbers,
-            self.first_int, self.ints, self.cache, which, point, normal, gap, feature, self.stats,
-        )  # fmt: skip
-        if count < 0:
-            return None
-        return which[:count], point[:count], normal[:count], gap[:count], feature[:count]
+        room = pair_calls.room_for(room, 3)
+        geoms = pair_calls.posed(
+            self.x, self.R, self.kind, self.first, self.numbers, self.first_int, self.ints
+        )
+        kernel, calls = self.entry.load(), self.entry.calls()
+        count = pair_calls.run(
+            kernel, self.pairs, margin, geoms, self.cache, room, self.stats, calls
+        )
+        return None if count < 0 else pair_calls.found(room, count)
 
     def deepest(self, **settings):
         """point (np, 3), normal (np, 3), gap (np,) of each pair's deepest contact."""

@@ -25,6 +25,7 @@ from drystone.geometry.shapes import (
     Superquadric,
 )
 from drystone.kernels.bounds import bounds
+from drystone.kernels.pairs import PosedGeoms
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 
 pytestmark = pytest.mark.kernels
@@ -58,18 +59,16 @@ def boxes(shapes, position, turn, margin=0.0):
     first = np.cumsum([0, *(p.floats.size for p in pieces)])
     first_int = np.cumsum([0, *(p.ints.size for p in pieces)])
     lower, upper = np.empty((n, dim)), np.empty((n, dim))
-    bounds(
-        np.array([p.kind for p in pieces]),
+    geoms = PosedGeoms(
         np.array([p.offset for p in pieces]),
         np.array([p.turn for p in pieces]),
+        np.array([p.kind for p in pieces]),
         first,
         np.concatenate([p.floats for p in pieces]),
         first_int,
         np.concatenate([p.ints for p in pieces]),
-        np.full(n, margin),
-        lower,
-        upper,
     )
+    bounds(geoms, np.full(n, margin), lower, upper)
     return lower, upper
 
 

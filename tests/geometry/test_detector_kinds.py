@@ -10,6 +10,7 @@ import pytest
 from drystone.geometry import dispatch, shapes
 from drystone.geometry.detector import Detector
 from drystone.model import Geoms
+from tests.geometry import pair_calls
 from tests.geometry.kind_tables import NAMES, PLANAR, SPATIAL, UNBOUNDED
 
 SHAPES = {
@@ -64,15 +65,12 @@ def turns(rng, count, dim):
 def one_pair(geoms, a, b, x, R, margin):
     """Contacts of one pair from its kernel, with a fresh cache and nothing in between."""
     entry = dispatch.find(int(geoms.kind[a]), int(geoms.kind[b]))
-    room, dim = 40, geoms.dim
-    which, feature, gap = np.empty(room, int), np.empty(room, int), np.empty(room)
-    point, normal = np.empty((room, dim)), np.empty((room, dim))
-    count = entry.load()(
-        np.array([[a, b]]), np.array([margin]), x, R, geoms.first, geoms.numbers,
-        geoms.first_int, geoms.ints, np.zeros((1, entry.width)), which, point, normal, gap,
-        feature, np.zeros(8, np.int64),
-    )  # fmt: skip
-    return gap[:count]
+    room, cache = pair_calls.room_for(40, geoms.dim), np.zeros((1, entry.width))
+    posed = pair_calls.posed(
+        x, R, geoms.kind, geoms.first, geoms.numbers, geoms.first_int, geoms.ints
+    )
+    count = pair_calls.run(entry.load(), [[a, b]], margin, posed, cache, room, calls=entry.calls())
+    return room.gap[:count]
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -7,6 +7,7 @@ from drystone.geometry.broad.grid import LEVELS
 from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
 from drystone.kernels.bounds import bounds_planar
 from drystone.kernels.broad_keep import MIDDLE, best_span, median
+from drystone.kernels.pairs import PosedGeoms
 
 pytestmark = pytest.mark.kernels
 
@@ -267,9 +268,8 @@ def test_boxes_that_are_not_finite_are_reported():
     lower, upper = np.empty((2, 2, 2))
 
     def bad():
-        return bounds_planar(
-            order[:2], kind, x, R, first, numbers, none, none, margin, lower, upper
-        )
+        geoms = PosedGeoms(x, R, kind, first, numbers, none, none)
+        return bounds_planar(order[:2], geoms, margin, lower, upper)
 
     x[1] = np.nan  # a half-plane, whose box does not matter
     assert bad() == -1

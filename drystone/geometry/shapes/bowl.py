@@ -11,6 +11,7 @@ import numpy as np
 from drystone.errors import ShapeError
 from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
+from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     SIGNED,
     FixedOnly,
@@ -22,6 +23,10 @@ from drystone.geometry.shapes.base import (
 )
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
+
+# kernels of bodies in a bowl: of those that are curved, and of those that touch with corners only
+IN_BOWL_ROUND = PairKernel("drystone.kernels.bowl.round", "contact_bowl_round", points=2)
+IN_BOWL_CORNERS = PairKernel("drystone.kernels.bowl.points", "contact_bowl_corners", points=8)
 
 KIND = Kind(
     code=kinds.BOWL,

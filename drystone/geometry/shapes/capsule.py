@@ -20,6 +20,7 @@ from drystone.geometry.shapes.base import (
     query,
     simple,
 )
+from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.surfaces import revolved
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
@@ -46,8 +47,8 @@ KIND = Kind(
             width=1,
             counters=("culled", "deep"),
         ),
-        "half-space": PairKernel(AT + "halfspace", "contact_capsule_halfspace", points=2),
-        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_capsule", points=2),
+        "half-space": PairKernel(AT + "halfspace", "contact_revolved_halfspace", points=2),
+        "bowl": IN_BOWL_ROUND,
     },
 )
 

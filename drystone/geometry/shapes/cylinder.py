@@ -19,6 +19,7 @@ from drystone.geometry.shapes.base import (
     query,
     simple,
 )
+from drystone.geometry.shapes.bowl import IN_BOWL_CORNERS
 from drystone.geometry.shapes.surfaces import revolved
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
@@ -38,9 +39,9 @@ KIND = Kind(
     edges="some",
     ends=(-1.0, 1.0),
     pairs={
-        "sphere": PairKernel(AT + "sphere_round", "contact_sphere_cylinder"),
-        "half-space": PairKernel(AT + "halfspace", "contact_cylinder_halfspace", points=10),
-        "bowl": PairKernel("drystone.kernels.bowl.points", "contact_bowl_cylinder", points=8),
+        "sphere": PairKernel(AT + "sphere_round", "contact_sphere_revolved"),
+        "half-space": PairKernel(AT + "halfspace", "contact_revolved_halfspace", points=10),
+        "bowl": IN_BOWL_CORNERS,
     },
 )
 

@@ -19,6 +19,7 @@ from drystone.geometry.shapes.base import (
     query,
     simple,
 )
+from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.surfaces import superquadric_surface
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
@@ -50,7 +51,7 @@ KIND = Kind(
         "sphere": NEAREST,
         "polyhedron": FEATURES,
         "half-space": PLANE,
-        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_ellipsoid", points=2),
+        "bowl": IN_BOWL_ROUND,
     },
 )
 

@@ -24,6 +24,7 @@ from drystone.geometry.shapes.base import (
     points_of,
     query,
 )
+from drystone.geometry.shapes.bowl import IN_BOWL_CORNERS
 from drystone.geometry.shapes.hull import Hull, convex_hull
 from drystone.geometry.shapes.topology import Topology, layout
 from drystone.kernels import kinds
@@ -88,7 +89,7 @@ KIND = Kind(
             width=1,
             counters=("hits", "climbs"),
         ),
-        "bowl": PairKernel("drystone.kernels.bowl.points", "contact_bowl_polyhedron", points=8),
+        "bowl": IN_BOWL_CORNERS,
     },
 )
 

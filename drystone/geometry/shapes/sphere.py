@@ -19,6 +19,7 @@ from drystone.geometry.shapes.base import (
     query,
     simple,
 )
+from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.surfaces import superquadric_surface
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
@@ -38,7 +39,7 @@ KIND = Kind(
     pairs={
         "sphere": PairKernel(AT, "contact_sphere_sphere"),
         "half-space": PairKernel(AT, "contact_sphere_halfspace"),
-        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_sphere", points=2),
+        "bowl": IN_BOWL_ROUND,
     },
 )
 

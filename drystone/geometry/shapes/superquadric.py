@@ -11,7 +11,6 @@ import numpy as np
 from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
-from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     ORIGIN,
     Piece,
@@ -19,6 +18,7 @@ from drystone.geometry.shapes.base import (
     query,
     simple,
 )
+from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.ellipsoid import EXTREMAL, FEATURES, NEAREST, PLANE
 from drystone.geometry.shapes.surfaces import superquadric_surface
 from drystone.kernels import kinds
@@ -40,7 +40,7 @@ KIND = Kind(
         "sphere": NEAREST,
         "polyhedron": FEATURES,
         "half-space": PLANE,
-        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_superquadric", points=2),
+        "bowl": IN_BOWL_ROUND,
     },
 )
 

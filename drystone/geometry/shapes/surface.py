@@ -29,6 +29,7 @@ from drystone.geometry.shapes.base import (
     query,
 )
 from drystone.geometry.shapes.black_box import BlackBox, distances
+from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.trace import Tape, check_derivatives, check_functions, results, trace
 from drystone.kernels import kinds
 from drystone.kernels.surfaces import layout
@@ -54,7 +55,7 @@ KIND = Kind(
         "half-space": PairKernel(
             "drystone.kernels.surfaces.halfspace", "contact_surface_halfspace"
         ),
-        "bowl": PairKernel("drystone.kernels.bowl.round", "contact_bowl_surface", points=2),
+        "bowl": IN_BOWL_ROUND,
     },
 )
 

@@ -8,10 +8,12 @@ root there of sum (a_i y_i / (a_i^2 + t))^2 = 1 (Eberly): found by bisection, it
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.kinds import POLYHEDRON
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.profiles import profile_of
 from drystone.kernels.spatial.smooth_write import local, put, turned
 
-POLYHEDRON, CYLINDER, CONE = 16, 14, 15  # of drystone.geometry.kinds; a test compares them
-RING = 12
+RING = 12  # points of a rim
 
 
 @kernel
@@ -56,44 +58,41 @@ def wall_point(a, y, x, n):
 
 
 @kernel
-def corner(kind, numbers, f0, k, q):
-    """Corner k of a body of points, in its frame: vertices, ring points of both ends, apex."""
+def corner(geoms, b, k, q):
+    """Corner k of geom b, in its frame: vertices, ring points of both ends, apex."""
+    kind, numbers, f0 = geoms.kind[b], geoms.numbers, geoms.first[b]
     if kind == POLYHEDRON:
         for c in range(3):
             q[c] = numbers[f0 + 3 * k + c]
         return
-    h, r = numbers[f0], numbers[f0 + 1]
-    low, high, wide = -h, h, r
-    if kind == CONE:
-        low, high, wide = -0.25 * h, 0.75 * h, 0.0
-    r, q[2] = (r, low) if k < RING else (wide, high)
+    p = profile_of(kind, numbers, f0)
+    r, q[2] = (p.wide_low, p.low) if k < RING else (p.wide_high, p.high)
     angle = 2.0 * np.pi * k / RING
     q[0], q[1] = r * np.cos(angle), r * np.sin(angle)
 
 
 @kernel
-def corners(kind, ints, i0):
+def corners(geoms, b):
     """How many there are."""
-    if kind == POLYHEDRON:
-        return ints[i0]
-    return 2 * RING if kind == CYLINDER else RING + 1
+    if geoms.kind[b] == POLYHEDRON:
+        return geoms.ints[geoms.first_int[b]]
+    pointed = profile_of(geoms.kind[b], geoms.numbers, geoms.first[b]).wide_high == 0.0
+    return RING + 1 if pointed else 2 * RING
 
 
 @kernel
-def contact_bowl_corners(
-    kind, pairs, margin, x, R, first, numbers, first_int, ints,
-    which, point, normal, gap, feature,
-):  # fmt: skip
+def contact_bowl_corners(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact for each corner near the wall below the rim; feature: its number."""
+    geom, margin, x, R = pairs.geom, pairs.margin, geoms.x, geoms.R
     a, y, w, n, q = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     count = np.int64(0)
-    for i in range(pairs.shape[0]):
-        o, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        o, b = geom[i, 0], geom[i, 1]
         for k in range(3):
-            a[k] = numbers[first[o] + k]
-        rim = numbers[first[o] + 5]
-        for k in range(corners(kind, ints, first_int[b])):
-            corner(kind, numbers, first[b], k, q)
+            a[k] = geoms.numbers[geoms.first[o] + k]
+        rim = geoms.numbers[geoms.first[o] + 5]
+        for k in range(corners(geoms, b)):
+            corner(geoms, b, k, q)
             q[0], q[1], q[2] = turned(R[b], q[0], q[1], q[2])
             for c in range(3):
                 q[c] += x[b, c]
@@ -101,48 +100,9 @@ def contact_bowl_corners(
             g = wall_point(a, y, w, n)
             if not g <= margin[i] or w[2] > rim:
                 continue
-            if count == which.size:
+            if count == contacts.gap.size:
                 return -1
             px, py, pz = turned(R[o], w[0], w[1], w[2])
-            nx, ny, nz = turned(R[o], n[0], n[1], n[2])
-            count = put(
-                count, i, x[o, 0] + px, x[o, 1] + py, x[o, 2] + pz, nx, ny, nz, g, k,
-                which, point, normal, gap, feature,
-            )  # fmt: skip
+            p = (x[o, 0] + px, x[o, 1] + py, x[o, 2] + pz)
+            count = put(contacts, count, i, p, turned(R[o], n[0], n[1], n[2]), g, k)
     return count
-
-
-@kernel
-def contact_bowl_polyhedron(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """Every vertex near the wall."""
-    return contact_bowl_corners(
-        np.int64(POLYHEDRON), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
-
-
-@kernel
-def contact_bowl_cylinder(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """Points of both rims that are fixed in the body."""
-    return contact_bowl_corners(
-        np.int64(CYLINDER), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
-
-
-@kernel
-def contact_bowl_cone(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """Points of the rim that are fixed in the body, and the apex."""
-    return contact_bowl_corners(
-        np.int64(CONE), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip

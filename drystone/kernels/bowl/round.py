@@ -10,12 +10,12 @@ import numpy as np
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
+from drystone.kernels.kinds import CAPSULE, SPHERE, SURFACE
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_surface import read_surface
 from drystone.kernels.spatial.smooth_surface import support as gauge_support
 from drystone.kernels.spatial.smooth_write import put
 
-# of drystone.geometry.kinds; a test compares them
-SURFACE, SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE = 9, 10, 11, 12, 13
 STARTS = 15
 STEPS = 40
 FINE = 1e-6  # difference of directions
@@ -147,17 +147,17 @@ def _first(j, s, Ro, Rb, centre, m):
 
 
 @kernel
-def contact_bowl_round(
-    kind, pairs, margin, x, R, first, numbers, first_int, ints,
-    which, point, normal, gap, feature,
-):  # fmt: skip
+def contact_bowl_round(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contacts below the rim; feature: 16 times the end of a capsule, and the first start of the
     search that led there."""
+    geom, margin, normal = pairs.geom, pairs.margin, contacts.normal
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     body, S, at, Q = np.empty(3, np.int64), np.ones((2, 5)), np.zeros((2, 3)), np.empty((2, 3, 3))
     m, P, T, work = np.empty(3), np.empty((2, 3)), np.empty((2, 3)), np.empty((4, 3))
     count = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
+        kind = geoms.kind[b]
         body[0], body[1] = kind, first[b]
         round_by = 0.0
         if kind in (SPHERE, CAPSULE):
@@ -186,70 +186,8 @@ def contact_bowl_round(
                     new = new and off > SAME * SAME
                 if not new:
                     continue
-                if count == which.size:
+                if count == contacts.gap.size:
                     return -1
-                count = put(
-                    count, i, x[a, 0] + P[0, 0], x[a, 1] + P[0, 1], x[a, 2] + P[0, 2],
-                    m[0], m[1], m[2], g, 16 * end + j, which, point, normal, gap, feature,
-                )  # fmt: skip
+                p = (x[a, 0] + P[0, 0], x[a, 1] + P[0, 1], x[a, 2] + P[0, 2])
+                count = put(contacts, count, i, p, (m[0], m[1], m[2]), g, 16 * end + j)
     return count
-
-
-@kernel
-def contact_bowl_surface(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """All local minima."""
-    return contact_bowl_round(
-        np.int64(SURFACE), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
-
-
-@kernel
-def contact_bowl_sphere(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """All local minima."""
-    return contact_bowl_round(
-        np.int64(SPHERE), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
-
-
-@kernel
-def contact_bowl_ellipsoid(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """All local minima."""
-    return contact_bowl_round(
-        np.int64(ELLIPSOID), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
-
-
-@kernel
-def contact_bowl_superquadric(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """All local minima."""
-    return contact_bowl_round(
-        np.int64(SUPERQUADRIC), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip
-
-
-@kernel
-def contact_bowl_capsule(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """Two balls, the ends."""
-    return contact_bowl_round(
-        np.int64(CAPSULE), pairs, margin, x, R, first, numbers, first_int, ints,
-        which, point, normal, gap, feature,
-    )  # fmt: skip

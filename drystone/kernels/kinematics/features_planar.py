@@ -7,6 +7,7 @@ side D = 0, a curve E = 1 and D its curvature.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.kinds import CAPSULE_2D, DISK, ELLIPSE, HALF_PLANE
 from drystone.kernels.kinematics.codes import (
     AT_BORDER,
     FACE,
@@ -18,8 +19,6 @@ from drystone.kernels.kinematics.codes import (
     STEEP,
     VERTEX,
 )
-
-DISK, ELLIPSE, CAPSULE_2D, POLYGON, HALF_PLANE = 0, 1, 2, 3, 4  # of drystone.geometry.kinds
 
 
 @kernel

@@ -20,34 +20,28 @@ from drystone.kernels.kinematics.codes import (
     STEEP,
     VERTEX,
 )
+from drystone.kernels.profiles import profile_of
 
 LEVEL = 1e-12  # sine of a tilt: an end that is tilted by less has no lowest point
 DIGITS = 1e-14  # rounding of a direction across the axis
 
-CAPSULE, CYLINDER, CONE = 13, 14, 15  # codes of drystone.geometry.kinds; a test compares them
-
 
 @kernel
-def _place(kind, h, r, q, m, size):
-    """Feature, bits and piece of the point q (3,) with outer normal m (3,)."""
+def _place(p, q, m, size):
+    """Feature, bits and piece of the point q (3,) with outer normal m (3,); p: the profile."""
     rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
     near = NEAR * size
     flat = m[0] * m[0] + m[1] * m[1] <= STEEP * STEEP
-    if kind == CAPSULE:
-        bits = AT_BORDER if abs(abs(q[2]) - h) <= near else 0
-        if abs(q[2]) < h - ROUND * size:
+    if p.around > 0.0:
+        bits = AT_BORDER if abs(abs(q[2]) - p.high) <= near else 0
+        if abs(q[2]) < p.high - ROUND * size:
             return SMOOTH, bits, 0
         return VERTEX, bits, 1 if q[2] > 0.0 else 2  # a ball about the end, made round below
-    if kind == CYLINDER:
-        low, top = -h, h
-        wide_low, wide_top = r, r
-    else:
-        low, top, flat = -0.25 * h, 0.75 * h, flat and m[2] < 0.0
-        wide_low, wide_top = r, 0.0
-    if top - q[2] <= near and wide_top == 0.0:
+    flat = flat and (p.wide_high > 0.0 or m[2] < 0.0)
+    if p.high - q[2] <= near and p.wide_high == 0.0:
         return VERTEX, 0, 3
-    at_end = (top - q[2] <= near) or (q[2] - low <= near)
-    wide = wide_top if top - q[2] <= near else wide_low
+    at_end = (p.high - q[2] <= near) or (q[2] - p.low <= near)
+    wide = p.wide_high if p.high - q[2] <= near else p.wide_low
     piece = 1 if q[2] > 0.0 else 2
     if at_end and rho < wide - near:
         return (FACE, ON_FACE, piece) if flat else (VERTEX, OFF, piece)
@@ -58,15 +52,15 @@ def _place(kind, h, r, q, m, size):
 
 
 @kernel
-def _write(feature, h, r, kind, q, m, c, d, size, E, D):
+def _write(feature, p, q, m, c, d, size, E, D):
     """E, D (3,) from the directions c round the axis and d along the meridian, both (2,) in
     tangent coordinates."""
     rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
     e_c, d_c, e_d, d_d = 1.0, 0.0, 1.0, 0.0
     if feature == VERTEX:
         e_c, d_c, e_d, d_d = 0.0, 1.0 / size, 0.0, 1.0 / size
-        if kind == CAPSULE:
-            e_c, d_c, e_d, d_d = 1.0, 1.0 / r, 1.0, 1.0 / r
+        if p.around > 0.0:
+            e_c, d_c, e_d, d_d = 1.0, 1.0 / p.around, 1.0, 1.0 / p.around
     elif feature != FACE and rho > 0.0:
         d_c = (m[0] * q[0] + m[1] * q[1]) / (rho * rho)
         if feature == RIM:
@@ -89,8 +83,8 @@ def features_round(which, geoms, geom, x, R, p, frame, out):
     for k in range(which.shape[0]):
         i, side = which[k, 0], which[k, 1]
         o = geom[i, side]
-        h, r = numbers[first[o]], numbers[first[o] + 1]
-        size, sign = h + r, 2.0 * side - 1.0
+        profile = profile_of(kind[o], numbers, first[o])
+        size, sign = numbers[first[o]] + numbers[first[o] + 1], 2.0 * side - 1.0
         for a in range(3):
             q[a] = m[a] = T[0, a] = T[1, a] = 0.0
             for b in range(3):
@@ -99,7 +93,7 @@ def features_round(which, geoms, geom, x, R, p, frame, out):
                 T[0, a] += R[o, b, a] * frame[i, 1, b]
                 T[1, a] += R[o, b, a] * frame[i, 2, b]
         rho = np.sqrt(q[0] * q[0] + q[1] * q[1])
-        found, mark, number = _place(kind[o], h, r, q, m, size)
+        found, mark, number = _place(profile, q, m, size)
         off = abs(q[0] * m[1] - q[1] * m[0]) / rho if rho > NEAR * size else 0.0
         tilt = np.sqrt(m[0] * m[0] + m[1] * m[1])
         if found == RIM and off > STEEP * tilt + DIGITS:
@@ -111,7 +105,7 @@ def features_round(which, geoms, geom, x, R, p, frame, out):
             norm = np.sqrt(c[0] * c[0] + c[1] * c[1])
             c[0], c[1] = c[0] / norm, c[1] / norm
         d[0], d[1] = -c[1], c[0]
-        _write(found, h, r, kind[o], q, m, c, d, size, E[i, side], D[i, side])
-        if kind[o] == CAPSULE:
+        _write(found, profile, q, m, c, d, size, E[i, side], D[i, side])
+        if profile.around > 0.0:
             found = SMOOTH
         feature[i, side], bits[i, side], piece[i, side] = found, mark, number

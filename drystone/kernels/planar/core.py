@@ -9,18 +9,30 @@ its start and q_i the vertex of the other body that is lowest along m,
 g is a lower bound of the distance, and the distance itself if q_i is above the edge and g > 0.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.planar.cycle import wrap
 
 
+class TwoCores(NamedTuple):
+    """V, the numbers of vertices na and nb, and the radii ra and rb about the cores."""
+
+    V: Any
+    na: Any
+    nb: Any
+    ra: Any
+    rb: Any
+
+
 @kernel
-def most_vertices(pairs, first):
+def most_vertices(geom, first):
     """Rows that V needs."""
     most = 4
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(geom.shape[0]):
+        a, b = geom[k, 0], geom[k, 1]
         most = max(most, (first[a + 1] - first[a] + first[b + 1] - first[b]) // 2 + 2)
     return most
 

@@ -7,7 +7,8 @@ a pair whose witness shows more than the margin between the bodies costs one pro
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.planar.core import load, most_vertices
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.planar.core import TwoCores, load, most_vertices
 from drystone.kernels.planar.core_region import between, region
 from drystone.kernels.planar.core_search import search
 from drystone.kernels.planar.core_sides import POINTS, spread
@@ -18,22 +19,22 @@ SLACK = 1e-14  # of the bodies' size: differences of heights below it are roundi
 
 
 @kernel
-def contact_core_core(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_core_core(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; capsules (two floats) and polygons (more).
 
     cache: the witness (code, j, i). stats: hits, neighbours, searches.
     features: the vertex that ends the region, its body, and the edge of the other body.
     """
-    if which.shape[0] < 2 * pairs.shape[0]:
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
+    if which.shape[0] < 2 * margin.size:
         return -1  # at once, while the cache is untouched
-    V = np.empty((most_vertices(pairs, first), 2))
+    V = np.empty((most_vertices(geom, first), 2))
     ends, names = np.empty((POINTS, 3)), np.empty(POINTS, np.int64)
     count, zero = 0, np.int64(0)  # a literal would have `load` compiled for it alone
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
         na, ra = load(numbers, first[a], first[a + 1], 0.0, 0.0, R[a, 0, 0], R[a, 1, 0], zero, V)
         nb, rb = load(numbers, first[b], first[b + 1], dx, dy, R[b, 0, 0], R[b, 1, 0], na, V)
@@ -47,7 +48,7 @@ def contact_core_core(
         else:
             n, nx, ny = region(V, na, nb, code - 1, j, i, ra, rb, margin[k], ends, names)
         va, vb = (i, j) if code == EDGE_B else (j, i)
-        n = spread(V, na, nb, va, vb, nx, ny, ra, rb, margin[k], n, ends, names)
+        n = spread(TwoCores(V, na, nb, ra, rb), va, vb, nx, ny, margin[k], n, ends, names)
         if count + n > which.shape[0]:
             return -1
         for e in range(n):

@@ -8,6 +8,7 @@ of several, the ends of what the two sides have in common are contacts too.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.planar.core import TwoCores
 from drystone.kernels.planar.core_region import BASE, POINT, SAME_END
 from drystone.kernels.planar.cycle import wrap
 
@@ -17,12 +18,13 @@ POINTS = 4  # contacts a pair can have: two of the nearest edges, two ends of th
 
 
 @kernel
-def spread(V, na, nb, j, i, nx, ny, ra, rb, limit, count, ends, names):
+def spread(cores: TwoCores, j, i, nx, ny, limit, count, ends, names):
     """Add the ends of whole sides to the `count` contacts of two edges.
 
     j, i: vertices of A and of B on their sides; n: from B to A; ends (POINTS, 3), names (POINTS,).
     -> number of contacts, ordered along the side of A.
     """
+    V, na, nb, ra, rb = cores
     slope_a, slope_b = _slope(V, 0, na, j, -1, nx, ny), _slope(V, na, nb, i, 1, nx, ny)
     a0, na0 = _walk(V, 0, na, j, -1, -1, slope_a, nx, ny)
     a1, na1 = _walk(V, 0, na, j, -1, 1, slope_a, nx, ny)

@@ -9,21 +9,22 @@ it is the edge of least penetration.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.planar.cycle import wrap
 
 
 @kernel
-def contact_disk_core(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_disk_core(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; B: a capsule (two floats) or a polygon (more).
 
     cache: 0 = the edge of last time + 1. stats: hits, neighbours, searches.
     """
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         ra, start, nv, rb = numbers[first[a]], first[b], (first[b + 1] - first[b]) // 2, 0.0
         if nv == 1:
             nv, rb = 2, numbers[start + 1]

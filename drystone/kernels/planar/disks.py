@@ -3,17 +3,18 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 
 
 @kernel
-def contact_disk_disk(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_disk_disk(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; concentric disks are pushed apart along y."""
+    geom, margin = pairs.geom, pairs.margin
+    x, first, numbers = geoms.x, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         ra, rb = numbers[first[a]], numbers[first[b]]
         dx, dy = x[a, 0] - x[b, 0], x[a, 1] - x[b, 1]
         reach = ra + rb + margin[k]
@@ -36,14 +37,14 @@ def contact_disk_disk(
 
 
 @kernel
-def contact_disk_half_plane(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_disk_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         r = numbers[first[a]]
         nx, ny = R[b, 0, 1], R[b, 1, 1]
         d = nx * (x[a, 0] - x[b, 0]) + ny * (x[a, 1] - x[b, 1])

@@ -11,27 +11,28 @@ It is the only one while g > -(least radius of curvature), see ``ellipse``.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.planar.ellipse_features import search, walk
 
 
 @kernel
-def contact_ellipse_core(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_ellipse_core(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; B: a capsule (two floats) or a polygon (more).
 
     cache: 0 = face j as j + 1, vertex j as -(j + 1); the normal in world axes (2); its turn since
     the time before (2). stats: hits, neighbours, searches, iterations, predicted, fallbacks,
     separated.
     """
-    if which.shape[0] < pairs.shape[0]:
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
+    if which.shape[0] < margin.size:
         return -1  # at once, while the cache is untouched
     frame, guess, best, pair = np.empty(10), np.empty(3), np.empty(3), np.zeros(10)
     pair[4], pair[8] = 1.0, 1.0
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         start, nv, rb = first[b], (first[b + 1] - first[b]) // 2, 0.0
         if nv == 1:
             nv, rb = 2, numbers[start + 1]

@@ -8,6 +8,7 @@ the margin: any direction bounds the distance from below.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.planar.ellipse import (
     everywhere,
     least_radius,
@@ -19,21 +20,21 @@ from drystone.kernels.planar.ellipse import (
 
 
 @kernel
-def contact_ellipse_ellipse(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_ellipse_ellipse(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; A: a disk (one float) or an ellipse (two).
 
     cache: 0 = set, the normal (2), its turn since the time before as cosine and sine (2).
     stats: iterations, predicted, fallbacks, separated.
     """
-    if which.shape[0] < pairs.shape[0]:
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
+    if which.shape[0] < margin.size:
         return -1  # at once, while the cache is untouched
     pair = np.empty(10)
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         _load(numbers, first, x, R, a, b, pair)
         warm = cache[k, 0] != 0.0
         if warm:

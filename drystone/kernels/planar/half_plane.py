@@ -7,18 +7,19 @@ R[b]. Every end or vertex within the margin is a contact of its own.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.planar.cycle import wrap
 
 
 @kernel
-def contact_ellipse_half_plane(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_ellipse_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; the extremal point is c - Q n / sqrt(n.Q n)."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         nx, ny = R[b, 0, 1], R[b, 1, 1]
         d = nx * (x[a, 0] - x[b, 0]) + ny * (x[a, 1] - x[b, 1])
         a1, a2 = numbers[first[a]], numbers[first[a] + 1]
@@ -40,14 +41,14 @@ def contact_ellipse_half_plane(
 
 
 @kernel
-def contact_capsule_half_plane(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_capsule_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; features: 0 and 1, the ends at -h and h."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         nx, ny = R[b, 0, 1], R[b, 1, 1]
         r = numbers[first[a] + 1]
         for end in range(2):
@@ -67,18 +68,18 @@ def contact_capsule_half_plane(
 
 
 @kernel
-def contact_polygon_half_plane(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_polygon_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contract in ``drystone.geometry.narrow``; features: vertex numbers, ascending.
 
     The lowest vertex is climbed to from the cached one (column 0: its number + 1), and the others
     within the margin are its neighbours. stats: hits, climbs.
     """
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
     count = 0
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
         nv = (first[a + 1] - first[a]) // 2
         nx, ny = R[b, 0, 1], R[b, 1, 1]
         # height of a vertex: h0 + u x + v y, with the normal in the axes of A

@@ -10,6 +10,7 @@ crossing axes, or of an end and an end. Features: 0 crossing axes, 1 and 2 ends 
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_write import local, put, turned
 
 PARALLEL = 1e-20  # square of the sine below which axes do not cross
@@ -80,15 +81,24 @@ def _direction(e0, e1, e2, length, d, tiny):
 
 
 @kernel
-def contact_capsule_capsule(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def on_capsule(x, R, p, r, n):
+    """Its surface point with the outer normal -n (3 numbers) over the place p of its axis."""
+    return (
+        x[0] + R[0, 2] * p - r * n[0],
+        x[1] + R[1, 2] * p - r * n[1],
+        x[2] + R[2, 2] * p - r * n[2],
+    )
+
+
+@kernel
+def contact_capsule_capsule(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact where axes cross, two where they are parallel."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     t, d, rows = np.empty(3), np.empty(3), np.empty((6, 6))
     k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
         ha, ra = numbers[first[a]], numbers[first[a] + 1]
         hb, rb = numbers[first[b]], numbers[first[b] + 1]
         t[0], t[1], t[2] = local(x[a], R[a], x[b])
@@ -99,16 +109,12 @@ def contact_capsule_capsule(
             g = rows[j, 4] - ra - rb
             if g > margin[i]:
                 continue
-            if k == which.size:
+            if k == contacts.gap.size:
                 return -1
             e0, e1, e2 = _direction(
                 rows[j, 1], rows[j, 2], rows[j, 3], rows[j, 4], d, MEET * (ra + rb)
             )
-            nx, ny, nz = turned(R[a], e0, e1, e2)
-            p = rows[j, 0]
-            k = put(
-                k, i, x[a, 0] + R[a, 0, 2] * p - ra * nx, x[a, 1] + R[a, 1, 2] * p - ra * ny,
-                x[a, 2] + R[a, 2, 2] * p - ra * nz, nx, ny, nz, g, int(rows[j, 5]),
-                which, point, normal, gap, feature,
-            )  # fmt: skip
+            n = turned(R[a], e0, e1, e2)
+            p = on_capsule(x[a], R[a], rows[j, 0], ra, n)
+            k = put(contacts, k, i, p, n, g, int(rows[j, 5]))
     return k

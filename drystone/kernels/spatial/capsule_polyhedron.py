@@ -10,6 +10,8 @@ Features: 1, 2 ends z = -h, h; 16 + edge; 16 + number of edges + vertex.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.spatial.capsule_capsule import on_capsule
 from drystone.kernels.spatial.capsule_segment import (
     EDGE,
     end_distances,
@@ -102,16 +104,22 @@ def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
 
 
 @kernel
-def contact_capsule_polyhedron(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_capsule_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Up to five contacts. Cache: 0 the face farthest off, plus one. Counters: 0 culled, 1 deep."""
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers, first_int, ints = (
+        geoms.x,
+        geoms.R,
+        geoms.first,
+        geoms.numbers,
+        geoms.first_int,
+        geoms.ints,
+    )
     t, d, best, rows = np.empty(3), np.empty(3), np.empty(6), np.empty((5, 6))
     ends = np.empty((2, 4))
     k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
         h, r = numbers[first[a]], numbers[first[a] + 1]
         o, q, far = first[b], first_int[b], r + margin[i]
         t[0], t[1], t[2] = local(x[b], R[b], x[a])
@@ -133,14 +141,10 @@ def contact_capsule_polyhedron(
         if best[1] > far:
             continue
         count = _more(numbers, o, ints, q, t, d, h, far, ends, best, rows)
-        if k + count > which.size:
+        if k + count > contacts.gap.size:
             return -1
         for j in range(count):
             g, p = rows[j, 1] - r, rows[j, 0]
-            nx, ny, nz = turned(R[b], rows[j, 2], rows[j, 3], rows[j, 4])
-            k = put(
-                k, i, x[a, 0] + R[a, 0, 2] * p - r * nx, x[a, 1] + R[a, 1, 2] * p - r * ny,
-                x[a, 2] + R[a, 2, 2] * p - r * nz, nx, ny, nz, g, int(rows[j, 5]),
-                which, point, normal, gap, feature,
-            )  # fmt: skip
+            n = turned(R[b], rows[j, 2], rows[j, 3], rows[j, 4])
+            k = put(contacts, k, i, on_capsule(x[a], R[a], p, r, n), n, g, int(rows[j, 5]))
     return k

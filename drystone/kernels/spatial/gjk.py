@@ -8,7 +8,7 @@ search stops at once.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.support import both
+from drystone.kernels.spatial.support import Cores, both
 
 APART, NEAR, DEEP = 0, 1, 2  # further than the margin; distance found; closer than `least`
 
@@ -117,19 +117,19 @@ def keep_active(m, P, labels, lam):
 
 
 @kernel
-def distance(spec, frame, numbers, ints, far, least, tol, n, P, labels, lam, work, ab, stats):
+def distance(cores: Cores, far, least, tol, n, P, labels, lam, work, stats):
     """Direction of least distance of the cores, from a guess n (3,) that it improves.
 
     far: lower bound beyond which nobody cares; least: distance below which the direction of the
     nearest point is not to be trusted; tol: relative gap between the bounds to stop at.
-    P (4, 3), labels (4, 2), lam (4,): the final simplex; work (2, 4), ab (2, 3).
+    P (4, 3), labels (4, 2), lam (4,): the final simplex; work (2, 4).
     -> state, atoms (state DEEP: n and atoms mean nothing).
     """
     m, square = np.int64(0), np.inf
-    label = np.zeros(2, np.int64)
+    ab, label = cores.ab, cores.label
     for _ in range(100):
         stats[2] += 1
-        low = both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label)
+        low = both(cores, n[0], n[1], n[2])
         if low > far:
             return APART, m
         if m > 0 and np.sqrt(square) - low <= tol * np.sqrt(square):

@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.gjk_polish import tangents
-from drystone.kernels.spatial.support import both
+from drystone.kernels.spatial.support import Cores, both
 
 STEPS = 54  # halvings of the window: to rounding
 OUTER = 0.02  # half width of the window along the first tangent [rad]
@@ -47,15 +47,16 @@ def narrow(k, s, w, c, window, ends):
 
 
 @kernel
-def along(u, n, T, spec, frame, numbers, ints, ab, label, v, window, ends, c):
+def along(cores: Cores, u, n, T, v, window, ends, c):
     """Maximum over the second tangent, u given along the first: v (3,), and c (6,) = a - b, a + b
     mixed so that the slope along the second is nil. Whether it is in the window."""
+    ab = cores.ab
     window[0], window[1] = -INNER, INNER
     for k in range(STEPS):
         w = window[k] if k < 2 else 0.5 * (window[0] + window[1])
         for i in range(3):
             v[i] = n[i] + u * T[0, i] + w * T[1, i]
-        both(spec, frame, numbers, ints, v[0], v[1], v[2], ab, label)
+        both(cores, v[0], v[1], v[2])
         for i in range(3):
             c[i], c[3 + i] = ab[0, i] - ab[1, i], ab[0, i] + ab[1, i]
         if not narrow(k, slope(T[1], v, c), w, c, window, ends):
@@ -64,22 +65,22 @@ def along(u, n, T, spec, frame, numbers, ints, ab, label, v, window, ends, c):
 
 
 @kernel
-def bisect(spec, frame, numbers, ints, n, ab, mid):
+def bisect(cores: Cores, n, mid):
     """Maximum of g near n (3,), which it improves; mid (3,) halfway between the cores' points.
 
     -> whether it lies in the window, g(n)
     """
-    T, v, c, label = np.empty((2, 3)), np.empty(3), np.empty(6), np.zeros(2, np.int64)
+    T, v, c = np.empty((2, 3)), np.empty(3), np.empty(6)
     window, ends, inner, pair = np.zeros(4), np.empty((2, 6)), np.zeros(4), np.empty((2, 6))
     tangents(n, T)
     window[0], window[1] = -OUTER, OUTER
     for k in range(STEPS):
         u = window[k] if k < 2 else 0.5 * (window[0] + window[1])
-        if not along(u, n, T, spec, frame, numbers, ints, ab, label, v, inner, pair, c):
+        if not along(cores, u, n, T, v, inner, pair, c):
             return False, 0.0
         if not narrow(k, slope(T[0], v, c), u, c, window, ends):
             return False, 0.0
     length = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
     for i in range(3):
         n[i], mid[i] = v[i] / length, 0.5 * c[3 + i]
-    return True, both(spec, frame, numbers, ints, n[0], n[1], n[2], ab, label)
+    return True, both(cores, n[0], n[1], n[2])

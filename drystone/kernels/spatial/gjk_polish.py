@@ -15,17 +15,7 @@ and rims converge quadratically; a mixture does both.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.support import (
-    CONE,
-    CYLINDER,
-    ELLIPSOID,
-    SUPERQUADRIC,
-    SURFACE,
-    both,
-    support,
-)
-
-CURVED = (ELLIPSOID, SUPERQUADRIC, CYLINDER, SURFACE)  # and the rim of a CONE
+from drystone.kernels.spatial.support import Cores, both, is_curved, support
 
 
 @kernel
@@ -118,22 +108,22 @@ def best_step(m, g, q, H, lam, step):
 
 
 @kernel
-def expand(m, n, T, labels, lam, spec, frame, numbers, ints, ab, g, q, H, mid):
+def expand(cores: Cores, m, n, T, labels, lam, g, q, H, mid):
     """Atoms at n: values g (4,), tangential gradients q (4, 2), and H (3,) = sum of lam_i S_i,
     how the furthest points move when n turns, by differences. mid (3,): sum of lam_i (a_i + b_i)/2.
     """
-    eps = 1e-6
+    spec, ab, eps = cores.spec, cores.ab, 1e-6
     H[0] = H[1] = H[2] = mid[0] = mid[1] = mid[2] = 0.0
     for i in range(m):
         g[i] = q[i, 0] = q[i, 1] = 0.0
         for s in range(2):
-            kind, label, sign = spec[s, 0], labels[i, s], (1.0 if s == 0 else -1.0)
-            curved = kind in CURVED or (kind == CONE and label == 0)
+            label, sign = labels[i, s], (1.0 if s == 0 else -1.0)
+            curved = is_curved(spec[s, 0], label, cores.numbers, spec[s, 1])
             for k in range(5 if curved and lam[i] > 0.0 else 1):
                 j = (k - 1) // 2  # along tangent j, there and back
                 e = 0.0 if k == 0 else (eps if k % 2 == 1 else -eps)
                 n0, n1, n2 = n[0] + e * T[j, 0], n[1] + e * T[j, 1], n[2] + e * T[j, 2]
-                support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab)
+                support(cores, s, label, n0, n1, n2)
                 p0, p1, p2 = ab[s, 0], ab[s, 1], ab[s, 2]
                 u = T[0, 0] * p0 + T[0, 1] * p1 + T[0, 2] * p2
                 v = T[1, 0] * p0 + T[1, 1] * p1 + T[1, 2] * p2
@@ -210,22 +200,22 @@ def move(n, T, step, cut, trial):
 
 
 @kernel
-def polish(spec, frame, numbers, ints, size, m, n, labels, ab, mid, stats):
+def polish(cores: Cores, m, n, labels, mid, stats):
     """Local maximum of g from n (3,) and the atoms labels (4, 2), both improved.
 
     mid (3,): halfway between the points of the two cores. -> whether the conditions of the maximum
     hold to rounding, atoms, g(n)
     """
     T, g, q, H, lam = np.empty((2, 3)), np.zeros(4), np.zeros((4, 2)), np.empty(3), np.zeros(4)
-    step, trial, label = np.empty(2), n.copy(), np.zeros(2, np.int64)
+    step, trial, size = np.empty(2), n.copy(), cores.size[0] + cores.size[1]
     m = without_twins(m, labels)
     low, high, reach, last, length, cut = -np.inf, 0.0, 0.5, np.inf, np.inf, 1.0
     good = done = False
     for k in range(41):
         stats[4] += 1
         known = m
-        high = both(spec, frame, numbers, ints, trial[0], trial[1], trial[2], ab, label)
-        m = add_atom(m, label, labels, lam, g)
+        high = both(cores, trial[0], trial[1], trial[2])
+        m = add_atom(m, cores.label, labels, lam, g)
         # a new atom this close to the end is a tie within rounding, or the end is not near
         good = good and cut == 1.0 and (m == known or high >= low - 1e-13 * size)
         # along a curved ridge a good step leaves it by a little of second order, and comes back
@@ -240,7 +230,7 @@ def polish(spec, frame, numbers, ints, size, m, n, labels, ab, mid, stats):
             for i in range(m):
                 lam[i] = 1.0 / m
         tangents(n, T)
-        expand(m, n, T, labels, lam, spec, frame, numbers, ints, ab, g, q, H, mid)
+        expand(cores, m, n, T, labels, lam, g, q, H, mid)
         if done:
             break
         make_convex(H, low, size)

@@ -3,20 +3,20 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_surface import read_surface, support
 from drystone.kernels.spatial.smooth_write import put, turned
 
 
 @kernel
-def contact_smooth_halfspace(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_smooth_halfspace(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact: the lowest point of A over the plane, n the z axis of B."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     s = np.empty(5)
     k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
         nx, ny, nz = R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]
         read_surface(first, numbers, a, s)
         u = R[a, 0, 0] * nx + R[a, 1, 0] * ny + R[a, 2, 0] * nz
@@ -28,7 +28,7 @@ def contact_smooth_halfspace(
         g = nx * (px - x[b, 0]) + ny * (py - x[b, 1]) + nz * (pz - x[b, 2])
         if g > margin[i]:
             continue
-        if k == which.size:
+        if k == contacts.gap.size:
             return -1
-        k = put(k, i, px, py, pz, nx, ny, nz, g, 0, which, point, normal, gap, feature)
+        k = put(contacts, k, i, (px, py, pz), (nx, ny, nz), g, 0)
     return k

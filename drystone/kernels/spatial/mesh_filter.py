@@ -19,6 +19,7 @@ import math
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, PosedGeoms
 
 UPRIGHT = 1e-9  # 1 - cos of the angle within which a normal is the triangle's
 LEAN = 1e-6  # [rad] beyond what an edge allows that is still put up with
@@ -26,16 +27,15 @@ NEAR = 1e-9  # of the triangle's size: points this close to an edge are on it
 
 
 @kernel
-def filter_mesh_contacts(
-    tile, bend, x, R, first, numbers, geom_a, geom_b, point, normal, gap, feature
-):
+def filter_mesh_contacts(tile, bend, geoms: PosedGeoms, geom_a, geom_b, contacts: FoundContacts):
     """Correct or drop contacts in place, keeping their order; returns how many are left.
 
     tile (ng,) int64: row of `bend` for a mesh's prism, -1 for other geoms
     bend (nt, 3) [rad]: angle by which the surface turns away at the edge from corner i to corner
         i + 1: positive at ridges, zero or less where it is flat or hollow, inf where it ends
-    x, R, first, numbers: as for pair kernels; the rest (nc, ...): as in ``Contacts``
+    geom_a, geom_b (nc,): of the contacts; `which` of these is left alone
     """
+    _, point, normal, gap, feature = contacts
     work = np.zeros(16)  # m, edges' outward directions (3, 3)
     left = 0
     for c in range(gap.size):
@@ -44,9 +44,9 @@ def filter_mesh_contacts(
             g = geom_b[c] if side == 0 else geom_a[c]
             if tile[g] >= 0 and keep:
                 sign = 1.0 - 2.0 * side
-                frame_of(g, R, first, numbers, work)
+                frame_of(geoms, g, work)
                 keep = settle(
-                    g, bend[tile[g]], x, R, first, numbers, sign, point[c], normal[c], gap, c, work
+                    geoms, g, bend[tile[g]], sign, point[c], normal[c], gap[c : c + 1], work
                 )
         if keep:
             geom_a[left], geom_b[left] = geom_a[c], geom_b[c]
@@ -58,9 +58,9 @@ def filter_mesh_contacts(
 
 
 @kernel
-def frame_of(g, R, first, numbers, work):
+def frame_of(geoms: PosedGeoms, g, work):
     """The triangle's normal and the outward directions of its edges in the world; its size."""
-    o = first[g]
+    R, numbers, o = geoms.R, geoms.numbers, geoms.first[g]
     size = 0.0
     for k in range(4):  # the normal, then the edges
         e0, e1, e2 = numbers[o + 18], numbers[o + 19], numbers[o + 20]
@@ -81,8 +81,9 @@ def frame_of(g, R, first, numbers, work):
 
 
 @kernel
-def settle(g, bends, x, R, first, numbers, sign, point, normal, gap, c, work):
-    """Judge one contact of prism g (sign = 1: it is B); False if it must go."""
+def settle(geoms: PosedGeoms, g, bends, sign, point, normal, gap, work):
+    """Judge one contact of prism g (sign = 1: it is B), of the gap gap[0]; False if it must go."""
+    x, R, numbers, first = geoms.x, geoms.R, geoms.numbers, geoms.first[g]
     upright = 0.0
     for i in range(3):
         upright += sign * normal[i] * work[i]
@@ -92,14 +93,14 @@ def settle(g, bends, x, R, first, numbers, sign, point, normal, gap, c, work):
     near = NEAR * work[12]
     over, allowed, touched = True, True, False
     for k in range(3):
-        o = first[g] + 3 * k
+        o = first + 3 * k
         own = other = lean = 0.0
         for i in range(3):
             corner = x[g, i]
             for j in range(3):
                 corner += R[g, i, j] * numbers[o + j]
             t = work[3 + 3 * k + i]
-            h = 0.5 * sign * gap[c] * normal[i]
+            h = 0.5 * sign * gap[0] * normal[i]
             own += t * (point[i] - h - corner)
             other += t * (point[i] + h - corner)
             lean += sign * t * normal[i]
@@ -112,12 +113,12 @@ def settle(g, bends, x, R, first, numbers, sign, point, normal, gap, c, work):
     if not over:
         return False
     # the other body's point, seen from the triangle's plane
-    h = -numbers[first[g] + 21]
+    h = -numbers[first + 21]
     for i in range(3):
-        point[i] += 0.5 * sign * gap[c] * normal[i]
+        point[i] += 0.5 * sign * gap[0] * normal[i]
         h += work[i] * (point[i] - x[g, i])
     for i in range(3):
         point[i] -= 0.5 * h * work[i]
         normal[i] = sign * work[i]
-    gap[c] = h
+    gap[0] = h
     return True

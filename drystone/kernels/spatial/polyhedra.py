@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.polyhedra_closest import nearest_vertices
 from drystone.kernels.spatial.polyhedra_region import IDS, SPOT
 from drystone.kernels.spatial.polyhedra_search import (
@@ -65,28 +66,22 @@ CACHED, FACE, EDGE_PAIR, NEAREST, FLAT, RESTORED, SETTLED, MEAN = range(8)
 
 
 @kernel
-def contact_polyhedron_polyhedron(
-    pairs,
-    margin,
-    x,
-    R,
-    first,
-    numbers,
-    first_int,
-    ints,
-    cache,
-    which,
-    point,
-    normal,
-    gap,
-    feature,
-    stats,
-):
+def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contact polygons of pairs of polyhedra; see ``geometry.narrow`` for the arguments."""
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers, first_int, ints = (
+        geoms.x,
+        geoms.R,
+        geoms.first,
+        geoms.numbers,
+        geoms.first_int,
+        geoms.ints,
+    )
+    which, point, normal, gap, feature = contacts
     nv, ne = 0, 0
-    for p in range(pairs.shape[0]):
+    for p in range(margin.size):
         for k in range(2):
-            i = first_int[pairs[p, k]]
+            i = first_int[geom[p, k]]
             nv, ne = max(nv, ints[i]), max(ne, ints[i + 2])
     at, w = np.zeros(AT, np.int64), np.zeros(WORK)
     # two faces have at most 2 nv points in common; the rest is room for sides of several
@@ -94,9 +89,9 @@ def contact_polyhedron_polyhedron(
     poly, label = np.empty((NUMBERS, room)), np.empty((NAMES, room), np.int64)
     edges = np.zeros(2 * WIDE * ne)
     made = 0
-    for p in range(pairs.shape[0]):
-        a = pairs[p, 0]
-        load(pairs[p], x, R, first, first_int, ints, cache[p], at, w)
+    for p in range(margin.size):
+        a = geom[p, 0]
+        load(geom[p], x, R, first, first_int, ints, cache[p], at, w)
         w[MARGIN] = margin[p]
         at[STAGE], at[NEARBY], at[MADE] = CACHED, 1, 0
         at[BARE] = at[SIDED] = at[NARROW] = 0

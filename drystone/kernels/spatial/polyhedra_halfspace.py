@@ -3,41 +3,36 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 
 FEW = 32  # vertices up to which all of them are looked at
 HITS, CLIMBS = 0, 1  # stats
 
 
 @kernel
-def contact_polyhedron_half_space(
-    pairs,
-    margin,
-    x,
-    R,
-    first,
-    numbers,
-    first_int,
-    ints,
-    cache,
-    which,
-    point,
-    normal,
-    gap,
-    feature,
-    stats,
-):
+def contact_polyhedron_half_space(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Vertices of polyhedra near half-spaces; see ``geometry.narrow`` for the arguments.
 
     The vertices of a large body are found from the lowest one: those below a plane are connected
     by edges. cache[0] is the number + 1 of the lowest vertex of the last step.
     """
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers, first_int, ints = (
+        geoms.x,
+        geoms.R,
+        geoms.first,
+        geoms.numbers,
+        geoms.first_int,
+        geoms.ints,
+    )
+    which, point, normal, gap, feature = contacts
     nv = 0
-    for p in range(pairs.shape[0]):
-        nv = max(nv, ints[first_int[pairs[p, 0]]])
+    for p in range(margin.size):
+        nv = max(nv, ints[first_int[geom[p, 0]]])
     seen, found, d = np.full(nv, -1), np.zeros(nv, np.int64), np.zeros(3)
     made = 0
-    for p in range(pairs.shape[0]):
-        a, b = pairs[p, 0], pairs[p, 1]
+    for p in range(margin.size):
+        a, b = geom[p, 0], geom[p, 1]
         V, o = first[a], 0.0
         for i in range(3):  # the normal in the body's frame, and the height of its origin
             o += R[b, i, 2] * (x[a, i] - x[b, i])

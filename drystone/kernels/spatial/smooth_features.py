@@ -9,8 +9,10 @@ edge, s grows towards that vertex. At a vertex the nearest surface point (5-5) a
 normal does not lean over an edge. Each visit returns s and the feature to look at next: the same
 one if it is the answer. Features: 1 + face, 1 + nf + edge, 1 + nf + ne + vertex.
 
-A's pose in B's frame: centre t, axes the columns of Q. n, p (3,): direction from B to A, A's point.
+n, p (3,): direction from B to A, A's point, in B's frame.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,30 +27,49 @@ VALLEY = 1e4  # times the slope that counts as none
 WIDE_ARC = 1.6  # more than a right angle between the normals of two faces
 
 
+class SmoothPair(NamedTuple):
+    """A smooth body A and a polyhedron B, in B's frame.
+
+    s (5,): A's surface; Q (3, 3): its axes, in columns; t (3,): its centre; numbers, ints: of all
+    geoms, those of B from o and from q on.
+    """
+
+    s: Any
+    Q: Any
+    t: Any
+    numbers: Any
+    o: Any
+    ints: Any
+    q: Any
+
+
 @kernel
-def lowest(s, Q, t, n, p):
+def lowest(pair: SmoothPair, n, p):
     """The point p (3,) of A that is lowest along n (3,)."""
+    Q, t = pair.Q, pair.t
     u = Q[0, 0] * n[0] + Q[1, 0] * n[1] + Q[2, 0] * n[2]
     v = Q[0, 1] * n[0] + Q[1, 1] * n[1] + Q[2, 1] * n[2]
     w = Q[0, 2] * n[0] + Q[1, 2] * n[1] + Q[2, 2] * n[2]
-    u, v, w = support(s, u, v, w)
+    u, v, w = support(pair.s, u, v, w)
     for k in range(3):
         p[k] = t[k] - Q[k, 0] * u - Q[k, 1] * v - Q[k, 2] * w
 
 
 @kernel
-def face_height(s, Q, t, numbers, j, n, p):
+def face_height(pair: SmoothPair, j, n, p):
     """s of the face whose plane is at numbers[j]; fills n and p."""
+    numbers = pair.numbers
     n[0], n[1], n[2] = numbers[j], numbers[j + 1], numbers[j + 2]
-    lowest(s, Q, t, n, p)
+    lowest(pair, n, p)
     return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - numbers[j + 3]
 
 
 @kernel
-def visit_face(s, Q, t, numbers, o, ints, q, f, n, p):
+def visit_face(pair: SmoothPair, f, n, p):
     """Face f; next the edge that the foot lies farthest beyond."""
+    numbers, o, ints, q = pair.numbers, pair.o, pair.ints, pair.q
     nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
-    height = face_height(s, Q, t, numbers, o + 3 * nv + 4 * f, n, p)
+    height = face_height(pair, o + 3 * nv + 4 * f, n, p)
     worst, follow = 0.0, 1 + f
     for e in range(ne):
         m = q + 4 + nf + 2 * ne + 4 * e
@@ -71,15 +92,16 @@ def visit_face(s, Q, t, numbers, o, ints, q, f, n, p):
 
 
 @kernel
-def _along(s, Q, t, numbers, i, m, w, angle, n, p):
+def _along(pair: SmoothPair, i, m, w, angle, n, p):
     """Direction n at `angle` from m (3,) towards w (3,), A's point p; -> separation, its slope.
 
     i: a vertex of the edge.
     """
+    numbers = pair.numbers
     c, d, height, slope = np.cos(angle), np.sin(angle), 0.0, 0.0
     for k in range(3):
         n[k] = c * m[k] + d * w[k]
-    lowest(s, Q, t, n, p)
+    lowest(pair, n, p)
     for k in range(3):
         height += n[k] * (p[k] - numbers[i + k])
         slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
@@ -87,21 +109,21 @@ def _along(s, Q, t, numbers, i, m, w, angle, n, p):
 
 
 @kernel
-def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
+def _summit(pair: SmoothPair, i, m, w, high, guess, n, p, ends):
     """Direction n and point p of the greatest separation over the arc of angles 0 to `high`.
 
     -> -1 or 1 if it is at 0 or at `high`, else 0. Both ends are looked at, and places between on
     the wide arc of a sharp edge, where a second maximum may stand at the far end. ends (2, 3):
     A's points at both ends of a bracket next to the best. Then secants on the slope, with halving.
     """
-    parts = 1 if high < WIDE_ARC else 8
+    s, numbers, parts = pair.s, pair.numbers, 1 if high < WIDE_ARC else 8
     best, top, tilt, small = 0, -np.inf, 0.0, max(s[0], s[1], s[2])
     for step in range(parts + 1):
-        height, slope = _along(s, Q, t, numbers, i, m, w, high * step / parts, n, p)
+        height, slope = _along(pair, i, m, w, high * step / parts, n, p)
         if height > top:
             best, top, tilt = step, height, slope
     if (best == 0 and tilt <= 0.0) or (best == parts and tilt >= 0.0):
-        _along(s, Q, t, numbers, i, m, w, high * best / parts, n, p)
+        _along(pair, i, m, w, high * best / parts, n, p)
         return -1 if best == 0 else 1
     for k in range(3):
         small += abs(p[k] - numbers[i + k])
@@ -114,7 +136,7 @@ def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
     for step in range(ROOT_STEPS):
         if step % 4 == 3 or not low < angle < end:
             angle = 0.5 * (low + end)
-        height, slope = _along(s, Q, t, numbers, i, m, w, angle, n, p)
+        height, slope = _along(pair, i, m, w, angle, n, p)
         if abs(slope) <= small:
             return 0
         # well below the best: behind a valley, so the summit is on the best one's side
@@ -138,8 +160,9 @@ def _summit(s, Q, t, numbers, i, m, w, high, guess, n, p, ends):
 
 
 @kernel
-def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, work):
+def visit_edge(pair: SmoothPair, e, n, p, work):
     """Edge e, n in: a guess of the direction; next a face or a vertex of it. work (4, 3)."""
+    numbers, o, ints, q = pair.numbers, pair.o, pair.ints, pair.q
     nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
     k = q + 4 + nf + 2 * ne + 4 * e
     i, j = o + 3 * ints[k], o + 3 * ints[k + 1]
@@ -160,7 +183,7 @@ def visit_edge(s, Q, t, numbers, o, ints, q, e, n, p, work):
         dn += n[a] * w[a]
         cr += numbers[right + a] * m[a]
         dr += numbers[right + a] * w[a]
-    end = _summit(s, Q, t, numbers, i, m, w, np.arctan2(dr, cr), np.arctan2(dn, cn), n, p, work[2:])
+    end = _summit(pair, i, m, w, np.arctan2(dr, cr), np.arctan2(dn, cn), n, p, work[2:])
     d0, d1, d2 = p[0] - numbers[i], p[1] - numbers[i + 1], p[2] - numbers[i + 2]
     height, c = n[0] * d0 + n[1] * d1 + n[2] * d2, (r0 * d0 + r1 * d1 + r2 * d2) / rr
     follow = 1 + nf + e

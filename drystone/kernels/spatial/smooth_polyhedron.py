@@ -13,7 +13,8 @@ Counters: 0 Newton iterations at vertices, 1 predicted, 2 fallbacks (slow Newton
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.smooth_features import face_height, visit_edge, visit_face
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.spatial.smooth_features import SmoothPair, face_height, visit_edge, visit_face
 from drystone.kernels.spatial.smooth_point import nearest_point
 from drystone.kernels.spatial.smooth_surface import derivatives, read_surface
 from drystone.kernels.spatial.smooth_write import local, put, turned
@@ -23,8 +24,9 @@ LEAN = 1e-12  # a vertex normal may lean over an edge by this much
 
 
 @kernel
-def _visit_vertex(s, Q, t, numbers, o, ints, q, v, n, p, work, H, stats):
+def _visit_vertex(pair: SmoothPair, v, n, p, work, H, stats):
     """Vertex v, p in: a guess; next the edge that the normal leans over most."""
+    s, Q, t, numbers, o, ints, q = pair
     nf, ne = ints[q + 1], ints[q + 2]
     i, c, a, m = o + 3 * v, work[5], work[6], work[7]
     for k in range(3):
@@ -51,15 +53,16 @@ def _visit_vertex(s, Q, t, numbers, o, ints, q, v, n, p, work, H, stats):
 
 
 @kernel
-def _first_face(s, Q, t, numbers, o, ints, q, far, n, p):
+def _first_face(pair: SmoothPair, far, n, p):
     """The face of greatest separation, plus one. Faces that point away are not looked at."""
+    s, _, t, numbers, o, ints, q = pair
     nv, thin, best, found = ints[q], min(s[0], s[1], s[2]), -np.inf, 0
     for f in range(ints[q + 1]):
         j = o + 3 * nv + 4 * f
         centre = numbers[j] * t[0] + numbers[j + 1] * t[1] + numbers[j + 2] * t[2] - numbers[j + 3]
         if centre - thin <= best:
             continue
-        height = face_height(s, Q, t, numbers, j, n, p)
+        height = face_height(pair, j, n, p)
         if height > best:
             best, found = height, 1 + f
         if height > far:
@@ -68,8 +71,9 @@ def _first_face(s, Q, t, numbers, o, ints, q, far, n, p):
 
 
 @kernel
-def _walk(s, Q, t, numbers, o, ints, q, code, far, n, p, work, H, stats):
+def _walk(pair: SmoothPair, code, far, n, p, work, H, stats):
     """From feature `code` to the one that holds; -> it and its separation."""
+    ints, q = pair.ints, pair.q
     nf, ne = ints[q + 1], ints[q + 2]
     last = WALK + nf + ne + ints[q]
     best, found, top, face = -np.inf, 0, -np.inf, 0
@@ -80,12 +84,12 @@ def _walk(s, Q, t, numbers, o, ints, q, code, far, n, p, work, H, stats):
         elif step >= WALK:
             code = step - WALK + 1
         if code <= nf:
-            d, follow = visit_face(s, Q, t, numbers, o, ints, q, code - 1, n, p)
+            d, follow = visit_face(pair, code - 1, n, p)
         elif code <= nf + ne:
-            d, follow = visit_edge(s, Q, t, numbers, o, ints, q, code - nf - 1, n, p, work)
+            d, follow = visit_edge(pair, code - nf - 1, n, p, work)
         else:
             v = code - nf - ne - 1
-            d, follow = _visit_vertex(s, Q, t, numbers, o, ints, q, v, n, p, work, H, stats)
+            d, follow = _visit_vertex(pair, v, n, p, work, H, stats)
         stats[5] += 1
         if step < WALK:
             # a vertex's own direction separates only if it holds
@@ -119,16 +123,22 @@ def _guess(row, s, Q, t, xb, Rb, n, p, work, H):
 
 
 @kernel
-def contact_smooth_polyhedron(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_smooth_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact per pair."""
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers, first_int, ints = (
+        geoms.x,
+        geoms.R,
+        geoms.first,
+        geoms.numbers,
+        geoms.first_int,
+        geoms.ints,
+    )
     s, Q, t, n, p = np.empty(5), np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
     work, H, k = np.empty((8, 3)), np.empty((2, 3, 3)), np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
-        o, q, far = first[b], first_int[b], margin[i]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
+        far = margin[i]
         read_surface(first, numbers, a, s)
         t[0], t[1], t[2] = local(x[b], R[b], x[a])
         for j in range(3):
@@ -136,23 +146,24 @@ def contact_smooth_polyhedron(
             for m in range(3):
                 for r in range(3):
                     Q[r, j] += R[b, m, r] * R[a, m, j]
+        pair = SmoothPair(s, Q, t, numbers, first[b], ints, first_int[b])
         row, known = cache[i], int(cache[i, 0])
         if known > 0:
             _guess(row, s, Q, t, x[b], R[b], n, p, work, H)
             code = known
         else:
-            code = _first_face(s, Q, t, numbers, o, ints, q, far, n, p)
-        code, g = _walk(s, Q, t, numbers, o, ints, q, code, far, n, p, work, H, stats)
+            code = _first_face(pair, far, n, p)
+        code, g = _walk(pair, code, far, n, p, work, H, stats)
         stats[6] += 1 if code == known else 0
         _remember(row, code, x[b], R[b], p, known > 0)
         if g > far:
             stats[4] += 1
             continue
-        if k == which.size:
+        if k == contacts.gap.size:
             return -1
         stats[1] += 1 if known > 0 else 0
-        nx, ny, nz = turned(R[b], n[0], n[1], n[2])
-        k = put(k, i, row[1], row[2], row[3], nx, ny, nz, g, 0, which, point, normal, gap, feature)
+        out = turned(R[b], n[0], n[1], n[2])
+        k = put(contacts, k, i, (row[1], row[2], row[3]), out, g, 0)
     return k
 
 

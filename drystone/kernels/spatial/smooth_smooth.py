@@ -9,6 +9,7 @@ that began with a prediction, 2 fallbacks, 3 solves, 4 pairs that one separating
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_extremal import extremal_points
 from drystone.kernels.spatial.smooth_surface import gauge, read_surface
 from drystone.kernels.spatial.smooth_widest import CUTS, separation, widest
@@ -82,21 +83,20 @@ def _normal(P, G, n):
 
 
 @kernel
-def contact_smooth_smooth(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_smooth_smooth(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact per pair, halfway between the extremal points."""
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     S, C, P, G = np.empty((2, 5)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
     T, H, e, M = np.empty((2, 3, 3)), np.empty((3, 3, 3)), np.empty((4, 3)), np.empty((5, 6))
     n, polygons, k = np.empty(3), np.empty((2, CUTS + 8, 2)), np.int64(0)
-    for i in range(pairs.shape[0]):
+    for i in range(margin.size):
         for o in range(2):
-            read_surface(first, numbers, pairs[i, o], S[o])
+            read_surface(first, numbers, geom[i, o], S[o])
             for j in range(3):
-                C[o, j] = x[pairs[i, o], j]
+                C[o, j] = x[geom[i, o], j]
                 for m in range(3):
-                    T[o, j, m] = R[pairs[i, o], j, m]
+                    T[o, j, m] = R[geom[i, o], j, m]
         row = cache[i]
         known = row[0]
         _guess(row, S, C, T, P)
@@ -105,7 +105,7 @@ def contact_smooth_smooth(
             known = 0.0
             _remember(row, P, known > 0.0)
             continue
-        if k == which.size:
+        if k == contacts.gap.size:
             return -1
         fallen, s, g = False, 0.0, 0.0
         for _ in range(2):  # again, to polish what the fallback found
@@ -125,9 +125,10 @@ def contact_smooth_smooth(
         stats[3] += 1
         _remember(row, P, known > 0.0)
         if g <= margin[i]:
-            k = put(
-                k, i, 0.5 * (P[0, 0] + P[1, 0] + g * n[0]), 0.5 * (P[0, 1] + P[1, 1] + g * n[1]),
-                0.5 * (P[0, 2] + P[1, 2] + g * n[2]), n[0], n[1], n[2], g, 0,
-                which, point, normal, gap, feature,
-            )  # fmt: skip
+            p = (
+                0.5 * (P[0, 0] + P[1, 0] + g * n[0]),
+                0.5 * (P[0, 1] + P[1, 1] + g * n[1]),
+                0.5 * (P[0, 2] + P[1, 2] + g * n[2]),
+            )
+            k = put(contacts, k, i, p, (n[0], n[1], n[2]), g, 0)
     return k

@@ -5,37 +5,41 @@ once more, for that literal.
 """
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts
 
 
 @kernel
-def put(k, i, px, py, pz, nx, ny, nz, g, f, which, point, normal, gap, feature):
-    """Contact k of row i: (px, py, pz) on the surface of A, normal from B to A, gap g. -> k + 1.
+def put(contacts: FoundContacts, k, i, p, n, g, f):
+    """Contact k of row i: p (3 numbers) on the surface of A, normal n (3 numbers) from B to A,
+    gap g, feature f. -> k + 1.
 
     The point that is kept lies halfway between the surfaces, half a gap from A against n.
     """
+    which, point, normal, gap, feature = contacts
     which[k] = i
-    point[k, 0] = px - 0.5 * g * nx
-    point[k, 1] = py - 0.5 * g * ny
-    point[k, 2] = pz - 0.5 * g * nz
-    normal[k, 0] = nx
-    normal[k, 1] = ny
-    normal[k, 2] = nz
+    point[k, 0] = p[0] - 0.5 * g * n[0]
+    point[k, 1] = p[1] - 0.5 * g * n[1]
+    point[k, 2] = p[2] - 0.5 * g * n[2]
+    normal[k, 0] = n[0]
+    normal[k, 1] = n[1]
+    normal[k, 2] = n[2]
     gap[k] = g
     feature[k] = f
     return k + 1
 
 
 @kernel
-def put_ball(k, i, c, r, nx, ny, nz, g, f, which, point, normal, gap, feature):
+def put_ball(contacts: FoundContacts, k, i, c, r, n, g, f):
     """The same for A a ball of radius r about c (3,)."""
+    which, point, normal, gap, feature = contacts
     s = r + 0.5 * g
     which[k] = i
-    point[k, 0] = c[0] - s * nx
-    point[k, 1] = c[1] - s * ny
-    point[k, 2] = c[2] - s * nz
-    normal[k, 0] = nx
-    normal[k, 1] = ny
-    normal[k, 2] = nz
+    point[k, 0] = c[0] - s * n[0]
+    point[k, 1] = c[1] - s * n[1]
+    point[k, 2] = c[2] - s * n[2]
+    normal[k, 0] = n[0]
+    normal[k, 1] = n[1]
+    normal[k, 2] = n[2]
     gap[k] = g
     feature[k] = f
     return k + 1

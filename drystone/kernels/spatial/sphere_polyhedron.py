@@ -9,6 +9,7 @@ Features are numbered 1 + face, then edges, then vertices; 0 means none.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_write import local, put_ball, turned
 
 
@@ -140,14 +141,20 @@ def nearest_feature(numbers, o, ints, q, u, v, w, far, known):
 
 
 @kernel
-def contact_sphere_polyhedron(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_sphere_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact. Cache: 0 the nearest feature. Counters: 0 features kept, 1 pairs."""
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers, first_int, ints = (
+        geoms.x,
+        geoms.R,
+        geoms.first,
+        geoms.numbers,
+        geoms.first_int,
+        geoms.ints,
+    )
     k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
         r, known = numbers[first[a]], int(cache[i, 0])
         u, v, w = local(x[b], R[b], x[a])
         far = r + margin[i]
@@ -159,8 +166,7 @@ def contact_sphere_polyhedron(
         cache[i, 0] = found
         if d > far:
             continue
-        if k == which.size:
+        if k == contacts.gap.size:
             return -1
-        nx, ny, nz = turned(R[b], gx, gy, gz)
-        k = put_ball(k, i, x[a], r, nx, ny, nz, d - r, 0, which, point, normal, gap, feature)
+        k = put_ball(contacts, k, i, x[a], r, turned(R[b], gx, gy, gz), d - r, 0)
     return k

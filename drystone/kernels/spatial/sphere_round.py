@@ -7,12 +7,14 @@ because the profile is convex.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.smooth_write import local, put_ball
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.profiles import profile_of
+from drystone.kernels.spatial.smooth_write import local, put_ball, turned
 
 
 @kernel
-def cylinder_distance(rho, z, h, r):
-    """Signed distance of (rho, z) to the cylinder, and its gradient."""
+def straight_distance(rho, z, h, r):
+    """Signed distance of (rho, z) to a cylinder of half the height h, and its gradient."""
     sign = 1.0 if z > 0.0 else -1.0
     side, cap = rho - r, abs(z) - h
     if side > 0.0 and cap > 0.0:
@@ -24,8 +26,8 @@ def cylinder_distance(rho, z, h, r):
 
 
 @kernel
-def cone_distance(rho, z, height, r):
-    """Signed distance of (rho, z) to the cone, and its gradient."""
+def pointed_distance(rho, z, height, r):
+    """Signed distance of (rho, z) to a cone, and its gradient."""
     slant = np.sqrt(height * height + r * r)
     s, c = r / slant, height / slant  # outer normal of the side: (c, s)
     zb, za = z + 0.25 * height, z - 0.75 * height  # heights over the base and over the apex
@@ -47,63 +49,31 @@ def cone_distance(rho, z, height, r):
 
 
 @kernel
-def _contact(
-    k, i, xa, ra, xb, Rb, u, v, rho, g, gr, gz, which, point, normal, gap, feature
-):  # fmt: skip
-    """Turn a gradient in (rho, z) into a contact; on the axis the radial direction is x."""
+def _outwards(R, u, v, rho, gr, gz):
+    """World direction of the gradient (gr, gz) in (rho, z); on the axis the radial one is x."""
     if rho > 0.0:
-        u, v = gr * u / rho, gr * v / rho
-    else:
-        u, v = gr, 0.0
-    nx = Rb[0, 0] * u + Rb[0, 1] * v + Rb[0, 2] * gz
-    ny = Rb[1, 0] * u + Rb[1, 1] * v + Rb[1, 2] * gz
-    nz = Rb[2, 0] * u + Rb[2, 1] * v + Rb[2, 2] * gz
-    return put_ball(k, i, xa, ra, nx, ny, nz, g, 0, which, point, normal, gap, feature)
+        return turned(R, gr * u / rho, gr * v / rho, gz)
+    return turned(R, gr, 0.0, gz)
 
 
 @kernel
-def contact_sphere_cylinder(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """One contact: nearest side, cap or rim."""
+def contact_sphere_revolved(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
+    """One contact: nearest side, end, rim or apex of a cylinder or cone."""
+    geom, margin, x, R = pairs.geom, pairs.margin, geoms.x, geoms.R
+    first, numbers = geoms.first, geoms.numbers
     k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
-        ra, h, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
+        ra, p = numbers[first[a]], profile_of(geoms.kind[b], numbers, first[b])
         u, v, z = local(x[b], R[b], x[a])
         rho = np.sqrt(u * u + v * v)
-        d, gr, gz = cylinder_distance(rho, z, h, rb)
+        if p.wide_high > 0.0:
+            d, gr, gz = straight_distance(rho, z, p.high, p.wide_low)
+        else:
+            d, gr, gz = pointed_distance(rho, z, p.height, p.wide_low)
         if d - ra > margin[i]:
             continue
-        if k == which.size:
+        if k == contacts.gap.size:
             return -1
-        k = _contact(
-            k, i, x[a], ra, x[b], R[b], u, v, rho, d - ra, gr, gz,
-            which, point, normal, gap, feature,
-        )  # fmt: skip
-    return k
-
-
-@kernel
-def contact_sphere_cone(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """One contact: nearest side, base, rim or apex."""
-    k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
-        ra, height, rb = numbers[first[a]], numbers[first[b]], numbers[first[b] + 1]
-        u, v, z = local(x[b], R[b], x[a])
-        rho = np.sqrt(u * u + v * v)
-        d, gr, gz = cone_distance(rho, z, height, rb)
-        if d - ra > margin[i]:
-            continue
-        if k == which.size:
-            return -1
-        k = _contact(
-            k, i, x[a], ra, x[b], R[b], u, v, rho, d - ra, gr, gz,
-            which, point, normal, gap, feature,
-        )  # fmt: skip
+        k = put_ball(contacts, k, i, x[a], ra, _outwards(R[b], u, v, rho, gr, gz), d - ra, 0)
     return k

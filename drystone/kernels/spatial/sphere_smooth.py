@@ -7,6 +7,7 @@ the last step, in B's frame. Counters as in ``smooth_smooth``.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_point import nearest_point
 from drystone.kernels.spatial.smooth_surface import read_surface, support
 from drystone.kernels.spatial.smooth_write import local, put_ball, turned
@@ -24,16 +25,15 @@ def _beyond(s, c, p, far):
 
 
 @kernel
-def contact_sphere_smooth(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_sphere_smooth(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact per pair."""
+    geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     s, c, p, n = np.empty(5), np.empty(3), np.empty(3), np.empty(3)
     work, H = np.empty((5, 3)), np.empty((2, 3, 3))
     k = np.int64(0)
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
         r, far = numbers[first[a]], numbers[first[a]] + margin[i]
         read_surface(first, numbers, b, s)
         c[0], c[1], c[2] = local(x[b], R[b], x[a])
@@ -46,7 +46,7 @@ def contact_sphere_smooth(
             for j in range(3):
                 cache[i, 4 + j] = 0.0
             continue
-        if k == which.size:
+        if k == contacts.gap.size:
             return -1
         stats[1] += 1 if known == 2.0 else 0
         g = nearest_point(s, c, p, n, work, H, stats) - r
@@ -56,6 +56,5 @@ def contact_sphere_smooth(
         cache[i, 0] = 2.0 if known > 0.0 else 1.0
         if g > margin[i]:
             continue
-        nx, ny, nz = turned(R[b], n[0], n[1], n[2])
-        k = put_ball(k, i, x[a], r, nx, ny, nz, g, 0, which, point, normal, gap, feature)
+        k = put_ball(contacts, k, i, x[a], r, turned(R[b], n[0], n[1], n[2]), g, 0)
     return k

@@ -4,20 +4,45 @@ The support function of a kind is h(d) = max over pieces of d . p_k(d): a piece 
 end of a core segment, the rim of a cylinder or cone, or a whole smooth surface, and its number is
 the *label*. Spheres and capsules are their cores (a point, a segment) with a radius around them,
 so that only the core is searched.
-
-    spec (2, 4) int64   of A and B: kind, first number, first int, last vertex found (a hint)
-    frame (2, 12)       of A and B: turn (row by row), origin; the direction of A is -n, of B +n
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
+from drystone.kernels.kinds import ELLIPSOID, POLYHEDRON, SPHERE, SUPERQUADRIC, SURFACE
+from drystone.kernels.profiles import is_revolved, profile_of
 
-# codes of drystone.geometry.kinds, which a kernel cannot import; a test compares them
-SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE, POLYHEDRON = 10, 11, 12, 13, 14, 15, 16
-SURFACE = 9  # its first number is the address of its support map, its second its radius
 SCAN = 24  # vertices up to which looking at all of them beats climbing
+ORIGIN = 9  # where the origin of a frame begins, after its turn
+
+
+class Cores(NamedTuple):
+    """Two bodies, and the furthest points of their cores as they were found last.
+
+    spec (2, 4) int64: of A and B: kind, first number, first int, last vertex found (a hint)
+    frame (2, 12): of A and B: turn (row by row), origin; the direction of A is -n, of B +n
+    size (4,) [m]: extents of A and B, radii around their cores
+    ab (2, 3), label (2,) int64: points and labels; numbers, ints: of all geoms
+    """
+
+    spec: Any
+    frame: Any
+    size: Any
+    ab: Any
+    label: Any
+    numbers: Any
+    ints: Any
+
+
+@kernel
+def cores_of(geoms):
+    """Room for the cores of two of these geoms, see ``set_pair``."""
+    spec, label = np.zeros((2, 4), np.int64), np.zeros(2, np.int64)
+    frame, size, ab = np.zeros((2, 12)), np.zeros(4), np.zeros((2, 3))
+    return Cores(spec, frame, size, ab, label, geoms.numbers, geoms.ints)
 
 
 @kernel
@@ -59,10 +84,10 @@ def pick(kind, numbers, f0, ints, i0, dx, dy, dz, hint):
     """Label of the piece that is furthest along d (local axes)."""
     if kind == POLYHEDRON:
         return best_vertex(numbers, f0, ints, i0, dx, dy, dz, hint)
-    if kind in (CAPSULE, CYLINDER):
-        return 1 if dz >= 0.0 else 0
-    if kind == CONE:
-        return 1 if numbers[f0] * dz >= numbers[f0 + 1] * np.sqrt(dx * dx + dy * dy) else 0
+    if is_revolved(kind):
+        p = profile_of(kind, numbers, f0)
+        taper = p.wide_low - p.wide_high
+        return 1 if p.height * dz >= taper * np.sqrt(dx * dx + dy * dy) else 0
     return 0
 
 
@@ -99,55 +124,50 @@ def piece_point(kind, numbers, f0, label, dx, dy, dz, out):
         superquadric_point(numbers, f0, dx, dy, dz, out)
     elif kind == SURFACE:
         call(np.int64(numbers[f0]), (numbers, f0, dx, dy, dz, out))
-    elif kind in (CYLINDER, CONE):
-        r = numbers[f0 + 1]
-        if kind == CYLINDER:
-            out[2] = numbers[f0] if label == 1 else -numbers[f0]
-        else:
-            out[2] = 0.75 * numbers[f0] if label == 1 else -0.25 * numbers[f0]
-            if label == 1:
-                r = 0.0
-        across = np.sqrt(dx * dx + dy * dy)
+    elif is_revolved(kind):
+        p = profile_of(kind, numbers, f0)
+        r, out[2] = (p.wide_high, p.high) if label == 1 else (p.wide_low, p.low)
+        across = np.sqrt(dx * dx + dy * dy) if r > 0.0 else 0.0
         if across > 0.0:
             out[0], out[1] = r * (dx / across), r * (dy / across)
         else:
             out[0], out[1] = r, 0.0
     else:
         out[0] = out[1] = out[2] = 0.0
-        if kind == CAPSULE:
-            out[2] = numbers[f0] if label == 1 else -numbers[f0]
 
 
 @kernel
-def support(s, label, spec, frame, numbers, ints, n0, n1, n2, ab):
+def support(cores: Cores, s, label, n0, n1, n2):
     """Furthest point of body s (0: A along -n, 1: B along n) into ab[s]; its label comes back.
 
     label >= 0 asks for the furthest point of that piece alone. (Whole numbers written at the
     place of the call would make the compiler build a copy of this for each: pass variables.)
     """
+    spec, numbers = cores.spec, cores.numbers
     sign = -1.0 if s == 0 else 1.0
-    F, out = frame[s], ab[s]
+    F, out = cores.frame[s], cores.ab[s]
     dx = sign * (F[0] * n0 + F[3] * n1 + F[6] * n2)
     dy = sign * (F[1] * n0 + F[4] * n1 + F[7] * n2)
     dz = sign * (F[2] * n0 + F[5] * n1 + F[8] * n2)
     kind, f0 = spec[s, 0], spec[s, 1]
     if label < 0:
-        label = pick(kind, numbers, f0, ints, spec[s, 2], dx, dy, dz, spec[s, 3])
+        label = pick(kind, numbers, f0, cores.ints, spec[s, 2], dx, dy, dz, spec[s, 3])
         spec[s, 3] = label
     piece_point(kind, numbers, f0, label, dx, dy, dz, out)
     p0, p1, p2 = out[0], out[1], out[2]
-    out[0] = F[9] + F[0] * p0 + F[1] * p1 + F[2] * p2
-    out[1] = F[10] + F[3] * p0 + F[4] * p1 + F[5] * p2
-    out[2] = F[11] + F[6] * p0 + F[7] * p1 + F[8] * p2
+    out[0] = F[ORIGIN] + F[0] * p0 + F[1] * p1 + F[2] * p2
+    out[1] = F[ORIGIN + 1] + F[3] * p0 + F[4] * p1 + F[5] * p2
+    out[2] = F[ORIGIN + 2] + F[6] * p0 + F[7] * p1 + F[8] * p2
     return label
 
 
 @kernel
-def both(spec, frame, numbers, ints, n0, n1, n2, ab, label):
+def both(cores: Cores, n0, n1, n2):
     """Supports of A along -n and of B along n into ab, labels too; n . (a - b) comes back."""
+    ab, label = cores.ab, cores.label
     for s in range(2):
         label[s] = -1
-        label[s] = support(s, label[s], spec, frame, numbers, ints, n0, n1, n2, ab)
+        label[s] = support(cores, s, label[s], n0, n1, n2)
     return n0 * (ab[0, 0] - ab[1, 0]) + n1 * (ab[0, 1] - ab[1, 1]) + n2 * (ab[0, 2] - ab[1, 2])
 
 
@@ -156,7 +176,16 @@ def round_radius(kind, numbers, f0):
     """Radius around the core: what a sphere and a capsule have and the others do not."""
     if kind == SPHERE:
         return numbers[f0]
-    return numbers[f0 + 1] if kind == CAPSULE else 0.0
+    return profile_of(kind, numbers, f0).around if is_revolved(kind) else 0.0
+
+
+@kernel
+def is_curved(kind, label, numbers, f0):
+    """Whether a piece bends: a smooth surface or a rim."""
+    if is_revolved(kind):
+        p = profile_of(kind, numbers, f0)
+        return (p.wide_high if label == 1 else p.wide_low) > 0.0
+    return kind in (ELLIPSOID, SUPERQUADRIC, SURFACE)
 
 
 @kernel
@@ -179,18 +208,18 @@ def extent(kind, numbers, f0, ints, i0):
 
 
 @kernel
-def set_pair(a, b, x, R, first, numbers, first_int, ints, spec, frame, size):
-    """Poses of A and B, the origin of A as origin: digits are kept far from the world's.
-
-    The kinds stand in spec[:, 0]. size (4,): extents of A and B, radii around their cores.
-    """
+def set_pair(cores: Cores, geoms, a, b):
+    """Geoms a and b into the record, the origin of A as origin: digits are kept far from the
+    world's."""
+    x, R, first, first_int = geoms.x, geoms.R, geoms.first, geoms.first_int
+    spec, frame, size = cores.spec, cores.frame, cores.size
     for s in range(2):
         g = a if s == 0 else b
-        kind, f0, i0 = spec[s, 0], first[g], first_int[g]
-        spec[s, 1], spec[s, 2], spec[s, 3] = f0, i0, -1
+        kind, f0, i0 = geoms.kind[g], first[g], first_int[g]
+        spec[s, 0], spec[s, 1], spec[s, 2], spec[s, 3] = kind, f0, i0, -1
         for c in range(3):
-            frame[s, 9 + c] = x[g, c] - x[a, c]
+            frame[s, ORIGIN + c] = x[g, c] - x[a, c]
             for k in range(3):
                 frame[s, 3 * c + k] = R[g, c, k]
-        size[s] = extent(kind, numbers, f0, ints, i0)
-        size[2 + s] = round_radius(kind, numbers, f0)
+        size[s] = extent(kind, cores.numbers, f0, cores.ints, i0)
+        size[2 + s] = round_radius(kind, cores.numbers, f0)

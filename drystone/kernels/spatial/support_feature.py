@@ -5,29 +5,45 @@ slant of a cone are segments. Everything within an angle of being flat counts as
 face that is a little tilted have their own gaps.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.support import CAPSULE, CONE, CYLINDER, POLYHEDRON, support
+from drystone.kernels.kinds import POLYHEDRON
+from drystone.kernels.profiles import is_revolved, profile_of
+from drystone.kernels.spatial.support import ORIGIN, Cores, support
 
-RING = 12
+RING = 12  # points of a cap
 ROOM = 64  # points of a feature; a face with more is thinned out evenly
 
 
+class Feature(NamedTuple):
+    """Points (ROOM, 3) and their names (ROOM,); across (ROOM,): radius of curvature across a
+    segment at its ends [m]."""
+
+    points: Any
+    names: Any
+    across: Any
+
+
 @kernel
-def ring(numbers, f0, z, out, ids, across):
-    """The rim at height z, counter-clockwise about +z."""
-    r = numbers[f0 + 1]
+def ring(r, z, out: Feature):
+    """The rim of radius r at height z, counter-clockwise about +z."""
+    points, names, across = out
     for k in range(RING):
         angle = 2.0 * np.pi * k / RING
-        out[k, 0], out[k, 1], out[k, 2] = r * np.cos(angle), r * np.sin(angle), z
-        ids[k], across[k] = k, 0.0
+        points[k, 0], points[k, 1], points[k, 2] = r * np.cos(angle), r * np.sin(angle), z
+        names[k], across[k] = k, 0.0
     return RING
 
 
 @kernel
-def face_or_edge(numbers, f0, ints, i0, v, dx, dy, dz, sine, out, ids, across):
-    """The flattest face at vertex v along d, else its flattest edge; 0 points if none is flat."""
+def face_or_edge(numbers, f0, ints, i0, v, d, sine, out: Feature):
+    """The flattest face at vertex v along d (3 numbers), else its flattest edge; 0 points if none
+    is flat."""
+    points, names, across = out
+    dx, dy, dz = d
     nv, nf, ne = ints[i0], ints[i0 + 1], ints[i0 + 2]
     loop = i0 + 3 + nf + 1
     edges = loop + ints[i0 + 3 + nf]
@@ -54,72 +70,69 @@ def face_or_edge(numbers, f0, ints, i0, v, dx, dy, dz, sine, out, ids, across):
         stride = 1 + (last - first - 1) // ROOM
         n = (last - first + stride - 1) // stride
         for k in range(n):
-            ids[k] = ints[loop + first + stride * k]
+            names[k] = ints[loop + first + stride * k]
     elif edge >= 0:
-        ids[0], ids[1] = ints[edges + 4 * edge], ints[edges + 4 * edge + 1]
+        names[0], names[1] = ints[edges + 4 * edge], ints[edges + 4 * edge + 1]
         n = 2
     else:
         return 0
     for k in range(n):
-        p = f0 + 3 * ids[k]
-        out[k, 0], out[k, 1], out[k, 2] = numbers[p], numbers[p + 1], numbers[p + 2]
+        p = f0 + 3 * names[k]
+        points[k, 0], points[k, 1], points[k, 2] = numbers[p], numbers[p + 1], numbers[p + 2]
         across[k] = 0.0
     return n
 
 
 @kernel
-def local_feature(kind, numbers, f0, ints, i0, v, dx, dy, dz, sine, out, ids, across):
-    """Points of the feature along the unit vector d, in local axes; 0 if it is a single point."""
-    if kind == POLYHEDRON:
-        return face_or_edge(numbers, f0, ints, i0, v, dx, dy, dz, sine, out, ids, across)
-    if kind != CAPSULE and kind != CYLINDER and kind != CONE:
-        return 0
-    h, r = numbers[f0], numbers[f0 + 1]
+def end_or_side(p, d, sine, out: Feature):
+    """The flat end of a profile that faces d (3 numbers), or the line of its side that does."""
+    dx, dy, dz = d
     flat = np.sqrt(dx * dx + dy * dy)  # sine of the angle to the axis
-    if flat < sine and kind == CYLINDER:
-        return ring(numbers, f0, h if dz > 0.0 else -h, out, ids, across)
-    if flat < sine and kind == CONE and dz < 0.0:
-        return ring(numbers, f0, -0.25 * h, out, ids, across)
-    slope = dz
-    low, high, inner, outer = -h, h, r, r
-    if kind == CONE:
-        slant = np.sqrt(h * h + r * r)
-        slope = (h * dz - r * flat) / slant
-        low, high, inner, outer = -0.25 * h, 0.75 * h, r * slant / h, 0.0
+    z, wide = (p.high, p.wide_high) if dz > 0.0 else (p.low, p.wide_low)
+    if flat < sine and wide > 0.0:
+        return ring(wide, z, out)
+    taper = p.wide_low - p.wide_high
+    slope, inner, outer = dz, p.wide_low + p.around, p.wide_high + p.around
+    if taper != 0.0:
+        slant = np.sqrt(p.height * p.height + taper * taper)
+        slope = (p.height * dz - taper * flat) / slant
+        inner, outer = p.wide_low * slant / p.height, p.wide_high * slant / p.height
     if not abs(slope) < sine or flat == 0.0:
         return 0
     c, s = dx / flat, dy / flat
-    rim = 0.0 if kind == CAPSULE else r
-    top = 0.0 if kind == CONE else rim
-    out[0, 0], out[0, 1], out[0, 2] = rim * c, rim * s, low
-    out[1, 0], out[1, 1], out[1, 2] = top * c, top * s, high
-    ids[0], ids[1], across[0], across[1] = 0, 1, inner, outer
+    points, names, across = out
+    points[0, 0], points[0, 1], points[0, 2] = p.wide_low * c, p.wide_low * s, p.low
+    points[1, 0], points[1, 1], points[1, 2] = p.wide_high * c, p.wide_high * s, p.high
+    names[0], names[1], across[0], across[1] = 0, 1, inner, outer
     return 2
 
 
 @kernel
-def feature_of(s, spec, frame, numbers, ints, n, sine, out, ids, across, ab):
-    """Feature of body s (0: A along -n, 1: B along n) in the axes of `frame`: its points.
+def feature_of(cores: Cores, s, n, sine, out: Feature):
+    """Feature of body s (0: A along -n, 1: B along n) in the axes of its frame: its points.
 
-    out (ROOM, 3), ids (ROOM,), across (ROOM,): radius of curvature across a segment at its ends.
-    The single furthest point of the core has id 0 and counts as one point.
+    The single furthest point of the core has the name 0 and counts as one point.
     """
-    F, sign = frame[s], (-1.0 if s == 0 else 1.0)
+    points, names, across = out
+    spec, numbers, ab = cores.spec, cores.numbers, cores.ab
+    F, sign = cores.frame[s], (-1.0 if s == 0 else 1.0)
     dx = sign * (F[0] * n[0] + F[3] * n[1] + F[6] * n[2])
     dy = sign * (F[1] * n[0] + F[4] * n[1] + F[7] * n[2])
     dz = sign * (F[2] * n[0] + F[5] * n[1] + F[8] * n[2])
-    ids[0] = -1
-    v = support(s, ids[0], spec, frame, numbers, ints, n[0], n[1], n[2], ab)
-    k = local_feature(
-        spec[s, 0], numbers, spec[s, 1], ints, spec[s, 2], v, dx, dy, dz, sine, out, ids, across
-    )
+    names[0] = -1
+    v = support(cores, s, names[0], n[0], n[1], n[2])
+    kind, f0, k = spec[s, 0], spec[s, 1], 0
+    if kind == POLYHEDRON:
+        k = face_or_edge(numbers, f0, cores.ints, spec[s, 2], v, (dx, dy, dz), sine, out)
+    elif is_revolved(kind):
+        k = end_or_side(profile_of(kind, numbers, f0), (dx, dy, dz), sine, out)
     for i in range(k):
-        p0, p1, p2 = out[i, 0], out[i, 1], out[i, 2]
+        p0, p1, p2 = points[i, 0], points[i, 1], points[i, 2]
         for c in range(3):
-            out[i, c] = F[9 + c] + F[3 * c] * p0 + F[3 * c + 1] * p1 + F[3 * c + 2] * p2
+            points[i, c] = F[ORIGIN + c] + F[3 * c] * p0 + F[3 * c + 1] * p1 + F[3 * c + 2] * p2
     if k == 0:
-        ids[0], across[0] = 0, 0.0
+        names[0], across[0] = 0, 0.0
         for c in range(3):
-            out[0, c] = ab[s, c]
+            points[0, c] = ab[s, c]
         return 1
     return k

@@ -9,10 +9,11 @@ the deepest point itself, given whenever none of the others is as deep.
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.gjk_polish import tangents
-from drystone.kernels.spatial.gjk_refine import CAP, FAR, SURE, UNSURE
-from drystone.kernels.spatial.support import set_pair
-from drystone.kernels.spatial.support_feature import ROOM, feature_of
+from drystone.kernels.spatial.gjk_refine import CAP, FAR, SURE, UNSURE, Directions
+from drystone.kernels.spatial.support import cores_of, set_pair
+from drystone.kernels.spatial.support_feature import ROOM, Feature, feature_of
 
 DOUBT = -2
 SINE = 0.1  # faces and edges within this angle of facing the other body are features
@@ -164,28 +165,15 @@ def clip(ka, kb, A, B, ida, idb, ca, cb, same, found, names):
 
 
 @kernel
-def put(
-    k,
-    i,
-    m,
-    g,
-    margin,
-    ra,
-    rb,
-    same,
-    origin,
-    n,
-    T,
-    found,
-    names,
-    mid,
-    which,
-    point,
-    normal,
-    gap,
-    feature,
-):
-    """Write the m points of pair i that are within its margin, and the deepest; contacts so far."""
+def put(contacts: FoundContacts, k, i, m, limits, place, found, names):
+    """Write the m points of pair i that are within its margin, and the deepest; contacts so far.
+
+    limits: the signed distance g, the margin, and the difference from g that counts as none;
+    place: radii around the cores, origin, n, tangents, and the deepest point.
+    """
+    which, point, normal, gap, feature = contacts
+    g, margin, same = limits
+    ra, rb, origin, n, T, mid = place
     deep = False
     for j in range(m + 1):
         if j == m and deep:
@@ -209,34 +197,29 @@ def put(
 
 
 @kernel
-def manifold(
-    kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, state, n, g, mid,
-    which, point, normal, gap, feature,
-):  # fmt: skip
-    """Contacts of the pairs with signed distance g (np,) <= margin, normals n, points mid.
+def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: FoundContacts):
+    """Contacts of the pairs whose signed distance is within their margin.
 
-    Of pairs in state CAP only contacts of faces as deep as g are believed; one that has none turns
-    UNSURE, and the answer is DOUBT. -> contacts, -1 (no room) or DOUBT
+    Of pairs in state CAP only contacts of faces as deep as that are believed; one that has none
+    turns UNSURE, and the answer is DOUBT. -> contacts, -1 (no room) or DOUBT
     """
-    spec, frame, size = np.zeros((2, 4), np.int64), np.zeros((2, 12)), np.zeros(4)
-    ab, T, count = np.zeros((2, 3)), np.empty((2, 3)), np.zeros(2, np.int64)
+    geom, margin, x, cores = pairs.geom, pairs.margin, geoms.x, cores_of(geoms)
+    state, normal, g, mid, size = known.state, known.normal, known.gap, known.mid, cores.size
+    T, count = np.empty((2, 3)), np.zeros(2, np.int64)
     P, Q = np.empty((ROOM, 3)), np.empty((2, ROOM, 3))
     ids, across = np.empty((2, ROOM), np.int64), np.empty((2, ROOM))
     found, names = np.empty((4 * ROOM, 4)), np.empty(4 * ROOM, np.int64)
-    spec[0, 0], spec[1, 0] = kind_a, kind_b
     k, doubt = np.int64(0), False
-    for i in range(pairs.shape[0]):
+    for i in range(margin.size):
         if state[i] == FAR or not g[i] <= margin[i]:
             continue
-        a, b = pairs[i, 0], pairs[i, 1]
-        set_pair(a, b, x, R, first, numbers, first_int, ints, spec, frame, size)
+        a, n = geom[i, 0], normal[i]
+        set_pair(cores, geoms, a, geom[i, 1])
         same = SAME * min(size[0], size[1])
-        tangents(n[i], T)
+        tangents(n, T)
         for s in range(2):
-            count[s] = feature_of(
-                s, spec, frame, numbers, ints, n[i], SINE, P, ids[s], across[s], ab
-            )
-            flatten(count[s], n[i], T, P, Q[s])
+            count[s] = feature_of(cores, s, n, SINE, Feature(P, ids[s], across[s]))
+            flatten(count[s], n, T, P, Q[s])
         m = clip(
             count[0], count[1], Q[0], Q[1], ids[0], ids[1], across[0], across[1], same, found, names
         )
@@ -246,10 +229,8 @@ def manifold(
                 if found[j, 2] - found[j, 3] <= g[i] + size[2] + size[3] + same:
                     state[i] = SURE
             doubt = doubt or state[i] == UNSURE
-        if k + m + 1 > which.size:
+        if k + m + 1 > contacts.gap.size:
             return -1
-        k = put(
-            k, i, m, g[i], margin[i], size[2], size[3], same, x[a], n[i], T, found, names, mid[i],
-            which, point, normal, gap, feature,
-        )  # fmt: skip
+        limits, place = (g[i], margin[i], same), (size[2], size[3], x[a], n, T, mid[i])
+        k = put(contacts, k, i, m, limits, place, found, names)
     return DOUBT if doubt else k

@@ -1,7 +1,6 @@
-"""Contacts of any two bounded kinds by their support maps: the contract's signature for each pair.
+"""Contacts of any two bounded kinds by their support maps.
 
-These are objects around the same compiled kernels, which call each other by address, so a new
-pair of kinds costs no compiling.
+Parts call each other by address: they are large, and are not optimised together.
 """
 
 from functools import cache
@@ -10,23 +9,20 @@ import numpy as np
 
 from drystone.kernels._calls import address, call
 from drystone.kernels._jit import kernel
-from drystone.kernels.spatial.gjk_refine import GUESS, UNKNOWN, UNSURE, refine
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.spatial.gjk_refine import GUESS, UNKNOWN, UNSURE, Directions, refine
 from drystone.kernels.spatial.gjk_search import GROW, search
 from drystone.kernels.spatial.support_manifold import DOUBT, manifold
 
-WIDTH = 13  # of the cache: set, direction (3), atoms, their labels (8)
-
 
 @kernel
-def contact_support_support(
-    parts, kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
-    """Contacts of pairs whose geoms are of kind_a and kind_b; otherwise as the contract says.
-
-    parts (3,): addresses of ``refine``, ``search`` and ``manifold``.
+def contact_support_support(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
+    """Up to four contacts and more where faces meet. Cache: 0 set, 1-3 direction, 4 atoms, 5-12
+    their labels. Counters: hits, searches, steps of GJK, of EPA, of Newton, uncertain pairs,
+    bisections. pairs.calls (3,): ``calls``.
     """
-    size, searched = pairs.shape[0], stats[1]
+    cache, stats, calls = pairs.cache, pairs.stats, pairs.calls
+    size, searched = pairs.margin.size, stats[1]
     state, atoms, labels = (
         np.empty(size, np.int64),
         np.empty(size, np.int64),
@@ -40,17 +36,15 @@ def contact_support_support(
             n[i, c] = cache[i, 1 + c]
         for c in range(8):
             labels[i, c // 2, c % 2] = np.int64(cache[i, 5 + c])
-    bodies = (kind_a, kind_b, pairs, margin, x, R, first, numbers, first_int, ints)
-    found = (state, n, atoms, labels)
-    call(parts[0], (*bodies, GROW, True, *found, g, mid, stats))
+    known = Directions(state, n, atoms, labels, g, mid)
+    call(calls[0], (pairs, geoms, known, GROW, True))
     count = DOUBT
     for _ in range(2):  # again if a cap is not over the other body after all
         if count == DOUBT:
             if doubtful(state) > 0:
-                call(parts[1], (*bodies, *found, stats))
-                call(parts[0], (*bodies, np.inf, False, *found, g, mid, stats))
-            out = (which, point, normal, gap, feature)
-            count = call(parts[2], (*bodies, state, n, g, mid, *out))
+                call(calls[1], (pairs, geoms, known))
+                call(calls[0], (pairs, geoms, known, np.inf, False))
+            count = call(calls[2], (pairs, geoms, known, contacts))
     stats[0] += size - (stats[1] - searched)
     for i in range(size):
         stats[5] += 1 if state[i] == UNSURE else 0
@@ -72,24 +66,16 @@ def doubtful(state):
 
 
 @cache
-def parts():
-    """Addresses (3,) of the kernels that ``contact_support_support`` calls."""
-    ints, floats = np.empty(1, np.int64), np.empty(1)
-    pairs, x, R = np.empty((1, 2), np.int64), np.empty((1, 3)), np.empty((1, 3, 3))
-    bodies = (0, 0, pairs, floats, x, R, ints, floats, ints, ints)
-    found = (ints, x, ints, np.empty((1, 4, 2), np.int64))
+def calls():
+    """Addresses (3,) of ``refine``, ``search`` and ``manifold``."""
+    ints, floats, pairs = np.empty(1, np.int64), np.empty(1), np.empty((1, 2), np.int64)
+    x, R = np.empty((1, 3)), np.empty((1, 3, 3))
+    batch = Pairs(pairs, floats, x, ints, ints)
+    geoms = PosedGeoms(x, R, ints, ints, floats, ints, ints)
+    known = Directions(ints, x, ints, np.empty((1, 4, 2), np.int64), floats, x)
+    contacts = FoundContacts(ints, x, x, floats, ints)
     return np.array([
-        address(refine, *bodies, 0.0, True, *found, floats, x, ints),
-        address(search, *bodies, *found, ints),
-        address(manifold, *bodies, ints, x, floats, x, ints, x, x, floats, ints),
+        address(refine, batch, geoms, known, 0.0, True),
+        address(search, batch, geoms, known),
+        address(manifold, batch, geoms, known, contacts),
     ])  # fmt: skip
-
-
-class SupportPair:
-    """The kernel of two kinds: called with the contract's arguments."""
-
-    def __init__(self, kind_a, kind_b):
-        self.kinds = kind_a, kind_b
-
-    def __call__(self, *args):
-        return contact_support_support(parts(), *self.kinds, *args)

@@ -9,6 +9,7 @@ import numpy as np
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
+from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_write import put, turned
 from drystone.kernels.surfaces.layout import ADDRESS, FORM, RADIUS, SUPPORT
 
@@ -49,15 +50,14 @@ def _ring(numbers, f0, d, q, found):
 
 
 @kernel
-def contact_surface_halfspace(
-    pairs, margin, x, R, first, numbers, first_int, ints, cache,
-    which, point, normal, gap, feature, stats,
-):  # fmt: skip
+def contact_surface_halfspace(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """The lowest point of A over the plane, feature 0, and the corners of a face or an edge that
     it belongs to, 1 to RING; n the z axis of B."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     k, q, d, found = np.int64(0), np.empty(3), np.empty(3), np.empty((RING, 3))
-    for i in range(pairs.shape[0]):
-        a, b = pairs[i, 0], pairs[i, 1]
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
         nx, ny, nz = R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]
         up = nx * (x[a, 0] - x[b, 0]) + ny * (x[a, 1] - x[b, 1]) + nz * (x[a, 2] - x[b, 2])
         f0 = first[a]
@@ -79,7 +79,7 @@ def contact_surface_halfspace(
             g = nx * (px - x[b, 0]) + ny * (py - x[b, 1]) + nz * (pz - x[b, 2])
             if not g <= margin[i]:
                 continue
-            if k == which.size:
+            if k == contacts.gap.size:
                 return -1
-            k = put(k, i, px, py, pz, nx, ny, nz, g, j, which, point, normal, gap, feature)
+            k = put(contacts, k, i, (px, py, pz), (nx, ny, nz), g, j)
     return k

@@ -15,11 +15,6 @@ from drystone.constraints.kinematics import (
 )
 from drystone.geometry import shapes as sh
 from drystone.geometry.detector import Detector
-from drystone.kernels import kinds
-from drystone.kernels.bowl import points as bowl_points
-from drystone.kernels.bowl import round as bowl_round
-from drystone.kernels.kinematics import features_planar, features_round
-from drystone.kernels.spatial import support
 from drystone.model import Contacts, Geoms
 
 pytestmark = pytest.mark.kernels
@@ -66,13 +61,6 @@ def by_hand(shapes, x, velocity, point, normal, gap, R=None):
         np.array([float(gap)]), np.array([0]),
     )  # fmt: skip
     return contact_kinematics(geoms, x, R, x, np.array(velocity, float), contact)
-
-
-def test_codes_of_kinds_agree():
-    for module in (features_planar, features_round, support, bowl_points, bowl_round):
-        for name in vars(kinds):
-            if name in vars(module) and isinstance(getattr(kinds, name), int):
-                assert getattr(module, name) == getattr(kinds, name), name
 
 
 @settings(deadline=None, derandomize=True, max_examples=25)

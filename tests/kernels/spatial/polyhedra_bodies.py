@@ -5,6 +5,9 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from drystone.kernels.kinds import POLYHEDRON
+from tests.geometry import pair_calls
+
 
 class Body:
     """Hull of points with merged faces: vertices, planes, loops, edges, stars."""
@@ -116,24 +119,12 @@ class Run:
         if fresh:
             self.cache[:] = 0
         while True:
-            which, feature = np.zeros(room, np.int64), np.zeros(room, np.int64)
-            point, normal, gap = np.zeros((room, 3)), np.zeros((room, 3)), np.zeros(room)
-            n = self.kernel(
-                self.pairs,
-                np.broadcast_to(np.asarray(margin, float), len(self.pairs)).copy(),
-                np.ascontiguousarray(x, float),
-                np.ascontiguousarray(R, float),
-                *self.arrays,
-                self.cache,
-                which,
-                point,
-                normal,
-                gap,
-                feature,
-                self.stats,
-            )
+            out = pair_calls.room_for(room, 3)
+            x, R = np.ascontiguousarray(x, float), np.ascontiguousarray(R, float)
+            geoms = pair_calls.posed(x, R, POLYHEDRON, *self.arrays)
+            n = pair_calls.run(self.kernel, self.pairs, margin, geoms, self.cache, out, self.stats)
             if n >= 0:
-                return which[:n], point[:n], normal[:n], gap[:n], feature[:n]
+                return pair_calls.found(out, n)
             room *= 2
 
 

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from drystone.geometry.shapes import ConvexPolyhedron
 from drystone.kernels import kinds
+from tests.geometry import pair_calls
 from tests.geometry.kind_tables import SMOOTH as ENTRIES
 
 
@@ -122,18 +123,15 @@ class Bench:
         if fresh:
             self.cache[:] = 0.0
         room = m * self.entry.points if room is None else room
-        out = (
-            np.zeros(room, np.int64), np.zeros((room, 3)), np.zeros((room, 3)),
-            np.zeros(room), np.zeros(room, np.int64),
-        )  # fmt: skip
-        margins = np.broadcast_to(np.asarray(margin, float), m).copy()
-        count = self.kernel(
-            self.pairs, margins, self.x, self.R, self.first, self.numbers, self.first_int,
-            self.ints, self.cache, *out, self.stats,
-        )  # fmt: skip
+        out = pair_calls.room_for(room, 3)
+        kind = [solid.kind for solid in self.solids]
+        geoms = pair_calls.posed(
+            self.x, self.R, kind, self.first, self.numbers, self.first_int, self.ints
+        )
+        count = pair_calls.run(self.kernel, self.pairs, margin, geoms, self.cache, out, self.stats)
         if count < 0:
             return self.run(margin, fresh=False, room=2 * room + 1)
-        return tuple(o[:count] for o in out)
+        return pair_calls.found(out, count)
 
     def counters(self):
         return dict(zip(self.entry.counters, self.stats.tolist(), strict=False))

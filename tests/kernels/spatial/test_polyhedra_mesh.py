@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from drystone.kernels.kinds import POLYHEDRON
+from drystone.kernels.pairs import FoundContacts
 from drystone.kernels.spatial.mesh_filter import filter_mesh_contacts
 from drystone.kernels.spatial.polyhedra import contact_polyhedron_polyhedron
 from drystone.kernels.spatial.polyhedra_shape import WIDTH
+from tests.geometry import pair_calls
 from tests.kernels.spatial import polyhedra_bodies as pb
 
 pytestmark = pytest.mark.kernels
@@ -57,12 +60,12 @@ class Mesh:
         xs, Rs = np.zeros((n, 3)), np.array([np.eye(3)] * n)
         xs[0], Rs[0] = x, R
         which, point, normal, gap, feature = run.contacts(xs, Rs, margin)
-        first, numbers = run.arrays[:2]
         a, b = np.zeros(len(gap), np.int64), which + 1
         raw = normal.copy()
         k = filter_mesh_contacts(
-            self.tile, self.bend, xs, Rs, first, numbers, a, b, point, normal, gap, feature
-        )
+            self.tile, self.bend, pair_calls.posed(xs, Rs, POLYHEDRON, *run.arrays), a, b,
+            FoundContacts(which, point, normal, gap, feature),
+        )  # fmt: skip
         return raw, b[:k], point[:k], normal[:k], gap[:k]
 
 
@@ -132,8 +135,8 @@ def test_the_rim_of_an_open_mesh_is_real():
 def test_prisms_on_either_side_of_a_pair(flip):
     """The rules by hand, with the prism as B and as A; geoms that are no tiles are left alone."""
     mesh = Mesh(BOX, *FLOOR)
-    first, numbers = pb.pack(mesh.bodies)[:2]
     x, R = np.zeros((3, 3)), np.array([np.eye(3)] * 3)
+    geoms = pair_calls.posed(x, R, POLYHEDRON, *pb.pack(mesh.bodies))
     over = np.array([-1, 1, 1]) / np.sqrt(3)  # from the first triangle over the diagonal
     side = np.array([-1, 1, 0]) / np.sqrt(2)
     tile = np.array([-1, 0, -1])  # geom 2 is no tile here
@@ -147,9 +150,8 @@ def test_prisms_on_either_side_of_a_pair(flip):
         a, b = b, a
     normal *= flip
     feature = np.arange(4)
-    k = filter_mesh_contacts(
-        tile, mesh.bend, x, R, first, numbers, a, b, point, normal, gap, feature
-    )
+    room = FoundContacts(np.zeros(4, np.int64), point, normal, gap, feature)
+    k = filter_mesh_contacts(tile, mesh.bend, geoms, a, b, room)
     # gone: the neighbour has it; kept; turned upright: a side and the bottom under the triangle
     np.testing.assert_array_equal(feature[:k], [1, 2, 3])
     np.testing.assert_allclose(normal[:k], flip * np.array([over, [0, 0, 1], [0, 0, 1]]))

@@ -13,6 +13,7 @@ from drystone.kernels import kinds as K
 from drystone.kernels.spatial import gjk, gjk_bisect, gjk_penetration, gjk_polish, support
 from drystone.kernels.spatial import support_feature as features
 from drystone.kernels.spatial import support_manifold as manifolds
+from tests.geometry import pair_calls
 from tests.geometry.kind_tables import NAMES, SPATIAL, UNBOUNDED
 from tests.geometry.support_bodies import Solid, random_solid
 
@@ -21,15 +22,15 @@ KINDS = [k for k in SPATIAL if k not in UNBOUNDED]
 
 
 def pair(a, b, at, R):
-    """spec, frame, numbers, ints, size of solids a at the origin and b."""
-    spec, frame, size = np.zeros((2, 4), np.int64), np.zeros((2, 12)), np.zeros(4)
-    spec[:, 0] = a.kind, b.kind
-    numbers = np.concatenate([a.floats, b.floats])
-    ints = np.concatenate([a.ints, b.ints, [0]]).astype(np.int64)
-    first, first_int = np.array([0, a.floats.size]), np.array([0, a.ints.size])
-    x = np.array([[0.0, 0, 0], at])
-    support.set_pair(0, 1, x, R, first, numbers, first_int, ints, spec, frame, size)
-    return spec, frame, numbers, ints, size
+    """Cores of solids a at the origin and b."""
+    geoms = pair_calls.posed(
+        np.array([[0.0, 0, 0], at]), R, [a.kind, b.kind], np.array([0, a.floats.size]),
+        np.concatenate([a.floats, b.floats]), np.array([0, a.ints.size]),
+        np.concatenate([a.ints, b.ints, [0]]).astype(np.int64),
+    )  # fmt: skip
+    cores = support.cores_of(geoms)
+    support.set_pair(cores, geoms, 0, 1)
+    return cores
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=NAMES.get)
@@ -39,30 +40,31 @@ def test_support_point_reaches_the_support_function(kind):
         a, b = random_solid(kind, rng), random_solid(kind, rng)
         R = Rotation.random(2, random_state=rng).as_matrix()
         at = rng.normal(size=3)
-        spec, frame, numbers, ints, size = pair(a, b, at, R)
+        cores = pair(a, b, at, R)
+        ab, label, size = cores.ab, cores.label, cores.size
         n = rng.normal(size=3)
         n /= np.linalg.norm(n)
-        ab, label = np.zeros((2, 3)), np.zeros(2, np.int64)
-        value = support.both(spec, frame, numbers, ints, *n, ab, label)
+        value = support.both(cores, *n)
         h = n @ -at - a.h(-n @ R[0]) - b.h(n @ R[1])
         assert value - size[2] - size[3] == pytest.approx(h, abs=1e-13)
         assert a.level((ab[0] - size[2] * n) @ R[0]) < 1e-12
         assert b.level((ab[1] + size[3] * n - at) @ R[1]) < 1e-12
         # the piece by itself is the same point
-        again = np.zeros((2, 3))
+        known = ab.copy()
+        ab[:] = 0.0
         for s in range(2):
-            support.support(s, label[s], spec, frame, numbers, ints, *n, again)
-        assert np.array_equal(again, ab)
+            support.support(cores, s, label[s], *n)
+        assert np.array_equal(known, ab)
 
 
 @pytest.mark.parametrize("kind", [K.CYLINDER, K.CONE, K.SUPERQUADRIC, K.ELLIPSOID], ids=NAMES.get)
 def test_support_along_the_axes(kind):
     """Directions where a formula could divide by nothing."""
     solid = random_solid(kind, np.random.default_rng(0))
-    spec, frame, numbers, ints, _ = pair(solid, solid, np.zeros(3), np.array([np.eye(3)] * 2))
-    ab, label = np.zeros((2, 3)), np.zeros(2, np.int64)
+    cores = pair(solid, solid, np.zeros(3), np.array([np.eye(3)] * 2))
+    ab = cores.ab
     for d in np.vstack([np.eye(3), -np.eye(3)]):
-        support.both(spec, frame, numbers, ints, *d, ab, label)
+        support.both(cores, *d)
         assert d @ ab[1] == pytest.approx(solid.h(d), abs=1e-14)
         assert solid.level(ab[1]) < 1e-12
 
@@ -107,7 +109,7 @@ def differences(a, b, R, at):
 @pytest.mark.parametrize("seed", range(8))
 def test_distance_of_polyhedra(seed):
     at = np.array([4.5, 1.0, -0.5])
-    a, b, R, (spec, frame, numbers, ints, _) = hull_pair(seed, at)
+    a, b, R, cores = hull_pair(seed, at)
     n, P, labels, lam = (
         -at / np.linalg.norm(at),
         np.zeros((4, 3)),
@@ -115,10 +117,7 @@ def test_distance_of_polyhedra(seed):
         np.zeros(4),
     )
     stats = np.zeros(8, np.int64)
-    state, m = gjk.distance(
-        spec, frame, numbers, ints, 10.0, 1e-3, 1e-12, n, P, labels, lam, np.zeros((2, 4)),
-        np.zeros((2, 3)), stats,
-    )  # fmt: skip
+    state, m = gjk.distance(cores, 10.0, 1e-3, 1e-12, n, P, labels, lam, np.zeros((2, 4)), stats)
     C = differences(a, b, R, at)
     planes = minimize(
         lambda v: 0.5 * v @ v - np.min(C @ v), np.min(C @ n) * n, method="Nelder-Mead",
@@ -134,27 +133,14 @@ def test_distance_of_polyhedra(seed):
 def test_depth_of_polyhedra(seed):
     """Least distance from the origin to the faces of the Minkowski difference, by Qhull."""
     at = np.array([0.6, -0.4, 0.5])
-    a, b, R, (spec, frame, numbers, ints, _) = hull_pair(seed, at)
+    a, b, R, cores = hull_pair(seed, at)
     depth = -ConvexHull(differences(a, b, R, at)).equations[:, 3].max()
-    n, labels, stats, k = (
-        np.zeros(3),
-        np.zeros((4, 2), int),
-        np.zeros(8, int),
-        gjk_penetration.CORNERS,
-    )
-    tol = 1e-3
-    ab = np.zeros((2, 3))
-    gjk_penetration.penetration(
-        spec, frame, numbers, ints, 0.01, tol, n, np.eye(3)[:2], labels, np.empty((k, 3)),
-        np.empty((k, 2), int), np.empty((2 * k, 3), int), np.empty((2 * k, 4)),
-        np.empty((4 * k, 2), int), ab, stats,
-    )  # fmt: skip
-    label = np.zeros(2, np.int64)
-    coarse = -support.both(spec, frame, numbers, ints, *n, ab, label)
+    n, labels, stats, tol = np.zeros(3), np.zeros((4, 2), int), np.zeros(8, int), 1e-3
+    hull = gjk_penetration.empty_polytope()
+    gjk_penetration.penetration(cores, 0.01, tol, n, np.eye(3)[:2], labels, hull, stats)
+    coarse = -support.both(cores, *n)
     assert depth - 1e-12 <= coarse <= depth + tol
-    good, _, g = gjk_polish.polish(
-        spec, frame, numbers, ints, 2.0, 3, n, labels, ab, np.empty(3), stats
-    )
+    good, _, g = gjk_polish.polish(cores, 3, n, labels, np.empty(3), stats)
     assert good
     assert -g == pytest.approx(depth, abs=1e-12)
 
@@ -181,20 +167,15 @@ def test_bisection_at_a_kink_and_on_a_smooth_body():
     for kinds in ((K.ELLIPSOID, K.CONE), (K.ELLIPSOID, K.ELLIPSOID), (K.CYLINDER, K.POLYHEDRON)):
         a, b = (random_solid(k, rng) for k in kinds)
         R, at = Rotation.random(2, random_state=rng).as_matrix(), np.array([2.0, 1.0, 1.5])
-        spec, frame, numbers, ints, _ = pair(a, b, at, R)
-        n, mid, ab, labels = (
-            -at / np.linalg.norm(at),
-            np.zeros(3),
-            np.zeros((2, 3)),
-            np.zeros((4, 2), int),
-        )
+        cores = pair(a, b, at, R)
+        n, mid, labels = -at / np.linalg.norm(at), np.zeros(3), np.zeros((4, 2), int)
         gjk.distance(
-            spec, frame, numbers, ints, 10.0, 1e-3, 1e-6, n, np.zeros((4, 3)), labels, np.zeros(4),
-            np.zeros((2, 4)), ab, np.zeros(8, np.int64),
+            cores, 10.0, 1e-3, 1e-6, n, np.zeros((4, 3)), labels, np.zeros(4), np.zeros((2, 4)),
+            np.zeros(8, np.int64),
         )  # fmt: skip
         n += 1e-3 * rng.normal(size=3)
         n /= np.linalg.norm(n)
-        good, g = gjk_bisect.bisect(spec, frame, numbers, ints, n, ab, mid)
+        good, g = gjk_bisect.bisect(cores, n, mid)
         assert good
         assert a.level((mid + 0.5 * g * n) @ R[0]) < 1e-9
         assert b.level((mid - 0.5 * g * n - at) @ R[1]) < 1e-9
@@ -220,15 +201,16 @@ def test_bisection_at_a_kink_and_on_a_smooth_body():
 )
 def test_support_features(shape, direction, points):
     solid = Solid(shape)
-    spec, frame, numbers, ints, size = pair(solid, solid, np.zeros(3), np.array([np.eye(3)] * 2))
+    cores = pair(solid, solid, np.zeros(3), np.array([np.eye(3)] * 2))
     n = np.array(direction, float)
     n /= np.linalg.norm(n)
     room = features.ROOM
-    P, ids, across, ab = np.empty((room, 3)), np.empty(room, int), np.empty(room), np.zeros((2, 3))
-    k = features.feature_of(1, spec, frame, numbers, ints, n, manifolds.SINE, P, ids, across, ab)
+    P, ids, across = np.empty((room, 3)), np.empty(room, int), np.empty(room)
+    out = features.Feature(P, ids, across)
+    k = features.feature_of(cores, 1, n, manifolds.SINE, out)
     assert k == points
     assert np.unique(ids[:k]).size == k
-    core = solid.h(n) - size[3]
+    core = solid.h(n) - cores.size[3]
     assert np.all(P[:k] @ n <= core + 1e-12)
     assert np.all(solid.level(P[:k]) < 1e-12)
     assert core - (P[:k] @ n).min() <= 2 * manifolds.SINE * 1.9  # all within the angle
