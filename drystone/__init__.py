@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from drystone.constraints.joints import ALSO as _ALSO
 from drystone.constraints.joints import __all__ as _JOINTS
 from drystone.constraints.joints import home as _home
+from drystone.geometry.shapes import __all__ as _SHAPES
 from drystone.solvers.table import OURS as _SOLVERS
 
 if TYPE_CHECKING:
@@ -76,30 +77,7 @@ if TYPE_CHECKING:
     from drystone.geometry.decomposition import decompose as decompose
     from drystone.geometry.decomposition import decompose_polygon as decompose_polygon
     from drystone.geometry.mass_properties import MassProperties as MassProperties
-    from drystone.geometry.shapes import Bowl as Bowl
-    from drystone.geometry.shapes import Box as Box
-    from drystone.geometry.shapes import Capsule as Capsule
-    from drystone.geometry.shapes import Capsule2D as Capsule2D
-    from drystone.geometry.shapes import Compound as Compound
-    from drystone.geometry.shapes import Cone as Cone
-    from drystone.geometry.shapes import ConvexPolyhedron as ConvexPolyhedron
-    from drystone.geometry.shapes import Cylinder as Cylinder
-    from drystone.geometry.shapes import Disk as Disk
-    from drystone.geometry.shapes import Ellipse as Ellipse
-    from drystone.geometry.shapes import Ellipsoid as Ellipsoid
-    from drystone.geometry.shapes import HalfPlane as HalfPlane
-    from drystone.geometry.shapes import HalfSpace as HalfSpace
-    from drystone.geometry.shapes import ImplicitShape as ImplicitShape
-    from drystone.geometry.shapes import ImplicitSurface as ImplicitSurface
-    from drystone.geometry.shapes import ParametricSurface as ParametricSurface
-    from drystone.geometry.shapes import Polygon as Polygon
-    from drystone.geometry.shapes import Rectangle as Rectangle
-    from drystone.geometry.shapes import RegularPolygon as RegularPolygon
-    from drystone.geometry.shapes import Sphere as Sphere
-    from drystone.geometry.shapes import Superquadric as Superquadric
-    from drystone.geometry.shapes import SupportShape as SupportShape
-    from drystone.geometry.shapes import TriangleMesh as TriangleMesh
-    from drystone.geometry.shapes import register_shape as register_shape
+    from drystone.geometry.shapes import *
     from drystone.plots.figures import plot as plot
     from drystone.problems import LCP as LCP
     from drystone.problems import BoxedLCP as BoxedLCP
@@ -234,30 +212,6 @@ _HOMES: dict[str, str] = {
     "SimulationError": "errors",
     "StepWarning": "errors",
     "UnsupportedPairError": "errors",
-    "Box": "geometry.shapes",
-    "Capsule": "geometry.shapes",
-    "Bowl": "geometry.shapes",
-    "Capsule2D": "geometry.shapes",
-    "Compound": "geometry.shapes",
-    "Cone": "geometry.shapes",
-    "ConvexPolyhedron": "geometry.shapes",
-    "Cylinder": "geometry.shapes",
-    "Disk": "geometry.shapes",
-    "Ellipse": "geometry.shapes",
-    "Ellipsoid": "geometry.shapes",
-    "HalfPlane": "geometry.shapes",
-    "HalfSpace": "geometry.shapes",
-    "ImplicitSurface": "geometry.shapes",
-    "ParametricSurface": "geometry.shapes",
-    "Polygon": "geometry.shapes",
-    "Rectangle": "geometry.shapes",
-    "RegularPolygon": "geometry.shapes",
-    "Sphere": "geometry.shapes",
-    "Superquadric": "geometry.shapes",
-    "TriangleMesh": "geometry.shapes",
-    "ImplicitShape": "geometry.shapes",
-    "SupportShape": "geometry.shapes",
-    "register_shape": "geometry.shapes",
     "Alternative": "steppers.event_driven.forces.choices",
     "ArgumentError": "errors",
     "ArrayError": "errors",
@@ -294,6 +248,7 @@ _HOMES: dict[str, str] = {
     "Solver": "solvers.base",
     "Answer": "solvers.base",
     "register_solver": "solvers.registry",
+    **dict.fromkeys(_SHAPES, "geometry.shapes"),
     **{name: f"constraints.joints.{_home(name)}" for name in _JOINTS},
     **{entry.class_name: entry.home for entry in _SOLVERS},
 }

@@ -1,113 +1,111 @@
 """Shapes of bodies, planar and spatial: one file for each, with all that others ask about it.
 
-``SHAPES`` are those that scene files can hold, by what files call them: ours, and those of users,
-who add theirs with ``ds.register_shape`` or with an entry point of the group ``drystone.shapes``.
-``KINDS`` are the kinds of geoms that shapes are made of, by code.
+This is the table of ours. Classes load when they are asked for: the file of one is its name in
+small letters. ``registry`` knows them by their names in scene files, together with those of users,
+and the kinds of geoms that they are made of by code.
 """
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, cast
+from __future__ import annotations
 
-import numpy as np
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from drystone.errors import OptionError
-from drystone.geometry.kinds import Kind
-from drystone.geometry.shapes.base import Piece as Piece
-from drystone.geometry.shapes.base import PlanarShape as PlanarShape
-from drystone.geometry.shapes.base import Shape as Shape
-from drystone.geometry.shapes.base import SpatialShape as SpatialShape
-from drystone.geometry.shapes.bowl import Bowl as Bowl
-from drystone.geometry.shapes.capsule import Capsule as Capsule
-from drystone.geometry.shapes.capsule_2d import Capsule2D as Capsule2D
-from drystone.geometry.shapes.compound import Compound as Compound
-from drystone.geometry.shapes.cone import Cone as Cone
-from drystone.geometry.shapes.cylinder import Cylinder as Cylinder
-from drystone.geometry.shapes.disk import Disk as Disk
-from drystone.geometry.shapes.ellipse import Ellipse as Ellipse
-from drystone.geometry.shapes.ellipsoid import Ellipsoid as Ellipsoid
-from drystone.geometry.shapes.half_plane import HalfPlane as HalfPlane
-from drystone.geometry.shapes.half_space import HalfSpace as HalfSpace
-from drystone.geometry.shapes.parametric import ParametricSurface as ParametricSurface
-from drystone.geometry.shapes.polygon import Polygon as Polygon
-from drystone.geometry.shapes.polygon import Rectangle as Rectangle
-from drystone.geometry.shapes.polygon import RegularPolygon as RegularPolygon
-from drystone.geometry.shapes.polyhedron import Box as Box
-from drystone.geometry.shapes.polyhedron import ConvexPolyhedron as ConvexPolyhedron
-from drystone.geometry.shapes.sphere import Sphere as Sphere
-from drystone.geometry.shapes.superquadric import Superquadric as Superquadric
-from drystone.geometry.shapes.support import SupportShape as SupportShape
-from drystone.geometry.shapes.surface import ImplicitShape as ImplicitShape
-from drystone.geometry.shapes.surface import ImplicitSurface as ImplicitSurface
-from drystone.geometry.shapes.triangle_mesh import TriangleMesh as TriangleMesh
-from drystone.registry import Registry, check_name, check_registered
-from drystone.types import Ints
-from drystone.values import text
+if TYPE_CHECKING:
+    from drystone.geometry.shapes.base import Piece as Piece
+    from drystone.geometry.shapes.base import PlanarShape as PlanarShape
+    from drystone.geometry.shapes.base import Shape as Shape
+    from drystone.geometry.shapes.base import SpatialShape as SpatialShape
+    from drystone.geometry.shapes.bowl import Bowl as Bowl
+    from drystone.geometry.shapes.capsule import Capsule as Capsule
+    from drystone.geometry.shapes.capsule_2d import Capsule2D as Capsule2D
+    from drystone.geometry.shapes.compound import Compound as Compound
+    from drystone.geometry.shapes.cone import Cone as Cone
+    from drystone.geometry.shapes.cylinder import Cylinder as Cylinder
+    from drystone.geometry.shapes.disk import Disk as Disk
+    from drystone.geometry.shapes.ellipse import Ellipse as Ellipse
+    from drystone.geometry.shapes.ellipsoid import Ellipsoid as Ellipsoid
+    from drystone.geometry.shapes.half_plane import HalfPlane as HalfPlane
+    from drystone.geometry.shapes.half_space import HalfSpace as HalfSpace
+    from drystone.geometry.shapes.parametric import ParametricSurface as ParametricSurface
+    from drystone.geometry.shapes.polygon import Polygon as Polygon
+    from drystone.geometry.shapes.polygon import Rectangle as Rectangle
+    from drystone.geometry.shapes.polygon import RegularPolygon as RegularPolygon
+    from drystone.geometry.shapes.polyhedron import Box as Box
+    from drystone.geometry.shapes.polyhedron import ConvexPolyhedron as ConvexPolyhedron
+    from drystone.geometry.shapes.registry import BALLS as BALLS
+    from drystone.geometry.shapes.registry import HOLLOW as HOLLOW
+    from drystone.geometry.shapes.registry import KINDS as KINDS
+    from drystone.geometry.shapes.registry import SHAPES as SHAPES
+    from drystone.geometry.shapes.registry import UNBOUNDED as UNBOUNDED
+    from drystone.geometry.shapes.registry import codes as codes
+    from drystone.geometry.shapes.registry import register_shape as register_shape
+    from drystone.geometry.shapes.sphere import Sphere as Sphere
+    from drystone.geometry.shapes.superquadric import Superquadric as Superquadric
+    from drystone.geometry.shapes.support import SupportShape as SupportShape
+    from drystone.geometry.shapes.surface import ImplicitShape as ImplicitShape
+    from drystone.geometry.shapes.surface import ImplicitSurface as ImplicitSurface
+    from drystone.geometry.shapes.triangle_mesh import TriangleMesh as TriangleMesh
 
+__all__ = [
+    "Bowl",
+    "Box",
+    "Capsule",
+    "Capsule2D",
+    "Compound",
+    "Cone",
+    "ConvexPolyhedron",
+    "Cylinder",
+    "Disk",
+    "Ellipse",
+    "Ellipsoid",
+    "HalfPlane",
+    "HalfSpace",
+    "ImplicitShape",
+    "ImplicitSurface",
+    "ParametricSurface",
+    "Polygon",
+    "Rectangle",
+    "RegularPolygon",
+    "Sphere",
+    "Superquadric",
+    "SupportShape",
+    "TriangleMesh",
+    "register_shape",
+]  # fmt: skip
 
-@dataclass(frozen=True)
-class ShapeEntry:
-    """A shape by what scene files call it."""
-
-    shape: type[Shape]
-
-    @property
-    def name(self) -> str:
-        return self.shape.kind
-
-    @property
-    def about(self) -> str:
-        """The first sentences of its description."""
-        return " ".join((inspect.getdoc(self.shape) or "").split("\n\n")[0].split())
-
-
-def _entry(shape: Any) -> ShapeEntry:
-    """The entry of a user's class."""
-    if not (isinstance(shape, type) and issubclass(shape, Shape)):
-        raise OptionError(
-            f"register_shape: {text(shape)}: expected a class derived from ds.SupportShape or "
-            "ds.ImplicitShape"
-        )
-    owner = f"register_shape: {shape.__name__}"
-    if inspect.isabstract(shape):
-        lacking = ", ".join(sorted(shape.__abstractmethods__))
-        raise OptionError(f"{owner} lacks {lacking}")
-    formula: dict[Any, str] = {SupportShape: "support_function", ImplicitShape: "F"}
-    base = next((one for one in formula if issubclass(shape, one)), Shape)
-    check_registered(owner, shape, base, *filter(None, ("mass_properties", formula.get(base))))
-    if "kind" in (field.name for field in fields(cast(Any, shape))):
-        raise OptionError(f"{owner}.kind: another name: scene files have it already")
-    check_name(f"{owner}.kind", shape.kind, "double-cone")
-    return ShapeEntry(shape)
-
-
-OURS = tuple(
-    found
-    for found in list(globals().values())
-    if isinstance(found, type) and issubclass(found, Shape) and not inspect.isabstract(found)
-)
-SHAPES: Registry[ShapeEntry] = Registry(
-    "shape", "drystone.shapes", (ShapeEntry(shape) for shape in OURS if shape.kind), _entry
-)
-
-
-def register_shape(shape: type[Shape]) -> type[Shape]:
-    """Add a shape of your own, a frozen dataclass derived from ``ds.SupportShape`` or
-    ``ds.ImplicitShape``, under its `kind`: scene files and recordings then know it by that name.
-    May stand as a decorator."""
-    SHAPES.register(shape)
-    return shape
+ELSEWHERE = {  # names that do not stand in the file of their name
+    "Piece": "base",
+    "PlanarShape": "base",
+    "Shape": "base",
+    "SpatialShape": "base",
+    "Capsule2D": "capsule_2d",
+    "ParametricSurface": "parametric",
+    "Rectangle": "polygon",
+    "RegularPolygon": "polygon",
+    "Box": "polyhedron",
+    "ConvexPolyhedron": "polyhedron",
+    "SupportShape": "support",
+    "ImplicitShape": "surface",
+    "ImplicitSurface": "surface",
+    **dict.fromkeys(
+        ("SHAPES", "KINDS", "UNBOUNDED", "BALLS", "HOLLOW", "codes", "register_shape"), "registry"
+    ),
+}
 
 
-KINDS: dict[int, Kind] = {s.geom.code: s.geom for s in OURS if s.geom is not None}
+def home(name: str) -> str:
+    """The module of a name: "half_plane"."""
+    return ELSEWHERE.get(name) or re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def codes(of: Callable[[Kind], bool]) -> Ints:
-    """Codes of the kinds that answer yes."""
-    return np.array([code for code, kind in KINDS.items() if of(kind)], np.int64)
+def _load(name: str) -> Any:
+    if name not in __all__ and name not in ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    value = getattr(import_module(f"{__name__}.{home(name)}"), name)
+    globals()[name] = value
+    return value
 
 
-UNBOUNDED = codes(lambda kind: not kind.bounded)
-BALLS = codes(lambda kind: kind.ball)
-HOLLOW = codes(lambda kind: kind.hollow)
+if not TYPE_CHECKING:  # a type checker must see that a name does not exist
+    __getattr__ = _load
