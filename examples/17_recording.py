@@ -1,4 +1,4 @@
-"""A run that is stopped half-way and gone on with: to the last bit the run it would have been.
+"""A run that is stopped half-way and resumed: bitwise identical to an uninterrupted one.
 
 The recording is one HDF5 file, written in the background; a killed process leaves it readable.
 """

@@ -23,7 +23,9 @@ END = Annotated[float | None, typer.Option(**NUMBER, help="End of a video or tab
 
 
 def export(
-    recording: Annotated[Path, typer.Argument(help="A recording (.h5).", show_default=False)],
+    recording: Annotated[
+        Path, typer.Argument(help="A recording (.h5).", metavar="RECORDING", show_default=False)
+    ],
     to: Annotated[
         str | None,
         typer.Option(help=f"{', '.join(FORMATS.ours)}; by default the extension of -o."),

@@ -12,7 +12,9 @@ from drystone.cli.words import FAILED, NUMBER, complain, mistakes, say
 
 
 def resume(
-    recording: Annotated[Path, typer.Argument(help="A recording (.h5).", show_default=False)],
+    recording: Annotated[
+        Path, typer.Argument(help="A recording (.h5).", metavar="RECORDING", show_default=False)
+    ],
     until: Annotated[
         float | None,
         typer.Option(

@@ -48,7 +48,7 @@ def draw_energy(axes: Axes, run: Any) -> None:
 
 
 def draw_ledger(axes: Axes, run: Any) -> None:
-    """What every joule was spent on, summed from the start; what is left is rounding."""
+    """The energy ledger, summed from the start; the remainder is rounding."""
     t, parts, change = sums(run)
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)
@@ -58,7 +58,7 @@ def draw_ledger(axes: Axes, run: Any) -> None:
     line(axes, t, factor * change, color=INK, lw=1.6, label="sum: change")
     worst = float(np.abs(change - sum(parts.values())).max())
     axes.set(xlabel="time [s]", ylabel=f"[{name}]")
-    axes.set_title("where it came from and went", loc="left")
+    axes.set_title("energy ledger", loc="left")
     axes.axhline(0.0, color=QUIET, lw=0.6, zorder=0)
     over_time(axes, t)
     axes.plot([], [], " ", label=f"unexplained\n{worst:.0e} J at most")
@@ -109,5 +109,5 @@ def draw_unexplained(axes: Axes, run: Any) -> None:
         axes.set_ylim(0.3 * low, 3.0 * high)
     else:
         note(axes, "zero throughout")
-    axes.set(xlabel="time [s]", ylabel="unexplained\n[J a step]")
+    axes.set(xlabel="time [s]", ylabel="unexplained\n[J per step]")
     over_time(axes, t)

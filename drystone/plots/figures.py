@@ -70,7 +70,7 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {
     "energy": Quantity(
-        "energy and what changed it",
+        "energy and energy ledger",
         (
             Panel(lambda axes, run, _: draw_energy(axes, run), 0.5),
             Panel(lambda axes, run, _: draw_stack(axes, run), 0.5),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForceLines:
-    """One entry for each force: ends (n, 2, 2) [m]; size (n,) [N]; share (n,) of friction in use,
-    |f_t| / (mu f_n), from 0 to 1 (slip)."""
+    """One entry for each force: ends (n, 2, 2) [m]; size (n,) [N]; share (n,): friction
+    mobilisation |f_t| / (mu f_n), from 0 to 1 (slip)."""
 
     ends: Floats
     size: Floats
@@ -123,7 +123,7 @@ def draw_forces(
 def force_legend(
     axes: Axes, drawn: LineCollection, strongest: float, thickest: float = 6.0
 ) -> None:
-    """A colour bar for the share of friction and two widths for the force, in axes of their own."""
+    """A colour bar for friction mobilisation and two widths for the force, in axes of their own."""
     from matplotlib.lines import Line2D
 
     axes.axis("off")
@@ -134,7 +134,7 @@ def force_legend(
     bar.outline.set_linewidth(0.5)
     bar.ax.get_xticklabels()[-1].set_horizontalalignment("right")
     place.set_title(
-        r"friction in use, $|f_t|\,/\,\mu f_n$",
+        r"friction mobilisation, $|f_t|\,/\,\mu f_n$",
         fontsize=8.0,
         fontweight="normal",
         loc="left",

@@ -101,7 +101,7 @@ def draw_stages(axes: Axes, run: Any) -> None:
         share = f"{name} ({100 * values.sum() / max(whole, 1e-300):.0f} %)"
         axes.fill_between(middle, floor, high, color=colour, lw=0, alpha=0.85, label=share)
         floor = high
-    axes.set(xlabel="time [s]", ylabel="wall time [ms a step]", ylim=(0, _top(floor)))
+    axes.set(xlabel="time [s]", ylabel="wall time [ms per step]", ylim=(0, _top(floor)))
     over_time(axes, middle)
     handles, labels = axes.get_legend_handles_labels()
     legend_beside(axes, handles=handles[::-1], labels=labels[::-1])

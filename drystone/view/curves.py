@@ -1,7 +1,8 @@
-"""Energy, residual and overlap over time, beside the scene."""
+"""Energy, residual and penetration over time, beside the scene."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ GRAPHS = (  # title, whether its logarithm is drawn, curves of ``sources.CURVES`
     (
         "Energy [J]",
         False,
-        ((0, "kinetic", look.ORANGE), (1, "potential", look.BLUE), (2, "sum", look.INK)),
+        ((0, "kinetic", look.ORANGE), (1, "potential", look.BLUE), (2, "total", look.INK)),
     ),
     ("Residual, log10", True, ((3, "residual", look.BLUE),)),
-    ("Deepest overlap [m], log10", True, ((4, "overlap", look.RED),)),
+    ("Penetration [m], log10", True, ((4, "penetration", look.RED),)),
 )
-LEAST = 1e-17  # what is below is rounding
+PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
+LEAST = 1e-17  # floor of logarithms: smaller values, zero among them, are drawn there
 
 
 class Curves:
@@ -58,14 +60,25 @@ class Curves:
         if key == self._drawn:
             return
         self._drawn = key
-        for handle, (_, logarithm, lines) in zip(self._handles, GRAPHS, strict=True):
+        for handle, (title, logarithm, lines) in zip(self._handles, GRAPHS, strict=True):
             drawn = [np.asarray(values[k], float) for k, _, _ in lines]
             if logarithm:
                 drawn = [np.log10(np.maximum(v, LEAST)) for v in drawn]
+            else:
+                drawn, handle.title = _scaled(drawn, title)
             dot = np.full(len(time), np.nan)
             dot[at] = drawn[-1][at]
             handle.data = (np.asarray(time, float), *drawn, dot)
             handle.scales = _scales(time, np.concatenate(drawn))
+
+
+def _scaled(curves: list[Floats], title: str) -> tuple[list[Floats], str]:
+    """Curves in a multiple of their unit whose numbers are short enough for the axis."""
+    most = max(float(np.nanmax(np.abs(values), initial=0.0)) for values in curves)
+    power = 3 * math.floor(math.log10(most) / 3.0) if most > 0.0 else 0
+    power = min(max(power, -9), 9)
+    name = title.replace("[", f"[{PREFIXES[power]}")
+    return [values * 10.0**-power for values in curves], name
 
 
 def _scales(time: Floats, values: Floats) -> Any:

@@ -13,10 +13,10 @@ SPEEDS = {f"{factor:g} x": factor for factor in (0.05, 0.1, 0.25, 0.5, 1.0, 2.0,
 SHOWN = (  # toggle, label, hint
     ("points", "Contact points", "Click one to read its numbers"),
     ("normals", "Normals", "From the second body of a contact to the first"),
-    ("forces", "Contact forces", "On the first body; the longest arrow is the strongest force"),
-    ("cones", "Friction cones", "Where the force may lie, as high as its normal part"),
-    ("joints", "Joints", "Anchors, and arms to the centres of mass"),
-    ("boxes", "Bounding boxes", "Along the axes of the world"),
+    ("forces", "Contact forces", "On the first body; arrow lengths are proportional to the force"),
+    ("cones", "Friction cones", "Admissible contact forces, up to the present normal force"),
+    ("joints", "Joints", "Anchors, with lines to the centres of mass"),
+    ("boxes", "Bounding boxes", "Axis-aligned, in world axes"),
 )
 
 # drawn here: viser looks up its icons in an archive of thousands, a fifth of a second for each
@@ -32,7 +32,7 @@ class Panel:
         self.gui, self.planar, self._do = server.gui, planar, do
         self._controls()
         self._shows()
-        self.picked = self._folder("Picked", "*Click a body or a contact point.*")
+        self.picked = self._folder("Selected", "*Click a body or a contact point.*")
         self.message = self.gui.add_markdown("", visible=False)
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(300)
@@ -48,7 +48,7 @@ class Panel:
         self.time.on_update(self._scrubbed)
         self.speed = gui.add_dropdown(
             "Speed", tuple(SPEEDS), initial_value="1 x",
-            hint="Seconds of the scene in a second of yours",
+            hint="Simulated seconds per second",
         )  # fmt: skip
         self.speed.on_update(lambda event: self._do("speed", SPEEDS[event.target.value]))
         self.status = gui.add_markdown("")
@@ -65,12 +65,12 @@ class Panel:
                 self.boxes[kind] = gui.add_checkbox(label, False, hint=hint)
                 self.boxes[kind].on_update(self._switch(kind))
             islands = gui.add_checkbox(
-                "Islands by colour", False, hint="Bodies that push each other"
+                "Islands by colour", False, hint="Bodies connected by contacts and joints"
             )
             islands.on_update(self._switch("islands"))
             self.grid = gui.add_checkbox("Grid", True, visible=not self.planar)
             self.grid.on_update(self._switch("grid"))
-            hint = "The camera goes with the picked body, or with all that move"
+            hint = "The camera follows the selected body, or all moving bodies"
             gui.add_checkbox("Follow", False, hint=hint).on_update(self._switch("follow"))
             self.length = gui.add_slider(
                 "Arrow length", min=0.2, max=5.0, step=0.1, initial_value=1.0
@@ -105,12 +105,12 @@ class Panel:
         report = source.report
         rows = [("time", f"{source.time:.3f} s")]
         if source.live and source.pace < 0.95:
-            rows.append(("runs at", f"{source.pace:.2g} of real time"))
+            rows.append(("speed", f"{source.pace:.2g} of real time"))
         if report is not None:
             rows += [
-                ("contacts", f"{report.contacts} in {report.islands} islands"),
+                ("contacts", f"{report.contacts} in {counted(report.islands, 'island')}"),
                 ("residual", f"{report.residual:.1e}, {report.status.name.lower()}"),
-                ("penetration", f"{report.penetration:.2e} m"),
+                ("penetration", f"{report.penetration:.3g} m"),
                 ("energy", f"{report.energy.total:.4g} J"),
             ]
         return table(rows)
@@ -120,6 +120,11 @@ class Panel:
         self.message.visible = text is not None
         if text is not None:
             self.message.content = f"**The simulation stopped.** {for_markdown(text)}"
+
+
+def counted(number: int, what: str) -> str:
+    """1 island, 2 islands."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def table(rows: list[tuple[str, str]]) -> str:

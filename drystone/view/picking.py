@@ -1,4 +1,4 @@
-"""What a picked body or contact says of itself, and colours that tell islands apart."""
+"""Properties of the selected body or contact, and colours that distinguish islands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from drystone.model import Model, State
 from drystone.view import look
 from drystone.view.panel import table
 
-ROUNDED = 1e-9  # what is smaller is shown as 0
+ROUNDED = 1e-9  # [SI units] smaller values are rounding of bodies at rest and shown as 0
 NOTHING = "*Click a body or a contact point.*"
 
 
@@ -24,7 +24,7 @@ def words(picked: tuple[str, int] | None, source: Any, state: State, contacts: A
     if kind == "body":
         return of_body(source.model, state, k, contacts) if k < source.model.nb else NOTHING
     if contacts is None or k >= len(contacts):
-        return "*This contact is open now.*"
+        return "*This contact is open.*"
     return of_contact(contacts[k])
 
 
@@ -34,11 +34,11 @@ def of_body(model: Model, state: State, b: int, contacts: Any) -> str:
     place = state.position[b] - rotation(state.orientation[b]) @ model.centre[b]
     free = model.inverse_mass[b] > 0
     rows = [
-        ("mass", f"{model.mass[b]:.4g} kg" if free else "obeys no forces"),
+        ("mass", f"{model.mass[b]:.4g} kg" if free else "fixed or prescribed"),
         ("position", f"{vector(place)} m"),
         ("angle" if dim == 2 else "quaternion", vector(np.atleast_1d(state.orientation[b]))),
         ("velocity", f"{vector(velocity)} m/s"),
-        ("spin", f"{vector(spin)} rad/s"),
+        ("angular velocity", f"{vector(spin)} rad/s"),
         ("friction", f"{model.friction[b, 0]:.3g}"),
     ]
     if contacts is not None:
@@ -46,7 +46,7 @@ def of_body(model: Model, state: State, b: int, contacts: Any) -> str:
         first = contacts["bodies"][mine][:, 0] == model.names[b]
         force = np.where(first[:, None], 1.0, -1.0) * contacts["force"][mine]
         rows.append(("contacts", str(int(mine.sum()))))
-        rows.append(("their force", f"{vector(force.sum(axis=0))} N"))
+        rows.append(("contact force", f"{vector(force.sum(axis=0))} N"))
     return f"**{for_markdown(model.names[b])}**\n\n{table(rows)}"
 
 
@@ -61,7 +61,7 @@ def of_contact(contact: Any) -> str:
         ("normal", vector(contact["normal"])),
         ("normal force", f"{normal:.4g} N"),
         ("friction force", f"{float(np.linalg.norm(tangent)):.4g} N"),
-        ("of at most", f"{float(contact['friction']) * normal:.4g} N"),
+        ("friction bound", f"{float(contact['friction']) * normal:.4g} N"),
         ("slip", f"{vector(contact['velocity'])} m/s"),
         ("island", str(int(contact["island"]))),
     ]
@@ -73,7 +73,7 @@ def vector(values: Any) -> str:
 
 
 def by_island(model: Model, colours: look.Bytes, contacts: Any) -> look.Bytes:
-    """(nb, 3): bodies that obey forces in the colour of the island that they touch others in."""
+    """(nb, 3): dynamic bodies in the colour of their island."""
     out = colours.copy()
     place = {name: i for i, name in enumerate(model.names)}
     for pair, island in zip(contacts["bodies"], contacts["island"], strict=True):

@@ -55,8 +55,8 @@ def show(
     view: hints, as those of a scene: "limits", or "camera" and "target" [m]; "sliders".
     playing: as soon as a page is open, and while one is; a Simulation waits by default.
     speed: simulated seconds per second, one of 0.05, 0.1, 0.25, 0.5, 1, 2, 4.
-    host: 127.0.0.1 unless others may look in; port: the first to try; origins: pages elsewhere
-        that may connect, such as a notebook hub's.
+    host: address to bind to; 127.0.0.1 admits this machine only; port: the first to try; origins:
+        other pages that may connect, such as a notebook hub's.
     browser: open a page in the default browser.
     """
     if speed not in SPEEDS.values():
@@ -134,13 +134,16 @@ class Viewer:
         atexit.register(self.close)
 
     def _joined(self, client: Any) -> None:
-        """A page opened: fit the scene into it, and again while its panels find their places."""
+        """A page opened: fit the scene into it, and again while its panels find their places, or
+        its size changes before anybody has moved the camera."""
         began = time.perf_counter()
-        fitted = 0.0
+        fitted, wanted = 0.0, self.fitted(1.0)
 
         def fit(camera: Any) -> None:
-            nonlocal fitted
-            if time.perf_counter() - began < SETTLING and abs(camera.aspect - fitted) > 0.01:
+            nonlocal fitted, wanted
+            new = time.perf_counter() - began < SETTLING
+            untouched = np.allclose(camera.position, wanted.eye, rtol=1e-3, atol=1e-3)
+            if (fitted == 0.0 or new or untouched) and abs(camera.aspect - fitted) > 0.01:
                 fitted = camera.aspect
                 wanted = self.fitted(camera.aspect)
                 camera.position, camera.look_at = wanted.eye, wanted.target

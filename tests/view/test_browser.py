@@ -104,7 +104,7 @@ def test_a_click_tells_a_bodys_numbers(look):
         return seen.comes(lambda: seen.viewer.picked == ("body", 1))
 
     seen.until(clicked)
-    seen.page.get_by_text("their force").wait_for()
+    seen.page.get_by_text("contact force", exact=True).wait_for()
     weight = 9.81 * 125.0
     text = seen.viewer.panel.picked.content
     assert "**block**" in text
@@ -190,3 +190,14 @@ def test_every_kind_of_shape_is_seen_where_it_is(look, planar):
     seen.comes(lambda: not wrong(), 30.0)
     assert not wrong()
     assert seen.viewer.error is None
+
+
+def test_the_scene_stays_in_view_when_the_page_changes_its_size(look, monkeypatch):
+    """Long after it has opened, as long as nobody has moved the camera."""
+    seen = look(ds.Simulation(block(True)), playing=False, view=hints(True))
+    monkeypatch.setattr("drystone.view.viewer.SETTLING", 0.0)
+    before = np.array(seen.camera.position)
+    seen.page.set_viewport_size({"width": 1000, "height": 900})
+    seen.until(seen.settled)
+    assert not np.allclose(before, seen.camera.position, rtol=1e-3)
+    assert not seen.complaints

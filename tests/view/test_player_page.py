@@ -142,7 +142,7 @@ def test_a_click_picks_the_body_under_it(opened, planar):
     assert seen.run("document.getElementById('name').textContent") == name
     facts = seen.run("document.getElementById('facts').innerText")
     assert "kg" in facts
-    assert "touches" in facts
+    assert "touching bodies" in facts
     seen.page.keyboard.press("Escape")
     seen.picture()
     assert seen.run("document.getElementById('card').hidden")

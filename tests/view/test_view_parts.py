@@ -9,6 +9,7 @@ import drystone as ds
 from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
 from drystone.view import look, picking, show
+from drystone.view.curves import _scaled
 from drystone.view.play import carried_on
 from drystone.view.sources import KEPT, Frames, Live, between
 from drystone.view.stage import bounds, frame, quaternions, upright
@@ -231,7 +232,7 @@ def test_what_is_picked_says_its_numbers():
     assert f"{sim.model.mass[1]:.4g} kg" in text
     text = picking.words(("contact", 0), live, sim.state, table)
     assert "normal force" in text
-    assert "open now" in picking.words(("contact", 99), live, sim.state, table)
+    assert "contact is open" in picking.words(("contact", 99), live, sim.state, table)
     colours = picking.by_island(sim.model, look.body_colours(sim.model), table)
     assert len({tuple(c) for c in colours[1:]}) == 3  # three disks, three islands
 
@@ -310,3 +311,13 @@ def test_the_jack_is_worked_by_hand():
         drag.target = (0.5 * np.cos(angle), 0.5 * np.sin(angle))
         sim.step()
     assert sim.body("bar").position[1] > low + 0.2  # two teeth of 0.1
+
+
+@pytest.mark.parametrize("most", [3e-10, 2e-7, 4.5e-3, 0.7, 12.0, 1e3, 1.2e6, 5e8, 7e12, 0.0])
+def test_energies_are_drawn_in_a_unit_that_fits_the_axis(most):
+    """Numbers of at most four digits before the point, from 1e-9 to 1e13 J."""
+    curve = np.linspace(-most, most, 5)
+    (scaled,), title = _scaled([curve], "Energy [J]")
+    factor = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+    np.testing.assert_allclose(scaled * factor[title[8:-2]], curve, rtol=1e-14)
+    assert scaled[-1] == 0.0 or 0.1 < scaled[-1] < 1e4

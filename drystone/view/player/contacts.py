@@ -83,7 +83,7 @@ def _indices(bodies: np.ndarray, names: np.ndarray) -> Ints:
 
 
 def _share(held: np.ndarray) -> Floats:
-    """Part of the friction in use, |f_t| / (mu f_n), from 0 to 1."""
+    """Friction mobilisation, |f_t| / (mu f_n), from 0 to 1."""
     force, normal = held["force"], held["normal"]
     f_n = np.einsum("ci,ci->c", force, normal)
     f_t = np.linalg.norm(force - f_n[:, None] * normal, axis=1)
@@ -96,9 +96,9 @@ def _share(held: np.ndarray) -> Floats:
 def force_lines(
     table: np.ndarray, names: np.ndarray, free: Any, position: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Lines of force as the page draws them: ends (n, 2, dim) [m], size (n,) [N], friction in use
-    (n,). Contacts of one pair of bodies make one force, at its centre of pressure, drawn along its
-    line of action from abreast of one body's centre to abreast of the other's."""
+    """Lines of force as the page draws them: ends (n, 2, dim) [m], size (n,) [N], friction
+    mobilisation (n,). Contacts of one pair of bodies make one force, at its centre of pressure,
+    drawn along its line of action from abreast of one body's centre to abreast of the other's."""
     size = np.linalg.norm(table["force"], axis=1)
     held = table[size > 0]
     pair = _indices(held["bodies"], names)

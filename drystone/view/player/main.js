@@ -186,11 +186,11 @@ class Player {
       const place = [...replay.place.subarray(b * dim, (b + 1) * dim)].map((x) => number(x)).join(", ");
       const lines = replay.forces(t).filter((line) => line.a === b || line.b === b);
       if (this.replays.length > 1) rows.push([replay.label, ""]);
-      rows.push(["mass", replay.free[b] ? number(replay.mass[b], "kg") : "fixed or driven"]);
+      rows.push(["mass", replay.free[b] ? number(replay.mass[b], "kg") : "fixed or prescribed"]);
       rows.push(["centre", `${place} m`], ["speed", number(replay.speed(b, t), "m/s")]);
       if (replay.contacts) {
         const sum = lines.reduce((s, line) => s + line.size, 0);
-        rows.push(["touches", String(lines.length)], ["contact forces", number(sum, "N")]);
+        rows.push(["touching bodies", String(lines.length)], ["contact forces", number(sum, "N")]);
       }
     }
     find("name").textContent = this.replays.find((r) => b < r.nb).names[b];

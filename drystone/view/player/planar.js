@@ -2,7 +2,7 @@
 
 const PAPER = "#fbfaf7", RULE = "#ece8df", GROUND = "#d3ccbf", INK = "#22303c", CHOSEN = "#e8954a";
 
-// Friction in use, from none to slip: the colours of the force pictures.
+// Friction mobilisation, from none to slip: the colours of the force pictures.
 const RAMP = [[0.122, 0.373, 0.545], [0.357, 0.624, 0.753], [0.91, 0.784, 0.404],
   [0.875, 0.545, 0.247], [0.663, 0.169, 0.149]];
 
