@@ -8,7 +8,6 @@ block rows, or as G G' with G = J M^-1/2 if the problem is matrix-free.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from drystone.kernels.blocks import CONVEX, COULOMB, block_product
 from drystone.kernels.cones import conic
+from drystone.kernels.cones.problem import Factor
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem
 from drystone.problems.delassus import BlockMatrix
@@ -59,18 +59,17 @@ class ConeProblem:
         return out
 
     @cached_property
-    def columns(self) -> tuple[Any, Any, Floats]:
-        """(indptr, indices, blocks (nnz, d)) of G for kernels."""
-        return self.G.indptr, self.G.indices, np.ascontiguousarray(self.G.data[:, :, 0])
+    def factor(self) -> Factor:
+        """G for kernels."""
+        return Factor(self.G.indptr, self.G.indices, np.ascontiguousarray(self.G.data[:, :, 0]))
 
     def velocity(self, r: Floats, u: Floats | None = None) -> Floats:
         """u = W r + q, unit-free."""
         u = np.empty_like(self.q) if u is None else u
         if self.matrix_free:
-            indptr, columns, G = self.columns
             nu = np.empty(self.G.shape[1])
-            conic.scatter(self.key, indptr, columns, G, r, nu)
-            conic.gather(self.key, indptr, columns, G, nu, self.q, u)
+            conic.scatter(self.key, self.factor, r, nu)
+            conic.gather(self.key, self.factor, nu, self.q, u)
         else:
             W = self.W
             block_product(self.key, W.indptr, W.indices, W.blocks, r, self.q, u)

@@ -224,9 +224,9 @@ class Bodies(Proximal):
 
     def solve(self, b: Floats, error: float) -> Floats:
         cones = self.cones
-        conic.scatter(cones.key, *cones.columns, b, self._right)
+        conic.scatter(cones.key, cones.factor, b, self._right)
         nu = self._inner(self._right, error)
-        conic.gather(cones.key, *cones.columns, -nu, b, self._u)
+        conic.gather(cones.key, cones.factor, -nu, b, self._u)
         return self._u / self._rho
 
     def _inner(self, right: Floats, error: float) -> Floats:
@@ -240,8 +240,8 @@ class ManyBodies(Bodies):
         Proximal.__init__(self, cones, limits)
         ndof = cones.G.shape[1]
         self._right, self._u = np.empty(ndof), np.empty_like(cones.q)
-        _, columns, G = cones.columns
-        self._squares = np.bincount(columns, (G * G).sum(axis=1), minlength=ndof)
+        columns, blocks = cones.factor.columns, cones.factor.blocks
+        self._squares = np.bincount(columns, (blocks * blocks).sum(axis=1), minlength=ndof)
         self._nu = np.zeros(ndof)
         self._work = (*np.empty((3, ndof)), np.empty_like(cones.q))
         self._rho, self.steps = 1.0, 0
@@ -256,8 +256,8 @@ class ManyBodies(Bodies):
         for _ in range(GRADIENT_STEPS_MOST // GRADIENT_STEPS):
             self.steps += GRADIENT_STEPS
             if kernels.gradient_steps(
-                cones.key, *cones.columns, diagonal, self._rho, right,
-                error, GRADIENT_STEPS, self._nu, state, self._work,
+                cones.key, cones.factor, diagonal, self._rho, right, error, GRADIENT_STEPS,
+                self._nu, state, self._work,
             ) or self.limits.expired():  # fmt: skip
                 break
         return self._nu

@@ -7,13 +7,14 @@ friction and contact" (2015); exact Coulomb friction by the fixed point on mu |u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from drystone.errors import OptionError
 from drystone.kernels.cones import apgd as kernels
 from drystone.kernels.cones import conic
+from drystone.kernels.cones.problem import Blocks
 from drystone.problems import FrictionProblem, Problem
 from drystone.solvers._cones import ConeProblem
 from drystone.solvers._contacts import smooth_cones_only
@@ -84,54 +85,28 @@ class _State:
         self.r, self.y = r, r.copy()
         self.u = cones.velocity(r)
         self.state = np.array([1.0, _first_curvature(cones), 0.0, 0.0])
+        carried = self.u
         if cones.matrix_free:
-            indptr, columns, G = cones.columns
-            self.nu = np.empty(cones.G.shape[1])
-            conic.scatter(cones.key, indptr, columns, G, r, self.nu)
-            self.nu_y = self.nu.copy()
-            self.work: tuple[Any, ...] = (
-                np.empty_like(r),
-                np.empty_like(self.nu),
-                np.empty(cones.d),
-            )
-        else:
-            self.u_y = self.u.copy()
-            self.work = (np.empty_like(r), np.empty_like(r))
+            carried = np.empty(cones.G.shape[1])
+            conic.scatter(cones.key, cones.factor, r, carried)
+        work = np.empty_like(r), np.empty_like(carried), np.empty(cones.d)
+        self.iterate = kernels.Iterate(r, self.y, carried, carried.copy(), *work)
 
     def restart(self) -> None:
         """Forget the momentum: the function to minimise has changed."""
         self.state[0] = 1.0
         self.y[:] = self.r
-        if self.cones.matrix_free:
-            self.nu_y[:] = self.nu
-        else:
-            self.u_y[:] = self.u
+        self.iterate.u_y[:] = self.iterate.u
 
     def advance(self, s: Floats, steps: int) -> None:
-        cones = self.cones
+        cones, x = self.cones, self.iterate
+        p = kernels.Cones(cones.q, cones.mu, s)
         if cones.matrix_free:
-            indptr, columns, G = cones.columns
-            matrix, carried = (indptr, columns, G), (self.r, self.y, self.nu, self.nu_y)
-            kernels.apgd_factored(
-                cones.key, *matrix, cones.q, s, cones.mu, *carried, self.state, self.work, steps
-            )
-            conic.gather(cones.key, indptr, columns, G, self.nu, cones.q, self.u)
+            kernels.apgd_factored(cones.key, cones.factor, p, x, self.state, steps)
+            conic.gather(cones.key, cones.factor, x.u, cones.q, self.u)
         else:
-            W = cones.W
-            carried = (self.r, self.y, self.u, self.u_y)
-            kernels.apgd_blocks(
-                cones.key,
-                W.indptr,
-                W.indices,
-                W.blocks,
-                cones.q,
-                s,
-                cones.mu,
-                *carried,
-                self.state,
-                self.work,
-                steps,
-            )
+            W = Blocks(cones.W.indptr, cones.W.indices, cones.W.blocks)
+            kernels.apgd_blocks(cones.key, W, p, x, self.state, steps)
 
 
 def _first_curvature(cones: ConeProblem) -> float:

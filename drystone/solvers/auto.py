@@ -136,16 +136,18 @@ def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
     """Gauss-Seidel for as long as it is likely to finish before a factorisation would pay."""
     c = Contacts(problem)
     W, r = c.W, c.start(start.value)
-    lam, u = np.zeros(c.nb), np.empty_like(c.q)
+    x, how = (
+        kernels.Iterate(r, np.zeros(c.nb), np.empty_like(r)),
+        kernels.Sweeps(1.0, limits.tol, 10),
+    )
     done, ahead = 0, FIRST_SWEEPS
     if not (W.blocks[W.diagonal, 0, 0] > 0).all():
         return Answer(c.value(r), Status.SINGULAR)
     while True:
         history = np.full(ahead, np.nan)
         ended, done, plain, scaled = kernels.nsgs_solve(
-            c.key, W.indptr, W.indices, W.blocks, W.diagonal, c.q, c.mu, c.unit, c.law, 1.0,
-            limits.tol, 10, done, ahead, r, lam, u, history,
-        )  # fmt: skip
+            c.key, c.blocks, W.diagonal, how, done, ahead, x, history
+        )
         if ended != kernels.status.RUNNING or limits.expired():
             break
         ahead = _sweeps_left(history, limits.tol)
@@ -154,7 +156,7 @@ def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
     solved = ended == kernels.status.SOLVED
     answer = Answer(c.value(r), Status.SOLVED if solved else Status.STALLED, done)
     if r.size == problem.size and problem.cone.stretch(problem.dim) is None:
-        answer.dual, answer.residuals = u.reshape(-1), (float(plain), float(scaled))
+        answer.dual, answer.residuals = x.u.reshape(-1), (float(plain), float(scaled))
         if problem.law == "static":
             answer.residuals = None
     return answer

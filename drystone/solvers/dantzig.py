@@ -18,8 +18,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from drystone.errors import OptionError
 from drystone.kernels import status as code
 from drystone.kernels.linalg.envelope import entries, extent
+from drystone.kernels.pivoting import contact_guess as guesses
 from drystone.kernels.pivoting import dantzig as kernels
-from drystone.kernels.pivoting.contact_guess import guess
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.cones import CircularCone
 from drystone.solvers.base import Answer, Limits, Solver, Start
@@ -150,7 +150,7 @@ class _Run:
             slip = np.zeros((p.nc, p.d - 1)) if p.slip is None else p.slip
         else:
             W, mu, free, slip = p.dense, np.zeros(p.size), p.free, np.zeros((p.size, 0))
-        return int(kernels.prepare(W, p.q, mu, slip, free, self.d, *state))
+        return int(kernels.prepare(kernels.Given(W, p.q, mu, slip, free, self.d), *state))
 
     def _answer(self, status: Status) -> Answer:
         reg = self.reg
@@ -262,11 +262,10 @@ def guessed(problem: Any) -> Guess | None:
     if size > WIDE_SHARE * n * n:
         return None
     unit = np.sqrt(diagonal.reshape(-1, d).mean(axis=1))
+    contacts = guesses.Contacts(start, index, value, problem.q, mu, unit, np.int64(d), order)
     closed, f, a = np.empty(n // d, np.bool_), np.empty(n), np.empty(n)
-    rounds, wrong = guess(
-        start, index, value, problem.q, mu, unit, np.int64(d), order, closed, f, a, ints,
-        np.empty((3, n)), np.empty(size),
-    )  # fmt: skip
+    trial = guesses.Guess(closed, f, a, ints, np.empty((3, n)), np.empty(size))
+    rounds, wrong = guesses.guess(contacts, trial)
     return Guess(closed, f, int(rounds)) if wrong == 0 and np.isfinite(f).all() else None
 
 

@@ -23,6 +23,7 @@ from drystone.types import Bools, Floats, Ints, Status
 ACCURATE = 1e-9  # largest measure of a point that is listed
 # of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
 DEPENDENT_VALUE = 1e-11
+VERTEX_TOLERANCE = 1e-11  # of the terms of a row: what rounding leaves of a vertex
 SOLUTION_ROOM = 512  # solutions that one call of the kernel may write
 
 
@@ -183,16 +184,17 @@ class Search:
         modes, values = np.zeros((SOLUTION_ROOM, ne), np.int64), np.zeros((SOLUTION_ROOM, g))
         lists, picks = np.zeros((2, p + g), np.int64), np.zeros((4, p + g), np.int64)
         B, y, role = np.zeros((2, p + 1, g + 1)), np.zeros(g), np.zeros(p, np.int64)
+        asked = kernels.Pieces(
+            pieces.A, pieces.b, pieces.columns, pieces.rows, pieces.roles, pieces.count,
+            pieces.always_rows, pieces.always_columns,
+        )  # fmt: skip
+        room = kernels.Search(state, modes, values, B[0], B[1], lists, role, y, picks)
         chunk = max(16, 2_000_000 // (1 + g * g * max(g, 1)))
         self.values: list[Floats] = []
         self._by_support: dict[bytes, list[Floats]] = {}
         while state[kernels.NEXT] < total and len(self.values) < most and not limits.expired():
             stop = min(total, int(state[kernels.NEXT]) + chunk)
-            kernels.search(
-                pieces.A, pieces.b, pieces.columns, pieces.rows, pieces.roles, pieces.count,
-                pieces.always_rows, pieces.always_columns, 1e-11, stop, B[0], B[1], lists, role, y,
-                picks, state, modes, values,
-            )  # fmt: skip
+            kernels.search(asked, room, VERTEX_TOLERANCE, stop)
             for k in range(int(state[kernels.FOUND])):
                 vertex = self._judged(scale * values[k], modes[k])
                 if vertex is not None:

@@ -172,9 +172,11 @@ class _Path:
         self._cones = conic.kind != kernels.FREE
         self.x, self.y = np.zeros(shape), np.zeros(shape)
         self.x[self._cones, 0] = self.y[self._cones, 0] = self.unit
-        self.v, self.lam, self.t, self.rho, self.rhs, self.c = np.empty((6, *shape))
-        self.theta, self.D = np.empty((2, *shape, conic.d))
-        self.eta = np.empty(conic.nb)
+        v, lam, t, rho, rhs, c = np.empty((6, *shape))
+        theta, D = np.empty((2, *shape, conic.d))
+        self.iterate = kernels.Iterate(
+            conic.kind, self.x, self.y, v, np.empty(conic.nb), lam, theta, t, D, rho, c, rhs
+        )
         self.done, self.stuck, self._short = 0, False, 0
 
     def begin_near(self, r: Floats) -> None:
@@ -216,25 +218,18 @@ class _Path:
 
     def _direction(self, bend: bool) -> tuple[float, Floats, Floats]:
         """(length, dx, dy) with the shift's derivative (`bend`) or without; length -1: singular."""
-        conic, key, kind = self.conic, self.conic.key, self.conic.kind
-        x, y, dy = self.x, self.y, np.empty_like(self.y)
-        scaling = (self.v, self.eta, self.lam, self.theta, self.t)
-        image = conic.image(x)
-        failed, mu = kernels.prepare(
-            key, kind, conic.exact, bend, x, y, image, *scaling, self.D, self.rho, self.rhs
-        )
-        if failed or not conic.system.factorise(self.D):
+        conic, key, p, dy = self.conic, self.conic.key, self.iterate, np.empty_like(self.y)
+        failed, mu = kernels.prepare(key, p, conic.exact, bend, conic.image(self.x))
+        if failed or not conic.system.factorise(p.D):
             return -1.0, dy, dy
         if bend == conic.exact:
-            dx = conic.system.solve(self.rhs)
-            kernels.correct(key, kind, x, y, *scaling, self.rho, dx, mu, dy, self.c, self.rhs)
+            kernels.correct(key, p, conic.system.solve(p.rhs), mu, dy)
         else:
-            mid = (self.v, self.eta, self.lam, self.t, self.rho, CENTRED * mu)
-            kernels.centre(key, kind, *mid, np.empty_like(dy), dy, self.c, self.rhs)
-        dx = conic.system.solve(self.rhs)
+            kernels.centre(key, p, CENTRED * mu, np.empty_like(dy), dy)
+        dx = conic.system.solve(p.rhs)
         if not np.isfinite(dx).all():
             return -1.0, dy, dy
-        reach = kernels.reach(key, kind, self.theta, dx, self.c, x, y, dy)
+        reach = kernels.reach(key, p, dx, dy)
         return min(1.0, FRACTION * reach), dx, dy
 
 

@@ -84,11 +84,7 @@ class Newton(Solver):
     def _sweep(self, c: Contacts, r: Floats) -> None:
         W = c.W
         if self.sweeps and c.law != LINEAR and (W.blocks[W.diagonal, 0, 0] > 0).all():
-            lam = np.zeros(c.nb)
-            nsgs_sweeps(
-                c.key, W.indptr, W.indices, W.blocks, W.diagonal, c.q, c.mu, c.law, 1.0,
-                self.sweeps, r, lam,
-            )  # fmt: skip
+            nsgs_sweeps(c.key, c.blocks, W.diagonal, 1.0, self.sweeps, r, np.zeros(c.nb))
 
 
 def plain_newton(

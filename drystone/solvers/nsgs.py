@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from drystone.errors import OptionError
 from drystone.kernels.cones import nsgs as kernels
+from drystone.kernels.cones.problem import BodyRows
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
@@ -87,20 +88,18 @@ class _Formed:
 
     def __init__(self, problem: FrictionProblem, contacts: Contacts, omega: float) -> None:
         self.contacts, self.W, self.omega = contacts, contacts.W, omega
-        self.lam = np.zeros(contacts.nb)
-        self.u = np.empty_like(contacts.q)
+        self.lam, self.u = np.zeros(contacts.nb), np.empty_like(contacts.q)
         self.chunk = max(1, BURST_BLOCKS // max(1, self.W.indices.size))
         self.history: Floats = np.empty(0)
 
     def sweep(
         self, r: Floats, done: int, chunk: int, tol: float, every: int
     ) -> tuple[int, int, float]:
-        c, W = self.contacts, self.W
-        self.history = np.full(chunk, np.nan)
+        c, how = self.contacts, kernels.Sweeps(self.omega, tol, every)
+        self.history, iterate = np.full(chunk, np.nan), kernels.Iterate(r, self.lam, self.u)
         code, done, plain, scaled = kernels.nsgs_solve(
-            c.key, W.indptr, W.indices, W.blocks, W.diagonal, c.q, c.mu, c.unit, c.law, self.omega,
-            tol, every, done, chunk, r, self.lam, self.u, self.history,
-        )  # fmt: skip
+            c.key, c.blocks, self.W.diagonal, how, done, chunk, iterate, self.history
+        )
         return code, done, max(plain, scaled)
 
 
@@ -109,11 +108,12 @@ class _Free:
 
     def __init__(self, problem: FrictionProblem, contacts: Contacts, omega: float) -> None:
         self.contacts, self.omega, self.operator = contacts, omega, problem.W
-        self.J = problem.form.J
-        self.J.sort_indices()
-        self.P = sp.csr_array(self.J @ problem.W.inverse_mass)
-        self.P.sort_indices()
-        self.D = diagonal_blocks(self.J, self.P, len(contacts.key))
+        self.J = J = problem.form.J
+        J.sort_indices()
+        self.P = P = sp.csr_array(J @ problem.W.inverse_mass)
+        P.sort_indices()
+        D, given = diagonal_blocks(J, P, len(contacts.key)), (contacts.q, contacts.mu, contacts.law)
+        self.rows = BodyRows(J.indptr, J.indices, J.data, P.indptr, P.indices, P.data, D, *given)
         self.lam = np.zeros(contacts.nb)
         self.chunk = max(1, BURST_BLOCKS // max(1, 4 * contacts.nb))
         self.history: Floats = np.empty(0)
@@ -121,14 +121,11 @@ class _Free:
     def sweep(
         self, r: Floats, done: int, chunk: int, tol: float, every: int
     ) -> tuple[int, int, float]:
-        c, J, P = self.contacts, self.J, self.P
-        v = np.asarray(P.T @ r.reshape(-1))
+        c = self.contacts
+        v = np.asarray(self.P.T @ r.reshape(-1))
         chunk = min(chunk, max(1, min(every, done // 2)))
-        kernels.nsgs_free_sweeps(
-            c.key, J.indptr, J.indices, J.data, P.indptr, P.indices, P.data, self.D,
-            c.q, c.mu, c.law, self.omega, chunk, r, self.lam, v,
-        )  # fmt: skip
-        u = np.asarray(J @ v).reshape(c.q.shape) + c.q
+        kernels.nsgs_free_sweeps(c.key, self.rows, self.omega, chunk, r, self.lam, v)
+        u = np.asarray(self.J @ v).reshape(c.q.shape) + c.q
         residual = max(contact_residuals(c.key, r, u, c.q, c.mu, c.unit, c.law))
         self.history = np.array([residual])
         code = kernels.status.SOLVED if residual <= tol else kernels.status.RUNNING

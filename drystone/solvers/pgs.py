@@ -19,7 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import OptionError
+from drystone.kernels.blocks import STATIC
 from drystone.kernels.cones import pgs as kernels
+from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
 from drystone.types import Bools, Floats, Status
@@ -150,26 +152,12 @@ class Rows:
         self.z[idle] = settled
 
     def sweep(self, omega: float, count: int, target: float) -> tuple[int, int, float, int]:
-        p = self.problem
-        rest = (
-            p.q,
-            p.lower,
-            p.upper,
-            omega * self.inverse,
-            p.unit,
-            self.jacobi,
-            count,
-            target * self.scale,
-            DIVERGED_GROWTH * self.scale,
-            self.work[0],
-            self.work[1],
-            self.z,
-        )
+        p, pattern, M = self.problem, None, self.problem.M
         if p.sparse:
-            out = kernels.sweeps_sparse(p.M.indptr, p.M.indices, p.M.data, *rest)
-        else:
-            out = kernels.sweeps_dense(p.M, *rest)
-        return out
+            pattern, M = kernels.Pattern(M.indptr, M.indices), M.data
+        how = _sweeps(self, omega, target)
+        box = kernels.Box(p.q, p.lower, p.upper, p.unit)
+        return kernels.sweeps_rows(M, pattern, box, how, count, self.z)
 
     def value(self) -> Floats:
         return self.z.copy()
@@ -223,33 +211,23 @@ class Contacts:
 
     def sweep(self, omega: float, count: int, target: float) -> tuple[int, int, float, int]:
         form, W = self.form, self.form.W
-        return kernels.sweeps_friction(
-            form.key,
-            W.indptr,
-            W.indices,
-            W.blocks,
-            W.diagonal,
-            form.q,
-            form.mu,
-            self.slip,
-            self.sliding,
-            omega * self.inverse,
-            form.unit,
-            self.jacobi,
-            count,
-            target * self.scale,
-            DIVERGED_GROWTH * self.scale,
-            self.work[0],
-            self.work[1],
-            self.a,
-            self.f,
-        )
+        given = (form.q, form.mu, form.unit, STATIC)
+        p = FrictionBlocks(W.indptr, W.indices, W.blocks, *given)
+        law = kernels.Law(W.diagonal, self.slip, self.sliding)
+        how = _sweeps(self, omega, target)
+        return kernels.sweeps_friction(form.key, p, law, how, count, self.a, self.f)
 
     def value(self) -> Floats:
         return self.form.value(self.f)
 
     def restart(self, value: Floats) -> None:
         self.f[:] = self.form.impulses(value)
+
+
+def _sweeps(model: Rows | Contacts, omega: float, target: float) -> kernels.Sweeps:
+    scale, (anchor, work) = model.scale, model.work
+    ends = target * scale, DIVERGED_GROWTH * scale
+    return kernels.Sweeps(omega * model.inverse, model.jacobi, *ends, anchor, work)
 
 
 def _scale(q: Floats) -> float:

@@ -52,15 +52,15 @@ def rescale(shape, v, mu, ratio):
 
 
 @kernel
-def gradient_steps(shape, indptr, columns, G, diagonal, rho, b, limit, steps, x, state, work):
+def gradient_steps(shape, G, diagonal, rho, b, limit, steps, x, state, work):
     """Conjugate gradients on (rho + G'G) x = b, preconditioned by `diagonal`, up to `steps` more.
 
-    state: (r'M^-1 r, or negative to begin from x); work: r, p, Ap (ndof,), u (nb, d).
+    G: Factor; state: (r'M^-1 r, or negative to begin from x); work: r, p, Ap (ndof,), u (nb, d).
     Returns |r| <= limit. One pass over the contacts for each step.
     """
     r, p, Ap, u = work
     if state[0] < 0.0:
-        _apply(shape, indptr, columns, G, rho, x, Ap, u)
+        _apply(shape, G, rho, x, Ap, u)
         product = 0.0
         for j in range(x.size):
             r[j] = b[j] - Ap[j]
@@ -73,7 +73,7 @@ def gradient_steps(shape, indptr, columns, G, diagonal, rho, b, limit, steps, x,
             size += r[j] ** 2
         if not np.sqrt(size) > limit:
             return True
-        _apply(shape, indptr, columns, G, rho, p, Ap, u)
+        _apply(shape, G, rho, p, Ap, u)
         curvature = 0.0
         for j in range(x.size):
             curvature += p[j] * Ap[j]
@@ -92,8 +92,9 @@ def gradient_steps(shape, indptr, columns, G, diagonal, rho, b, limit, steps, x,
 
 
 @kernel
-def _apply(shape, indptr, columns, G, rho, x, out, u):
+def _apply(shape, G, rho, x, out, u):
     """out = (rho + G'G) x."""
+    indptr, columns, blocks = G.indptr, G.columns, G.blocks
     d = len(shape)
     for j in range(x.size):
         out[j] = rho * x[j]
@@ -102,9 +103,9 @@ def _apply(shape, indptr, columns, G, rho, x, out, u):
             u[i, a] = 0.0
         for k in range(indptr[i], indptr[i + 1]):
             for a in range(d):
-                u[i, a] += G[k, a] * x[columns[k]]
+                u[i, a] += blocks[k, a] * x[columns[k]]
         for k in range(indptr[i], indptr[i + 1]):
             total = 0.0
             for a in range(d):
-                total += G[k, a] * u[i, a]
+                total += blocks[k, a] * u[i, a]
             out[columns[k]] += total

@@ -6,6 +6,8 @@ iteration: u is linear in r, so that u(y) of the extrapolated point y = r + beta
 needs none. `state` = (theta, L, restarts, products) carries the method from chunk to chunk.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -13,6 +15,28 @@ from drystone.kernels.cones.conic import project_row
 
 DECREASE = 0.9  # of L after every step, so that a bad region is not paid for ever after
 LARGEST = 1e8  # L in unit-free blocks is of the order of a contact's neighbours
+
+
+class Cones(NamedTuple):
+    """q (nb, d), mu (nb,), and the shift s (nb,) of the first rows."""
+
+    q: Any
+    mu: Any
+    s: Any
+
+
+class Iterate(NamedTuple):
+    """r and its extrapolation y (nb, d), with what is linear in them: u and u_y, either W r + q and
+    W y + q (nb, d), or G'r and G'y (ndof,); new_r, new_u: work for the next ones; row (d,): work.
+    """
+
+    r: Any
+    y: Any
+    u: Any
+    u_y: Any
+    new_r: Any
+    new_u: Any
+    row: Any
 
 
 @kernel
@@ -30,17 +54,17 @@ def momentum(state, uphill):
 
 
 @kernel
-def apgd_factored(shape, indptr, columns, G, q, s, mu, r, y, nu, nu_y, state, work, steps):
-    """`steps` iterations with W = G G', never formed; updates r, y, nu = G'r, nu_y = G'y.
+def apgd_factored(shape, G, p, x, state, steps):
+    """`steps` iterations with W = G G' (Factor), never formed; p: Cones, x: Iterate with G'r.
 
-    work: (r_new (nb, d), nu_new (ndof,), one row (d,)). Each trial is one pass over the contacts.
+    Each trial is one pass over the contacts.
     """
-    d, nb = len(shape), r.shape[0]
-    r_new, nu_new, _row = work
+    d, nb = len(shape), x.r.shape[0]
+    r, y, nu, nu_y, r_new, nu_new = x.r, x.y, x.u, x.u_y, x.new_r, x.new_u
     for _ in range(steps):
         while True:
             state[3] += 1.0
-            moved, uphill = _trial(shape, indptr, columns, G, q, s, mu, r, y, nu_y, state[1], work)
+            moved, uphill = _trial(shape, G, p, x, state[1])
             energy = 0.0
             for j in range(nu.size):
                 energy += (nu_new[j] - nu_y[j]) ** 2
@@ -59,22 +83,23 @@ def apgd_factored(shape, indptr, columns, G, q, s, mu, r, y, nu, nu_y, state, wo
 
 
 @kernel
-def _trial(shape, indptr, columns, G, q, s, mu, r, y, nu_y, L, work):
+def _trial(shape, G, p, x, L):
     """r_new = P_K(y - u~(y) / L), nu_new = G' r_new; (|r_new - y|^2, u~(y).(r_new - r))."""
     d = len(shape)
-    r_new, nu_new, g = work
+    indptr, columns, blocks, mu = G.indptr, G.columns, G.blocks, p.mu
+    r, y, nu_y, r_new, nu_new, g = x.r, x.y, x.u_y, x.new_r, x.new_u, x.row
     moved, uphill = 0.0, 0.0
     for j in range(nu_new.size):
         nu_new[j] = 0.0
     for i in range(r.shape[0]):
         for a in range(d):
-            g[a] = q[i, a]
+            g[a] = p.q[i, a]
         if mu[i] >= 0.0:
-            g[0] += s[i]
+            g[0] += p.s[i]
         for k in range(indptr[i], indptr[i + 1]):
-            x = nu_y[columns[k]]
+            speed = nu_y[columns[k]]
             for a in range(d):
-                g[a] += G[k, a] * x
+                g[a] += blocks[k, a] * speed
         for a in range(d):
             r_new[i, a] = y[i, a] - g[a] / L
         project_row(shape, r_new, mu, i)
@@ -84,27 +109,25 @@ def _trial(shape, indptr, columns, G, q, s, mu, r, y, nu_y, L, work):
         for k in range(indptr[i], indptr[i + 1]):
             total = 0.0
             for a in range(d):
-                total += G[k, a] * r_new[i, a]
+                total += blocks[k, a] * r_new[i, a]
             nu_new[columns[k]] += total
     return moved, uphill
 
 
 @kernel
-def apgd_blocks(shape, indptr, indices, blocks, q, s, mu, r, y, u, u_y, state, work, steps):
-    """`steps` iterations with W in block rows; updates r, y, u = W r + q, u_y = W y + q.
-
-    work: (r_new, u_new), both (nb, d).
-    """
-    d, nb = len(shape), r.shape[0]
-    r_new, u_new = work
+def apgd_blocks(shape, W, p, x, state, steps):
+    """`steps` iterations with W in block rows (Blocks); p: Cones, x: Iterate with W r + q."""
+    d, nb = len(shape), x.r.shape[0]
+    indptr, indices, blocks = W.indptr, W.indices, W.blocks
+    r, y, u, u_y, r_new, u_new = x.r, x.y, x.u, x.u_y, x.new_r, x.new_u
     for _ in range(steps):
         while True:
             state[3] += 1.0
-            moved, uphill = _trial_blocks(shape, s, mu, r, y, u_y, state[1], r_new)
+            moved, uphill = _trial_blocks(shape, p, x, state[1])
             energy = 0.0
             for i in range(nb):
                 for a in range(d):
-                    u_new[i, a] = q[i, a]
+                    u_new[i, a] = p.q[i, a]
                 for k in range(indptr[i], indptr[i + 1]):
                     j = indices[k]
                     for a in range(d):
@@ -128,12 +151,13 @@ def apgd_blocks(shape, indptr, indices, blocks, q, s, mu, r, y, u, u_y, state, w
 
 
 @kernel
-def _trial_blocks(shape, s, mu, r, y, u_y, L, r_new):
+def _trial_blocks(shape, p, x, L):
     """r_new = P_K(y - u~(y) / L); (|r_new - y|^2, u~(y).(r_new - r))."""
     d = len(shape)
+    mu, r, y, u_y, r_new = p.mu, x.r, x.y, x.u_y, x.new_r
     moved, uphill = 0.0, 0.0
     for i in range(r.shape[0]):
-        shift = s[i] if mu[i] >= 0.0 else 0.0
+        shift = p.s[i] if mu[i] >= 0.0 else 0.0
         for a in range(d):
             r_new[i, a] = y[i, a] - u_y[i, a] / L
         r_new[i, 0] -= shift / L

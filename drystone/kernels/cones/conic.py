@@ -66,27 +66,27 @@ def convex_error(shape, r, u, s, mu, x):
 
 
 @kernel
-def gather(shape, indptr, columns, G, nu, q, u):
-    """u = G nu + q; G (nnz, d): column blocks of each contact's rows."""
+def gather(shape, G, nu, q, u):
+    """u = G nu + q; G: Factor."""
     d = len(shape)
-    for i in range(indptr.size - 1):
+    for i in range(G.indptr.size - 1):
         for a in range(d):
             u[i, a] = q[i, a]
-        for k in range(indptr[i], indptr[i + 1]):
-            x = nu[columns[k]]
+        for k in range(G.indptr[i], G.indptr[i + 1]):
+            x = nu[G.columns[k]]
             for a in range(d):
-                u[i, a] += G[k, a] * x
+                u[i, a] += G.blocks[k, a] * x
 
 
 @kernel
-def scatter(shape, indptr, columns, G, r, nu):
+def scatter(shape, G, r, nu):
     """nu = G' r."""
     d = len(shape)
     for j in range(nu.size):
         nu[j] = 0.0
-    for i in range(indptr.size - 1):
-        for k in range(indptr[i], indptr[i + 1]):
+    for i in range(G.indptr.size - 1):
+        for k in range(G.indptr[i], G.indptr[i + 1]):
             total = 0.0
             for a in range(d):
-                total += G[k, a] * r[i, a]
-            nu[columns[k]] += total
+                total += G.blocks[k, a] * r[i, a]
+            nu[G.columns[k]] += total

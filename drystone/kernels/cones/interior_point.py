@@ -10,6 +10,8 @@ give (W + N Theta) dx = rho + N c: one matrix W + block diagonal for both steps 
 With N = I for Coulomb's law too, the step is that of the convex problem with the present shift.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -21,6 +23,25 @@ REGULAR = 1e-12  # added to the diagonal: hyperstatic stacks leave W + N Theta s
 SINGULAR = 1e-8
 
 
+class Iterate(NamedTuple):
+    """x, y (nb, d) and what belongs to them. kind (nb,): FREE, CONE or RAY; v, lam (nb, d),
+    eta (nb,), theta (nb, d, d): scaling of Nesterov and Todd; t: direction of slip; D = N Theta;
+    rho, c: of Newton's equations; rhs: right side of the system."""
+
+    kind: Any
+    x: Any
+    y: Any
+    v: Any
+    eta: Any
+    lam: Any
+    theta: Any
+    t: Any
+    D: Any
+    rho: Any
+    c: Any
+    rhs: Any
+
+
 @kernel
 def _turn(shape, t, i, c):
     """c_i := N c_i."""
@@ -29,14 +50,15 @@ def _turn(shape, t, i, c):
 
 
 @kernel
-def prepare(shape, kind, exact, bend, x, y, u, v, eta, lam, theta, t, D, rho, rhs):
+def prepare(shape, p, exact, bend, u):
     """Scaling, D = N Theta, rho and the predictor's right side; u = W x + q.
 
     exact: with the shift |y_t|; bend: and with its derivative (else N = I). Returns (status, mu):
     status 1 if an iterate left its cone; mu = x'y / cones.
     """
+    kind, x, y, theta, t, D, rho, rhs = p.kind, p.x, p.y, p.theta, p.t, p.D, p.rho, p.rhs
     d, nb = len(shape), x.shape[0]
-    if nt_scaling(shape, kind, x, y, v, eta, lam, theta):
+    if nt_scaling(shape, kind, x, y, p.v, p.eta, p.lam, theta):
         return 1, 0.0
     gap, cones = 0.0, 0
     for i in range(nb):
@@ -83,16 +105,17 @@ def _dual_step(shape, kind, theta, dx, c, dy):
 
 
 @kernel
-def correct(shape, kind, x, y, v, eta, lam, theta, t, rho, dx, mu, dy, c, rhs):
+def correct(shape, p, dx, mu, dy):
     """Mehrotra's centring from the predictor dx; leaves c and the corrector's right side in rhs.
 
     dx is overwritten.
     """
+    kind, x, y, c = p.kind, p.x, p.y, p.c
     d, nb = len(shape), x.shape[0]
     for i in range(nb):
         for a in range(d):
             c[i, a] = -y[i, a]
-    alpha = min(1.0, reach(shape, kind, theta, dx, c, x, y, dy))
+    alpha = min(1.0, reach(shape, p, dx, dy))
     gap, cones = 0.0, 0
     for i in range(nb):
         if kind[i] != FREE:
@@ -101,18 +124,18 @@ def correct(shape, kind, x, y, v, eta, lam, theta, t, rho, dx, mu, dy, c, rhs):
                 gap += (x[i, a] + alpha * dx[i, a]) * (y[i, a] + alpha * dy[i, a])
     sigma = gap / (max(cones, 1) * mu) if mu > 0.0 else 0.0
     sigma = min(max(sigma, 0.0), 1.0) ** 3
-    corrector(shape, kind, v, eta, lam, dx, dy, sigma * mu, c)
-    _right(shape, t, rho, c, rhs)
+    corrector(shape, kind, p.v, p.eta, p.lam, dx, dy, sigma * mu, c)
+    _right(shape, p.t, p.rho, c, p.rhs)
 
 
 @kernel
-def centre(shape, kind, v, eta, lam, t, rho, target, dx, dy, c, rhs):
+def centre(shape, p, target, dx, dy):
     """The right side of a plain step to x'y / cones = target; dx, dy are overwritten."""
     for i in range(dx.shape[0]):
         for a in range(len(shape)):
             dx[i, a], dy[i, a] = 0.0, 0.0
-    corrector(shape, kind, v, eta, lam, dx, dy, target, c)
-    _right(shape, t, rho, c, rhs)
+    corrector(shape, p.kind, p.v, p.eta, p.lam, dx, dy, target, p.c)
+    _right(shape, p.t, p.rho, p.c, p.rhs)
 
 
 @kernel
@@ -127,10 +150,10 @@ def _right(shape, t, rho, c, rhs):
 
 
 @kernel
-def reach(shape, kind, theta, dx, c, x, y, dy):
+def reach(shape, p, dx, dy):
     """dy = c - Theta dx, and the largest step along (dx, dy) that stays in the cones."""
-    _dual_step(shape, kind, theta, dx, c, dy)
-    return min(largest_step(shape, kind, x, dx), largest_step(shape, kind, y, dy))
+    _dual_step(shape, p.kind, p.theta, dx, p.c, dy)
+    return min(largest_step(shape, p.kind, p.x, dx), largest_step(shape, p.kind, p.y, dy))
 
 
 @kernel

@@ -9,40 +9,71 @@ RUNNING    otherwise.
 Jacobi reads the iterate of the last sweep from `work`; Gauss-Seidel reads what it writes.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.status import RUNNING, SOLVED, STALLED
 
-RUNNING = 0
-SOLVED = 1
-STALLED = 6
 RETURNED = 1e-9  # of the last move: nearer than this to the anchor is a cycle
 
 
+class Box(NamedTuple):
+    """The rows of a boxed LCP but for M: q, lower, upper, unit (n,)."""
+
+    q: Any
+    lower: Any
+    upper: Any
+    unit: Any
+
+
+class Pattern(NamedTuple):
+    """Where the entries of compressed rows are: indptr (n + 1,), indices (nnz,)."""
+
+    indptr: Any
+    indices: Any
+
+
+class Sweeps(NamedTuple):
+    """How sweeps go. step: relaxation / diagonal, shaped as the unknowns; jacobi: or Gauss-Seidel;
+    target, ceiling: see the module; anchor, work: work, shaped as the unknowns."""
+
+    step: Any
+    jacobi: bool
+    target: float
+    ceiling: float
+    anchor: Any
+    work: Any
+
+
+class Law(NamedTuple):
+    """What friction at force level has beside W, q and mu. diagonal (nb,): places of W's diagonal
+    blocks; slip (nb, d - 1), sliding (nb,): contacts with f_t = -mu f_N slip."""
+
+    diagonal: Any
+    slip: Any
+    sliding: Any
+
+
 @kernel
-def _row_dense(M, i, x):
-    """M[i] . x with four running sums: fast without reordering at the compiler's whim."""
-    n = x.size
+def _row(M, pattern, i, x):
+    """M[i] . x, of compressed rows M (nnz,), or of a dense M (n, n): with four running sums, fast
+    without reordering at the compiler's whim."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    j = 0
-    while j + 3 < n:
-        s0 += M[i, j] * x[j]
-        s1 += M[i, j + 1] * x[j + 1]
-        s2 += M[i, j + 2] * x[j + 2]
-        s3 += M[i, j + 3] * x[j + 3]
-        j += 4
-    while j < n:
-        s0 += M[i, j] * x[j]
-        j += 1
+    if M.ndim == 2:  # a constant for the compiler
+        n = x.size
+        for j in range(0, n - 3, 4):
+            s0 += M[i, j] * x[j]
+            s1 += M[i, j + 1] * x[j + 1]
+            s2 += M[i, j + 2] * x[j + 2]
+            s3 += M[i, j + 3] * x[j + 3]
+        for j in range(n - n % 4, n):
+            s0 += M[i, j] * x[j]
+    else:
+        for k in range(pattern.indptr[i], pattern.indptr[i + 1]):
+            s0 += M[k] * x[pattern.indices[k]]
     return (s0 + s1) + (s2 + s3)
-
-
-@kernel
-def _row_sparse(indptr, indices, data, i, x):
-    total = 0.0
-    for k in range(indptr[i], indptr[i + 1]):
-        total += data[k] * x[indices[k]]
-    return total
 
 
 @kernel
@@ -58,73 +89,35 @@ def _verdict(moved, away, sweep, target, ceiling):
 
 
 @kernel
-def sweeps_dense(M, q, lower, upper, step, unit, jacobi, count, target, ceiling, anchor, work, z):
-    """Sweeps of a boxed LCP with M (n, n); step (n,) is relaxation / M_ii."""
-    n = q.size
+def sweeps_rows(M, pattern, p, how, count, z):
+    """Sweeps of a boxed LCP; M (n, n) and pattern None, or the entries of M in compressed rows."""
+    lower, upper, unit, step, anchor = p.lower, p.upper, p.unit, how.step, how.anchor
     anchor[:] = z
     moved, status, period = 0.0, RUNNING, 0
     for k in range(count):
         moved, away = 0.0, 0.0
-        if jacobi:
-            work[:] = z
-        x = work if jacobi else z
-        for i in range(n):
-            e = q[i] + _row_dense(M, i, x)
+        if how.jacobi:
+            how.work[:] = z
+        x = how.work if how.jacobi else z
+        for i in range(z.size):
+            e = p.q[i] + _row(M, pattern, i, x)
             new = min(max(z[i] - step[i] * e, lower[i]), upper[i])
             moved += (unit[i] * (new - z[i])) ** 2
             away += (unit[i] * (new - anchor[i])) ** 2
             z[i] = new
-        status, period = _verdict(moved, away, k + 1, target, ceiling)
+        status, period = _verdict(moved, away, k + 1, how.target, how.ceiling)
         if status != RUNNING:
             return status, k + 1, np.sqrt(moved), period
     return status, count, np.sqrt(moved), period
 
 
 @kernel
-def sweeps_sparse(
-    indptr,
-    indices,
-    data,
-    q,
-    lower,
-    upper,
-    step,
-    unit,
-    jacobi,
-    count,
-    target,
-    ceiling,
-    anchor,
-    work,
-    z,
-):
-    """The same with M in compressed rows."""
-    n = q.size
-    anchor[:] = z
-    moved, status, period = 0.0, RUNNING, 0
-    for k in range(count):
-        moved, away = 0.0, 0.0
-        if jacobi:
-            work[:] = z
-        x = work if jacobi else z
-        for i in range(n):
-            e = q[i] + _row_sparse(indptr, indices, data, i, x)
-            new = min(max(z[i] - step[i] * e, lower[i]), upper[i])
-            moved += (unit[i] * (new - z[i])) ** 2
-            away += (unit[i] * (new - anchor[i])) ** 2
-            z[i] = new
-        status, period = _verdict(moved, away, k + 1, target, ceiling)
-        if status != RUNNING:
-            return status, k + 1, np.sqrt(moved), period
-    return status, count, np.sqrt(moved), period
-
-
-@kernel
-def _acceleration(shape, indptr, indices, blocks, q, i, x, a):
+def _acceleration(shape, p, i, x, a):
     """a = (W x + q)_i, (d,)."""
+    indptr, indices, blocks = p.indptr, p.indices, p.blocks
     d = len(shape)
     for b in range(d):
-        a[b] = q[i, b]
+        a[b] = p.q[i, b]
     for k in range(indptr[i], indptr[i + 1]):
         j = indices[k]
         for b in range(d):
@@ -185,47 +178,27 @@ def _update_contact(shape, B, mu, slip, sliding, step, jacobi, i, a, f):
 
 
 @kernel
-def sweeps_friction(
-    shape,
-    indptr,
-    indices,
-    blocks,
-    diagonal,
-    q,
-    mu,
-    slip,
-    sliding,
-    step,
-    unit,
-    jacobi,
-    count,
-    target,
-    ceiling,
-    anchor,
-    work,
-    a,
-    f,
-):
-    """Static-friction iteration on blocks: a = W f + q, f and q (nb, d).
+def sweeps_friction(shape, p, law, how, count, a, f):
+    """Static-friction iteration on blocks: a = W f + q, f and q (nb, d); p: FrictionBlocks.
 
-    slip (nb, d - 1), sliding (nb,): contacts with f_t = -mu f_N slip; step (nb, d) is
-    relaxation / D, of the folded diagonal for a sliding contact's normal; a (d,) is work space.
+    The step of a sliding contact's normal is that of its folded diagonal; a (d,) is work space.
     """
-    nb, d = q.shape[0], len(shape)
+    nb, d = p.q.shape[0], len(shape)
+    unit, anchor, work = p.unit, how.anchor, how.work
     anchor[:] = f
     moved, status, period = 0.0, RUNNING, 0
     for k in range(count):
         moved, away = 0.0, 0.0
         work[:] = f
-        x = work if jacobi else f
+        x = work if how.jacobi else f
         for i in range(nb):
-            _acceleration(shape, indptr, indices, blocks, q, i, x, a)
-            B = blocks[diagonal[i]]
-            _update_contact(shape, B, mu[i], slip, sliding[i], step, jacobi, i, a, f)
+            _acceleration(shape, p, i, x, a)
+            B, mu, slides = p.blocks[law.diagonal[i]], p.mu[i], law.sliding[i]
+            _update_contact(shape, B, mu, law.slip, slides, how.step, how.jacobi, i, a, f)
             for b in range(d):
                 moved += (unit[i] * (f[i, b] - work[i, b])) ** 2
                 away += (unit[i] * (f[i, b] - anchor[i, b])) ** 2
-        status, period = _verdict(moved, away, k + 1, target, ceiling)
+        status, period = _verdict(moved, away, k + 1, how.target, how.ceiling)
         if status != RUNNING:
             return status, k + 1, np.sqrt(moved), period
     return status, count, np.sqrt(moved), period

@@ -6,6 +6,8 @@ the least sum of squares are taken, so that no contact bears alone what several 
 by what a contact can bear of it. What is found obeys the law to rounding.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -21,26 +23,49 @@ MUCH = 0.7  # of what friction can bear: contacts with more get a smaller share
 LITTLE = 1e-2  # of the mean normal force: bears friction as if it had this much
 
 
-@kernel
-def guess(start, index, value, q, mu, unit, d, order, closed, f, a, ints, floats, L):
-    """Contacts that press (closed, nc, bool) and stick where mu > 0; their forces f and
-    accelerations a = W f + q (n,).
+class Contacts(NamedTuple):
+    """a = W f + q, d rows a contact, W in compressed rows: start, index, value. mu (nc,);
+    unit (nc,): sqrt of the mean diagonal; order (nc,): contacts, such that those of one body are
+    near each other."""
 
-    order (nc,): contacts, such that those of one body are near each other; unit (nc,): sqrt of the
-    mean diagonal; ints (4, n + 1), floats (3, n): work; L: room for the factor of all rows.
-    Returns (rounds, contacts that are wrong still): the guess is an answer if there are none.
-    """
-    nc = order.size
-    more, x, part = floats[0], floats[1], floats[2]
+    start: Any
+    index: Any
+    value: Any
+    q: Any
+    mu: Any
+    unit: Any
+    d: Any
+    order: Any
+
+
+class Guess(NamedTuple):
+    """closed (nc,): contacts that press, and stick where mu > 0; their forces f and accelerations
+    a (n,). Work: ints (4, n + 1), floats (3, n), L: room for the factor of all rows."""
+
+    closed: Any
+    f: Any
+    a: Any
+    ints: Any
+    floats: Any
+    L: Any
+
+
+@kernel
+def guess(p, g):
+    """Find the Guess g of the Contacts p; returns (rounds, contacts that are wrong still): it is an
+    answer if there are none."""
+    mu, unit, d, closed, f = p.mu, p.unit, p.d, g.closed, g.f
+    nc = p.order.size
+    more, part = g.floats[0], g.floats[2]
     best, patience, wrong = nc + 1, PATIENCE, nc
     for i in range(nc):
         closed[i], part[i] = True, 1.0
         for t in range(i * d, i * d + d):
             more[t] = LEAST * unit[i] * unit[i]
     for count in range(1, ROUNDS + 1):
-        if _forces(start, index, value, q, mu, unit, d, order, closed, f, a, ints, more, x, L) == 0:
+        if _forces(p, g) == 0:
             return count, nc
-        wrong = _correct(q, mu, unit, d, closed, f, a)
+        wrong = _correct(p.q, mu, unit, d, closed, f, g.a)
         if wrong == 0:
             return count, 0
         _share(mu, unit, d, closed, f, part, more)
@@ -53,27 +78,29 @@ def guess(start, index, value, q, mu, unit, d, order, closed, f, a, ints, floats
 
 
 @kernel
-def _forces(start, index, value, q, mu, unit, d, order, closed, f, a, ints, more, x, L):
+def _forces(p, g):
     """Forces that keep a = 0 on the rows of what presses, refined; all accelerations."""
+    start, index, value, q, unit, d = p.start, p.index, p.value, p.q, p.unit, p.d
+    f, a, x, L = g.f, g.a, g.floats[1], g.L
     n, m = q.size, 0
-    rows, place, first, begin = ints[0], ints[1, :n], ints[2], ints[3]
-    for k in range(order.size):
-        i = order[k]
-        width = 0 if not closed[i] else (d if mu[i] > 0.0 else 1)
+    rows, place, first, begin = g.ints[0], g.ints[1, :n], g.ints[2], g.ints[3]
+    for k in range(p.order.size):
+        i = p.order[k]
+        width = 0 if not g.closed[i] else (d if p.mu[i] > 0.0 else 1)
         for t in range(width):
             rows[m] = i * d + t
             m += 1
     extent(start, index, rows, m, place, first, begin)
-    if factorise(start, index, value, more, rows, m, place, first, begin, L) == 0:
+    if factorise(start, index, value, g.floats[0], rows, m, place, first, begin, L) == 0:
         return 0
     for i in range(n):
         f[i], a[i] = 0.0, q[i]
     for _ in range(OFTEN):
-        for p in range(m):
-            x[p] = -a[rows[p]]
+        for b in range(m):
+            x[b] = -a[rows[b]]
         substitute(m, first, begin, L, x)
-        for p in range(m):
-            f[rows[p]] += x[p]
+        for b in range(m):
+            f[rows[b]] += x[b]
         top, worst = 0.0, 0.0
         for i in range(n):
             total = q[i]
@@ -81,8 +108,8 @@ def _forces(start, index, value, q, mu, unit, d, order, closed, f, a, ints, more
                 total += value[k] * f[index[k]]
             a[i] = total
             top = max(top, abs(f[i]) * unit[i // d])
-        for p in range(m):
-            worst = max(worst, abs(a[rows[p]]) / unit[rows[p] // d])
+        for b in range(m):
+            worst = max(worst, abs(a[rows[b]]) / unit[rows[b] // d])
         if worst <= REFINED * top:
             break
     return 1

@@ -7,6 +7,8 @@ First come the index sets and their factorisation, then how a problem gets into 
 forces out of them, the main loop, the changes of a contact, and how far a step may go.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels import incremental, status
@@ -346,15 +348,26 @@ def tolerances(V, num):
 # A problem into the arrays of Dantzig's method, scaled, and its forces out of them.
 
 
+class Given(NamedTuple):
+    """A problem: W (n, n), q (n,); mu (nc,) and slip (nc, d - 1) of the contacts, which own the
+    first d nc rows; free (n,) marks bilateral rows. An LCP has d = 1 and nc = n."""
+
+    W: Any
+    q: Any
+    mu: Any
+    slip: Any
+    free: Any
+    d: int
+
+
 @kernel
-def prepare(W, q, mu, slip, free, d, At, S, V, T, reg, num):
+def prepare(p, At, S, V, T, reg, num):
     """Scale the problem to unit diagonal, label the rows, and solve the bilateral rows.
 
-    W (n, n), q (n,); mu (nc,) and slip (nc, d - 1) of the contacts, which own the first d nc
-    rows; free (n,) marks bilateral rows. An LCP has d = 1 and nc = n. Scales are equal within
-    a contact, which keeps its cone.
+    Scales are equal within a contact, which keeps its cone.
     """
-    n, nc = q.size, mu.size
+    mu, slip, d = p.mu, p.slip, p.d
+    n, nc = p.q.size, mu.size
     reg[DIM], reg[DRIVE], reg[LAST] = d, -1, -1
     reg[K], reg[TIES], reg[STALE], reg[SECOND], reg[AIMED] = 0, 0, 0, 0, 0
     for j in range(n):
@@ -365,7 +378,7 @@ def prepare(W, q, mu, slip, free, d, At, S, V, T, reg, num):
         T[POS, j] = -1
     for c in range(nc):
         h = c * d
-        T[KIND, h] = BILATERAL if free[h] else NORMAL
+        T[KIND, h] = BILATERAL if p.free[h] else NORMAL
         V[MU, h], V[COS, h] = mu[c], 1.0
         slides = False
         for t in range(1, d):
@@ -378,7 +391,7 @@ def prepare(W, q, mu, slip, free, d, At, S, V, T, reg, num):
                 T[KIND, h + t] = TANGENT
         if slides and mu[c] > 0.0:
             reg[TIES] += 1
-    _scale(W, q, d, nc, At, V, reg, num)
+    _scale(p.W, p.q, d, nc, At, V, reg, num)
     clamp_bilateral(At, S, V, T, reg)
     refresh(At, S, V, T, reg, num)
     spare = 0.0

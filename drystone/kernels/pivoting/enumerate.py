@@ -5,11 +5,9 @@ its columns y may be positive, all others being zero, and what its rows must do.
 the solution set are polyhedra without lines, and each is the hull of its vertices plus a cone.
 A vertex is found with the mode of its support: the columns chosen are strictly positive, and
 if the rows that must vanish do not determine y, others are made to vanish as well.
-
-columns (ne, modes, 2) and rows (ne, 2): indices or -1; roles (ne, modes, 2) of those rows;
-count (ne,): number of modes; always_rows, always_columns: rows that always vanish and columns
-of any sign.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,48 +27,74 @@ SKIPPED = 3  # and those with too many candidates for a vertex
 NULL = 1e-11  # a pivot below this times its largest start counts as zero
 
 
-@kernel
-def search(A, b, columns, rows, roles, count, always_rows, always_columns, tol, stop,
-           B, C, lists, role, y, picks, state, modes, values):  # fmt: skip
-    """Try combinations state[NEXT] to stop - 1. RUNNING if the buffers are full, else SOLVED.
+class Pieces(NamedTuple):
+    """A (p, g), b (p,). columns (ne, modes, 2) and rows (ne, 2): indices or -1; roles
+    (ne, modes, 2) of those rows; count (ne,): number of modes; always_rows, always_columns: rows
+    that always vanish and columns of any sign."""
 
-    modes (room, ne) int64 and values (room, g): what was found. Scratch: B, C (p + 1, g + 1),
-    lists (2, p + g) int64, role (p,) int64, y (g,), picks (4, p + g) int64.
-    """
-    room = modes.shape[0]
+    A: Any
+    b: Any
+    columns: Any
+    rows: Any
+    roles: Any
+    count: Any
+    always_rows: Any
+    always_columns: Any
+
+
+class Search(NamedTuple):
+    """state (4,); modes (room, ne) int64 and values (room, g): what was found. Work: B, C
+    (p + 1, g + 1), lists (2, p + g) int64: rows that vanish and columns; role (p,) int64, y (g,),
+    picks (4, p + g) int64."""
+
+    state: Any
+    modes: Any
+    values: Any
+    B: Any
+    C: Any
+    lists: Any
+    role: Any
+    y: Any
+    picks: Any
+
+
+@kernel
+def search(p, s, tol, stop):
+    """Try combinations state[NEXT] to stop - 1. RUNNING if the buffers are full, else SOLVED."""
+    state, count = s.state, p.count
+    room = s.modes.shape[0]
     while state[NEXT] < stop:
         if state[FOUND] > room // 2:  # the rest is for the vertices of one combination
             return code.RUNNING
-        digits = modes[state[FOUND]]
+        digits = s.modes[state[FOUND]]
         rest = state[NEXT]
         for e in range(count.size):
             digits[e] = rest % count[e]
             rest //= count[e]
-        nt, ns = _choose(digits, columns, rows, roles, always_rows, always_columns, lists, role)
-        _vertices(A, b, lists, role, nt, ns, always_columns.size, tol, B, C, y, picks, state,
-                  modes, values)  # fmt: skip
+        nt, ns = _choose(p, digits, s.lists, s.role)
+        _vertices(p, s, nt, ns, tol)
         state[NEXT] += 1
     return code.SOLVED
 
 
 @kernel
-def _choose(digits, columns, rows, roles, always_rows, always_columns, lists, role):
+def _choose(p, digits, lists, role):
     """Vanishing rows lists[0, :nt], columns lists[1, :ns] (those of any sign first), roles."""
     nt, ns = 0, 0
     for i in range(role.size):
         role[i] = FREE
-    for k in range(always_rows.size):
-        lists[0, nt] = always_rows[k]
-        role[always_rows[k]] = ZERO
+    for k in range(p.always_rows.size):
+        lists[0, nt] = p.always_rows[k]
+        role[p.always_rows[k]] = ZERO
         nt += 1
-    for k in range(always_columns.size):
-        lists[1, ns] = always_columns[k]
+    for k in range(p.always_columns.size):
+        lists[1, ns] = p.always_columns[k]
         ns += 1
     for e in range(digits.size):
         for k in range(2):
-            i, j = rows[e, k], columns[e, digits[e], k]
+            i, j = p.rows[e, k], p.columns[e, digits[e], k]
             if i >= 0:
-                role[i] = roles[e, digits[e], k]
+                role[i] = p.roles[e, digits[e], k]
                 if role[i] == ZERO:
                     lists[0, nt] = i
                     nt += 1
@@ -81,13 +105,14 @@ def _choose(digits, columns, rows, roles, always_rows, always_columns, lists, ro
 
 
 @kernel
-def _vertices(A, b, lists, role, nt, ns, nfree, tol, B, C, y, picks, state, modes, values):
+def _vertices(p, s, nt, ns, tol):
     """Vertices of one piece that have its full support; written to modes and values."""
+    B, lists, role, picks = s.B, s.lists, s.role, s.picks
     order = picks[0]
     for i in range(nt):
         for j in range(ns):
-            B[i, j] = A[lists[0, i], lists[1, j]]
-        B[i, ns] = -b[lists[0, i]]
+            B[i, j] = p.A[lists[0, i], lists[1, j]]
+        B[i, ns] = -p.b[lists[0, i]]
     for j in range(ns):
         order[j] = j
     rank = _reduce(B, nt, ns, order, tol)
@@ -96,10 +121,10 @@ def _vertices(A, b, lists, role, nt, ns, nfree, tol, B, C, y, picks, state, mode
     missing = ns - rank
     if missing == 0:
         for j in range(ns):
-            y[order[j]] = B[j, ns]
-        _accept(A, b, lists, role, nt, ns, nfree, tol, y, state, modes, values)
+            s.y[order[j]] = B[j, ns]
+        _accept(p, s, ns, tol)
         return
-    state[SINGULAR] += 1
+    s.state[SINGULAR] += 1
     candidates = 0
     for i in range(role.size):
         if role[i] == ABOVE or role[i] == BELOW:
@@ -107,8 +132,7 @@ def _vertices(A, b, lists, role, nt, ns, nfree, tol, B, C, y, picks, state, mode
             candidates += 1
     if candidates < missing:
         return
-    _more_rows(A, b, lists, role, nt, ns, nfree, rank, candidates, tol, B, C, y, picks, state,
-               modes, values)  # fmt: skip
+    _more_rows(p, s, ns, rank, candidates, tol)
 
 
 @kernel
@@ -150,22 +174,22 @@ def _reduce(B, nt, ns, order, tol):
 
 
 @kernel
-def _more_rows(A, b, lists, role, nt, ns, nfree, rank, candidates, tol, B, C, y, picks, state,
-               modes, values):  # fmt: skip
+def _more_rows(p, s, ns, rank, candidates, tol):
     """Let every choice of as many inequality rows as are missing vanish too."""
+    B, C, y, picks = s.B, s.C, s.y, s.picks
     missing = ns - rank
     total = 1.0
     for k in range(missing):
         total *= (candidates - k) / (k + 1.0)
     if total > 20000.0:
-        state[SKIPPED] += 1
+        s.state[SKIPPED] += 1
         return
     choice, turn = picks[2], picks[3]
     for a in range(missing):
         choice[a] = a
     while True:
         for a in range(missing):
-            _restrict(A, b, lists, picks, picks[1, choice[a]], rank, ns, B, C[a])
+            _restrict(p, s, picks[1, choice[a]], rank, ns, C[a])
             turn[a] = a
         if _reduce(C, missing, missing, turn, tol) == missing:
             for a in range(missing):
@@ -175,7 +199,7 @@ def _more_rows(A, b, lists, role, nt, ns, nfree, rank, candidates, tol, B, C, y,
                 for a in range(missing):
                     value -= B[i, rank + turn[a]] * C[a, missing]
                 y[picks[0, i]] = value
-            _accept(A, b, lists, role, nt, ns, nfree, tol, y, state, modes, values)
+            _accept(p, s, ns, tol)
         a = missing - 1
         while a >= 0 and choice[a] == candidates - missing + a:
             a -= 1
@@ -187,12 +211,13 @@ def _more_rows(A, b, lists, role, nt, ns, nfree, rank, candidates, tol, B, C, y,
 
 
 @kernel
-def _restrict(A, b, lists, picks, row, rank, ns, B, out):
+def _restrict(p, s, row, rank, ns, out):
     """Row `row` of u = 0 as an equation in the undetermined columns only."""
+    A, B, lists, picks = p.A, s.B, s.lists, s.picks
     missing = ns - rank
     for a in range(missing):
         out[a] = A[row, lists[1, picks[0, rank + a]]]
-    out[missing] = -b[row]
+    out[missing] = -p.b[row]
     for i in range(rank):
         f = A[row, lists[1, picks[0, i]]]
         if f != 0.0:
@@ -202,8 +227,10 @@ def _restrict(A, b, lists, picks, row, rank, ns, B, out):
 
 
 @kernel
-def _accept(A, b, lists, role, nt, ns, nfree, tol, y, state, modes, values):
+def _accept(p, s, ns, tol):
     """Keep y if its support is positive and every row does what its role asks."""
+    A, b, lists, role, y = p.A, p.b, s.lists, s.role, s.y
+    state, modes, values, nfree = s.state, s.modes, s.values, p.always_columns.size
     top = 0.0
     for j in range(ns):
         if not abs(y[j]) < np.inf:
