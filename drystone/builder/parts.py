@@ -1,4 +1,4 @@
-"""All that a world was told, for those who write it down."""
+"""The complete description of a world, for scene files and recordings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from drystone.dynamics.forces import Force
 
 
 class Parts(NamedTuple):
-    """All that a world was told, in order, checked. pairs and ignored: by the uids of two bodies;
-    pairs: (static, dynamic, normal, tangential), nan where they say nothing."""
+    """The complete description of a world, in order, validated.
+
+    pairs and ignored: by the uids of two bodies; pairs: (static, dynamic, normal, tangential), nan
+    where they say nothing.
+    """
 
     bodies: tuple[Body, ...]
     joints: tuple[JointEntry, ...]

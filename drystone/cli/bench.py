@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from drystone.solvers.base import Solver
 
 app = typer.Typer(help="Compare all solvers on a folder of problems.", no_args_is_help=True)
-TAUS = (1.0, 2.0, 5.0, 10.0, 100.0)
+TAUS = (1.0, 2.0, 5.0, 10.0, 100.0)  # times over the fastest at which the profile is printed
 REPEATS, REPEAT_SECONDS = 20, 0.5  # the fastest of as many runs as fit
 GROUPS = {
     "LCP": ("lcp", "mlcp", "boxed-lcp"),

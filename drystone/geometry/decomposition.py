@@ -28,7 +28,7 @@ from drystone.geometry.shapes.polyhedron import ConvexPolyhedron
 from drystone.types import Floats, Ints, MatrixLike
 from drystone.values import among, real, text, whole
 
-_STARTS = 8
+_STARTS = 8  # corners to start from, evenly spread; the fewest parts are kept
 METHODS = ("auto", "components", "cuts")
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
-DPI = 300
+DPI = 300  # dots per inch: what journals ask of colour pictures
 EDGE = 0.06  # [inches] around a picture
 
 

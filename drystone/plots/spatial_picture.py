@@ -88,7 +88,7 @@ def _camera(box: tuple[Floats, Floats], pixels: tuple[int, int], view: Mapping[s
 
 
 def _palette(model: Model, colours: Mapping[str, str]) -> Floats:
-    """(nb, 3): stones that differ a little, so that neighbours can be told apart."""
+    """(nb, 3): stones that differ a little, so that neighbours can be distinguished."""
     from matplotlib.colors import to_rgb
 
     free = moving(model)

@@ -17,7 +17,7 @@ from drystone.problems.friction import FrictionProblem, Law
 from drystone.types import Floats, Ints
 
 GRAVITY = 9.81  # [m/s^2]
-FLOOR = -1
+FLOOR = -1  # number of the floor, where others are those of bodies
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Recordings: one HDF5 file for a run, that survives being killed and can be gone on with.
+"""Recordings: one HDF5 file for a run, that survives a killed process and can be resumed.
 
-``recorder`` is told by a simulation what to write, ``writer`` writes it in the background,
+``recorder`` receives what a simulation records, ``writer`` writes it in the background,
 ``reader`` reads; ``layout`` says what lies where in the file.
 """

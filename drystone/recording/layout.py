@@ -31,7 +31,7 @@ from drystone.model import Model
 from drystone.recording import contacts
 from drystone.recording.reports import COLUMNS
 
-FORMAT, VERSION = "drystone recording", 3
+FORMAT, VERSION = "drystone recording", 3  # 3 has checksums of frames; in 1 contacts lay row by row
 CONTACTS, JOINTS, ISLANDS, SECONDS, NOTE, LAWS, FEATURES, ENDS = range(8)  # columns of frames/ends
 RAGGED = {
     contacts.NUMBERS: CONTACTS, contacts.BODIES: CONTACTS, contacts.LAWS: LAWS,

@@ -20,7 +20,7 @@ from drystone.plain_files import open_plain
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FLAGS, END, SUM, SIZE = 11, 28, 44, 48  # places in the first bytes of the file (version 3)
 SUPERBLOCK = 3  # the version of these bytes that writers of recordings make
-MASK = 0xFFFFFFFF
+MASK = 0xFFFFFFFF  # 32 bits: of HDF5's own checksum
 PARTS, DEPTH = 100, 3  # datasets and groups in a file, and how deep they may lie
 LAYOUTS = (h5py.h5d.CHUNKED, h5py.h5d.CONTIGUOUS, h5py.h5d.COMPACT)
 

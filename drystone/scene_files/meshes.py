@@ -13,8 +13,8 @@ from drystone.geometry.shapes import ConvexPolyhedron, Shape, TriangleMesh
 from drystone.plain_files import open_plain
 
 ENDINGS = (".obj", ".stl", ".ply", ".off")
-MAX_BYTES = 64 * 2**20
-MAX_TRIANGLES = 500_000
+MAX_BYTES = 64 * 2**20  # of a file, checked before it is read
+MAX_TRIANGLES = 500_000  # each becomes a geom; more would take minutes to build
 
 
 def mesh_shape(entry: Any, folder: Path | None) -> Shape:

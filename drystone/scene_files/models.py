@@ -31,7 +31,7 @@ from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.types import VectorLike
 
-MAX_BODIES = 200_000
+MAX_BODIES = 200_000  # with copies: a short file must not fill the memory
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0)]
@@ -187,7 +187,7 @@ def strict(hint: Any) -> Any:
 
 
 def union(models: list[Any], tag: str = "kind") -> Any:
-    """One of several entries, told apart by their kind."""
+    """One of several entries, distinguished by their kind."""
     return Annotated[reduce(or_, models), Field(discriminator=tag)]
 
 

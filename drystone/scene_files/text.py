@@ -15,10 +15,10 @@ from typing import Any
 from drystone.errors import SceneFileError
 from drystone.plain_files import open_plain
 
-MAX_BYTES = 64 * 2**20
-MAX_DEPTH = 40
+MAX_BYTES = 64 * 2**20  # of a file, checked before it is read
+MAX_DEPTH = 40  # levels: below the recursion limit of parsers
 MAX_NODES = 3_000_000  # after aliases are followed
-MAX_DIGITS = 400
+MAX_DIGITS = 400  # of a number: floats have 309 before the point
 ENDINGS = (".yaml", ".yml", ".json")
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")

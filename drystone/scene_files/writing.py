@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-WIDTH = 100
+WIDTH = 100  # columns of a line, as in the sources
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_. /+*()^=-]*[A-Za-z0-9_)]|[A-Za-z]")
 _RESERVED = {
     "true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan",

@@ -14,7 +14,7 @@ from drystone.geometry.shapes import Box, Capsule, Capsule2D, Cylinder, Disk, Po
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.world import World
 
-G = 9.81
+G = 9.81  # [m/s^2]
 
 
 def gripper(

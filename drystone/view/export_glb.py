@@ -32,6 +32,7 @@ FLOAT, UINT = 5126, 5125  # types of numbers in glTF
 VERTICES, INDICES = 34962, 34963  # what a view of the buffer is for
 UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # z up to y up
 THICK = 0.8  # of planar bodies, in their typical radius
+# "glTF", "JSON", "BIN" (glTF 2.0, 4.4)
 MAGIC, JSON_CHUNK, BIN_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
 
 

@@ -47,7 +47,7 @@ ISLANDS = tuple(
 
 # what the browser makes of light (the ACES curve), so that flat scenes have exact colours
 EVEN_LIGHT = 16.0  # intensity of the ambient light of planar scenes
-_EXPOSURE = 0.6
+_EXPOSURE = 0.6  # of the ACES tone mapping of three.js, which is undone here
 _IN = np.array(
     [[0.59719, 0.35458, 0.04823], [0.07600, 0.90834, 0.01566], [0.02840, 0.13383, 0.83777]]
 )

@@ -14,7 +14,7 @@ from drystone.view import look
 from drystone.view.stage import Stage, upright
 
 KINDS = ("points", "normals", "forces", "cones", "joints", "boxes")
-CONE_SIDES = 24
+CONE_SIDES = 24  # of the mesh of a friction cone: round at any size on a screen
 EASE = 0.06  # how fast the scale of forces follows the strongest, a draw
 
 

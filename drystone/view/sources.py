@@ -129,7 +129,7 @@ class Live:
         self._since = self._stride
 
     def seek(self, time: float) -> None:
-        """Look at the moment nearest to `time` [s]; the simulation stays where it is."""
+        """Show the frame nearest to `time` [s]; the simulation stays where it is."""
         times = np.array([s.time for s in self._past])
         k = int(np.argmin(np.abs(times - time)))
         self.looked_at = None if k == len(times) - 1 else k

@@ -199,6 +199,10 @@ def moving(t):
     return (0, 0, t), (1, 0, 0, 0)
 
 
+def blowing(model, state):
+    return {}
+
+
 def egg(x, y, z):
     return x * x + y * y + 2 * z * z - 1
 
@@ -206,7 +210,7 @@ def egg(x, y, z):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda w: w.add_force(ds.Callback(moving, name="wind")), "force 'wind'"),
+        (lambda w: w.add_force(ds.Callback(blowing, name="wind")), "force 'wind'"),
         (lambda w: w.add_body(None, name="a", motion=ds.MotionFunction(moving)), "body 'a'"),
         (lambda w: w.add_body(ds.ImplicitSurface(egg), name="egg"), "'egg'.*ImplicitSurface"),
     ],

@@ -20,7 +20,7 @@ from drystone.values import real, reals, text, whole
 
 LARGEST, SMALLEST = 1e50, 1e-50  # [m]: fifth powers of lengths, as in inertias, stay numbers
 FAR = 1e100  # [m]
-MOST_CORNERS = 10_000
+MOST_CORNERS = 10_000  # of a picture of a curve: finer than any screen
 SIGNED = {"unit": "m", "signed": True}  # of a parameter that may be zero or negative
 NO_INTS: Ints = np.empty(0, dtype=np.int64)
 NO_FLOATS: Floats = np.empty(0)

@@ -19,7 +19,7 @@ from drystone.problems._check import Matrix
 from drystone.problems.files.text_matrix import read_matrix
 from drystone.problems.files.tokens import Tokens, is_number
 
-FEW_ROWS = 64
+FEW_ROWS = 64  # of a sparse matrix: up to here it is read as a dense one
 
 
 def read(path: Path) -> Problem:

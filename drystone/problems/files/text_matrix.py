@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from drystone.problems._check import Matrix
 from drystone.problems.files.tokens import Tokens
 
-DENSE, BLOCKS, SPARSE = 0, 1, 2
+DENSE, BLOCKS, SPARSE = 0, 1, 2  # codes of storage in the files of Siconos (NM_types)
 COMPRESSED = 2  # origin of a CSparse print-out; 1 is triplets, 3 (compressed rows) not printed
 HEADER_WORDS = 7  # "col J : locations A to B"
 

@@ -14,7 +14,7 @@ from scipy.integrate import quad, solve_ivp
 
 from drystone.scenes.checks.claims import Claim, watched
 
-G = 9.81
+G = 9.81  # [m/s^2]
 SHARP = 1e-7  # [rad] that an event-driven run may be away
 ROUGH = 5e-3  # by other methods
 
