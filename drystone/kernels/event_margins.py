@@ -1,20 +1,58 @@
 """By how much the conditions of a smooth phase's index sets hold."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
 
 
-@kernel
-def margins(d, island, closed, stick, mu, own, f, a, free, pull, press, cone):
-    """pull, press, cone (nc,): of contacts that press their force, of others their acceleration, of
-    sticking ones what is left of friction; relative to the largest force or free acceleration of
-    their island.
+class Conditions(NamedTuple):
+    """What index sets ask of contacts, (nc,) each: island, -1: none; closed and sticking ones; mu:
+    the coefficient that acts."""
 
-    island (nc,), -1: none; mu (nc,): the coefficient that acts; own (nc, d): response of each row
-    to a force on it; f, a, free (nc, d): forces, accelerations with them and without.
+    island: np.ndarray
+    closed: np.ndarray
+    stick: np.ndarray
+    mu: np.ndarray
+
+
+class ContactRows(NamedTuple):
+    """The N rows of contacts: body (N, 2), -1: the world; J (N, 2, dof); bias (N,): accelerations
+    by velocities alone; soft (N,): what a row yields to a force on it."""
+
+    body: np.ndarray
+    J: np.ndarray
+    bias: np.ndarray
+    soft: np.ndarray
+
+
+@kernel
+def margins(conditions, rows, inverse_mass, inverse_inertia, a, free, f, out):
+    """out (3, nc): of contacts that press their force, of others their acceleration, of sticking
+    ones what is left of friction; relative to the largest force or free acceleration of their
+    island, inf where there is no condition.
+
+    a, free (nb, dof): accelerations of bodies with forces f (nc, d) and without.
+    inverse_inertia (nb, k, k), in world axes, k = 1 in the plane.
     """
-    nc = island.size
+    nc, d = f.shape
+    own, row_a, row_free = np.empty(nc * d), np.empty(nc * d), np.empty(nc * d)
+    row_accelerations(
+        rows, inverse_mass, inverse_inertia, a, free, f.reshape(nc * d), own, row_a, row_free
+    )
+    shape = (nc, d)
+    relative_margins(
+        conditions, own.reshape(shape), f, row_a.reshape(shape), row_free.reshape(shape), out
+    )
+
+
+@kernel
+def relative_margins(conditions, own, f, a, free, out):
+    """The same by responses of rows to forces on them, own (nc, d), and by their accelerations with
+    forces f and without."""
+    island, closed, stick, mu = conditions
+    (nc, d), (pull, press, cone) = f.shape, (out[0], out[1], out[2])
     most = 0
     for i in range(nc):
         most = max(most, island[i] + 1)
@@ -48,14 +86,10 @@ def margins(d, island, closed, stick, mu, own, f, a, free, pull, press, cone):
 
 
 @kernel
-def row_accelerations(
-    body, inverse_mass, inverse_inertia, J, bias, soft, a, free, r, own, out, out_free
-):
-    """out, out_free (N,): accelerations of rows by those of bodies, a and free (nb, dof), with and
-    without forces r (N,) on the rows; own (N,): response of each row to a force on it.
-
-    inverse_inertia (nb, k, k), in world axes, k = 1 in the plane.
-    """
+def row_accelerations(rows, inverse_mass, inverse_inertia, a, free, r, own, out, out_free):
+    """out, out_free (N,): accelerations of rows by those of bodies, with and without forces r (N,)
+    on the rows; own (N,): response of each row to a force on it."""
+    body, J, bias, soft = rows
     dof, k = a.shape[1], inverse_inertia.shape[1]
     dim = dof - k
     for n in range(bias.size):

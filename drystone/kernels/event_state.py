@@ -57,10 +57,12 @@ def rate_of_change(y, own, velocity, acceleration, power, dim, out):
 
 
 @kernel
-def follow(geom_a, geom_b, feature, found, key, point, normal, gap, index, p, n, C):
-    """Contacts `key` (nc, 3), of geoms and feature, among the first `found` ones; their surface
+def follow(scan, key, index, p, n, C):
+    """Contacts `key` (nc, 3), of geoms and feature, among those that a scan found; their surface
     points into p (nc, 2, dim), normals n (nc, dim), gaps C (nc,); index (nc,): where, -1 if
     nowhere. -> how many are not there."""
+    geom_a, geom_b, feature, found = scan.geom_a, scan.geom_b, scan.feature, scan.n_contacts
+    point, normal, gap = scan.point, scan.normal, scan.gap
     lost, j, dim = 0, 0, point.shape[1]
     for i in range(key.shape[0]):
         index[i] = -1

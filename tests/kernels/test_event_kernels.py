@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.kernels.event_margins import margins, row_accelerations, violation
+from drystone.kernels.event_margins import (
+    Conditions,
+    ContactRows,
+    relative_margins,
+    row_accelerations,
+    violation,
+)
 from drystone.steppers.event_driven.joint_acceleration_rows import JointRates
 
 
@@ -17,8 +23,8 @@ def test_margins_are_relative_to_the_islands_largest_force():
     stick = np.array([True, False, False, True, False, True, False])
     mu, own = rng.uniform(0.2, 0.8, nc), rng.uniform(0.5, 2.0, (nc, d))
     f, a, free = rng.normal(size=(3, nc, d))
-    pull, press, cone = np.empty((3, nc))
-    margins(d, island, closed, stick, mu, own, f, a, free, pull, press, cone)
+    pull, press, cone = out = np.empty((3, nc))
+    relative_margins(Conditions(island, closed, stick, mu), own, f, a, free, out)
     unit = np.sqrt(own.mean(axis=1))
     for i in range(nc):
         mates = island == island[i]
@@ -89,9 +95,8 @@ def test_row_accelerations_are_those_of_dense_rows(dim):
     bias, soft, r = rng.normal(size=(3, n))
     a, free = rng.normal(size=(2, nb, dof))
     own, out, out_free = np.empty((3, n))
-    row_accelerations(
-        body, inverse_mass, inverse_inertia, J, bias, soft, a, free, r, own, out, out_free
-    )
+    rows = ContactRows(body, J, bias, soft)
+    row_accelerations(rows, inverse_mass, inverse_inertia, a, free, r, own, out, out_free)
     dense, M = np.zeros((n, nb * dof)), np.zeros((nb * dof, nb * dof))
     for i in range(n):
         for s in range(2):

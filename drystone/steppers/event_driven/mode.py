@@ -14,7 +14,7 @@ import numpy as np
 from drystone.constraints.kinematics import ContactKinematics
 from drystone.errors import SimulationError
 from drystone.kernels.event_forces import powers
-from drystone.kernels.event_margins import margins, row_accelerations
+from drystone.kernels.event_margins import Conditions, ContactRows, margins
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.active_contacts import ContactSet, Rows
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
@@ -217,22 +217,19 @@ class Mode:
         (a_n), sticking ones give way (cone); (nc,) each. Negative: violated; inf: no condition."""
         rows, state = now.rows, now.rows.state
         nc, d = state.nc, state.d
-        pull, press, cone = np.full((3, nc), np.inf)
+        out = np.full((3, nc), np.inf)
+        pull, press, cone = out
         if not self.smooth or nc == 0:
             return pull, press, cone
-        nd, k = nc * d, 1 if d == 2 else 3
-        own, a, free = np.empty((3, nd))
-        row_accelerations(
-            rows.body, state.inverse_mass, state.inverse_inertia.reshape(-1, k, k), rows.J,
-            rows.bias[:nd], rows.soft, now.acceleration, state.acceleration, now.f.ravel(), own,
-            a, free,
-        )  # fmt: skip
+        k = 1 if d == 2 else 3
         island = self._island.copy()
         for i in self.resting:
             island[island == i] = -1
         margins(
-            d, island, self._pressing, self._sticking, state.acting, own.reshape(nc, d), now.f,
-            a.reshape(nc, d), free.reshape(nc, d), pull, press, cone,
+            Conditions(island, self._pressing, self._sticking, state.acting),
+            ContactRows(rows.body, rows.J, rows.bias[: nc * d], rows.soft),
+            state.inverse_mass, state.inverse_inertia.reshape(-1, k, k), now.acceleration,
+            state.acceleration, now.f, out,
         )  # fmt: skip
         pull[rows.loaded] = press[rows.loaded] = np.inf
         press[np.abs(state.u[:, 0]) > self.tolerances.normal] = np.inf

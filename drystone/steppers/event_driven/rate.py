@@ -189,11 +189,8 @@ class Rate:
         detector.scan.stage = stage.BOXES
         while code := stage.detect(detector.scan, x, R, self.mechanics.near):
             detector.help(code)  # a longer scan, if it has to be
-        s = detector.scan
-        lost = event_state.follow(
-            s.geom_a, s.geom_b, s.feature, s.n_contacts, self._key, s.point, s.normal,
-            s.gap, self._index, self._p, self._n, self._C,
-        )  # fmt: skip
+        out = self._index, self._p, self._n, self._C
+        lost = event_state.follow(detector.scan, self._key, *out)
         return not lost and self._contact_set.same_rims(self.contacts, self._n, R)
 
     def _jacobians(self, state: State, point: Floats, frame: Floats) -> None:

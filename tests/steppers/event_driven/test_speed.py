@@ -192,8 +192,10 @@ def test_contacts_are_found_again_in_any_order():
     assert place.tolist() == [2, 0, 1, -1]
     point, normal, gap = np.arange(8.0).reshape(4, 2), np.ones((4, 2)), np.arange(4.0)
     index, p, n, C = np.empty(3, np.int64), np.zeros((3, 2, 2)), np.zeros((3, 2)), np.zeros(3)
-    found = np.int64(3)
-    assert event_state.follow(a, b, f, found, key, point, normal, gap, index, p, n, C) == 0
+    scan = Packed(
+        geom_a=a, geom_b=b, feature=f, n_contacts=3, point=point, normal=normal, gap=gap
+    )  # fmt: skip
+    assert event_state.follow(scan, key, index, p, n, C) == 0
     assert index.tolist() == [1, 2, 0]
     assert np.allclose(p[:, 0] - p[:, 1], C[:, None] * n)
 
