@@ -320,14 +320,19 @@ class EventFunctions:
 
     def _rows(self, now: Evaluation, out: EventSample) -> None:
         """Rows of joints that followed from the others as the phase began, as those of a linkage at
-        a dead point do: where they no longer do they have forces of their own."""
+        a dead point do: where they no longer do they have forces of their own. Near a dead point
+        the others are not held themselves (``law.RANK``); then what follows from them is not held
+        either, and no other index set would hold it."""
         if self._spare.size == 0:
             return
         bilateral = now.rows.jointed.bilateral
         a = along(bilateral.J, bilateral.body, now.acceleration)
         size = max(np.abs(a).max(), np.abs(bilateral.bias).max(), np.abs(now.acceleration).max())
+        missed = np.abs(a + bilateral.bias)
+        if np.delete(missed, self._spare).max(initial=0.0) > FOLLOWS * size:
+            return
         for i in self._spare.tolist():
-            out.values["row", i] = FOLLOWS * size - abs(float(a[i] + bilateral.bias[i]))
+            out.values["row", i] = FOLLOWS * size - float(missed[i])
 
     def _borders(self, now: Evaluation, out: EventSample) -> None:
         """Closed contacts on another piece of a surface than at the start: its curvature jumps

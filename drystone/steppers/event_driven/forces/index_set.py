@@ -26,7 +26,9 @@ Equations = tuple[Ints, Floats, Floats, Ints, Floats]  # bears, B, load; tied, r
 TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
 SAME = 1e-7  # relative: accelerations that L must give again to be the index set of a solution
 EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
-WEIGHT = 1e-3  # of rows without force when independent ones are chosen: those with force first
+# where rows depend on each other, those of contacts with force are chosen first; weights of others
+WEIGHT = 1e-3  # rows of contacts without force
+JOINT_WEIGHT = 1.0 / 32.0  # rows of joints
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +186,20 @@ def _chosen(system: System, closed: Bools, stick: Bools, r: Floats) -> tuple[Int
     own = mark[: d * nc].reshape(nc, d)
     own[:, 0], own[:, 1:] = closed, stick[:, None]
     every = np.flatnonzero(mark)
-    return every, _independent(system.W, every, r)
+    return every, _independent(system.W, every, r, d * nc)
 
 
-def _independent(W: Floats, rows: Ints, r: Floats) -> Ints:
-    """Rows of which none follows from the others; those with force are chosen first."""
+def _independent(W: Floats, rows: Ints, r: Floats, of_contacts: int) -> Ints:
+    """Rows of which none follows from the others: first those of contacts with force, whose signs
+    are conditions; then those of joints, by how independent they are alone, whoever bears the load
+    in r: a bad choice would bear it with forces of any size; then those of contacts without."""
     if rows.size == 0:
         return rows
     part = W[rows[:, None], rows]
     unit = np.sqrt(np.maximum(np.abs(part.diagonal()), 1e-300))
     force = np.abs(r[rows]) * unit
     heavy = force > 1e-12 * float(force.max(initial=0.0))
-    weight = np.where(heavy, 1.0, WEIGHT)
+    weight = np.where(rows >= of_contacts, JOINT_WEIGHT, np.where(heavy, 1.0, WEIGHT))
     scaled = part / unit[:, None] * (weight / unit)
     R, order, _, _, _ = dgeqp3(scaled)
     size = np.abs(R.diagonal()) / weight[order - 1]
