@@ -142,7 +142,7 @@ class _Run:
         change = _norm(self.z - before)
         if not min(gap, impulse, dual, change) > 0.0:
             return True
-        ratio = float(np.sqrt((gap / impulse) / (change / dual)))
+        ratio = float(np.sqrt(gap / change) * np.sqrt(dual / impulse))  # none of them underflows
         if 1.0 / UNEVEN_RATIO < ratio < UNEVEN_RATIO:
             return True
         rho = self.rho * min(max(ratio, 0.1), 10.0)

@@ -102,3 +102,15 @@ def test_piles_obey_coulombs_law(pile):
 def test_options_are_checked(options):
     with pytest.raises(ds.OptionError, match="admm"):
         ds.ADMM(**options)
+
+
+def test_changes_that_underflow_are_balanced():
+    """A light tower of ten boxes under a mass of 10^8: the first step is answered."""
+    world = ds.World()
+    world.add_ground(friction=0.5)
+    for k in range(10):
+        world.add_body(
+            ds.Box(0.2, 0.2, 0.1), name=f"b{k}", mass=1e8 if k == 9 else 1.0, friction=0.5,
+            position=(0.01 * (k % 2), 0, 0.05 + 0.1 * k),
+        )  # fmt: skip
+    assert np.isfinite(ds.Simulation(world).step().residual)
