@@ -23,14 +23,15 @@ RESTART = 1.1  # of |g|^2, the change of a sweep
 @kernel
 def solve_islands(
     shape, chosen, start, body, J, P, D, soft, bias, mu, unit, law, tol, most, leave, q, v, r, lam,
-    u, ended, sweeps, residual, corners=None,
+    u, ended, sweeps, residual, corners=None, plain_sweeps=False,
 ):  # fmt: skip
     """Sweep the chosen islands until both residuals are <= tol (ni,), or most (ni,) sweeps.
 
     chosen (n,): numbers of islands; v (nb, dof) holds v_free + M^-1 J' r on entry and on return;
     q (nc, d): J v_free + bias; soft (nc, d): compliances, in D too; unit (nc,): sqrt of the mean
     diagonal of D; leave: stop early where the rate so far promises no end. ended (ni,): status
-    codes; sweeps (ni,): added to; residual (ni, 2). corners (k, 2): of polyhedral cones in space.
+    codes; sweeps (ni,): added to; residual (ni, 2). corners (k, 2): of polyhedral cones in space;
+    plain_sweeps: no acceleration.
     """
     d = len(shape)
     work = np.empty((d + 4, d))
@@ -45,7 +46,7 @@ def solve_islands(
         while True:
             while done < min(upto, most[k]):
                 t = 1.0 if new > RESTART * old else t
-                old, beta = new, t - 1.0
+                old, beta = new, 0.0 if plain_sweeps else t - 1.0
                 t = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t)) if done > 0 else t
                 _go_on(lo, hi, mine[:members], beta / t, r, v, before)
                 new = sweep(

@@ -12,6 +12,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.joints import ANGLE_A, ANGLE_B, TWIST
 
 RESOLVED, COARSE = 1.0, 4.0  # (w h)^2 of springs that keep their energy, and of implicit ones
+REACHED, AT_LIMIT = 0.05, 1e-9  # of a step's travel, and [m or rad]: how near a limit is reached
 
 LOWER, UPPER, HOLD, SPEED_MOTOR, POSITION_MOTOR, FRICTION, SPRING = range(7)
 
@@ -115,6 +116,50 @@ def keep_springs(h, actions, value, body, J, v, inverse_mass, inverse, bias, sof
         s = c + h * k * (implicit + mean)
         stretch = value[coordinate[i]] - numbers[i, 2] - h * mean * speed
         bias[i], soft[i] = k * stretch / s, 1.0 / (h * s)
+
+
+@kernel
+def halve_kicks(h, drifts, actions, value, body, J, v, bias, soft, lower, upper):
+    """Rows of a step of length h become those of one of its two kicks, from velocities v (nb, dof).
+
+    Forces act for h / 2. Springs take Newmark's mean, -k (x + h (x_1' - x') / 2 - rest) - c x_1',
+    which is of second order but for the damping. Before the drift limits look ahead as in a whole
+    step; after it (drifts False) those that are reached hold velocities alone.
+    """
+    kind, coordinate, numbers = actions
+    kick = 0.5 * h
+    for i in range(kind.size):
+        lower[i], upper[i] = 0.5 * lower[i], 0.5 * upper[i]
+        if kind[i] == SPRING:
+            k, c, stretch = numbers[i, 0], numbers[i, 1], value[coordinate[i]] - numbers[i, 2]
+            s = c + kick * k
+            bias[i] = k * (stretch - kick * row_speed(body[i], J[i], v)) / s
+            soft[i] = 1.0 / (kick * s)
+        elif not drifts and is_limit(kind[i]):
+            bias[i] = 0.0
+
+
+@kernel
+def is_limit(kind):
+    return kind in (LOWER, UPPER, HOLD)
+
+
+@kernel
+def is_reached(h, gap, body, J, v):
+    """Whether a coordinate with the row J on bodies (2,) is at a limit after a drift of h [s]: no
+    further from it than a small part of what it travels in a step."""
+    return abs(gap) <= REACHED * h * abs(row_speed(body, J, v)) + AT_LIMIT
+
+
+@kernel
+def row_speed(body, J, v):
+    """J v of a row on bodies (2,), -1 the world."""
+    speed = 0.0
+    for side in range(2):
+        if body[side] >= 0:
+            for e in range(J.shape[1]):
+                speed += J[side, e] * v[body[side], e]
+    return speed
 
 
 @kernel

@@ -450,6 +450,13 @@ def cleared_totals(max_depth: float) -> dict[str, float]:
 
 
 JOINTS: Record = {
+    "aim_stage": whole("number of the stage that begins a round: rows of the start or the end"),
+    "refine_stage": whole("of the one that judges impulses which the factors gave"),
+    "laws_stage": whole("of the first that solves blocks with laws"),
+    "load_stage": whole("of the first after a solve"),
+    "least_stage": whole("of the first after the last round"),
+    "factored": whole("whether blocks without laws are solved by factors of W: no solver is named"),
+    "takes_end": whole("whether a round may have rows of the step's end: W is not symmetric then"),
     "round": whole("solves of this step"),
     "misses": whole("of them in a row that did not close joints much better"),
     "is_tree": whole("whether joints close no loops"),
@@ -460,7 +467,7 @@ JOINTS: Record = {
     "lawful": whole("whether any block has a law: contacts, limits, motors of limited force"),
     "goal": whole("what the next solve is for: START, END or SETTLE"),
     "is_stiff": whole("whether any body is stiff"),
-    "pattern": whole("whether the pattern of W is known"),
+    "pattern": whole("blocks of which the pattern of W is known"),
     "large_excess": whole("rows too many in groups so large that none are left out"),
     "breaks": whole("whether any joint can break"),
     "refined": whole("refinements of this solve"),
@@ -478,6 +485,9 @@ JOINTS: Record = {
     "moved": real("m/s or rad/s", "by this round"),
     "before": real("", "residual before the last refinement"),
     "lead": real("s", "of velocities before those half a step behind, after a divided step"),
+    "divided": whole("how often this step is divided before it is tried, as the last one was"),
+    "first_old_rows": whole("`old_rows` at the start of a step of two kicks"),
+    "first_old_h": real("s", "`old_h` at the start of a step of two kicks"),
 }
 
 JOINT_WORK: Record = {
@@ -527,6 +537,7 @@ JOINT_ROWS: Record = {
     "soft": array("n d", "1/kg", "compliances"),
     "unit": array("n", "1/kg^0.5", "root of the mean diagonal of D"),
     "joint": array("n", "", "block of a joint, -1: a contact", int),
+    "patterned": array("n", "", "`joint` of the blocks of which the pattern of W is known", int),
     "x": array("n d", "N s", "work: a change of impulses"),
     "best": array("n d", "N s", "work of Newton"),
     "guess": array("n d", "N s", "impulses with which a solve began"),
@@ -534,6 +545,14 @@ JOINT_ROWS: Record = {
     "load": array("n", "m/s", "bias of a given load"),
     "lift": array("n 2", "m/s", "what it is changed by, in the last two solves"),
     "slip": array("n 2", "m/s", "what the convex law adds to it, in the last two solves"),
+}
+
+# What is read of the first of two kicks, and what is left of the step before: nf is n in steps of
+# order 2, and 0 elsewhere
+FIRST_JOINT_ROWS: Record = {
+    f"first_{name}": field._replace(shape=(field.shape or "").replace("n", "nf", 1))
+    for name, field in (ROWS | STORED | JOINT_ROWS).items()
+    if name in ("J", "P", "D", "soft", "unit", "joint") or name.startswith("old_")
 }
 
 # Projection of joints after a step: nt blocks of rows C = 0

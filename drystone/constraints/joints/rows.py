@@ -8,19 +8,16 @@ import numpy as np
 
 from drystone.kernels.joints import JointFunctions, joint_rows_spatial
 from drystone.kernels.joints_coupled import (
-    HOLD,
-    LOWER,
-    SPRING,
-    UPPER,
     action_rows,
     count_turns,
     couple_rows,
+    halve_kicks,
+    is_limit,
+    is_reached,
 )
 from drystone.kernels.joints_planar import joint_rows_planar
 from drystone.model import Joints, Model, State
 from drystone.types import Floats, Ints
-
-REACHED, AT_LIMIT = 0.05, 1e-9  # of a step's travel, and [m or rad]: how near a limit is reached
 
 
 @dataclass(slots=True)
@@ -120,27 +117,16 @@ def kick_rows(rows: ActionRows, part: float) -> ActionRows:
 def half_kick_rows(
     joints: Joints, rows: ActionRows, q: Coordinates, v: Floats, h: float, drifts: bool
 ) -> ActionRows:
-    """Rows of a step of length h [s] as those of one of its two kicks, from velocities v (nb, dof).
-
-    Forces act for h / 2. Springs take Newmark's mean, -k (x + h (x_1' - x') / 2 - rest) - c x_1',
-    which is of second order but for the damping. Before the drift limits look ahead as in a whole
-    step; after it (drifts False) those count that are reached.
-    """
-    kick = 0.5 * h
-    lower, upper = 0.5 * rows.lower, 0.5 * rows.upper
-    bias, soft = rows.bias.copy(), rows.soft.copy()
-    side = np.where((rows.body >= 0)[:, :, None], v[rows.body], 0.0)
-    speed = (rows.J * side).sum(axis=(1, 2))
-    spring = rows.kind == SPRING
-    k, c, rest = joints.action_numbers[spring, :3].T
-    stretch = q.value[rows.coordinate[spring]] - rest
-    bias[spring] = k * (stretch - kick * speed[spring]) / (c + kick * k)
-    soft[spring] = 1.0 / (kick * (c + kick * k))
+    """Rows of a step of length h [s] as those of one of its two kicks, from velocities v (nb, dof);
+    see ``kernels.joints_coupled.halve_kicks``. After the drift limits count that are reached."""
     keep = np.ones(rows.kind.size, bool)
-    if not drifts:
-        limit = np.isin(rows.kind, (LOWER, UPPER, HOLD))
-        keep = ~limit | (h * np.abs(bias) <= REACHED * h * np.abs(speed) + AT_LIMIT)
-        bias[limit] = 0.0
+    for i in range(rows.kind.size if not drifts else 0):
+        gap = h * rows.bias[i]
+        keep[i] = not is_limit(rows.kind[i]) or is_reached(h, gap, rows.body[i], rows.J[i], v)
+    bias, soft, lower, upper = (
+        values.copy() for values in (rows.bias, rows.soft, rows.lower, rows.upper)
+    )
+    halve_kicks(h, drifts, joints.actions, q.value, rows.body, rows.J, v, bias, soft, lower, upper)
     return ActionRows(
         rows.joint[keep],
         rows.coordinate[keep],

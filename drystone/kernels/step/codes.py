@@ -34,6 +34,5 @@ EXACT, STABILIZE, PROJECT, VELOCITY = 0, 1, 2, 3
 # states of a contact that is recorded
 OPEN, STICKS, SLIPS = 0, 1, 2
 
-# numbers of stages, and of those of worlds with joints
+# number of a stage that every list has
 DETECT = 2
-JOINT_FIRST, JOINT_AIM, JOINT_REFINE, JOINT_LAWS, JOINT_LOAD, JOINT_LEAST = 4, 13, 17, 19, 22, 27

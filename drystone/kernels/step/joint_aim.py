@@ -6,6 +6,7 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.rows import add_impulses
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.joint_soft import scale_of
 from drystone.kernels.step.joint_spare import quiet, restore, silence
 
 
@@ -13,9 +14,9 @@ from drystone.kernels.step.joint_spare import quiet, restore, silence
 def rows(s, scan, j):
     """Rows of the start of the step or of its end, and how v' answers to their impulses."""
     n, dim, stiff = s.rows, s.position.shape[1], j.is_stiff != 0
-    ahead = j.goal == codes.END and j.large_excess == 0
+    ahead = j.goal == codes.END and j.large_excess == 0 and j.takes_end
     restore(j)
-    if ahead:
+    if ahead and s.drifts:
         _turn(s.h, j.row_body, j.at_v, j.at_J)
     for _ in range(2):
         copy_all(j.J0[:n], s.J[:n])
@@ -28,7 +29,7 @@ def rows(s, scan, j):
                 _subtract(j.at_v, s.v0, j.change)
                 levers = kernels.Levers(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie)
                 softened = kernels.Softened(j.axes, j.values, j.bend, j.stiff)
-                kernels.mean_rows(levers, j.impulse, 0.25 * s.h, softened, j.change, j.mean)
+                kernels.mean_rows(levers, j.impulse, scale_of(s), softened, j.change, j.mean)
                 _scatter(j.place, j.block_flip, j.block_row, j.mean, j.right)
         if ahead or stiff:
             kernels.soft_responses(
@@ -65,7 +66,7 @@ def aim(s, scan, j):
         work = kernels.softening_work(s.position.shape[1], j.S, j.stiff, s.v0, s.v)
         j.softening = work
     _settle(s, j, n)
-    s.next_stage = codes.JOINT_LEAST
+    s.next_stage = j.least_stage
     return codes.AGAIN
 
 
@@ -101,7 +102,7 @@ def _scatter(place, flips, rows, values, into):
     """Rows of joints (nr, 2, dof) to their places in blocks."""
     for b in range(rows.shape[0]):
         i, flip = place[b], flips[b]
-        for a in range(rows.shape[1]):
+        for a in range(rows.shape[1] if i >= 0 else 0):
             r = rows[b, a]
             if r >= 0:
                 for side in range(2):
@@ -124,7 +125,7 @@ def _expand(s, j, n):
     h, bias, error = s.h, s.bias, j.at_error
     for b in range(j.block_row.shape[0]):
         i = j.place[b]
-        for a in range(bias.shape[1]):
+        for a in range(bias.shape[1] if i >= 0 else 0):
             r = j.block_row[b, a]
             if r >= 0:
                 bias[i, a] = error[r] / h - speed(i, a, s.body, s.J, j.at_v)

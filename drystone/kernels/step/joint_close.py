@@ -47,7 +47,8 @@ def arrive(s, scan, j):
 @stage
 def drift_planar(s, scan, j):
     """The poses to which at_v leads."""
-    rigid.drift_planar(j.at_velocity, s.h, j.at_position, j.at_orientation)
+    if s.drifts:
+        rigid.drift_planar(j.at_velocity, s.h, j.at_position, j.at_orientation)
     at = s.cursor
     for k in range(s.driven.size):
         j.at_orientation[s.driven[k]] = s.driven_orientation[at, k]
@@ -57,10 +58,11 @@ def drift_planar(s, scan, j):
 @kernel
 def drift_spatial(s, scan, j):
     """The same in space."""
-    rigid.drift_spatial(
-        s.own_inertia, s.own_inverse, s.torque_free != 0, j.at_velocity, s.h,
-        j.at_position, j.at_orientation,
-    )  # fmt: skip
+    if s.drifts:
+        rigid.drift_spatial(
+            s.own_inertia, s.own_inverse, s.torque_free != 0, j.at_velocity, s.h,
+            j.at_position, j.at_orientation,
+        )  # fmt: skip
     at = s.cursor
     for k in range(s.driven.size):
         for a in range(4):
@@ -82,7 +84,7 @@ def _driven(s, j, at):
 def _outran(s, j):
     """Whether a body went further than contacts were looked for, by more than may be left of
     depth and than forces move it in a step: a motor started, or a blow reached it."""
-    if s.search != codes.BY_TRAVEL:  # who names a distance gets it
+    if s.search != codes.BY_TRAVEL or not s.drifts:  # who names a distance gets it
         return False
     dim, dof, h = s.position.shape[1], s.v.shape[1], s.h
     for b in range(s.reach.size):
@@ -115,7 +117,7 @@ def judge(s, scan, j):
             off = max(off, abs(j.at_v[b, e] - s.v[b, e]))
     error = max(wrong, s.h * off)
     j.opening = opening
-    s.next_stage = codes.JOINT_AIM
+    s.next_stage = j.aim_stage
     if j.scheme != codes.EXACT:
         j.goal = codes.SETTLE
         return codes.LOOK if _outran(s, j) else codes.AGAIN

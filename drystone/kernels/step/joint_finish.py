@@ -9,6 +9,7 @@ from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.due import due
 from drystone.kernels.step.finish import book, finite, move, sliding
+from drystone.kernels.step.joint_kicks import keep_start
 from drystone.kernels.step.joint_spare import spread
 
 # of the kinetic energy, that joints may make or lose in a step
@@ -18,7 +19,8 @@ GAIN = 0.001
 @stage
 def least(s, scan, j):
     """LEAST where forces of large groups are to be made the least, or joints may break."""
-    return codes.LEAST if j.large_excess > 0 or j.breaks > 0 else codes.GO_ON
+    breaks = j.breaks > 0 and s.drifts
+    return codes.LEAST if j.large_excess > 0 or breaks else codes.GO_ON
 
 
 @kernel
@@ -27,7 +29,7 @@ def finish_planar(s, scan, j):
     kinetic = kinetic_planar(s.mass, s.inertia, j.at_velocity)
     made, still = _made(s, j)
     answered = still + kinetic_planar(s.mass, s.inertia, j.push)
-    if not j.opening <= j.torn or abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
+    if not _holds(s, j, made, max(kinetic, s.begun.kinetic, answered)):
         return codes.PYTHON
     kicked = kinetic_planar(s.mass, s.inertia, s.v)
     _commit(s, j)
@@ -41,7 +43,7 @@ def finish_spatial(s, scan, j):
     kinetic = kinetic_spatial(s.mass, s.end_inertia, j.at_velocity)
     made, still = _made(s, j)
     answered = still + kinetic_spatial(s.mass, s.inertia, j.push)
-    if not j.opening <= j.torn or abs(made) > GAIN * max(kinetic, s.begun.kinetic, answered):
+    if not _holds(s, j, made, max(kinetic, s.begun.kinetic, answered)):
         return codes.PYTHON
     if not finite(j.at_velocity, j.at_orientation):
         return codes.PYTHON
@@ -51,10 +53,17 @@ def finish_spatial(s, scan, j):
 
 
 @stage
+def _holds(s, j, made, energy):
+    """Whether joints are whole, and made little energy [J] of that there is. The second kick of a
+    step moves no body."""
+    return not s.drifts or (j.opening <= j.torn and not abs(made) > GAIN * energy)
+
+
+@stage
 def _made(s, j):
     """Work of the rows C = 0 over mean velocities, and the energy [J] that a step of gravity and
     loads gives; j.push: velocities that motors and contacts give, which joints answer."""
-    if not j.halves:
+    if not (j.halves and s.drifts):
         return 0.0, 0.0
     made, still = 0.0, 0.0
     dim, h = s.position.shape[1], s.h
@@ -83,12 +92,15 @@ def _made(s, j):
 def _commit(s, j):
     """The step is done: its end becomes the state."""
     n = s.rows
+    if s.kick != s.h and s.drifts:
+        keep_start(s, j)
     sliding(s.islands, s.start, s.r, s.u, s.q, s.slid)
     move(s)
     copy_all(j.at_velocity, s.velocity)
     copy_all(j.at_position, s.position)
     copy_all(j.at_orientation, s.orientation)
-    copy_all(j.value, j.turns)
+    if s.drifts:
+        copy_all(j.value, j.turns)
     for k in range(4):
         s.sums[k] = 0.0
     contact_work(s.body[:n], s.moves, s.J[:n], s.r[:n], s.v0, s.v, s.sums)
@@ -144,9 +156,12 @@ def _stored(j, value):
 @stage
 def bear(s, scan, j):
     """The least forces of redundant joints, after the books, which hold to rounding with those that
-    were solved for; what joints bore, where the step becomes a frame."""
+    were solved for; what joints bore, where the step becomes a frame. Of two kicks the first is
+    read, and there is no later time to do so."""
+    if not s.drifts:
+        return codes.GO_ON
     spread(j, s.r)
-    if due(s):
+    if due(s) or s.kick != s.h:
         wrenches(s, j)
     return codes.GO_ON
 
@@ -166,7 +181,7 @@ def wrenches(s, j):
         _add(j.body, j.action_joint[n], j.act_J[n], j.acting[n], out)
     for k in range(out.shape[0]):
         for e in range(out.shape[1]):
-            out[k, e] /= s.h
+            out[k, e] /= s.kick
         a, b = j.body[k, 0], j.body[k, 1]
         x, y, z = j.arms[k, 0, 0], j.arms[k, 0, 1], j.arms[k, 0, 2]
         if a < 0:
@@ -187,9 +202,9 @@ def _gather(s, j):
         i = j.place[b]
         for a in range(j.block_row.shape[1]):
             if j.block_row[b, a] >= 0:
-                j.impulse[j.block_row[b, a]] = s.r[i, a]
+                j.impulse[j.block_row[b, a]] = s.r[i, a] if i >= 0 else 0.0
         if j.block_action[b] >= 0:  # of friction under a load: its tangent
-            bears = s.r[i, 1 if j.block_mu[b] > 0.0 else 0]
+            bears = s.r[i, 1 if j.block_mu[b] > 0.0 else 0] if i >= 0 else 0.0
             j.acting[j.block_action[b]] = bears * j.block_sign[b]
 
 

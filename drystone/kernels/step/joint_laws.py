@@ -24,24 +24,29 @@ EXACT = 1e-12  # of a load, that it may be off
 @kernel
 def sweep_planar(s, scan, j):
     """Impulses by sweeps, from the guess."""
-    n, ni = _begin(s, j)
-    solve_islands(
-        (0, 0), s.chosen[:ni], s.start[: ni + 1], s.body[:n], s.J[:n], s.P[:n], s.D[:n], j.soft[:n],
-        s.bias[:n], s.mu[:n], j.unit[:n], s.law, s.limit[:ni], s.most[:ni], s.leave,
-        s.q[:n], s.v, s.r[:n], j.lam[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni],
-    )  # fmt: skip
-    return _left(s, j, n, ni)
+    return _sweep((0, 0), s, j)
 
 
 @kernel
 def sweep_spatial(s, scan, j):
     """The same in space."""
+    return _sweep((0, 0, 0), s, j)
+
+
+@kernel
+def sweep_finger(s, scan, j):
+    """The same with the spin of soft fingers."""
+    return _sweep((0, 0, 0, 0), s, j)
+
+
+@kernel
+def _sweep(shape, s, j):
     n, ni = _begin(s, j)
     solve_islands(
-        (0, 0, 0), s.chosen[:ni], s.start[: ni + 1], s.body[:n], s.J[:n], s.P[:n], s.D[:n],
-        j.soft[:n], s.bias[:n], s.mu[:n], j.unit[:n], s.law, s.limit[:ni], s.most[:ni],
-        s.leave, s.q[:n], s.v, s.r[:n], j.lam[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni],
-        s.residual[:ni],
+        shape, s.chosen[:ni], s.start[: ni + 1], s.body[:n], s.J[:n], s.P[:n], s.D[:n], j.soft[:n],
+        s.bias[:n], s.mu[:n], j.unit[:n], s.law, s.limit[:ni], s.most[:ni], s.leave, s.q[:n], s.v,
+        s.r[:n], j.lam[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni], None,
+        s.only_sweeps != 0,
     )  # fmt: skip
     return _left(s, j, n, ni)
 
@@ -60,7 +65,7 @@ def _begin(s, j):
         j.lam[i] = 0.0
     copy_all(s.v_free, s.v)
     add_impulses(s.body[:n], s.P[:n], s.r[:n], s.v)
-    s.leave = True
+    s.leave = not s.only_sweeps
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k], s.sweeps[k] = k, 0
@@ -69,6 +74,8 @@ def _begin(s, j):
         s.most[k] = s.policy.first_sweeps + s.policy.first_visits // size
         if _jointed(s, j, k):
             s.most[k] = s.policy.jointed_sweeps
+        if s.only_sweeps:
+            s.limit[k], s.most[k] = tol, s.max_sweeps
     return n, ni
 
 
@@ -96,13 +103,13 @@ def _left(s, j, n, ni):
             s.plan[k] = codes.SMALL_NEWTON
             j.unsolved += 1
             size = s.start[k + 1] - s.start[k]
-            fine = fine and (size <= s.policy.small or _jointed(s, j, k))
+            fine = fine and not s.only_sweeps and (size <= s.policy.small or _jointed(s, j, k))
     return codes.GO_ON if fine else give_up(s, j, n)
 
 
 @stage
 def ask(s, scan, j):
-    """SOLVE: blocks with laws are left to a solver of the library."""
+    """SOLVE: blocks are left to a solver of the library."""
     return codes.SOLVE
 
 
@@ -137,12 +144,12 @@ def conclude(s, scan, j):
             broke = s.loose[i] = True
     j.slides += 1
     if broke and j.slides < ROUNDS:
-        s.next_stage = codes.JOINT_LAWS
+        s.next_stage = j.laws_stage
         return codes.AGAIN
     s.iterations += j.spent
     j.slides = j.spent = 0
     if s.law == CONVEX and j.loads and not _unlifted(s, j):
-        s.next_stage = codes.JOINT_LAWS
+        s.next_stage = j.laws_stage
         return codes.AGAIN
     return codes.GO_ON
 

@@ -16,17 +16,25 @@ from drystone.kernels.step.joint_laws import give_up
 @kernel
 def newton_planar(s, scan, j):
     """Islands that are planned for it; SOLVE if one is not solved."""
-    for k in range(s.islands):
-        if s.plan[k] != codes.DONE and not _island((0, 0), s, j, k):
-            return give_up(s, j, s.rows)
-    return codes.GO_ON
+    return _planned((0, 0), s, j)
 
 
 @kernel
 def newton_spatial(s, scan, j):
     """The same in space."""
+    return _planned((0, 0, 0), s, j)
+
+
+@kernel
+def newton_finger(s, scan, j):
+    """The same with the spin of soft fingers."""
+    return _planned((0, 0, 0, 0), s, j)
+
+
+@kernel
+def _planned(shape, s, j):
     for k in range(s.islands):
-        if s.plan[k] != codes.DONE and not _island((0, 0, 0), s, j, k):
+        if s.plan[k] != codes.DONE and not _island(shape, s, j, k):
             return give_up(s, j, s.rows)
     return codes.GO_ON
 

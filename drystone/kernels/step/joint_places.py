@@ -27,7 +27,7 @@ def enter_spatial(s, scan, j):
 
 @stage
 def _enter(s, j):
-    if j.lead != 0.0:  # forces act for less than the step
+    if j.lead != 0.0 or j.divided > 0:  # forces act for less than the step
         return codes.PYTHON
     _gaps(j, s.position)
     copy_all(s.position, j.at_position)
@@ -41,7 +41,10 @@ def _enter(s, j):
 @kernel
 def places(s, scan, j):
     """at_error (nr,), at_J (nr, 2, dof) at at_position and at_orientation; at_value (nq,), at_G.
-    In space turns are counted."""
+    In space turns are counted. The second kick of a step ends where it starts: what its velocities
+    would open in a step are its errors there."""
+    if j.goal != codes.START and not s.drifts:
+        return _moving(s, j)
     if j.goal == codes.START or j.later:
         free = JointFunctions(j.first_coordinate, j.coordinate_code, j.coordinate_target)
         _evaluate(j, free, j.at_position, j.at_orientation, j.at_value, j.at_G)
@@ -50,6 +53,19 @@ def places(s, scan, j):
     held = JointFunctions(j.first_row, j.row_code, j.row_target)
     _evaluate(j, held, j.at_position, j.at_orientation, j.at_error, j.at_J)
     return _coupled(j)
+
+
+@stage
+def _moving(s, j):
+    copy_all(j.tie, j.at_J)
+    for r in range(j.at_error.size):
+        speed = 0.0
+        for side in range(2):
+            b = j.row_body[r, side]
+            for e in range(j.at_v.shape[1] if b >= 0 else 0):
+                speed += j.tie[r, side, e] * j.at_v[b, e]
+        j.at_error[r] = s.h * speed
+    return codes.GO_ON
 
 
 @kernel

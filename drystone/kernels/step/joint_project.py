@@ -25,7 +25,7 @@ REFINED = 2  # corrections of what the factors are off
 def project_planar(s, scan, j):
     """Move bodies until all joints are closed or no round helps."""
     best = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if s.drifts else 0):
         if not _open(j, best):
             break
         best = j.opening
@@ -40,13 +40,27 @@ def project_planar(s, scan, j):
 @kernel
 def project_spatial(s, scan, j):
     """The same in space."""
+    return _project((0, 0, 0), s, scan, j)
+
+
+@kernel
+def project_finger(s, scan, j):
+    """The same beside soft fingers."""
+    return _project((0, 0, 0, 0), s, scan, j)
+
+
+@kernel
+def _project(shape, s, scan, j):
     best = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if s.drifts else 0):
         if not _open(j, best):
             break
         best = j.opening
         rigid.to_world(s.own_inverse, j.at_orientation, j.projection.inverse)
-        if not _moves((0, 0, 0), s, j, j.projection.inverse):
+        for b in range(s.asleep.size):
+            if s.asleep[b]:
+                j.projection.inverse[b] = 0.0
+        if not _moves(shape, s, j, j.projection.inverse):
             break
         rigid.drift_spatial(
             s.own_inertia, s.own_inverse, False, j.change, 1.0, j.at_position, j.at_orientation

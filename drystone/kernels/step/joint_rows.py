@@ -1,7 +1,8 @@
 """Contacts and joints of a step as blocks of rows, in the order of their islands.
 
-Blocks of joints are those of ``constraints.joints.blocks``; which they are does not change from
-step to step. They lie in the arrays of contacts, without geoms and with an infinite gap.
+Blocks of joints are those of ``constraints.joints.blocks``; which there are does not change from
+step to step, but those that no impulse can move are left out, and limits that the second kick of a
+step does not reach. They lie in the arrays of contacts, without geoms and with an infinite gap.
 """
 
 import numpy as np
@@ -9,7 +10,14 @@ import numpy as np
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
-from drystone.kernels.joints_coupled import Actions, action_rows, keep_springs
+from drystone.kernels.joints_coupled import (
+    Actions,
+    action_rows,
+    halve_kicks,
+    is_limit,
+    is_reached,
+    keep_springs,
+)
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import by_islands, collect
 from drystone.kernels.step.copies import copy_all
@@ -26,6 +34,9 @@ def order(s, scan, j):
         return codes.NO_ROOM
     m = collect(s, scan)
     for b in range(blocks):
+        j.place[b] = -1
+        if not _takes_part(s, j, b):
+            continue
         s.body[m, 0], s.body[m, 1] = j.block_body[b, 0], j.block_body[b, 1]
         s.found[m] = -1 - b
         m += 1
@@ -43,10 +54,24 @@ def order(s, scan, j):
 
 
 @stage
+def _takes_part(s, j, b):
+    """Whether an impulse can move one of the bodies of block b and, if it is a limit, the second
+    kick of a step finds it reached."""
+    act = j.block_action[b]
+    if not (s.moves[j.block_body[b, 0]] or s.moves[j.block_body[b, 1]]):
+        return False
+    if s.drifts or act < 0 or not is_limit(j.action_kind[act]):
+        return True
+    c = j.action_coordinate[act]
+    gap = j.at_value[c] - j.action_numbers[act, 0]
+    return is_reached(s.h, gap, j.action_body[act], j.at_G[c], s.v0)
+
+
+@stage
 def _touch(s, scan, i, k):
     """Block i is contact k."""
     a, b = scan.geom_a[k], scan.geom_b[k]
-    s.gap[i], s.geom_a[i], s.geom_b[i] = scan.gap[k], a, b
+    s.gap[i], s.geom_a[i], s.geom_b[i] = scan.gap[k] if s.drifts else 0.0, a, b
     s.tag_a[i], s.tag_b[i], s.feature[i] = s.geom_uid[a], s.geom_uid[b], scan.feature[k]
     s.body[i, 0], s.body[i, 1] = s.geom_body[a], s.geom_body[b]
     for c in range(s.point.shape[1]):
@@ -66,7 +91,7 @@ def _tie(s, j, i, b):
     s.eps[i, 0] = s.eps[i, 1] = 0.0
     for a in range(s.frame.shape[1]):
         for c in range(s.frame.shape[2]):
-            s.frame[i, a, c] = 1.0 if c == a else 0.0
+            s.frame[i, a, c] = 1.0 if c == a % s.frame.shape[2] else 0.0
 
 
 @stage
@@ -122,17 +147,23 @@ def tie(s, scan, j):
     copy_all(j.at_value, j.last)
     copy_all(j.at_J, j.tie)
     h, bias, soft, J, n = s.h, s.bias, j.soft, s.J, s.rows
-    closes = j.scheme == codes.EXACT or j.scheme == codes.STABILIZE
+    closes = s.drifts and (j.scheme == codes.EXACT or j.scheme == codes.STABILIZE)
     if j.action_kind.size > 0:
         actions = Actions(j.action_kind, j.action_coordinate, j.action_numbers)
         action_rows(
             h, actions, j.at_value, j.at_G, j.act_J, j.act_bias, j.act_soft, j.act_lower,
             j.act_upper,
         )  # fmt: skip
-        keep_springs(
-            h, actions, j.at_value, j.action_body, j.act_J, s.v0, s.inverse_mass, s.inverse,
-            j.act_bias, j.act_soft,
-        )  # fmt: skip
+        if s.kick == h:
+            keep_springs(
+                h, actions, j.at_value, j.action_body, j.act_J, s.v0, s.inverse_mass, s.inverse,
+                j.act_bias, j.act_soft,
+            )  # fmt: skip
+        else:
+            halve_kicks(
+                h, s.drifts != 0, actions, j.at_value, j.action_body, j.act_J, s.v0, j.act_bias,
+                j.act_soft, j.act_lower, j.act_upper,
+            )  # fmt: skip
     for i in range(n):
         b = j.joint[i]
         for a in range(bias.shape[1]):

@@ -2,10 +2,16 @@
 ``kernels.joint_stiffness`` and ``steppers.time_stepping.stiffness``."""
 
 from drystone.kernels import joint_stiffness as kernels
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.joint_spare import spread
+
+
+@stage
+def scale_of(s):
+    """h^2 / 4 over the time for which forces act [s]."""
+    return 0.25 * s.h * (s.h / s.kick)
 
 
 @kernel
@@ -20,6 +26,8 @@ def load(s, scan, j):
         r = s.w
         copy_all(s.r[:n], r[:n])
         spread(j, r)
+    for row in range(j.impulse.size):
+        j.impulse[row] = 0.0  # of blocks that are left out
     for i in range(n):
         if j.joint[i] >= 0:
             for a in range(d):
@@ -29,7 +37,7 @@ def load(s, scan, j):
     flat = j.S.reshape(j.S.size)
     for k in range(flat.size):
         flat[k] = 0.0
-    scale = 0.25 * s.h
+    scale = scale_of(s)
     levers = kernels.Levers(j.body, j.arms, j.gap, j.first_row, j.row_code, j.tie)
     kernels.stiffness(levers, j.impulse, scale, j.S)
     kernels.soften(

@@ -25,10 +25,14 @@ def assemble(s, scan, j):
     """q; W with a little on its diagonal into the panels, or AGAIN with laws if there are any."""
     n = s.rows
     row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v_free, s.q[:n])
-    if j.lawful:
-        s.next_stage = codes.JOINT_LAWS
+    if n == 0:  # all that joints hold sleeps
+        copy_all(s.v_free, s.v)
+        s.next_stage = j.load_stage
         return codes.AGAIN
-    if not j.pattern:
+    if j.lawful or not j.factored:
+        s.next_stage = j.laws_stage
+        return codes.AGAIN
+    if not _known(j, n):
         return codes.PATTERN
     for k in range(j.buffer.size):
         j.buffer[k] = 0.0
@@ -37,6 +41,15 @@ def assemble(s, scan, j):
         j.buffer,
     )  # fmt: skip
     return codes.GO_ON
+
+
+@stage
+def _known(j, n):
+    """Whether the pattern of W is that of these blocks."""
+    same = j.pattern == n
+    for i in range(n if same else 0):
+        same = same and j.patterned[i] == j.joint[i]
+    return same
 
 
 @stage
@@ -65,17 +78,25 @@ def fill(n, body, moves, J, P, soft, unit, indptr, indices, offset, stride, buff
 @kernel
 def factor_planar(s, scan, j):
     """The factors; PYTHON if there are none."""
-    fine = factorise(
-        (0, 0), j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
-    )
-    return codes.GO_ON if fine else codes.PYTHON
+    return _factor((0, 0), j)
 
 
 @kernel
 def factor_spatial(s, scan, j):
     """The same in space."""
+    return _factor((0, 0, 0), j)
+
+
+@kernel
+def factor_finger(s, scan, j):
+    """The same beside soft fingers."""
+    return _factor((0, 0, 0, 0), j)
+
+
+@kernel
+def _factor(shape, j):
     fine = factorise(
-        (0, 0, 0), j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
+        shape, j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
     )
     return codes.GO_ON if fine else codes.PYTHON
 
@@ -83,20 +104,26 @@ def factor_spatial(s, scan, j):
 @kernel
 def back_planar(s, scan, j):
     """x = W^-1 x by the factors."""
-    n = s.rows
-    substitute((0, 0), j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n])
-    s.next_stage = codes.JOINT_REFINE
-    return codes.AGAIN
+    return _back((0, 0), s, j)
 
 
 @kernel
 def back_spatial(s, scan, j):
     """The same in space."""
+    return _back((0, 0, 0), s, j)
+
+
+@kernel
+def back_finger(s, scan, j):
+    """The same beside soft fingers."""
+    return _back((0, 0, 0, 0), s, j)
+
+
+@kernel
+def _back(shape, s, j):
     n = s.rows
-    substitute(
-        (0, 0, 0), j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n]
-    )
-    s.next_stage = codes.JOINT_REFINE
+    substitute(shape, j.panels[0], j.first, j.below, j.rows, j.lower, j.upper, j.buffer, j.x[:n])
+    s.next_stage = j.refine_stage
     return codes.AGAIN
 
 
@@ -118,7 +145,7 @@ def refine(s, scan, j):
         s.methods |= 2
         j.refined = j.extra = 0
         j.before = np.inf
-        s.next_stage = codes.JOINT_LOAD
+        s.next_stage = j.load_stage
         return codes.AGAIN
     slow = k > 1 and worst > max(SLOW * before, tol) and not j.is_tree
     if slow or not worst < np.inf or k == MOST:

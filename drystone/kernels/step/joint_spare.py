@@ -12,9 +12,12 @@ def split(s, scan, j):
     where what is left is weak and joints are to be closed by it."""
     excess, weak = j.large_excess, 0
     for row in range(j.closes.size):
-        j.closes[row] = True
+        j.closes[row] = j.place[j.row_block[row, 0]] >= 0
     for g in range(j.spare_count.size):
         lo, hi, m, square = _span(j, g)
+        j.spare_count[g] = 0
+        if not _here(j, lo, hi):
+            continue
         for k in range(lo, hi):
             row = j.spare_row[k]
             j.spare_at[k, 0] = j.place[j.row_block[row, 0]]
@@ -29,9 +32,11 @@ def split(s, scan, j):
             j.spare_S[: m * m].reshape(m, m), j.spare_L[: m * m].reshape(m, m),
             j.spare_order[:m],
         )  # fmt: skip
+        # velocities need not fit rows that are about to be too many: the next step's do
         j.spare_count[g], found = kernels.separate(
-            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, False, j.spare_firm[:m], division
-        )
+            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, not s.drifts, j.spare_firm[:m],
+            division,
+        )  # fmt: skip
         excess, weak = excess + j.spare_count[g], weak + found
         for c in range(j.spare_count[g]):
             j.closes[j.spare_row[lo + j.spare_extra[lo + c]]] = False
@@ -49,6 +54,15 @@ def _span(j, g):
     """Rows lo:hi of group g, how many, and where its matrices begin."""
     lo, hi = j.spare_first[g], j.spare_first[g + 1]
     return lo, hi, hi - lo, j.spare_square[g]
+
+
+@stage
+def _here(j, lo, hi):
+    """Whether all rows of a group take part: sleepers have none."""
+    here = True
+    for k in range(lo, hi):
+        here = here and j.place[j.row_block[j.spare_row[k], 0]] >= 0
+    return here
 
 
 @stage

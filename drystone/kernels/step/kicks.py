@@ -148,6 +148,7 @@ def _join(first, out):
         out.complementarity = first.complementarity
     if abs(first.dissipation) >= abs(out.dissipation):
         out.dissipation = first.dissipation
+    out.joint_error, out.redundant = first.joint_error, first.redundant
     out.contacts, out.islands = max(first.contacts, out.contacts), first.islands
     out.methods = int(first.methods) | int(out.methods)
     if first.failed >= 0.0:

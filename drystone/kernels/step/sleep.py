@@ -128,6 +128,8 @@ def touched(s, scan):
     it."""
     again = False
     for i in range(s.rows):
+        if s.geom_a[i] < 0:  # joints hold none that sleeps to one that moves
+            continue
         if s.r[i, 0] > 0.0 and (s.asleep[s.body[i, 0]] or s.asleep[s.body[i, 1]]):
             s.forced[s.pick[i]] = again = True
     s.next_stage = s.rows_stage
@@ -138,7 +140,14 @@ def touched(s, scan):
 def put_to_sleep_planar(s, scan):
     """Count slow time, and put to sleep islands that have had enough; the books have what it
     costs."""
-    if _judge(s):
+    count_slow_time(s)
+    return stop_planar(s)
+
+
+@stage
+def stop_planar(s):
+    """Put islands to sleep that nothing stirs."""
+    if _stop(s):
         _book(s, kinetic_planar(s.mass, s.inertia, s.velocity))
     return codes.GO_ON
 
@@ -146,14 +155,21 @@ def put_to_sleep_planar(s, scan):
 @stage
 def put_to_sleep_spatial(s, scan):
     """The same in space."""
-    if _judge(s):
+    count_slow_time(s)
+    return stop_spatial(s)
+
+
+@stage
+def stop_spatial(s):
+    """The same in space."""
+    if _stop(s):
         _book(s, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
     return codes.GO_ON
 
 
 @stage
-def _judge(s):
-    """s.asleep and its count; whether somebody fell asleep that was not quite at rest."""
+def count_slow_time(s):
+    """s.stirred: islands with bodies that have not been slow for long, by their roots."""
     root, stirred, restless, speed = s.root, s.stirred, s.restless, s.fast
     body_reach(s.velocity, s.size, 1.0, speed)
     for b in range(root.size):
@@ -166,6 +182,12 @@ def _judge(s):
         _join(s, s.body[i, 0], s.body[i, 1])
     for i in range(s.rows):
         _stir(s, s.body[i, 0], s.body[i, 1])
+
+
+@stage
+def _stop(s):
+    """s.asleep and its count; whether somebody fell asleep that was not quite at rest."""
+    root, stirred, restless = s.root, s.stirred, s.restless
     moved = False
     for i in range(s.rows):
         for side in range(2):

@@ -56,6 +56,7 @@ from drystone.steppers.time_stepping.threads import Sweeper
 
 Run = Callable[..., Any]
 Stage = tuple[str, Run]
+KINDS = {2: "planar", 3: "spatial", 4: "finger"}
 CHUNK = 256  # steps between two looks at what was recorded
 
 
@@ -66,8 +67,8 @@ def applies(options: TimeStepping, model: Model) -> bool:
 
 
 def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
-    """The stage of this name for worlds in the plane or in space."""
-    found: Callable[..., Any] = getattr(module, f"{name}_{'planar' if dim == 2 else 'spatial'}")
+    """The stage of this name for worlds in the plane or in space; 4: for blocks of soft fingers."""
+    found: Callable[..., Any] = getattr(module, f"{name}_{KINDS[dim]}")
     return found
 
 
@@ -132,7 +133,7 @@ class Compiled(Aid, Stepper):
         self.buffers = self._make_buffers()
         if before is not None:
             self.buffers.remember(before)
-        self.stages = stages(self.options, model.dim)
+        self.stages = self._list()
         names = [name for name, _ in self.stages]
         self.buffers.s.put(rows_stage=names.index("rows"), solve_stage=names.index("solve"))
         self.sweeper = Sweeper()
@@ -145,6 +146,9 @@ class Compiled(Aid, Stepper):
         self._jam: tuple[int, tuple[str, ...], tuple[str, ...]] | None = None
         # arrays of joints, and first and end of the stages that get them: there are none
         self._own: tuple[Packed, np.ndarray] = self.buffers.s, np.zeros(2, np.int64)
+
+    def _list(self) -> list[Stage]:
+        return stages(self.options, self.model.dim)
 
     def _make_buffers(self) -> Buffers:
         return Buffers(self.options, self.model)

@@ -19,7 +19,7 @@ from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import stored
 from drystone.kernels.active import body_reach
-from drystone.kernels.step import begin, codes, find
+from drystone.kernels.step import begin, codes, find, joint_kicks, joint_sleep, kicks, sleep
 from drystone.kernels.step import joint_aim as aim
 from drystone.kernels.step import joint_close as closing
 from drystone.kernels.step import joint_finish as finish
@@ -34,7 +34,7 @@ from drystone.kernels.step import joint_spare as spare
 from drystone.kernels.step.due import due
 from drystone.kernels.step.loop import record
 from drystone.model import Model, State
-from drystone.problems.cones import PolyhedralCone, SoftFingerCone
+from drystone.problems.cones import SoftFingerCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import NotedJoints
@@ -45,6 +45,7 @@ from drystone.steppers.time_stepping.joint_readout import joint_wrenches
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.pipeline import Stepper
 from drystone.steppers.time_stepping.reading import Left, write_report
+from drystone.steppers.time_stepping.second_order import SecondOrder
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.types import Status
 
@@ -53,21 +54,35 @@ def applies(options: TimeStepping, model: Model) -> bool:
     """Whether this loop does what is asked for."""
     if model.joints is None or len(model.joints) == 0:
         return False
-    plain = options.solver == "auto" and not isinstance(options.shape, SoftFingerCone)
-    return plain and options.sleeping is None and (options.mass == "start" or model.dim == 2)
+    return options.mass == "start" or model.dim == 2
 
 
 def joint_stages(options: TimeStepping, dim: int) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported."""
-    of, scheme = partial(stage_of, dim), options.joints
-    # polyhedral cones beside joints are left to pivoting; in the plane they are the cone itself
-    pivots = dim == 3 and isinstance(options.shape, PolyhedralCone)
-    projected = [("drift", of(projection, "project"))] if scheme == "project" else []
+    of, sleeps = partial(stage_of, dim), options.sleeping is not None
+    # stages that differ by the rows of a block: of soft fingers there are four
+    block = partial(stage_of, 4 if isinstance(options.shape, SoftFingerCone) else dim)
+    before: list[Stage] = [("rows", of(sleep, "wake"))] if sleeps else []
+    woken: list[Stage] = [("solve", joint_sleep.touched)] if sleeps else []
+    rest: list[Stage] = [("drift", of(joint_sleep, "put_to_sleep"))] if sleeps else []
+    second: list[Stage] = []
+    if options.order == 2:
+        before.append(("rows", kicks.reached))
+        second.append(("report", joint_kicks.again))
+    solve = [block(laws, "sweep"), block(newton, "newton"), laws.conclude]
+    if options.sweeps_beside_joints(dim):
+        solve = [block(laws, "sweep"), laws.conclude]
+    elif options.asks_beside_joints(dim) or options.pivots_beside_joints(dim):
+        solve = [laws.ask]
+    projected: list[Stage] = []
+    if options.joints == "project":
+        projected.append(("drift", block(projection, "project")))
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),
         ("contacts", find.admit),  # its place is taken by detection
         ("contacts", find.admit),
+        *before,
         ("rows", of(places, "enter")),
         ("rows", places.places),
         ("rows", rows.order),
@@ -80,21 +95,22 @@ def joint_stages(options: TimeStepping, dim: int) -> list[Stage]:
         ("solve", aim.rows),
         ("solve", aim.aim),
         ("solve", solving.assemble),
-        ("solve", of(solving, "factor")),
+        ("solve", block(solving, "factor")),
         ("solve", solving.refine),
-        ("solve", of(solving, "back")),
-        ("solve", laws.ask if pivots else of(laws, "sweep")),
-        ("solve", of(newton, "newton")),
-        ("solve", laws.conclude),
+        ("solve", block(solving, "back")),
+        *[("solve", stage) for stage in solve],
         ("solve", soft.load),
         ("solve", closing.arrive),
         ("solve", of(closing, "drift")),
         ("solve", places.places),
         ("solve", closing.judge),
+        *woken,
         ("solve", finish.least),
         *projected,
         ("drift", of(finish, "finish")),
         ("report", finish.bear),
+        *second,
+        *rest,
         ("report", record),
     ]
 
@@ -107,17 +123,27 @@ class CompiledJoints(Compiled):
     def adopt(self, model: Model) -> None:
         """Go on with an edited model; joints and contacts that stay keep their impulses."""
         super().adopt(model)
-        self.stages = joint_stages(self.options, model.dim)
-        self._own = self.buffers.j, np.array([codes.JOINT_FIRST, len(self.stages) - 1])
+        runs = [run for _, run in self.stages]
+        first = runs.index(stage_of(model.dim, places, "enter"))
+        self._own = self.buffers.j, np.array([first, len(runs) - 1])
+        load, settled = runs.index(closing.arrive) - 1, runs.index(closing.judge) + 1
+        self.buffers.j.put(
+            aim_stage=runs.index(aim.rows), refine_stage=runs.index(solving.refine),
+            laws_stage=runs.index(solving.refine) + 2, load_stage=load, least_stage=settled,
+        )  # fmt: skip
         self._python: Stepper | None = None
         self._fell: StepReport | None = None
         self._read = False
+
+    def _list(self) -> list[Stage]:
+        return joint_stages(self.options, self.model.dim)
 
     @property
     def python(self) -> Stepper:
         """The stepper that does what the loop leaves; it shares detector, solver and joints."""
         if self._python is None:
-            self._python = Stepper(self.options, self.model)
+            kind = SecondOrder if self.options.order == 2 else Stepper
+            self._python = kind(self.options, self.model)
             for name in ("jointed", "solver", "bouncer", "least", "detector", "_detector"):
                 setattr(self._python, name, getattr(self, name))
         return self._python
@@ -136,7 +162,7 @@ class CompiledJoints(Compiled):
         if self.jointed.turns is not None:
             buffers.j.turns[:] = self.jointed.turns
         self.jointed.turns = buffers.j.turns
-        buffers.j.lead = self.jointed.ahead
+        buffers.j.put(lead=self.jointed.ahead, divided=self.jointed.start)
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h."""
@@ -179,9 +205,9 @@ class CompiledJoints(Compiled):
             buffers.find_pattern()
             return stage
         if code == codes.LOOK and not self._outran_others():
-            return codes.JOINT_AIM
+            return int(buffers.j.aim_stage)
         if code == codes.SOLVE and self._solve_laws():
-            return codes.JOINT_LOAD
+            return int(buffers.j.load_stage)
         if code == codes.LEAST and self._bears():
             return stage + 1
         if code == codes.COLLIDE:
@@ -226,24 +252,30 @@ class CompiledJoints(Compiled):
         made, view = buffers.rows(), self._view()
         self.least(self.model, made, view.r)
         joints = self.jointed.joints
-        if joints is None or not buffers.j.breaks:
+        if joints is None or not (buffers.j.breaks and s.drifts):
             return True
         borne = replace(view, r=view.r.copy())
         spare.spread(buffers.j, borne.r)
         h, state = float(s.h), buffers.state()
-        work: Any = SimpleNamespace(model=self.model, state=state, h=h, kick=h)
+        work: Any = SimpleNamespace(model=self.model, state=state, h=h, kick=float(s.kick))
         q = free_coordinates(joints, state, buffers.j.value)
         return not broken(joints, *joint_wrenches(work, joints, made, borne, q)).any()
 
     def _in_python(self) -> None:
         """The whole step, begun anew."""
         buffers, s, python = self.buffers, self.buffers.s, self.python
+        buffers.begin_again()
         h, before = float(s.h), buffers.state()
         python.warm = buffers.warm()
+        sleepers = python.sleepers
+        if sleepers.options is not None:
+            sleepers.asleep, sleepers.slow = s.asleep.copy(), s.slow_time.copy()
         after, report = python.step(before, h)
         s.position[:], s.orientation[:], s.velocity[:] = (
             after.position, after.orientation, after.velocity,
         )  # fmt: skip
+        if python.sleepers.options is not None:
+            s.asleep[:], s.slow_time[:] = python.sleepers.asleep, python.sleepers.slow
         if not report.broken:
             buffers.take_over(python.warm)
             self._hold(buffers)
@@ -304,8 +336,8 @@ class CompiledJoints(Compiled):
         h, state = float(s.h), self.buffers.state_before()
         state.time -= h
         return SimpleNamespace(
-            model=self.model, state=state, h=h, kick=h, v0=s.v0, v_free=s.v_free, force=s.force,
-            inertia=s.inertia, inverse_inertia=s.inverse,
+            model=self.model, state=state, h=h, kick=float(s.kick), v0=s.v0, v_free=s.v_free,
+            force=s.force, inertia=s.inertia, inverse_inertia=s.inverse,
         )  # fmt: skip
 
     @work.setter
@@ -329,7 +361,8 @@ class CompiledJoints(Compiled):
     def _bear(self) -> None:
         """What joints bore in the last step."""
         dim, s = self.model.dim, self.buffers.s
-        finish.wrenches(s, self.buffers.j)
+        if self.options.order == 1:
+            finish.wrenches(s, self.buffers.j)
         self.jointed.held = self.jointed.joints
         self.jointed.wrench = s.wrench[:, :dim].copy(), s.wrench[:, dim:].copy()
         self._read = True

@@ -21,7 +21,7 @@ from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.kernels.packed import Packed
 from drystone.kernels.step import codes
 from drystone.model import Joints, Model, State
-from drystone.steppers.time_stepping.buffers import FIRST, Buffers
+from drystone.steppers.time_stepping.buffers import FIRST, WARM, Buffers
 from drystone.steppers.time_stepping.closing import is_forest
 from drystone.steppers.time_stepping.jointed import TORN
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -52,13 +52,16 @@ class JointBuffers(Buffers):
     def __init__(self, options: TimeStepping, model: Model, joints: Joints) -> None:
         super().__init__(options, model)
         self.joints = joints
-        self.blocks = _blocks(model, joints)
+        self.blocks = _blocks(model, joints, int(self.s.J.shape[1]))
         arrays = self._of_joints() | self._numbers() | self._work() | self._per_row(self.room)
         arrays["projection"] = self._projection()
         self.parts: list[Excess] | None = None
         self.j = Packed(**arrays | _no_pattern(model.dim) | _spare([]))
         shape = (self.room, *self.s.J.shape[1:])
         self.s.put(J=np.zeros(shape), P=np.zeros(shape))
+        if self.options.sweeps_beside_joints(model.dim):
+            method: Any = options.method
+            self.s.put(only_sweeps=1, max_sweeps=method.max_sweeps)
         self.grow(self.blocks.mu.size + FIRST)
 
     def grow(self, needed: int) -> None:
@@ -92,6 +95,8 @@ class JointBuffers(Buffers):
             "halves": int(self.options.most_halvings > 0),
             "breaks": int(np.isfinite(joints.breaks_at).any()), "before": np.inf,
             "scheme": SCHEMES[self.options.joints], "loads": int((self.blocks.mu > 0.0).any()),
+            "factored": int(self.options.solver == "auto"),
+            "takes_end": int(not self.options.asks_beside_joints(self.model.dim)),
             "torn": TORN[self.options.joints] * min(1.0, self.typical),
         }  # fmt: skip
 
@@ -106,7 +111,9 @@ class JointBuffers(Buffers):
         return made
 
     def _per_row(self, room: int) -> dict[str, Any]:
-        return layout.make(layout.JOINT_ROWS, self._sizes(n=room))
+        twice = room if self.options.order == 2 else 0
+        sizes = self._sizes(n=room, nf=twice)
+        return layout.make(layout.JOINT_ROWS, sizes) | layout.make(layout.FIRST_JOINT_ROWS, sizes)
 
     def _projection(self) -> Packed:
         """Blocks C = 0 of joints for ``kernels.step.joint_project``, if anything is projected."""
@@ -129,11 +136,12 @@ class JointBuffers(Buffers):
         rows = self.rows()
         W = rows.W(0, rows.nc)
         self.j.put(**self._panels(W.indptr, W.indices))
-        self.j.pattern = 1
+        self.j.patterned[: rows.nc] = self.j.joint[: rows.nc]
+        self.j.pattern = rows.nc
 
     def _panels(self, indptr: np.ndarray, indices: np.ndarray) -> dict[str, np.ndarray]:
         """Order of elimination and panels of a matrix with this pattern of blocks."""
-        d, n = self.model.dim, indptr.size - 1
+        d, n = int(self.s.J.shape[1]), indptr.size - 1
         order = np.zeros((7, n + 1), N)
         start = np.zeros(n + 1, N)
         _, below = minimum_degree(
@@ -172,12 +180,26 @@ class JointBuffers(Buffers):
     def store(self, lo: int, hi: int) -> None:
         """Nothing to do: J and P are there."""
 
+    def store_again(self) -> None:
+        """Nothing to do: ``kernels.step.joint_kicks`` keeps those of the first kick."""
+
     def warm(self) -> WarmStart:
         """The warm start as the Python pipeline has it."""
         s, n = self.s, int(self.s.old_rows)
         tags = Tags(s.old_a[:n].copy(), s.old_b[:n].copy(), s.old_feature[:n].copy())
         parts = (s.old_impulse[:n].copy(), s.old_spin[:n].copy(), s.old_slid[:n].copy())
         return WarmStart(tags if n else None, *parts, float(s.old_h))
+
+    def begin_again(self) -> None:
+        """The start of a step whose second kick was begun."""
+        s, j = self.s, self.j
+        if s.drifts:
+            return
+        s.position[:], s.orientation[:], s.velocity[:] = s.was, s.was_turned, s.was_moving
+        n = int(j.first_old_rows)
+        for name in WARM:
+            getattr(s, name)[:n] = getattr(j, f"first_{name}")[:n]
+        s.put(old_rows=n, old_h=j.first_old_h, drifts=1, impact_share=0.0)
 
     def take_over(self, warm: WarmStart) -> None:
         """The warm start that a step in Python left."""
@@ -223,11 +245,11 @@ def _spare(groups: list[Ints]) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def _blocks(model: Model, joints: Joints) -> JointBlocks:
+def _blocks(model: Model, joints: Joints, d: int) -> JointBlocks:
     """Which blocks joints have, found at some state."""
     angles = np.zeros(model.nb) if model.dim == 2 else np.tile([1.0, 0, 0, 0], (model.nb, 1))
     place = np.zeros((model.nb, model.dim))
     state = State(0.0, place, angles, np.zeros((model.nb, model.dof)))
     model = replace(model, joints=joints)
     q = free_coordinates(joints, state)
-    return joint_blocks(model, state, 1.0, model.dim, q, False)
+    return joint_blocks(model, state, 1.0, d, q, False)

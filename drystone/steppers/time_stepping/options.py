@@ -222,6 +222,19 @@ class TimeStepping:
         odd = isinstance(self.shape, SoftFingerCone | PolyhedralCone)
         return self.formulation == "coulomb" and not odd
 
+    def sweeps_beside_joints(self, dim: int) -> bool:
+        """Whether Gauss-Seidel alone solves the islands of a world with joints."""
+        return self.solver == "nsgs" and not self.pivots_beside_joints(dim)
+
+    def asks_beside_joints(self, dim: int) -> bool:
+        """Whether a solver of the library is asked for the islands of a world with joints."""
+        return not (self.solver == "auto" or self.sweeps_beside_joints(dim))
+
+    def pivots_beside_joints(self, dim: int) -> bool:
+        """Whether blocks with laws beside joints are left to pivoting: polyhedral cones; in the
+        plane they are the cone itself."""
+        return dim == 3 and isinstance(self.shape, PolyhedralCone)
+
     def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
         """The object that steps a model; `before`: the one that stepped it until it was edited."""
         from drystone.steppers.time_stepping import compiled_joints
@@ -232,7 +245,7 @@ class TimeStepping:
         kind: type[Stepper] = Compiled if applies(self, model) else Stepper
         if compiled_joints.applies(self, model):
             kind = compiled_joints.CompiledJoints
-        if self.order == 2 and kind is not Compiled:
+        elif self.order == 2 and kind is not Compiled:
             kind = SecondOrder
         if type(before) is kind:
             before.adopt(model)

@@ -13,13 +13,12 @@ from drystone.constraints.rows import Rows
 from drystone.kernels.active import body_reach
 from drystone.kernels.islands import label_contacts
 from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR, SPRING
+from drystone.kernels.step.joint_sleep import BALANCED
 from drystone.model import Model
 from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
-
-BALANCED = 0.01  # of the acceleration that reaches the speed of sleep within its duration
 
 
 class Sleepers:

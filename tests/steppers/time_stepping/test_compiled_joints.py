@@ -156,7 +156,7 @@ def test_what_newton_does_not_solve_in_the_loop_is_solved_in_python_from_the_gue
         held.append(np.array_equal(s.r[:n], before))
         return codes.SOLVE
 
-    stepper.stages[codes.JOINT_LAWS + 1] = ("solve", refuse)
+    stepper.stages[stepper.buffers.j.laws_stage + 1] = ("solve", refuse)
     one.profile = True
     one.step()
     two.step()
@@ -255,7 +255,15 @@ SCHEMES = {
     "no stabilization": {"stabilize": False},
     "convex": {"formulation": "convex"},
     "convex, velocity": {"formulation": "convex", "joints": "velocity"},
-}
+    "sweeps alone": {"solver": "nsgs", "tol": 1e-11},
+    "sweeps alone, convex": {"solver": "nsgs", "formulation": "convex", "tol": 1e-11},
+    "a solver that is asked": {"solver": "newton"},
+    "soft fingers": {"cone": ds.SoftFingerCone(0.02)},
+    "soft fingers, projected": {"cone": ds.SoftFingerCone(0.02), "joints": "project"},
+    "soft fingers, sweeps alone": {
+        "cone": ds.SoftFingerCone(0.02), "solver": "nsgs", "tol": 1e-11
+    },
+}  # fmt: skip
 WORLDS = {
     "dropped": dropped,
     "dropped in the plane": lambda: dropped(planar=True),
@@ -268,8 +276,10 @@ WORLDS = {
 @pytest.mark.parametrize("options", SCHEMES)
 @pytest.mark.parametrize("name", WORLDS)
 def test_options_are_stages_of_the_loop(name, options):
-    given = {"halvings": 0, **SCHEMES[options]}
-    one, two = (ds.Simulation(WORLDS[name](), ds.TimeStepping(**given)) for _ in range(2))
+    given, world = {"halvings": 0, **SCHEMES[options]}, WORLDS[name]()
+    if (world.planar and "soft" in options) or ("dropped" in name and "alone" in options):
+        return
+    one, two = (ds.Simulation(world, ds.TimeStepping(**given)) for _ in range(2))
     agree(one, in_python(two), 12, False, closes="joints" not in SCHEMES[options])
 
 
@@ -321,11 +331,82 @@ def test_projection_moves_bodies_back_by_the_least_in_the_metric_of_the_mass(pla
     assert np.allclose(after.position - here.position, move, rtol=0, atol=0.02 * size)
 
 
-def test_options_that_the_loop_does_not_know_are_left_to_python():
+def test_all_options_but_one_are_known_to_the_loop():
     model = ds.Simulation(sprung()).model
     assert applies(ds.TimeStepping(), model)
-    for options in ({"mass": "end"}, {"sleeping": ds.Sleeping()}, {"solver": "nsgs"}):
-        assert not applies(ds.TimeStepping(**options), model), options
+    for options in ({"order": 2}, {"sleeping": ds.Sleeping()}, {"solver": "nsgs"}):
+        assert applies(ds.TimeStepping(**options), model), options
+    assert not applies(ds.TimeStepping(mass="end"), model)
+
+
+def test_a_chain_is_solved_by_sweeps_alone_to_what_they_promise():
+    """Many sweeps, none of them in Python; against the factors of W."""
+    scene = {"links": 6}
+    plain = ds.scene("chain", **scene).simulation()
+    method = ds.TimeStepping(dt=plain.method.dt, solver="nsgs", tol=1e-11, halvings=0)
+    sim = ds.Simulation(ds.scene("chain", **scene).world, method)
+    for _ in range(20):
+        report = sim.step()
+        plain.step()
+        assert not sim.stepper.left
+        assert report.methods == ("nsgs",)
+        assert report.iterations > 20
+        assert report.joint_error < 1e-9
+    assert np.allclose(sim.state.velocity, plain.state.velocity, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_sweeps_alone_beside_contacts_end_where_all_methods_do(planar):
+    """To the tolerance, and without help from Python."""
+    one, two = (
+        ds.Simulation(dropped(planar), ds.TimeStepping(solver=solver, halvings=0))
+        for solver in ("nsgs", "auto")
+    )
+    for _ in range(15):
+        report = one.step()
+        two.step()
+        assert not one.stepper.left
+        assert report.methods == ("nsgs",)
+        assert report.residual <= one.method.tol
+        assert np.allclose(one.state.velocity, two.state.velocity, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("solver", ["newton", "apgd"])
+def test_a_solver_that_is_asked_answers_for_joints_and_contacts(solver):
+    """One stage leaves the loop, whatever solver is named; its name is in the report."""
+    method = ds.TimeStepping(solver=solver, tol=1e-7, halvings=0)
+    one, two = ds.Simulation(towed(), method), in_python(ds.Simulation(towed(), method))
+    for _ in range(5):
+        report = one.step()
+        two.step()
+        assert isinstance(one.stepper, CompiledJoints)
+        assert report.ok
+        assert report.methods == (solver,)
+        assert np.allclose(one.state.velocity, two.state.velocity, rtol=0, atol=1e-9)
+
+
+def test_soft_fingers_brake_a_spin_beside_joints():
+    """A joined pair that spins on the ground: torsional friction mu R N of every contact slows it,
+    where points without it would let a sphere turn on."""
+
+    def made(cone):
+        world = ds.World()
+        world.add_ground(friction=0.5)
+        world.add_body(
+            ds.Sphere(0.1), name="ball", mass=1.0, position=(0, 0, 0.1), friction=0.5,
+            angular_velocity=(0, 0, 20.0),
+        )  # fmt: skip
+        world.add_body(ds.Sphere(0.05), name="top", mass=1e-6, position=(0, 0, 0.3), layer=7)
+        world.add_joint(ds.Weld("top", "ball", anchor=(0, 0, 0.2)))
+        return ds.Simulation(world, ds.TimeStepping(cone=cone))
+
+    soft, hard = made(ds.SoftFingerCone(0.01)), made("circular")
+    soft.run(0.2), hard.run(0.2)
+    inertia = float(soft.model.inertia[soft.model.names.index("ball"), 2, 2])
+    slowed = 0.5 * 0.01 * 9.81 / inertia * 0.2
+    assert soft.body("ball").angular_velocity[2] == pytest.approx(20.0 - slowed, rel=1e-3)
+    assert hard.body("ball").angular_velocity[2] == pytest.approx(20.0, rel=1e-6)
+    assert soft.report.joint_error < 1e-9
 
 
 number = st.floats(-1.0, 1.0, allow_subnormal=False)

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+from drystone.steppers.time_stepping.pipeline import Stepper
+from drystone.steppers.time_stepping.second_order import SecondOrder
 from tests.steppers.time_stepping.worlds import run
 
 SLEEP = ds.Sleeping(speed=1e-3, duration=0.1)
@@ -117,3 +120,63 @@ def test_energy_of_jointed_sleepers_is_explained():
     _, kept = run(chain(), 0.5, sleeping=ds.Sleeping(0.1, 0.05))
     assert kept.series("asleep")[-1] == 4
     assert np.abs(kept.series("unexplained")).max() < 1e-9
+
+
+def pendulums(planar=False):
+    """Two chains that hang beside each other, of which one swings out and wakes the other."""
+    world = ds.World(planar=planar)
+    up = (lambda x, z: (x, z)) if planar else (lambda x, z: (x, 0, z))
+    joint = ds.Pin if planar else ds.Ball
+    ball = ds.Disk(0.05) if planar else ds.Sphere(0.05)
+    for k, x in enumerate((0.0, 0.3)):
+        before = "world"
+        for n in range(2):
+            world.add_body(ball, name=f"b{k}{n}", mass=1.0, position=up(x, -0.3 * (n + 1)))
+            world.add_joint(joint(f"b{k}{n}", before, anchor=up(x, -0.3 * n)))
+            before = f"b{k}{n}"
+    return world
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_woken_pendulum_swings_as_one_that_never_slept(planar, order):
+    sims = []
+    for sleeping in (SLEEP, None):
+        sim = ds.Simulation(
+            pendulums(planar), ds.TimeStepping(dt=0.005, sleeping=sleeping, order=order)
+        )
+        sim.run(0.3)
+        assert sim.report.asleep == (4 if sleeping else 0)
+        push = (2.0, 0) if planar else (2.0, 0, 0)
+        sim.body("b01").velocity = push
+        kept = sim.run(0.5, record=True)
+        if sleeping:
+            asleep = kept.series("asleep")
+            assert asleep[-1] == 0
+        assert isinstance(sim.stepper, CompiledJoints)
+        sims.append(sim)
+    slept, waking = sims
+    assert np.allclose(slept.state.position, waking.state.position, atol=1e-6)
+    assert np.abs(slept.state.velocity[2:]).max() > 0.1, "the other chain swings, too"
+    assert slept.report.joint_error < 1e-9
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_who_sleeps_is_the_same_in_the_loop_and_in_python(order):
+    method = ds.TimeStepping(sleeping=SLEEP, order=order)
+    for world in (chain(), sprung(0.5, 5.0), ds.scene("chain", links=4).world, pendulums()):
+        sim = ds.Simulation(world, method)
+        kind = SecondOrder if order == 2 else Stepper
+        other, state = kind(method, sim.model), sim.state.copy()
+        for _ in range(60):
+            state, report = other.step(state, method.dt)
+            assert sim.step().asleep == report.asleep
+            assert np.allclose(sim.state.position, state.position, atol=1e-7)
+
+
+def test_sleepers_go_on_sleeping_from_a_snapshot():
+    one, two = (ds.Simulation(pendulums(), ds.TimeStepping(sleeping=SLEEP)) for _ in range(2))
+    one.run(0.3)
+    two.restore(one.snapshot())
+    assert two.step().asleep == one.step().asleep == 4
+    assert np.array_equal(one.state.position, two.state.position)
