@@ -77,7 +77,30 @@ if TYPE_CHECKING:
     from drystone.geometry.decomposition import decompose as decompose
     from drystone.geometry.decomposition import decompose_polygon as decompose_polygon
     from drystone.geometry.mass_properties import MassProperties as MassProperties
-    from drystone.geometry.shapes import *
+    from drystone.geometry.shapes import Bowl as Bowl
+    from drystone.geometry.shapes import Box as Box
+    from drystone.geometry.shapes import Capsule as Capsule
+    from drystone.geometry.shapes import Capsule2D as Capsule2D
+    from drystone.geometry.shapes import Compound as Compound
+    from drystone.geometry.shapes import Cone as Cone
+    from drystone.geometry.shapes import ConvexPolyhedron as ConvexPolyhedron
+    from drystone.geometry.shapes import Cylinder as Cylinder
+    from drystone.geometry.shapes import Disk as Disk
+    from drystone.geometry.shapes import Ellipse as Ellipse
+    from drystone.geometry.shapes import Ellipsoid as Ellipsoid
+    from drystone.geometry.shapes import HalfPlane as HalfPlane
+    from drystone.geometry.shapes import HalfSpace as HalfSpace
+    from drystone.geometry.shapes import ImplicitShape as ImplicitShape
+    from drystone.geometry.shapes import ImplicitSurface as ImplicitSurface
+    from drystone.geometry.shapes import ParametricSurface as ParametricSurface
+    from drystone.geometry.shapes import Polygon as Polygon
+    from drystone.geometry.shapes import Rectangle as Rectangle
+    from drystone.geometry.shapes import RegularPolygon as RegularPolygon
+    from drystone.geometry.shapes import Sphere as Sphere
+    from drystone.geometry.shapes import Superquadric as Superquadric
+    from drystone.geometry.shapes import SupportShape as SupportShape
+    from drystone.geometry.shapes import TriangleMesh as TriangleMesh
+    from drystone.geometry.shapes import register_shape as register_shape
     from drystone.plots.figures import plot as plot
     from drystone.problems import LCP as LCP
     from drystone.problems import BoxedLCP as BoxedLCP

@@ -282,7 +282,7 @@ class Simulation:
             raise OptionError(f"record: until = {text(until)}: expected simulated seconds")
         switch("record", "contacts", contacts)
         place = as_path("record", path, RecordingError)
-        own = not hasattr(self._stepper, "work")  # forces that are no impulses over a step
+        own = not hasattr(self._stepper, "kick")  # forces that are no impulses over a step
         wanted = switch("record", "overwrite", overwrite)
         recorder = Recorder.start(self, place, _count(every), contacts, end, own, wanted)
         self.attach(recorder)

@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drystone.constraints.joints.blocks import JointBlocks, scaled
+from drystone.constraints.joints.blocks import JointBlocks
 from drystone.kernels import rows as kernels
-from drystone.kernels.active import pair_materials
 from drystone.kernels.delassus import delassus
 from drystone.kernels.islands import label_contacts
-from drystone.model import Contacts, Model
-from drystone.problems.cones import Cone, EllipticCone, SoftFingerCone
+from drystone.model import Contacts
 from drystone.problems.delassus import BlockMatrix
 from drystone.types import Bools, Floats, Ints
 
@@ -129,102 +127,3 @@ def select(contacts: Contacts, pick: Ints | Bools) -> Contacts:
         contacts.gap[pick],
         contacts.feature[pick],
     )
-
-
-def step_rows(
-    model: Model,
-    moves: Bools,
-    inverse_mass: Floats,
-    inverse_inertia: Floats,
-    position: Floats,
-    turn: Floats | None,
-    contacts: Contacts,
-    cone: Cone,
-    blocks: JointBlocks | None = None,
-) -> Rows:
-    """Rows of contacts and joints at given positions; inverse_inertia in world axes.
-
-    turn: (nb, 3, 3) body axes in the world, needed only for anisotropic bodies.
-    """
-    body = np.stack([model.geoms.body[contacts.geom_a], model.geoms.body[contacts.geom_b]], axis=1)
-    nc, dim = body.shape[0], model.dim
-    d = cone.block(dim) if isinstance(cone, SoftFingerCone) else dim
-    frame = np.empty((nc, d, dim))
-    J, P = np.empty((nc, d, 2, model.dof)), np.empty((nc, d, 2, model.dof))
-    D = np.empty((nc, d, d))
-    if dim == 2:
-        kernels.frames_planar(contacts.normal, frame)
-        fill = kernels.rows_planar
-    else:
-        axis, ratios = _anisotropy(model, body, turn, cone)
-        radius = cone.radius if isinstance(cone, SoftFingerCone) else 1.0
-        kernels.frames_spatial(contacts.normal, axis, ratios, radius, frame)
-        fill = kernels.rows_spatial
-    fill(inverse_mass, inverse_inertia, position, body, contacts.point, frame, J, P, D)
-    mu, eps = np.empty((nc, 2)), np.empty((nc, 2))
-    rules = model.rules
-    pair_materials(
-        body, model.friction, model.restitution, rules.key, rules.friction, rules.restitution,
-        mu, eps,
-    )  # fmt: skip
-    values = [frame, J, P, D, mu, eps, np.zeros((nc, d)), np.full(nc, -1)]
-    if blocks is not None:
-        body = np.concatenate([body, blocks.body])
-        contacts = _with_joints(contacts, blocks)
-        more = _joint_values(model, inverse_mass, inverse_inertia, blocks, d)
-        values = [np.concatenate(pair) for pair in zip(values, more, strict=True)]
-    order, start = island_order(body, moves)
-    frame, J, P, D, mu, eps, soft, joint = (value[order] for value in values)
-    mean = np.einsum("iaa->i", D) / d
-    unit = np.sqrt(np.where(mean > 0, mean, 1.0))
-    contacts = select(contacts, order)
-    return Rows(
-        start, body[order], contacts, moves, frame, J, P, D, mu, eps, unit, soft, joint, blocks
-    )
-
-
-def _joint_values(
-    model: Model, inverse_mass: Floats, inverse_inertia: Floats, blocks: JointBlocks, d: int
-) -> list[Floats | Ints]:
-    """Frame, J, P, D, mu, eps, soft and number of joint blocks; frames are unit vectors."""
-    n = blocks.mu.size
-    P, D = np.empty_like(blocks.J), np.empty((n, d, d))
-    args = (inverse_mass, inverse_inertia, blocks.body, blocks.J)
-    kernels.responses(*args, np.zeros((n, d)), P, D)
-    scaled(blocks, D)
-    kernels.responses(*args, blocks.soft, P, D)
-    frame = np.zeros((n, d, model.dim))
-    frame[:, np.arange(d), np.arange(d) % model.dim] = 1.0
-    mu = np.repeat(blocks.mu[:, None], 2, axis=1)
-    return [frame, blocks.J, P, D, mu, np.zeros((n, 2)), blocks.soft, np.arange(n)]
-
-
-def _with_joints(contacts: Contacts, blocks: JointBlocks) -> Contacts:
-    """Contacts, and joint blocks dressed as contacts that never touch."""
-    n, dim = blocks.mu.size, contacts.point.shape[1]
-    nowhere, none = np.full(n, -1), np.zeros((n, dim))
-    return Contacts(
-        np.concatenate([contacts.geom_a, nowhere]),
-        np.concatenate([contacts.geom_b, nowhere]),
-        np.concatenate([contacts.point, none]),
-        np.concatenate([contacts.normal, none]),
-        np.concatenate([contacts.gap, np.full(n, np.inf)]),
-        np.concatenate([contacts.feature, nowhere]),
-    )
-
-
-def _anisotropy(model: Model, body: Ints, turn: Floats | None, cone: Cone) -> tuple[Floats, Floats]:
-    """Axis and ratios of each contact: those of body a, else of body b, else of the cone."""
-    nc = body.shape[0]
-    axis, ratios = np.zeros((nc, 3)), np.ones((nc, 2))
-    if isinstance(cone, EllipticCone):
-        axis[:] = np.cos(cone.angle), np.sin(cone.angle), 0.0
-        ratios[:] = cone.ratios
-    if turn is not None:
-        world = np.einsum("bij,bj->bi", turn, model.axis)
-        special = np.asarray(model.axis.any(axis=1))
-        for side in (1, 0):
-            mine = special[body[:, side]]
-            axis[mine] = world[body[mine, side]]
-            ratios[mine] = model.ratios[body[mine, side]]
-    return axis, ratios

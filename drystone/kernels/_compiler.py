@@ -293,9 +293,10 @@ class Library(JITCodeLibrary):
         module = self._final_module.clone() if strangers else self._final_module
         for one in map(module_of, strangers):
             module.link_in(one, preserve=True)
-            for function in one.functions:
-                if function.name.startswith("_Z") and not function.is_declaration:
-                    module.get_function(function.name).linkage = "internal"
+            names = {function.name for function in one.functions if not function.is_declaration}
+            for function in module.functions:  # LLVM leaves out what nobody calls
+                if function.name in names and function.name.startswith("_Z"):
+                    function.linkage = "internal"
         return module
 
     def _get_module_for_linking(self) -> Any:

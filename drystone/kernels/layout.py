@@ -248,6 +248,7 @@ DRIVEN: Record = {
 
 FRAMES: Record = {
     "frame_time": array("m", "s", "of recorded steps"),
+    "frame_kick": array("m", "s", "how long their forces acted"),
     "frame_position": array("m nb dim", "m", ""),
     "frame_orientation": array("m nb angle", "rad or 1", ""),
     "frame_velocity": array("m nb dof", "m/s, rad/s", ""),
@@ -463,7 +464,17 @@ JOINTS: Record = {
     "later": whole("whether coordinates are needed at the end of the step, too"),
     "scheme": whole("EXACT, STABILIZE, PROJECT or VELOCITY"),
     "excess": whole("rows of joints beyond their rank"),
-    "halves": whole("whether a step may be tried again in halves"),
+    "kicks": whole("a step, 2 of those of second order"),
+    "most": whole("times that a step may be halved"),
+    "gaining": whole("times that it may be halved for the energy that joints make"),
+    "level": whole("times that the part which is being made was halved"),
+    "parts": whole("that were made of this step"),
+    "done": whole("of this step, 2^52: all of it"),
+    "start": whole("times that a step is halved before it is tried"),
+    "wanted": whole("the same for the next step"),
+    "looks": whole("times that contacts of this part were looked for again"),
+    "earlier": whole("iterations before that"),
+    "by_host": whole("whether joints were closed by Python"),
     "lawful": whole("whether any block has a law: contacts, limits, motors of limited force"),
     "goal": whole("what the next solve is for: START, END or SETTLE"),
     "is_stiff": whole("whether any body is stiff"),
@@ -484,10 +495,13 @@ JOINTS: Record = {
     "error": real("m or rad", "of the last round"),
     "moved": real("m/s or rad/s", "by this round"),
     "before": real("", "residual before the last refinement"),
-    "lead": real("s", "of velocities before those half a step behind, after a divided step"),
-    "divided": whole("how often this step is divided before it is tried, as the last one was"),
-    "first_old_rows": whole("`old_rows` at the start of a step of two kicks"),
-    "first_old_h": real("s", "`old_h` at the start of a step of two kicks"),
+    "whole": real("s", "length of the step"),
+    "whole_rest": real("m/s", "rest_speed of the whole step"),
+    "whole_impact": real("m/s", "impact_speed of the whole step"),
+    "least_impact": real("m/s", "impact_speed of the shortest step"),
+    "open_before": real("m or rad", "opening in a part that was halved"),
+    "behind": real("s", "how far velocities are behind the positions: half of the last part"),
+    "lead": real("s", "by how much less than half a whole step that is, after a step"),
 }
 
 JOINT_WORK: Record = {
@@ -527,12 +541,18 @@ JOINT_WORK: Record = {
     "change": array("nb dof", "", "work"),
     "push": array("nb dof", "", "work"),
     "mean": array("nr 2 dof", "", "rows of the mean of the step"),
+    "travel": array("nb", "m", "how far bodies went when this part was tried before"),
+    "began_position": array("nb dim", "m", "where a divided step began"),
+    "began_orientation": array("nb angle", "rad or 1", ""),
+    "began_velocity": array("nb dof", "m/s, rad/s", ""),
 }
 
 JOINT_ROWS: Record = {
     "J0": array("n d 2 dof", "", "rows of the start of the step"),
     "P0": array("n d 2 dof", "1/kg", "M^-1 J'"),
     "D0": array("n d d", "1/kg", "diagonal blocks of W"),
+    "r0": array("n d", "N s", "first guess"),
+    "bias0": array("n d", "m/s", "bias of the first solve"),
     "right": array("n d 2 dof", "", "rows on which M + S acts"),
     "soft": array("n d", "1/kg", "compliances"),
     "unit": array("n", "1/kg^0.5", "root of the mean diagonal of D"),
@@ -547,12 +567,11 @@ JOINT_ROWS: Record = {
     "slip": array("n 2", "m/s", "what the convex law adds to it, in the last two solves"),
 }
 
-# What is read of the first of two kicks, and what is left of the step before: nf is n in steps of
-# order 2, and 0 elsewhere
+# What is read of the first of two kicks: nf is n in steps of order 2, and 0 elsewhere
 FIRST_JOINT_ROWS: Record = {
     f"first_{name}": field._replace(shape=(field.shape or "").replace("n", "nf", 1))
     for name, field in (ROWS | STORED | JOINT_ROWS).items()
-    if name in ("J", "P", "D", "soft", "unit", "joint") or name.startswith("old_")
+    if name in ("J", "P", "D", "soft", "unit", "joint")
 }
 
 # Projection of joints after a step: nt blocks of rows C = 0

@@ -14,7 +14,7 @@ import numpy as np
 
 from drystone.arguments import answering
 from drystone.errors import RecordingError
-from drystone.model import Model, State
+from drystone.model import Model
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports
 from drystone.recording.head import Head
@@ -24,7 +24,7 @@ from drystone.recording.reader import Recording
 from drystone.recording.sums import SHARED, frame_sums, note_rows, with_sums
 from drystone.recording.writer import Rows, Writer, check_place, create
 from drystone.steppers.base import StepReport
-from drystone.steppers.time_stepping.reading import Frames, Left, Spare
+from drystone.steppers.time_stepping.reading import Frames, Spare
 from drystone.steppers.totals import Totals
 
 RATE = 60.0  # [1/s] frames of a simulated second
@@ -155,7 +155,7 @@ class Recorder:
         """The present state as a frame, with what led to it."""
         sim = self.sim
         state, report, stepper = sim.state.copy(), sim.report, sim.stepper
-        kick = getattr(getattr(stepper, "work", None), "kick", report.dt)
+        kick = getattr(stepper, "kick", report.dt)
         table = stepper.contact_table() if self.contacts else None
         joints = stepper.joint_table()
         self._put(lambda: self._step_rows(state, report, kick, table, joints))
@@ -181,10 +181,7 @@ class Recorder:
                 done()
                 return
             chunk = _thinned(chunk, slice(first, None, frames.spaced))
-        left = frames.left.get(len(frames.chunks) - 1)
         make = partial(self._loop_rows, chunk, frames)
-        if left is not None:
-            make = partial(self._left_rows, chunk, left)
         if self._writer is not None:
             self._writer.pass_on(make, done)
 
@@ -289,17 +286,11 @@ class Recorder:
             counts[0, column] = len(rows.get(name, ()))
         return self._counted(rows, counts, [reports.words(report)])
 
-    def _left_rows(self, chunk: dict[str, np.ndarray], left: Left) -> Rows:
-        """A step that the compiled loop left to Python."""
-        parts = (chunk[name][0] for name in ("time", "position", "orientation", "velocity"))
-        table = left.contacts if self.contacts else None
-        return self._step_rows(State(*parts), left.report, left.kick, table, left.joints)
-
     def _loop_rows(self, chunk: dict[str, np.ndarray], frames: Frames) -> Rows:
         n = chunk["time"].size
         rows = {f"frames/{x}": chunk[x] for x in ("time", "position", "orientation", "velocity")}
+        rows["frames/kick"], rows["islands"] = chunk["kick"], chunk["islands"]
         rows["frames/report"] = reports.loop_numbers(chunk["report"], frames.h)
-        rows["frames/kick"], rows["islands"] = np.full(n, frames.kick), chunk["islands"]
         counts = np.zeros((n, layout.ENDS), np.int64)
         counts[:, layout.ISLANDS] = np.diff(chunk["log"], prepend=0)
         if frames.joints:
@@ -312,7 +303,7 @@ class Recorder:
             rows |= more
             for name, each in shared.items():
                 counts[:, layout.RAGGED[name]] = each
-        return self._counted(rows, counts, reports.loop_words(chunk["report"], frames.names))
+        return self._counted(rows, counts, reports.loop_words(chunk["report"], frames))
 
     def _counted(self, rows: Rows, counts: np.ndarray, texts: list[str]) -> Rows:
         """With where the ragged parts end and what was said; without frames that are there."""
@@ -375,7 +366,16 @@ class Recorder:
 def _thinned(chunk: dict[str, np.ndarray], kept: slice) -> dict[str, np.ndarray]:
     """Some frames of a chunk; of the others no contacts were noted."""
     out = dict(chunk)
-    for name in ("time", "position", "orientation", "velocity", "report", "noted", "wrench"):
+    for name in (
+        "time",
+        "position",
+        "orientation",
+        "velocity",
+        "kick",
+        "report",
+        "noted",
+        "wrench",
+    ):
         out[name] = chunk[name][kept].copy()
     each = np.diff(chunk["log"], prepend=0)
     mine = np.zeros(each.size, bool)

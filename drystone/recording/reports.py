@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
@@ -17,8 +17,11 @@ from drystone.steppers.base import (
     Event,
     Impulse,
     StepReport,
+    closes,
     current_name,
 )
+from drystone.steppers.time_stepping.reading import ENERGY as BOOK
+from drystone.steppers.time_stepping.reading import Frames
 from drystone.types import Floats, Status
 from drystone.values import among, text
 
@@ -41,7 +44,7 @@ T = TypeVar("T")
 ITS_NAME = {"penetration": "infeasibility"} | {n: n for n in COLUMNS if n in layout.REPORT}
 LOOP_TO = [PLACE[name] for name in ITS_NAME]
 LOOP_FROM = [list(layout.REPORT).index(name) for name in ITS_NAME.values()]
-WORDS = [list(layout.REPORT).index(name) for name in ("methods", "failed")]
+WORDS = [list(layout.REPORT).index(name) for name in ("methods", "failed", "status")]
 
 
 def numbers(report: StepReport) -> Floats:
@@ -76,16 +79,14 @@ def loop_numbers(rows: Floats, h: float) -> Floats:
     return out
 
 
-def loop_words(rows: Floats, names: Sequence[str]) -> list[str]:
-    """The words of each row of the compiled loop; names: of methods by their bits."""
-    known: dict[tuple[float, float], str] = {}
+def loop_words(rows: Floats, frames: Frames) -> list[str]:
+    """The words of each row of the compiled loop."""
+    known: dict[tuple[float, ...], str] = {}
     out = []
-    for key in zip(*rows[:, WORDS].T.tolist(), strict=True):
-        if key not in known:
-            used = [name for k, name in enumerate(names) if int(key[0]) >> k & 1]
-            failed = Status.JAMMED if "stall" in used else Status.MAX_ITERATIONS
-            status = failed if key[1] >= 0 else Status.SOLVED
-            known[key] = json.dumps({"status": status.value, "methods": used})
+    for row in rows.tolist():
+        key = (*(row[at] for at in WORDS), closes(*row[BOOK]))
+        if key not in known or frames.said:
+            known[key] = words(frames.report_of(row))
         out.append(known[key])
     return out
 

@@ -131,6 +131,7 @@ class Writer:
         self._last = nan  # [s] time of the last frame that was written
         self._queue: Queue[Batch | None] = Queue(WAITING)
         self._error: Exception | None = None
+        self._told = False  # that nothing more comes
         self._grown: set[str] = set()  # datasets with rows that were not flushed yet
         self._go = threading.Event()
         self._thread = threading.Thread(target=self._work, name="drystone-recording", daemon=True)
@@ -206,7 +207,7 @@ class Writer:
     def _fail(self, error: Exception) -> None:
         """Keep what went wrong, and let nobody wait for what will not be written."""
         self._error = error
-        while self._queue.get() is not None:
+        while not self._told and self._queue.get() is not None:
             pass
 
     def _append(self) -> None:
@@ -217,6 +218,7 @@ class Writer:
                 batch = self._queue.get(timeout=FLUSH if self._grown or waiting else None)
             except Empty:
                 batch = dict, None
+            self._told = batch is None
             if batch is not None:
                 make, done = batch
                 self._take(make(), done, waiting)

@@ -42,16 +42,9 @@ SCRATCH = {
             "time", "cursor", "rest_speed", "impact_speed", "impact_gap", "longest_path",
             "spring_energy", "rows", "islands", "candidates", "collisions", "iterations",
             "methods", "slip_rounds", "missed_rounds", "failed", "needed", "next_stage", "tight",
-            "n_chosen", "leave",
+            "n_chosen", "leave", "careful", "solves", "unsettled",
         )),
-        "buffers._*", "jointed._again",
-    ],
-    "Stepper": [
-        "rows*", "solved*", "work*", "detector.*", "_detector.*", "jointed.coordinates*",
-        "jointed.wrench*", "jointed.held*", "jointed._work*", "jointed.opened", "jointed._again",
-        "jointed._before", "jointed.projection.error", "solver.rest", "bouncer.rest",
-        "jointed.projection.solver.rest", "jointed.thinned*",
-        "jointed.behind",  # follows from `ahead`
+        "buffers._*", "_table*", "solver.rest", "bouncer.rest",
     ],
     # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
     # be laid to rest, are kept in another form
@@ -60,7 +53,7 @@ SCRATCH = {
         "_loop.resolver.mechanics.detector.*",
         *(f"_loop.{name}*" for name in (
             "phase", "_lasts", "_stored", "_waiting", "clusters.report",
-            "clusters._stepper.jointed.behind", "log", "last", "layout", "work", "guard.impacts",
+            "log", "last", "layout", "work", "guard.impacts",
             "guard.at_bound", "guard.ended", "guard.stalled", "resolver.guard.impacts",
             "resolver.guard.at_bound", "resolver.guard.ended", "resolver.guard.stalled",
             "resolver.tolerances", "resolver.slow", "mechanics._jointed",
@@ -70,27 +63,28 @@ SCRATCH = {
     ],
     "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
 }  # fmt: skip
-SCRATCH["SecondOrder"] = SCRATCH["Stepper"]
-SCRATCH["EventStepper"] += [
-    f"_loop.clusters._stepper.{name}" for name in (*SCRATCH["Stepper"], "left")
-]
-# the pipeline in Python shares what is kept; arrays of joints are this step's
+# arrays of joints are this step's
 SCRATCH["CompiledJoints"] = [
-    *SCRATCH["Compiled"], *SCRATCH["Stepper"], "_python*", "_fell*", "_read", "buffers.parts*",
+    *SCRATCH["Compiled"], "buffers.parts*", "_held*", "_closer*", "_began*", "_over*", "_asked*",
+    "_joint_arrays*",
     *(f"buffers.j.{name}*" for name in (
         "place", "at_*", "change", "push", "free", "tie", "mean", "impulse", "value",
         "last", "act_*", "S", "axes", "inverse", "bend", "arms", "gap", "stiff", "inertia",
-        "J0", "P0", "right", "D0", "soft", "unit", "joint", "x", "best", "guess", "lam", "closes",
-        "order", "node",
+        "J0", "P0", "right", "D0", "r0", "bias0", "soft", "unit", "joint", "x", "best", "guess",
+        "lam", "closes", "order", "node", "patterned", "first_", "load", "lift", "slip",
         "first", "below", "lower", "upper", "offset", "stride", "panels", "indptr", "indices",
-        "rows", "buffer", "acting",
+        "rows", "buffer", "acting", "travel", "began_", "sum",
     )),
     *(f"buffers.j.{name}" for name in (
         "round", "misses", "excess", "lawful", "goal", "is_stiff", "pattern", "refined", "extra",
-        "slides", "unsolved", "spent", "looked", "best_opening", "opening", "softening", "error",
-        "moved", "before",
+        "slides", "unsolved", "spent", "looks", "best_opening", "opening", "softening", "error",
+        "moved", "before", "parts", "wanted", "earlier", "by_host", "whole", "whole_rest",
+        "whole_impact", "open_before", "behind",
     )),
 ]  # fmt: skip
+SCRATCH["EventStepper"] += [
+    f"_loop.clusters._stepper.{name}" for name in (*SCRATCH["CompiledJoints"], "left", "_rounds*")
+]
 # of a detector: all but its cache, which ``state`` exports by pairs
 CASES = [
     ("spheres", {"n": 30}, None),
@@ -174,9 +168,9 @@ def test_nothing_is_forgotten(name, settings, method):
 
 def test_what_is_forgotten_is_found(monkeypatch):
     first, second = halves("four-bar", {}, None)
-    second.stepper.jointed.turns = second.stepper.jointed.turns + 1.0
+    second.stepper.turns = second.stepper.turns + 1.0
     second.stepper.solver.wait = 5
-    assert forgotten(first.stepper, second.stepper) == ["jointed.turns", "solver.wait"]
+    assert forgotten(first.stepper, second.stepper) == ["buffers.j.turns", "solver.wait"]
     first.stepper.memory = 3.0
     assert "memory" in forgotten(first.stepper, second.stepper)
 

@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.constraints.joints.rows import free_coordinates
 from drystone.scenes import scene
 from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
-from drystone.steppers.time_stepping.joint_buffers import JointBuffers
-from drystone.steppers.time_stepping.joint_readout import joint_wrenches
+from tests.tables_by_rows import wrenches_by_rows
 
 # what depends on the clock, as the last column of sums, which is that of seconds
 TIMED = ("checkpoints", "seconds")
@@ -85,36 +83,14 @@ def test_the_loop_records_what_steps_one_by_one_record(name, tmp_path):
     same_in_both_ways(*CASES[name], tmp_path)
 
 
-def test_frames_of_the_loop_and_of_python_follow_each_other(tmp_path, monkeypatch):
-    """Every third step is left to Python."""
-    calls, find = {}, JointBuffers.find_spare
-
-    def ask(self, parts):
-        find(self, parts)
-        self.j.large_excess = 1  # as if a group were too large for the loop
-
-    def often(self):
-        calls[self] = calls.get(self, 0) + 1
-        return calls[self] % 3 != 0
-
-    monkeypatch.setattr(JointBuffers, "find_spare", ask)
-    monkeypatch.setattr(CompiledJoints, "_bears", often)
-    same_in_both_ways(held_twice, 20, 1, tmp_path)
-    same_in_both_ways(held_twice, 20, 2, tmp_path)
-    kept = held_twice()
-    reports = kept.run(9 * kept.method.dt, record=True, contacts=True).reports
-    assert {bool(report.seconds) for report in reports} == {True, False}
-
-
 @pytest.mark.parametrize("name", ["four-bar", "gripper"])
 def test_forces_of_joints_are_those_of_their_rows(name):
     """Rows and arms worked out anew from the state, with NumPy."""
     sim = scene(name).simulation()
-    sim.run(7 * sim.method.dt)
-    stepper = sim.stepper
-    joints, work, made, solved = sim.model.joints, stepper.work, stepper.rows, stepper.solved
-    q = free_coordinates(joints, work.state, stepper.buffers.j.turns)
-    force, torque = joint_wrenches(work, joints, made, solved, q)
+    sim.run(6 * sim.method.dt)
+    before = sim.state.copy()
+    sim.step()
+    force, torque = wrenches_by_rows(sim.stepper, before)
     size = abs(force).max()
     assert size > 0
     assert np.allclose(sim.joints["force"], force, rtol=0, atol=1e-12 * size)

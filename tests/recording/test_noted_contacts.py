@@ -6,7 +6,7 @@ import pytest
 import drystone as ds
 from drystone.kernels.step.contacts import note_contacts
 from drystone.steppers.tables import as_bodies, bodies_kind, spread
-from drystone.steppers.time_stepping.readout import Readout
+from tests.tables_by_rows import contacts_by_rows
 
 
 @pytest.mark.kernels
@@ -23,7 +23,7 @@ def test_noted_contacts_are_those_of_the_rows(planar):
         world.add_body(shape, position=place, velocity=speed, **extra)
     sim = ds.Simulation(world)
     sim.step()
-    fast, slow = sim.contacts, Readout.contact_table(sim.stepper)
+    fast, slow = sim.contacts, contacts_by_rows(sim.stepper)
     assert len(fast) == 3
     for name in fast.dtype.names:
         if fast[name].dtype.kind == "f":

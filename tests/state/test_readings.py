@@ -11,7 +11,7 @@ import pytest
 import drystone as ds
 from drystone.dynamics.frames import frame_position, frame_velocity
 from drystone.steppers.tables import ContactRows, bodies_kind
-from drystone.steppers.time_stepping.readout import Readout
+from tests.tables_by_rows import contacts_by_rows
 
 METHODS = [ds.TimeStepping(dt=0.01), ds.TimeStepping(dt=0.01, order=2), ds.EventDriven(dt=0.01)]
 NAMES = ("position", "velocity", "orientation", "angular_velocity", "centre_of_mass", "mass")
@@ -237,7 +237,7 @@ def test_tables_of_contacts_are_those_of_the_rows(planar, many, name):
     sim = ds.Simulation(world)
     for _ in range(3):
         frame = sim.run(sim.method.dt, record=True, contacts=True).contacts(-1)
-        live, slow = sim.contacts, Readout.contact_table(sim.stepper)
+        live, slow = sim.contacts, contacts_by_rows(sim.stepper)
         assert len(live) == many
         for field in live.dtype.names:
             assert np.array_equal(live[field], frame[field]), field

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from drystone.kernels.joints_coupled import (
     action_rows,
     count_turns,
     couple_rows,
-    halve_kicks,
-    is_limit,
-    is_reached,
 )
 from drystone.kernels.joints_planar import joint_rows_planar
 from drystone.model import Joints, Model, State
@@ -107,37 +104,6 @@ def joint_extra_rows(
     action_rows(h, joints.actions, q.value, q.J, J, bias, soft, lower, upper)
     kind, body = joints.action_kind, joints.coordinate_body[at]
     return ActionRows(joints.coordinate_joint[at], at, kind, body, J, bias, soft, lower, upper)
-
-
-def kick_rows(rows: ActionRows, part: float) -> ActionRows:
-    """Rows of a step whose forces act for this part of its length."""
-    return replace(rows, soft=rows.soft / part, lower=rows.lower * part, upper=rows.upper * part)
-
-
-def half_kick_rows(
-    joints: Joints, rows: ActionRows, q: Coordinates, v: Floats, h: float, drifts: bool
-) -> ActionRows:
-    """Rows of a step of length h [s] as those of one of its two kicks, from velocities v (nb, dof);
-    see ``kernels.joints_coupled.halve_kicks``. After the drift limits count that are reached."""
-    keep = np.ones(rows.kind.size, bool)
-    for i in range(rows.kind.size if not drifts else 0):
-        gap = h * rows.bias[i]
-        keep[i] = not is_limit(rows.kind[i]) or is_reached(h, gap, rows.body[i], rows.J[i], v)
-    bias, soft, lower, upper = (
-        values.copy() for values in (rows.bias, rows.soft, rows.lower, rows.upper)
-    )
-    halve_kicks(h, drifts, joints.actions, q.value, rows.body, rows.J, v, bias, soft, lower, upper)
-    return ActionRows(
-        rows.joint[keep],
-        rows.coordinate[keep],
-        rows.kind[keep],
-        rows.body[keep],
-        rows.J[keep],
-        bias[keep],
-        soft[keep],
-        lower[keep],
-        upper[keep],
-    )
 
 
 def _evaluate(joints: Joints, state: State, functions: JointFunctions) -> tuple[Floats, Floats]:

@@ -44,19 +44,19 @@ def _fresh(s):
         copy_all(s.position, s.was)
     for k in range(s.begun_row.size):
         s.begun_row[k] = 0.0
-    s.begun.gravity_energy = height(s)
+    s.begun.gravity_energy = height(s, s.position)
     s.iterations = s.methods = s.collisions = s.status = 0
     s.solves = s.slip_rounds = s.outer = 0
     s.unsettled = 0.0
 
 
 @stage
-def height(s):
-    """Potential energy of gravity [J]."""
+def height(s, position):
+    """Potential energy of gravity [J] with bodies at these positions."""
     total = 0.0
-    for i in range(s.position.shape[0]):
-        for a in range(s.position.shape[1]):
-            total -= s.mass[i] * s.position[i, a] * s.gravity[a]
+    for i in range(position.shape[0]):
+        for a in range(position.shape[1]):
+            total -= s.mass[i] * position[i, a] * s.gravity[a]
     return total
 
 

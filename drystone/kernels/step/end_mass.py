@@ -18,9 +18,9 @@ SLOW = 1e-3  # [m/s], [rad/s] velocities below it count as this
 @kernel
 def packed(s, scan):
     """AGAIN from the solve with M at the end of the step, until velocities stay."""
-    if _settled(s):
+    if settled(s):
         return codes.GO_ON
-    _turn(s, scan)
+    turn(s, scan)
     pack(s, s.rows)
     return codes.AGAIN
 
@@ -28,15 +28,15 @@ def packed(s, scan):
 @kernel
 def stored(s, scan):
     """The same where rows are stored."""
-    if _settled(s):
+    if settled(s):
         return codes.GO_ON
-    _turn(s, scan)
+    turn(s, scan)
     respond_spatial(s)
     return codes.AGAIN
 
 
 @stage
-def _settled(s):
+def settled(s):
     change, most = 0.0, SLOW
     for b in range(s.v.shape[0]):
         for a in range(6):
@@ -83,7 +83,7 @@ def _island(s, b):
 
 
 @kernel
-def _turn(s, scan):
+def turn(s, scan):
     """Inertia where the step leads to, and the kick with it."""
     copy_all(s.v, s.v_before)
     copy_all(s.v, s.load)

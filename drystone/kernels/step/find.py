@@ -31,6 +31,12 @@ def _reach(s, scan):
     fastest = s.longest_path = body_reach(s.v_free, s.size, s.h, s.reach)
     for b in range(s.reach.size):
         s.reach[b] += s.slack[b]
+    return margins(s, scan, fastest)
+
+
+@stage
+def margins(s, scan, fastest):
+    """Within which contacts of each geom are looked for."""
     for g in range(scan.margin.size):
         if s.search == codes.GIVEN:
             scan.margin[g] = 0.5 * s.active_gap

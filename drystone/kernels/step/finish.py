@@ -107,7 +107,7 @@ def drift_planar(s, scan):
         good = good and np.isfinite(s.orientation[b])
     if not good:
         return codes.NOT_FINITE
-    book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity))
+    book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity), s.position)
     return codes.GO_ON
 
 
@@ -130,7 +130,7 @@ def drift_spatial(s, scan):
     if not (finite(s.velocity, s.position) and finite(s.velocity, s.orientation)):
         return codes.NOT_FINITE
     rigid.to_world(s.own_inertia, s.orientation, s.end_inertia)
-    book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
+    book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity), s.position)
     return codes.GO_ON
 
 
@@ -163,11 +163,11 @@ def finite(velocity, other):
 
 
 @stage
-def book(s, kicked, kinetic):
+def book(s, kicked, kinetic, position):
     """The report of the step: energy explained (see ``EnergyLedger``), conditions measured."""
     n, begun, out, work = s.rows, s.begun, s.report, s.sums
     pushed, fell, turned = _load_work(s)
-    raised = height(s)
+    raised = height(s, position)
     out.kinetic, out.gravity_energy, out.potential = (
         kinetic,
         raised,

@@ -48,6 +48,8 @@ def rows(s, scan, j):
 def aim(s, scan, j):
     """Bias and free velocities of the next solve, or as they are left when joints are closed."""
     n, what = s.rows, j.goal
+    if what != codes.SETTLE:  # whether it can be solved does not depend on the round before
+        s.failed, s.status = -1, 0
     if what == codes.END:
         _expand(s, j, n)
         return codes.GO_ON

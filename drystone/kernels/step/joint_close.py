@@ -22,6 +22,9 @@ def arrive(s, scan, j):
     """Velocities at_v of the impulses s.r."""
     n = s.rows
     copy_all(j.at_v, j.change)
+    if j.goal == codes.MASS:  # velocities of M at the end, which S has no part in
+        copy_all(s.v, j.at_v)
+        return _set_out(s, j)
     copy_all(j.free, j.at_v)
     add_impulses(s.body[:n], j.P0[:n], s.r[:n], j.at_v)
     if j.is_stiff:
@@ -37,10 +40,15 @@ def arrive(s, scan, j):
     for b in range(j.change.shape[0]):
         for e in range(j.change.shape[1]):
             j.moved = max(j.moved, abs(j.at_v[b, e] - j.change[b, e]))
+    j.goal = codes.END
+    return _set_out(s, j)
+
+
+@stage
+def _set_out(s, j):
     copy_all(j.at_v, j.at_velocity)
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)
-    j.goal = codes.END
     return codes.GO_ON
 
 
@@ -76,12 +84,12 @@ def _driven(s, j, at):
         for a in range(s.position.shape[1]):
             j.at_position[s.driven[k], a] = s.driven_position[at, k, a]
     if not finite(j.at_velocity, j.at_position):
-        return codes.PYTHON
+        return codes.CLOSE
     return codes.GO_ON
 
 
 @stage
-def _outran(s, j):
+def outran(s, j):
     """Whether a body went further than contacts were looked for, by more than may be left of
     depth and than forces move it in a step: a motor started, or a blow reached it."""
     if s.search != codes.BY_TRAVEL or not s.drifts:  # who names a distance gets it
@@ -104,7 +112,7 @@ def _outran(s, j):
 
 @stage
 def judge(s, scan, j):
-    """AGAIN, with rows of this end, until the joints are closed; PYTHON if they do not close, LOOK
+    """AGAIN, with rows of this end, until the joints are closed; CLOSE if they do not close, LOOK
     if bodies went where contacts were not looked for. Other schemes take the first solve."""
     opening, wrong, off = 0.0, 0.0, 0.0
     for r in range(j.at_error.size):
@@ -118,17 +126,20 @@ def judge(s, scan, j):
     error = max(wrong, s.h * off)
     j.opening = opening
     s.next_stage = j.aim_stage
+    if j.goal == codes.MASS:
+        s.next_stage = j.least_stage
+        return codes.AGAIN
     if j.scheme != codes.EXACT:
         j.goal = codes.SETTLE
-        return codes.LOOK if _outran(s, j) else codes.AGAIN
+        return codes.LOOK if outran(s, j) else codes.AGAIN
     if j.round > 0 and s.h * j.moved > FAR * j.error:
-        return codes.PYTHON  # rows that are nearly too many where the step ends
+        return codes.CLOSE  # rows that are nearly too many where the step ends
     j.error = error
     if error <= CLOSED and not opening <= OPEN:
-        return codes.PYTHON  # rows that are not to be closed contradict those that are
+        return codes.CLOSE  # rows that are not to be closed contradict those that are
     if error <= CLOSED:
         j.goal = codes.SETTLE
-        return codes.LOOK if _outran(s, j) else codes.AGAIN
+        return codes.LOOK if outran(s, j) else codes.AGAIN
     if j.round == 0:
         j.best_opening = 2.0 * error + 1.0
     j.round += 1
@@ -138,5 +149,5 @@ def judge(s, scan, j):
         j.misses += 1
     j.best_opening = min(j.best_opening, error)
     if not error < 1e300 or j.misses > PATIENCE or j.round >= ROUNDS:
-        return codes.PYTHON
+        return codes.CLOSE
     return codes.AGAIN

@@ -1,5 +1,7 @@
 """Last stages of a step with joints: what they bore, energy they made, the state and the books."""
 
+import numpy as np
+
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.joints_coupled import SPRING
@@ -9,7 +11,7 @@ from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.due import due
 from drystone.kernels.step.finish import book, finite, move, sliding
-from drystone.kernels.step.joint_kicks import keep_start
+from drystone.kernels.step.joint_divide import judge
 from drystone.kernels.step.joint_spare import spread
 
 # of the kinetic energy, that joints may make or lose in a step
@@ -18,22 +20,21 @@ GAIN = 0.001
 
 @stage
 def least(s, scan, j):
-    """LEAST where forces of large groups are to be made the least, or joints may break."""
-    breaks = j.breaks > 0 and s.drifts
-    return codes.LEAST if j.large_excess > 0 or breaks else codes.GO_ON
+    """LEAST where forces of large groups are to be made the least."""
+    return codes.LEAST if j.large_excess > 0 else codes.GO_ON
 
 
 @kernel
 def finish_planar(s, scan, j):
-    """The state after the step, and what is left for the next."""
+    """Whether this part of the step is good, and its books; see ``joint_divide.judge``."""
     kinetic = kinetic_planar(s.mass, s.inertia, j.at_velocity)
     made, still = _made(s, j)
-    answered = still + kinetic_planar(s.mass, s.inertia, j.push)
-    if not _holds(s, j, made, max(kinetic, s.begun.kinetic, answered)):
-        return codes.PYTHON
-    kicked = kinetic_planar(s.mass, s.inertia, s.v)
-    _commit(s, j)
-    return _book(s, j, kicked, kinetic)
+    gain = _gain(s, made, still, kinetic, kinetic_planar(s.mass, s.inertia, j.push))
+    code = judge(s, j, gain) if s.drifts else codes.GO_ON
+    if code != codes.GO_ON:
+        return code
+    _book(s, j, kinetic_planar(s.mass, s.inertia, s.v), kinetic)
+    return codes.GO_ON
 
 
 @kernel
@@ -42,14 +43,14 @@ def finish_spatial(s, scan, j):
     rigid.to_world(s.own_inertia, j.at_orientation, s.end_inertia)
     kinetic = kinetic_spatial(s.mass, s.end_inertia, j.at_velocity)
     made, still = _made(s, j)
-    answered = still + kinetic_spatial(s.mass, s.inertia, j.push)
-    if not _holds(s, j, made, max(kinetic, s.begun.kinetic, answered)):
-        return codes.PYTHON
+    gain = _gain(s, made, still, kinetic, kinetic_spatial(s.mass, s.inertia, j.push))
+    code = judge(s, j, gain) if s.drifts else codes.GO_ON
+    if code != codes.GO_ON:
+        return code
     if not finite(j.at_velocity, j.at_orientation):
-        return codes.PYTHON
-    kicked = kinetic_spatial(s.mass, s.inertia, s.v)
-    _commit(s, j)
-    return _book(s, j, kicked, kinetic)
+        return codes.NOT_FINITE
+    _book(s, j, kinetic_spatial(s.mass, s.inertia, s.v), kinetic)
+    return codes.GO_ON
 
 
 @stage
@@ -63,10 +64,13 @@ def _holds(s, j, made, energy):
 def _made(s, j):
     """Work of the rows C = 0 over mean velocities, and the energy [J] that a step of gravity and
     loads gives; j.push: velocities that motors and contacts give, which joints answer."""
-    if not (j.halves and s.drifts):
+    if j.gaining == 0 or not s.drifts:
         return 0.0, 0.0
     made, still = 0.0, 0.0
     dim, h = s.position.shape[1], s.h
+    # v0 fits the rows of the middle of the last part, v those of this one's: in parts of unequal
+    # length it is so weighted a mean that fits those between them
+    late = 0.5 if j.kicks == 2 else 1.0 - 0.5 * (h / s.kick)
     for b in range(s.v.shape[0]):
         for e in range(s.v.shape[1]):
             j.push[b, e] = 0.0
@@ -83,17 +87,86 @@ def _made(s, j):
             for side in range(2):
                 b = s.body[i, side]
                 for e in range(s.v.shape[1]):
-                    mean = 0.5 * (s.v0[b, e] + s.v[b, e])
+                    mean = (1.0 - late) * s.v0[b, e] + late * s.v[b, e]
                     made += s.r[i, a] * s.J[i, a, side, e] * mean
     return made, 0.5 * h * h * still
 
 
 @stage
-def _commit(s, j):
-    """The step is done: its end becomes the state."""
-    n = s.rows
-    if s.kick != s.h and s.drifts:
-        keep_start(s, j)
+def _gain(s, made, still, kinetic, answered):
+    """Energy that joints made or lost, of what they may: links that turn far in a step, as in a
+    whip's crack, meet conditions at its end that its middle would not."""
+    most = max(kinetic, s.begun.kinetic, still)
+    if abs(made) > GAIN * most:  # and what motors and contacts give, that joints answer
+        most = max(most, still + answered)
+    return abs(made) / (GAIN * most) if made != 0.0 else 0.0
+
+
+@kernel
+def take_back_planar(s, scan, j):
+    """Energy that joints still made in a part as short as parts get is taken back."""
+    made = _unexplained(s, j)
+    if made > 0.0:
+        _take_back(s, j, made, kinetic_planar(s.mass, s.inertia, j.push))
+    return codes.GO_ON
+
+
+@kernel
+def take_back_spatial(s, scan, j):
+    """The same in space."""
+    made = _unexplained(s, j)
+    if made > 0.0:
+        _take_back(s, j, made, kinetic_spatial(s.mass, s.end_inertia, j.push))
+    return codes.GO_ON
+
+
+@stage
+def _unexplained(s, j):
+    """Energy [J] that joints still made in a part as short as parts get, else 0; j.push: the
+    velocities of the bodies they hold."""
+    if j.gaining == 0 or j.level < j.gaining:
+        return 0.0
+    out, dim = s.report, s.position.shape[1]
+    made = out.change - out.loads - out.driving  # contacts only lose
+    for b in range(s.v.shape[0] if j.kicks == 1 else 0):
+        if s.own_inverse_mass[b] > 0.0:  # what gravity gives until velocities are not late
+            for a in range(dim):
+                late = 0.5 * s.h * s.v[b, a] - (s.kick - 0.5 * s.h) * s.v0[b, a]
+                made += s.mass[b] * s.gravity[a] * late
+    if not made > GAIN * out.kinetic:
+        return 0.0
+    for b in range(s.v.shape[0]):
+        for e in range(s.v.shape[1]):
+            j.push[b, e] = 0.0
+    for k in range(j.body.shape[0]):
+        for side in range(2):
+            b = j.body[k, side]
+            if b >= 0 and s.own_inverse_mass[b] > 0.0:
+                for e in range(s.v.shape[1]):
+                    j.push[b, e] = s.velocity[b, e]
+    return made
+
+
+@stage
+def _take_back(s, j, made, had):
+    """Take energy [J] from the velocities of bodies that joints hold; these stay as joints allow.
+    had: their kinetic energy."""
+    left = max(had - made, 0.0)
+    factor = np.sqrt(left / had) if had > 0.0 else 0.0
+    for k in range(j.body.shape[0]):
+        for side in range(2):
+            b = j.body[k, side]
+            if b >= 0 and s.own_inverse_mass[b] > 0.0:
+                for e in range(s.v.shape[1]):
+                    s.velocity[b, e] = factor * j.push[b, e]
+    s.report.kinetic -= had - left
+    s.report.change -= had - left
+    s.report.constraint -= had - left
+
+
+@stage
+def commit(s, scan, j):
+    """The part is made: its end becomes the state."""
     sliding(s.islands, s.start, s.r, s.u, s.q, s.slid)
     move(s)
     copy_all(j.at_velocity, s.velocity)
@@ -101,15 +174,16 @@ def _commit(s, j):
     copy_all(j.at_orientation, s.orientation)
     if s.drifts:
         copy_all(j.value, j.turns)
-    for k in range(4):
-        s.sums[k] = 0.0
-    contact_work(s.body[:n], s.moves, s.J[:n], s.r[:n], s.v0, s.v, s.sums)
+    return codes.GO_ON
 
 
 @stage
 def _book(s, j, kicked, kinetic):
     """The books of contacts, and what joints change in them."""
-    tie, act, act_first = 0.0, 0.0, 0.0
+    n, tie, act, act_first = s.rows, 0.0, 0.0, 0.0
+    for k in range(4):
+        s.sums[k] = 0.0
+    contact_work(s.body[:n], s.moves, s.J[:n], s.r[:n], s.v0, s.v, s.sums)
     for i in range(s.rows):
         block = j.joint[i]
         if block < 0:
@@ -129,7 +203,7 @@ def _book(s, j, kicked, kinetic):
                 act_first += power
     s.sums[0] -= tie + act
     s.sums[2] += tie - act_first
-    book(s, kicked, kinetic)
+    book(s, kicked, kinetic, j.at_position)
     before, after = _stored(j, j.value), _stored(j, j.at_value)
     out = s.report
     out.potential += after
@@ -139,7 +213,7 @@ def _book(s, j, kicked, kinetic):
     out.integration += j.softening
     out.joint_error, out.redundant = j.opening, j.excess
     out.retries = 0.0
-    return codes.GO_ON
+    out.iterations += j.earlier
 
 
 @stage
@@ -156,12 +230,15 @@ def _stored(j, value):
 @stage
 def bear(s, scan, j):
     """The least forces of redundant joints, after the books, which hold to rounding with those that
-    were solved for; what joints bore, where the step becomes a frame. Of two kicks the first is
-    read, and there is no later time to do so."""
+    were solved for; what joints bore, where the step becomes a frame. BORNE if that is to be looked
+    at, or was found otherwise. Of two kicks the first is read, and there is no later time to do so.
+    """
     if not s.drifts:
         return codes.GO_ON
+    if j.by_host or j.breaks:
+        return codes.BORNE
     spread(j, s.r)
-    if due(s) or s.kick != s.h:
+    if due(s) or j.kicks == 2:
         wrenches(s, j)
     return codes.GO_ON
 

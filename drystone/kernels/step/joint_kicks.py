@@ -10,19 +10,6 @@ from drystone.kernels.step.copies import copy_all
 
 
 @stage
-def keep_start(s, j):
-    """Keep what the step before left: a step whose second kick is too hard is begun anew."""
-    n = s.old_rows
-    j.first_old_rows, j.first_old_h = n, s.old_h
-    copy_all(s.old_a[:n], j.first_old_a[:n])
-    copy_all(s.old_b[:n], j.first_old_b[:n])
-    copy_all(s.old_feature[:n], j.first_old_feature[:n])
-    copy_all(s.old_impulse[:n], j.first_old_impulse[:n])
-    copy_all(s.old_spin[:n], j.first_old_spin[:n])
-    copy_all(s.old_slid[:n], j.first_old_slid[:n])
-
-
-@stage
 def again(s, scan, j):
     """After the first kick: go back for the second. After it: one report of both, and the first
     kick's contacts and joints to be read."""

@@ -27,8 +27,6 @@ def enter_spatial(s, scan, j):
 
 @stage
 def _enter(s, j):
-    if j.lead != 0.0 or j.divided > 0:  # forces act for less than the step
-        return codes.PYTHON
     _gaps(j, s.position)
     copy_all(s.position, j.at_position)
     copy_all(s.orientation, j.at_orientation)

@@ -154,11 +154,16 @@ def tie(s, scan, j):
             h, actions, j.at_value, j.at_G, j.act_J, j.act_bias, j.act_soft, j.act_lower,
             j.act_upper,
         )  # fmt: skip
-        if s.kick == h:
+        if j.kicks == 1:
             keep_springs(
                 h, actions, j.at_value, j.action_body, j.act_J, s.v0, s.inverse_mass, s.inverse,
                 j.act_bias, j.act_soft,
             )  # fmt: skip
+            if s.kick != h:  # forces act for another time than the part is long
+                for k in range(j.action_kind.size):
+                    j.act_soft[k] /= s.kick / h
+                    j.act_lower[k] *= s.kick / h
+                    j.act_upper[k] *= s.kick / h
         else:
             halve_kicks(
                 h, s.drifts != 0, actions, j.at_value, j.action_body, j.act_J, s.v0, j.act_bias,
@@ -224,6 +229,8 @@ def _complete(s, j, n):
     copy_all(s.P[:n], j.P0[:n])
     copy_all(s.D[:n], j.D0[:n])
     copy_all(s.v_free, j.free)
+    copy_all(s.r[:n], j.r0[:n])
+    copy_all(s.bias[:n], j.bias0[:n])
     return codes.GO_ON
 
 

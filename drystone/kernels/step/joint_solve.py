@@ -98,7 +98,7 @@ def _factor(shape, j):
     fine = factorise(
         shape, j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
     )
-    return codes.GO_ON if fine else codes.PYTHON
+    return codes.GO_ON if fine else codes.CLOSE
 
 
 @kernel
@@ -129,7 +129,7 @@ def _back(shape, s, j):
 
 @stage
 def refine(s, scan, j):
-    """Residuals of r; AGAIN by way of the factors, until they are small; PYTHON if they are not."""
+    """Residuals of r; AGAIN by way of the factors, until they are small; CLOSE if they are not."""
     n, d, k = s.rows, s.r.shape[1], j.refined
     if k > 0:
         for i in range(n):
@@ -151,7 +151,7 @@ def refine(s, scan, j):
     if slow or not worst < np.inf or k == MOST:
         j.refined = j.extra = 0
         j.before = np.inf
-        return codes.PYTHON
+        return codes.CLOSE
     j.extra += worst <= tol
     j.refined += 1
     j.before = worst

@@ -8,7 +8,7 @@ from drystone.kernels.step import codes
 
 @kernel
 def split(s, scan, j):
-    """Find the rows too many of each group; the guess becomes one of the rows that are left. PYTHON
+    """Find the rows too many of each group; the guess becomes one of the rows that are left. CLOSE
     where what is left is weak and joints are to be closed by it."""
     excess, weak = j.large_excess, 0
     for row in range(j.closes.size):
@@ -46,7 +46,7 @@ def split(s, scan, j):
         )  # fmt: skip
     j.excess = excess
     quiet(s, j)
-    return codes.GO_ON if weak == 0 or j.scheme != codes.EXACT else codes.PYTHON
+    return codes.GO_ON if weak == 0 or j.scheme != codes.EXACT else codes.CLOSE
 
 
 @stage

@@ -55,7 +55,9 @@ def again(s, scan):
         _keep(s)
         s.drifts, s.impact_share, s.next_stage = 0, 1.0, 0
         return codes.FORCES if s.forced_by_python else codes.AGAIN
-    _join(s.first, s.report)
+    join(s.first, s.report)
+    s.report.islands, s.report.redundant = s.first.islands, s.first.redundant
+    s.report.joint_error = s.first.joint_error
     _show(s)
     s.drifts, s.impact_share = 1, 0.0
     return codes.GO_ON
@@ -126,8 +128,8 @@ def _show(s):
 
 
 @stage
-def _join(first, out):
-    """One report of two kicks: energies add, of the rest the worse kick speaks."""
+def join(first, out):
+    """One report of two kicks, or of two parts: energies add, of the rest the worse one speaks."""
     out.change += first.change
     out.loads += first.loads
     out.driving += first.driving
@@ -148,8 +150,7 @@ def _join(first, out):
         out.complementarity = first.complementarity
     if abs(first.dissipation) >= abs(out.dissipation):
         out.dissipation = first.dissipation
-    out.joint_error, out.redundant = first.joint_error, first.redundant
-    out.contacts, out.islands = max(first.contacts, out.contacts), first.islands
+    out.contacts = max(first.contacts, out.contacts)
     out.methods = int(first.methods) | int(out.methods)
     if first.failed >= 0.0:
         out.failed, out.status = first.failed, first.status

@@ -12,19 +12,19 @@ from drystone.kernels.step.due import due
 def loop(job, at, steps):
     """Run `steps` steps, the first of them from stage `at` on; returns the code that stopped it.
 
-    job: program (n,): addresses of stages, of detection at DETECT, which has arguments of its own;
-    s and scan: what all stages get; own (2,): the stages own[0]:own[1] get the arrays j of joints,
-    too; where (2,): out, steps that were finished and the stage that stopped.
+    job: program (n,): addresses of stages; s and scan: what they get; gets (n,): STEP_AND_JOINTS if
+    the arrays j of joints, too, SCAN if it is detection; where (2,): out, steps that were finished
+    and the stage that stopped.
     """
-    program, own, where, s, scan, j = job.program, job.own, job.where, job.s, job.scan, job.j
+    program, gets, where, s, scan, j = job.program, job.gets, job.where, job.s, job.scan, job.j
     done = 0
     while done < steps:
         while at < program.size:
-            if at == codes.DETECT:
+            if gets[at] == codes.SCAN:
                 code = call(program[at], (scan, scan.x, scan.R, scan.margin))
                 if code != codes.GO_ON:
                     code += codes.DETECTION
-            elif own[0] <= at < own[1]:
+            elif gets[at] == codes.STEP_AND_JOINTS:
                 code = call(program[at], (s, scan, j))
             else:
                 code = call(program[at], (s, scan))
@@ -90,7 +90,7 @@ def record(s, scan):
         note_contacts(s, numbers, bodies, laws, s.noted_features, s.noted_ends)
     for a in range(3):
         s.frame_noted[k, a] = s.noted_ends[a]
-    s.frame_time[k] = s.time
+    s.frame_time[k], s.frame_kick[k] = s.time, s.kick
     copy_all(s.position, s.frame_position[k])
     copy_all(s.velocity, s.frame_velocity[k])
     copy_all(s.orientation, s.frame_orientation[k])

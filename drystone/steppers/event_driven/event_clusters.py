@@ -22,8 +22,10 @@ from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Snapshot, flat, part_of, parts_of, within
-from drystone.steppers.time_stepping.closed import ClosedSteps
-from drystone.steppers.time_stepping.nonlinear_gaps import NonlinearGaps
+from drystone.steppers.time_stepping.nonlinear_gaps import (
+    NonlinearGaps,
+    NonlinearGapsAndJoints,
+)
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
@@ -42,10 +44,10 @@ class ClusterSteps:
     def __init__(self, model: Model, step: float, touch: float) -> None:
         self.model, self.step, self.touch = model, step, touch
         self.report: StepReport | None = None
-        self._stepper: ClosedSteps | NonlinearGaps | None = None
+        self._stepper: NonlinearGaps | None = None
 
     @property
-    def stepper(self) -> ClosedSteps | NonlinearGaps:
+    def stepper(self) -> NonlinearGaps:
         """What steps; made when the first cluster comes."""
         if self._stepper is None:
             model = self.model
@@ -55,11 +57,11 @@ class ClusterSteps:
                 dt=self.step, order=2, tol=TOL, sweep_tol=TOL, overlap="allow",
                 slop=SLOP * self.touch / float(size), restitution="newton" if rebounds else "none",
             )  # fmt: skip
-            kind: type[ClosedSteps] | type[NonlinearGaps] = NonlinearGaps
+            kind: type[NonlinearGaps] = NonlinearGaps
             if model.joints is not None:  # whether they break is asked at the end of frames
                 lasting = np.full_like(model.joints.breaks_at, np.inf)
                 model = replace(model, joints=replace(model.joints, breaks_at=lasting))
-                kind = ClosedSteps
+                kind = NonlinearGapsAndJoints
             self._stepper = kind(options, model, CLOSED * self.touch)
         return self._stepper
 
@@ -69,7 +71,7 @@ class ClusterSteps:
         """The state at the time `end`; log and work (4,) take what happens."""
         stepper, begin = self.stepper, state.time
         stored = mechanics.stored(state)
-        stepper.jointed.turns = mechanics.turns
+        stepper.turns = mechanics.turns
         count = max(1, ceil((end - begin) / self.step - 1e-9))
         for k in range(count):
             goal = end if k == count - 1 else begin + (k + 1) * (end - begin) / count

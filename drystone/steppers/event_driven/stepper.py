@@ -219,7 +219,7 @@ class EventStepper:
         if joints is None or not len(joints):
             return ()
         if self.loop.clusters.report is not None:
-            self.wrench = self.loop.clusters.stepper.jointed.wrench
+            self.wrench = self.loop.clusters.stepper.wrench
         elif now is not None:
             self.wrench = self._joint_reactions(joints, now)
         if self.wrench is None:

@@ -15,9 +15,9 @@ import numpy as np
 from drystone.dynamics import bodies
 from drystone.errors import ModelError
 from drystone.kernels.joints_coupled import HOLD, LOWER, UPPER
+from drystone.kernels.step import codes
 from drystone.model import Joints, Model, State
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.pipeline import Stepper
 from drystone.types import Floats
 
 ROUNDS = 100  # of displacements
@@ -29,7 +29,7 @@ def moved_apart(model: Model, state: State, turns: Floats | None = None) -> Stat
     """The state with bodies moved so far that none overlaps; ModelError names bodies that cannot
     be. turns: coordinates of joints, from which their angles are counted."""
     options = TimeStepping(dt=1.0, overlap="allow", slop=0.1 * CLOSED)
-    stepper = Stepper(options, _still(model))
+    stepper = options.stepper(_still(model))
     sizes, now = bodies.radii(model), state.copy()
     now.velocity[:] = 0.0
     for _ in range(ROUNDS):
@@ -38,10 +38,9 @@ def moved_apart(model: Model, state: State, turns: Floats | None = None) -> Stat
         if part <= CLOSED:
             break
         depth = float(-found.gap.min())
-        stepper.options = replace(options, active_gap=WIDE * depth)
-        if turns is not None:
-            stepper.jointed.turns = turns.copy()
-        after, _ = stepper._advance(now, 1.0)
+        stepper.buffers.s.put(search=codes.GIVEN, active_gap=WIDE * depth)
+        stepper.turns = turns
+        after, _ = stepper.step(now, 1.0)
         now.position, now.orientation = after.position, after.orientation
     part, pair = bodies.deepest(model, sizes, stepper.overlaps(now))
     if part > bodies.OVERLAP:

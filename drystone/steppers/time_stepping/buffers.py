@@ -25,7 +25,7 @@ from drystone.steppers.tables import bodies_kind
 from drystone.steppers.time_stepping import impact, threads
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import noted_rows
-from drystone.steppers.time_stepping.sleeping import joined
+from drystone.types import Ints
 
 FIRST = 16  # rows that there is room for at first
 SOON = 8  # frames with contacts until memory is there that somebody else has touched
@@ -215,19 +215,20 @@ class Buffers:
             return
         driven = self._driven(steps)
         there = steps <= s.driven_velocity.shape[0]
-        if there:
-            driven = {name: getattr(s, name) for name in driven}
-        for k, (_, motion) in enumerate(self.model.motions):
-            for i in range(steps):
-                t = s.origin[0] + (s.origin[1] + i) * h if steps > 1 else s.time
-                driven["driven_velocity"][i, k] = motion.velocity(t, h)
-                if self.options.order == 2:
-                    driven["driven_late"][i, k] = motion.velocity(t + h, 0.0)
-                position, orientation = motion.pose(t + h)
-                driven["driven_position"][i, k] = position
-                driven["driven_orientation"][i, k] = orientation
         if not there:
             s.put(**driven)
+        for i in range(steps):
+            t = s.origin[0] + (s.origin[1] + i) * h if steps > 1 else s.time
+            self.prepare_motions(i, t, h)
+
+    def prepare_motions(self, i: int, t: float, h: float) -> None:
+        """Prescribed motions of step i, which begins at t [s]."""
+        s = self.s
+        for k, (_, motion) in enumerate(self.model.motions):
+            s.driven_velocity[i, k] = motion.velocity(t, h)
+            if self.options.order == 2:
+                s.driven_late[i, k] = motion.velocity(t + h, 0.0)
+            s.driven_position[i, k], s.driven_orientation[i, k] = motion.pose(t + h)
 
     def make_room_for_frames(self, frames: int, most: int) -> None:
         """Room for so many, and at once for the `most` that may come if they are small: later a
@@ -330,6 +331,14 @@ class Buffers:
             s.start[: ni + 1], s.body[:n], contacts, s.moves, s.frame[:n], s.J[:n], s.P[:n],
             s.D[:n], s.both[:n], s.eps[:n], unit, s.zero[:n], np.full(n, -1), None,
         )  # fmt: skip
+
+
+def joined(model: Model) -> Ints:
+    """(n, 2) bodies that a joint holds together."""
+    if model.joints is None:
+        return np.empty((0, 2), np.int64)
+    both = np.concatenate([model.joints.body, model.joints.row_body])
+    return both[(both >= 0).all(axis=1)]
 
 
 def _copy(array: np.ndarray) -> np.ndarray:

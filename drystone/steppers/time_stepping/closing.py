@@ -18,11 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.constraints.joints.rows import JointRows
+from drystone.constraints.joints.least import LeastNorm
+from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_rows
+from drystone.constraints.rows import Rows
+from drystone.kernels.step.joint_close import OPEN
 from drystone.kernels.union_find import root_of
-from drystone.model import Joints
+from drystone.model import Joints, State
+from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import Solved
-from drystone.steppers.time_stepping.stiffness import Softened
+from drystone.steppers.time_stepping.stiffness import Part, Softened, answers
+from drystone.steppers.time_stepping.thinned import Thinned, joined
 from drystone.types import Bools, Floats
 
 ROUNDS = 20  # solves of a step until its joints are closed
@@ -30,6 +35,137 @@ CLOSED = 1e-10  # [m or rad]
 LOST = 1e-5  # [m or rad] opening of a step that is tried without closing joints
 PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 LOST_WAY = 1e6  # [m or rad] opening from which no round leads back
+# times the spin that bodies gain in a step, with which they pass through a singular state
+PASSING = 4.0
+
+
+class Closer:
+    """Closes the joints of a part of a step, by all that is known to help.
+
+    coordinates: of the joints where it begins, from which turns are counted; thinned: the rows it
+    was solved without.
+    """
+
+    def __init__(
+        self, options: TimeStepping, least: LeastNorm, joints: Joints, part: Part, turns: Floats
+    ) -> None:
+        self.options, self.least, self.joints, self.part = options, least, joints, part
+        self.coordinates = free_coordinates(joints, part.state, turns)
+        self.thinned: Thinned | None = None
+
+    def solve(
+        self,
+        rows: Rows,
+        bias: Floats,
+        once: Callable[[Floats, Floats | None], Solved],
+        drift: Callable[[Floats], State],
+        h: float,
+        guess: Floats | None,
+    ) -> Solved:
+        """Solve a step, again and again with corrected rows until its joints are closed.
+
+        bias (nc, d): of all rows, corrected in place; once(bias, guess): solves; drift(v): where
+        a step with velocities v ends.
+        """
+        joints, part = self.joints, self.part
+        if self.options.joints != "exact":
+            return self.once(rows, bias, once, guess)
+        ties = joint_rows(joints, part.state, self.coordinates)
+        state = part.model, part.state, rows, ties, h
+
+        def end(v: Floats) -> JointRows:
+            if not part.drifts:  # the velocities are to fit, J v' = 0
+                return moving_rows(ties, v, h)
+            after = drift(v)
+            return joint_rows(
+                joints, after, free_coordinates(joints, after, self.coordinates.value)
+            )
+
+        # velocities need not fit rows that are about to be too many: the next step's do
+        splits = self.least.split(*state, strict=not part.drifts)
+        thinned = self.thinned = Thinned(rows, splits)
+        newton = self.options.direct and not self.least.large
+        free, first = part.v_free, bias.copy()
+        if newton and not thinned.weak:
+            soft = Softened(part, rows, joints, ties, thinned)
+            solved = close(soft, bias, once, end, guess, newton)
+            left = end(solved.v).error[soft.rows_of(thinned.dropped)]
+            if not np.abs(left).max(initial=0.0) > OPEN:
+                return solved
+        part.v_free = free
+        firm = Thinned(rows, self.least.split(*state, strict=True))
+        near = self._look_ahead(firm, ties, first.copy(), once, end) if newton else None
+        part.v_free, part.softening = free, 0.0
+        bias[:] = first
+        soft = Softened(part, rows, joints, ties, self.thinned)
+        return close(soft, bias, once, end, guess, newton and not self.thinned.weak, near)
+
+    def _look_ahead(
+        self,
+        firm: Thinned,
+        ties: JointRows,
+        bias: Floats,
+        once: Callable[[Floats, Floats | None], Solved],
+        end: Callable[[Floats], JointRows],
+    ) -> Solved | None:
+        """The step without rows that are weak or too many where it starts: there a linkage is
+        singular. Others of them that hold something where that step ends take part by their rows of
+        its end, on both sides. None if there are none, or if bodies do not pass through that state:
+        a chain that is taut between two posts is at rest in it."""
+        joints, part, rows = self.joints, self.part, firm.rows
+        if not part.drifts or not firm.splits:
+            return None
+        soft = Softened(part, rows, joints, ties, firm)
+        solved = close(soft, bias, once, end, None, True)
+        at = end(solved.v)
+        J, P = soft.rows_at(at)
+        splits = [s.elsewhere(rows, J, P, at.error, s.kept) for s in firm.splits]
+        new = joined([s.gained(t) for s, t in zip(firm.splits, splits, strict=True)])
+        firm.restore()
+        held = np.unique(rows.body[rows.joint >= 0])
+        held = held[rows.moves[held]]
+        spin = np.abs(np.stack([part.v0, solved.v - part.v0])[:, held, part.model.dim :])
+        slow = PASSING * spin[1].max(initial=0.0) * self.options.dt / part.kick
+        if not new[0].size or not spin[0].max(initial=0.0) > slow:
+            return None
+        rows.J = rows.J.copy()
+        rows.J[new] = J[new]
+        block = np.unique(new[0])
+        rows.P, rows.D = rows.P.copy(), rows.D.copy()
+        args = (rows.J[block], rows.soft[block], rows.body[block])
+        rows.P[block], rows.D[block] = answers(part, rows, *args)
+        self.thinned = Thinned(rows, splits)
+        self.thinned.weak = False
+        return solved
+
+    def once(
+        self,
+        rows: Rows,
+        bias: Floats,
+        once: Callable[[Floats, Floats | None], Solved],
+        guess: Floats | None,
+    ) -> Solved:
+        """One solve, without the rows that are too many; these end as they come."""
+        joints, part = self.joints, self.part
+        ties = joint_rows(joints, part.state, self.coordinates)
+        splits = self.least.split(part.model, part.state, rows, ties, part.h)
+        thinned = self.thinned = Thinned(rows, splits)
+        if not thinned.splits:
+            return once(bias, guess)
+        dropped = thinned.dropped
+        bias[dropped] = 0.0
+        thinned.silence()
+        solved = once(bias, None if guess is None else thinned.gather(guess))
+        thinned.restore()
+        bias[dropped] = -rows.velocities(solved.v)[dropped]
+        solved.q = rows.velocities(part.v_free, bias)
+        solved.u = rows.velocities(solved.v, bias) + rows.soft * solved.r
+        return solved
+
+    def spread(self, r: Floats) -> Floats:
+        """Impulses (nc, d) of the step that was solved last: of all that do what r does, the least.
+        The books are closed with those of the solve, which hold to rounding."""
+        return r if self.thinned is None else self.thinned.spread(r)
 
 
 def close(
@@ -46,12 +182,12 @@ def close(
     bias (nc, d): of all rows, changed in place; once(bias, guess): solves; end(v): joints after a
     step with velocities v; newton: rows of the end; near: where to start from, if it is known.
     """
-    work, thinned = soft.work, soft.thinned
+    part, thinned = soft.part, soft.thinned
     soft.load(guess)
     soft.start_rows()
     bias[thinned.dropped] = 0.0
     guess = None if guess is None else thinned.gather(guess)
-    work.v_free = soft.velocity(None)
+    part.v_free = soft.velocity(None)
     closes = np.ones(soft.joints.nr, bool)
     closes[soft.rows_of(thinned.dropped)] = False
     solved = kept = once(bias, guess) if near is None else near
@@ -59,7 +195,7 @@ def close(
     iterations = solved.iterations
     best, misses = np.inf, 0
     for _ in range(ROUNDS):
-        error = max(at.error, work.h * float(np.abs(at.v - solved.v).max()))
+        error = max(at.error, part.h * float(np.abs(at.v - solved.v).max()))
         misses = 0 if error < 0.5 * best else misses + 1
         if error < best:
             best, kept = error, solved
@@ -93,7 +229,7 @@ def _without_closing(
     block, place, _, _ = soft.places
     soft.load(None)
     soft.start_rows()
-    soft.work.v_free = soft.velocity(None)
+    soft.part.v_free = soft.velocity(None)
     bias[block, place] = 0.0
     solved = once(bias, None)
     _settle(soft, bias, solved)
@@ -130,8 +266,8 @@ def _look_back(soft: Softened, at: _Arrival, end: Callable[[Floats], JointRows])
     rest = soft.unsure(at.joints)
     if not rest.size:
         return
-    bow = 0.125 * soft.work.h / soft.work.kick
-    middle = end((0.5 - bow) * at.v + bow * soft.work.v0)
+    bow = 0.125 * soft.part.h / soft.part.kick
+    middle = end((0.5 - bow) * at.v + bow * soft.part.v0)
     at.joints.error[rest] = middle.error[rest] / (0.5 - bow)
     at.joints.J[rest] = middle.J[rest]
 
@@ -140,24 +276,24 @@ def _expand(soft: Softened, bias: Floats, at: _Arrival) -> None:
     """Bias and free velocities of the step that is linear about an arrival."""
     rows = soft.rows
     block, place, row, _ = soft.places
-    error = at.joints.error[row] / soft.work.h
+    error = at.joints.error[row] / soft.part.h
     bias[block, place] = error - rows.velocities(at.v)[block, place]
     bias[soft.thinned.dropped] = 0.0
     free = at.v.copy()
     rows.push(-at.r, free)
-    soft.work.v_free = free
+    soft.part.v_free = free
 
 
 def _settle(soft: Softened, bias: Floats, solved: Solved) -> None:
     """Leave the rows of the start, and the problem that r solves with them and the loaded S."""
-    work, rows = soft.work, soft.rows
+    part, rows = soft.part, soft.rows
     soft.start_rows(whole=True)
     solved.v = soft.velocity(solved.r)
-    work.v_free = soft.velocity(None)
-    work.softening = soft.work_of(solved.v)
+    part.v_free = soft.velocity(None)
+    part.softening = soft.work_of(solved.v)
     block, place, _, _ = soft.places
     bias[block, place] = -rows.velocities(solved.v)[block, place]
-    solved.q = rows.velocities(work.v_free, bias)
+    solved.q = rows.velocities(part.v_free, bias)
     solved.u = rows.velocities(solved.v, bias) + rows.soft * solved.r
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
 from drystone.errors import SimulationError
+from drystone.geometry.detector import Detector
 from drystone.kernels._calls import address
 from drystone.kernels.contact_rows import read_contacts
 from drystone.kernels.detect import detect
@@ -49,10 +49,11 @@ from drystone.steppers.tables import ContactRows, NotedJoints
 from drystone.steppers.time_stepping.aid import METHODS, Aid
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.pipeline import Stepper
-from drystone.steppers.time_stepping.reading import Frames, read_report
-from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.reading import Frames, joined, read_report
+from drystone.steppers.time_stepping.readout import Readout
+from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.steppers.time_stepping.threads import Sweeper
+from drystone.types import Floats
 
 Run = Callable[..., Any]
 Stage = tuple[str, Run]
@@ -60,16 +61,18 @@ KINDS = {2: "planar", 3: "spatial", 4: "finger"}
 CHUNK = 256  # steps between two looks at what was recorded
 
 
-def applies(options: TimeStepping, model: Model) -> bool:
-    """Whether this loop does what is asked for; all else is done stage by stage in Python."""
-    jointed = model.joints is not None and len(model.joints) > 0
-    return not jointed
-
-
 def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
     """The stage of this name for worlds in the plane or in space; 4: for blocks of soft fingers."""
     found: Callable[..., Any] = getattr(module, f"{name}_{KINDS[dim]}")
     return found
+
+
+def _gets(run: Run) -> int:
+    """What a stage gets, by its arguments."""
+    if run is detect:
+        return codes.SCAN
+    arguments = getattr(run, "py_func", run).__code__.co_argcount
+    return codes.STEP_AND_JOINTS if arguments == 3 else codes.STEP
 
 
 def stages(options: TimeStepping, dim: int) -> list[Stage]:
@@ -98,7 +101,7 @@ def stages(options: TimeStepping, dim: int) -> list[Stage]:
     return [
         ("forces", of(begin, "begin")),
         ("contacts", of(find, "reach")),
-        ("contacts", find.admit),  # its place is taken by detection
+        ("contacts", detect),
         ("contacts", find.admit),
         *wake,
         ("rows", of(rows if packs else blocks, "rows")),
@@ -114,22 +117,36 @@ def stages(options: TimeStepping, dim: int) -> list[Stage]:
     ]
 
 
-class Compiled(Aid, Stepper):
+class Compiled(Aid, Readout):
     """A stepper whose stages run in ``kernels.step.loop``.
 
     profile: time every stage (steps are then run from Python, stage by stage, to the same bits).
     """
 
     profile = False
+    _joint_arrays: Packed | None = None
 
     def __init__(self, options: TimeStepping, model: Model) -> None:
         self.method_names = list(METHODS)
-        super().__init__(options, model)
+        self.options = options
+        self.solver = IslandSolver(options)
+        self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
+        self._detector: Detector | None = None
+        self.adopt(model)
 
     def adopt(self, model: Model) -> None:
         """Go on with an edited model; contacts that stay keep their impulses."""
         before: Buffers | None = getattr(self, "buffers", None)
-        super().adopt(model)
+        if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
+            self.options.shape.block(model.dim)
+        self.model = model
+        args = (model.geoms, model.inverse_mass > 0, model.layer, model.rules.ignored)
+        if self._detector is None:
+            self._detector = Detector(*args, names=model.names)
+        else:
+            self._detector.remap(*args, names=model.names)
+        self.detector = self._detector
+        self.sizes = bodies.radii(model)
         self.buffers = self._make_buffers()
         if before is not None:
             self.buffers.remember(before)
@@ -141,11 +158,10 @@ class Compiled(Aid, Stepper):
         self._contact_rows: ContactRows | None = None
         self._room: Packed | None = None  # for contacts that somebody reads
         self._looked: tuple[Rows, Solved] | None = None
+        self._table: np.ndarray | None = None  # of contacts, where they do not lie in the buffers
         self._stepped = False
         self._frames: Frames | None = None
         self._jam: tuple[int, tuple[str, ...], tuple[str, ...]] | None = None
-        # arrays of joints, and first and end of the stages that get them: there are none
-        self._own: tuple[Packed, np.ndarray] = self.buffers.s, np.zeros(2, np.int64)
 
     def _list(self) -> list[Stage]:
         return stages(self.options, self.model.dim)
@@ -158,9 +174,10 @@ class Compiled(Aid, Stepper):
         """What the loop gets; making it compiles the stages."""
         if self._job is None:
             program = np.array([self._address(k) for k in range(len(self.stages))])
-            (j, own), where = self._own, np.zeros(2, np.int64)
-            s, scan = self.buffers.s, self.detector.scan
-            self._job = Packed(program=program, own=own, where=where, s=s, scan=scan, j=j)
+            gets = np.array([_gets(run) for _, run in self.stages])
+            s, scan, where = self.buffers.s, self.detector.scan, np.zeros(2, np.int64)
+            j = self._joint_arrays or s
+            self._job = Packed(program=program, gets=gets, where=where, s=s, scan=scan, j=j)
         return self._job
 
     def compile_from_the_end(self) -> None:
@@ -169,16 +186,25 @@ class Compiled(Aid, Stepper):
             self._address(k)
 
     def _address(self, stage: int) -> int:
-        scan = self.detector.scan
-        if stage == codes.DETECT:
-            return address(detect, scan, scan.x, scan.R, scan.margin)
         return address(self.stages[stage][1], *self._given(stage))
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h; halved and tried again where the caller asked for it."""
         if self.options.on_failure == "report":  # never made again: there is nothing to remember
             return self._advance(state, h)
-        return super().step(state, h)
+        return self._attempt(state, h, 0)
+
+    def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
+        memory = self._memory()
+        after, report = self._advance(state, h)
+        if report.ok:
+            return after, report
+        if self.options.on_failure != "retry" or level == self.options.retries:
+            raise SimulationError(self._failure(report), self.problem(), report)
+        self._recall(memory)
+        middle, first = self._attempt(state, 0.5 * h, level + 1)
+        after, second = self._attempt(middle, 0.5 * h, level + 1)
+        return after, joined(first, second)
 
     def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
         buffers = self.buffers
@@ -204,7 +230,6 @@ class Compiled(Aid, Stepper):
         buffers.set_state(state, start, done)
         buffers.clear_totals()
         s.frame_interval, s.since_frame = every, out.since
-        out.kick = 0.5 * h if self.options.order == 2 else h
         try:
             while steps > 0:
                 chunk = 1 if self.model.forces else min(steps, CHUNK)
@@ -233,7 +258,7 @@ class Compiled(Aid, Stepper):
         self.buffers.set_step(h, steps)
         if self.model.forces:
             self._forces(s)
-        self._looked, self._stepped, self._jam = None, True, None
+        self._looked, self._table, self._stepped, self._jam = None, None, True, None
         seconds: dict[str, float] = {}
         if self.profile:
             for _ in range(steps):
@@ -248,7 +273,7 @@ class Compiled(Aid, Stepper):
         """Of the last step."""
         s, jam = self.buffers.s, self._jam
         report = read_report(s, h, self.method_names, seconds)
-        if jam is None or jam[0] != s.origin[1] + s.cursor - 1:
+        if jam is None or jam[0] != s.origin[1] + s.cursor - 1 or report.ok:
             return report
         return replace(report, jammed=jam[1], log=jam[2])
 
@@ -258,6 +283,7 @@ class Compiled(Aid, Stepper):
         if self._frames is not None and (self._jam is None or self._jam[0] != number):
             self._frames.jammed += 1
             self._frames.stalled = self._frames.stalled or names
+            self._frames.said[float(s.origin[0] + (number + 1) * self._frames.h)] = names, log
         self._jam = number, names, log
 
     @property
@@ -265,6 +291,11 @@ class Compiled(Aid, Stepper):
         """Whether a jam is noted of the step that is being made."""
         s = self.buffers.s
         return self._jam is not None and self._jam[0] == s.origin[1] + s.cursor
+
+    def _solves_anew(self, stage: int) -> bool:
+        """Whether this stage goes back to a solve that replaces the last one: not to one of the
+        second kick."""
+        return bool(self.buffers.s.next_stage > 0)
 
     def _forget_jam(self) -> None:
         """The step is solved anew, with other contacts or laws: what jammed may not jam now."""
@@ -280,10 +311,8 @@ class Compiled(Aid, Stepper):
         while True:
             code = loop(job, stage, steps)
             if code == codes.GO_ON:
-                self._went(code, steps)
                 return
             done, at = job.where.tolist()
-            self._went(code, done)
             steps -= done
             stage = self._help(code, at)
             while self._jams_now and stage < len(self.stages) - 1:  # till it is sure that it does
@@ -291,11 +320,10 @@ class Compiled(Aid, Stepper):
 
     def _given(self, stage: int) -> tuple[Any, ...]:
         """What a stage gets."""
-        j, (first, end) = self._own
-        return (self.buffers.s, self.detector.scan, *((j,) if first <= stage < end else ()))
-
-    def _went(self, code: int, done: int) -> None:
-        """The loop came back with `code`, after `done` steps."""
+        scan, gets = self.detector.scan, _gets(self.stages[stage][1])
+        if gets == codes.SCAN:
+            return scan, scan.x, scan.R, scan.margin
+        return self.buffers.s, scan, *((self._joint_arrays,) if gets else ())
 
     def _timed(self, seconds: dict[str, float]) -> None:
         stage = 0
@@ -314,20 +342,15 @@ class Compiled(Aid, Stepper):
 
     def _one(self, stage: int) -> int:
         """Run one stage from Python; returns the next."""
-        scan = self.detector.scan
-        if stage == codes.DETECT:
-            code = detect(scan, scan.x, scan.R, scan.margin)
-            code = code and codes.DETECTION + code
-        else:
-            code = self._run_stage(stage)
+        run = self.stages[stage][1]
+        code = int(run(*self._given(stage)))
+        if code and run is detect:
+            code += codes.DETECTION
         if code == codes.AGAIN:
-            if self._jams_now and self.buffers.s.next_stage > 0:  # 0: the second kick of order 2
+            if self._jams_now and self._solves_anew(stage):
                 self._forget_jam()
             return int(self.buffers.s.next_stage)
-        return stage + 1 if code == codes.GO_ON else self._help(int(code), stage)
-
-    def _run_stage(self, stage: int) -> int:
-        return int(self.stages[stage][1](*self._given(stage)))
+        return stage + 1 if code == codes.GO_ON else self._help(code, stage)
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""
@@ -368,14 +391,18 @@ class Compiled(Aid, Stepper):
         """Forces of springs and callbacks at the start of a step, or where it arrived for its
         second kick; what they store at the start."""
         state = self.buffers.state()
-        if not s.drifts:
-            state.time = float(s.time + s.h)
+        state.time = self._now if s.drifts else self._now + float(s.h)
         s.force[:] = 0.0
         for item in self.model.forces:
             item.add(self.model, state, s.force)
         bodies.check_loads(self.model, state, s.force)
-        if s.drifts:
+        if s.drifts and state.time == s.time:
             s.spring_energy = stored(self.model, state)
+
+    @property
+    def _now(self) -> float:
+        """When the step that is being made begins [s]."""
+        return float(self.buffers.s.time)
 
     def _stored(self, s: Any) -> None:
         """Book the energy that springs took or gave, also in the frame of this step."""
@@ -401,35 +428,20 @@ class Compiled(Aid, Stepper):
         look = self._look()
         return None if look is None else look[0]
 
-    @rows.setter
-    def rows(self, value: Rows | None) -> None:
-        """Nothing to keep: rows lie in the buffers."""
-
     @property
     def solved(self) -> Solved | None:
         look = self._look()
         return None if look is None else look[1]
 
-    @solved.setter
-    def solved(self, value: Solved | None) -> None:
-        """Nothing to keep: impulses lie in the buffers."""
-
     @property
-    def work(self) -> Any:
-        """Velocities and forces of the last step."""
-        s = self.buffers.s
-        return SimpleNamespace(
-            model=self.model, h=float(s.h), kick=float(s.kick), v0=s.v0,
-            v_free=s.v_free, force=s.force,
-            inertia=s.inertia, inverse_inertia=s.inverse,
-        )  # fmt: skip
-
-    @work.setter
-    def work(self, value: Any) -> None:
-        """Nothing to keep."""
+    def kick(self) -> float:
+        """How long forces acted in the last step, or in its last part [s]."""
+        return float(self.buffers.s.kick)
 
     def contact_table(self) -> np.ndarray:
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
+        if self._table is not None:
+            return self._table.copy()
         s = self.buffers.s
         n = s.rows if self._stepped else 0
         if not n:
@@ -458,6 +470,28 @@ class Compiled(Aid, Stepper):
         """The table of contacts, and what ``joint_table`` makes a table of."""
         return self.contact_table(), NotedJoints(self.model.names, None, None)
 
+    def joint_table(self) -> np.ndarray:
+        """Structured array, one entry a joint; see ``Simulation.joints``."""
+        return NotedJoints(self.model.names, None, None).table()
+
+    @property
+    def turns(self) -> Floats | None:
+        """(nq,) coordinates of joints lately, from which their angles are counted; here none."""
+        return None
+
+    @turns.setter
+    def turns(self, value: Floats | None) -> None:
+        """Nothing to count from."""
+
+    @property
+    def wrench(self) -> tuple[Floats, Floats] | None:
+        """Force and torque of every joint in the last step; here of none."""
+        return None
+
+    def stored(self, state: State) -> float:
+        """Energy in the springs of joints [J]."""
+        return 0.0
+
     def wake(self) -> None:
         """Wake all sleeping bodies."""
         self.buffers.wake()
@@ -477,7 +511,7 @@ class Compiled(Aid, Stepper):
 
     def restore(self, known: Parts, model: Model) -> None:
         """Take over what ``snapshot`` gave, whatever steps were made since."""
-        self._looked, self._stepped = None, False
+        self._looked, self._table, self._stepped = None, None, False
         if "buffers" in known:
             self.buffers.recall(known["buffers"])
         else:

@@ -17,11 +17,10 @@ from collections.abc import Callable
 import numpy as np
 
 from drystone.constraints.rows import Rows
-from drystone.kernels.step.finish import ROUNDS
+from drystone.kernels.step.finish import ROUNDS, SLIP
 from drystone.kernels.step.joint_laws import EXACT, LIFTS
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved
-from drystone.steppers.time_stepping.warm import WarmStart, sliding
-from drystone.types import Floats, Ints
+from drystone.types import Bools, Floats, Ints
 
 
 def solve_friction(
@@ -29,17 +28,16 @@ def solve_friction(
     bias: Floats,
     v_free: Floats,
     guess: Floats | None,
-    at: Ints,
-    warm: WarmStart,
+    slid: Bools,
     solver: IslandSolver,
     rest: float,
 ) -> Solved:
-    """Impulses of a step with static and dynamic coefficients; at: see ``WarmStart.find``;
-    rest: see ``IslandSolver.solve``."""
+    """Impulses of a step with static and dynamic coefficients; slid (nc,): contacts that did in the
+    last step; rest: see ``IslandSolver.solve``."""
     r = np.zeros((rows.nc, rows.d)) if guess is None else guess
 
     def once(bias: Floats, r: Floats) -> Solved:
-        return _slipping(rows, bias, v_free, r, at, warm, solver, rest)
+        return _slipping(rows, bias, v_free, r, slid, solver, rest)
 
     loaded = (rows.joint >= 0) & (rows.mu[:, 0] > 0.0)
     if solver.options.formulation == "convex" and loaded.any():
@@ -83,8 +81,7 @@ def _slipping(
     bias: Floats,
     v_free: Floats,
     r: Floats,
-    at: Ints,
-    warm: WarmStart,
+    slid: Bools,
     solver: IslandSolver,
     rest: float,
 ) -> Solved:
@@ -92,9 +89,7 @@ def _slipping(
     static, dynamic = rows.mu[:, 0], rows.mu[:, 1]
     if (static == dynamic).all():
         return solver.solve(rows, static.copy(), bias, v_free, r, rest)
-    loose = np.zeros(rows.nc, bool)
-    if warm.slid is not None and warm.slid.size:
-        loose = (at >= 0) & warm.slid[at]
+    loose = slid.copy()
     iterations = 0
     for _ in range(ROUNDS):
         solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r, rest)
@@ -106,3 +101,17 @@ def _slipping(
         r = solved.r
     solved.iterations = iterations
     return solved
+
+
+def sliding(rows: Rows, solved: Solved) -> Bools:
+    """(nc,) contacts that carry load and slip.
+
+    Slow is meant against what the island's contacts would do without impulses (q): bodies at rest
+    have no other speed than rounding.
+    """
+    if rows.nc == 0:
+        return np.zeros(0, bool)
+    speed = np.sqrt((solved.u[:, 1:] ** 2).sum(axis=1))
+    most = np.maximum(np.abs(solved.q), np.abs(solved.u)).max(axis=1)
+    scale = np.repeat(np.maximum.reduceat(most, rows.start[:-1]), np.diff(rows.start))
+    return (solved.r[:, 0] > 0.0) & (speed > SLIP * scale)

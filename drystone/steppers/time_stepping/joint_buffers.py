@@ -13,28 +13,29 @@ from drystone.constraints.joints.least import DENSE
 from drystone.constraints.joints.mobility import Excess
 from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
-from drystone.geometry.matching import Tags
 from drystone.kernels import layout
 from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.linalg.block_lu import locate, supernodes
 from drystone.kernels.linalg.ordering import minimum_degree
-from drystone.kernels.packed import Packed
+from drystone.kernels.packed import Packed, as_row
 from drystone.kernels.step import codes
 from drystone.model import Joints, Model, State
-from drystone.steppers.time_stepping.buffers import FIRST, WARM, Buffers
+from drystone.steppers.time_stepping.buffers import FIRST, STILL, Buffers
 from drystone.steppers.time_stepping.closing import is_forest
-from drystone.steppers.time_stepping.jointed import TORN
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.warm import WarmStart
 from drystone.types import Ints
 
 N, B = np.int64, np.bool_
+GAINING = 5  # halvings of a step, at most, for the energy that joints make in it
 GIVEN = (
     "body", "anchor_a", "anchor_b", "frame_a", "frame_b", "first_row", "row_code", "row_target",
     "row_body", "first_coordinate", "coordinate_code", "coordinate_target", "coordinate_body",
     "coupled_row", "coupled_coordinate", "coupled_factor", "action_kind", "action_coordinate",
     "action_numbers",
 )  # fmt: skip
+
+# of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
+TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
 
 SCHEMES = {
     "exact": codes.EXACT, "stabilize": codes.STABILIZE, "project": codes.PROJECT,
@@ -88,11 +89,14 @@ class JointBuffers(Buffers):
 
     def _numbers(self) -> dict[str, Any]:
         joints = self.joints
+        total = Packed(**layout.make(layout.REPORT))
         springs = bool((joints.action_kind == SPRING).any())
         return layout.make(layout.JOINTS) | {
             "is_tree": int(is_forest(joints, self.model.inverse_mass > 0)),
             "later": int(springs or joints.coupled_row.size > 0),
-            "halves": int(self.options.most_halvings > 0),
+            "kicks": self.options.order, "most": self.options.most_halvings,
+            "gaining": min(GAINING, self.options.most_halvings), "least_impact": STILL,
+            "open_before": np.inf, "sum": total, "sum_row": as_row(total),
             "breaks": int(np.isfinite(joints.breaks_at).any()), "before": np.inf,
             "scheme": SCHEMES[self.options.joints], "loads": int((self.blocks.mu > 0.0).any()),
             "factored": int(self.options.solver == "auto"),
@@ -183,35 +187,13 @@ class JointBuffers(Buffers):
     def store_again(self) -> None:
         """Nothing to do: ``kernels.step.joint_kicks`` keeps those of the first kick."""
 
-    def warm(self) -> WarmStart:
-        """The warm start as the Python pipeline has it."""
-        s, n = self.s, int(self.s.old_rows)
-        tags = Tags(s.old_a[:n].copy(), s.old_b[:n].copy(), s.old_feature[:n].copy())
-        parts = (s.old_impulse[:n].copy(), s.old_spin[:n].copy(), s.old_slid[:n].copy())
-        return WarmStart(tags if n else None, *parts, float(s.old_h))
-
-    def begin_again(self) -> None:
-        """The start of a step whose second kick was begun."""
-        s, j = self.s, self.j
-        if s.drifts:
-            return
-        s.position[:], s.orientation[:], s.velocity[:] = s.was, s.was_turned, s.was_moving
-        n = int(j.first_old_rows)
-        for name in WARM:
-            getattr(s, name)[:n] = getattr(j, f"first_{name}")[:n]
-        s.put(old_rows=n, old_h=j.first_old_h, drifts=1, impact_share=0.0)
-
-    def take_over(self, warm: WarmStart) -> None:
-        """The warm start that a step in Python left."""
-        s, n = self.s, 0
-        if warm.tags is not None:
-            n = warm.tags.a.size
-            if n > self.room:
-                self.grow(n)
-            s.old_a[:n], s.old_b[:n] = warm.tags.a, warm.tags.b
-            s.old_feature[:n] = warm.tags.feature
-            s.old_impulse[:n], s.old_spin[:n], s.old_slid[:n] = warm.impulse, warm.spin, warm.slid
-        s.old_rows, s.old_h = n, warm.h
+    def state_before(self) -> State:
+        """The state that the last step began with, also if it was divided."""
+        j = self.j
+        if j.done == 0:
+            return super().state_before()
+        parts = j.began_position, j.began_orientation, j.began_velocity
+        return State(float(self.s.time), *(part.copy() for part in parts))
 
 
 def _no_pattern(dim: int) -> dict[str, np.ndarray]:

@@ -8,6 +8,8 @@ press touch and none penetrates. What is left shrinks by a factor of order h fro
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from drystone.dynamics import bodies
@@ -15,12 +17,13 @@ from drystone.errors import SimulationError
 from drystone.geometry.contact_buffer import COLUMNS
 from drystone.geometry.matching import Tags, sources
 from drystone.kernels import rigid
-from drystone.kernels.step import codes, finish, kicks
+from drystone.kernels.step import codes, finish, joint_finish, joint_spare, kicks
 from drystone.model import Contacts, Model, State
 from drystone.steppers.base import StepReport
-from drystone.steppers.time_stepping import ledger
 from drystone.steppers.time_stepping.compiled import Compiled, stage_of
+from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.time_stepping.reading import joined
 from drystone.types import Floats, Ints
 
 ROUNDS = 6  # solves with moved gaps
@@ -44,10 +47,14 @@ class NonlinearGaps(Compiled):
     def adopt(self, model: Model) -> None:
         """Continue with an edited model."""
         super().adopt(model)
-        drift = stage_of(model.dim, finish, "drift")
-        at = [run for _, run in self.stages].index(drift)
+        at = [run for _, run in self.stages].index(self._drift)
         self.stages.insert(at, ("solve", kicks.end_gaps))
         self._rounds = _Rounds()
+
+    @property
+    def _drift(self) -> Any:
+        """The stage before which gaps are judged."""
+        return stage_of(self.model.dim, finish, "drift")
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h, and what happened."""
@@ -68,7 +75,7 @@ class NonlinearGaps(Compiled):
         self._recall(memory)
         middle, first = self._halved(state, 0.5 * h, level + 1)
         after, second = self._halved(middle, 0.5 * h, level + 1)
-        return after, ledger.joined(first, second)
+        return after, joined(first, second)
 
     def _help(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to continue with."""
@@ -106,7 +113,7 @@ class NonlinearGaps(Compiled):
             return False
         now.best, now.count = worst, now.count + 1
         now.good = s.bias[:n, 0].copy(), s.r[:n].copy()
-        self._move_gaps(gap + end - linear)
+        self._move_gaps(gap, end, linear)
         now.bias = s.bias[:n, 0].copy()
         return True
 
@@ -114,12 +121,13 @@ class NonlinearGaps(Compiled):
         """Rows of contacts."""
         return np.flatnonzero(self.buffers.s.geom_a[: self.buffers.s.rows] >= 0)
 
-    def _move_gaps(self, gap: Floats) -> None:
-        """The bias of contacts with these gaps (n,), as ``kernels.step.rows.give_bias`` has it."""
+    def _move_gaps(self, gap: Floats, end: Floats, linear: Floats) -> None:
+        """The bias of contacts with gaps (n,) moved by what the linear part misses of their end, as
+        ``kernels.step.rows.give_bias`` has it."""
         s, mine = self.buffers.s, self._touching()
         size = s.size[s.body[mine]].min(axis=1)
         slack = s.slop * np.where(np.isfinite(size), size, 1.0)
-        gap = gap[mine]
+        gap = gap[mine] + end[mine] - linear[mine]
         s.bias[mine, 0] = (gap - np.clip(gap, -slack, slack)) / s.h
 
     def _end(self, linear: Floats) -> tuple[Floats, float]:
@@ -175,6 +183,31 @@ class NonlinearGaps(Compiled):
         a, uid = contacts.geom_a, self.model.geoms.uid
         local = np.einsum("iba,ib->ia", R[a], contacts.point - x[a])
         return Tags(uid[a], uid[contacts.geom_b], contacts.feature, local)
+
+
+class NonlinearGapsAndJoints(NonlinearGaps, CompiledJoints):
+    """The same of a model with joints."""
+
+    @property
+    def _drift(self) -> Any:
+        """The stage before which gaps are judged."""
+        return stage_of(self.model.dim, joint_finish, "finish")
+
+    def _again(self) -> int:
+        """Solve once more, with the bias of contacts as it is now."""
+        s, j, mine = self.buffers.s, self.buffers.j, self._touching()
+        n = int(s.rows)
+        j.bias0[mine] = s.bias[mine]
+        s.bias[:n], s.v_free[:] = j.bias0[:n], j.free
+        joint_spare.quiet(s, j)
+        j.goal, j.round, j.misses, j.by_host = codes.START, 0, 0, 0
+        return int(j.aim_stage) - 1
+
+    def _arrival_state(self) -> State:
+        """Where the drift leads."""
+        j = self.buffers.j
+        parts = j.at_position, j.at_orientation, j.at_velocity
+        return State(self._now + float(self.buffers.s.h), *(part.copy() for part in parts))
 
 
 class _Rounds:

@@ -15,7 +15,7 @@ from drystone.values import check_options
 
 if TYPE_CHECKING:
     from drystone.model import Model
-    from drystone.steppers.time_stepping.pipeline import Stepper
+    from drystone.steppers.time_stepping.compiled import Compiled
 
 NEVER = 1e9  # [s]
 HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
@@ -235,18 +235,13 @@ class TimeStepping:
         plane they are the cone itself."""
         return dim == 3 and isinstance(self.shape, PolyhedralCone)
 
-    def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
+    def stepper(self, model: Model, before: Compiled | None = None) -> Compiled:
         """The object that steps a model; `before`: the one that stepped it until it was edited."""
-        from drystone.steppers.time_stepping import compiled_joints
-        from drystone.steppers.time_stepping.compiled import Compiled, applies
-        from drystone.steppers.time_stepping.pipeline import Stepper
-        from drystone.steppers.time_stepping.second_order import SecondOrder
+        from drystone.steppers.time_stepping.compiled import Compiled
+        from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
 
-        kind: type[Stepper] = Compiled if applies(self, model) else Stepper
-        if compiled_joints.applies(self, model):
-            kind = compiled_joints.CompiledJoints
-        elif self.order == 2 and kind is not Compiled:
-            kind = SecondOrder
+        jointed = model.joints is not None and len(model.joints) > 0
+        kind: type[Compiled] = CompiledJoints if jointed else Compiled
         if type(before) is kind:
             before.adopt(model)
             return before

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, fields
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -131,22 +131,7 @@ def read_report(s: Any, h: float, names: Sequence[str], seconds: dict[str, float
     return LoopReport.of(row, h, names, *islands, seconds)
 
 
-def write_report(report: StepReport, names: Sequence[str], row: Any) -> None:
-    """A report into the record `row` of ``layout.REPORT``: as the loop leaves it."""
-    same = (
-        "time", "residual", "residual_unit", "iterations", "contacts", "islands",
-        "collisions", "impact_energy", "retries", "joint_error", "redundant", "unsolved_body",
-        "asleep",
-    )  # fmt: skip
-    row.put(**{name: getattr(report, name) for name in same})
-    row.put(**asdict(report.energy), **asdict(report.conditions))
-    row.failed = -1 if report.ok else 0
-    row.methods = sum(1 << list(names).index(name) for name in report.methods)
-    row.infeasibility, row.outer = report.penetration, report.outer
-    row.status = STATUSES.index(report.status)
-    row.depth, (row.deep_a, row.deep_b) = report.relative_depth, report.deepest
-
-
+SAID = ("jammed", "log")
 NOTED = 3 << 20  # bytes of noted contacts that are handed on at a time
 MANY = ("numbers", "bodies")  # arrays of contacts, and of bodies, that are used again
 MOVING = ("position", "orientation", "velocity")
@@ -167,26 +152,17 @@ def _swap(s: Any, name: str, fresh: np.ndarray | None) -> np.ndarray:
     return array
 
 
-class Left(NamedTuple):
-    """What is to be read of a step that the loop left to Python."""
-
-    report: StepReport
-    kick: float
-    contacts: np.ndarray
-    joints: np.ndarray
-
-
 class Frames:
     """What a run recorded, as arrays by chunks; how far it came: steps since the start of the
-    simulation, state, and report of the last step. kick: how long forces acted [s].
+    simulation, state, and report of the last step.
 
     since: steps that were made since the last frame, before the run and after it; watched: frames
     keep their contacts; spaced: only of every so many frames, for whoever wants the reports of
     all steps, and gone: frames since the last of those; spare: arrays that nobody uses any more
     (memory that is new costs more than all that is written to it); told: called with each chunk as
     soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
-    left: what Python says of chunks of one frame each, by their numbers; total: of all steps, see
-    ``layout.TOTALS``; jammed: steps whose status is JAMMED, and who stalled in the first.
+    total: of all steps, see ``layout.TOTALS``; jammed: steps whose status is JAMMED, and who
+    stalled in the first; said: who stalled in the step that ends at a time, and its log.
     """
 
     def __init__(
@@ -198,18 +174,18 @@ class Frames:
         spare: Spare | None = None,
         told: Callable[[Frames, dict[str, np.ndarray]], None] | None = None,
     ) -> None:
-        self.names, self.h, self.kick = names, h, h
+        self.names, self.h = names, h
         self.since, self.watched = since, watched
         self.spare = spare
         self.told = told
         self.spaced, self.gone = 1, 0
         self.chunks: list[dict[str, np.ndarray]] = []
         self.joints: tuple[str, ...] = ()
-        self.left: dict[int, Left] = {}
         self.count = 0
         self.total = np.zeros(len(layout.TOTALS))
         self.jammed = 0
         self.stalled: tuple[str, ...] = ()
+        self.said: dict[float, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self.state: State | None = None
         self.report: StepReport | None = None
 
@@ -224,12 +200,11 @@ class Frames:
         if steps > 0:
             yield steps, self.watched
 
-    def take(self, s: Any, left: Left | None = None) -> None:
-        """Copy the frames that lie in the buffers, and empty them; left: what Python says of the
-        only one."""
+    def take(self, s: Any) -> None:
+        """Copy the frames that lie in the buffers, and empty them."""
         n, m = int(s.frames), int(s.logged)
         if n:
-            parts = ("time", "report", "log", "noted", "wrench")
+            parts = ("time", "kick", "report", "log", "noted", "wrench")
             chunk = {name: getattr(s, f"frame_{name}")[:n].copy() for name in parts}
             chunk["islands"] = s.log[:m].copy()
             spare = self.spare.pop() if self.spare else {}
@@ -241,8 +216,6 @@ class Frames:
                     chunk[name] = _swap(s, f"frame_{name}", spare.get(name))[:n]
             if self.watched:
                 self._take_contacts(s, chunk, spare)
-            if left is not None:
-                self.left[len(self.chunks)] = left
             self.chunks.append(chunk)
             if self.told is not None:
                 self.told(self, chunk)
@@ -283,31 +256,68 @@ class Frames:
     def contacts(self, names: Sequence[str], dim: int) -> list[np.ndarray]:
         """Tables of contacts, if they were kept; names: of bodies."""
         rows, out = ContactRows(names, dim), []
-        for k, c in enumerate(self.chunks):
-            if k in self.left:
-                out.append(self.left[k].contacts)
-                continue
+        for c in self.chunks:
             bodies, before = as_bodies(c["bodies"], len(names)), [0, 0, 0]
-            for ends in c["noted"].tolist():
+            for ends, kick in zip(c["noted"].tolist(), c["kick"].tolist(), strict=True):
                 a, b = before[0], ends[0]
                 laws = spread(c["laws"], before[1], ends[1], b - a)
                 features = spread(c["features"], before[2], ends[2], b - a)
                 own = c["numbers"][a:b], bodies[a:b]
-                out.append(rows.table(*own, laws, features, self.kick))
+                out.append(rows.table(*own, laws, features, kick))
                 before = ends
         return out
 
     def reports(self) -> list[StepReport]:
         out: list[StepReport] = []
-        for k, c in enumerate(self.chunks):
-            if k in self.left:
-                out.append(self.left[k].report)
-                continue
+        for c in self.chunks:
             log, first = c["islands"], 0
             start = np.zeros(len(log) + 1, np.int64)
             start[1:] = np.cumsum(log[:, 1])
             for row, end in zip(c["report"].tolist(), c["log"].tolist(), strict=True):
                 islands = log[first:end, :1], start[first : end + 1]
-                out.append(LoopReport.of(row, self.h, self.names, *islands, {}))
+                out.append(self.report_of(row, *islands))
                 first = end
         return out
+
+    def report_of(self, row: list[float], *islands: np.ndarray) -> StepReport:
+        """The report of a frame; islands: as of ``LoopReport.of``."""
+        islands = islands or (np.zeros((0, 1)), np.zeros(1, np.int64))
+        report = LoopReport.of(row, self.h, self.names, *islands, {})
+        if self.said and report.time in self.said and not report.ok:
+            jammed, log = self.said[report.time]
+            return replace(report, jammed=jammed, log=log)
+        return report
+
+
+def joined(first: StepReport, second: StepReport) -> StepReport:
+    """One report of two halves of a step: energies add, of the rest the worse half speaks."""
+    a, b = first.energy, second.energy
+    c, d = first.conditions, second.conditions
+    worst = {f.name: max(getattr(c, f.name), getattr(d, f.name), key=abs) for f in fields(c)}
+    worst |= {f: min(getattr(c, f), getattr(d, f)) for f in ("least_impulse", "least_velocity")}
+    worst |= {f: max(getattr(c, f), getattr(d, f)) for f in ("cone", "power")}
+    sums = {f.name: getattr(a, f.name) + getattr(b, f.name) for f in fields(EnergyLedger)}
+    sums |= {"kinetic": b.kinetic, "potential": b.potential}
+    values = {f.name: getattr(second, f.name) for f in fields(StepReport)}
+    deeper = first if first.relative_depth >= second.relative_depth else second
+    values |= {
+        "dt": first.dt + second.dt,
+        "status": first.status if not first.ok else second.status,
+        "residual": max(first.residual, second.residual),
+        "residual_unit": max(first.residual_unit, second.residual_unit),
+        "iterations": first.iterations + second.iterations,
+        "penetration": max(first.penetration, second.penetration),
+        **{f: getattr(deeper, f) for f in ("relative_depth", "deepest")},
+        "unsolved_body": max(first.unsolved_body, second.unsolved_body),
+        "energy": EnergyLedger(**sums),
+        "conditions": Conditions(**worst),
+        "methods": first.methods + tuple(m for m in second.methods if m not in first.methods),
+        "contacts": max(first.contacts, second.contacts),
+        "collisions": first.collisions + second.collisions,
+        "impact_energy": first.impact_energy + second.impact_energy,
+        "retries": first.retries + second.retries + 1,
+        "broken": first.broken + second.broken,
+        **{f: tuple(dict.fromkeys((*getattr(first, f), *getattr(second, f)))) for f in SAID},
+        "seconds": {k: first.seconds.get(k, 0.0) + v for k, v in second.seconds.items()},
+    }
+    return StepReport(**values)

@@ -6,6 +6,8 @@ S depends on the impulses r of the joints, v' = v + (M + S(r))^-1 (h f + J' r) i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from drystone.constraints.joints.rows import JointRows
@@ -14,10 +16,28 @@ from drystone.dynamics import bodies
 from drystone.dynamics.frames import cross, rotations, turned
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels.rows import add_impulses, responses
-from drystone.model import Joints, State
+from drystone.model import Joints, Model, State
 from drystone.steppers.time_stepping.thinned import Thinned, joined
-from drystone.steppers.time_stepping.work import Work
 from drystone.types import Bools, Floats, Ints
+
+
+@dataclass(slots=True)
+class Part:
+    """What a part of a step begins with (all of it, if it is not divided): how long it is and how
+    long its forces act [s]; whether bodies move in it, which they do not in a second kick;
+    velocities at its start and after its forces, inertia in world axes. softening [J]: kinetic
+    energy that M + S in the place of M added."""
+
+    model: Model
+    state: State
+    h: float
+    kick: float
+    drifts: bool
+    v0: Floats
+    v_free: Floats
+    inertia: Floats
+    inverse_inertia: Floats
+    softening: float = 0.0
 
 
 class Softened:
@@ -29,20 +49,20 @@ class Softened:
     """
 
     def __init__(
-        self, work: Work, rows: Rows, joints: Joints, ties: JointRows, thinned: Thinned
+        self, part: Part, rows: Rows, joints: Joints, ties: JointRows, thinned: Thinned
     ) -> None:
-        self.work, self.rows, self.joints, self.ties = work, rows, joints, ties
+        self.part, self.rows, self.joints, self.ties = part, rows, joints, ties
         self.thinned = thinned
-        self.J, self.P, self.D, self.free = rows.J, rows.P, rows.D, work.v_free
+        self.J, self.P, self.D, self.free = rows.J, rows.P, rows.D, part.v_free
         self.places = _places(rows, joints)
-        self.arms, self.gap = _arms(joints, work.state)
-        nb = work.model.nb
-        self.scale = 0.25 * work.h**2 / work.kick
+        self.arms, self.gap = _arms(joints, part.state)
+        nb = part.model.nb
+        self.scale = 0.25 * part.h**2 / part.kick
         self.S, self.axes = np.zeros((2, nb, 2, 3, 3))
         self.values, self.bend = np.zeros((2, nb, 2, 3))
         self.inverse = np.zeros((nb, 2, 3, 3))
         self.stiff: Bools = np.zeros(nb, bool)
-        self.inertia = _spatial(work)
+        self.inertia = _spatial(part)
         self._levers = kernels.Levers(
             joints.body, self.arms, self.gap, joints.first_row, joints.row_code, ties.J
         )
@@ -56,7 +76,7 @@ class Softened:
             return
         block, place, row, _ = self.places
         self.impulse[row] = self.thinned.spread(r)[block, place]
-        model = self.work.model
+        model = self.part.model
         kernels.stiffness(self._levers, self.impulse, self.scale, self.S)
         inverse_mass = np.where(self.rows.moves, model.inverse_mass, 0.0)
         kernels.soften(
@@ -66,7 +86,7 @@ class Softened:
 
     def velocity(self, r: Floats | None) -> Floats:
         """v' (nb, dof) of impulses r, with the S that is loaded."""
-        model, work, body = self.work.model, self.work, self.rows.body
+        model, part, body = self.part.model, self.part, self.rows.body
         v = self.free.copy()
         push = np.zeros_like(v)
         if r is not None:
@@ -74,7 +94,7 @@ class Softened:
             add_impulses(body, self.J, r, push)
         if self.stiff.any():
             kernels.soft_kick(
-                model.dim, model.mass, self.inertia, self.inverse, self.stiff, work.v0, self.free,
+                model.dim, model.mass, self.inertia, self.inverse, self.stiff, part.v0, self.free,
                 push, v,
             )  # fmt: skip
         return v
@@ -91,14 +111,14 @@ class Softened:
 
     def rows_at(self, pose: JointRows) -> tuple[Floats, Floats]:
         """J and M^-1 J' (nc, d, 2, dof) with the rows of joints at another pose."""
-        J, rows, work = self.J.copy(), self.rows, self.work
+        J, rows, part = self.J.copy(), self.rows, self.part
         self._scatter(pose.J, J)
-        return J, answers(work, rows, J, rows.soft, rows.body)[0]
+        return J, answers(part, rows, J, rows.soft, rows.body)[0]
 
     def unsure(self, end: JointRows) -> Ints:
         """Rows of the joints, of those kept, that are nearly too many at the step's end: what would
         close them there is anything."""
-        if not self.thinned.splits or not self.work.drifts or self.work.model.motions:
+        if not self.thinned.splits or not self.part.drifts or self.part.model.motions:
             return np.empty(0, np.int64)
         J, P = self.rows_at(end)
         splits = self.thinned.splits
@@ -109,17 +129,17 @@ class Softened:
 
         False if a joint turned so far that its impulses would open it.
         """
-        rows, work = self.rows, self.work
+        rows, part = self.rows, self.part
         self.thinned.restore()
         rows.J, rows.P = self.J.copy(), self.P
         self._scatter(
-            _turning(end.J, self.joints.row_body, v, work.h if work.drifts else 0.0), rows.J
+            _turning(end.J, self.joints.row_body, v, part.h if part.drifts else 0.0), rows.J
         )
         right = self.J
         if self.stiff.any():
             mean = np.empty_like(self.ties.J)
             softened = kernels.Softened(self.axes, self.values, self.bend, self.stiff)
-            change = v - work.v0
+            change = v - part.v0
             kernels.mean_rows(self._levers, self.impulse, self.scale, softened, change, mean)
             right = self.J.copy()
             self._scatter(mean, right)
@@ -137,7 +157,7 @@ class Softened:
         rows = self.rows
         rows.P, rows.D = self.P.copy(), np.empty_like(self.D)
         kernels.soft_responses(
-            self.work.model.dim, rows.body, rows.J, rows.soft, self.inverse, self.stiff, right,
+            self.part.model.dim, rows.body, rows.J, rows.soft, self.inverse, self.stiff, right,
             rows.P, rows.D,
         )  # fmt: skip
 
@@ -151,14 +171,14 @@ class Softened:
         """What M + S in the place of M added to the kinetic energy [J]."""
         if not self.stiff.any():
             return 0.0
-        args = (self.work.model.dim, self.S, self.stiff, self.work.v0, v)
+        args = (self.part.model.dim, self.S, self.stiff, self.part.v0, v)
         return float(kernels.softening_work(*args))
 
 
-def answers(work: Work, rows: Rows, J: Floats, soft: Floats, body: Ints) -> tuple[Floats, Floats]:
+def answers(part: Part, rows: Rows, J: Floats, soft: Floats, body: Ints) -> tuple[Floats, Floats]:
     """M^-1 J' and D of rows J (n, d, 2, dof) of blocks on `body` (n, 2)."""
-    inverse_mass = np.where(rows.moves, work.model.inverse_mass, 0.0)
-    inverse = bodies.only(work.inverse_inertia, rows.moves)
+    inverse_mass = np.where(rows.moves, part.model.inverse_mass, 0.0)
+    inverse = bodies.only(part.inverse_inertia, rows.moves)
     P, D = np.empty_like(J), np.empty((*J.shape[:2], J.shape[1]))
     responses(inverse_mass, inverse, body, J, soft, P, D)
     return P, D
@@ -188,11 +208,11 @@ def _arms(joints: Joints, state: State) -> tuple[Floats, Floats]:
     return arms, points[0] - points[1]
 
 
-def _spatial(work: Work) -> Floats:
+def _spatial(part: Part) -> Floats:
     """(nb, 3, 3) inertia in world axes; in the plane about z, and something about the others."""
-    if work.model.dim == 3:
-        return work.inertia
-    return np.asarray(work.model.inertia[:, None, None] * np.eye(3))
+    if part.model.dim == 3:
+        return part.inertia
+    return np.asarray(part.model.inertia[:, None, None] * np.eye(3))
 
 
 def _turning(J: Floats, body: Ints, v: Floats, h: float) -> Floats:

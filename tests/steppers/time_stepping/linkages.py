@@ -191,6 +191,7 @@ def steps(world, n, turn=None, **options):
 def in_time(sim):
     """Energy with the velocities of the time of the positions: steps leave them half a step late,
     or half of its last part, and gravity gives them the rest."""
-    late = 0.0 if sim.method.order == 2 else 0.5 * sim.method.dt - sim._stepper.jointed.ahead
+    lead = 0.0 if sim.model.joints is None else sim._stepper.buffers.j.lead
+    late = 0.0 if sim.method.order == 2 else 0.5 * sim.method.dt - lead
     fall = sim.state.velocity[:, : sim.model.dim] @ sim.model.gravity
     return sum(sim.energy) + late * float(sim.model.mass @ fall)

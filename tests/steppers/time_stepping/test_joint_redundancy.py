@@ -212,8 +212,9 @@ def test_long_loops_are_freed_of_idle_forces_by_sparse_solves(monkeypatch):
     rng = np.random.default_rng(4)
     spoiled = stepper.solved.r + 1e-2 * rng.normal(size=stepper.solved.r.shape)
     answers = [spoiled.copy(), spoiled.copy()]
-    ties = joint_rows(stepper.model.joints, stepper.work.state)
-    split = stepper.least.split(stepper.model, stepper.work.state, stepper.rows, ties)[0]
+    before = stepper.buffers.state_before()
+    ties = joint_rows(stepper.model.joints, before)
+    split = stepper.least.split(stepper.model, before, stepper.rows, ties)[0]
     split.spread(answers[0])
     monkeypatch.setattr(least, "DENSE", 0)
     stepper.least(stepper.model, stepper.rows, answers[1])

@@ -66,7 +66,7 @@ def lcp_velocity(sim, k):
     assert solution.ok
     r = lcp.value(solution.value).reshape(-1, problem.d)
     stepper = sim._stepper
-    v = stepper.work.v_free.copy()
+    v = stepper.buffers.s.v_free.copy()
     stepper.rows.push(r, v)
     return v
 
@@ -102,15 +102,15 @@ def test_velocity_converges_in_the_number_of_directions():
 def weighed(sim):
     """M of all moving bodies, dense, and the free velocity."""
     stepper = sim._stepper
-    model, work = stepper.model, stepper.work
+    model, s = stepper.model, stepper.buffers.s
     n = model.dof
     M = np.zeros((model.nb * n, model.nb * n))
     for i in range(model.nb):
         at = i * n
         M[at : at + model.dim, at : at + model.dim] = model.mass[i] * np.eye(model.dim)
-        M[at + model.dim : at + n, at + model.dim : at + n] = work.inertia[i]
+        M[at + model.dim : at + n, at + model.dim : at + n] = s.inertia[i]
     moving = np.repeat(model.inverse_mass > 0, n)
-    return M, work.v_free, moving
+    return M, s.v_free, moving
 
 
 def convex_program(sim):
