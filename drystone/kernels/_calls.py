@@ -50,11 +50,15 @@ def _kind(value: Any) -> Any:
     return type(value) if packed is None else packed.name
 
 
-def _compiled_address(kernel: Any, args: tuple[Any, ...]) -> int:
-    place, returned = kernel.address(tuple(numba.typeof(value) for value in args))
-    if types.unliteral(returned) != types.int64:
-        raise TypeError(f"{kernel.__name__} returns {returned}, expected int64")
-    return place
+def _compiled_address(dispatcher: Any, args: tuple[Any, ...]) -> int:
+    signature = tuple(numba.typeof(value) for value in args)
+    dispatcher.compile(signature)
+    made = dispatcher.overloads[signature]
+    if types.unliteral(made.signature.return_type) != types.int64:
+        raise TypeError(
+            f"{dispatcher.__name__} returns {made.signature.return_type}, expected int64"
+        )
+    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
 
 
 def _call(at: int, args: tuple[Any, ...]) -> int:
