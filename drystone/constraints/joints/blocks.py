@@ -140,29 +140,3 @@ def _joined(a: JointBlocks, b: JointBlocks) -> JointBlocks:
     both = [np.concatenate([getattr(a, name), getattr(b, name)]) for name in names]
     order = np.argsort(both[4] < 0, kind="stable")
     return JointBlocks(*(values[order] for values in both))
-
-
-def moving(blocks: JointBlocks | None, moves: Bools) -> JointBlocks | None:
-    """The blocks that an impulse can move: not those between sleepers. moves (nb,)."""
-    if blocks is None:
-        return None
-    keep = moves[blocks.body].any(axis=1)
-    if keep.all():
-        return blocks
-    names = JointBlocks.__dataclass_fields__
-    return JointBlocks(*(getattr(blocks, name)[keep] for name in names))
-
-
-def scaled(out: JointBlocks, D: Floats) -> None:
-    """Give padding and given loads a compliance of the size of their block's own rows, in place.
-
-    D (n, d, d): the blocks' own responses, without compliances.
-    """
-    own = np.einsum("iaa->ia", D)
-    used = own > 0
-    size = own.sum(axis=1) / np.maximum(used.sum(axis=1), 1)
-    size = np.where(size > 0, size, 1.0)
-    pad = ~used & (out.soft == 1.0)
-    out.soft = np.where(pad, size[:, None], out.soft)
-    load = out.mu > 0
-    out.bias[load, 0] *= size[load]

@@ -54,13 +54,6 @@ def finish_spatial(s, scan, j):
 
 
 @stage
-def _holds(s, j, made, energy):
-    """Whether joints are whole, and made little energy [J] of that there is. The second kick of a
-    step moves no body."""
-    return not s.drifts or (j.opening <= j.torn and not abs(made) > GAIN * energy)
-
-
-@stage
 def _made(s, j):
     """Work of the rows C = 0 over mean velocities, and the energy [J] that a step of gravity and
     loads gives; j.push: velocities that motors and contacts give, which joints answer."""

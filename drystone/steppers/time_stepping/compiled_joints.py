@@ -1,6 +1,6 @@
 """Steps of worlds with joints, in a compiled loop.
 
-Joints are usually closed in a few rounds. Where they are not the loop asks for ``Jointed.solve``,
+Joints are usually closed in a few rounds. Where they are not the loop asks for ``closing.Closer``,
 and where a step is too long for them it is divided (``kernels.step.joint_divide``).
 """
 
@@ -322,7 +322,7 @@ class CompiledJoints(Compiled):
             self._note_jam(*told(self.model, self.buffers.rows(), solved.stalls))
 
     def _close(self) -> int:
-        """Close joints by all that ``Jointed.solve`` knows, from the start of the part; returns the
+        """Close joints by all that ``Closer`` knows, from the start of the part; returns the
         stage to go on with."""
         buffers, s, j = self.buffers, self.buffers.s, self.buffers.j
         n, h = int(s.rows), float(s.h)
