@@ -270,26 +270,46 @@ def test_light_links_under_a_heavy_body_make_no_energy(links, heavy, light, fold
     assert "prescribed" not in said
 
 
-LATE = "6 J in a step that is divided: its velocities lag by less than those at the start"
-
-
 @pytest.mark.parametrize(
     ("links", "fold", "options"),
-    [
-        (2, 0.3, {}),
-        pytest.param(2, 0.8, {}, marks=pytest.mark.xfail(reason=LATE, strict=True)),
-        (2, 0.3, {"dt": 0.01}),
-        (3, 0.3, {}),
-    ],
+    [(2, 0.3, {}), (2, 0.8, {}), (2, 0.3, {"dt": 0.01}), (3, 0.3, {}), (4, 0.5, {"dt": 1 / 300})],
 )
-def test_light_links_make_no_energy_by_the_velocities_of_the_scheme(links, fold, options):
-    """The same to a millionth, by velocities that are half a step late."""
+def test_light_links_make_no_energy_by_the_invariant_of_the_scheme(links, fold, options):
+    """v_-.M v_+ / 2 + V(x), v the velocities before and after the positions x: what joints change
+    of it is the growth of their forces times what a joint would open in a straight step, and the
+    pull of a chain that gets taut grows against that. So it never exceeds the start, not even to
+    second order. Energy by the late velocities v_- alone exceeds it by h/2 times the power against
+    gravity: 6 J of 2421 in the second case, on its way up after a loss of 39 J."""
     sim = ds.Simulation(folding(links, 1000.0, 0.1, fold), ds.TimeStepping(**options))
-    start = sum(sim.energy)
+    start, checked, undivided = sum(sim.energy), 0, True
+    model = sim.model
+    inertia = np.column_stack([model.mass, model.mass, np.ravel(model.inertia)])
     with contextlib.suppress(ds.SimulationError):
         for _ in range(int(1.2 / sim.method.dt)):
-            sim.step()
-            assert sum(sim.energy) <= start + 1e-6 * abs(start)
+            before, height = sim.state.velocity.copy(), sim.energy[1]
+            whole = sim.step().retries == 0
+            if whole and undivided:
+                kinetic = 0.5 * float((inertia * before * sim.state.velocity).sum())
+                assert kinetic + height <= start + 1e-12 * abs(start)
+                checked += 1
+            undivided = whole
+    assert checked > 30
+
+
+def test_the_energy_of_a_throw_is_constant_by_its_own_velocities():
+    """Without joints that sum is constant; late velocities change it by h/2 times the power."""
+    world = ds.World(planar=True)
+    world.add_body(ds.Disk(0.1), mass=3.0, position=(0, 0), velocity=(1.0, 4.0))
+    sim = ds.Simulation(world)
+    h, pull = sim.method.dt, 3.0 * 9.81
+    first = None
+    for _ in range(300):
+        before, (kinetic, height) = sim.state.velocity[-1, :2].copy(), sim.energy
+        sim.step()
+        total = 0.5 * 3.0 * float(before @ sim.state.velocity[-1, :2]) + height
+        first = total if first is None else first
+        assert abs(total - first) < 1e-11
+        assert abs(kinetic + height - total - 0.5 * h * pull * before[1]) < 1e-11
 
 
 def tree(seed):
