@@ -15,6 +15,8 @@ stay as they are; what gives way is the motor's speed, in least squares: the mot
    Without friction the answer is unique, and this proves that there is none with friction either.
    With it a motor may be held by friction alone while other answers exist: such a lock is taken
    where nothing else is found.
+   Rubbing bodies under so vast a force are not always solved: then motors have a compliance like
+   that of their own bodies, and give way at once.
 3. Motors that lack speed are asked for the speed that they had in 2. This step has an answer, with
    bounded impulses, and the books of its energy close.
 """
@@ -32,6 +34,7 @@ from drystone.problems.delassus import BlockMatrix
 from drystone.types import Bools, Floats, Ints
 
 YIELD = 1e-4  # compliance of a motor that may stall, of its row's own response
+WEAKER = (1e-2, 1.0)  # the same where rubbing bodies under so vast a force are not solved
 ROUNDS = 6  # of growing impulses
 VAST = 1e3  # impulses beside those that the free velocities ask for, times 1 + mu: a certificate
 STAYS = 1e-3  # change of what motors lack, of that, from round to round: more force is in vain
@@ -88,11 +91,7 @@ def stall(
     prescribed; touching (n,): contacts. locks: also where only friction holds the motors, which may
     have other answers; else None if they could move without it.
     """
-    at = W.diagonal[drives], 0, 0
-    soft = YIELD * W.blocks[at]
-    loose = W.with_blocks(W.blocks.copy())
-    loose.blocks[at] += soft
-    island = _Island(W, q, mu, unit, drives, soft, loose)
+    island = _soften(W, q, mu, unit, drives, YIELD)
     rubs = touching & (mu > 0.0)
     if not locks and rubs.any():
         bare = replace(island, mu=np.where(rubs, 0.0, mu))
@@ -100,6 +99,8 @@ def stall(
         if grown is None or not grown[1].any():
             return None
     grown = _grow(island, attempt)
+    for part in WEAKER:
+        grown = grown or _give_way(_soften(W, q, mu, unit, drives, part), attempt)
     if grown is None:
         return None
     r, short, growth = grown
@@ -113,6 +114,25 @@ def stall(
     mine = np.zeros(len(q), bool)
     mine[drives[lacks]] = True
     return Stall(r if held is None else held, mine, size > BEARS * size.max(), locks)
+
+
+def _soften(
+    W: BlockMatrix, q: Floats, mu: Floats, unit: Floats, drives: Ints, part: float
+) -> _Island:
+    """Motors with a compliance that is a part of their rows' own response."""
+    at = W.diagonal[drives], 0, 0
+    soft = part * W.blocks[at]
+    loose = W.with_blocks(W.blocks.copy())
+    loose.blocks[at] += soft
+    return _Island(W, q, mu, unit, drives, soft, loose)
+
+
+def _give_way(island: _Island, attempt: Attempt) -> tuple[Floats, Floats, Floats] | None:
+    """What ``_grow`` returns, for motors that give way at once by their compliance."""
+    r = attempt(island.loose, island.q, island.mu, np.zeros_like(island.q), YIELD)
+    if r is None:
+        return None
+    return r, -island.soft * r[island.drives, 0], r
 
 
 def _grow(island: _Island, attempt: Attempt) -> tuple[Floats, Floats, Floats] | None:
