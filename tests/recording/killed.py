@@ -1,9 +1,16 @@
-"""A run with recording, in a process of its own, to be killed: killed.py FILE SCENE STEPS."""
+"""Runs with recording in processes of their own, to be killed.
 
-import sys
+``start`` forks them from a server that has loaded the kernels of every scene, so that a run begins
+at once; where the system cannot fork, each is a new interpreter.
+"""
+
+import multiprocessing
+import time
 
 import drystone as ds
 from drystone.scenes import scene
+
+SCENES = ("spheres", "brazil-nut", "four-bar", "event-driven", "penalty")
 
 
 def pile(method):
@@ -24,14 +31,44 @@ def simulation(name):
     return scene(name, **settings).simulation()
 
 
-if __name__ == "__main__":
-    path, name, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    if steps == 0:
-        print("ready", flush=True)
-        ds.resume(path)
-    else:
-        sim = simulation(name)
-        sim.step()
-        print("ready", flush=True)
-        sim.run(steps * sim.method.dt, record=path)
-    print("done", flush=True)
+def record(say, path, name, steps):
+    """Record a run of so many steps after the first; says when that one is made."""
+    sim = simulation(name)
+    sim.step()
+    say("ready")
+    sim.run(steps * sim.method.dt, record=path)
+
+
+def resume(say, path):
+    say("ready")
+    ds.resume(path)
+
+
+def look(say, path):
+    """Read a recording until it has frames beside the first, and say what is in it."""
+    frames = 0
+    while frames < 2:
+        time.sleep(0.05)
+        if path.exists():
+            with ds.read_recording(path) as rec:
+                frames = len(rec)
+                found = (rec.live, rec.complete, rec.position.shape)
+    say(found)
+
+
+def start(task, *args):
+    """A process that does one of these tasks, and the first thing that it says."""
+    forks = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if forks else "spawn")
+    if forks:
+        context.set_forkserver_preload(["tests.recording.killed_warm"])
+    ours, theirs = context.Pipe(duplex=False)
+    worker = context.Process(target=_work, args=(theirs, task, *args), daemon=True)
+    worker.start()
+    theirs.close()
+    with ours:
+        return worker, ours.recv()  # EOFError: it failed before
+
+
+def _work(pipe, task, *args):
+    task(pipe.send, *args)

@@ -1,25 +1,33 @@
 """Killed at any moment: the file opens, and the run goes on to the bits it would have had."""
 
 import math
-import subprocess
 import sys
 import time
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import drystone as ds
-from tests.recording.killed import simulation
+from tests.recording.killed import SCENES, look, record, resume, simulation, start
 
-WORKER = Path(__file__).parent / "killed.py"
-# each computes for a second and more, so that kills within 0.8 s of that find it running
-STEPS = {
-    "spheres": 12000, "brazil-nut": 1500, "four-bar": 30000, "event-driven": 400, "penalty": 200,
-}  # fmt: skip
-# twice as long, for kills within SECONDS: few come before the first frames are flushed
-LONGER, SECONDS = 2, 1.8
+PIECES = dict(
+    zip(SCENES, (480, 60, 1200, 16, 8), strict=True)
+)  # steps: some hundredths of a second
+
+
+@cache
+def lasting(name, seconds):
+    """Steps for which a run computes so long [s], and longer with its recording: whoever is killed
+    before is found running, on any machine."""
+    for _ in range(2):  # the second time with all kernels loaded
+        sim, steps = simulation(name), 0
+        sim.step()
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            sim.run(PIECES[name] * sim.method.dt)
+            steps += PIECES[name]
+    return steps
 
 
 @cache
@@ -41,26 +49,19 @@ def spent(worker):
         return math.inf
 
 
-def killed_after(path, name, steps, seconds, there=True):
-    """Start a run and kill it when it has computed for so many seconds more than when its file was
+def killed_after(seconds, task, path, *args, there=True):
+    """Start a task and kill it when it has computed for so many seconds more than when its file was
     there, or its first step made; whether it was still running."""
-    args = [sys.executable, str(WORKER), str(path), name, str(steps)]
-    worker = subprocess.Popen(args, stdout=subprocess.PIPE)
-    try:
-        assert worker.stdout.readline() == b"ready\n"
-        while there and not path.exists() and worker.poll() is None:
-            time.sleep(0.001)
-        end = spent(worker) + seconds
-        while worker.poll() is None:
-            if spent(worker) >= end:
-                worker.kill()
-                return worker.wait() != 0
-            time.sleep(0.001)
-        return False
-    finally:
-        worker.kill()
-        worker.wait()
-        worker.stdout.close()
+    worker, _ = start(task, path, *args)
+    while there and not path.exists() and worker.is_alive():
+        time.sleep(0.001)
+    end = spent(worker) + seconds
+    while worker.is_alive() and spent(worker) < end:
+        time.sleep(0.001)
+    worker.kill()
+    worker.join()
+    assert worker.exitcode <= 0, "it ended by itself, or was killed"
+    return worker.exitcode != 0
 
 
 def check(path, name, steps):
@@ -86,21 +87,22 @@ def check(path, name, steps):
     return n, done
 
 
-def kill(tmp_path, moments, seed, longer=1, seconds=0.8):
+def kill(tmp_path, moments, seed, seconds):
     """Kill runs at so many moments, within `seconds` of their beginning; of each that left a
     file: scene, frames, and whether it was found running."""
     rng = np.random.default_rng(seed)
     left = []
     for k in range(moments):
-        name = list(STEPS)[k % len(STEPS)]
+        name = SCENES[k % len(SCENES)]
         path = tmp_path / f"{k}.h5"
-        steps = int(longer * STEPS[name])
-        alive = killed_after(path, name, steps, rng.uniform(0.0, seconds), there=k % 4 < 3)
+        steps = lasting(name, seconds)
+        there = k % 4 < 3
+        alive = killed_after(rng.uniform(0.0, seconds), record, path, name, steps, there=there)
         if not path.exists():  # before the file had its first frame
             assert alive
             continue
         if k % 2:  # and who goes on is killed, too
-            killed_after(path, name, 0, rng.uniform(0.0, seconds))
+            killed_after(rng.uniform(0.0, seconds), resume, path)
         n, done = check(path, name, steps)
         assert alive or done
         left.append((name, n, alive))
@@ -110,34 +112,28 @@ def kill(tmp_path, moments, seed, longer=1, seconds=0.8):
 
 
 def test_killed_at_five_moments(tmp_path):
-    assert kill(tmp_path, 5, 1, 0.3, 0.3)
+    assert kill(tmp_path, 5, 1, 0.3)
 
 
 @pytest.mark.kills
 @pytest.mark.parametrize("part", range(4))  # minutes each
 def test_killed_at_two_hundred_moments(tmp_path, part):
-    left = kill(tmp_path, 50, [2, part], LONGER, SECONDS)
-    for name in STEPS:
+    left = kill(tmp_path, 50, [2, part], 1.8)  # few come before the first frames are flushed
+    for name in SCENES:
         print(name, sorted(n for scene, n, _ in left if scene == name))
     print("found running:", sum(alive for *_, alive in left), "of", len(left))
     assert len(left) >= 40
     assert sum(alive for *_, alive in left) >= 40
     assert len({(name, n) for name, n, _ in left}) >= 30
-    assert {name for name, *_ in left} == set(STEPS)
+    assert {name for name, *_ in left} == set(SCENES)
 
 
 def test_a_resumed_run_is_killed_too(tmp_path):
     path = tmp_path / "a.h5"
-    steps = STEPS["spheres"]
-    killed_after(path, "spheres", steps, 0.5)
-    code = f"import drystone as ds; print('ready', flush=True); ds.resume({str(path)!r})"
-    for seconds in (0.05, 0.6):
-        worker = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-        worker.stdout.readline()
-        time.sleep(seconds)
-        worker.kill()
-        worker.wait()
-        worker.stdout.close()
+    steps = lasting("spheres", 0.9)
+    killed_after(0.5, record, path, "spheres", steps)
+    for seconds in (0.05, 0.4):
+        killed_after(seconds, resume, path)
     sim = ds.resume(path)
     assert np.array_equal(sim.state.velocity, uninterrupted("spheres", steps).velocity)
     with ds.read_recording(path) as rec:
@@ -150,12 +146,9 @@ def test_others_read_while_it_grows(tmp_path):
     sim = simulation("spheres")
     with sim.record(path, every=1):
         sim.run(0.1)
-        time.sleep(0.5)
-        code = (
-            "import drystone as ds, sys; rec = ds.read_recording(sys.argv[1]);"
-            "print(len(rec), rec.live, rec.complete, rec.position.shape)"
-        )
-        args = [sys.executable, "-c", code, str(path)]
-        out = subprocess.run(args, capture_output=True, text=True, check=True).stdout
-    assert out.split(" ", 3)[1:3] == ["True", "False"]
-    assert int(out.split()[0]) >= 2
+        worker, (live, complete, shape) = start(look, path)
+        worker.join()
+    assert live
+    assert not complete
+    assert shape[0] >= 2
+    assert shape[1:] == sim.state.position.shape
