@@ -25,7 +25,7 @@ def test_a_run_fails_by_a_skip_without_a_known_reason(tmp_path, reason, code):
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=120,
+        timeout=900,
     )
     assert done.returncode == code, done.stdout + done.stderr
     assert "3 tests skipped, by reason" in done.stdout

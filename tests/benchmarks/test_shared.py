@@ -21,21 +21,25 @@ def test_every_command_has_a_help_text():
         assert "--help" in done.stdout
 
 
-def test_what_is_compared_takes_turns_and_the_fastest_counts():
-    order = []
-    pauses = {"a": iter((0.03, 0.0, 0.03)), "b": iter((0.0, 0.03, 0.03))}
+def test_what_is_compared_takes_turns_and_the_fastest_counts(monkeypatch):
+    order, now = [], [0.0]
+    monkeypatch.setattr(clock, "perf_counter", lambda: now[0])
+    pauses = {"a": iter((3.0, 1.0, 3.0)), "b": iter((2.0, 4.0, 4.0))}
+
+    def wait(seconds):
+        now[0] += seconds
 
     def ready(name):
         order.append(name)
         pause = next(pauses[name])
-        return lambda: time.sleep(pause)
+        return lambda: wait(pause)
 
     took = clock.in_turn({n: lambda n=n: ready(n) for n in "ab"}, repeats=3)
     assert order == list("ababab")
-    assert all(one.wall < 0.03 for one in took.values())
+    assert {name: one.wall for name, one in took.items()} == {"a": 1.0, "b": 2.0}
     calls = []
-    clock.fastest(lambda: calls.append(time.sleep(0.01)), repeats=50, enough=0.02)
-    assert len(calls) < 5
+    clock.fastest(lambda: calls.append(wait(1.0)), repeats=50, enough=2.5)
+    assert len(calls) == 3
 
 
 def test_on_one_thread_the_time_of_others_does_not_count():

@@ -15,7 +15,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--enable-unsafe-swiftshader", "--use-gl=angle",
     "--use-angle=swiftshader", "--disable-background-networking",
 )  # fmt: skip
-LONG = 60.0  # [s] that a page may take where other programs use the machine
+LONG = 600.0  # [s] that a page may take where other programs use the machine
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 

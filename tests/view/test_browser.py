@@ -187,7 +187,7 @@ def test_every_kind_of_shape_is_seen_where_it_is(look, planar):
                 out.append((kinds[k], got, wanted))
         return out
 
-    seen.comes(lambda: not wrong(), 30.0)
+    seen.comes(lambda: not wrong(), 300.0)
     assert not wrong()
     assert seen.viewer.error is None
 

@@ -81,7 +81,7 @@ def test_an_exported_page(browser, tmp_path):
     opened = browser.new_page()
     try:
         opened.goto(place.as_uri())
-        opened.wait_for_selector("body.ready", timeout=60_000)
+        opened.wait_for_selector("body.ready", timeout=600_000)
         assert opened.text_content("#title") == opened.title() == text
         for k, name in enumerate(HOSTILE):
             opened.evaluate(f"window.player.choose({1 + k})")

@@ -269,7 +269,7 @@ def test_a_page_that_was_cut_short_says_so(browser, tmp_path):
     path.write_text(text[:at] + text[text.index("</script>", at) :])
     page = browser.new_page(viewport=SIZE)
     page.goto(path.as_uri())
-    page.wait_for_selector("#trouble:not([hidden])", timeout=60_000)
+    page.wait_for_selector("#trouble:not([hidden])", timeout=600_000)
     assert "cannot be shown" in page.inner_text("#trouble")
     page.close()
 
@@ -283,7 +283,7 @@ def test_a_notebook_holds_the_page(browser, tmp_path):
     said = []
     page.on("console", lambda message: said.append(message.text))
     page.goto(path.as_uri())
-    page.frame_locator("iframe").locator("body.ready").wait_for(timeout=60_000)
+    page.frame_locator("iframe").locator("body.ready").wait_for(timeout=600_000)
     assert page.frames[1].evaluate("player.end") == pytest.approx(0.4)
     assert said == []
     page.close()

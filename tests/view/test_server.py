@@ -49,7 +49,7 @@ def test_foreign_pages_may_not(viewer, origin):
 
 
 def raw(viewer, text: str) -> bytes:
-    with socket.create_connection(("127.0.0.1", viewer.server.get_port()), timeout=60) as link:
+    with socket.create_connection(("127.0.0.1", viewer.server.get_port()), timeout=600) as link:
         link.sendall(text.encode())
         return link.recv(64)
 
@@ -101,7 +101,7 @@ def test_it_closes_and_gives_its_port_back():
     shown.close()
     shown.close()
     with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.1", port), timeout=60).close()
+        socket.create_connection(("127.0.0.1", port), timeout=600).close()
 
 
 def test_no_page_can_ask_for_a_public_tunnel(viewer):
