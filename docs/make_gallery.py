@@ -93,7 +93,7 @@ def draw(name: str) -> str:
     """One picture of the page."""
     from PIL import Image
 
-    from drystone.view.film import Film
+    from drystone.view.export_video import Film
 
     start, entry = time.perf_counter(), claims()[name]
     kept = replay(name, entry, entry["moment"])

@@ -165,9 +165,9 @@ if TYPE_CHECKING:
     from drystone.trajectory import Trajectory as Trajectory
     from drystone.types import Solution as Solution
     from drystone.types import Status as Status
-    from drystone.view.export import export as export
     from drystone.view.export_html import embed as embed
     from drystone.view.formats import ExportFormat as ExportFormat
+    from drystone.view.formats import export as export
     from drystone.view.formats import register_exporter as register_exporter
     from drystone.world import BodyHandle as BodyHandle
     from drystone.world import ForceHandle as ForceHandle
@@ -199,7 +199,7 @@ _HOMES: dict[str, str] = {
     "EnergyLedger": "steppers.base",
     "Conditions": "steppers.base",
     "plot": "plots.figures",
-    "export": "view.export",
+    "export": "view.formats",
     "ExportFormat": "view.formats",
     "register_exporter": "view.formats",
     "embed": "view.export_html",

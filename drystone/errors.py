@@ -62,7 +62,7 @@ class ShapeError(ModelError):
 
 
 class DescriptionError(ModelError):
-    """A world cannot be put into words: it holds a Python function; the message names it."""
+    """A world cannot be described in a file: it holds a Python function; the message names it."""
 
 
 class SceneFileError(DrystoneError, ValueError):

@@ -11,7 +11,7 @@ import html
 import re
 import unicodedata
 
-LONGEST = 2000  # characters of one text that are shown in a panel
+PANEL_CHARACTERS = 2000  # characters of one text that are shown in a panel
 # ASCII that means something to Markdown, and what begins a link by itself
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 _FORMULA, _BLANK = (
@@ -29,7 +29,8 @@ def for_markdown(text: object) -> str:
     """In one line of Markdown that may be rendered with HTML: every sign as a character reference,
     so that neither Markdown, nor HTML, nor what looks for addresses or JSX sees any of them."""
     return _MARKDOWN.sub(
-        lambda found: f"&#{ord(found[1])};", for_line(" ".join(str(text)[:LONGEST].split()))
+        lambda found: f"&#{ord(found[1])};",
+        for_line(" ".join(str(text)[:PANEL_CHARACTERS].split())),
     )
 
 

@@ -217,8 +217,8 @@ class Contacts:
     """nc contact points between geoms, in a fixed order.
 
     geom_a, geom_b (nc,): indices of geoms; point (nc, dim): halfway between the two surfaces;
-    normal (nc, dim): unit, from B to A; gap (nc,) [m]; feature (nc,): tells the points of one
-    pair of geoms apart and stays with the same features from step to step.
+    normal (nc, dim): unit, from B to A; gap (nc,) [m]; feature (nc,): distinguishes the points
+    of one pair of geoms and stays with the same features from step to step.
     """
 
     geom_a: Ints

@@ -17,9 +17,9 @@ from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
 from drystone.values import among, real, text
 
-MOST = 10**12  # steps of a run: weeks of computing for the smallest world there is
+MAX_STEPS = 10**12  # steps of a run: weeks of computing for the smallest world there is
 WHOLE = 1e-6  # of a step: what a time may lack of whole steps, which add rounded numbers
-SHORT = 1e-9  # the same of methods that make a shorter last step
+SHORT_STEP_TOL = 1e-9  # the same of methods that make a shorter last step
 CHOICES = ("warn", "raise", "ignore")
 
 
@@ -46,7 +46,7 @@ def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
     else:
         what, end = f"until = {text(until)}", _number("until", until)
     dt, short = sim.method.dt, bool(getattr(sim.method, "partial_steps", False))
-    least, made = SHORT if short else WHOLE, sim._count - sim._since
+    least, made = SHORT_STEP_TOL if short else WHOLE, sim._count - sim._since
     many = (end - sim._start) / dt
     if end < sim.time - least * dt:
         raise OptionError(f"run: {what}: is before the present time, {sim.time:.9g} s")
@@ -60,9 +60,9 @@ def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
 
 def check_count(what: str, steps: float, dt: float) -> None:
     """OptionError for more steps than a run can have; what: was asked for."""
-    if not steps <= MOST:
+    if not steps <= MAX_STEPS:
         raise OptionError(
-            f"{what}: that is {steps:.3g} steps of {dt:.4g} s; a run has at most {MOST:.0e} of them"
+            f"{what}: that is {steps:.3g} steps of {dt:.4g} s; at most {MAX_STEPS:.0e} in a run"
         )
 
 
@@ -74,7 +74,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def choice(sim: Any, on_failure: str | None) -> str:
-    """What a run does about steps that fail: as it is told, or as its method is."""
+    """What a run does about steps that fail: what was asked of it, or of its method."""
     if on_failure is None:
         return "raise" if getattr(sim.method, "on_failure", "") == "raise" else "warn"
     if not among(on_failure, CHOICES):
@@ -112,12 +112,12 @@ def execute(
         sim._remainder = todo.carried if done else 0.0
 
 
-class Telling:
+class FailureWarning:
     """One warning at the end of a run, however it ends, if some of its steps failed: after its file
     is closed, and never in place of the error, or of the Ctrl-C, that ended it."""
 
     def __init__(self, sim: Any, on_failure: str) -> None:
-        self._counted, self._says = counted(sim), on_failure != "ignore"
+        self._counted, self._warns = counted(sim), on_failure != "ignore"
 
     def __enter__(self) -> Totals:
         self._totals = self._counted.__enter__()
@@ -125,18 +125,18 @@ class Telling:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self._counted.__exit__(kind, error, trace)
-        told = isinstance(error, SimulationError) and error.report is not None
-        if told or not self._says:
+        reported = isinstance(error, SimulationError) and error.report is not None
+        if reported or not self._warns:
             return
         try:
-            tell(self._totals.summary)
+            warn_of_failures(self._totals.summary)
         except StepWarning as warning:  # warnings are errors here
             if error is None:
                 raise
             error.add_note(str(warning))
 
 
-def tell(summary: RunSummary) -> None:
+def warn_of_failures(summary: RunSummary) -> None:
     """Warn of steps that failed."""
     if summary.ok:
         return
@@ -189,20 +189,22 @@ def _stops(sim: Any, callback: Callable[[Any], Any]) -> bool:
 
 
 def failure(sim: Any) -> str:
-    """What is wrong with the last step, in words."""
+    """Why the last step failed."""
     one = Totals.of(sim.method)
     one.add(sim.report, sim.model.names)
-    told, why = one.summary, []
+    summary, why = one.summary, []
     if not sim.report.ok:
-        who = f" (body {told.unsolved_body!r})" if told.unsolved_body else ""
-        why.append("; ".join(sim.report.log) if told.jammed else f"{sim.report.status.value}{who}")
-    if told.deep:
-        why.append(f"the penetration is above {told.limit}")
-    return f"the step to t = {told.end:.6g} s failed: {'; '.join(why)}; {told.worst}"
+        who = f" (body {summary.unsolved_body!r})" if summary.unsolved_body else ""
+        why.append(
+            "; ".join(sim.report.log) if summary.jammed else f"{sim.report.status.value}{who}"
+        )
+    if summary.deep:
+        why.append(f"the penetration is above {summary.limit}")
+    return f"the step to t = {summary.end:.6g} s failed: {'; '.join(why)}; {summary.worst}"
 
 
 def run_compiled(sim: Any, steps: int, every: int, contacts: bool, kept: Trajectory | None) -> None:
-    """Steps that nobody watches: the loop goes on without Python for as long as it can."""
+    """Steps without a callback: the compiled loop runs for as long as it can."""
     stepper, recorder, since = sim.stepper, sim._recorder, 0
     if recorder is not None and kept is not None:
         raise OptionError("run: record = True, but this simulation is recorded to a file")

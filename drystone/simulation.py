@@ -13,17 +13,16 @@ import numpy as np
 
 from drystone import edits, snapshots
 from drystone.arguments import warn_user
-from drystone.body_view import BodyView
 from drystone.builder.arrays import carry_over
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics.energy import energy
 from drystone.errors import IgnoredWarning, ModelError, OptionError, RecordingError, SimulationError
-from drystone.joint_view import JointView
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
+from drystone.readings import BodyView, JointView
 from drystone.recording.keepers import checked
-from drystone.running import Telling, choice, execute, plan
+from drystone.running import FailureWarning, choice, execute, plan
 from drystone.snapshots import LastStep, Snapshot, Structure
 from drystone.steppers.base import Event, Loop, Method, StepReport, current_name
 from drystone.steppers.event_driven.options import EventDriven
@@ -181,7 +180,7 @@ class Simulation:
             reason = snapshot.refusal(self)
             if reason is not None:
                 raise OptionError(
-                    f"restore: this simulation cannot go on from {snapshot}: {reason}"
+                    f"restore: this simulation cannot continue from {snapshot}: {reason}"
                 )
         else:
             snapshots.check_plain(self, snapshot)
@@ -270,13 +269,13 @@ class Simulation:
         file of that name is replaced, else refused. One that is being written by anybody is never
         replaced.
         """
-        from drystone.recording.recorder import RATE, Recorder
+        from drystone.recording.recorder import FRAME_RATE, Recorder
 
         self._sync()
         if self._recorder is not None:
             raise OptionError(f"record: this simulation is recorded to {self._recorder.path}")
         if every is None:
-            every = max(1, round(1.0 / (RATE * self.method.dt)))
+            every = max(1, round(1.0 / (FRAME_RATE * self.method.dt)))
         end = float("nan") if until is None else real(until)
         if end is None:
             raise OptionError(f"record: until = {text(until)}: expected simulated seconds")
@@ -394,14 +393,14 @@ class Simulation:
             self.rng = checked(rng)
         if every is not None:
             _count(every)
-        told = choice(self, on_failure)
+        policy = choice(self, on_failure)
         self._sync()
         edits.check(self)
         todo = plan(self, duration, until)
-        raises = told == "raise"
+        raises = policy == "raise"
         if isinstance(record, bool):
             kept = Trajectory(self.model, self.state, self.origin) if record else None
-            with Telling(self, told) as totals:
+            with FailureWarning(self, policy) as totals:
                 if kept is not None:
                     kept.totals = totals
                 execute(self, todo, kept, every or 1, bool(contacts), callback, raises)
@@ -410,7 +409,7 @@ class Simulation:
 
         wanted = contacts is None or contacts
         with (
-            Telling(self, told),
+            FailureWarning(self, policy),
             self.record(
                 record, every=every, contacts=wanted, until=todo.until, overwrite=overwrite
             ) as recorder,

@@ -22,7 +22,7 @@ import numpy as np
 from drystone.errors import DrystoneError, FrameError, OptionError
 from drystone.types import Floats, own
 
-LARGEST = 2**62  # of whole numbers: kernels count in 64 bits
+MAX_INTEGER = 2**62  # of whole numbers: kernels count in 64 bits
 REALS = (int, float, np.integer, np.floating)
 
 
@@ -50,7 +50,7 @@ def whole(value: Any) -> int | None:
         out = operator.index(value)
     except TypeError:
         return None
-    return out if abs(out) < LARGEST else None
+    return out if abs(out) < MAX_INTEGER else None
 
 
 def reals(values: Any) -> Floats | None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Compare all solvers on a folder of problems.", no_args_is_help=True)
 TAUS = (1.0, 2.0, 5.0, 10.0, 100.0)  # times over the fastest at which the profile is printed
-REPEATS, REPEAT_SECONDS = 20, 0.5  # the fastest of as many runs as fit
+MAX_REPEATS, REPEAT_SECONDS = 20, 0.5  # the fastest of as many runs as fit
 GROUPS = {
     "LCP": ("lcp", "mlcp", "boxed-lcp"),
     "friction 2D": ("fc2d", "gfc2d"),
@@ -263,7 +263,7 @@ def _run(case: Case, solver: Solver) -> Run:
     time."""
     solution, seconds = _timed(solver, case.problem)
     spent = 0.0
-    for k in range(REPEATS):
+    for k in range(MAX_REPEATS):
         hopeless = not solution.ok and solution.seconds >= solver.time_limit
         if hopeless or (k and max(seconds, spent) > REPEAT_SECONDS):
             break

@@ -11,14 +11,23 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.words import FAILED, WRONG, complain, kind_of, mistakes, say, size_of, unheeded
+from drystone.cli.words import (
+    EXIT_FAILED,
+    EXIT_WRONG,
+    complain,
+    kind_of,
+    mistakes,
+    say,
+    size_of,
+    unheeded,
+)
 from drystone.errors import DrystoneError, OptionError, RecordingError
 from drystone.plain_files import kind_of as kind_of_file
 
 SCENES = (".yaml", ".yml", ".json")
 TABLES = (".hdf5", ".h5")  # problems of FCLIB, or recordings
 PROBLEMS = (".dat", ".npz")
-TURNS = 2  # beyond them an angle is pointed out
+MAX_TURNS = 2  # beyond them an angle is pointed out
 
 
 def check(
@@ -68,7 +77,7 @@ def check(
             else:
                 wrong |= not _file(path, as_json, debug)
         if wrong or failed:
-            raise typer.Exit(WRONG if wrong else FAILED)
+            raise typer.Exit(EXIT_WRONG if wrong else EXIT_FAILED)
 
 
 def _is_scene(path: Path) -> bool:
@@ -207,7 +216,7 @@ def _degrees(path: Path) -> list[str]:
             angles += [(("joints", k, "limits"), value) for value in limits]
     out = []
     for at, value in angles:
-        if isinstance(value, int | float) and abs(value) > TURNS * math.tau:
+        if isinstance(value, int | float) and abs(value) > MAX_TURNS * math.tau:
             turns = f"{value:g} rad are {value / math.tau:.3g} turns"
             out.append(f"{where(str(path), place, at)}: {turns}: {math.radians(value):.4g} if "
                        f"{value:g} degrees are meant")  # fmt: skip

@@ -11,7 +11,7 @@ import typer
 
 from drystone.cli.run import SCENE, SETTINGS
 from drystone.cli.words import (
-    FAILED,
+    EXIT_FAILED,
     NUMBER,
     PIPED_WIDTH,
     busy,
@@ -110,7 +110,7 @@ def compare(
             for path in written:
                 say(f"wrote {path}")
         if not found.runs:
-            raise typer.Exit(FAILED)
+            raise typer.Exit(EXIT_FAILED)
 
 
 def _progress() -> Any:

@@ -13,9 +13,9 @@ from rich.console import Console
 from drystone.cli.parallel_compile import parallel_compilation
 from drystone.cli.tally import Tally
 from drystone.cli.watch import Watched, times, watch
-from drystone.cli.words import FAILED, complain, duration, make_folder, tolerance, tolerances
+from drystone.cli.words import EXIT_FAILED, complain, duration, make_folder, tolerance, tolerances
 from drystone.errors import MissingExtraError
-from drystone.plots.brazil_nut import Moment, Rise, heights, save_brazil_nut
+from drystone.plots.demos import Moment, Rise, heights, save_brazil_nut
 from drystone.plots.series import save_series
 from drystone.scenes.base import Scene
 from drystone.scenes.registry import scene as build
@@ -45,7 +45,7 @@ def demo(output: Path = Path("demo"), **settings: Any) -> None:
     done = watch(simulation, left, title=scene.name, keep=True, each=diary.note)
     done.tally, done.reports = _with_first(opening, done)
     done.simulated = simulation.time
-    tell(console, scene, simulation, done, diary.rise, first)
+    print_result(console, scene, simulation, done, diary.rise, first)
     page = write_html(
         diary.kept, output / "brazil_nut.html", title="The Brazil nut", colours={"nut": "#b3592c"}
     )
@@ -61,7 +61,7 @@ def demo(output: Path = Path("demo"), **settings: Any) -> None:
             console.print(f"  {path}", style="bold", soft_wrap=True)
     if done.stopped:
         complain(f"stopped at {done.simulated:g} s of {scene.duration:g} s")
-        raise typer.Exit(FAILED)
+        raise typer.Exit(EXIT_FAILED)
 
 
 class Diary:
@@ -102,10 +102,10 @@ def _with_first(opening: Any, done: Watched) -> tuple[Tally, list[Any]]:
     return tally, reports
 
 
-def tell(
+def print_result(
     console: Console, scene: Scene, simulation: Simulation, done: Watched, rise: Any, first: float
 ) -> None:
-    """What the run showed, in words."""
+    """Print what the run showed."""
     tally, method = done.tally, simulation.method
     radius = float(scene.settings["radius"])
     way = "rose" if rise.nut[-1] > rise.nut[0] else "sank"

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from drystone.errors import MissingExtraError
 from drystone.kernels._jit import compile_seconds
-from drystone.plots import force_chains, rod, style
+from drystone.plots import demos, force_chains, style
 from drystone.problems import classic
 from drystone.problems.convert import fold
 from drystone.problems.friction import FrictionProblem
@@ -21,7 +21,7 @@ from drystone.solvers.solve import solve
 from drystone.types import Floats, Solution
 
 METHODS = ("auto", "nsgs", "newton", "apgd", "admm")
-PATIENCE = 4.0  # [s] a method gets on the pile: slow ones show how far they came
+TIME_LIMIT = 4.0  # [s] a method gets on the pile: slow ones show how far they came
 
 
 def demo(
@@ -63,12 +63,12 @@ def compare(console: Console, pile: Pile) -> Solution:
     table.add_column("time", justify="right")
     found: list[Solution] = []
     for name in METHODS:  # compiles; the kernels' own progress line needs the terminal
-        solve(disk_pile(2, formed=True).problem, name, time_limit=PATIENCE)
+        solve(disk_pile(2, formed=True).problem, name, time_limit=TIME_LIMIT)
     with console.status("solving") as status:
         for name in METHODS:
             status.update(f"solving by {name}")
             compiling = compile_seconds()
-            solution = solve(pile.problem, name, time_limit=PATIENCE)
+            solution = solve(pile.problem, name, time_limit=TIME_LIMIT)
             seconds = solution.seconds - (compile_seconds() - compiling)
             colour = "green" if solution.ok else "yellow"
             table.add_row(
@@ -121,10 +121,10 @@ def draw_rods(
         for row, (problem, solution) in enumerate((spinning, falling)):
             y = 0.53 - 0.48 * row
             fig.text(0.03, y + 0.415, titles[row], fontsize=11, fontweight="bold")
-            rod.sketch(fig.add_axes((0.02, y - 0.02, 0.46, 0.40)), spinning=row == 0)
+            demos.draw_rod(fig.add_axes((0.02, y - 0.02, 0.46, 0.40)), spinning=row == 0)
             folded = fold(problem)
             line = float(folded.A[0, 0]), float(folded.b[0])
             forces = np.sort(normal_forces(solution))
             place = fig.add_axes((0.56, y + 0.045, 0.42, 0.335))
-            rod.conditions(place, *line, forces, solution.ray)
+            demos.draw_rod_conditions(place, *line, forces, solution.ray)
         return style.save(fig, path)

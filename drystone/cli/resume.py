@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import FAILED, NUMBER, complain, mistakes, say
+from drystone.cli.words import EXIT_FAILED, NUMBER, complain, mistakes, say
 
 
 def resume(
@@ -78,7 +78,7 @@ def resume(
                 say(str(done.summary))
         if done.stopped:
             complain(f"stopped at {simulation.time:g} s of {end:g} s")
-            raise typer.Exit(FAILED)
+            raise typer.Exit(EXIT_FAILED)
 
 
 def _already(recording: Path, time: float, as_json: bool) -> None:

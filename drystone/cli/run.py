@@ -12,7 +12,7 @@ import typer
 
 from drystone.cli.subjects import complete_scene
 from drystone.cli.words import (
-    FAILED,
+    EXIT_FAILED,
     NUMBER,
     complain,
     make_folder,
@@ -269,7 +269,7 @@ def _run(
     else:
         print_summary(scene, simulation, done, written, start)
     if done.stopped:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _draw(

@@ -10,10 +10,10 @@ import typer
 
 from drystone.cli.words import (
     COUNT,
-    FAILED,
+    EXIT_FAILED,
+    EXIT_WRONG,
     NUMBER,
     PIPED_WIDTH,
-    WRONG,
     complain,
     duration,
     finite,
@@ -92,9 +92,9 @@ def solve(
     if not as_json and rows:
         _print_table(rows)
     if wrong:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_WRONG)
     if any(row["status"] != "solved" for row in rows):
-        raise typer.Exit(FAILED)
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _solve_all(

@@ -21,7 +21,7 @@ from drystone.cli.words import (
 )
 from drystone.errors import OptionError
 
-SHOWN = 40  # rows printed; a longer table is for its file
+ROWS_SHOWN = 40  # rows printed; a longer table is for its file
 
 
 SCENE = Annotated[
@@ -141,11 +141,11 @@ def _print(found: Any) -> None:
     failed = any(row[-1] for row in found.rows)
     for name in found.columns[: None if failed else -1]:
         table.add_column(plain(name), justify="left" if name in ("method", "failed") else "right")
-    for row in found.rows[:SHOWN]:
+    for row in found.rows[:ROWS_SHOWN]:
         cells = [f"{v:.5g}" if isinstance(v, float) else "-" if v is None else v for v in row]
         table.add_row(*(plain(c) for c in cells[: None if failed else -1]))
     console.print(table)
-    if len(found.rows) > SHOWN:
-        console.print(f"... and {len(found.rows) - SHOWN} more", style="dim")
-    for k, text in [(k, text) for k, text in enumerate(found.trouble) if text][:SHOWN]:
+    if len(found.rows) > ROWS_SHOWN:
+        console.print(f"... and {len(found.rows) - ROWS_SHOWN} more", style="dim")
+    for k, text in [(k, text) for k, text in enumerate(found.trouble) if text][:ROWS_SHOWN]:
         console.print(f"[yellow]row {k}[/]: {plain(text)}", soft_wrap=True)

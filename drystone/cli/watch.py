@@ -28,7 +28,7 @@ from drystone.steppers.totals import RunSummary
 from drystone.trajectory import Trajectory
 
 REFRESH = 0.1  # [s] between updates of the progress bar
-MOST = 1024  # steps at a time
+MAX_PIECE = 1024  # steps at a time
 
 
 @dataclass
@@ -133,7 +133,7 @@ def _parts(
         yield reports
         steps -= count
         took = perf_counter() - began
-        many = min(2 * many, MOST) if took < 0.5 * REFRESH else max(many // 2, 1)
+        many = min(2 * many, MAX_PIECE) if took < 0.5 * REFRESH else max(many // 2, 1)
         if perf_counter() - shown > REFRESH:
             shown = perf_counter()
             show()

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from drystone.problems import Problem
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
-FAILED, WRONG = 1, 2  # exit codes: the run or solve failed; the command or a file is wrong
+EXIT_FAILED, EXIT_WRONG = (
+    1,
+    2,
+)  # exit codes: the run or solve failed; the command or a file is wrong
 DAMAGES = 10  # damaged parts of a recording that are named
 SALVAGE: Any = typer.Option(
     "--salvage", help="Skip the damaged parts of a recording, and name them."
@@ -199,17 +202,17 @@ def mistakes(debug: bool) -> Iterator[None]:
             raise
         complain(str(error))
         failed = isinstance(error, SimulationError | SolverError | WriteError)
-        raise typer.Exit(FAILED if failed else WRONG) from None
+        raise typer.Exit(EXIT_FAILED if failed else EXIT_WRONG) from None
     except KeyboardInterrupt:
         complain("stopped")
-        raise typer.Exit(FAILED) from None
+        raise typer.Exit(EXIT_FAILED) from None
     except BrokenPipeError:
         # the reader of our output went away (| head): leave quietly
         sys.stderr.close()
-        raise typer.Exit(FAILED) from None
+        raise typer.Exit(EXIT_FAILED) from None
     except Exception as error:
         if debug:
             raise
         why = " ".join(str(error).split())[:300]
         complain(f"internal error: {type(error).__name__}: {why} (--debug shows where)")
-        raise typer.Exit(FAILED) from None
+        raise typer.Exit(EXIT_FAILED) from None

@@ -1,4 +1,4 @@
-"""``ds.compare``: runs a scene by several methods and holds the runs against each other."""
+"""``ds.compare``: runs a scene by several methods and compares the runs."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def compare(
 
 
 def _warm(world: World, method: Any) -> None:
-    """A few steps that nobody times: kernels are loaded once, by whichever method comes first."""
+    """Untimed steps: the first method must not be charged for loading the kernels."""
     simulation = Simulation(world, method)
     for _ in range(WARM):
         simulation.step()

@@ -14,7 +14,7 @@ from drystone.comparison.kept import Kept
 from drystone.comparison.measures import errors
 from drystone.escaping import for_figure
 from drystone.plots import style
-from drystone.plots.axes import FLOOR, log_scale, unit
+from drystone.plots.axes import LOG_FLOOR, log_scale, unit
 from drystone.plots.figures import DPI, check_path, trim
 from drystone.plots.planar_picture import planar_limits
 from drystone.plots.reading import frame, series
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from drystone.comparison.compare import Comparison
 
-FAR = 4.0  # sizes of a usual picture that all of them together may have
+PICTURE_EXTENT = 4.0  # sizes of a usual picture that all of them together may have
 LEGEND = 0.6  # height of the legend of a picture with forces [inches]
 
 
@@ -102,7 +102,7 @@ def _energy(axes: Axes, comparison: Comparison) -> None:
 def _worst(axes: Axes, comparison: Comparison, name: str, label: str) -> None:
     def curve(run: Kept) -> tuple[Floats, Floats]:
         values = series(run, name)
-        return series(run, "time"), np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
+        return series(run, "time"), np.where(values > 0.0, np.maximum(values, LOG_FLOOR), np.nan)
 
     _lines(axes, comparison, curve, ls="-", lw=0.7)  # dashes would hide how it jumps
     axes.set_ylabel(label)
@@ -167,7 +167,7 @@ def _alike(runs: Mapping[str, Kept], time: float | None) -> dict[str, Kept]:
     boxes = np.array([planar_limits(r.model, r.state(_frame(r, time))) for r in runs.values()])
     low, high = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
     usual = np.median(boxes, axis=0)
-    if (high - low > FAR * (usual[:, 1] - usual[:, 0]).max()).any():
+    if (high - low > PICTURE_EXTENT * (usual[:, 1] - usual[:, 0]).max()).any():
         low, high = usual.T
     limits = tuple(zip(low.tolist(), high.tolist(), strict=True))
     return {name: replace(run, view={**run.view, "limits": limits}) for name, run in runs.items()}

@@ -19,7 +19,7 @@ from drystone.steppers.base import StepReport
 from drystone.steppers.totals import RunSummary
 from drystone.types import Floats
 
-FRAMES = 1200  # a longer run keeps every second, third, ... state
+FRAMES_KEPT = 1200  # a longer run keeps every second, third, ... state
 
 
 @dataclass
@@ -100,7 +100,7 @@ def keep(
     todo = plan(simulation, duration)
     steps = max(1, todo.steps + (todo.rest > 0.0))
     out = Kept(title, simulation.model, simulation.method, dict(view or {}))
-    out.every = interval(math.ceil(steps / FRAMES), (beat or 0.0) / simulation.method.dt)
+    out.every = interval(math.ceil(steps / FRAMES_KEPT), (beat or 0.0) / simulation.method.dt)
     out.states.append(simulation.state.copy())
     out.tables.append(simulation.contacts[:0] if contacts else None)
     compiled = compile_seconds()

@@ -14,7 +14,7 @@ from drystone.steppers.base import current_name
 from drystone.types import Floats, Ints
 
 MATCH = 1e-9  # frames whose times differ by less, of the run's length, are of one time
-FEW = 5  # fewer common times than this, and the finer run is interpolated
+MIN_COMMON_TIMES = 5  # fewer common times than this, and the finer run is interpolated
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def errors(run: Kept, reference: Kept) -> tuple[Floats, Floats]:
     which = moving(run)
     mine, other = run.time, reference.time
     at, there = common(mine, other)
-    if at.size >= min(FEW, mine.size, other.size):
+    if at.size >= min(MIN_COMMON_TIMES, mine.size, other.size):
         a, b = run.position[at][:, which], reference.position[there][:, which]
         return mine[at], _distance(a, b)
     # steps without a common multiple: the reference between its frames, which are close

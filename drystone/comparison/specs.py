@@ -36,7 +36,7 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "penalty": {"integrator": PENALTY_INTEGRATORS},
 }
-SMALL = 30  # bodies up to which events are few enough to follow by default
+EVENT_DRIVEN_BODIES = 30  # bodies up to which events are few enough to follow by default
 SWITCHES = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 
@@ -134,6 +134,6 @@ def default_methods(own: Any, bodies: int) -> list[str]:
         out.append(f"time-stepping:{law}dt={_step(own.dt / 4)}")
     else:
         out += ["time-stepping:coulomb", "time-stepping:convex"]
-    if bodies <= SMALL and getattr(own, "name", None) != "event-driven":
+    if bodies <= EVENT_DRIVEN_BODIES and getattr(own, "name", None) != "event-driven":
         out.append("event-driven")
     return out

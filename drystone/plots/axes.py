@@ -13,8 +13,8 @@ from drystone.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FLOOR = 1e-16  # logarithms end here: rounding
-COLUMNS = 2400  # of a picture, in which a line is told by its least and greatest value
+LOG_FLOOR = 1e-16  # logarithms end here: rounding
+PICTURE_COLUMNS = 2400  # of a picture, in which a line is told by its least and greatest value
 PREFIXES = ("G", "M", "k", "", "m", "µ", "n", "p", "f")
 
 
@@ -46,7 +46,7 @@ def over_time(axes: Axes, t: Floats) -> None:
 
 def line(axes: Axes, t: Floats, values: Floats, **options: Any) -> None:
     """A line over time, of no more points than can be told apart: peaks are among them."""
-    kept = peaks(values, COLUMNS)
+    kept = peaks(values, PICTURE_COLUMNS)
     axes.plot(t[kept], values[kept], **options)
 
 
@@ -68,7 +68,7 @@ def legend_beside(axes: Axes, **options: Any) -> None:
 
 def logarithmic(axes: Axes, t: Floats, values: Floats, colour: str, **options: Any) -> None:
     """Zeros are breaks of the line, not a drop to the bottom of the picture."""
-    shown = np.where(values > 0.0, np.maximum(values, FLOOR), np.nan)
+    shown = np.where(values > 0.0, np.maximum(values, LOG_FLOOR), np.nan)
     line(axes, t, shown, color=colour, **{"lw": 1.0, **options})
     log_scale(axes, 2.0)
     over_time(axes, t)

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.plots.axes import COLUMNS, legend_above, legend_beside, line, note, over_time, unit
+from drystone.plots.axes import (
+    PICTURE_COLUMNS,
+    legend_above,
+    legend_beside,
+    line,
+    note,
+    over_time,
+    unit,
+)
 from drystone.plots.reading import series, skipped
 from drystone.plots.style import BLUE, INK, ORANGE, QUIET, RED
 from drystone.recording.thinning import peaks
@@ -24,7 +32,7 @@ PARTS = {
     "integration": QUIET,
 }
 ENERGIES = {"kinetic": BLUE, "potential": ORANGE, "total": INK}
-SHOWN = 2e-3  # parts of the ledger below this share of the largest are left out
+LEDGER_SHARE_SHOWN = 2e-3  # parts of the ledger below this share of the largest are left out
 
 
 def sums(run: Any) -> tuple[Floats, dict[str, Floats], Floats]:
@@ -53,7 +61,7 @@ def draw_ledger(axes: Axes, run: Any) -> None:
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)
     for part, values in parts.items():
-        if np.abs(values).max() > SHOWN * most:
+        if np.abs(values).max() > LEDGER_SHARE_SHOWN * most:
             line(axes, t, factor * values, color=PARTS[part], lw=1.3, label=part)
     line(axes, t, factor * change, color=INK, lw=1.6, label="sum: change")
     worst = float(np.abs(change - sum(parts.values())).max())
@@ -76,12 +84,12 @@ def draw_stack(axes: Axes, run: Any) -> None:
         note(axes, f"one step in {skipped(run)} was recorded:\nits parts do not make the sum")
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)
-    kept = peaks(change, COLUMNS)
+    kept = peaks(change, PICTURE_COLUMNS)
     t, change = t[np.concatenate([[0], 1 + kept])], change[kept]
     parts = {part: values[kept] for part, values in parts.items()}
     above, below = np.zeros(t.size), np.zeros(t.size)
     for part, values in parts.items():
-        if not np.abs(values).max() > SHOWN * most:
+        if not np.abs(values).max() > LEDGER_SHARE_SHOWN * most:
             continue
         values = factor * np.concatenate([[0.0], values])
         for floor, piece in ((above, values.clip(min=0.0)), (below, values.clip(max=0.0))):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300  # dots per inch: what journals ask of colour pictures
-EDGE = 0.06  # [inches] around a picture
+MARGIN_INCHES = 0.06  # [inches] around a picture
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def trim(fig: Figure) -> None:
     """Take away the height that a picture with equal scales leaves empty."""
     fig.draw_without_rendering()
     wide, tall = fig.get_size_inches()
-    fig.set_size_inches(wide, min(tall, fig.get_tightbbox().height + 2 * EDGE))
+    fig.set_size_inches(wide, min(tall, fig.get_tightbbox().height + 2 * MARGIN_INCHES))
 
 
 def check_path(path: str | Path) -> Path:

@@ -16,7 +16,7 @@ from drystone.plots import style
 from drystone.types import Floats
 
 Times = Mapping[str, Mapping[str, float]]  # seconds by solver and problem; absent: not solved
-SHOWN = 8  # curves in a panel; more cannot be told apart
+CURVES_SHOWN = 8  # curves in a panel; more cannot be told apart
 TINTS = tuple(tint for tint in style.CYCLE if tint != style.INK)  # ink is for the automatic choice
 
 
@@ -55,12 +55,16 @@ def plot_profiles(
     with style.figure(4.1 * count, 4.9, layout="constrained") as figure:
         axes = figure.subplots(1, count, squeeze=False)[0]
         for axis, (name, (times, problems)) in zip(axes, panels.items(), strict=False):
-            looks = _looks(order[name][:SHOWN], known)
-            for solver in order[name][:SHOWN]:
+            looks = _looks(order[name][:CURVES_SHOWN], known)
+            for solver in order[name][:CURVES_SHOWN]:
                 solved = len(times[solver].keys() & set(problems))
                 label = f"{solver} ({solved})"
                 axis.step(taus, curves[name][solver], where="post", label=label, **looks[solver])
-            more = f", best {SHOWN} of {len(order[name])}" if len(order[name]) > SHOWN else ""
+            more = (
+                f", best {CURVES_SHOWN} of {len(order[name])}"
+                if len(order[name]) > CURVES_SHOWN
+                else ""
+            )
             axis.set_title(f"{name}: {len(problems)} problems{more}")
             _dress(axis)
         axes[0].set_ylabel("share of the problems solved")

@@ -16,7 +16,7 @@ from drystone.model import State
 from drystone.steppers.base import StepReport, current_name
 from drystone.types import Floats, Ints
 
-MOST = 6  # bodies shown where none were named
+BODIES_SHOWN = 6  # bodies shown where none were named
 
 
 def reports(run: Any) -> Sequence[StepReport] | None:
@@ -106,7 +106,7 @@ def moving(run: Any) -> Ints:
     return np.flatnonzero(run.model.inverse_mass > 0)
 
 
-def chosen(run: Any, names: Sequence[str] | None, most: int = MOST) -> tuple[Ints, str]:
+def chosen(run: Any, names: Sequence[str] | None, most: int = BODIES_SHOWN) -> tuple[Ints, str]:
     """Bodies (n,) by name; for None all that obey forces, or the `most` of them that went
     farthest, and a sentence that says so."""
     model = run.model

@@ -17,7 +17,7 @@ from drystone.plots.planar_picture import draw_planar, planar_limits
 from drystone.simulation import Simulation
 from drystone.world import World
 
-WIDTH = 8.0  # of a picture [inches]
+PICTURE_WIDTH = 8.0  # of a picture [inches]
 
 
 def arrays(subject: Any) -> tuple[Model, State, Any]:
@@ -65,8 +65,8 @@ def _save_planar(
     forces = None if contacts is None else force_lines(model, state, contacts)
     limits = view.get("limits") or planar_limits(model, state)
     (x0, x1), (y0, y1) = limits
-    tall = max(0.9, min(9.0, WIDTH * (y1 - y0) / (x1 - x0)))
-    wide = min(WIDTH, tall * (x1 - x0) / (y1 - y0))
+    tall = max(0.9, min(9.0, PICTURE_WIDTH * (y1 - y0) / (x1 - x0)))
+    wide = min(PICTURE_WIDTH, tall * (x1 - x0) / (y1 - y0))
     legend = 0.62 if forces is not None and forces.size.size else 0.08
     head = 0.34 if title else 0.05
     width = max(wide, 4.6)

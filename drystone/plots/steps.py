@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone.errors import OptionError
 from drystone.plots.axes import (
-    FLOOR,
+    LOG_FLOOR,
     legend_above,
     legend_beside,
     line,
@@ -23,7 +23,10 @@ from drystone.types import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BINS, LEAST = 120, 4  # columns of a plot of times at most, and steps that each is the mean of
+MAX_BINS, MIN_STEPS = (
+    120,
+    4,
+)  # columns of a plot of times at most, and steps that each is the mean of
 
 
 def draw_contacts(axes: Axes, run: Any) -> None:
@@ -60,7 +63,7 @@ def draw_residual(
     bad = unsolved(run)
     if bad.any():
         name = f"{bad.sum()} of {bad.size} unsolved"
-        axes.plot(t[bad], np.maximum(residual[bad], FLOOR), "o", ms=2.5, color=RED, label=name)
+        axes.plot(t[bad], np.maximum(residual[bad], LOG_FLOOR), "o", ms=2.5, color=RED, label=name)
     if tol is not None:
         axes.axhline(tol, color=ORANGE, lw=1.0, label=f"tolerance {power(tol)}")
         if loose is not None and (residual[~bad] > tol).any():
@@ -85,7 +88,7 @@ def draw_stages(axes: Axes, run: Any) -> None:
     if not found:
         raise OptionError("no step of this run was timed: set sim.profile = True before it")
     t = series(run, "time")
-    edges = np.linspace(0, t.size, max(1, min(BINS, t.size // LEAST)) + 1).astype(int)
+    edges = np.linspace(0, t.size, max(1, min(MAX_BINS, t.size // MIN_STEPS)) + 1).astype(int)
     count = np.diff(edges)
     middle = np.add.reduceat(t, edges[:-1]) / count
     whole = sum(float(values.sum()) for values in found.values())

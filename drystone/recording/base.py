@@ -1,4 +1,4 @@
-"""What whoever draws or plots a run asks of it, be it in memory or in a file."""
+"""What drawing and plotting need of a run, in memory or in a file."""
 
 from __future__ import annotations
 

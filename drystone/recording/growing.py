@@ -8,7 +8,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-SMALL = 1 << 12  # bytes that are sooner copied than written by a call of their own
+COPIED_BYTES = 1 << 12  # bytes that are sooner copied than written by a call of their own
 
 
 def make_growing(
@@ -62,7 +62,7 @@ class Growing:
 
     def append(self, parts: list[np.ndarray]) -> None:
         self.id.set_extent((self.rows + sum(map(len, parts)), *self._row))
-        few = len(parts) > 1 and sum(part.nbytes for part in parts) < SMALL * len(parts)
+        few = len(parts) > 1 and sum(part.nbytes for part in parts) < COPIED_BYTES * len(parts)
         space = self.id.get_space()
         for part in [np.concatenate(parts)] if few else parts:
             shape = (len(part), *self._row)

@@ -31,7 +31,10 @@ from drystone.model import Model
 from drystone.recording import contacts
 from drystone.recording.reports import COLUMNS
 
-FORMAT, VERSION = "drystone recording", 3  # 3 has checksums of frames; in 1 contacts lay row by row
+FORMAT, FORMAT_VERSION = (
+    "drystone recording",
+    3,
+)  # 3 has checksums of frames; in 1 contacts lay row by row
 CONTACTS, JOINTS, ISLANDS, SECONDS, NOTE, LAWS, FEATURES, ENDS = range(8)  # columns of frames/ends
 RAGGED = {
     contacts.NUMBERS: CONTACTS, contacts.BODIES: CONTACTS, contacts.LAWS: LAWS,
@@ -51,8 +54,12 @@ SUMS = (
     "islands",
     "seconds",
 )  # columns of frames/sums; the first is of time, kick and ends
-LEAST, MOST, FRAMES = 1 << 12, 1 << 19, 16  # bytes of a chunk, and the frames it is meant for
-COMPLETE, STOPPED, FAILED = 1, 2, 3  # how a run ended
+MIN_CHUNK, MAX_CHUNK, CHUNK_FRAMES = (
+    1 << 12,
+    1 << 19,
+    16,
+)  # bytes of a chunk, and the frames it is meant for
+RUN_COMPLETE, RUN_STOPPED, RUN_FAILED = 1, 2, 3  # how a run ended
 
 Kind = tuple[tuple[int, ...], Any]
 
@@ -90,4 +97,4 @@ def chunk_rows(name: str, kind: Kind, model: Model) -> int:
     many = {"islands": model.nb // 4, "checkpoints/data": 100 * model.nb, "frames/report": 4}
     rows = 2 * model.nb if RAGGED.get(name) == CONTACTS else many.get(name, 1)
     size = max(each * int(np.prod(shape)), 1)
-    return max(int(np.clip(FRAMES * size * rows, LEAST, MOST)) // size, 1)
+    return max(int(np.clip(CHUNK_FRAMES * size * rows, MIN_CHUNK, MAX_CHUNK)) // size, 1)

@@ -38,11 +38,14 @@ def _module(name: str) -> Any:
 fcntl, msvcrt = _module("fcntl"), _module("msvcrt")  # msvcrt: of Windows
 WITHOUT = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # no locks in this place
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-FAR = (
+LOCKED_BYTE = (
     1 << 62
 )  # the byte of a recording that is locked: beyond any end, so that nothing is in the way
-LONGEST = 200  # characters of a command that are kept
-TRIALS, AGAIN = 20, 0.01  # attempts at a lock that is being taken, and seconds between them
+COMMAND_CHARACTERS = 200  # characters of a command that are kept
+LOCK_TRIALS, LOCK_WAIT = (
+    20,
+    0.01,
+)  # attempts at a lock that is being taken, and seconds between them
 _held: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
@@ -100,7 +103,7 @@ class Lock:
 
     def _take(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        for _ in range(TRIALS):
+        for _ in range(LOCK_TRIALS):
             try:
                 file = os.open(self.place, flags, 0o666)
             except OSError as error:
@@ -181,7 +184,7 @@ def _locked_data(path: Path, asked: Path) -> int:
         fcntl.flock(data, fcntl.LOCK_UN)
         # ours lets readers pass: nobody can write, whoever holds it
         for kind in (fcntl.F_WRLCK, fcntl.F_RDLCK):
-            fcntl.fcntl(data, fcntl.F_OFD_SETLK, struct.pack("hhqqi0q", kind, 0, FAR, 1, 0))
+            fcntl.fcntl(data, fcntl.F_OFD_SETLK, struct.pack("hhqqi0q", kind, 0, LOCKED_BYTE, 1, 0))
     except OSError as error:
         if error.errno in WITHOUT:
             return data
@@ -192,19 +195,19 @@ def _locked_data(path: Path, asked: Path) -> int:
 
 def _in_use(place: Path) -> str:
     """Who holds a lock; whoever just took it may not have signed yet."""
-    for _ in range(TRIALS):
+    for _ in range(LOCK_TRIALS):
         try:
             said = json.loads(place.read_bytes()[:4096])
             pid, host, command = int(said["process"]), str(said["host"]), str(said["command"])
         except (OSError, ValueError, KeyError, TypeError):
-            time.sleep(AGAIN)
+            time.sleep(LOCK_WAIT)
             continue
         if host == node() and pid == os.getpid():
             return "is being recorded by this process: close that recording first"
         if host != node() or _alive(pid):
             where = "" if host == node() else f" on {host}"
             return f"is being written by process {pid}{where} ({command}): wait until it ends"
-        time.sleep(AGAIN)
+        time.sleep(LOCK_WAIT)
     return "is being written by another process: wait until it ends"
 
 
@@ -244,7 +247,7 @@ def _command() -> str:
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+    return line if len(line) <= COMMAND_CHARACTERS else f"{line[: COMMAND_CHARACTERS - 3]}..."
 
 
 def _quoted(name: str) -> str:

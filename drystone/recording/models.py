@@ -12,7 +12,10 @@ from drystone.model import Geoms, Joints, Model, PairRules
 from drystone.recording.older import joint_kinds
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
-LONGEST = 10_000  # characters of a name that is read: arrays of names are as wide as the longest
+NAME_CHARACTERS = (
+    10_000  # characters of a name that is read: arrays of names are as wide as the longest
+)
+ROUNDING = 64 * np.finfo(float).eps  # of the largest number of an array: some dozen operations
 FUNCTIONS = ("motions", "forces")  # objects: they come from the world
 
 
@@ -42,18 +45,22 @@ def model_from(arrays: dict[str, Any]) -> Model:
 
 
 def difference(a: Model, b: Model) -> str | None:
-    """The first thing in which two models differ, None if they are the same."""
+    """The first thing in which two models differ, None if they are the same. Real numbers may
+    differ by rounding: another processor rounds products of matrices otherwise."""
     mine, other = model_arrays(a), model_arrays(b)
     for name in sorted({*mine, *other}):
-        if name not in mine or name not in other:
-            return name
-        x, y = mine[name], other[name]
-        if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-            if not np.array_equal(x, y, equal_nan=np.asarray(x).dtype.kind == "f"):
-                return name
-        elif x != y:
+        if name not in mine or name not in other or not _same(mine[name], other[name]):
             return name
     return None
+
+
+def _same(x: Any, y: Any) -> bool:
+    if not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)):
+        return bool(x == y)
+    if x.dtype.kind != "f" or x.shape != y.shape:
+        return np.array_equal(x, y)
+    size = float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
+    return np.allclose(x, y, rtol=0.0, atol=ROUNDING * size, equal_nan=True)
 
 
 def _flat(prefix: str, part: Any) -> dict[str, Any]:
@@ -80,5 +87,5 @@ def _check(model: Model) -> None:
     for first, values in ((geoms.first, geoms.numbers), (geoms.first_int, geoms.ints)):
         if first[0] < 0 or (np.diff(first) < 0).any() or first[-1] > values.size:
             raise TypeError("geoms beyond their numbers")
-    if any(not isinstance(name, str) or len(name) > LONGEST for name in model.names):
-        raise TypeError(f"names of more than {LONGEST} characters")
+    if any(not isinstance(name, str) or len(name) > NAME_CHARACTERS for name in model.names):
+        raise TypeError(f"names of more than {NAME_CHARACTERS} characters")

@@ -84,7 +84,7 @@ def _contacts(known: Any, file: Any, piece: int) -> None:
             n = sets[name].shape[0]
             sets[name].resize(n + len(part), axis=0)
             sets[name][n:] = part
-    make_growing(file, "frames/ends", more, layout.LEAST // (8 * layout.ENDS))
+    make_growing(file, "frames/ends", more, layout.MIN_CHUNK // (8 * layout.ENDS))
 
 
 def _sums(known: Any, file: Any, piece: int, marks: int | None) -> None:
@@ -117,7 +117,7 @@ def _note_index(known: Any, file: Any) -> np.ndarray:
 
 
 def _renumber(file: Any) -> None:
-    about = json.loads(file["about"][()].tobytes()) | {"version": layout.VERSION}
+    about = json.loads(file["about"][()].tobytes()) | {"version": layout.FORMAT_VERSION}
     del file["about"]
     file.create_dataset("about", data=text_array(json.dumps(about)))
     file["sum"][0] = checksum({name: file[name][()] for name in FIXED})

@@ -18,10 +18,15 @@ from drystone.errors import RecordingError
 from drystone.plain_files import open_plain
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-FLAGS, END, SUM, SIZE = 11, 28, 44, 48  # places in the first bytes of the file (version 3)
+CONSISTENCY_FLAGS, EOF_ADDRESS, SUPERBLOCK_SUM, SUPERBLOCK_SIZE = (
+    11,
+    28,
+    44,
+    48,
+)  # places in the first bytes of the file (version 3)
 SUPERBLOCK = 3  # the version of these bytes that writers of recordings make
 MASK = 0xFFFFFFFF  # 32 bits: of HDF5's own checksum
-PARTS, DEPTH = 100, 3  # datasets and groups in a file, and how deep they may lie
+MAX_DATASETS, MAX_NESTING = 100, 3  # datasets and groups in a file, and how deep they may lie
 LAYOUTS = (h5py.h5d.CHUNKED, h5py.h5d.CONTIGUOUS, h5py.h5d.COMPACT)
 
 
@@ -32,7 +37,7 @@ def open_file(path: Path) -> tuple[h5py.File, bool]:
     except OSError as error:
         raise RecordingError(f"{path}: {error.strerror}") from None
     try:
-        head = opened.read(SIZE)
+        head = opened.read(SUPERBLOCK_SIZE)
         return _through_view(path, opened, head)
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -62,11 +67,13 @@ def _through_view(path: Path, opened: BinaryIO, head: bytes) -> tuple[h5py.File,
         raise RecordingError(
             f"{path}: is not a recording: it is not in the format HDF5, or its start is gone"
         )
-    if len(head) == SIZE and head[8] != SUPERBLOCK:
+    if len(head) == SUPERBLOCK_SIZE and head[8] != SUPERBLOCK:
         raise RecordingError(f"{path}: is an HDF5 file, but no recording of Drystone's")
-    if len(head) < SIZE or lookup3(head[:SUM]) != int.from_bytes(head[SUM:], "little"):
+    if len(head) < SUPERBLOCK_SIZE or lookup3(head[:SUPERBLOCK_SUM]) != int.from_bytes(
+        head[SUPERBLOCK_SUM:], "little"
+    ):
         raise RecordingError(f"{path}: is damaged: its first bytes are not what was written")
-    live = head[FLAGS] != 0
+    live = head[CONSISTENCY_FLAGS] != 0
     try:
         file = h5py.File(View(opened, head, live), "r")
         try:
@@ -80,7 +87,10 @@ def _through_view(path: Path, opened: BinaryIO, head: bytes) -> tuple[h5py.File,
     except Exception as error:  # whatever HDF5 says of a file that it cannot make out
         said = str(error).split("\n")[0]
         if "truncated" in said:
-            there, whole = path.stat().st_size, int.from_bytes(head[END : END + 8], "little")
+            there, whole = (
+                path.stat().st_size,
+                int.from_bytes(head[EOF_ADDRESS : EOF_ADDRESS + 8], "little"),
+            )
             raise RecordingError(f"{path}: is cut off: {there} of {whole} bytes") from None
         raise RecordingError(f"{path}: cannot be opened: {said}") from None
 
@@ -96,7 +106,7 @@ def _check_parts(file: h5py.File, size: int) -> None:
         for name in group:
             seen += 1
             full = f"{where}{name}"
-            if seen > PARTS or full.count("/") > DEPTH:
+            if seen > MAX_DATASETS or full.count("/") > MAX_NESTING:
                 raise RecordingError("is not a recording: it has too many parts")
             if not isinstance(group.get(name, getlink=True), h5py.HardLink):
                 raise RecordingError(f"is not a recording: {full!r} is a link to another place")
@@ -128,10 +138,10 @@ class View(io.RawIOBase):
         self._whole = opened  # keeps it open
         self._file: Any = getattr(opened, "raw", opened)
         self._size = os.fstat(opened.fileno()).st_size
-        clean = bytearray(head[:SUM])
+        clean = bytearray(head[:SUPERBLOCK_SUM])
         if live:
-            clean[FLAGS] = 0
-            clean[END : END + 8] = self._size.to_bytes(8, "little")
+            clean[CONSISTENCY_FLAGS] = 0
+            clean[EOF_ADDRESS : EOF_ADDRESS + 8] = self._size.to_bytes(8, "little")
         self._head = bytes(clean) + lookup3(bytes(clean)).to_bytes(4, "little")
 
     def readable(self) -> bool:
@@ -151,7 +161,7 @@ class View(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         at = self._file.tell()
         n = self._file.readinto(buffer) or 0
-        if at < SIZE:
+        if at < SUPERBLOCK_SIZE:
             part = self._head[at : at + n]
             memoryview(buffer).cast("B")[: len(part)] = part
         return n

@@ -1,10 +1,10 @@
-"""Recordings to read: whole arrays for NumPy, one frame at a time for whoever draws."""
+"""Recordings to read: whole arrays for NumPy, one frame at a time for drawing."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from importlib import import_module
 from time import sleep
@@ -17,7 +17,6 @@ from drystone.errors import DrystoneError, FrameError, RecordingError
 from drystone.model import Model, State
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, older, reports, sums
-from drystone.recording.facts import Facts
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import unpack
@@ -32,13 +31,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 OPENED = ("file", "live", "ends", "sums", "_about", "_kept", "_lost", "_time")
-PIECE = 256  # frames that are compared with their sums at a time
+FRAMES_CHECKED = 256  # frames that are compared with their sums at a time
 SALVAGE = "salvage=True, or --salvage, reads what is whole"
-TRIALS, AGAIN = 5, 0.05  # attempts to open a file that is being written, and seconds between them
+OPEN_TRIALS, OPEN_WAIT = (
+    5,
+    0.05,
+)  # attempts to open a file that is being written, and seconds between them
 
 
 def read_recording(path: str | os.PathLike[str], *, salvage: bool = False) -> Recording:
-    """Open a recording; RecordingError says what is wrong with a file that is none.
+    """Open a recording; RecordingError says why a file is not a valid recording.
 
     What is damaged is refused, by name and time, when it is read. salvage: leave out the frames of
     which anything is damaged, and read the others; ``damage`` of the recording says which.
@@ -49,7 +51,7 @@ def read_recording(path: str | os.PathLike[str], *, salvage: bool = False) -> Re
 
 
 @answering
-class Recording(Facts):
+class Recording:
     """A run in a file: n frames of nb bodies; frame 0 is the start.
 
     dt [s]: of a step; every: steps from frame to frame; complete: the run came to its end;
@@ -57,6 +59,8 @@ class Recording(Facts):
     drawing; method: as ``scene_files.method_document`` says it, or None; info: versions; salvage:
     frames that are damaged are left out.
     """
+
+    _about: dict[str, Any]  # what the recording says of itself, once
 
     def __init__(self, path: str | os.PathLike[str], salvage: bool = False) -> None:
         self.path = as_path("Recording", path, RecordingError)
@@ -75,7 +79,7 @@ class Recording(Facts):
 
     def _open(self) -> None:
         """Open and check; a file that is being written may need several attempts."""
-        for trial in range(TRIALS):
+        for trial in range(OPEN_TRIALS):
             try:
                 self.file, self.live = open_file(self.path)
                 self._about = self._guard(self._read_about)
@@ -85,9 +89,9 @@ class Recording(Facts):
             except RecordingError:
                 if "file" in self.__dict__:
                     self.__dict__.pop("file").close()
-                if trial == TRIALS - 1 or not self.__dict__.get("live"):
+                if trial == OPEN_TRIALS - 1 or not self.__dict__.get("live"):
                     raise
-                sleep(AGAIN)
+                sleep(OPEN_WAIT)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, or a pickle, is the name of the file, which is opened when it is asked for."""
@@ -105,11 +109,11 @@ class Recording(Facts):
         about = json.loads(self._text("about"))
         if about.get("format") != layout.FORMAT:
             raise self._bad(f"is not a recording: its format is {about.get('format')!r}")
-        if about["version"] > layout.VERSION:
+        if about["version"] > layout.FORMAT_VERSION:
             made = about.get("info", {}).get("drystone")
             raise self._bad(
                 f"was written by a later version of Drystone ({made}; format {about['version']}, "
-                f"known up to {layout.VERSION})"
+                f"known up to {layout.FORMAT_VERSION})"
             )
         if int(self.file["sum"][0]) != sums.checksum(self._fixed()):
             raise self._bad("is damaged: its model or settings are not what was written")
@@ -166,13 +170,13 @@ class Recording(Facts):
     @cached_property
     def _wrong(self) -> Bools:
         """(frames in the file, parts) of which parts are not what was written: those of
-        ``layout.SUMS``, then the words of the report."""
+        ``layout.SUMS``, then the text of the report."""
         n = len(self.ends)
         out = np.zeros((n, len(layout.SUMS) + 1), bool)
         out[:, 0] = self._lost
         for column, name in enumerate(layout.SUMS[1:], 1):
-            for first in range(0, n, PIECE):
-                last = min(first + PIECE, n)
+            for first in range(0, n, FRAMES_CHECKED):
+                last = min(first + FRAMES_CHECKED, n)
                 out[first:last, column] = self._differ(name, column, first, last)
         bad = np.array([text is None for text in self._texts] or [False])
         out[1:, -1] = bad[self.ends[1:, layout.NOTE]]
@@ -212,7 +216,7 @@ class Recording(Facts):
         """What is not as it was written, in words: frames with their times, checkpoints. All of
         the file is read for it."""
         out = []
-        names = (*layout.SUMS, "words of the report")
+        names = (*layout.SUMS, "text of the report")
         for k in np.flatnonzero(self._wrong.any(axis=1)).tolist():
             parts = [name for name, bad in zip(names, self._wrong[k], strict=True) if bad]
             out.append(f"frame {k} ({self._when(k)}): {', '.join(parts)}")
@@ -262,7 +266,7 @@ class Recording(Facts):
         return self._n
 
     def _guard(self, read: Callable[[], T]) -> T:
-        """What goes wrong while reading, in words."""
+        """Read, with errors of HDF5 and NumPy as a RecordingError that names the file."""
         try:
             return read()
         except DrystoneError:
@@ -447,14 +451,14 @@ class Recording(Facts):
         text = self._guard(lambda: self._texts[number])
         if text is None:
             first = int(np.argmax(self.ends[:, layout.NOTE] == number))
-            raise self._broken("words of the report", first)
+            raise self._broken("text of the report", first)
         return text
 
     def _column(self, name: str) -> Floats:
         """One number of all reports, without the others."""
         if name not in self._columns:
             place = reports.PLACE[name]
-            breaks = np.arange(PIECE, self._n - 1, PIECE)
+            breaks = np.arange(FRAMES_CHECKED, self._n - 1, FRAMES_CHECKED)
             parts = [
                 self.frames("report", int(part[0]), int(part[-1]) + 1)[part - part[0], place]
                 for piece in np.split(self._kept[1:], breaks)
@@ -645,7 +649,7 @@ class Recording(Facts):
         """Whether the last run came to its end."""
         ended = self.ended
         last = len(self.runs) - 1
-        return bool(((ended[:, 0] == last) & (ended[:, 1] == layout.COMPLETE)).any())
+        return bool(((ended[:, 0] == last) & (ended[:, 1] == layout.RUN_COMPLETE)).any())
 
     @property
     def duration(self) -> float:
@@ -663,3 +667,64 @@ class Recording(Facts):
         from drystone.recording.tables import to_pandas
 
         return to_pandas(self, what, frame)
+
+    @property
+    def version(self) -> int:
+        """Of the format."""
+        return int(self._about["version"])
+
+    @property
+    def summed(self) -> bool:
+        """Whether there are sums of everything."""
+        return self.version >= 3
+
+    @property
+    def ragged(self) -> dict[str, int]:
+        """Datasets with rows of all frames, and the columns of `frames/ends` that say whose."""
+        return older.RAGGED if self.version == 1 else layout.RAGGED
+
+    @property
+    def dt(self) -> float:
+        return float(self._about["dt"])
+
+    @property
+    def every(self) -> int:
+        return int(self._about["every"])
+
+    @property
+    def keeps_contacts(self) -> bool:
+        return bool(self._about["contacts"])
+
+    @property
+    def keeps_forces(self) -> bool:
+        """Whether forces are kept beside impulses."""
+        return bool(self._about["forces"])
+
+    @property
+    def method(self) -> dict[str, Any] | None:
+        return self._about.get("method")
+
+    @property
+    def scene(self) -> str | None:
+        return self._about.get("scene")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self._about.get("settings") or {})
+
+    @property
+    def view(self) -> Mapping[str, Any]:
+        return dict(self._about.get("view") or {})
+
+    @property
+    def title(self) -> str:
+        return str(self._about.get("title") or self.scene or self.path.stem)
+
+    @property
+    def info(self) -> dict[str, str]:
+        return dict(self._about.get("info") or {})
+
+    @property
+    def undescribed(self) -> str:
+        """Why there is no document, empty if there is one."""
+        return str(self._about.get("undescribed") or "")

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
 from typing import Any, NoReturn
 
+import h5py
+import numba
 import numpy as np
+import scipy
 
 from drystone.arguments import answering
-from drystone.errors import RecordingError
+from drystone.errors import DescriptionError, OptionError, RecordingError
 from drystone.model import Model
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports
-from drystone.recording.head import Head
+from drystone.recording.layout import FORMAT, FORMAT_VERSION
 from drystone.recording.locks import Lock
+from drystone.recording.models import model_arrays
 from drystone.recording.packing import pack
 from drystone.recording.reader import Recording
-from drystone.recording.sums import SHARED, frame_sums, note_rows, with_sums
+from drystone.recording.sums import SHARED, checksum, frame_sums, note_rows, text_array, with_sums
 from drystone.recording.writer import Rows, Writer, check_place, create
+from drystone.scene_files import document, method_document
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping.reading import Frames, Spare
 from drystone.steppers.totals import Totals
+from drystone.world import World
 
-RATE = 60.0  # [1/s] frames of a simulated second
-AGAIN = 1.0  # [s] of wall time between two checkpoints, at least
+FRAME_RATE = 60.0  # [1/s] frames of a simulated second
+CHECKPOINT_INTERVAL = 1.0  # [s] of wall time between two checkpoints, at least
 SHARE = 0.25  # of the bytes of frames, that checkpoints may take
 SAME = ("position", "orientation", "velocity")
-PIECE = 0.15  # [s] of wall time that a compiled loop runs before it is asked for its frames
+PIECE_SECONDS = 0.15  # [s] of wall time that a compiled loop runs before it is asked for its frames
 
 
 @answering
@@ -137,7 +146,7 @@ class Recorder:
                 "first, and record each part of the run in a file of its own"
             )
         now = perf_counter()
-        if now - self._last < AGAIN or self._spent > SHARE * self._bytes:
+        if now - self._last < CHECKPOINT_INTERVAL or self._spent > SHARE * self._bytes:
             return
         self._last = now
         self._keep()
@@ -196,9 +205,9 @@ class Recorder:
 
     def paced(self, steps: int, seconds: float) -> None:
         """A piece of so many steps took so long."""
-        self.pace = int(np.clip(PIECE * steps / max(seconds, 1e-9), 1, 4096))
+        self.pace = int(np.clip(PIECE_SECONDS * steps / max(seconds, 1e-9), 1, 4096))
 
-    def close(self, how: int = layout.COMPLETE) -> None:
+    def close(self, how: int = layout.RUN_COMPLETE) -> None:
         """End the recording; the run can be resumed from here."""
         writer, run = self._writer, self._run
         if writer is None:
@@ -206,7 +215,7 @@ class Recorder:
         try:
             if self.sim.model is self.model:
                 self._keep()
-                if self.since and how != layout.FAILED:
+                if self.since and how != layout.RUN_FAILED:
                     self._note_now()  # after the checkpoint: a resumed run drops it
             writer.put(lambda: {"ended": with_sums([[run, how]], "<i8")})
         finally:
@@ -223,10 +232,12 @@ class Recorder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        how = layout.STOPPED if self.stopped or kind is KeyboardInterrupt else layout.COMPLETE
+        how = (
+            layout.RUN_STOPPED if self.stopped or kind is KeyboardInterrupt else layout.RUN_COMPLETE
+        )
         failed = kind is not None and kind is not KeyboardInterrupt
         try:
-            self.close(layout.FAILED if failed else how)
+            self.close(layout.RUN_FAILED if failed else how)
         except RecordingError:
             if error is None:
                 raise  # what ended the run counts more than what ends its file
@@ -284,7 +295,7 @@ class Recorder:
         counts = np.zeros((1, layout.ENDS), np.int64)
         for name, column in layout.RAGGED.items():
             counts[0, column] = len(rows.get(name, ()))
-        return self._counted(rows, counts, [reports.words(report)])
+        return self._counted(rows, counts, [reports.report_text(report)])
 
     def _loop_rows(self, chunk: dict[str, np.ndarray], frames: Frames) -> Rows:
         n = chunk["time"].size
@@ -303,7 +314,7 @@ class Recorder:
             rows |= more
             for name, each in shared.items():
                 counts[:, layout.RAGGED[name]] = each
-        return self._counted(rows, counts, reports.loop_words(chunk["report"], frames))
+        return self._counted(rows, counts, reports.loop_texts(chunk["report"], frames))
 
     def _counted(self, rows: Rows, counts: np.ndarray, texts: list[str]) -> Rows:
         """With where the ragged parts end and what was said; without frames that are there."""
@@ -387,3 +398,61 @@ def _thinned(chunk: dict[str, np.ndarray], kept: slice) -> dict[str, np.ndarray]
 
 def _numbered(names: tuple[str, ...]) -> dict[str, int]:
     return {name: i for i, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class Head:
+    """What there is to say of a simulation, taken while it stands still: to be written down later,
+    beside its first steps."""
+
+    world: World
+    model: Model
+    method: Any
+    origin: dict[str, Any]
+    every: int
+    contacts: bool
+    forces: bool
+
+    def parts(self) -> dict[str, np.ndarray]:
+        """Datasets that never change, by name."""
+        return _fixed_parts(self)
+
+
+def _fixed_parts(head: Head) -> dict[str, np.ndarray]:
+    origin, model, method = head.origin, head.model, head.method
+    out = {"model": np.frombuffer(pack(model_arrays(model)), np.uint8)}
+    described, why = _described(head.world)
+    out["document"] = text_array("" if described is None else json.dumps(described))
+    about = {
+        "format": FORMAT, "version": FORMAT_VERSION, "dim": model.dim, "dt": method.dt,
+        "every": head.every, "contacts": head.contacts, "forces": head.forces,
+        "method": _method(method),
+        "scene": origin.get("scene"), "settings": origin.get("settings", {}),
+        "view": origin.get("view", {}), "title": origin.get("title", ""), "undescribed": why,
+        "info": {
+            "drystone": _installed("drystone"), "python": platform.python_version(),
+            "numpy": np.__version__, "numba": numba.__version__, "scipy": scipy.__version__,
+            "hdf5": h5py.version.hdf5_version,
+        },
+    }  # fmt: skip
+    out["about"] = text_array(json.dumps(about))
+    out["sum"] = np.array([checksum(out)], np.int64)
+    return out
+
+
+_installed = cache(version)  # reads a file
+
+
+def _method(method: Any) -> dict[str, Any] | None:
+    try:
+        return method_document(method)
+    except (DescriptionError, OptionError):
+        return None
+
+
+def _described(world: World) -> tuple[dict[str, Any] | None, str]:
+    """The scene document; or why there is none."""
+    try:
+        return document(world), ""
+    except DescriptionError as error:
+        return None, str(error)

@@ -18,8 +18,8 @@ from drystone.recording.reader import Recording, read_recording
 from drystone.recording.sums import with_sums
 from drystone.recording.writer import reason
 
-ROWS = 1 << 24  # bytes that are copied at a time
-PIECE = 64  # frames whose contacts are written anew at a time
+COPY_BYTES = 1 << 24  # bytes that are copied at a time
+FRAMES_CONVERTED = 64  # frames whose contacts are written anew at a time
 
 
 def repair(lock: Lock, salvage: bool = False) -> str:
@@ -32,7 +32,7 @@ def repair(lock: Lock, salvage: bool = False) -> str:
     """
     path = lock.path
     with read_recording(path, salvage=salvage) as known:
-        old = known.version < layout.VERSION
+        old = known.version < layout.FORMAT_VERSION
         n = len(known.ends) - known.odd
         kept, marks = _whole(known, n) if salvage else (n, None)
         damaged = bool(salvage and known.damage)
@@ -43,9 +43,9 @@ def repair(lock: Lock, salvage: bool = False) -> str:
             with h5py.File(part, "w", libver="latest") as file:
                 _copy(known, file, kept, marks)
                 if old:
-                    older.upgrade(known, file, PIECE, marks)
+                    older.upgrade(known, file, FRAMES_CONVERTED, marks)
                 elif damaged:
-                    _tell(known, file)
+                    _write_runs(known, file)
             lock.hold(part)
             aside = _set_aside(path) if damaged else None
             os.replace(part, path)
@@ -92,12 +92,12 @@ def _without(known: Recording) -> tuple[str, ...]:
     """Datasets that are not copied, but written anew."""
     if known.version == 1:
         return (*older.REPLACED, "frames/ends", "contacts")
-    if known.version < layout.VERSION:
+    if known.version < layout.FORMAT_VERSION:
         return older.REPLACED
     return ("runs", "ended") if known.salvage and known.damage else ()
 
 
-def _tell(known: Recording, file: h5py.File) -> None:
+def _write_runs(known: Recording, file: h5py.File) -> None:
     """Runs as far as they are known."""
     kinds = layout.datasets(known.model, known.keeps_forces)
     for name, rows in (("runs", known.runs), ("ended", known.ended)):
@@ -120,7 +120,7 @@ def _copy(known: Recording, file: h5py.File, kept: int, marks: int | None) -> No
         empty = np.empty((0, *old.shape[1:]), old.dtype)
         new = make_growing(file, name, empty, old.chunks[0], n)
         each = max(old.dtype.itemsize * int(np.prod(old.shape[1:])), 1)
-        step = max(ROWS // each, 1)
+        step = max(COPY_BYTES // each, 1)
         for first in range(0, n, step):
             last = min(first + step, n)
             new[first:last] = old[first:last]

@@ -1,4 +1,4 @@
-"""Reports of steps as rows of numbers, and what of them is words as texts that repeat."""
+"""Reports of steps as rows of numbers; their texts, which repeat, are stored once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ T = TypeVar("T")
 ITS_NAME = {"penetration": "infeasibility"} | {n: n for n in COLUMNS if n in layout.REPORT}
 LOOP_TO = [PLACE[name] for name in ITS_NAME]
 LOOP_FROM = [list(layout.REPORT).index(name) for name in ITS_NAME.values()]
-WORDS = [list(layout.REPORT).index(name) for name in ("methods", "failed", "status")]
+TEXT_COLUMNS = [list(layout.REPORT).index(name) for name in ("methods", "failed", "status")]
 
 
 def numbers(report: StepReport) -> Floats:
@@ -55,7 +55,7 @@ def numbers(report: StepReport) -> Floats:
     return np.array(row, float)
 
 
-def words(report: StepReport) -> str:
+def report_text(report: StepReport) -> str:
     """The rest of it but for timings and islands, as JSON."""
     out: dict[str, Any] = {"status": report.status.value, "methods": report.methods}
     if report.broken:
@@ -79,14 +79,14 @@ def loop_numbers(rows: Floats, h: float) -> Floats:
     return out
 
 
-def loop_words(rows: Floats, frames: Frames) -> list[str]:
-    """The words of each row of the compiled loop."""
+def loop_texts(rows: Floats, frames: Frames) -> list[str]:
+    """The text of each row of the compiled loop."""
     known: dict[tuple[float, ...], str] = {}
     out = []
     for row in rows.tolist():
-        key = (*(row[at] for at in WORDS), closes(*row[BOOK]))
+        key = (*(row[at] for at in TEXT_COLUMNS), closes(*row[BOOK]))
         if key not in known or frames.said:
-            known[key] = words(frames.report_of(row))
+            known[key] = report_text(frames.report_of(row))
         out.append(known[key])
     return out
 
@@ -146,7 +146,7 @@ def series(column: Callable[[str], Floats], name: str) -> Floats:
 
 
 def solved(text: str) -> bool:
-    """Whether the words of a report say that its step was solved."""
+    """Whether the text of a report says that its step was solved."""
     return _said(text, lambda said: Status(said["status"]).ok)
 
 

@@ -1,4 +1,4 @@
-"""Recordings as tables: columns for pandas, for CSV files, for whoever counts."""
+"""Recordings as tables: columns for pandas and for CSV files."""
 
 from __future__ import annotations
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from math import isnan, nan
 from pathlib import Path
 from queue import Empty, Queue
 from time import perf_counter
+from typing import Any
 
 import h5py
 import numpy as np
@@ -23,13 +25,12 @@ from drystone.plain_files import kind_of
 from drystone.recording.growing import Growing, make_fixed, make_growing
 from drystone.recording.layout import Kind
 from drystone.recording.locks import Lock
-from drystone.recording.opening import check_replaceable
-from drystone.recording.room import Room
+from drystone.recording.opening import EOF_ADDRESS, check_replaceable
 
-FLUSH = 0.2  # [s] of wall time between two flushes
-WAITING = 8  # batches in the queue: a run that is faster than the disk waits
+FLUSH_INTERVAL = 0.2  # [s] of wall time between two flushes
+QUEUE_LENGTH = 8  # batches in the queue: a run that is faster than the disk waits
 BEGIN = 0.05  # [s] the file is made after the first rows, or if there are none so long
-LARGE = 1 << 18  # bytes of rows that are written at once; fewer wait for more
+DIRECT_BYTES = 1 << 18  # bytes of rows that are written at once; fewer wait for more
 
 Rows = dict[str, np.ndarray]
 Batch = tuple[Callable[[], Rows], Callable[[], None] | None]
@@ -129,7 +130,7 @@ class Writer:
         self.path, self._names, self._make, self._lock = path, names, make, lock
         self._sets: dict[str, Growing] = {}
         self._last = nan  # [s] time of the last frame that was written
-        self._queue: Queue[Batch | None] = Queue(WAITING)
+        self._queue: Queue[Batch | None] = Queue(QUEUE_LENGTH)
         self._error: Exception | None = None
         self._told = False  # that nothing more comes
         self._grown: set[str] = set()  # datasets with rows that were not flushed yet
@@ -145,7 +146,7 @@ class Writer:
         self._queue.put((make, None))
 
     def pass_on(self, make: Callable[[], Rows], done: Callable[[], None]) -> None:
-        """The same where nothing may be raised: a later call tells what went wrong. done: called
+        """The same where nothing may be raised: a later call raises what went wrong. done: called
         when the arrays of the rows are not needed any more."""
         if self._error is None:
             self._queue.put((make, done))
@@ -181,7 +182,7 @@ class Writer:
         return f"{n} frames{until} were kept and can be read"
 
     def _work(self) -> None:
-        self._go.wait(BEGIN)  # whoever started this has Python to itself until a loop runs
+        self._go.wait(BEGIN)  # the caller has the interpreter to itself until its loop runs
         try:
             if self._make is not None:
                 self._make()
@@ -215,14 +216,14 @@ class Writer:
         flushed = perf_counter()
         while True:
             try:
-                batch = self._queue.get(timeout=FLUSH if self._grown or waiting else None)
+                batch = self._queue.get(timeout=FLUSH_INTERVAL if self._grown or waiting else None)
             except Empty:
                 batch = dict, None
             self._told = batch is None
             if batch is not None:
                 make, done = batch
                 self._take(make(), done, waiting)
-            if batch is None or perf_counter() - flushed > FLUSH:
+            if batch is None or perf_counter() - flushed > FLUSH_INTERVAL:
                 self._write(waiting)
                 self._flush()
                 waiting, flushed = {}, perf_counter()
@@ -235,7 +236,7 @@ class Writer:
         """Write what is large, with what waits of the same dataset, and have the rest wait."""
         large = {}
         for name, part in rows.items():
-            if part.nbytes >= LARGE:
+            if part.nbytes >= DIRECT_BYTES:
                 large[name] = [*waiting.pop(name, ()), part]
             elif len(part):
                 waiting.setdefault(name, []).append(part if done is None else part.copy())
@@ -259,3 +260,61 @@ class Writer:
             if name in self._grown:
                 self._sets[name].id.flush()
         self._grown.clear()
+
+
+RESERVED = 1 << 23  # bytes that are asked for at a time
+OVERHEAD = 1 << 20  # beyond the rows themselves: indices, and what closing the file writes
+EACH = 64  # bytes in the index of a dataset for one of its chunks
+
+
+class Room:
+    """Makes sure of the bytes that datasets are about to take; OSError if there are none."""
+
+    def __init__(self, path: Path, sets: Mapping[str, Any]) -> None:
+        self.path, self._sets = path, sets
+        begin = path.stat().st_size
+        self._base = begin - self._taken({})
+        self._ready = begin
+        self._file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+
+    def ask(self, more: Mapping[str, int]) -> None:
+        """Room for so many rows more of each dataset."""
+        wanted = self._base + self._taken(more) + OVERHEAD
+        if wanted <= self._ready:
+            return
+        try:
+            self._reserve(wanted + RESERVED)
+        except OSError:
+            self._reserve(wanted)
+
+    def close(self, whole: bool) -> None:
+        """Give back what was not needed; whole: the file is closed, and says where it ends."""
+        try:
+            if whole:
+                end = int.from_bytes(_at(self._file, EOF_ADDRESS), "little")
+                if 0 < end < os.fstat(self._file).st_size:
+                    os.ftruncate(self._file, end)
+        finally:
+            os.close(self._file)
+
+    def _taken(self, more: Mapping[str, int]) -> int:
+        """Bytes of all datasets with these rows more: chunks are written whole."""
+        total = 0
+        for name, item in self._sets.items():
+            chunks = -(-(item.rows + more.get(name, 0)) // item.chunk)
+            total += chunks * (item.chunk * item.row_bytes + EACH)
+        return total
+
+    def _reserve(self, end: int) -> None:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self._file, 0, end)
+        elif shutil.disk_usage(self.path.parent).free < end - self._ready:
+            raise OSError("No space left on device")
+        else:  # readers take chunks whole, also those that are written in part
+            os.ftruncate(self._file, end)
+        self._ready = end
+
+
+def _at(file: int, place: int) -> bytes:
+    os.lseek(file, place, os.SEEK_SET)
+    return os.read(file, 8)

@@ -1,4 +1,4 @@
-"""A world in words: the document that a scene file holds, in JSON's types."""
+"""A world as the document that a scene file holds, in JSON's types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drystone.constraints.joints.registry import JOINTS
 from drystone.dynamics import check
 from drystone.errors import DescriptionError
 from drystone.geometry.shapes import SHAPES, Compound, HalfPlane, HalfSpace, Shape
-from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, VERSION, kind_of
+from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, SCENE_VERSION, kind_of
 from drystone.scene_files.methods import method_document
 from drystone.scene_files.plain import plain, said
 from drystone.world import World
@@ -41,7 +41,7 @@ def document(
     """
     parts = world.parts()
     heads = {"title": title, "about": about, "source": source, "duration": duration}
-    out: Document = {"drystone": VERSION}
+    out: Document = {"drystone": SCENE_VERSION}
     out |= {key: plain(key, value) for key, value in heads.items() if value is not None}
     if world.planar:
         out["planar"] = True

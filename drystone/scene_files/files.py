@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from drystone.arguments import answering
 from drystone.errors import SceneFileError
-from drystone.scene_files.kinds import VERSION
+from drystone.scene_files.kinds import SCENE_VERSION
 from drystone.scene_files.methods import method_from
 from drystone.scene_files.text import ENDINGS, Place, parse, read_text
-from drystone.scene_files.writing import json_text, yaml_text
 from drystone.values import as_path
 from drystone.world import World
 
@@ -22,7 +23,7 @@ from drystone.world import World
 @dataclass(frozen=True)
 class SceneFile:
     """A scene as a file describes it. method, duration [s]: None if it says nothing; view: hints
-    for whoever draws it, as of ``ds.Scene``; title, about, source: texts, empty if not given;
+    for drawing, as of ``ds.Scene``; title, about, source: texts, empty if not given;
     document: what it was built from."""
 
     world: World
@@ -60,7 +61,7 @@ def load(
     if not isinstance(document, dict):
         raise SceneFileError(f"{name}: expected keys and values, such as 'bodies: [...]'")
     version = document.get("drystone")
-    if isinstance(version, int) and version > VERSION:
+    if isinstance(version, int) and version > SCENE_VERSION:
         raise SceneFileError(
             f"{name}: written for a later version of Drystone (drystone: {version})"
         )
@@ -104,3 +105,110 @@ def _tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _tuples(entry) for key, entry in value.items()}
     return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value
+
+
+LINE_WIDTH = 100  # columns of a line, as in the sources
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_. /+*()^=-]*[A-Za-z0-9_)]|[A-Za-z]")
+_RESERVED = {
+    "true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan",
+}  # fmt: skip
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """JSON, an entry of a list on each line."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict | list):
+            rows = ",\n".join(f"    {_json(entry)}" for entry in value)
+            parts.append(f"  {_json(key)}: [\n{rows}\n  ]")
+        else:
+            parts.append(f"  {_json(key)}: {_json(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def yaml_text(document: Mapping[str, Any]) -> str:
+    """YAML that readers of versions 1.1 and 1.2 agree on."""
+    return "\n".join(_block(document, 0)) + "\n"
+
+
+def _block(value: Mapping[str, Any], depth: int) -> Iterable[str]:
+    pad = "  " * depth
+    for key, entry in value.items():
+        line = f"{pad}{_scalar(key)}: {_flow(entry)}"
+        if isinstance(entry, dict) and entry and len(line) > LINE_WIDTH:
+            yield f"{pad}{_scalar(key)}:"
+            yield from _block(entry, depth + 1)
+        elif isinstance(entry, list) and entry and _is_long(entry, line):
+            yield f"{pad}{_scalar(key)}:"
+            yield from _items(entry, depth + 1)
+        elif isinstance(entry, str) and "\n" in entry and entry.strip() == entry:
+            yield from _paragraph(f"{pad}{_scalar(key)}: ", entry, depth + 1, line)
+        else:
+            yield line
+
+
+def _is_long(entry: list[Any], line: str) -> bool:
+    return len(line) > LINE_WIDTH or any(isinstance(item, dict) for item in entry)
+
+
+def _items(entries: list[Any], depth: int) -> Iterable[str]:
+    pad = "  " * depth
+    for entry in entries:
+        line = f"{pad}- {_flow(entry)}"
+        if len(line) <= LINE_WIDTH or not entry or not isinstance(entry, dict | list):
+            yield line
+            continue
+        inner = _block(entry, depth + 1) if isinstance(entry, dict) else _items(entry, depth + 1)
+        for k, text in enumerate(inner):
+            yield f"{pad}- {text.lstrip()}" if k == 0 else text
+
+
+def _paragraph(head: str, text: str, depth: int, line: str) -> Iterable[str]:
+    """A text of several lines, as it is; in quotes where that could change it."""
+    rows = text.split("\n")
+    printable = all(row == row.rstrip() and row.isprintable() for row in rows)
+    if not printable or rows[0].startswith(" "):
+        yield line
+        return
+    yield f"{head}|-"
+    for row in rows:
+        yield f"{'  ' * depth}{row}" if row else ""
+
+
+def _flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_scalar(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_flow(entry) for entry in value) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, int):
+        return str(value)
+    text = str(value)
+    if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED and ": " not in text:
+        return text
+    return json.dumps(text, ensure_ascii=True)
+
+
+def _float(value: float) -> str:
+    """Exact, and a number for readers of YAML 1.1 too, which want a point before an exponent."""
+    text = repr(value)
+    mantissa, e, exponent = text.partition("e")
+    if e and "." not in mantissa:
+        mantissa += ".0"
+    if e and exponent[0] not in "+-":
+        exponent = f"+{exponent}"
+    return mantissa + e + exponent

@@ -14,7 +14,7 @@ from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.time_stepping.options import TimeStepping
 
-VERSION = 1  # of the format; files of later ones are refused
+SCENE_VERSION = 1  # of the format; files of later ones are refused
 
 FORCES: dict[str, Any] = {
     "constant-force": ConstantForce,

@@ -1,4 +1,4 @@
-"""Methods and their options in words, and back."""
+"""Methods and their options as texts, and back."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ Points = list[Vector]
 
 
 class Entry(BaseModel):
-    """Base of all entries: keys that nobody knows are refused, with the one probably meant."""
+    """Base of all entries: unknown keys are refused, with the one probably meant."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 

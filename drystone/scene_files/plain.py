@@ -13,7 +13,7 @@ from drystone.errors import DescriptionError
 
 
 def plain(owner: str, value: Any) -> Any:
-    """`value` in JSON's types; DescriptionError names the owner of what has no words."""
+    """`value` in JSON's types; DescriptionError names the owner of what cannot be described."""
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, np.bool_):

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from drystone.constraints.joints.registry import JOINTS
 from drystone.geometry.shapes import SHAPES
-from drystone.scene_files.kinds import VERSION
+from drystone.scene_files.kinds import SCENE_VERSION
 from drystone.scene_files.models import (
     MAX_BODIES,
     Entry,
@@ -115,7 +115,7 @@ def scene_model() -> Any:
 def _scene_model(joints: tuple[str, ...], solvers: tuple[str, ...], shapes: tuple[str, ...]) -> Any:
     needed = {"bodies": (listed(_body(), max_length=MAX_BODIES), ...)}
     first = {
-        "drystone": (Annotated[int, Field(strict=True, ge=1, le=VERSION)], VERSION),
+        "drystone": (Annotated[int, Field(strict=True, ge=1, le=SCENE_VERSION)], SCENE_VERSION),
         "planar": (Switch, False),
     }
     optional = {

@@ -33,7 +33,7 @@ TYPES = {int: "a whole number", float: "a number", bool: "true or false"}
 @dataclass(frozen=True)
 class Plan:
     """What the function of a scene returns: the world, how long it is worth watching [s], the
-    method (the defaults unless a paper fixes more), and hints for whoever draws it."""
+    method (the defaults unless a paper fixes more), and hints for drawing."""
 
     world: World
     duration: float

@@ -16,8 +16,8 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 from drystone.world import World
 
-WIDTH = 0.2  # [m] of links and blocks, across the plane they move in
-THICK = 0.25  # of a link, over the length of its pitch
+LINK_WIDTH = 0.2  # [m] of links and blocks, across the plane they move in
+LINK_THICKNESS = 0.25  # of a link, over the length of its pitch
 LINK = 0.8  # of a link along the chain, over the same: folded neighbours but one pass each other
 
 
@@ -74,12 +74,12 @@ def chain_pivot(
     reach = links * length
     points = np.array([(k * length, 0.0) for k in range(links + 1)])
     _chain(world, points, mu, planar, ends=(True, False))
-    at = (-radius - 0.5 * THICK * length, -post * reach)
+    at = (-radius - 0.5 * LINK_THICKNESS * length, -post * reach)
     if planar:
         world.add_body(Disk(radius), name="post", fixed=True, friction=mu, position=at)
     else:
         world.add_body(
-            Cylinder(2 * WIDTH, radius),
+            Cylinder(2 * LINK_WIDTH, radius),
             name="post",
             fixed=True,
             friction=mu,
@@ -178,7 +178,7 @@ def _chain(
         last = k == len(points) - 2
         density = 1000.0 * (bob if last else 1.0)
         name = f"link{k}"
-        sides = (LINK * size, THICK * size)
+        sides = (LINK * size, LINK_THICKNESS * size)
         _block(world, name, sides, (middle[0], middle[1]), mu, planar, density, turn)
         if k or ends[0]:
             _joint(world, name, before, start, planar, f"joint{k}")
@@ -209,14 +209,14 @@ def _block(
         world.add_body(
             Rectangle(*size),
             name=name,
-            density=density * WIDTH,
+            density=density * LINK_WIDTH,
             friction=mu,
             position=at,
             orientation=turn,
         )
         return
     world.add_body(
-        Box(size[0], WIDTH, size[1]),
+        Box(size[0], LINK_WIDTH, size[1]),
         name=name,
         density=density,
         friction=mu,

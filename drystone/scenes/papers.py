@@ -13,7 +13,7 @@ from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.world import World
 
-DENSITY = 10.0  # [kg/m^2], of the paper
+ROD_DENSITY = 10.0  # [kg/m^2], of the paper
 
 
 def ellipse_drop(
@@ -39,7 +39,7 @@ def ellipse_drop(
     world.add_body(
         Ellipse(a, b),
         name="ellipse",
-        density=DENSITY,
+        density=ROD_DENSITY,
         friction=mu,
         position=(0, height),
         orientation=math.radians(angle),
@@ -82,7 +82,11 @@ def disks_21(
             x = (i - 0.5 * (rows - level - 1)) * pitch + shift * level
             y = radius + level * pitch * math.sqrt(0.75)
             world.add_body(
-                Disk(radius), name=f"disk{level}-{i}", density=DENSITY, friction=mu, position=(x, y)
+                Disk(radius),
+                name=f"disk{level}-{i}",
+                density=ROD_DENSITY,
+                friction=mu,
+                position=(x, y),
             )
     top = rows * pitch
     view = {"limits": ((-half_width - top, half_width + top), (-radius, 1.2 * top))}
@@ -131,7 +135,7 @@ def brazil_nut(
     world.add_body(box, name="box", friction=mu, motion=Oscillation((0, 1), amplitude, frequency))
     large = ratio * radius
     world.add_body(
-        Disk(large), name="nut", density=DENSITY, friction=mu, position=(0, 1.001 * large)
+        Disk(large), name="nut", density=ROD_DENSITY, friction=mu, position=(0, 1.001 * large)
     )
     pitch = 2.15 * radius
     columns = int((width - 0.1 * radius) / pitch)
@@ -146,7 +150,7 @@ def brazil_nut(
             if k < n and free:
                 name = f"grain{k}"
                 world.add_body(
-                    Disk(sizes[k]), name=name, density=DENSITY, friction=mu, position=(x, y)
+                    Disk(sizes[k]), name=name, density=ROD_DENSITY, friction=mu, position=(x, y)
                 )
                 k += 1
         level += 1

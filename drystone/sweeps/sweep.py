@@ -6,7 +6,9 @@ journal, a file beside the table with one line for each point that is done.
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +18,6 @@ from typing import Any
 from drystone.arguments import answering, warn_user
 from drystone.errors import DrystoneError, OptionError, StepWarning
 from drystone.escaping import for_cell
-from drystone.sweeps.grid import points, read_grid
 from drystone.sweeps.measures import DEFAULT, read_measure
 from drystone.types import Floats
 from drystone.values import as_path, function, real, whole
@@ -134,14 +135,14 @@ def sweep(
         for k in range(len(todo))
     )
     out = Sweep(scene, columns, rows, tuple(done[k][2] for k in range(len(todo))))
-    _tell(out)
+    _warn_of_failures(out)
     if journal is not None:
         out.write(journal.path)
         journal.end()
     return out
 
 
-def _tell(found: Sweep) -> None:
+def _warn_of_failures(found: Sweep) -> None:
     """One warning of all points with steps that failed."""
     odd = [k for k, text in enumerate(found.trouble) if text]
     if odd:
@@ -289,3 +290,65 @@ class Journal:
 
     def end(self) -> None:
         self.file.unlink()
+
+
+MAX_POINTS = 100_000  # points of a grid; more is a slip of the keyboard
+
+
+def read_values(name: str, text: str) -> list[str]:
+    """The values that a text stands for, as texts that a scene reads.
+
+    FIRST:LAST:COUNT, both ends included, or values with commas between them.
+    """
+    parts = [part.strip() for part in text.split(":")]
+    if len(parts) == 1:
+        values = [value.strip() for value in text.split(",")]
+        if not all(values):
+            raise OptionError(f"{name} = {text!r}: an empty value")
+        return values
+    try:
+        first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
+        if len(parts) != 3 or not (math.isfinite(first) and math.isfinite(last)):
+            raise ValueError
+    except (ValueError, IndexError):
+        raise OptionError(f"{name} = {text!r}: expected FIRST:LAST:COUNT, as 0.1:0.9:9") from None
+    if not 1 <= count <= MAX_POINTS:
+        raise OptionError(f"{name} = {text!r}: expected a count from 1 to {MAX_POINTS}")
+    if count == 1:
+        return [f"{first:.12g}"]
+    step = (last - first) / (count - 1)
+    # twelve digits: 0.1:0.9:9 holds 0.3, and not 0.30000000000000004
+    return [f"{first + k * step:.12g}" for k in range(count)]
+
+
+def read_grid(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Values by setting, from texts as above, single values, or sequences of them."""
+    out: dict[str, list[str]] = {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise OptionError(f"grid = {text_of(given)}: expected values by the names of settings")
+    for name, value in given.items():
+        if isinstance(value, str):
+            out[name] = read_values(name, value)
+        elif isinstance(value, Sequence) or hasattr(value, "tolist"):
+            some = value.tolist() if hasattr(value, "tolist") else list(value)
+            out[name] = [_text(one) for one in (some if isinstance(some, list) else [some])]
+        else:
+            out[name] = [_text(value)]
+        if not out[name]:
+            raise OptionError(f"{name}: no values")
+        if len(set(out[name])) < len(out[name]):
+            raise OptionError(f"{name}: the same value twice")
+    size = math.prod(len(values) for values in out.values())
+    if size > MAX_POINTS:
+        raise OptionError(f"the grid has {size} points: {MAX_POINTS} at most")
+    return out
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def points(grid: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """All combinations, the last setting fastest."""
+    names = list(grid)
+    return [dict(zip(names, values, strict=True)) for values in itertools.product(*grid.values())]

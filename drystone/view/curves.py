@@ -20,7 +20,7 @@ GRAPHS = (  # title, whether its logarithm is drawn, curves of ``sources.CURVES`
     ("Penetration [m], log10", True, ((4, "penetration", look.RED),)),
 )
 PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
-LEAST = 1e-17  # floor of logarithms: smaller values, zero among them, are drawn there
+CURVE_FLOOR = 1e-17  # floor of logarithms: smaller values, zero among them, are drawn there
 
 
 class Curves:
@@ -63,7 +63,7 @@ class Curves:
         for handle, (title, logarithm, lines) in zip(self._handles, GRAPHS, strict=True):
             drawn = [np.asarray(values[k], float) for k, _, _ in lines]
             if logarithm:
-                drawn = [np.log10(np.maximum(v, LEAST)) for v in drawn]
+                drawn = [np.log10(np.maximum(v, CURVE_FLOOR)) for v in drawn]
             else:
                 drawn, handle.title = _scaled(drawn, title)
             dot = np.full(len(time), np.nan)

@@ -29,9 +29,9 @@ from drystone.view.player import states
 from drystone.view.player.replays import colours_of
 
 FLOAT, UINT = 5126, 5125  # types of numbers in glTF
-VERTICES, INDICES = 34962, 34963  # what a view of the buffer is for
+VERTEX_BUFFER, INDEX_BUFFER = 34962, 34963  # what a view of the buffer is for
 UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # z up to y up
-THICK = 0.8  # of planar bodies, in their typical radius
+PLANAR_HEIGHT = 0.8  # of planar bodies, in their typical radius
 # "glTF", "JSON", "BIN" (glTF 2.0, 4.4)
 MAGIC, JSON_CHUNK, BIN_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
 
@@ -122,7 +122,7 @@ class _File:
 
     def accessor(self, values: Any, kind: str, *, target: int | None = None) -> int:
         """Append an array; floats, or unsigned integers for indices. Returns its number."""
-        whole = target == INDICES
+        whole = target == INDEX_BUFFER
         array = np.ascontiguousarray(values, dtype="<u4" if whole else "<f4")
         data = array.tobytes()
         view: dict[str, Any] = {"buffer": 0, "byteOffset": self.size, "byteLength": len(data)}
@@ -161,7 +161,9 @@ class _File:
         for b, name in enumerate(model.names):
             pose = {"translation": place[0, b].tolist(), "rotation": turn[0, b].tolist()}
             self.nodes.append({"name": for_line(name), **pose})
-        shapes = solids(geoms) if model.dim == 3 else _prisms(geoms, THICK * states.grain(model))
+        shapes = (
+            solids(geoms) if model.dim == 3 else _prisms(geoms, PLANAR_HEIGHT * states.grain(model))
+        )
         for solid in shapes:
             self._add_solid(geoms, solid, tints)
         for floor in states.floors(model, replay.orientation[0]):
@@ -169,10 +171,10 @@ class _File:
 
     def _add_solid(self, geoms: Geoms, solid: Solid, tints: Ints) -> None:
         attributes = {
-            "POSITION": self.accessor(solid.vertices, "VEC3", target=VERTICES),
-            "NORMAL": self.accessor(_unit(solid.normals), "VEC3", target=VERTICES),
+            "POSITION": self.accessor(solid.vertices, "VEC3", target=VERTEX_BUFFER),
+            "NORMAL": self.accessor(_unit(solid.normals), "VEC3", target=VERTEX_BUFFER),
         }
-        index = self.accessor(solid.faces.ravel(), "SCALAR", target=INDICES)
+        index = self.accessor(solid.faces.ravel(), "SCALAR", target=INDEX_BUFFER)
         worn: dict[int, int] = {}  # material: mesh
         for body, offset, turn, size in instances(geoms, solid):
             material = self.material(tints[body])

@@ -5,17 +5,30 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from os import cpu_count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drystone.arguments import answering
+from drystone.draw import meshes as drawing
+from drystone.draw.camera import Camera
+from drystone.draw.meshes import Scenery
+from drystone.draw.raster import Sheets, draw_lines, draw_solids, sunlight
 from drystone.errors import MissingExtraError, OptionError
+from drystone.geometry.shapes import KINDS
+from drystone.model import Model, State
 from drystone.types import Floats
-from drystone.view.film import Film, Picture
+from drystone.view.look import GROUND, rgb
+from drystone.view.player import states
+from drystone.view.player.contacts import contacts_of, force_lines
+from drystone.view.player.replays import bounds_of, colours_of
 
-LONGEST = 20_000  # frames of one file
+MAX_FRAMES = 20_000  # frames of one file
 ANIMATED = (".gif", ".webp")
 
 
@@ -144,8 +157,8 @@ def shown_times(
             f"the replay goes from {time[0]:g} s to {time[-1]:g} s"
         )
     count = int((last - first) * fps / speed + 1e-6) + 1
-    if count > LONGEST:
-        raise OptionError(f"{count} frames: more than {LONGEST}; choose a smaller fps")
+    if count > MAX_FRAMES:
+        raise OptionError(f"{count} frames: more than {MAX_FRAMES}; choose a smaller fps")
     return np.minimum(first + np.arange(count) * speed / fps, last)
 
 
@@ -187,3 +200,173 @@ def _folder(path: str | Path) -> Path:
     except OSError as error:
         raise OptionError(f"{place}: {error.strerror or error}") from None
     return place
+
+
+Picture = NDArray[np.uint8]
+PAPER, INK = np.array(rgb("#fbfaf7")) / 255, np.array(rgb("#22303c")) / 255
+RAMP = np.array([rgb(c) for c in ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")]) / 255
+PALE = 0.62  # how far bodies fade behind forces
+
+
+class Film:
+    """Pictures (rows, columns, 3) of a replay at chosen times, from one place.
+
+    pixels: columns, rows; view: hints of a scene ("limits", "camera", "target"); colours:
+    "#rrggbb" of bodies by name; forces: draw the contact forces, where the replay has contacts.
+    """
+
+    def __init__(
+        self,
+        replay: Any,
+        pixels: tuple[int, int] = (960, 600),
+        *,
+        view: Mapping[str, Any] | None = None,
+        colours: Mapping[str, str] | None = None,
+        forces: bool = False,
+    ) -> None:
+        if not (min(pixels) >= 16 and max(pixels) <= 8192):
+            raise OptionError(f"size = {pixels!r}: expected 16 to 8192 columns and rows of pixels")
+        self.model: Model = replay.model
+        self.replay, self.pixels, self.forces = replay, pixels, forces
+        self.time = np.asarray(replay.time, dtype=float)
+        if not len(self.time):
+            raise OptionError("this replay has no frames to show")
+        self.position = np.nan_to_num(np.asarray(replay.position))
+        self.orientation = np.nan_to_num(np.asarray(replay.orientation))
+        self.view = view if view is not None else getattr(replay, "view", None) or {}
+        self.palette = colours_of(self.model, colours or {}) / 255.0
+        self.low, self.high = bounds_of(self.model, self.position, self.orientation, self.view)
+        self.free = drawing.moving(self.model)
+        self.names = np.array(self.model.names, dtype=np.str_)
+
+    def pictures(self, times: Floats) -> Iterator[Picture]:
+        """Pictures at these times [s] one after the other, drawn by all cores."""
+        with ThreadPoolExecutor(cpu_count() or 1) as pool:
+            yield from pool.map(self.picture, times.tolist())
+
+    def picture(self, time: float) -> Picture:
+        """The picture at a time [s], between two frames where it is."""
+        state, k = self.state(time)
+        image = (self._flat if self.model.dim == 2 else self._solid)(state)
+        if self.forces:
+            self._draw_forces(image, state, k)
+        return np.rint(255 * np.clip(image, 0.0, 1.0)).astype(np.uint8)
+
+    def state(self, time: float) -> tuple[State, int]:
+        """The state at a time, and the last frame not after it."""
+        k = int(np.clip(np.searchsorted(self.time, time, "right") - 1, 0, len(self.time) - 1))
+        after = min(k + 1, len(self.time) - 1)
+        span = self.time[after] - self.time[k]
+        share = float(np.clip((time - self.time[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
+        place = self.position[k] + share * (self.position[after] - self.position[k])
+        turn, next_turn = self.orientation[k], self.orientation[after]
+        if self.model.dim == 3:
+            sign = np.where(np.einsum("bi,bi->b", turn, next_turn) < 0, -1.0, 1.0)[:, None]
+            turn = turn + share * (sign * next_turn - turn)
+            turn = turn / np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-300)
+        else:
+            turn = turn + share * (next_turn - turn)
+        return State(time, place, turn, np.empty(0)), k
+
+    @cached_property
+    def _scenery(self) -> Scenery:
+        return Scenery(self.model)
+
+    @cached_property
+    def camera(self) -> Camera:
+        """As far away as it takes to see the bounds; a sheet face on for planar worlds."""
+        if self.model.dim == 2:
+            middle = np.array([*(0.5 * (self.low + self.high)), 0.0])
+            size, (columns, rows) = self.high - self.low, self.pixels
+            wide = float(max(size[0], size[1] * columns / rows, 1e-9)) / 0.98
+            eye = middle + np.array([0.0, 0.0, 1.0])
+            return Camera(eye, middle, (3 * columns, 3 * rows), width=wide)
+        at = states.camera(self.view, self.low, self.high)
+        eye, target = np.array(at["eye"]), np.array(at["target"])
+        away = (eye - target) / np.linalg.norm(eye - target)
+        middle, pixels = 0.5 * (self.low + self.high), (2 * self.pixels[0], 2 * self.pixels[1])
+        right, up, _ = Camera(middle + away, middle, pixels).axes
+        tall = np.tan(np.radians(14.0)) * np.array(pixels) / max(pixels)
+        bits = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)])
+        corner = self.low + bits * (self.high - self.low) - middle
+        out = np.maximum(np.abs(corner @ right) / tall[0], np.abs(corner @ up) / tall[1])
+        distance = float((corner @ away + out / 0.9).max())
+        return Camera(middle + max(distance, 1e-6) * away, middle, pixels)
+
+    @cached_property
+    def sun(self) -> Camera:
+        """The light, over all that happens."""
+        return sunlight(self.camera, self.low, self.high)
+
+    def _solid(self, state: State) -> Floats:
+        """A spatial state, shaded, (rows, columns, 3) from 0 to 1."""
+        palette = self.palette
+        if self.forces:
+            palette = palette + PALE * (0.95 - palette)
+        box = self.low, self.high
+        return draw_solids(self._scenery, state, self.camera, self.sun, palette, self.pixels, box)
+
+    def _flat(self, state: State) -> Floats:
+        """A planar state: outlines in ink on paper."""
+        model, geoms, camera = self.model, self.model.geoms, self.camera
+        at = drawing.frames(model, state)
+        corners, bodies, marks = [np.empty((0, 3, 3))], [np.empty(0, np.int64)], []
+        for (kind, *_), members in drawing.groups(geoms).items():
+            for g in members:
+                line = at.world(g, drawing.outline(geoms, g, 64))
+                points, faces, _ = drawing.flat_mesh(line)
+                corners.append(points[faces])
+                bodies.append(np.full(len(faces), geoms.body[g]))
+                if KINDS[kind].ball:
+                    radius = float(drawing.numbers(geoms, g)[0])
+                    way = at.axes[g][:, 0]
+                    marks.append(at.origin[g] + np.outer([0.55 * radius, 0.9 * radius], way))
+        for point, normal in zip(*drawing.half_spaces(model, state), strict=True):
+            corners.append(self._ground(point, normal))
+            bodies.append(np.full(2, model.nb))
+        whole = np.concatenate(corners)
+        seen = Sheets(camera)
+        normal = np.tile([0.0, 0.0, 1.0], (len(whole), 3, 1))
+        seen.add_triangles(drawing.Mesh(whole, normal, np.concatenate(bodies)))
+        table = np.vstack([self.palette, np.array(GROUND) / 255, PAPER])  # the last for nothing
+        image = seen.developed(table[seen.owner].astype(np.float32), self.pixels)
+        if marks:
+            ends = np.stack(marks)
+            pixels = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * camera.scale / 3
+            half = np.clip(0.1 * pixels, 0.3, 0.9)
+            self._lines(image, ends, half, np.full((len(ends), 3), 0.62))
+        return image
+
+    def _ground(self, point: Floats, normal: Floats) -> Floats:
+        """A half-plane as two triangles, before everything."""
+        reach = 4.0 * float(np.linalg.norm(self.high - self.low))
+        along = np.array([normal[1], -normal[0]])
+        foot = point + ((0.5 * (self.low + self.high) - point) @ along) * along
+        a, b = foot - reach * along, foot + reach * along
+        ends = [a, a - reach * normal, b - reach * normal, b]
+        corners = np.column_stack([ends, np.full(4, 0.01)])
+        return corners[[[0, 1, 2], [0, 2, 3]]]
+
+    def _draw_forces(self, image: Floats, state: State, k: int) -> None:
+        table = contacts_of(self.replay, k)
+        if table is None or not len(table):
+            return
+        ends, size, share = force_lines(table, self.names, self.free, state.position)
+        if not size.size:
+            return
+        x = 4 * np.clip(share, 0.0, 1.0)
+        low = np.minimum(x.astype(int), 3)
+        tint = RAMP[low] + (x - low)[:, None] * (RAMP[low + 1] - RAMP[low])
+        half = 0.5 * np.clip(6.0 * size / self._strongest, 0.6, 9.0) * self.pixels[0] / 960
+        self._lines(image, ends, half, tint)
+
+    @cached_property
+    def _strongest(self) -> float:
+        """A force few exceed, whatever single blows the run has."""
+        kept = np.unique(np.linspace(0, len(self.time) - 1, 24).astype(int))
+        tables = [contacts_of(self.replay, int(k)) for k in kept]
+        sizes = [np.linalg.norm(t["force"], axis=1) for t in tables if t is not None]
+        return float(np.percentile(np.concatenate([*sizes, [0.0]]), 97)) or 1.0
+
+    def _lines(self, image: Floats, ends: Floats, half: Floats, tint: Floats) -> None:
+        draw_lines(image, self.camera, ends, half, tint, INK)

@@ -8,15 +8,16 @@ Users add their own with ``ds.register_exporter``, or with an entry point of the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from drystone.errors import OptionError
+from drystone.recording.base import Replay
 from drystone.registry import Registry
-from drystone.values import refused_call, text
+from drystone.values import as_path, refused_call, text
 
 Writer = Callable[..., Any]
 ENDING = re.compile(r"[a-z0-9]*[a-z][a-z0-9]*")
@@ -165,3 +166,18 @@ def format_of(owner: str, path: Path | None, to: str | None) -> ExportFormat:
         known = ", ".join(f".{name}" for name in FORMATS)
         raise OptionError(f"{owner}: cannot write {path.name!r}: expected a name ending in {known}")
     return FORMATS[ending]
+
+
+def export(
+    replay: Replay | Sequence[Replay], path: str | Path, to: str | None = None, **options: Any
+) -> Path:
+    """Write a Trajectory or a recording as `to`: "html", "glb", "mp4", "gif", "webp", "csv", or a
+    format that was registered (``ds.register_exporter``); by default what the name of the file
+    ends in. Options are those of the format."""
+    place = as_path("export", path)
+    kind = format_of("export", place, to)
+    write = kind.writer
+    if kind.name not in FORMATS.ours:  # ours answer wrong words themselves
+        kind.check_call(write, options)
+    write(replay, place, **options)
+    return place

@@ -27,6 +27,9 @@ GRID, SECTION = rgb("#d9d2c4"), rgb("#c9c0af")
 STONES = tuple(
     map(rgb, ("#d9c9a6", "#cbb892", "#e4d8bd", "#c4ab80", "#d3c2a3", "#e9dfc8", "#bfae8e"))
 )
+# half-spaces whose normal has a smaller cosine with the vertical are walls: drawn, they would hide
+# what they hold
+WALL_COSINE = 0.35
 FLAT, FLAT_EDGE = rgb("#e9e4da"), rgb("#8f8674")
 GROUND = rgb("#cfc8ba")
 FIXED = rgb("#a9a294")

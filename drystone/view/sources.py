@@ -15,10 +15,14 @@ from drystone.types import Floats
 if TYPE_CHECKING:  # a replay does without it
     from drystone.simulation import Simulation
 
-COARSE = 1 / 45  # [s] steps longer than this are drawn smoothly, from the last to the present one
-KEPT = 1500  # moments of a live simulation to scrub through; beyond, every second one goes
+LONG_STEP = (
+    1 / 45
+)  # [s] steps longer than this are drawn smoothly, from the last to the present one
+HISTORY_LENGTH = (
+    1500  # moments of a live simulation to scrub through; beyond, every second one goes
+)
 CURVES = ("kinetic", "potential", "total", "residual", "penetration")
-COLUMNS = 100  # of curves that are plotted: in each the least and the greatest of every curve
+CURVE_COLUMNS = 100  # of curves that are plotted: in each the least and the greatest of every curve
 
 
 def between(a: State, b: State, part: float) -> State:
@@ -37,7 +41,7 @@ def between(a: State, b: State, part: float) -> State:
 
 
 class Live:
-    """A simulation, stepped by whoever calls `advance`; its past can be shown."""
+    """A simulation, stepped by `advance`; earlier frames can be shown."""
 
     live = True
 
@@ -75,7 +79,7 @@ class Live:
         if self.looked_at is not None:
             return self._past[self.looked_at]
         now = self.simulation.state
-        if self.simulation.method.dt > COARSE and self.part < 1.0:
+        if self.simulation.method.dt > LONG_STEP and self.part < 1.0:
             return between(self._before, now, self.part)
         return now
 
@@ -107,7 +111,7 @@ class Live:
             self.lag %= dt
             self.pace = stepped * dt / max(spent, 1e-9)
         self.part = min(max(self.lag / dt, 0.0), 1.0)
-        return stepped > 0 or dt > COARSE
+        return stepped > 0 or dt > LONG_STEP
 
     def step(self) -> None:
         """One step, whatever the clock says."""
@@ -123,7 +127,7 @@ class Live:
             return
         self._past.append(self.simulation.state)
         self._curves.append(row)
-        if len(self._past) > KEPT:
+        if len(self._past) > HISTORY_LENGTH:
             self._past, self._curves = self._past[::2], self._curves[1::2]
             self._stride *= 2
         self._since = self._stride
@@ -143,7 +147,7 @@ class Live:
         """Time, and the numbers of CURVES."""
         rows = self._curves or [self._start()]
         table = np.array(rows).T
-        return tuple(table[:, peaks(table[1:], COLUMNS)])
+        return tuple(table[:, peaks(table[1:], CURVE_COLUMNS)])
 
     def _start(self) -> tuple[float, ...]:
         from drystone.dynamics.energy import energy
@@ -243,6 +247,6 @@ class Frames:
             if n == 0:
                 return (self.times[:1], *(np.zeros(1) for _ in CURVES))
             lines = np.array([v[:n] for v in values])
-            keep = peaks(lines, COLUMNS)
+            keep = peaks(lines, CURVE_COLUMNS)
             self._curves = (self.times[1 : n + 1][keep], *lines[:, keep])
         return self._curves

@@ -27,9 +27,9 @@ from drystone.view.play import Sliders
 from drystone.view.sources import Frames, Live
 from drystone.view.stage import Frame, Stage, frame
 
-RATE = 30.0  # pictures a second
+REFRESH_RATE = 30.0  # pictures a second
 SETTLING = 4.0  # [s] that a new page takes to lay itself out
-STILL = 1.5  # [s] without a change after which the shadows of many bodies are drawn
+SHADOW_DELAY = 1.5  # [s] without a change after which the shadows of many bodies are drawn
 SLOWLY = 0.25  # [s] between two writings of curves and texts
 SIMULATION = "simulation"  # what one that was given is called
 
@@ -209,7 +209,7 @@ class Viewer:
                 self._tick(passed)
             except Exception as error:
                 self._failed(error)
-            rest = 1.0 / RATE - (time.perf_counter() - now)
+            rest = 1.0 / REFRESH_RATE - (time.perf_counter() - now)
             if rest > 0:
                 self._closed.wait(rest)
 
@@ -220,14 +220,14 @@ class Viewer:
             getattr(self, f"_do_{name}")(*values)
             self._dirty = True
         if self.playing and watched and self._shown:
-            self._dirty |= self.source.advance(passed * self.speed, 0.8 / RATE)
+            self._dirty |= self.source.advance(passed * self.speed, 0.8 / REFRESH_RATE)
         elif self.source.live and watched and self.source.simulation.state is not self._seen:
             self._dirty = True  # somebody else stepped it
         if self._dirty and watched:
             self.draw()
             self._dirty, self._shown = False, True
             self._still_from = max(self._still_from, time.perf_counter())
-        self.stage.cast_shadows(watched and time.perf_counter() - self._still_from > STILL)
+        self.stage.cast_shadows(watched and time.perf_counter() - self._still_from > SHADOW_DELAY)
 
     def _failed(self, error: Exception) -> None:
         """A step or a draw went wrong: say so in the page, and wait."""

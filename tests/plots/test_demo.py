@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import drystone as ds
 from drystone.cli import demo as module
 from drystone.cli.main import app
-from drystone.plots.brazil_nut import heights
+from drystone.plots.demos import heights
 
 SMALL = {"n": 20, "width": 14.0, "duration": 2.0}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.plots import force_chains, rod, style
+from drystone.plots import demos, force_chains, style
 from drystone.problems.generated import Pile
 
 
@@ -50,7 +50,7 @@ def test_equal_pictures_are_equal_files(pile, tmp_path):
     files = []
     for name in ("a.png", "b.png"):
         with style.figure(3.0, 2.0) as fig:
-            rod.conditions(fig.add_subplot(), -1.0, 1.0, np.array([0.0, 1.0]), None)
+            demos.draw_rod_conditions(fig.add_subplot(), -1.0, 1.0, np.array([0.0, 1.0]), None)
             files.append(style.save(fig, tmp_path / name, dpi=40).read_bytes())
     assert files[0] == files[1]
 

@@ -11,7 +11,7 @@ import pytest
 import drystone as ds
 from drystone import scene_files
 from drystone.problems.files import read_problem, write_problem
-from drystone.scene_files.writing import json_text, yaml_text
+from drystone.scene_files.files import json_text, yaml_text
 
 from .mutants import spoilt_text, spoilt_tree
 

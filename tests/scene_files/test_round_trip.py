@@ -7,7 +7,7 @@ import pytest
 
 import drystone as ds
 from drystone import scene_files
-from drystone.scene_files.writing import json_text, yaml_text
+from drystone.scene_files.files import json_text, yaml_text
 from drystone.scenes.registry import SCENES
 
 from .same import check_worlds

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import drystone as ds
 from drystone.cli.main import app
 from drystone.sweeps import sweep as module
-from drystone.sweeps.grid import points, read_grid, read_values
 from drystone.sweeps.measures import read_measure
+from drystone.sweeps.sweep import points, read_grid, read_values
 
 G = 9.81
 GRID = {"ratio": "0.8:1.6:3", "planar": "true"}

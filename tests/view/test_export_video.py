@@ -12,9 +12,8 @@ from scipy.spatial.transform import Rotation
 import drystone as ds
 from drystone.errors import MissingExtraError, OptionError
 from drystone.view import export_video
-from drystone.view.export import export
-from drystone.view.export_video import shown_times, write_animation, write_video
-from drystone.view.film import Film
+from drystone.view.export_video import Film, shown_times, write_animation, write_video
+from drystone.view.formats import export
 from tests.view.replays import moved, pile, world_of_shapes
 
 SMALL = (160, 100)

@@ -101,7 +101,7 @@ def test_frames_are_no_denser_than_asked_and_keep_the_ends():
     assert kept[-1] == 1000
     assert np.diff(time[kept]).min() > 0.9 / 31
     assert len(states.chosen_frames(time, 1000.0, 10)) == 1001
-    assert len(states.chosen_frames(time, 1000.0, states.MOST // 100)) <= 100
+    assert len(states.chosen_frames(time, 1000.0, states.MAX_NUMBERS // 100)) <= 100
 
 
 def test_instances_put_every_shape_where_the_body_is():

@@ -11,9 +11,8 @@ from drystone.dynamics.frames import rotations
 from drystone.view import look, picking, show
 from drystone.view.curves import _scaled
 from drystone.view.play import carried_on
-from drystone.view.sources import KEPT, Frames, Live, between
-from drystone.view.stage import bounds, frame, quaternions, upright
-from drystone.view.templates import templates
+from drystone.view.sources import HISTORY_LENGTH, Frames, Live, between
+from drystone.view.stage import bounds, frame, quaternions, templates, upright
 
 
 def pile(n: int = 3) -> ds.World:
@@ -95,10 +94,10 @@ def test_a_live_source_runs_with_the_clock_and_looks_back():
 
 def test_the_past_of_a_long_run_thins_out():
     live = Live(ds.Simulation(pile(1), ds.TimeStepping(dt=0.01)))
-    for _ in range(2 * KEPT + 10):
+    for _ in range(2 * HISTORY_LENGTH + 10):
         live.step()
     times = np.array([s.time for s in live._past])
-    assert len(times) <= KEPT + 1
+    assert len(times) <= HISTORY_LENGTH + 1
     assert np.diff(times).max() < 0.06
     curves = live.curves()
     assert len(curves) == 6

@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.types import Floats
 
-DEEP = 5e-3  # [m] by methods that leave gaps and depths to their step
+DEPTH_ALLOWED = 5e-3  # [m] by methods that leave gaps and depths to their step
 EXPLAINED = 1e-4  # of the largest kinetic energy: what integrators may leave
 
 
@@ -78,7 +78,7 @@ class Watched:
     def claims(self) -> Iterator[Claim]:
         """That every step was solved, nothing penetrated, and the energy is accounted for."""
         method = self.sim.method
-        deep = getattr(method, "touch", DEEP)
+        deep = getattr(method, "touch", DEPTH_ALLOWED)
         yield Claim("steps that were not solved", self.failed, 0, 0)
         yield Claim("greatest depth [m]", self.depth, high=deep)
         part = EXPLAINED * max(self.kinetic, 1e-12)

@@ -15,7 +15,7 @@ from scipy.integrate import quad, solve_ivp
 from drystone.scenes.checks.claims import Claim, watched
 
 G = 9.81  # [m/s^2]
-SHARP = 1e-7  # [rad] that an event-driven run may be away
+EVENT_DRIVEN_TOL = 1e-7  # [rad] that an event-driven run may be away
 ROUGH = 5e-3  # by other methods
 
 
@@ -67,7 +67,9 @@ def ellipsoid_rock(scene: Any, method: Any) -> Iterator[Claim]:
     wanted = mass * (G + d2 * exact[1] ** 2 + d1 * turning(*exact))
     sharp = hasattr(method, "touch")
     away = float(np.abs(theta - exact[0]).max())
-    yield Claim("angle away from its equation [rad]", away, high=SHARP if sharp else ROUGH)
+    yield Claim(
+        "angle away from its equation [rad]", away, high=EVENT_DRIVEN_TOL if sharp else ROUGH
+    )
     if sharp:
         off = float((np.abs(R - wanted) / wanted).max())
         yield Claim("R(t) away from its equation, relative", off, high=1e-5)

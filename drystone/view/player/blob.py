@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 TYPES = {"<f8": "f8", "<f4": "f4", "<u4": "u4", "<u2": "u2", "|u1": "u1"}
-ALIGNED = 8  # bytes: the page reads arrays in place
+ALIGNMENT = 8  # bytes: the page reads arrays in place
 
 
 class Blob:
@@ -25,7 +25,7 @@ class Blob:
         array = np.ascontiguousarray(values, dtype=f"<{dtype}").ravel()
         data = array.tobytes()
         self.sections[name] = TYPES[array.dtype.str], self._size, int(array.size)
-        padded = data + bytes(-len(data) % ALIGNED)
+        padded = data + bytes(-len(data) % ALIGNMENT)
         self._parts.append(padded)
         self._size += len(padded)
 

@@ -9,11 +9,11 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.types import Floats, Ints
 from drystone.view.player.blob import Blob
-from drystone.view.player.states import LEVELS
+from drystone.view.player.states import QUANTA
 
-RATE = 30.0  # frames with contacts, at most, in a second
-MOST = 240_000  # contacts in all: beyond it, fewer frames have them
-WEAK = 1e-9  # forces below this part of the largest are left out
+CONTACT_RATE = 30.0  # frames with contacts, at most, in a second
+MAX_CONTACTS = 240_000  # contacts in all: beyond it, fewer frames have them
+WEAK_FORCE = 1e-9  # forces below this part of the largest are left out
 WORLD = 65535  # body of a contact with nothing that has a name
 
 
@@ -32,7 +32,7 @@ def add_contacts(blob: Blob, replay: Any, frames: Ints, time: Floats) -> dict[st
     blob.add_planes("contact_pair", _indices(held["bodies"], names))
     point = np.nan_to_num(held["point"])
     low, high = point.min(axis=0), point.max(axis=0)
-    step = np.where(high > low, (high - low) / LEVELS, 1.0)
+    step = np.where(high > low, (high - low) / QUANTA, 1.0)
     blob.add_planes("contact_point", np.rint((point - low) / step).T)
     force = np.nan_to_num(held["force"])
     most = float(np.abs(force).max(initial=0.0)) or 1.0
@@ -58,20 +58,21 @@ def contacts_of(replay: Any, k: int) -> np.ndarray | None:
 
 
 def _tables(replay: Any, frames: Ints, time: Floats) -> list[tuple[int, np.ndarray]]:
-    """(place among `frames`, contacts that carry something), no denser than RATE, MOST in all."""
+    """(place among `frames`, contacts that carry something), no denser than CONTACT_RATE and
+    MAX_CONTACTS in all."""
     out: list[tuple[int, np.ndarray]] = []
     last = -np.inf
     for k, frame in enumerate(frames):
-        if k and time[k] - last < 0.999 / RATE:
+        if k and time[k] - last < 0.999 / CONTACT_RATE:
             continue
         table = contacts_of(replay, int(frame))
         if table is None:
             return []
         size = np.linalg.norm(table["force"], axis=1)
-        out.append((k, table[size > WEAK * size.max(initial=0.0)]))
+        out.append((k, table[size > WEAK_FORCE * size.max(initial=0.0)]))
         last = float(time[k])
     total = sum(len(table) for _, table in out)
-    return out[:: int(np.ceil(total / MOST))] if total > MOST else out
+    return out[:: int(np.ceil(total / MAX_CONTACTS))] if total > MAX_CONTACTS else out
 
 
 def _indices(bodies: np.ndarray, names: np.ndarray) -> Ints:

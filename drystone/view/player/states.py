@@ -11,11 +11,11 @@ from drystone.dynamics.frames import rotations
 from drystone.geometry.shapes import UNBOUNDED
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
+from drystone.view.look import WALL_COSINE
 from drystone.view.player.blob import Blob
 
-LEVELS = 65535  # steps of a 16-bit number
-MOST = 24_000_000  # numbers of all frames together: a page that a telephone can hold
-FLOOR = 0.35  # least cosine with the vertical of a plane that is drawn
+QUANTA = 65535  # steps of a 16-bit number
+MAX_NUMBERS = 24_000_000  # numbers of all frames together: a page that a telephone can hold
 SAMPLES = 16  # frames whose bodies set what the camera sees
 FLOWN = 2.0  # percent of all these bodies that may be out of sight
 
@@ -23,7 +23,7 @@ FLOWN = 2.0  # percent of all these bodies that may be out of sight
 def chosen_frames(time: Floats, fps: float, values: int) -> Ints:
     """Indices of frames no denser than `fps` [1/s], of `values` numbers each; ends included."""
     n = len(time)
-    most = max(2, MOST // max(values, 1))
+    most = max(2, MAX_NUMBERS // max(values, 1))
     span = float(time[-1] - time[0])
     wanted = min(n, most, int(np.ceil(span * fps)) + 1) if span > 0 else 1
     if wanted >= n:
@@ -42,7 +42,7 @@ def add_states(blob: Blob, time: Floats, position: Floats, orientation: Floats) 
     n, nb, dim = position.shape
     place = np.nan_to_num(position, nan=0.0, posinf=0.0, neginf=0.0)
     low, high = (place.min(axis=0), place.max(axis=0)) if n else (np.zeros((nb, dim)),) * 2
-    step = (high - low) / LEVELS
+    step = (high - low) / QUANTA
     words = np.empty((nb, dim + (1 if dim == 2 else 4), n), np.uint16)
     divisor = np.where(step > 0, step, 1.0)
     words[:, :dim] = np.rint((place - low) / divisor).transpose(1, 2, 0)
@@ -138,7 +138,7 @@ def floors(model: Model, orientation: Floats) -> list[dict[str, Any]]:
     geoms, out = model.geoms, []
     for g in np.flatnonzero(np.isin(geoms.kind, UNBOUNDED)):
         body, normal = int(geoms.body[g]), geoms.turn[g][:, -1]
-        if model.dim == 3 and (rotations(orientation[None, body])[0] @ normal)[2] < FLOOR:
+        if model.dim == 3 and (rotations(orientation[None, body])[0] @ normal)[2] < WALL_COSINE:
             continue
         place = {"point": geoms.offset[g].tolist(), "normal": normal.tolist()}
         out.append({"body": body, **place})
