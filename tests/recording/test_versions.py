@@ -47,7 +47,7 @@ def test_a_file_of_an_earlier_format_is_read_as_it_is(old):
     path, seen = old
     before = path.read_bytes()
     with ds.read_recording(path) as rec:
-        assert rec.version < layout.VERSION
+        assert rec.version < layout.FORMAT_VERSION
         assert not rec.damage
         check(rec, seen)
         assert len(rec.to_pandas("contacts")) == seen["counts"].sum()
@@ -64,7 +64,7 @@ def test_it_is_written_anew_to_be_gone_on_with(old):
     assert anew(path) == "written anew"
     assert not anew(path)
     with ds.read_recording(path) as rec:
-        assert rec.version == layout.VERSION
+        assert rec.version == layout.FORMAT_VERSION
         check(rec, seen)
         assert not rec.damage
     if seen["counts"].size != 12:  # the first format knew fewer checkpoints
@@ -77,7 +77,7 @@ def test_it_is_written_anew_to_be_gone_on_with(old):
 @pytest.mark.parametrize("frames", [1, 3])
 def test_in_pieces_of_any_size(old, frames, monkeypatch):
     path, seen = old
-    monkeypatch.setattr("drystone.recording.repair.PIECE", frames)
+    monkeypatch.setattr("drystone.recording.repair.FRAMES_CONVERTED", frames)
     assert anew(path)
     with ds.read_recording(path) as rec:
         check(rec, seen)
@@ -98,3 +98,20 @@ def test_runs_that_were_recorded_before_names_changed_go_on(name, tmp_path):
     with ds.read_recording(path) as rec:
         assert len(rec) > frames
         assert np.abs(np.diff(rec.position, axis=0)).max() < 0.05  # no jump
+
+
+def test_a_world_that_another_processor_rounded_is_the_same_and_one_beside_it_is_not(tmp_path):
+    def pendulum(anchor):
+        world = ds.World(planar=True)
+        rod = world.add_body(
+            ds.Rectangle(0.4, 0.04), position=(0.2, 0.3), orientation=0.1, mass=1.0
+        )
+        world.add_joint(ds.Pin(rod, anchor=(anchor, 0.3)))
+        return world
+
+    path = tmp_path / "a.h5"
+    ds.Simulation(pendulum(0.01), ds.TimeStepping(dt=0.01)).run(0.1, record=path)
+    sim = ds.resume(path, until=0.2, world=pendulum(0.01 + 1e-17))
+    assert sim.time == pytest.approx(0.2)
+    with pytest.raises(ds.RecordingError, match=r"not the world that was recorded: joints\.anchor"):
+        ds.resume(path, until=0.3, world=pendulum(0.01 + 1e-12))
