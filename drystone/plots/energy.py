@@ -81,7 +81,9 @@ def draw_stack(axes: Axes, run: Any) -> None:
         # works of steps without a report are unknown; the sum is known from the energies
         parts, total = {}, series(run, "kinetic") + series(run, "potential")
         change = total - total[0] + change[0]
-        note(axes, f"one step in {skipped(run)} was recorded:\nits parts do not make the sum")
+        axes.set_title(
+            f"1 step in {skipped(run)} recorded: no parts", loc="left", color=QUIET, fontsize=8.0
+        )
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)
     kept = peaks(change, PICTURE_COLUMNS)

@@ -114,7 +114,7 @@ def test_a_ledger_with_steps_left_out_is_not_stacked():
     ax = axes()
     draw_stack(ax, kept)
     assert not ax.collections
-    assert "one step in 3" in ax.texts[0].get_text()
+    assert "1 step in 3" in ax.get_title("left")
     factor = {"J": 1.0, "kJ": 1e3, "MJ": 1e6}[ax.get_ylabel().split("[")[1][:-1]]
     assert factor * lines(ax)["change"][-1, 1] == pytest.approx(
         sum(sim.energy) - start, rel=0.1
