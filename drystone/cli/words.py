@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from drystone.problems import Problem
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
-EXIT_FAILED, EXIT_WRONG = (
-    1,
-    2,
-)  # exit codes: the run or solve failed; the command or a file is wrong
+EXIT_FAILED = 1  # the run or solve failed
+EXIT_WRONG = 2  # the command or a file is wrong
 DAMAGES = 10  # damaged parts of a recording that are named
 SALVAGE: Any = typer.Option(
     "--salvage", help="Skip the damaged parts of a recording, and name them."

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from drystone.errors import OptionError
 from drystone.plots import style
-from drystone.plots.contact_forces import draw_forces_over_time
 from drystone.plots.energy import draw_energy, draw_stack, draw_unexplained
 from drystone.plots.paths import draw_phase, draw_trajectory, path_ratio
 from drystone.plots.states import chains_ratio, draw_chains, draw_picture, picture_ratio
 from drystone.plots.steps import (
     draw_contacts,
+    draw_forces_over_time,
     draw_iterations,
     draw_penetration,
     draw_residual,

@@ -1,12 +1,15 @@
-"""Numbers of every step over time: contacts, gaps, residuals, iterations, and seconds by stage."""
+"""Numbers of every step over time: contacts and their forces, gaps, residuals, iterations,
+and seconds by stage."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from drystone.errors import OptionError
+from drystone.plots import style
 from drystone.plots.axes import (
     LOG_FLOOR,
     legend_above,
@@ -15,18 +18,17 @@ from drystone.plots.axes import (
     logarithmic,
     over_time,
     power,
+    unit,
 )
-from drystone.plots.reading import series, stages, unsolved
+from drystone.plots.reading import chosen, contacts, series, stages, unsolved
 from drystone.plots.style import BLUE, CYCLE, ORANGE, QUIET, RED
 from drystone.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_BINS, MIN_STEPS = (
-    120,
-    4,
-)  # columns of a plot of times at most, and steps that each is the mean of
+MAX_BINS = 120  # columns of a plot of times
+MIN_STEPS = 4  # steps that a column is the mean of
 
 
 def draw_contacts(axes: Axes, run: Any) -> None:
@@ -115,3 +117,49 @@ def _top(values: Floats) -> float:
     that were compiled) leave the picture."""
     usual, most = float(np.quantile(values, 0.97)), float(values.max())
     return 1.05 * most if most < 4.0 * usual else 2.0 * usual
+
+
+def normal_forces(table: Any) -> Floats:
+    """(nc,) normal parts of the forces of a table of contacts [N]."""
+    out: Floats = np.einsum("ki,ki->k", table["force"], table["normal"])
+    return out
+
+
+def force_on(table: Any, name: str) -> Floats:
+    """(dim,) what all contacts together do to a body [N]."""
+    on_first, on_second = (table["bodies"][:, side] == name for side in (0, 1))
+    out: Floats = table["force"][on_first].sum(axis=0) - table["force"][on_second].sum(axis=0)
+    return out
+
+
+def over_frames(run: Any, names: Sequence[str]) -> tuple[Floats, Floats, Floats]:
+    """Frames after the first: sum of the normal forces (n,), the greatest of them (n,), and the
+    size of the force on each named body (n, bodies) [N]."""
+    total, most, on = [], [], []
+    for k in range(1, len(run.time)):
+        table = contacts(run, k)
+        f_n = normal_forces(table)
+        total.append(f_n.sum())
+        most.append(f_n.max(initial=0.0))
+        on.append([float(np.linalg.norm(force_on(table, name))) for name in names])
+    return np.array(total), np.array(most), np.array(on).reshape(len(total), len(names))
+
+
+def draw_forces_over_time(axes: Axes, run: Any, bodies: Sequence[str] | None = None) -> None:
+    """Sum and greatest of the normal forces; the force on each body if bodies are named."""
+    names = list(bodies or ())
+    chosen(run, names or None)  # raises where a name is unknown
+    total, most, on = over_frames(run, names)
+    t = np.asarray(run.time)[1:]
+    factor, name = unit(float(max(on.max(initial=0.0), total.max(initial=0.0) * (not names))), "N")
+    if names:
+        for k, body in enumerate(names):
+            line(axes, t, factor * on[:, k], **style.line(k), lw=1.0, label=body)
+        label = f"contact force on a body [{name}]"
+    else:
+        line(axes, t, factor * total, color=style.BLUE, lw=1.0, label="sum of normal forces")
+        line(axes, t, factor * most, color=style.ORANGE, lw=1.0, label="greatest")
+        label = f"contact force [{name}]"
+    axes.set(xlabel="time [s]", ylabel=label, ylim=(0, None))
+    over_time(axes, t)
+    legend_above(axes, 3)

@@ -31,10 +31,8 @@ from drystone.model import Model
 from drystone.recording import contacts
 from drystone.recording.reports import COLUMNS
 
-FORMAT, FORMAT_VERSION = (
-    "drystone recording",
-    3,
-)  # 3 has checksums of frames; in 1 contacts lay row by row
+FORMAT = "drystone recording"
+FORMAT_VERSION = 3  # has checksums of frames; in 1 contacts lay row by row
 CONTACTS, JOINTS, ISLANDS, SECONDS, NOTE, LAWS, FEATURES, ENDS = range(8)  # columns of frames/ends
 RAGGED = {
     contacts.NUMBERS: CONTACTS, contacts.BODIES: CONTACTS, contacts.LAWS: LAWS,
@@ -54,11 +52,8 @@ SUMS = (
     "islands",
     "seconds",
 )  # columns of frames/sums; the first is of time, kick and ends
-MIN_CHUNK, MAX_CHUNK, CHUNK_FRAMES = (
-    1 << 12,
-    1 << 19,
-    16,
-)  # bytes of a chunk, and the frames it is meant for
+MIN_CHUNK, MAX_CHUNK = 1 << 12, 1 << 19  # bytes of a chunk
+CHUNK_FRAMES = 16  # frames that a chunk is meant for
 RUN_COMPLETE, RUN_STOPPED, RUN_FAILED = 1, 2, 3  # how a run ended
 
 Kind = tuple[tuple[int, ...], Any]

@@ -38,14 +38,10 @@ def _module(name: str) -> Any:
 fcntl, msvcrt = _module("fcntl"), _module("msvcrt")  # msvcrt: of Windows
 WITHOUT = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)  # no locks in this place
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-LOCKED_BYTE = (
-    1 << 62
-)  # the byte of a recording that is locked: beyond any end, so that nothing is in the way
-COMMAND_CHARACTERS = 200  # characters of a command that are kept
-LOCK_TRIALS, LOCK_WAIT = (
-    20,
-    0.01,
-)  # attempts at a lock that is being taken, and seconds between them
+LOCKED_BYTE = 1 << 62  # of a recording: beyond any end, so that nothing is in the way
+COMMAND_CHARACTERS = 200  # of a command that are kept
+LOCK_TRIALS = 20  # attempts at a lock that is being taken
+LOCK_WAIT = 0.01  # [s] between them
 _held: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 

@@ -12,9 +12,7 @@ from drystone.model import Geoms, Joints, Model, PairRules
 from drystone.recording.older import joint_kinds
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
-NAME_CHARACTERS = (
-    10_000  # characters of a name that is read: arrays of names are as wide as the longest
-)
+NAME_CHARACTERS = 10_000  # of a name that is read: arrays of names are as wide as the longest
 ROUNDING = 64 * np.finfo(float).eps  # of the largest number of an array: some dozen operations
 FUNCTIONS = ("motions", "forces")  # objects: they come from the world
 

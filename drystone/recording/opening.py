@@ -18,12 +18,8 @@ from drystone.errors import RecordingError
 from drystone.plain_files import open_plain
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-CONSISTENCY_FLAGS, EOF_ADDRESS, SUPERBLOCK_SUM, SUPERBLOCK_SIZE = (
-    11,
-    28,
-    44,
-    48,
-)  # places in the first bytes of the file (version 3)
+# places in the first bytes of the file (superblock of version 3)
+CONSISTENCY_FLAGS, EOF_ADDRESS, SUPERBLOCK_SUM, SUPERBLOCK_SIZE = 11, 28, 44, 48
 SUPERBLOCK = 3  # the version of these bytes that writers of recordings make
 MASK = 0xFFFFFFFF  # 32 bits: of HDF5's own checksum
 MAX_DATASETS, MAX_NESTING = 100, 3  # datasets and groups in a file, and how deep they may lie

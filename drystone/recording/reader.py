@@ -33,10 +33,8 @@ T = TypeVar("T")
 OPENED = ("file", "live", "ends", "sums", "_about", "_kept", "_lost", "_time")
 FRAMES_CHECKED = 256  # frames that are compared with their sums at a time
 SALVAGE = "salvage=True, or --salvage, reads what is whole"
-OPEN_TRIALS, OPEN_WAIT = (
-    5,
-    0.05,
-)  # attempts to open a file that is being written, and seconds between them
+OPEN_TRIALS = 5  # attempts to open a file that is being written
+OPEN_WAIT = 0.05  # [s] between them
 
 
 def read_recording(path: str | os.PathLike[str], *, salvage: bool = False) -> Recording:

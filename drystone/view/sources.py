@@ -15,12 +15,8 @@ from drystone.types import Floats
 if TYPE_CHECKING:  # a replay does without it
     from drystone.simulation import Simulation
 
-LONG_STEP = (
-    1 / 45
-)  # [s] steps longer than this are drawn smoothly, from the last to the present one
-HISTORY_LENGTH = (
-    1500  # moments of a live simulation to scrub through; beyond, every second one goes
-)
+LONG_STEP = 1 / 45  # [s] longer steps are drawn smoothly, from the last to the present one
+HISTORY_LENGTH = 1500  # moments to scrub through; beyond, every second one goes
 CURVES = ("kinetic", "potential", "total", "residual", "penetration")
 CURVE_COLUMNS = 100  # of curves that are plotted: in each the least and the greatest of every curve
 

@@ -15,9 +15,7 @@ from drystone.model import Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
 from drystone.view import look
 
-PLANAR_THICKNESS = (
-    0.04  # thickness of a planar scene, of its height: later bodies lie over earlier ones
-)
+PLANAR_THICKNESS = 0.04  # of its height: later bodies lie over earlier ones
 PLANAR_VIEW_ANGLE = 0.14  # [rad] field of view of planar scenes: nearly parallel rays
 SPATIAL_VIEW_ANGLE = 0.8  # [rad] of spatial ones
 SHADOW_BODIES = 500  # bodies whose shadows take too long while they move

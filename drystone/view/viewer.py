@@ -18,7 +18,7 @@ import numpy as np
 from drystone.arguments import answering
 from drystone.errors import DrystoneError, OptionError
 from drystone.escaping import for_line
-from drystone.view import look, picking, server
+from drystone.view import look, panel, server
 from drystone.view.curves import Curves
 from drystone.view.dragging import Dragging, panning
 from drystone.view.overlays import Overlays
@@ -259,7 +259,7 @@ class Viewer:
         if now - self._wrote > SLOWLY or not self.playing:
             self._wrote = now
             self.curves.draw(source.curves(), source.time)
-            self.panel.picked.content = picking.words(self.picked, source, state, contacts)
+            self.panel.picked.content = panel.selected_text(self.picked, source, state, contacts)
             self.panel.say(self.playing, source)
 
     def _middle(self, state: Any) -> Any:
@@ -322,7 +322,7 @@ class Viewer:
     def _paint(self, contacts: Any) -> None:
         colours = self.stage.colours
         if self._islands and contacts is not None:
-            colours = picking.by_island(self.source.model, colours, contacts)
+            colours = panel.by_island(self.source.model, colours, contacts)
         if self.picked is not None and self.picked[0] == "body":
             colours = colours.copy()
             colours[self.picked[1]] = look.PICKED

@@ -7,13 +7,13 @@ import drystone as ds
 from drystone.comparison.kept import keep
 from drystone.plots import states, style
 from drystone.plots.axes import power, unit
-from drystone.plots.contact_forces import force_on, over_frames
 from drystone.plots.energy import draw_stack
 from drystone.plots.figures import QUANTITIES, plot, quantities
 from drystone.plots.forces_3d import force_lines_3d, sight, silhouettes
 from drystone.plots.paths import plane_of
 from drystone.plots.reading import chosen, contacts, frame, series, skipped
 from drystone.plots.states import draw_chains, draw_picture
+from drystone.plots.steps import force_on, over_frames
 
 G = 9.81
 

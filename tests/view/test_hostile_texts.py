@@ -7,7 +7,7 @@ import pytest
 
 import drystone as ds
 from drystone.escaping import for_markdown
-from drystone.view import picking
+from drystone.view import panel
 from drystone.view.export_html import page, with_this_player
 
 RUNS = "window.hacked=(window.hacked||0)+1"
@@ -108,8 +108,8 @@ def test_markdown_of_what_is_picked():
     for text in HOSTILE:
         sim = ds.Simulation(hostile(text))
         sim.run(0.1)
-        said = picking.of_body(sim.model, sim.state, 1, sim.contacts)
-        said += picking.of_contact(sim.contacts[0])
+        said = panel.body_text(sim.model, sim.state, 1, sim.contacts)
+        said += panel.contact_text(sim.contacts[0])
         assert "<" not in said
         assert "javascript:" not in said
         assert "{" not in said

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
-from drystone.view import look, picking, show
+from drystone.view import look, panel, show
 from drystone.view.curves import _scaled
 from drystone.view.play import carried_on
 from drystone.view.sources import HISTORY_LENGTH, Frames, Live, between
@@ -226,13 +226,13 @@ def test_what_is_picked_says_its_numbers():
     sim.run(1.0)
     live = Live(sim)
     table = sim.contacts
-    text = picking.words(("body", 1), live, sim.state, table)
+    text = panel.selected_text(("body", 1), live, sim.state, table)
     assert "**disk0**" in text
     assert f"{sim.model.mass[1]:.4g} kg" in text
-    text = picking.words(("contact", 0), live, sim.state, table)
+    text = panel.selected_text(("contact", 0), live, sim.state, table)
     assert "normal force" in text
-    assert "contact is open" in picking.words(("contact", 99), live, sim.state, table)
-    colours = picking.by_island(sim.model, look.body_colours(sim.model), table)
+    assert "contact is open" in panel.selected_text(("contact", 99), live, sim.state, table)
+    colours = panel.by_island(sim.model, look.body_colours(sim.model), table)
     assert len({tuple(c) for c in colours[1:]}) == 3  # three disks, three islands
 
 
