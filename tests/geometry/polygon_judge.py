@@ -205,7 +205,7 @@ def verdicts(pairs, x, R, answer, margin):
         if high - low < 1e-6 * small[i] + 2e-3 * (least[i] + radius[i]):
             continue
         mine = (point[at] - x[i, 1]) @ t
-        ok = (2e-7 if several else 2e-8) * small[i] + far
+        ok = 2e-8 * small[i] + far
         for p in (low, high):
             over = np.interp(p, *_rising(a, ha)) - np.interp(p, *_rising(b, hb)) - radius[i]
             away = np.abs(mine - p).min()

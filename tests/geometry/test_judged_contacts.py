@@ -69,6 +69,9 @@ def test_polygons_and_capsules_are_right_in_every_pose(sided, old):
         ([3, 16, 0], 1250, POLYHEDRA, 455),
         # two faces at one corner, one level and one with a level edge
         ([3, 41, 0], 1250, POLYHEDRA, 582),
+        # a face that is all but level, beside a level edge that is not its own
+        ([3, 48, 0], 1250, POLYHEDRA, 155),
+        ([3, 55, 0], 1250, POLYHEDRA, 739),
         # faces beside a side that cut something off its outline
         ([5, 20, 1], 100, SIDES, 99),
         ([5, 21, 1], 100, SIDES, 6),
@@ -96,6 +99,23 @@ def test_poses_that_were_wrong(seed, count, family, number):
     assert polyhedra_judge.verdicts(pair, x, R, answer, margin) == {}
     true = polyhedra_judge.signed_distance(pair[0], x[0], R[0])
     assert answer[3].min() == pytest.approx(true, rel=0, abs=1e-9 * size[number])
+
+
+@pytest.mark.parametrize(("seed", "number"), [([6, 59, 1], 62), ([6, 83, 0], 164)])
+def test_sides_of_polygons_that_were_wrong(seed, number):
+    """The nearest corner lies just beyond the end of an edge, over one that is parallel to it."""
+    rng = np.random.default_rng(seed)
+    pairs, x, R = polygon_judge.batch(rng, 250, True)
+    size = np.array([min(np.ptp(V, axis=0).max() for _, V, _ in pair) for pair in pairs])
+    margin, cache = rng.choice(MARGINS, size=250) * size, np.zeros((250, POLYGONS.width))
+    kernel, width = POLYGONS.load(), POLYGONS.width
+    if seed[-1] == 1:
+        old = polygon_judge.before(rng, pairs, x, R)
+        polygon_judge.call(kernel, width, pairs, *old, margin, cache)
+    one = slice(number, number + 1)
+    pair, x, R, margin = pairs[one], x[one], R[one], margin[one]
+    answer = polygon_judge.call(kernel, width, pair, x, R, margin, cache[one])
+    assert polygon_judge.verdicts(pair, x, R, answer, margin) == {}
 
 
 @pytest.mark.judges

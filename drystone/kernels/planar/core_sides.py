@@ -13,7 +13,7 @@ from drystone.kernels.planar.core_region import BASE, POINT, SAME_END
 from drystone.kernels.planar.cycle import wrap
 
 LEAN = 0.015  # [rad] between edges that may carry together
-MERGE = 1e-7  # of the region: an end this close to another contact is that contact
+MERGE = 1e-8  # of the region: an end this close to another contact is that contact
 POINTS = 4  # contacts a pair can have: two of the nearest edges, two ends of the sides
 
 
@@ -38,6 +38,17 @@ def spread(cores: TwoCores, j, i, nx, ny, limit, count, ends, names):
     )  # fmt: skip
     low, high = max(low_a, low_b), min(high_a, high_b)
     width = high - low
+    # the nearest edges may not be those that the nearest points lie on, if others are parallel to
+    # them but for rounding: then these are over the next edges of the side
+    for c in range(count):
+        s = nx * ends[c, 1] - ny * ends[c, 0]
+        if low <= high and not low <= s <= high:
+            s = min(max(s, low), high)
+            ha, _ = _height(V, 0, na, j, -1, s, nx, ny)
+            hb, _ = _height(V, na, nb, i, 1, s, nx, ny)
+            mid = 0.5 * (ha + hb + rb - ra)
+            ends[c, 0], ends[c, 1] = mid * nx - s * ny, mid * ny + s * nx
+            ends[c, 2] = ha - hb - ra - rb
     if not width > POINT * max(high_a - low_a, high_b - low_b):
         return count
     least, kept = np.inf, count

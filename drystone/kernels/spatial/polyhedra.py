@@ -44,6 +44,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     SECOND,
     SIDED,
     SIZE,
+    SPLIT,
     STAGE,
     TOL,
     UPPER,
@@ -94,7 +95,7 @@ def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
         load(geom[p], x, R, first, first_int, ints, cache[p], at, w)
         w[MARGIN] = margin[p]
         at[STAGE], at[NEARBY], at[MADE] = CACHED, 1, 0
-        at[BARE] = at[SIDED] = at[NARROW] = 0
+        at[BARE] = at[SIDED] = at[NARROW] = at[SPLIT] = 0
         if w[SIZE] < 0.0:
             at[SIDED], w[SIZE] = 1, -w[SIZE]
         if w[TOL] < 0.0:
@@ -108,6 +109,7 @@ def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
             cache[p, i] = w[i]
         if at[SIDED] == 1:
             cache[p, SIZE], cache[p, TOL] = -w[SIZE], w[TOL] if at[NARROW] == 0 else -w[TOL]
+        if at[SIDED] == 1 or at[SPLIT] == 1:
             carry(numbers, ints, at, w, poly, label)
         for c in range(at[MADE]):
             if poly[SPOT + 3, c] > margin[p]:

@@ -21,7 +21,8 @@ SIDED = 28  # 1 if a body has faces that are all but parallel, so that they may 
 FACES_A, FACES_B = 29, 30  # how many faces the sides have
 OUTLINE_A, OUTLINE_B = 31, 32  # how many vertices the outline has that is taken for a side
 NARROW = 33  # 1 if one of its faces is so narrow that it may be level though it leans more
-AT = 34
+SPLIT = 34  # 1 if a body faces the other with a level edge and a face beside it, which carry both
+AT = 35
 
 # `w`: first the pair's witness, which is what the cache keeps
 KIND = 0

@@ -269,7 +269,7 @@ def overlap(numbers, ints, at, w, poly, label, base):
 
 @kernel
 def carry(numbers, ints, at, w, poly, label):
-    """The contacts of a pair of which a body has faces that are all but parallel."""
+    """The contacts of a pair of which a body may have more than one face that carries."""
     spreads = at[MADE] > 0 and spread(numbers, ints, at, w, poly, label)
     if spreads and max(at[OUTLINE_A], at[OUTLINE_A + 1]) > 0:
         settle(numbers, at, w, poly, label)

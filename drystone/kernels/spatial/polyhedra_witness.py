@@ -34,6 +34,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     FAR_A,
     FIRST,
     KIND,
+    LEAN,
     MADE,
     MARGIN,
     NEAR_A,
@@ -48,6 +49,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     SHIFT,
     SIDE,
     SIZE,
+    SPLIT,
     STAR,
     STAR_START,
     THIRD,
@@ -217,10 +219,12 @@ def facing(numbers, ints, at, w):
 
     Only faces through the nearest feature are asked: the best aligned face of all need not hold
     it. Of a vertex, its most level edge is held too, so that an edge that lies on a face does so
-    with both ends. Membership is read off the planes, which spares a table of faces around
-    vertices.
+    with both ends; if that is not of the best aligned face and this one leans less than LEAN,
+    both carry (at[SPLIT]). Membership is read off the planes, which spares a table of faces
+    around vertices.
     """
     kind = int(w[KIND])
+    at[SPLIT] = 0
     for k in range(2):
         v = u = int(w[NEAR_A + k])
         if kind == FACE_A + k:
@@ -252,6 +256,8 @@ def facing(numbers, ints, at, w):
             p = P + 4 * at[FACE_OF_A + k]
             if dot(numbers, p, numbers, V + 3 * u) >= numbers[p + 3] - on:
                 break
+            if best > 1.0 - 0.5 * LEAN * LEAN:
+                at[SPLIT] = 1
     return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
