@@ -203,7 +203,6 @@ EVENTS = {
     "keller": named(collisions="keller"),
     "stronge": lambda: {"collisions": ds.CollisionLaw(law="keller", restitution="stronge")},
     "collisions by lemke": lambda: {"collisions": ds.CollisionLaw(solver="lemke")},
-    "two impacts": named(guards=ds.EventGuards(max_impacts=2)),
     "steps with impulses": named(guards=ds.EventGuards(max_events=1)),  # closed gaps
     "rests early": named(rest_speed=1e-2, slip_speed=1e-3, turning_speed=1e-3),
     "wide touch": named(touch=1e-6),
@@ -232,7 +231,7 @@ JOINTS_TOO = ("car", "breaking", "joint-kinds")
 BY_SOLVERS = ("slope", "smooth", "four-bar", "chain")
 BY_FACETS = ("slide", "slope", "chain")
 BY_EVENTS = ("slope", "smooth", "chain", "bounce")
-WITHOUT_CONTACTS = ("default", "rk45", "adams", "steps with impulses", "two impacts")
+WITHOUT_CONTACTS = ("default", "rk45", "adams", "steps with impulses")
 JOINTS_BY_EVENTS = ("pendulum", "four-bar", "stops")
 BY_SPRINGS = ("slope", "chain", "bounce")
 BRIEF, SHORTER = (4, 24), {"car-3d": (2, 6), "pile-3d": (4, 12)}

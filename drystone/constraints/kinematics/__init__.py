@@ -5,12 +5,12 @@ from drystone.constraints.kinematics.contact import (
     Feature,
     Flag,
     contact_kinematics,
+    contact_system,
     frames_and_velocities,
     jacobians,
     pieces_changed,
+    rolling,
 )
-from drystone.constraints.kinematics.rolling import rolling
-from drystone.constraints.kinematics.system import contact_system
 
 __all__ = [
     "ContactKinematics",

@@ -1,4 +1,5 @@
-"""Contacts at the level of accelerations: C, C' and C'', slip and its rate, for every contact."""
+"""Contacts at the level of accelerations: C, C' and C'', slip and its rate, for every contact; how
+fast contact points roll over surfaces; contact accelerations as a function of forces."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ from drystone.errors import ArrayError
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
 from drystone.kernels.kinematics.codes import Rates
-from drystone.kernels.kinematics.planar import rates_planar
+from drystone.kernels.kinematics.rates import rates_planar, rates_spatial, rolling_rates
 from drystone.kernels.kinematics.resolve import resolve
-from drystone.kernels.kinematics.spatial import rates_spatial
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
+
+STILL = 1e-6  # [rad/s]: turning that counts
 
 
 class Feature(IntEnum):
@@ -207,3 +209,49 @@ def _rows(body: Ints, position: Floats, point: Floats, frame: Floats) -> Floats:
 def _check(name: str, array: Floats, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ArrayError(f"{name}: shape {array.shape}, expected {shape}")
+
+
+def rolling(kin: ContactKinematics, velocity: Floats) -> tuple[Floats, Floats]:
+    """(nc,) how fast the normal turns in the bodies [rad/s], at least STILL, and how fast that
+    moves the contact point over them, along the same way [m/s]: their ratio is a mean of the
+    bodies' radii of curvature. velocity (nb, dof) of the bodies.
+
+    Turning at w against a plane moves the point by K^-1 w, K the curvature, and adds w.K^-1.w to
+    C''. Where the curvature along w vanishes the point races, and contact forces grow with its
+    speed: R = O(|p'| + 1) (6-35).
+    """
+    turning, power = np.empty(len(kin)), np.empty(len(kin))
+    normal = np.ascontiguousarray(kin.frame[:, 0])
+    rolling_rates(kin.body, velocity, normal, kin.normal_rate, kin.slide, turning, power)
+    turning = np.maximum(turning, STILL)
+    return turning, power / turning
+
+
+def contact_system(
+    contacts: ContactKinematics,
+    inverse_mass: Floats,
+    inverse_inertia: Floats,
+    acceleration: Floats,
+) -> tuple[Floats, Floats]:
+    """A (nc d, nc d), b (nc d,) of the contact accelerations A f + b at contact forces f (nc d,).
+
+    inverse_mass (nb,), inverse_inertia (nb,) or (nb, 3, 3) in world axes, zero for bodies that
+    forces do not move; acceleration (nb, dof): without contact forces, omega x I omega included.
+    f: normal force on A along n, then along the tangents. A = J M^-1 J' is symmetric and positive
+    semidefinite, because the normals are unit vectors. (Baraff's thesis writes A f - b.)
+    """
+    nc, d, _, dof = contacts.J.shape
+    nb, dim = acceleration.shape[0], contacts.frame.shape[2]
+    J = np.zeros((nc, d, nb, dof))
+    row = np.arange(nc)
+    for side in range(2):
+        J[row, :, contacts.body[:, side]] += contacts.J[:, :, side]
+    P = np.empty_like(J)
+    P[..., :dim] = J[..., :dim] * inverse_mass[:, None]
+    if dim == 2:
+        P[..., 2] = J[..., 2] * inverse_inertia
+    else:
+        P[..., 3:] = np.einsum("bij,rabj->rabi", inverse_inertia, J[..., 3:])
+    wide = J.reshape(nc * d, nb * dof)
+    A = wide @ P.reshape(nc * d, nb * dof).T
+    return 0.5 * (A + A.T), contacts.accel(acceleration).ravel()

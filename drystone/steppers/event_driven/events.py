@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import repeat
 
 import numpy as np
@@ -14,7 +15,6 @@ from drystone.model import Contacts, State
 from drystone.steppers.event_driven import sweep
 from drystone.steppers.event_driven.active_contacts import Rows
 from drystone.steppers.event_driven.forces import Kind
-from drystone.steppers.event_driven.guards import Slack
 from drystone.steppers.event_driven.joint_acceleration_rows import along
 from drystone.steppers.event_driven.mechanics import same_pose
 from drystone.steppers.event_driven.mode import Evaluation, Mode
@@ -29,17 +29,37 @@ NONE = 1e-13  # of a body's size: a gap that is none
 FOLLOWS = 1e-6  # relative: acceleration of a row that follows from others
 PART = 0.3  # of what conditions of L may be violated by, and
 FINE = 1e-3  # of the slip speed: how well their ends are located
-LAW = ("pull", "press", "cone")
-ENDS = {
-    "gap": "touch", "flush": "touch", "limit": "limit", "pull": "release", "press": "touch",
-    "cone": "slip", "slip": "stick", "grow": "slip", "turn": "turn", "set": "contacts",
-    "piece": "border", "row": "joints",
-}  # fmt: skip
-
 PIECED = np.zeros(max(KINDS) + 1, bool)  # by kind: whose curvature jumps
 PIECED[codes(lambda kind: kind.pieced)] = True
 
-Name = tuple[str, object]
+
+class Condition(StrEnum):
+    """A kind of condition of a phase; ``event``: what happens where one is violated."""
+
+    event: str
+
+    def __new__(cls, value: str, event: str) -> Condition:
+        out = str.__new__(cls, value)
+        out._value_, out.event = value, event
+        return out
+
+    GAP = "gap", "touch"  # C of open contacts
+    FLUSH = "flush", "touch"  # height of the rim point opposite to the lowest one
+    LIMIT = "limit", "limit"  # gap of a joint's stop
+    PULL = "pull", "release"  # f_n of pressing contacts
+    PRESS = "press", "touch"  # C'' of open ones with zero gap
+    CONE = "cone", "slip"  # mu f_n - |f_t| of sticking ones
+    SLIP = "slip", "stick"  # slip along the direction of friction
+    GROW = "grow", "slip"  # slip that is too slow to have a direction
+    TURN = "turn", "turn"  # slip that keeps its direction
+    SET = "set", "contacts"  # presence of a closed contact
+    PIECE = "piece", "border"  # the piece of a surface that a contact point is on
+    ROW = "row", "joints"  # a joint row that follows from others
+
+
+GAPS = (Condition.GAP, Condition.FLUSH, Condition.LIMIT)  # distances [m]
+LAW = (Condition.PULL, Condition.PRESS, Condition.CONE)  # conditions of L
+Name = tuple[Condition, object]
 
 
 @dataclass(slots=True)
@@ -81,17 +101,15 @@ class EventSample:
 class EventFunctions:
     """Looks at the conditions of a phase.
 
-    start: its rows at the beginning; touch [m], slow [m/s]: as in the options; slack: times the
-    tolerance of forces, as ``FrameGuard`` has it, None: once.
+    start: its rows at the beginning; touch [m], slow [m/s]: as in the options; slack (nc,):
+    times the tolerance of forces, as ``Guard`` has it, None: once.
     """
 
     def __init__(
-        self, mode: Mode, start: Rows, touch: float, slow: float, slack: Slack | None
+        self, mode: Mode, start: Rows, touch: float, slow: float, slack: Floats | None
     ) -> None:
         self.mode, self.touch, self.slow = mode, touch, slow
-        self.loose = 1.0 if slack is None else slack.all
-        each = np.ones(mode.closed.size) if slack is None else slack.each
-        self.slack = self.loose * HOLDS * each
+        self.slack = HOLDS * (np.ones(mode.closed.size) if slack is None else slack)
         low = np.minimum(start.gap, 0.0)
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
@@ -146,7 +164,7 @@ class EventFunctions:
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for kind, margins in zip(LAW, self.mode.margins(now), strict=True):
-            slack = self.loose * HOLDS if kind == "press" else self.slack
+            slack = HOLDS if kind is Condition.PRESS else self.slack
             there = (margins < np.inf).nonzero()[0]
             values = (margins + slack)[there].tolist()
             out.values.update(zip(zip(repeat(kind), there.tolist()), values, strict=True))
@@ -202,20 +220,20 @@ class EventFunctions:
     def _slack(self, name: Name) -> float:
         """By how much a condition of L may be violated; what is let press would sink."""
         kind, who = name
-        if kind == "press" or not isinstance(who, int):
-            return self.loose * HOLDS
+        if kind is Condition.PRESS or not isinstance(who, int):
+            return HOLDS
         return float(self.slack[who])
 
     def tiny(self, name: Name) -> float:
         """A violation of this condition that is none."""
         kind = name[0]
-        if kind in ("gap", "flush", "limit"):
+        if kind in GAPS:
             return NONE * self.mode.contact_set.mechanics.size
-        if kind in ("slip", "grow"):
+        if kind in (Condition.SLIP, Condition.GROW):
             return FINE * self.mode.tolerances.slip
-        if kind == "row":
+        if kind is Condition.ROW:
             return FOLLOWS
-        if kind == "turn":
+        if kind is Condition.TURN:
             return PART * self.mode.sliding.aside * self.slow
         return PART * self._slack(name) if kind in LAW else 0.0
 
@@ -239,10 +257,10 @@ class EventFunctions:
                 if same or (abs(gap) <= self.touch and abs(rate[j]) <= tol.normal):
                     out.joins.append(mode.contact_set.title(key))
                     continue
-                out.values["gap", key], out.rates["gap", key] = gap, float(rate[j])
+                out.values[Condition.GAP, key], out.rates[Condition.GAP, key] = gap, float(rate[j])
             else:
-                out.values["gap", key] = gap - float(self.floor[i])
-                out.rates["gap", key] = float(rate[j])
+                out.values[Condition.GAP, key] = gap - float(self.floor[i])
+                out.rates[Condition.GAP, key] = float(rate[j])
 
     def _flush(self, state: State, own: Contacts, out: EventSample) -> None:
         """Flat ends on one point of their rim: the one across meets the plane too."""
@@ -251,7 +269,7 @@ class EventFunctions:
         which, away = self.mode.contact_set.leans(state, own)
         for i, c in zip(which.tolist(), away.tolist(), strict=True):
             if i in self._tips:
-                out.values["flush", i] = c - self._tips[i][0]
+                out.values[Condition.FLUSH, i] = c - self._tips[i][0]
 
     def _alias(self, own: Contacts, found: Contacts, j: int) -> bool:
         """Whether contact j is a closed one under another name."""
@@ -270,13 +288,13 @@ class EventFunctions:
             if acts.loaded[k]:
                 continue
             if action not in mine:
-                out.values["limit", action] = float(acts.gap[k])
-                out.rates["limit", action] = float(acts.u[k])
+                out.values[Condition.LIMIT, action] = float(acts.gap[k])
+                out.rates[Condition.LIMIT, action] = float(acts.u[k])
             else:
                 i = now.rows.nr + int(np.flatnonzero(self.mode.contact_set.acts == action)[0])
                 if not self.mode.closed[i]:
-                    out.values["limit", action] = float(acts.gap[k]) - float(self.floor[i])
-                    out.rates["limit", action] = float(acts.u[k])
+                    out.values[Condition.LIMIT, action] = float(acts.gap[k]) - float(self.floor[i])
+                    out.rates[Condition.LIMIT, action] = float(acts.u[k])
 
     def _slips(self, frame: Floats, u: Floats, out: EventSample) -> None:
         """Sliding contacts: those with a direction of their own stop when they turn back, or turn
@@ -285,10 +303,10 @@ class EventFunctions:
         sliding, nr, tol = self.mode.sliding, frame.shape[0], self.mode.tolerances
         speed = np.sqrt((u**2).sum(axis=1)).tolist()
         for i in self.gives:
-            out.values["grow", i] = self.begun[i] - speed[i]
+            out.values[Condition.GROW, i] = self.begun[i] - speed[i]
         for i in self.slides:
             if not sliding.frozen[i]:
-                out.values["slip", i] = speed[i] - self.slow
+                out.values[Condition.SLIP, i] = speed[i] - self.slow
                 continue
             way = sliding.way[i - nr] * u[i, 0] if i >= nr else 0.0
             if i < nr:
@@ -296,10 +314,11 @@ class EventFunctions:
                 way = float(s @ u[i])
                 if u.shape[1] == 2 and sliding.straight[i]:
                     across = abs(s[0] * u[i, 1] - s[1] * u[i, 0])
-                    out.values["turn", i] = sliding.aside * (speed[i] + self.slow) - float(across)
+                    aside = sliding.aside * (speed[i] + self.slow)
+                    out.values[Condition.TURN, i] = aside - float(across)
                 elif u.shape[1] == 2:
-                    out.values["grow", i] = 4.0 * self.slow - speed[i]
-            out.values["slip", i] = float(way) + TURNED * tol.slip
+                    out.values[Condition.GROW, i] = 4.0 * self.slow - speed[i]
+            out.values[Condition.SLIP, i] = float(way) + TURNED * tol.slip
 
     def _lost(self, found: Contacts, own: Contacts, lost: Bools, out: EventSample) -> None:
         """Closed contacts that are not found, unless they only changed their name, or are found
@@ -308,14 +327,16 @@ class EventFunctions:
         closed = mode.closed[: lost.size]
         moved = np.abs(own.gap - self.gap)
         for i in (~lost & closed & (moved > mechanics.jump)).nonzero()[0].tolist():
-            out.values["set", i] = mechanics.jump - float(moved[i])
+            out.values[Condition.SET, i] = mechanics.jump - float(moved[i])
         for i in (lost & closed).nonzero()[0].tolist():
-            if i in self._tips and out.values["flush", i] <= self._tips[i][1]:
+            if i in self._tips and out.values[Condition.FLUSH, i] <= self._tips[i][1]:
                 continue  # the point of a rim that ends with its tilt
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
-            out.values["set", i] = SAME * mechanics.size - float(away.min()) if away.size else -1.0
-            if out.values["set", i] >= 0.0:
+            out.values[Condition.SET, i] = (
+                SAME * mechanics.size - float(away.min()) if away.size else -1.0
+            )
+            if out.values[Condition.SET, i] >= 0.0:
                 out.joins.append(mode.contact_set.names[i])
 
     def _rows(self, now: Evaluation, out: EventSample) -> None:
@@ -332,13 +353,13 @@ class EventFunctions:
         if np.delete(missed, self._spare).max(initial=0.0) > FOLLOWS * size:
             return
         for i in self._spare.tolist():
-            out.values["row", i] = FOLLOWS * size - float(missed[i])
+            out.values[Condition.ROW, i] = FOLLOWS * size - float(missed[i])
 
     def _borders(self, now: Evaluation, out: EventSample) -> None:
         """Closed contacts on another piece of a surface than at the start: its curvature jumps
         at the border, and forces with it (Baraff 1992, 6.7)."""
-        if self.loose > 1.0 or not self._pieced:
+        if not self._pieced:
             return
         other = (self.pieced & (now.rows.kin.piece != self.piece)).any(axis=1) & ~now.rows.lost
         for i in np.flatnonzero(other).tolist():
-            out.values["piece", i] = -1.0
+            out.values[Condition.PIECE, i] = -1.0

@@ -13,14 +13,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from drystone.errors import OptionError, SimulationError
+from drystone.errors import OptionError
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.snapshot import Snapshot
-from drystone.types import Bools, Floats
+from drystone.types import Floats
 from drystone.values import check_options
 
 if TYPE_CHECKING:
@@ -34,11 +34,8 @@ HUGE_ISLAND = 192  # contacts in an island in which a cluster goes on as long as
 FEWEST = 8  # events that are waited for in any case
 SLOW_SLIP = 1e-3  # [m/s]: slip that turns fast
 SLOW_STEPS = 8  # steps of such slip, that count as one event
-MORE = 10.0  # times: each time that speeds of rest and slack grow with the events of a frame
-MOST = 4  # times that speeds of rest do so
-SLACKS = 2  # times that slack does so
-MUCH_MORE = 100.0  # times: the slack of a contact that is at a bound time and again
-PROGRESS = 1e-11  # [s]: events that are nearer to each other bring time no further
+WIDER = 100.0  # times: the slack of a contact that is at a bound time and again
+WIDEST = 2  # times that it is widened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,28 +44,16 @@ class EventGuards:
 
     max_impulses: rounds of impulses at one instant, 60; where there are more the run ends with an
         error: an instant that takes two or three has gone wrong long before.
-    max_stalls: events in a row that bring time no further, 120; where there are more the run ends
-        with an error.
-    max_impacts: of one contact in one frame, 100; after them it no longer rebounds.
     max_events: in a sixtieth of a second, 80; where there are more, a cluster, time advances by
         steps with impulses until there are fewer (``event_clusters``).
     cluster_step: the longest of these steps [s], 2e-3: gaps and slips are of its order.
-    loosen_after: events of one frame, 40, after which contacts rest, stick and keep their direction
-        ten times sooner, up to four times, but not above `loosest_speed` [m/s], 1e-2.
-    central_after: events of one frame, 4, after which contacts in space that hold get forces away
-        from the bounds of friction, so that their index set lasts.
     repeats: phases of a frame, 3, that one contact may end at the bounds of its force before the
         bound is widened, by 100 times and then by 100 times again (to 3e-4 of the largest force).
     """
 
     max_impulses: int = 60
-    max_stalls: int = 120
-    max_impacts: int = 100
     max_events: int = 80
     cluster_step: float = 2e-3
-    loosen_after: int = 40
-    loosest_speed: float = 1e-2
-    central_after: int = 4
     repeats: int = 3
 
     def __post_init__(self) -> None:
@@ -84,19 +69,10 @@ class EventGuards:
 USUAL = EventGuards()
 
 
-class Slack(NamedTuple):
-    """Factors of what the conditions of a phase's forces may be missed by: of all, and of each
-    contact (n,) that presses."""
-
-    all: float
-    each: Floats
-
-
 class Guard:
     """Counts what happens, and decides what the loop does about it.
 
-    Of a frame: ended: phases; stalled: of them, the last ones without progress; impacts: of
-    contacts; at_bound: phases that contacts ended at the bounds of their forces, by name. From
+    Of a frame: at_bound: phases that contacts ended at the bounds of their forces, by name. From
     frame to frame: count, since: events of a window and when it began; until, length: the end of
     the last cluster of events, and how long it was.
     """
@@ -109,8 +85,6 @@ class Guard:
 
     def begin_frame(self) -> None:
         """Nothing has happened yet."""
-        self.ended = self.stalled = 0
-        self.impacts: Counter[str] = Counter()
         self.at_bound: Counter[str] = Counter()
 
     def snapshot(self) -> Snapshot:
@@ -123,42 +97,12 @@ class Guard:
         self.count, self.since = float(known["count"]), float(known["since"])
         self.until, self.length = float(known["until"]), float(known["length"])
 
-    # events of a frame
-
-    @property
-    def rest_factor(self) -> float:
-        """Of the speeds at which contacts rest, stick and keep their direction."""
-        return float(MORE ** min(self.ended // self.limits.loosen_after, MOST))
-
-    def say_loosened(self, log: FrameLog) -> None:
-        """Note that these speeds are greater than the options say."""
-        times = min(self.ended // self.limits.loosen_after, MOST)
-        if times:
-            events = times * self.limits.loosen_after
-            log.say(f"more than {events} events: speeds of rest times {10**times}")
-
-    def slack(self, names: Sequence[str], count: int) -> Slack:
-        """Of the phase that begins with contacts of these names; count: actions of joints too."""
-        limits = self.limits
-        every = float(MORE ** min(self.ended // limits.loosen_after, SLACKS))
+    def slack(self, names: Sequence[str], count: int) -> Floats:
+        """(count,) times what forces at their bounds may miss them by, in a phase that begins with
+        contacts of these names; actions of joints come after them."""
         times = np.zeros(count, np.int64)
         times[: len(names)] = [self.at_bound.get(name, 0) for name in names]
-        repeats = np.clip(times - limits.repeats + 1, 0, SLACKS)
-        return Slack(every, np.asarray(MUCH_MORE**repeats, np.float64))
-
-    @property
-    def many(self) -> bool:
-        """Whether events of the frame are so many that forces stay away from their bounds."""
-        return self.ended > self.limits.central_after
-
-    def rebounds(self, names: Sequence[str], elastic: Bools, log: FrameLog) -> Bools:
-        """(n,) contacts that may rebound; notes one of the elastic ones that no longer does."""
-        most = self.limits.max_impacts
-        out = np.array([self.impacts[name] < most for name in names], bool)
-        if (elastic & ~out).any():
-            name = names[int(np.argmax(elastic & ~out))]
-            log.say(f"contact {name}: more than {most} impacts in a frame; plastic")
-        return out
+        return np.asarray(WIDER ** np.clip(times - self.limits.repeats + 1, 0, WIDEST), np.float64)
 
     def note_bounds(self, names: Sequence[str], log: FrameLog) -> None:
         """Contacts ended a phase at the bounds of their forces."""
@@ -166,18 +110,6 @@ class Guard:
         for name in names:
             if self.at_bound[name] > self.limits.repeats:
                 log.say(f"contact {name}: at its bound time and again; held within 3e-4 of it")
-
-    def end_phase(self, begin: float, end: float, log: FrameLog) -> None:
-        """A phase ended before its frame; SimulationError where time does not advance."""
-        self.ended += 1
-        self.stalled = self.stalled + 1 if end - begin <= PROGRESS else 0
-        if self.stalled > self.limits.max_stalls:
-            raise SimulationError(
-                f"at t = {end:.9g} s events follow each other without progress; the last "
-                f"were {', '.join(e.kind for e in log.events[-4:])}"
-            )
-
-    # clusters of events
 
     def without_index_set(self, t: float, mode: Mode) -> bool:
         """Whether a cluster begins instead of a phase: one whose forces have no index set, so that

@@ -19,8 +19,7 @@ from drystone.constraints.joints.rows import (
     joint_rows,
 )
 from drystone.errors import ModelError
-from drystone.kernels.event_bias import joint_bias
-from drystone.kernels.event_joints import add_along, move_on
+from drystone.kernels.event_joints import add_along, joint_bias, move_on
 from drystone.kernels.joints import LENGTH
 from drystone.kernels.joints_coupled import (
     FRICTION,

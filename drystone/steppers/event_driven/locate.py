@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from drystone.model import State
-from drystone.steppers.event_driven.events import EventFunctions, EventSample, Name
+from drystone.steppers.event_driven.events import Condition, EventFunctions, EventSample, Name
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.integrators import StepPath
 from drystone.steppers.event_driven.sweep import GRAZED, MAYBE
@@ -22,7 +22,10 @@ from drystone.types import Floats
 
 KEPT = 0.3  # of how much nearer they come: of the way to where a contact is lost
 INSTANT = 1e-10  # [s]: how well the end of what is there or not is located: contacts, pieces
-LIGHT = ("gap", "flush", "slip", "grow", "turn", "set")  # what needs no forces to be evaluated
+LIGHT = (
+    Condition.GAP, Condition.FLUSH, Condition.SLIP, Condition.GROW, Condition.TURN, Condition.SET,
+)  # what needs no forces to be evaluated  # fmt: skip
+THERE_OR_NOT = (Condition.SET, Condition.PIECE)  # what has no size
 
 Sampler = Callable[[float, bool], EventSample]  # at a time; whether gaps and slips are enough
 Bracket = tuple[EventSample, EventSample]  # last legal, first illegal
@@ -127,7 +130,7 @@ def first_event(events: EventFunctions, sample: Sampler, a: EventSample, b: Even
         names = b.violated()
         if width <= tiny or all(b.values[n] >= -events.tiny(n) for n in names):
             break
-        instant = all(n[0] in ("set", "piece") for n in names)
+        instant = all(n[0] in THERE_OR_NOT for n in names)
         if width <= INSTANT and instant:
             break
         part = 0.5 if run >= 3 else min(_estimate(n, events.tiny(n), a, b, past) for n in names)
@@ -148,7 +151,7 @@ def _estimate(name: Name, tiny: float, a: EventSample, b: EventSample, past: Eve
     tolerated: by the quadratic model, else by a straight line; past: the illegal one before b."""
     h = b.t - a.t
     c0, c1 = a.values.get(name), b.values[name] + 0.5 * tiny
-    if name[0] == "set":
+    if name[0] is Condition.SET:
         return _lost_at(past.t - b.t, past.values.get(name, c1), c1, h)
     if c0 is None:
         return 0.5

@@ -19,7 +19,7 @@ from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
 from drystone.steppers.event_driven.event_clusters import ClusterSteps
-from drystone.steppers.event_driven.events import ENDS, EventSample
+from drystone.steppers.event_driven.events import GAPS, LAW, Condition, EventSample
 from drystone.steppers.event_driven.force_log import logged_forces, phase_over
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.guards import Guard, largest
@@ -46,7 +46,6 @@ FORCE_ROUNDS = 2  # more rounds of forces for what is closed and stopped, where 
 PAST = 1e-8  # past a bound, relative to the largest of their island
 TAKEN = 500.0  # times rtol, of the kinetic energy: what closing contacts may take in a phase, or
 TAKEN_LEAST = 5e-6  # of it, whichever is more
-STALLS = 1e-4  # of the kinetic energy: what beginning a phase may take, beside what is slow
 
 
 class Loop:
@@ -83,7 +82,6 @@ class Loop:
         """The state at time `until`; the log takes what happens."""
         self.log, self.work, self.last = log, np.zeros(4), None
         self.guard.begin_frame()
-        self.resolver.begin_frame()
         now, moved = state.copy(), self.mechanics.sleeping.begin(state)
         phase = self._continued(state, moved)
         while now.time < until:
@@ -93,12 +91,11 @@ class Loop:
             self._sleep_resting_islands(now, moved)
             self.clusters.report = None
             phase, moved = phase or self._begin(now), False
-            begin, mode = now.time, phase.mode
-            if self.resolver.exact and self.guard.without_index_set(begin, mode):
+            mode = phase.mode
+            if self.resolver.exact and self.guard.without_index_set(now.time, mode):
                 continue
             now, phase = self._integrate(phase, now, until), None
             if now.time < until:
-                self.guard.end_phase(begin, now.time, log)
                 self.guard.count_event(now.time, largest(mode))
         self.mechanics.sleeping.end(now)
         return now
@@ -165,8 +162,6 @@ class Loop:
         contact. Where contacts are nearly parallel that changes how they share the load, maybe past
         a bound: they are resolved again."""
         resolver = self.resolver
-        resolver.loosen(self.guard.rest_factor)
-        self.guard.say_loosened(self.log)
         mode, targets = self._rested(state)
         for _ in range(FORCE_ROUNDS):
             now = mode.evaluate(state)
@@ -182,18 +177,9 @@ class Loop:
     def _rested(self, state: State) -> tuple[Mode, Floats]:
         """A law of motion for the state, whose contacts are then closed and stopped, in place; the
         gaps that are kept."""
-        resolver, model = self.resolver, self.mechanics.model
-        mode, resolver.stopped = resolver.resolve(state, self.log), frozenset()
-        moving = state.copy()
+        resolver = self.resolver
+        mode, moving = resolver.resolve(state, self.log), state.copy()
         targets = put_to_rest(mode, state, resolver.touch, resolver.slow)
-        kinetic = energy(model, moving)[0]
-        if kinetic - energy(model, state)[0] > STALLS * kinetic + resolver.little:
-            # slow slip of a long lever is not to be stopped: only what the options say is at rest
-            for name in ("position", "orientation", "velocity"):
-                getattr(state, name)[:] = getattr(moving, name)
-            resolver.loosen(1.0)
-            mode, moving = resolver.resolve(state, self.log), state.copy()
-            targets = put_to_rest(mode, state, resolver.touch, resolver.slow)
         self.work[CONSTRAINT] += self.mechanics.energy(state) - self.mechanics.energy(moving)
         return mode, targets
 
@@ -373,7 +359,7 @@ class Loop:
         kinds = sorted({name[0] for name in names})
         t = illegal.t
         near = illegal.t - legal.t <= 1e-12 * max(1.0, abs(t))
-        if near and set(kinds) <= {"gap", "flush", "limit"} and legal.values.keys() >= set(names):
+        if near and set(kinds) <= set(GAPS) and legal.values.keys() >= set(names):
             t = legal.t  # what appears from nowhere is seen on the other side only
         for _ in range(EARLIER):
             y = path(t)
@@ -388,35 +374,34 @@ class Loop:
                 break
             t -= late
         y[self.layout.work][CONSTRAINT] += self.mechanics.energy(state) - before
-        self.resolver.stop(mode, [i for kind, i in names if kind == "slip"])
         for kind in kinds:
             mine = [n[1] for n in names if n[0] == kind]
-            if kind in ("pull", "press", "cone"):
+            if kind in LAW:
                 self.resolver.method.forget()
                 self.guard.note_bounds([mode.contact_set.title(n) for n in mine], self.log)
             self._note_end(mode, kind, mine, float(t))
         return self._keep(state, y)
 
-    def _note_end(self, mode: Mode, kind: str, who: list[Any], t: float) -> None:
+    def _note_end(self, mode: Mode, kind: Condition, who: list[Any], t: float) -> None:
         """The event of conditions of this kind; a joint that presses on a stop is at its limit."""
         contact_set = mode.contact_set
         n = len(contact_set.names)
         joints = self.mechanics.model.joints
-        if kind == "limit":
+        if kind is Condition.LIMIT:
             ends = {"limit": [contact_set.mechanics.joint_name(action) for action in who]}
-        elif kind == "row" and joints is not None and self.mechanics.joints is not None:
+        elif kind is Condition.ROW and joints is not None and self.mechanics.joints is not None:
             own = (
                 self.mechanics.joints.held
             )  # rows of coordinates that are held come after the others
-            ends = {ENDS[kind]: [
+            ends = {kind.event: [
                 joints.names[int(joints.row_joint[i])] if i < joints.nr
                 else contact_set.mechanics.joint_name(int(own[i - joints.nr])) for i in who
             ]}  # fmt: skip
-        elif kind == "press":
+        elif kind is Condition.PRESS:
             ends = {"touch": [contact_set.title(i) for i in who if i < n]}
             ends["limit"] = [contact_set.title(i) for i in who if i >= n]
         else:
-            ends = {ENDS[kind]: [contact_set.title(i) for i in who]}
+            ends = {kind.event: [contact_set.title(i) for i in who]}
         for what, names in ends.items():
             if names:
                 self.log.events.append(Event(t, what, tuple(dict.fromkeys(names))))

@@ -24,7 +24,7 @@ POSITIVE = (
     "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed", "max_depth",
 )  # fmt: skip
 # options that were here before they had an object of their own, and their names in it
-MOVED = {"max_impacts": "max_impacts", "max_events": "max_events", "storm_step": "cluster_step"}
+MOVED = {"max_events": "max_events", "storm_step": "cluster_step"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,8 @@ class EventDriven:
         moved apart, without a change of velocity.
     max_depth: part of the smaller body's size (its radius): frames that end with bodies deeper in
         each other are counted and reported by ``Simulation.run``.
-    max_impacts, max_events, storm_step: deprecated names of options of guards.
+    max_events, storm_step: deprecated names of options of guards; max_impacts: deprecated, and
+        without effect: impacts are events, and more than guards.max_events of them a cluster.
     """
 
     dt: float = 1.0 / 60.0
@@ -94,6 +95,12 @@ class EventDriven:
 
     def _move_options(self) -> None:
         """Take over options by their earlier names."""
+        if self.max_impacts is not None:
+            warnings.warn(
+                "EventDriven(max_impacts=...) has no effect: guards=ds.EventGuards(max_events=...) "
+                "bounds impacts too", DeprecationWarning, stacklevel=5,
+            )  # fmt: skip
+            object.__setattr__(self, "max_impacts", None)
         for old, new in MOVED.items():
             value = getattr(self, old)
             if value is not None:

@@ -16,9 +16,8 @@ from drystone.kernels.event_forces import add_rows, equations, responses
 from drystone.kernels.islands import label_contacts
 from drystone.model import State
 from drystone.steppers.event_driven.active_contacts import Closing
-from drystone.steppers.event_driven.law import RANK
 from drystone.steppers.event_driven.mechanics import Mechanics
-from drystone.steppers.event_driven.mode import Mode
+from drystone.steppers.event_driven.mode import RANK, Mode
 from drystone.types import Bools, Floats, Ints
 
 ROUNDS = 5

@@ -8,16 +8,14 @@ of a block that rocks to rest, end after finitely many, at a speed that is a set
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from drystone.constraints.kinematics import ContactKinematics
 from drystone.constraints.rows import select
 from drystone.errors import SimulationError
 from drystone.model import State
 from drystone.steppers.base import Event
-from drystone.steppers.event_driven.active_contacts import ContactSet, Rows, Slip
+from drystone.steppers.event_driven.active_contacts import ContactSet, Rows
 from drystone.steppers.event_driven.forces import ContactForces, Forces, Kind, Tolerances
 from drystone.steppers.event_driven.forces.coulomb import coulomb_forces, picked
 from drystone.steppers.event_driven.forces.methods import APPROXIMATE
@@ -57,24 +55,9 @@ class InstantResolver:
     ) -> None:
         self.mechanics, self.law, self.method = mechanics, law, method
         self.tolerances, self.touch, self.slow = tolerances, touch, slow
-        self._fine = tolerances, slow
         self.guard, self.aside = guard, aside
-        self.stopped: frozenset[str] = frozenset()  # contacts whose slip has just come to its end
         self.kept: dict[str, Floats] = {}  # directions of straight slip in the last phase
         self.exact = method.solver.name not in APPROXIMATE
-
-    def loosen(self, factor: float) -> None:
-        """Speeds at which contacts rest, stick and keep their direction, times a factor."""
-        (fine, slow), most = self._fine, self.guard.limits.loosest_speed
-        normal = max(fine.normal, min(factor * fine.normal, most))
-        slip = max(fine.slip, min(factor * fine.slip, 0.01 * most))
-        self.tolerances = Tolerances(normal=normal, slip=slip)
-        self.slow = max(slow, min(factor * slow, most))
-
-    def begin_frame(self) -> None:
-        """Nothing has happened yet."""
-        self.stopped = frozenset()
-        self.loosen(1.0)
 
     def snapshot(self) -> Snapshot:
         """Directions of straight slip, by the names of contacts."""
@@ -87,9 +70,8 @@ class InstantResolver:
 
     @property
     def little(self) -> float:
-        """Kinetic energy of all bodies at the speeds of rest, as they are without clusters [J]."""
-        fine, slow = self._fine
-        speed = max(fine.normal, fine.slip, 2.0 * slow)
+        """Kinetic energy of all bodies at the speeds of rest [J]."""
+        speed = max(self.tolerances.normal, self.tolerances.slip, 2.0 * self.slow)
         mass = self.mechanics.model.inverse_mass
         return float(0.5 * speed**2 * (1.0 / mass[mass > 0]).sum())
 
@@ -136,14 +118,6 @@ class InstantResolver:
         near = state.u[:, 0] <= self.tolerances.normal
         return any(p.contacts.size and fast[p.joints].any() for p in islands(state, near))
 
-    def stop(self, mode: Mode, contacts: list[Any]) -> None:
-        """These contacts' slip has come to its end: in space, that of those whose direction was
-        kept; after some events in a frame also of those that are about to keep theirs."""
-        if self.mechanics.model.dim == 3:
-            own, frozen, many = mode.contact_set.names, mode.sliding.frozen, self.guard.many
-            ended = [i for i in contacts if i < len(own) and (many or frozen[i])]
-            self.stopped = frozenset(own[i] for i in ended)
-
     def touching(self, state: State) -> ContactSet:
         """Contacts and limits that touch, motors and friction of joints."""
         acts = self.mechanics.jointed(state).acts
@@ -180,14 +154,10 @@ class InstantResolver:
 
     def _collide(self, state: State, rows: Rows, log: FrameLog, plastic: bool) -> None:
         whole = rows.state
-        eps = whole.restitution.copy()
-        eps[~self.guard.rebounds(whole.key, eps > 0, log)] = 0.0
         if plastic:
-            eps[:] = 0.0
-        object.__setattr__(whole, "restitution", eps)
+            whole = replace(whole, restitution=np.zeros(whole.nc))
         hit = self.law.resolve(whole)
         met = np.flatnonzero(whole.kind == Kind.COLLIDING)
-        self.guard.impacts.update(whole.key[int(i)] for i in met)
         kind = "limit" if met.size and (met >= rows.nr).all() else "impact"
         self._jump(state, rows, hit, log, kind, met)
         log.collisions += len(log.events[-1].names)
@@ -246,14 +216,13 @@ class InstantResolver:
         self, state: State, contact_set: ContactSet, tolerances: Tolerances
     ) -> tuple[Forces, Sliding, Rows, Bools]:
         """Forces, with the dynamic coefficient where static friction gives way; who that is."""
-        rows = contact_set.rows(state, self._slip(contact_set, tolerances), tolerances)
+        rows = contact_set.rows(state, None, tolerances)
         forces = self.method.solve(rows.state)
         sliding = self._sliding(rows)
         fresh = np.zeros(rows.state.nc, bool)
-        many = self.guard.many and Kind.STICKING in forces.states
         alike = rows.state.d == 2 or not (self.exact and any(map(picked, forces.islands)))
-        if rows.state.d == 3 and forces.ray is None and (many or forces.onset.any() or not alike):
-            strict = coulomb_forces(rows.state, forces, central=many)
+        if rows.state.d == 3 and forces.ray is None and (forces.onset.any() or not alike):
+            strict = coulomb_forces(rows.state, forces)
             if strict is not None:
                 start = np.asarray(strict.onset.any(axis=1))
                 if not (start & (rows.state.mu[:, 0] > rows.state.mu[:, 1])).any():
@@ -279,22 +248,6 @@ class InstantResolver:
             return plain
         fresh &= ~np.array([self._runs(slip) for slip in rows.state.u[:, 1:]], bool)
         return forces, sliding, rows, fresh
-
-    def _slip(self, contact_set: ContactSet, tolerances: Tolerances) -> Slip | None:
-        """Who slides: by velocities, None; but where slip has just come to its end, what is left
-        of it across its direction is none. Followed, it would turn back in its turn, and so on:
-        infinitely many directions in a finite time."""
-        ended = np.array([name in self.stopped for name in contact_set.names], bool)
-        if not ended.any():
-            return None
-
-        def slip(_: ContactKinematics, u: Floats) -> Floats:
-            speed = np.sqrt((u[:, 1:] ** 2).sum(axis=1))
-            still = speed <= tolerances.slip
-            still[: ended.size] |= ended & (speed[: ended.size] <= 2.0 * self.slow)
-            return np.where(still[:, None], 0.0, u[:, 1:])
-
-        return slip
 
     def _runs(self, slip: Floats) -> bool:
         """Whether a contact that gives way moves already, however slowly."""

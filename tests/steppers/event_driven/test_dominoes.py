@@ -8,7 +8,6 @@ import pytest
 import drystone as ds
 from drystone.scenes.stacks import dominoes
 from drystone.steppers.event_driven.forces import ContactState
-from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.impulses import collide
 from tests.steppers.event_driven.instants import spatial_rows
 
@@ -47,26 +46,6 @@ def test_eight_dominoes_fall_in_their_plane():
         assert abs(body.position[1]) < 1e-9
         assert np.abs(body.orientation[[1, 3]]).max() < 1e-9
     assert max(abs(r.energy.unexplained) for r in reports) < 1e-9
-
-
-def test_what_is_left_of_slip_that_has_ended_is_none():
-    """Slow slip keeps its direction until it turns back; what is left across it does not begin a
-    direction of its own, which would turn back in its turn, and so on without end."""
-    world = ds.World()
-    world.add_ground(friction=0.5)
-    world.add_body(
-        ds.Box(0.4, 0.4, 0.1), name="puck", mass=1.0, position=(0, 0, 0.05), friction=0.5,
-        velocity=(0.0, 5e-7, 0.0),
-    )  # fmt: skip
-    sim = ds.Simulation(world, method=ds.EventDriven())
-    resolver, state = sim._stepper.loop.resolver, sim.state
-    mode = resolver.resolve(state.copy(), FrameLog())
-    assert mode.sliding.slides.all()
-    resolver.stop(mode, list(range(4)))
-    ended = resolver.resolve(state.copy(), FrameLog())
-    assert ended.sticks.all()
-    resolver.stopped = frozenset()
-    assert resolver.resolve(state.copy(), FrameLog()).sliding.slides.all()
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.5])

@@ -262,9 +262,9 @@ def mode_of(contacts, smooth=True, **sliding):
 @pytest.mark.parametrize(
     ("options", "word"),
     [({"max_events": 0}, "EventGuards.max_events = 0"), ({"max_events": True}, "max_events"),
-     ({"cluster_step": 0.0}, "EventGuards.cluster_step = 0"), ({"max_impacts": 2.5}, "max_impacts"),
+     ({"cluster_step": 0.0}, "EventGuards.cluster_step = 0"), ({"max_events": 2.5}, "max_events"),
      ({"cluster_step": float("nan")}, "cluster_step"),
-     ({"loosest_speed": "fast"}, "loosest_speed")],
+     ({"cluster_step": "short"}, "cluster_step")],
 )  # fmt: skip
 def test_bad_options_are_named(options, word):
     with pytest.raises(OptionError, match=word):
@@ -278,7 +278,7 @@ def test_guards_must_be_guards():
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [({"max_impacts": 7}, {"max_impacts": 7}), ({"max_events": 9}, {"max_events": 9}),
+    [({"max_events": 9}, {"max_events": 9}),
      ({"storm_step": 1e-3}, {"cluster_step": 1e-3})],
 )  # fmt: skip
 def test_earlier_names_of_options_still_work_and_say_where_they_went(old, new):

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from drystone.steppers.event_driven.events import EventSample
+from drystone.steppers.event_driven.events import Condition, EventSample
 from drystone.steppers.event_driven.locate import INSTANT, first_event
 
-LOST = ("set", 0)
+LOST = (Condition.SET, 0)
 WATCH = SimpleNamespace(tiny=lambda name: 0.0)
 
 

@@ -6,9 +6,6 @@ import pytest
 import drystone as ds
 from drystone.errors import SimulationError
 from drystone.scenes.stacks import dominoes
-from drystone.steppers.base import Event
-from drystone.steppers.event_driven.frame_log import FrameLog
-from drystone.steppers.event_driven.guards import Guard
 
 NEVER = 10**9
 
@@ -38,7 +35,7 @@ def test_what_stays_at_its_bound_ends_fewer_phases_with_a_wider_one():
 
 def test_few_events_need_no_guard():
     """Where none acts, other numbers change no bit."""
-    tight = ds.EventGuards(loosen_after=NEVER, central_after=NEVER, repeats=NEVER, max_events=NEVER)
+    tight = ds.EventGuards(repeats=NEVER, max_events=NEVER)
     sims = [
         ds.Simulation(dominoes(n=3).world, method=ds.EventDriven(guards=g))
         for g in (ds.EventGuards(), tight)
@@ -57,21 +54,13 @@ def test_an_instant_with_too_many_impulses_ends_the_run_by_name():
         run(sim, 0.1)
 
 
-def test_events_without_progress_end_the_run_by_name():
-    guard, log = Guard(ds.EventGuards(max_stalls=3)), FrameLog()
-    log.events = [Event(1.0, "slip"), Event(1.0, "stick")]
-    guard.end_phase(0.5, 1.0, log)
-    for _ in range(3):
-        guard.end_phase(1.0, 1.0, log)
-    assert (guard.ended, guard.stalled) == (4, 3)
-    with pytest.raises(SimulationError, match=r"at t = 1 s .* without progress.* slip, stick"):
-        guard.end_phase(1.0, 1.0, log)
-    guard.begin_frame()
-    assert (guard.ended, guard.stalled) == (0, 0)
-
-
 def test_an_option_by_its_earlier_name_does_not_overrule_the_guards():
     with pytest.warns(DeprecationWarning, match="EventGuards"):
         assert ds.EventDriven(max_events=5).guards.max_events == 5
     with pytest.raises(ds.OptionError, match=r"guards\.max_events = 9"):
         ds.EventDriven(max_events=5, guards=ds.EventGuards(max_events=9))
+
+
+def test_an_option_that_bounded_impacts_is_accepted_and_said_to_do_nothing():
+    with pytest.warns(DeprecationWarning, match="max_impacts.* has no effect"):
+        assert ds.EventDriven(max_impacts=5) == ds.EventDriven()

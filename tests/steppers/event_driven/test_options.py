@@ -15,7 +15,6 @@ from drystone.errors import ModelError, OptionError
         ({"collisions": "soft"}, "collisions = 'soft'"),
         ({"contact_forces": 3}, "contact_forces = 3"),
         ({"contact_forces": ("dantzig", {"preferr": 1})}, "unknown option 'preferr'.*prefer"),
-        ({"max_impacts": 0}, "max_impacts = 0"),
         ({"overlap": "maybe"}, "overlap = 'maybe'"),
     ],
 )

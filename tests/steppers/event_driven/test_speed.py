@@ -8,8 +8,8 @@ from drystone.kernels import detect as stage
 from drystone.kernels import event_forces, event_state
 from drystone.kernels.packed import Packed
 from drystone.scenes.base import rough
-from drystone.steppers.event_driven.forces.compute import contact_motion
 from drystone.steppers.event_driven.forces.methods import acting
+from drystone.steppers.event_driven.forces.results import contact_motion
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.event_driven.mode import Mode
 from drystone.steppers.event_driven.phase import Phase

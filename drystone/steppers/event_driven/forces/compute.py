@@ -20,22 +20,23 @@ from drystone.solvers.base import Solver
 from drystone.solvers.ramp import Ramp
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.choices import Explanation, explain
-from drystone.steppers.event_driven.forces.guess import GUESS, held_together
-from drystone.steppers.event_driven.forces.index_set import index_set
-from drystone.steppers.event_driven.forces.index_set_repair import RepairedSet, onto_circle
+from drystone.steppers.event_driven.forces.index_set import RepairedSet, index_set, onto_circle
 from drystone.steppers.event_driven.forces.results import (
     Forces,
     Island,
     IslandCache,
     Key,
     Statistics,
+    assembled,
+    contact_states,
     known_from,
     snapshot_of,
 )
-from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
+from drystone.steppers.event_driven.forces.sharing import GUESS, held_together
+from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.snapshot import Snapshot, part_of, within
-from drystone.types import Floats, Solution, Status
+from drystone.types import Solution, Status
 
 Explain = Literal["suspicious", "never", "always"]
 Prefer = Literal["method", "force"]
@@ -43,7 +44,6 @@ Listener = Callable[[Any], None]
 DONE = (Status.SOLVED, Status.APPROXIMATE)
 FALLBACK = ("dantzig", "lemke")
 CIRCLE = "round cone"  # name of the method that goes on from a polyhedral one
-EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
 
 
 class ContactForces:
@@ -303,79 +303,3 @@ class ContactForces:
             log.append("took the first of the forces: prefer='force'")
             return found.forces[0]
         return solution
-
-
-def contact_states(problem: FrictionProblem, solution: Solution) -> States:
-    """State of each contact: open, stick, onset (at rest, but friction gives way) or slide."""
-    d, nc = problem.d, problem.nc
-    f = solution.value[: d * nc].reshape(nc, d)
-    a = solution.dual[: d * nc].reshape(nc, d)
-    top = float(np.abs(f).max(initial=0.0))
-    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
-    friction, pull = np.linalg.norm(f[:, 1:], axis=1), np.linalg.norm(a[:, 1:], axis=1)
-    held = f[:, 0] > 1e-12 * top
-    gives = (friction >= problem.mu * f[:, 0] * (1.0 - EDGE)) & (pull > 1e-9 * size)
-    out = np.where(held, np.where(gives, Kind.YIELDING, Kind.STICKING), Kind.OPEN)
-    out[held & problem.sliding] = Kind.SLIDING
-    return tuple(out.tolist())
-
-
-def assembled(
-    state: ContactState, parts: tuple[Island, ...], other: bool, log: list[str]
-) -> Forces:
-    """Forces of all islands together; other: whether the set of islands changed."""
-    f, joint = np.zeros((state.nc, state.d)), np.zeros(state.nj)
-    ray, joint_ray = np.zeros_like(f), np.zeros_like(joint)
-    acceleration = state.acceleration.copy()
-    states = [int(Kind.SEPARATING)] * state.nc
-    status, residual, has_ray = Status.SOLVED, 0.0, False
-    for part in parts:
-        system, solution = part.system, part.solution
-        scatter(system, solution.value, f, joint)
-        system.add_motion(solution.value, acceleration)
-        residual = max(residual, solution.residual)
-        status = worse(status, solution.status)
-        if solution.status is Status.RAY and solution.ray is not None and not has_ray:
-            has_ray = True  # one impulse at a time: the next evaluation finds the others
-            scatter(system, solution.ray, ray, joint_ray)
-        for i, word in zip(system.contacts, part.states, strict=True):
-            states[int(i)] = word
-    changed = other or any(part.changed for part in parts)
-    return Forces(
-        f,
-        joint,
-        acceleration,
-        contact_motion(state, acceleration) + state.bias + state.soft * f,
-        tuple(states),
-        changed,
-        status is Status.SOLVED,
-        status,
-        residual,
-        ray if has_ray else None,
-        joint_ray if has_ray else None,
-        state.kind == Kind.COLLIDING,
-        tuple(log),
-        parts,
-    )
-
-
-def scatter(system: System, r: Floats, f: Floats, joint: Floats) -> None:
-    """Add forces on a system's rows to those of all contacts (nc, d) and joint rows (nj,)."""
-    rows = system.contacts.size * system.state.d
-    f[system.contacts] += r[:rows].reshape(-1, system.state.d)
-    joint[system.joints] += r[rows:]
-
-
-def contact_motion(state: ContactState, v: Floats) -> Floats:
-    """(nc, d) J v of all contacts for v (nb, dof)."""
-    padded = np.vstack([v, np.zeros(state.dof)])  # body -1 is the last row
-    return np.asarray(np.einsum("cdsk,csk->cd", state.J, padded[state.body]))
-
-
-ORDER = (Status.SOLVED, Status.APPROXIMATE, Status.RAY)
-
-
-def worse(one: Status, two: Status) -> Status:
-    """The status that a caller has to act on: failure before ray before approximation."""
-    rank = {status: k for k, status in enumerate(ORDER)}
-    return one if rank.get(one, len(ORDER)) >= rank.get(two, len(ORDER)) else two

@@ -5,6 +5,15 @@ The conditions of static friction (14-1) leave the direction of friction open on
 follows needs more: friction opposite to the acceleration, that is to the slip about to begin.
 Contacts that slide already take part with an acceleration so large along their slip that their
 friction opposes it; the index set of the answer then gives the exact forces of the stated problem.
+
+Forces, impulses and the motions they give may be many: of a row of boxes on two corners each, both
+corners of one may hold, or one of them, and each obeys the law to the last digit. A method that
+takes contacts one by one prefers some, and so does one that begins with Gauss-Seidel sweeps; bodies
+then turn to a side that nothing prefers. What is symmetric has a symmetric answer where every step
+of the way is the same for images of a problem (``central_answer``): the central path of an
+interior-point method, from a start that knows no contact from another, and then Newton steps on the
+conditions themselves, each the least of those that solve its linear equations. These end at
+rounding, not at a tolerance: what is left open there would grow from event to event.
 """
 
 from __future__ import annotations
@@ -12,42 +21,46 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy.linalg
 
 from drystone.problems import FrictionProblem
+from drystone.solvers.interior_point import InteriorPoint
 from drystone.steppers.event_driven.forces import methods
-from drystone.steppers.event_driven.forces.central import central_answer
-from drystone.steppers.event_driven.forces.compute import assembled, contact_states
-from drystone.steppers.event_driven.forces.guess import GUESS
 from drystone.steppers.event_driven.forces.index_set import index_sets, states_of
-from drystone.steppers.event_driven.forces.results import Forces, Island
+from drystone.steppers.event_driven.forces.results import Forces, Island, assembled, contact_states
+from drystone.steppers.event_driven.forces.sharing import GUESS
 from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System
-from drystone.types import Floats, Solution
+from drystone.types import Bools, Floats, Solution
 
 LARGE = 1e3  # times the accelerations of an island: that of what slides already
 SOLVERS = ("newton", "nsgs")
-CENTRAL = ("interior-point", "newton", "nsgs")
 ALIKE = "central"  # name of the method that treats images of a problem alike
 SURE = 1e-8  # relative: contacts that stick by more rows than they need are at rest to within a
 # speed, and so are their accelerations: taken for slip these would end phase after phase (at
 # 1e-10 ``collapse`` takes 1.6 times as many steps, and twice as many if pivots look for slip)
 ROUNDS = 4  # of an index set from the forces of the one before
+FAR_ALONG = (
+    10.0  # times the largest motion: that of what slides already, while the path is followed
+)
+# where the path ends and Newton's steps begin: residual, and compliance of the contacts, of W's
+# diagonal. Contacts a little soft share what nothing else decides, in proportion to nothing but
+# the load; far along the path of rigid ones the iterates tremble where answers are many
+PATHS = ((1e-5, 1e-4), (1e-6, 1e-6), (1e-7, 1e-8), (1e-7, 0.0), (1e-9, 0.0))
+HOLDS = 1e-11  # of the largest force or motion, units scaled out: conditions that are met
+STEPS = 15  # of Newton's method: where the path comes near two or three do
+IDLE = 4  # of them in a row that do not halve what is missed: no more follow
+CUT = 1e-12  # of the largest pivot: directions that no condition sees
 
 
-def coulomb_forces(state: ContactState, forces: Forces, central: bool = False) -> Forces | None:
+def coulomb_forces(state: ContactState, forces: Forces) -> Forces | None:
     """The same forces, with those islands solved anew whose contacts give way; None if one of
-    them has no such solution that an index set confirms. So are those whose answer was picked.
-
-    central: all islands where contacts stick, by a method that stays away from the bounds of
-    friction where forces are not unique, so that their index set lasts; where all contacts share
-    the load they are away from them already.
-    """
+    them has no such solution that an index set confirms. So are those whose answer was picked."""
     parts = []
     for part in forces.islands:
         again: Island | None = part
-        bears = central and Kind.STICKING in part.states and GUESS not in part.solution.methods
-        if Kind.YIELDING in part.states or bears or picked(part):
-            again = _solved(part, CENTRAL if central else SOLVERS)
+        if Kind.YIELDING in part.states or picked(part):
+            again = _solved(part)
         if again is None and Kind.YIELDING in part.states:
             return None
         again = part if again is None else again
@@ -66,7 +79,7 @@ def picked(part: Island) -> bool:
     return bool(resting.any()) and not methods.suspicious(problem).any()
 
 
-def _solved(part: Island, solvers: tuple[str, ...]) -> Island | None:
+def _solved(part: Island) -> Island | None:
     system = part.system
     d, nc = system.state.d, system.contacts.size
     slip, mu = methods.acting(system)
@@ -83,7 +96,7 @@ def _solved(part: Island, solvers: tuple[str, ...]) -> Island | None:
         if sure is not None:
             return sure
     problem = FrictionProblem(system.W, q, mu, dim=d, bilateral=joints, law="coulomb")
-    for name in solvers:
+    for name in SOLVERS:
         found = methods.named(name, 1e-10).solve(problem)  # from nothing: what can stick sticks
         sure = _confirmed(part, system, stated, found) if found.ok else None
         if sure is not None:
@@ -131,3 +144,110 @@ def _held(system: System, states: States, a: Floats) -> bool:
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     across = a[: d * nc].reshape(nc, d)[stick, 1:]
     return bool(np.abs(across).max(initial=0.0) <= SURE * size)
+
+
+def central_answer(
+    problem: FrictionProblem, slip: Floats | None = None, tol: float = HOLDS
+) -> Floats | None:
+    """Forces or impulses (m,) of a problem with Coulomb's law and round cones in space, None where
+    the way to them ends early.
+
+    slip (nc, d - 1): unit directions of contacts that slide already, with friction against them;
+    zeros for the others, whose friction opposes the motion that follows. tol: by how much of the
+    largest force or motion, units scaled out, the conditions may be missed where rounding does not
+    end it: contacts on more points than a body needs move together to within that.
+    """
+    conditions = _Conditions(problem, slip)
+    far = FAR_ALONG if conditions.moving.any() else 1.0
+    best, least = None, tol
+    for end, soft in PATHS:
+        path = InteriorPoint(tol=end / far, polish=False)
+        r, error = conditions.polished(path.solve(conditions.shifted(far, soft)).value)
+        if error <= least:
+            best, least = r, error
+        if least <= HOLDS:
+            break
+    return best
+
+
+class _Conditions:
+    """Alart-Curnier's function of the contacts at rest, friction of those that slide, joints."""
+
+    def __init__(self, problem: FrictionProblem, slip: Floats | None) -> None:
+        self.problem = problem
+        d, nc = problem.d, problem.nc
+        self.d, self.nc, self.mu = d, nc, problem.mu
+        self.slip = np.zeros((nc, d - 1)) if slip is None else slip
+        self.moving: Bools = np.asarray(self.slip.any(axis=1))
+        diagonal = np.abs(problem.dense.diagonal())
+        mean = np.repeat(diagonal[: d * nc].reshape(nc, d).mean(axis=1), d)
+        self.mean = np.concatenate([mean, diagonal[d * nc :]])
+        self.unit = np.sqrt(np.where(self.mean > 0.0, self.mean, 1.0))
+        self.W = problem.dense / self.unit[:, None] / self.unit
+        self.q = problem.q / self.unit
+
+    def shifted(self, far: float, soft: float) -> FrictionProblem:
+        """The problem for the path: what slides gets so large a motion along its slip, `far` times
+        the largest, that its friction opposes it; soft: of the diagonal of W, added to it."""
+        p, n = self.problem, self.d * self.nc
+        q = p.q.copy()
+        q[:n].reshape(self.nc, self.d)[:, 1:] += far * np.abs(q).max(initial=0.0) * self.slip
+        W = p.dense + np.diag(soft * self.mean) if soft else p.dense
+        return FrictionProblem(W, q, p.mu, dim=p.dim, bilateral=p.bilateral)
+
+    def polished(self, r: Floats) -> tuple[Floats, float]:
+        """(forces, by how much they miss the conditions): Newton's steps from r while they pay."""
+        x = r * self.unit
+        f = x[: self.d * self.nc].reshape(self.nc, self.d)
+        slides = self.moving
+        f[slides, 1:] = -self.mu[slides, None] * self.slip[slides] * f[slides, :1]
+        best, least, idle = x, np.inf, 0
+        for _ in range(STEPS):
+            if not np.isfinite(x).all():
+                break
+            F, slope = self._linear(x)
+            size = max(float(np.abs(self.q).max(initial=0.0)), float(np.abs(x).max(initial=0.0)))
+            error = float(np.abs(F).max(initial=0.0)) / size if size > 0.0 else 0.0
+            idle = 0 if error < 0.5 * least else idle + 1
+            if error < least:
+                best, least = x, error
+            if error == 0.0 or idle > (0 if least <= HOLDS else IDLE):
+                break
+            move = scipy.linalg.lstsq(slope, F, cond=CUT, lapack_driver="gelsy", check_finite=False)
+            x = x - move[0]
+        return best / self.unit, least
+
+    def _linear(self, x: Floats) -> tuple[Floats, Floats]:
+        """(m,) by how much forces x miss the conditions, (m, m) a piece of its derivative.
+
+        With s = x - u: open (s_n <= 0): x = 0; else u_n = 0 and, at rest, u_t = 0 or friction of
+        mu s_n along s_t if that is less than |s_t|; sliding: x_t = -mu x_n slip. Joints: u = 0.
+        """
+        d, nc, n = self.d, self.nc, self.d * self.nc
+        u = self.W @ x + self.q
+        F = u.copy()
+        own, by_u = np.zeros((2, nc, d, d))  # derivative: by x itself, and by u
+        f, v, out = x[:n].reshape(nc, d), u[:n].reshape(nc, d), F[:n].reshape(nc, d)
+        s = f - v
+        bound, pull = self.mu * np.maximum(s[:, 0], 0.0), np.linalg.norm(s[:, 1:], axis=1)
+        open_ = s[:, 0] <= 0.0
+        tied = ~open_ & (self.moving | (self.mu == 0.0))
+        gives = ~open_ & ~tied & (pull > bound)
+        out[open_], own[open_] = f[open_], np.eye(d)
+        by_u[~open_] = np.eye(d)
+        rub = self.mu[tied, None] * self.slip[tied]
+        out[tied, 1:] = f[tied, 1:] + rub * f[tied, :1]
+        own[tied, 1:, 1:], own[tied, 1:, 0] = np.eye(d - 1), rub
+        by_u[tied, 1:] = 0.0
+        e = s[gives, 1:] / pull[gives, None]
+        turn = np.eye(d - 1) - e[:, :, None] * e[:, None, :]
+        turn *= (bound[gives] / pull[gives])[:, None, None]
+        along = self.mu[gives, None] * e
+        out[gives, 1:] = f[gives, 1:] - bound[gives, None] * e
+        own[gives, 1:, 1:], own[gives, 1:, 0] = np.eye(d - 1) - turn, -along
+        by_u[gives, 1:, 1:], by_u[gives, 1:, 0] = turn, along
+        slope = self.W.copy()
+        slope[:n] = np.matmul(by_u, self.W[:n].reshape(nc, d, -1)).reshape(n, -1)
+        place = d * np.arange(nc)[:, None] + np.arange(d)
+        slope[place[:, :, None], place[:, None, :]] += own
+        return F, slope

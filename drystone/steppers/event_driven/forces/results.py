@@ -1,4 +1,5 @@
-"""Results of a computation of contact forces, what it leaves for the next one, and counts."""
+"""Results of a computation of contact forces: of islands, of all of them together, what it leaves
+for the next one, and counts."""
 
 from __future__ import annotations
 
@@ -7,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from drystone.steppers.event_driven.forces.index_set import IndexSet
-from drystone.steppers.event_driven.forces.state import Kind, States
+from drystone.problems import FrictionProblem
+from drystone.steppers.event_driven.forces.index_set import EDGE, IndexSet
+from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Bools, Floats, Solution, Status
 
 Key = tuple[Any, ...]
+ORDER = (Status.SOLVED, Status.APPROXIMATE, Status.RAY)  # what a caller acts on last comes first
 
 
 @dataclass(slots=True)
@@ -103,6 +106,79 @@ class Forces:
         size = np.linalg.norm(pull, axis=1, keepdims=True)
         gives = (np.array(self.states, np.int64) == Kind.YIELDING)[:, None] & (size > 0)
         return np.divide(pull, size, out=np.zeros_like(pull), where=gives)
+
+
+def contact_states(problem: FrictionProblem, solution: Solution) -> States:
+    """State of each contact: open, stick, onset (at rest, but friction gives way) or slide."""
+    d, nc = problem.d, problem.nc
+    f = solution.value[: d * nc].reshape(nc, d)
+    a = solution.dual[: d * nc].reshape(nc, d)
+    top = float(np.abs(f).max(initial=0.0))
+    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
+    friction, pull = np.linalg.norm(f[:, 1:], axis=1), np.linalg.norm(a[:, 1:], axis=1)
+    held = f[:, 0] > 1e-12 * top
+    gives = (friction >= problem.mu * f[:, 0] * (1.0 - EDGE)) & (pull > 1e-9 * size)
+    out = np.where(held, np.where(gives, Kind.YIELDING, Kind.STICKING), Kind.OPEN)
+    out[held & problem.sliding] = Kind.SLIDING
+    return tuple(out.tolist())
+
+
+def assembled(
+    state: ContactState, parts: tuple[Island, ...], other: bool, log: list[str]
+) -> Forces:
+    """Forces of all islands together; other: whether the set of islands changed."""
+    f, joint = np.zeros((state.nc, state.d)), np.zeros(state.nj)
+    ray, joint_ray = np.zeros_like(f), np.zeros_like(joint)
+    acceleration = state.acceleration.copy()
+    states = [int(Kind.SEPARATING)] * state.nc
+    status, residual, has_ray = Status.SOLVED, 0.0, False
+    for part in parts:
+        system, solution = part.system, part.solution
+        scatter(system, solution.value, f, joint)
+        system.add_motion(solution.value, acceleration)
+        residual = max(residual, solution.residual)
+        status = worse(status, solution.status)
+        if solution.status is Status.RAY and solution.ray is not None and not has_ray:
+            has_ray = True  # one impulse at a time: the next evaluation finds the others
+            scatter(system, solution.ray, ray, joint_ray)
+        for i, word in zip(system.contacts, part.states, strict=True):
+            states[int(i)] = word
+    changed = other or any(part.changed for part in parts)
+    return Forces(
+        f,
+        joint,
+        acceleration,
+        contact_motion(state, acceleration) + state.bias + state.soft * f,
+        tuple(states),
+        changed,
+        status is Status.SOLVED,
+        status,
+        residual,
+        ray if has_ray else None,
+        joint_ray if has_ray else None,
+        state.kind == Kind.COLLIDING,
+        tuple(log),
+        parts,
+    )
+
+
+def scatter(system: System, r: Floats, f: Floats, joint: Floats) -> None:
+    """Add forces on a system's rows to those of all contacts (nc, d) and joint rows (nj,)."""
+    rows = system.contacts.size * system.state.d
+    f[system.contacts] += r[:rows].reshape(-1, system.state.d)
+    joint[system.joints] += r[rows:]
+
+
+def worse(one: Status, two: Status) -> Status:
+    """The status that a caller has to act on: failure before ray before approximation."""
+    rank = {status: k for k, status in enumerate(ORDER)}
+    return one if rank.get(one, len(ORDER)) >= rank.get(two, len(ORDER)) else two
+
+
+def contact_motion(state: ContactState, v: Floats) -> Floats:
+    """(nc, d) J v of all contacts for v (nb, dof)."""
+    padded = np.vstack([v, np.zeros(state.dof)])  # body -1 is the last row
+    return np.asarray(np.einsum("cdsk,csk->cd", state.J, padded[state.body]))
 
 
 @dataclass(frozen=True, slots=True)

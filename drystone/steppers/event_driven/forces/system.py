@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from drystone.kernels.event_system import island_bodies, island_rows
+from drystone.kernels.event_forces import island_bodies, island_rows
 from drystone.kernels.islands import label_contacts
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.types import Bools, Floats, Ints

@@ -1,8 +1,12 @@
 """Impulses of collisions, and without them."""
 
-from drystone.steppers.event_driven.impulses.collide import CollisionLaw, collide
+from drystone.steppers.event_driven.impulses.collide import (
+    CollisionLaw,
+    collide,
+    impulse_without_collision,
+    resolve_jam,
+)
 from drystone.steppers.event_driven.impulses.exact import keller, routh
-from drystone.steppers.event_driven.impulses.jam import impulse_without_collision, resolve_jam
 from drystone.steppers.event_driven.impulses.results import Collision, Impact
 
 __all__ = [

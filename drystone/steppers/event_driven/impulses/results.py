@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from drystone.steppers.event_driven.forces.compute import contact_motion, scatter
+from drystone.steppers.event_driven.forces.results import contact_motion, scatter
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats, Status

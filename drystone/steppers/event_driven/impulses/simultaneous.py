@@ -15,7 +15,7 @@ import numpy as np
 
 from drystone.problems import FrictionProblem
 from drystone.solvers.base import Solver
-from drystone.steppers.event_driven.forces.central import central_answer
+from drystone.steppers.event_driven.forces.coulomb import central_answer
 from drystone.steppers.event_driven.forces.methods import named
 from drystone.steppers.event_driven.forces.state import ContactState
 from drystone.steppers.event_driven.forces.system import System, islands

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from drystone.problems import FrictionProblem
 from drystone.steppers.event_driven.forces import ContactForces, ContactState
-from drystone.steppers.event_driven.forces.central import central_answer
-from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
+from drystone.steppers.event_driven.forces.coulomb import central_answer, coulomb_forces
 from drystone.steppers.event_driven.forces.methods import acting
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.event_driven.impulses import collide

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind
-from drystone.steppers.event_driven.forces.guess import GUESS, held_together
+from drystone.steppers.event_driven.forces.sharing import GUESS, held_together
 from drystone.steppers.event_driven.forces.system import islands
 from tests.steppers.event_driven.instants import random_state, spatial_rows
 

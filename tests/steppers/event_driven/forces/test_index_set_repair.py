@@ -11,7 +11,7 @@ import pytest
 
 import drystone as ds
 from drystone.steppers.event_driven.forces import ContactForces, ContactState, Kind
-from drystone.steppers.event_driven.forces.index_set_repair import onto_circle, repaired
+from drystone.steppers.event_driven.forces.index_set import onto_circle, repaired
 from drystone.steppers.event_driven.forces.methods import friction_problem
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Status
