@@ -1,5 +1,7 @@
 """Springs, dampers and regularised friction in place of contact constraints (Baraff 1992, 2.4)."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
@@ -7,18 +9,35 @@ from drystone.kernels._jit import kernel
 SPRING, DAMPER, RUBBING, DRIVEN = range(4)  # what `power` is made of
 
 
+class SpringContacts(NamedTuple):
+    """body (nc, 2); point, normal (nc, dim), gap [m], mu (nc,)."""
+
+    body: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    mu: np.ndarray
+
+
+class SpringLaw(NamedTuple):
+    """f_n = max(0, -k gap - c u_n) where gap < 0, f_t = -mu f_n u_t / max(|u_t|, slip); k [N/m],
+    c [N s/m], slip [m/s]."""
+
+    k: float
+    c: float
+    slip: float
+
+
 @kernel
-def contact_springs(
-    body, moves, point, normal, gap, mu, position, velocity, k, c, slip, force, f, power
-):
+def contact_springs(contacts, law, moves, position, velocity, force, f, power):
     """Forces f (nc, dim) on bodies A, added with their moments to force (nb, dof).
 
-    f_n = max(0, -k gap - c u_n) where gap < 0, f_t = -mu f_n u_t / max(|u_t|, slip).
-    body (nc, 2), moves (nb,) bool; point, normal (nc, dim), gap, mu (nc,) of the contacts;
-    position (nb, dim), velocity (nb, dof). k [N/m], c [N s/m], slip [m/s].
+    moves (nb,) bool; position (nb, dim), velocity (nb, dof).
     power (4,) [W], added to: of the springs, the dampers and friction on all bodies, and what the
     bodies that do not move freely give to the others.
     """
+    body, point, normal, gap, mu = contacts
+    k, c, slip = law
     dim = point.shape[1]
     u, arm = np.empty(3), np.empty((2, 3))
     for i in range(gap.size):

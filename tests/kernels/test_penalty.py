@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING, contact_springs
+from drystone.kernels.penalty import (
+    DAMPER,
+    DRIVEN,
+    RUBBING,
+    SPRING,
+    SpringContacts,
+    SpringLaw,
+    contact_springs,
+)
 
 pytestmark = pytest.mark.kernels
 
@@ -14,7 +22,8 @@ def springs(dim, gap, x, v, point, normal, moves=(True, True), k=100.0, c=1.0, s
     body = np.tile([0, 1], (n, 1))
     mu = np.full(n, 0.5)
     args = (np.asarray(point, float), np.asarray(normal, float), np.asarray(gap, float), mu)
-    contact_springs(body, np.array(moves), *args, x, v, k, c, slip, force, f, power)
+    contacts, law = SpringContacts(body, *args), SpringLaw(k, c, slip)
+    contact_springs(contacts, law, np.array(moves), x, v, force, f, power)
     return f, force, power
 
 

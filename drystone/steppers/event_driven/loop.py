@@ -90,7 +90,7 @@ class Loop:
                 continue
             self._sleep_resting_islands(now, moved)
             self.clusters.report = None
-            phase, moved = phase or self._begin(now), False
+            phase, moved = phase or self._resolve(now), False
             mode = phase.mode
             if self.resolver.exact and self.guard.without_index_set(now.time, mode):
                 continue
@@ -100,81 +100,25 @@ class Loop:
         self.mechanics.sleeping.end(now)
         return now
 
-    def _step_through_cluster(self, state: State, until: float) -> State:
-        """The state after a cluster of events, or at `until`, if it goes on."""
-        self.mechanics.sleeping.clear()
-        self.resolver.method.forget()
-        self.phase, self.last, self._history = None, None, None
-        guard, clusters = self.guard, self.clusters
-        # what is left of a frame is not worth a step of its own
-        end = guard.until if guard.until < until - clusters.step else until
-        state = clusters.step_through(state, end, self.mechanics, self.log, self.work)
-        guard.end_cluster(end, clusters.largest_island)
-        return state
-
-    def _sleep_resting_islands(self, state: State, moved: bool) -> None:
-        """Islands that were in equilibrium in the last phase sleep from now on; moved: somebody
-        moved bodies since, and nothing is known of them."""
-        for own, table in [] if moved else self._resting_islands(self.log):
-            self.mechanics.sleeping.add(own, state, table)
-        self._waiting = []
-        if self.phase is not None:
-            self.phase.mode.resting = {}
-
-    def _resting_islands(self, log: FrameLog) -> list[Island]:
-        """Islands that were in equilibrium in the last phase; log: impulses to note."""
-        phase = self.phase
-        if phase is None or not phase.mode.resting:
-            return self._waiting
-        return phase.islands_at_rest(log)
-
-    def snapshot(self) -> Snapshot:
-        """What the next frame depends on, beside the state."""
-        flat = np.array(self._flat, np.str_)
-        phase = self.phase.snapshot() if self._lasts and self.phase else self._stored
-        parts: dict[str, Snapshot] = {
-            "own": {"hint": self.hint, "turns": self.mechanics.turns, "flat": flat},
-            "straight": self.resolver.snapshot(),
-            "history": {} if self._history is None else self._history.snapshot(),
-            "waiting": snapshot_of(self.mechanics.model, self._resting_islands(FrameLog())),
-            "sleeping": self.mechanics.sleeping.snapshot(), "phase": phase or {},
-            "clusters": self.clusters.snapshot(), "guard": self.guard.snapshot(),
-        }  # fmt: skip
-        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
-
-    def restore(self, known: Snapshot) -> None:
-        """Take over what ``snapshot`` gave, before the first frame."""
-        known = _with_names_of_today(known)
-        own, history = part_of(known, "own"), part_of(known, "history")
-        self.hint, self.mechanics.turns = own.get("hint"), own.get("turns")
-        self._flat = tuple(own["flat"].tolist())
-        self.resolver.restore(part_of(known, "straight"))
-        self._history = History.restored(history) if history else None
-        self.mechanics.sleeping.restore(part_of(known, "sleeping"))
-        self._waiting = islands_from(self.mechanics.model, part_of(known, "waiting"))
-        self._stored = part_of(known, "phase") or None
-        self.clusters.restore(part_of(known, "clusters"))
-        self.guard.restore(part_of(known, "guard"))
-
-    def _begin(self, state: State) -> Phase:
+    def _resolve(self, state: State) -> Phase:
         """Resolve the instant: the phase that begins at a state, which is changed in place.
         Impacts, then what presses is at rest from here on: closed, without speed across the
         contact. Where contacts are nearly parallel that changes how they share the load, maybe past
         a bound: they are resolved again."""
         resolver = self.resolver
-        mode, targets = self._rested(state)
+        mode, targets = self._put_to_rest(state)
         for _ in range(FORCE_ROUNDS):
             now = mode.evaluate(state)
             if min(x.min(initial=np.inf) for x in mode.margins(now)) >= -PAST:
                 break
-            mode, targets = self._rested(state)  # forces of what is closed now
+            mode, targets = self._put_to_rest(state)  # forces of what is closed now
         self.layout = self.layout.of(self.mechanics.sleeping.awake)
         slack = self.guard.slack(mode.contact_set.names, mode.closed.size)
         out = Phase(mode, state, targets, self.layout, resolver.touch, resolver.slow, slack)
         self._log_forces(mode, out.start)
         return out
 
-    def _rested(self, state: State) -> tuple[Mode, Floats]:
+    def _put_to_rest(self, state: State) -> tuple[Mode, Floats]:
         """A law of motion for the state, whose contacts are then closed and stopped, in place; the
         gaps that are kept."""
         resolver = self.resolver
@@ -182,22 +126,6 @@ class Loop:
         targets = put_to_rest(mode, state, resolver.touch, resolver.slow)
         self.work[CONSTRAINT] += self.mechanics.energy(state) - self.mechanics.energy(moving)
         return mode, targets
-
-    def _continued(self, state: State, moved: bool) -> Phase | None:
-        """The phase that the last frame left, if it goes on."""
-        phase, stored = self.phase if self._lasts else None, self._stored
-        self._lasts, self._stored = False, None
-        if moved or (phase is None and stored is None):
-            return None
-        if phase is None and stored is not None:
-            self.layout = self.layout.of(self.mechanics.sleeping.awake)
-            own = self.mechanics, self.resolver.method, self.layout, self.resolver.touch
-            phase = Phase.restored(stored, *own, state)
-        if phase is not None:
-            forces = phase.mode.forces
-            self.resolver.method.go_on(len(forces.islands))
-            self.log.residual = max(self.log.residual, forces.residual)
-        return phase
 
     def _integrate(self, phase: Phase, state: State, until: float) -> State:
         """The state at the first event of a phase, or at `until`."""
@@ -240,47 +168,6 @@ class Loop:
         self._lasts = not flat and phase.lasts(self.resolver.touch)
         return self._keep(state, solver.y)
 
-    def _locate(
-        self, phase: Phase, path: StepPath, before: State, after: State
-    ) -> tuple[Bracket | EventSample, Floats]:
-        """The first event of the step that was just done, or its conditions at the end where there
-        is none; how far around geoms (ng,) was looked [m]."""
-        margin = self.mechanics.travel(before, after, self.resolver.touch)
-        prior = phase.last or phase.events.sample(before, margin, self.last)
-        search = StepSearch(phase.events, self.layout, path, margin, self.log)
-        return search.first(prior, after), margin
-
-    def _restarts(self, phase: Phase, end: EventSample, solver: Any, flat: bool) -> bool:
-        """Whether a phase ends with a step that had no event: its forces have no index set, its
-        contacts are found under other names, their points begin to race over a flat spot, or a
-        cluster of events begins."""
-        if not phase.mode.smooth and self.resolver.exact:
-            return True
-        if end.joins:
-            self.log.events.append(Event(end.t, "contacts", tuple(end.joins)))
-            return True
-        if end.now is None or (not flat and phase.paths.flat(end.now).any()):
-            return True
-        return self.guard.count_step(solver.t, phase.mode, end.now)
-
-    def _log_forces(self, mode: Mode, now: Evaluation) -> None:
-        """The force problem of an accepted state, unless it is that of the phase to come."""
-        if phase_over(mode, now):
-            return
-        mode.method.statistics.steps += 1
-        if mode.method.listener is not None:
-            mode.method.listener(logged_forces(mode, now, self.resolver.touch))
-
-    def _flattened(self, phase: Phase, now: Evaluation) -> bool:
-        """Whether contact points race over nearly flat surfaces; reports new ones."""
-        paths = phase.paths
-        names = [paths.names[i] for i in np.flatnonzero(paths.flat(now)).tolist()]
-        new = tuple(name for name in names if name not in self._flat)
-        if new:
-            self.log.events.append(Event(now.state.time, "curvature", new))
-        self._flat = tuple(names)
-        return bool(names)
-
     def _solver(self, phase: Phase, t: float, y: Floats, until: float, flat: bool) -> Any:
         scale = abs(self.mechanics.energy(self.layout.state(t, y)))
         atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
@@ -293,14 +180,6 @@ class Loop:
             )  # fmt: skip
         more = self._recall(phase.mode, t, y) if make is Adams else {}
         return make(phase.rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
-
-    def _recall(self, mode: Mode, t: float, y: Floats) -> dict[str, Any]:
-        """History that Adams' methods go on with: that of the same phase in the last frame."""
-        known = self._history
-        if known is None or known.signature != mode.signature or known.t != t:
-            return {}
-        end, past = self.layout.work.start, {"past": known.past, "order": known.order}
-        return past if np.array_equal(known.y[:end], y[:end]) else {}
 
     def _step(self, phase: Phase, solver: Any) -> None:
         why = solver.step()
@@ -328,28 +207,15 @@ class Loop:
         solver.y = self.layout.pack(state, work)
         return state
 
-    def _check_taken(self, phase: Phase, state: State) -> None:
-        """What closing contacts takes from the energy in steps that are accepted is of the size of
-        the integrator's error. Where a contact point races over a surface so flat that no number
-        tells where on it the point is, it is not, and the run ends before anything moves wrongly;
-        elsewhere the report says so."""
-        taken, kinetic = abs(self._taken), energy(self.mechanics.model, state)[0]
-        if taken <= max(TAKEN * self.rtol, TAKEN_LEAST) * kinetic + self.resolver.little:
-            return
-        rims = phase.mode.contact_set.on_rims  # these whirl, and miss the tolerance by no more
-        flat = [name for name in self._flat if name not in rims]
-        if flat:
-            raise SimulationError(
-                f"at t = {state.time:.6g} s contact {', '.join(flat)} crosses a spot that is "
-                f"too flat: its orientation does not tell any more where the contact point is, and "
-                f"to close the contact would change the energy by {self._taken:.3g} J. Surfaces "
-                "flatter than x^4 (a superquadric with an exponent under 0.45) cannot be rolled "
-                "over by events: use ds.TimeStepping, or a rounder shape"
-            )
-        self.log.say(
-            f"closing contacts and joints changed the energy by {self._taken:.3g} J at "
-            f"t = {state.time:.6g} s, more than the integrator's error"
-        )
+    def _locate(
+        self, phase: Phase, path: StepPath, before: State, after: State
+    ) -> tuple[Bracket | EventSample, Floats]:
+        """The first event of the step that was just done, or its conditions at the end where there
+        is none; how far around geoms (ng,) was looked [m]."""
+        margin = self.mechanics.travel(before, after, self.resolver.touch)
+        prior = phase.last or phase.events.sample(before, margin, self.last)
+        search = StepSearch(phase.events, self.layout, path, margin, self.log)
+        return search.first(prior, after), margin
 
     def _end(self, phase: Phase, path: StepPath, event: Bracket, margin: Floats) -> State:
         """The state at an event, the legal side, but where the next phase must see the change."""
@@ -406,9 +272,143 @@ class Loop:
             if names:
                 self.log.events.append(Event(t, what, tuple(dict.fromkeys(names))))
 
+    def _restarts(self, phase: Phase, end: EventSample, solver: Any, flat: bool) -> bool:
+        """Whether a phase ends with a step that had no event: its forces have no index set, its
+        contacts are found under other names, their points begin to race over a flat spot, or a
+        cluster of events begins."""
+        if not phase.mode.smooth and self.resolver.exact:
+            return True
+        if end.joins:
+            self.log.events.append(Event(end.t, "contacts", tuple(end.joins)))
+            return True
+        if end.now is None or (not flat and phase.paths.flat(end.now).any()):
+            return True
+        return self.guard.count_step(solver.t, phase.mode, end.now)
+
+    def _check_taken(self, phase: Phase, state: State) -> None:
+        """What closing contacts takes from the energy in steps that are accepted is of the size of
+        the integrator's error. Where a contact point races over a surface so flat that no number
+        tells where on it the point is, it is not, and the run ends before anything moves wrongly;
+        elsewhere the report says so."""
+        taken, kinetic = abs(self._taken), energy(self.mechanics.model, state)[0]
+        if taken <= max(TAKEN * self.rtol, TAKEN_LEAST) * kinetic + self.resolver.little:
+            return
+        rims = phase.mode.contact_set.on_rims  # these whirl, and miss the tolerance by no more
+        flat = [name for name in self._flat if name not in rims]
+        if flat:
+            raise SimulationError(
+                f"at t = {state.time:.6g} s contact {', '.join(flat)} crosses a spot that is "
+                f"too flat: its orientation does not tell any more where the contact point is, and "
+                f"to close the contact would change the energy by {self._taken:.3g} J. Surfaces "
+                "flatter than x^4 (a superquadric with an exponent under 0.45) cannot be rolled "
+                "over by events: use ds.TimeStepping, or a rounder shape"
+            )
+        self.log.say(
+            f"closing contacts and joints changed the energy by {self._taken:.3g} J at "
+            f"t = {state.time:.6g} s, more than the integrator's error"
+        )
+
+    def _flattened(self, phase: Phase, now: Evaluation) -> bool:
+        """Whether contact points race over nearly flat surfaces; reports new ones."""
+        paths = phase.paths
+        names = [paths.names[i] for i in np.flatnonzero(paths.flat(now)).tolist()]
+        new = tuple(name for name in names if name not in self._flat)
+        if new:
+            self.log.events.append(Event(now.state.time, "curvature", new))
+        self._flat = tuple(names)
+        return bool(names)
+
+    def _recall(self, mode: Mode, t: float, y: Floats) -> dict[str, Any]:
+        """History that Adams' methods go on with: that of the same phase in the last frame."""
+        known = self._history
+        if known is None or known.signature != mode.signature or known.t != t:
+            return {}
+        end, past = self.layout.work.start, {"past": known.past, "order": known.order}
+        return past if np.array_equal(known.y[:end], y[:end]) else {}
+
+    def _log_forces(self, mode: Mode, now: Evaluation) -> None:
+        """The force problem of an accepted state, unless it is that of the phase to come."""
+        if phase_over(mode, now):
+            return
+        mode.method.statistics.steps += 1
+        if mode.method.listener is not None:
+            mode.method.listener(logged_forces(mode, now, self.resolver.touch))
+
     def _keep(self, state: State, y: Floats) -> State:
         self.work = y[self.layout.work].copy()
         return state
+
+    def _step_through_cluster(self, state: State, until: float) -> State:
+        """The state after a cluster of events, or at `until`, if it goes on."""
+        self.mechanics.sleeping.clear()
+        self.resolver.method.forget()
+        self.phase, self.last, self._history = None, None, None
+        guard, clusters = self.guard, self.clusters
+        # what is left of a frame is not worth a step of its own
+        end = guard.until if guard.until < until - clusters.step else until
+        state = clusters.step_through(state, end, self.mechanics, self.log, self.work)
+        guard.end_cluster(end, clusters.largest_island)
+        return state
+
+    def _sleep_resting_islands(self, state: State, moved: bool) -> None:
+        """Islands that were in equilibrium in the last phase sleep from now on; moved: somebody
+        moved bodies since, and nothing is known of them."""
+        for own, table in [] if moved else self._resting_islands(self.log):
+            self.mechanics.sleeping.add(own, state, table)
+        self._waiting = []
+        if self.phase is not None:
+            self.phase.mode.resting = {}
+
+    def _resting_islands(self, log: FrameLog) -> list[Island]:
+        """Islands that were in equilibrium in the last phase; log: impulses to note."""
+        phase = self.phase
+        if phase is None or not phase.mode.resting:
+            return self._waiting
+        return phase.islands_at_rest(log)
+
+    def _continued(self, state: State, moved: bool) -> Phase | None:
+        """The phase that the last frame left, if it goes on."""
+        phase, stored = self.phase if self._lasts else None, self._stored
+        self._lasts, self._stored = False, None
+        if moved or (phase is None and stored is None):
+            return None
+        if phase is None and stored is not None:
+            self.layout = self.layout.of(self.mechanics.sleeping.awake)
+            own = self.mechanics, self.resolver.method, self.layout, self.resolver.touch
+            phase = Phase.restored(stored, *own, state)
+        if phase is not None:
+            forces = phase.mode.forces
+            self.resolver.method.go_on(len(forces.islands))
+            self.log.residual = max(self.log.residual, forces.residual)
+        return phase
+
+    def snapshot(self) -> Snapshot:
+        """What the next frame depends on, beside the state."""
+        flat = np.array(self._flat, np.str_)
+        phase = self.phase.snapshot() if self._lasts and self.phase else self._stored
+        parts: dict[str, Snapshot] = {
+            "own": {"hint": self.hint, "turns": self.mechanics.turns, "flat": flat},
+            "straight": self.resolver.snapshot(),
+            "history": {} if self._history is None else self._history.snapshot(),
+            "waiting": snapshot_of(self.mechanics.model, self._resting_islands(FrameLog())),
+            "sleeping": self.mechanics.sleeping.snapshot(), "phase": phase or {},
+            "clusters": self.clusters.snapshot(), "guard": self.guard.snapshot(),
+        }  # fmt: skip
+        return {k: v for name, part in parts.items() for k, v in within(name, part).items()}
+
+    def restore(self, known: Snapshot) -> None:
+        """Take over what ``snapshot`` gave, before the first frame."""
+        known = _with_names_of_today(known)
+        own, history = part_of(known, "own"), part_of(known, "history")
+        self.hint, self.mechanics.turns = own.get("hint"), own.get("turns")
+        self._flat = tuple(own["flat"].tolist())
+        self.resolver.restore(part_of(known, "straight"))
+        self._history = History.restored(history) if history else None
+        self.mechanics.sleeping.restore(part_of(known, "sleeping"))
+        self._waiting = islands_from(self.mechanics.model, part_of(known, "waiting"))
+        self._stored = part_of(known, "phase") or None
+        self.clusters.restore(part_of(known, "clusters"))
+        self.guard.restore(part_of(known, "guard"))
 
 
 def _with_names_of_today(known: Snapshot) -> Snapshot:

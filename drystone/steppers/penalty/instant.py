@@ -13,7 +13,15 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import joints_coupled as acts
 from drystone.kernels import rigid
 from drystone.kernels.active import pair_materials
-from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING, contact_springs
+from drystone.kernels.penalty import (
+    DAMPER,
+    DRIVEN,
+    RUBBING,
+    SPRING,
+    SpringContacts,
+    SpringLaw,
+    contact_springs,
+)
 from drystone.model import Contacts, Model, State
 from drystone.steppers.penalty.options import Penalty
 from drystone.types import Floats, Ints
@@ -84,10 +92,10 @@ class Springs:
             mu, eps,
         )  # fmt: skip
         f = np.empty((len(found), model.dim))
+        law = SpringLaw(*map(float, (options.stiffness, options.damping, options.slip_speed)))
         contact_springs(
-            body, self.moves, found.point, found.normal, found.gap, mu[:, 1], state.position,
-            state.velocity, float(options.stiffness), float(options.damping),
-            float(options.slip_speed), force, f, power,
+            SpringContacts(body, found.point, found.normal, found.gap, mu[:, 1]), law, self.moves,
+            state.position, state.velocity, force, f, power,
         )  # fmt: skip
         tied, acting = self._joints(state, turns, force, power)
         a = self._acceleration(state, force)

@@ -79,18 +79,3 @@ def test_closed_contacts_that_jump_end_their_phase():
     assert not events.sample(state, margin).violated()
     state.position[1, 2] += 2.0 * mechanics.jump
     assert {name[0] for name in events.sample(state, margin).violated()} == {"set"}
-
-
-def test_what_clusters_let_rest_does_not_stop_what_moves():
-    """Slip of 5 mm/s whose end is announced, while slips below 20 mm/s count as ended."""
-    sim = puck((5e-3, 0, 0))
-    sim.step()
-    sim = puck((5e-3, 0, 0))
-    loop, state = sim.stepper.loop, sim.state.copy()
-    mode = loop.resolver.resolve(state.copy(), FrameLog())
-    loop.resolver.loosen(1e4)
-    loop.resolver.stop(mode, list(range(4)))
-    assert len(loop.resolver.stopped) == 4
-    phase = loop._begin(state)
-    assert state.velocity[1, 0] == pytest.approx(5e-3, rel=1e-9)
-    assert phase.mode.sliding.slides.all()

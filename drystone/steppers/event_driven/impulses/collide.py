@@ -8,7 +8,6 @@ collisions are resolved by the chosen law.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -110,7 +109,8 @@ class CollisionLaw:
         if self.law == "routh" and d == 3:
             raise OptionError("routh is the exact law of the plane: use keller in space")
         if self.law in EXACT:
-            return partial(routh if d == 2 else keller, restitution=self.restitution or "poisson")
+            path, ends = routh if d == 2 else keller, self.restitution or "poisson"
+            return lambda K, u, mu, eps: path(K, u, mu, eps, ends)[0]
         return newton_single(self.law == "newton", self._solvers())
 
     def _solvers(self) -> tuple[Solver, ...]:
@@ -150,7 +150,7 @@ def impulse_without_collision(
             f"contacts {', '.join(str(k) for k in state.key)}"
         )
     out = Collision.before(state)
-    out.apply(system, alpha * r, ("jam",))
+    out.apply(system, alpha * r)
     out.u[stopped, 1:] = 0.0
     out.log.append(
         f"contact {state.key[stopped]}: friction jams; an impulse without collision stops it"

@@ -19,6 +19,7 @@ hold it; else it slips on along the one direction in which u_t' points along u_t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 import numpy as np
@@ -30,6 +31,15 @@ from drystone.types import Floats
 Restitution = Literal["newton", "poisson", "stronge"]
 REST = 1e-13  # of the velocity before the impact: slip below it has ended
 ACCURACY = 1e-11  # relative, of the integration in tau
+
+
+class ImpactPhase(StrEnum):
+    """What a contact does in a part of an impact; in the plane slip has a sign."""
+
+    STICK = "stick"
+    SLIP = "slip"
+    SLIP_FORWARD = "slip+"
+    SLIP_BACKWARD = "slip-"
 
 
 @dataclass(slots=True)
@@ -78,7 +88,7 @@ class Progress:
 
 def routh(
     K: Floats, u: Floats, mu: float, eps: float, restitution: Restitution = "poisson"
-) -> tuple[Floats, tuple[str, ...]]:
+) -> tuple[Floats, tuple[ImpactPhase, ...]]:
     """(impulse (2,), phases) of a contact with velocity u (2,) and u+ = u + K r.
 
     K (2, 2): symmetric positive definite, normal first. Contacts that do not approach (u_n > 0,
@@ -87,16 +97,16 @@ def routh(
     """
     state = Progress(restitution, eps, min(float(u[0]), 0.0), float(u[0]))
     ut, pt = float(u[1]), 0.0
-    phases: list[str] = []
-    f, word = friction_ratio(K, ut, mu)
+    phases: list[ImpactPhase] = []
+    f, phase = friction_ratio(K, ut, mu)
     if u[0] > 0.0 or (u[0] == 0.0 and K[0, 0] + K[0, 1] * f > 0.0):
         return np.zeros(2), ()
     while True:
-        f, word = friction_ratio(K, ut, mu)
-        if not phases or phases[-1] != word:
-            phases.append(word)
+        f, phase = friction_ratio(K, ut, mu)
+        if not phases or phases[-1] != phase:
+            phases.append(phase)
         slope_n, slope_t = K[0, 0] + K[0, 1] * f, K[1, 0] + K[1, 1] * f
-        if word == "stick":
+        if phase is ImpactPhase.STICK:
             slope_t = 0.0  # to the bit: rounding must not make it slip
         stop = -ut / slope_t if ut * slope_t < 0.0 else np.inf
         left = state.left(slope_n)
@@ -113,20 +123,24 @@ def routh(
             return np.array([state.p, pt]), tuple(phases)
 
 
-def friction_ratio(K: Floats, ut: float, mu: float) -> tuple[float, str]:
-    """(r_t' per unit of normal impulse, word): against the slip; without slip what keeps it so."""
+def friction_ratio(K: Floats, ut: float, mu: float) -> tuple[float, ImpactPhase]:
+    """(r_t' per unit of normal impulse, phase): against the slip; without slip what keeps it so."""
     if ut != 0.0:
-        return -mu * float(np.sign(ut)), "slip+" if ut > 0.0 else "slip-"
+        return -mu * float(np.sign(ut)), _slip(ut)
     if abs(K[1, 0]) <= mu * K[1, 1]:
         # without tangential freedom (joints) there is nothing to hold
-        return (-float(K[1, 0] / K[1, 1]) if K[1, 1] > 0.0 else 0.0), "stick"
+        return (-float(K[1, 0] / K[1, 1]) if K[1, 1] > 0.0 else 0.0), ImpactPhase.STICK
     side = float(np.sign(K[1, 0]))  # the way it is pushed when friction cannot hold it
-    return -mu * side, "slip+" if side > 0 else "slip-"
+    return -mu * side, _slip(side)
+
+
+def _slip(way: float) -> ImpactPhase:
+    return ImpactPhase.SLIP_FORWARD if way > 0.0 else ImpactPhase.SLIP_BACKWARD
 
 
 def keller(
     K: Floats, u: Floats, mu: float, eps: float, restitution: Restitution = "poisson"
-) -> tuple[Floats, tuple[str, ...]]:
+) -> tuple[Floats, tuple[ImpactPhase, ...]]:
     """(impulse (3,), phases) of a contact with velocity u (3,) and u+ = u + K r; see ``routh``."""
     size, unit = float(np.linalg.norm(u)), float(K[0, 0])
     if size == 0.0 or u[0] > 0.0:
@@ -145,7 +159,7 @@ class _Path:
         self.K, self.mu, self.u = K, mu, u.copy()
         self.state = Progress(restitution, eps, min(float(u[0]), 0.0), float(u[0]))
         self.pt: Floats = np.zeros(2)
-        self.phases: list[str] = []
+        self.phases: list[ImpactPhase] = []
 
     def follow(self) -> Floats:
         f, _ = self._straight()
@@ -159,27 +173,27 @@ class _Path:
                 return np.full(3, np.nan)
         return np.array([self.state.p, *self.pt])
 
-    def _note(self, word: str) -> None:
-        if not self.phases or self.phases[-1] != word:
-            self.phases.append(word)
+    def _note(self, phase: ImpactPhase) -> None:
+        if not self.phases or self.phases[-1] != phase:
+            self.phases.append(phase)
 
-    def _straight(self) -> tuple[Floats, str]:
+    def _straight(self) -> tuple[Floats, ImpactPhase]:
         """Friction per unit of normal impulse where its direction does not change."""
         speed = float(np.linalg.norm(self.u[1:]))
         if speed > REST or self.mu == 0.0:
-            return -self.mu * self.u[1:] / max(speed, REST), "slip"
+            return -self.mu * self.u[1:] / max(speed, REST), ImpactPhase.SLIP
         # least squares: joints may leave a contact without tangential freedom
         hold = np.asarray(np.linalg.lstsq(self.K[1:, 1:], -self.K[1:, 0], rcond=None)[0])
         if np.linalg.norm(hold) <= self.mu:
-            return hold, "stick"
-        return -self.mu * escape_direction(self.K, self.mu), "slip"
+            return hold, ImpactPhase.STICK
+        return -self.mu * escape_direction(self.K, self.mu), ImpactPhase.SLIP
 
     def _line(self) -> bool:
         """A straight piece of the path; whether the impact is over."""
-        f, word = self._straight()
+        f, phase = self._straight()
         if self.mu > 0.0:
             self.u[1:] = 0.0
-        self._note(word)
+        self._note(phase)
         state = self.state
         slope = self.K @ np.concatenate([[1.0], f])
         length = state.left(float(slope[0]))
@@ -190,7 +204,9 @@ class _Path:
         if not state.compressing:
             return True
         state.turn()
-        if word == "slip" and self.mu > 0.0:  # a straight line to the end: no need to integrate
+        if (
+            phase is ImpactPhase.SLIP and self.mu > 0.0
+        ):  # a straight line to the end: no need to integrate
             rest = state.left(float(slope[0]))
             state.move(rest, float(slope[0]))
             self.u, self.pt = self.u + slope * rest, self.pt + f * rest
@@ -199,7 +215,7 @@ class _Path:
 
     def _slide(self) -> bool:
         """Slip whose direction turns, until it stops, compression ends or the impact does."""
-        self._note("slip")
+        self._note(ImpactPhase.SLIP)
         state = self.state
         rho, phi = float(np.linalg.norm(self.u[1:])), float(np.arctan2(self.u[2], self.u[1]))
         begin = np.array([np.log(rho), phi, state.p, state.un, state.work, *self.pt])

@@ -18,8 +18,7 @@ from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.impulses.simultaneous import solved
 from drystone.types import Floats, Status
 
-# (K, u, mu, eps) -> (impulse, words)
-SingleLaw = Callable[[Floats, Floats, float, float], tuple[Floats, tuple[str, ...]]]
+SingleLaw = Callable[[Floats, Floats, float, float], Floats]  # (K, u, mu, eps) -> impulse
 
 
 def propagate(state: ContactState, out: Collision, law: SingleLaw, eps: Floats, most: int) -> bool:
@@ -68,10 +67,10 @@ class Reduced:
         joint_u = out.joint_u[system.joints]
         u = out.u[i] + self.bend[span] @ joint_u
         K, mu = self.W[span, span], float(state.mu[i, 1])
-        r_c, words = law(K, u, mu, float(eps[i]))
+        r_c = law(K, u, mu, float(eps[i]))
         if not np.isfinite(r_c).all() and eps[i] > 0.0:
             # Newton's rebound may contradict friction; without rebound a solution exists
-            r_c, words = law(K, u, mu, 0.0)
+            r_c = law(K, u, mu, 0.0)
             out.log.append(f"contact {state.key[i]}: no impulse with this rebound; ended without")
         if not np.isfinite(r_c).all() or r_c[0] <= 0.0:
             return False
@@ -79,26 +78,22 @@ class Reduced:
         r[span] = r_c
         rows = system.contacts.size * self.d
         r[rows:] = self.hold[:, span] @ r_c + self.close @ joint_u
-        out.apply(system, r, words)
+        out.apply(system, r)
         return True
 
 
 def newton_single(friction: bool, solvers: tuple[Solver, ...]) -> SingleLaw:
     """Newton's law at one contact: u_n+ = -eps u_n-; friction holds the contact, or slips (9-9)."""
 
-    def law(K: Floats, u: Floats, mu: float, eps: float) -> tuple[Floats, tuple[str, ...]]:
+    def law(K: Floats, u: Floats, mu: float, eps: float) -> Floats:
         q = u.copy()
         q[0] *= 1.0 + eps
         if not friction or mu == 0.0:
             r = np.zeros(u.size)
             r[0] = -q[0] / K[0, 0]
-            return r, ("slip",)
+            return r
         problem = FrictionProblem(K, q, mu, dim=u.size, law="static" if u.size == 3 else "coulomb")
         solution = solved(problem, solvers)
-        if not solution.ok:
-            return np.full(u.size, np.nan), ("none",)
-        r = solution.value
-        at_bound = np.linalg.norm(r[1:]) >= mu * r[0] * (1.0 - 1e-9)
-        return r, ("slip" if at_bound else "stick",)
+        return solution.value if solution.ok else np.full(u.size, np.nan)
 
     return law

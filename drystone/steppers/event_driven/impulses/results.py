@@ -14,10 +14,9 @@ from drystone.types import Floats, Status
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """One application of a law: the contacts with an impulse, their words, and T+ - T- [J]."""
+    """One application of a law: the contacts with an impulse, and T+ - T- [J]."""
 
     contacts: tuple[int, ...]
-    words: tuple[str, ...]
     energy: float
 
 
@@ -61,7 +60,7 @@ class Collision:
             state.joint_u.copy(),
         )
 
-    def apply(self, system: System, r: Floats, words: tuple[str, ...] = ()) -> Impact:
+    def apply(self, system: System, r: Floats) -> Impact:
         """Impulses r (m,) on the rows of a system: velocities jump, the energy is booked."""
         state = system.state
         rows = system.contacts.size * state.d
@@ -77,7 +76,7 @@ class Collision:
         scatter(system, r, self.impulse, self.joint)
         hit = np.flatnonzero(r[:rows].reshape(-1, state.d).any(axis=1))
         contacts = tuple(int(i) for i in system.contacts[hit])
-        impact = Impact(contacts, words, energy)
+        impact = Impact(contacts, energy)
         self.impacts.append(impact)
         self.energy += energy
         return impact
