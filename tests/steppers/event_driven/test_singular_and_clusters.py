@@ -175,7 +175,7 @@ def test_zeno_of_two_bodies_ends_and_says_when():
     assert max(r.penetration for r in reports) < 1e-9
 
 
-def test_a_cluster_of_events_in_one_frame_ends_and_is_reported():
+def test_all_of_many_impacts_in_a_long_frame_are_followed():
     """A box of balls without loss, shaken: hundreds of impacts a frame."""
     rng = np.random.default_rng(4)
     world = ds.World(planar=True, gravity=(0, 0))
@@ -197,7 +197,7 @@ def test_a_cluster_of_events_in_one_frame_ends_and_is_reported():
     assert kinds(reports).count("impact") > 60
     assert sim.report.energy.total == pytest.approx(start, rel=1e-8), "no impact loses energy"
     assert max(r.penetration for r in reports) < 1e-9
-    assert any("more than 40 events" in line for r in reports for line in r.log)
+    assert not any(r.log for r in reports), "no guard acts"
 
 
 def test_many_impacts_at_one_instant_are_one_event():
