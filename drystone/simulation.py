@@ -7,7 +7,7 @@ from copy import deepcopy
 from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -47,6 +47,18 @@ METHODS: dict[str, Callable[[], Method]] = {
 }
 # what is made from the world, the method and a snapshot; and who records this simulation
 MADE = ("model", "state", "_version", "_stepper", "_places", "_shown", "_structure", "_recorder")
+
+
+class RunOptions(TypedDict, total=False):
+    """Arguments of ``Simulation.run`` whatever it returns, for type checkers."""
+
+    until: float | None
+    overwrite: bool
+    every: int | None
+    contacts: bool | None
+    callback: Callable[[Simulation], object] | None
+    rng: np.random.Generator | None
+    on_failure: str | None
 
 
 class Simulation:
@@ -300,29 +312,13 @@ class Simulation:
         self,
         duration: float | None = ...,
         *,
-        until: float | None = ...,
         record: Literal[False] = ...,
-        overwrite: bool = ...,
-        every: int | None = ...,
-        contacts: bool | None = ...,
-        callback: Callable[[Simulation], object] | None = ...,
-        rng: np.random.Generator | None = ...,
-        on_failure: str | None = ...,
+        **options: Unpack[RunOptions],
     ) -> None: ...
 
     @overload
     def run(
-        self,
-        duration: float | None = ...,
-        *,
-        until: float | None = ...,
-        record: Literal[True],
-        overwrite: bool = ...,
-        every: int | None = ...,
-        contacts: bool | None = ...,
-        callback: Callable[[Simulation], object] | None = ...,
-        rng: np.random.Generator | None = ...,
-        on_failure: str | None = ...,
+        self, duration: float | None = ..., *, record: Literal[True], **options: Unpack[RunOptions]
     ) -> Trajectory: ...
 
     @overload
@@ -330,14 +326,8 @@ class Simulation:
         self,
         duration: float | None = ...,
         *,
-        until: float | None = ...,
         record: str | PathLike[str],
-        overwrite: bool = ...,
-        every: int | None = ...,
-        contacts: bool | None = ...,
-        callback: Callable[[Simulation], object] | None = ...,
-        rng: np.random.Generator | None = ...,
-        on_failure: str | None = ...,
+        **options: Unpack[RunOptions],
     ) -> Recording: ...
 
     @overload
@@ -345,14 +335,8 @@ class Simulation:
         self,
         duration: float | None = ...,
         *,
-        until: float | None = ...,
         record: bool | str | PathLike[str],
-        overwrite: bool = ...,
-        every: int | None = ...,
-        contacts: bool | None = ...,
-        callback: Callable[[Simulation], object] | None = ...,
-        rng: np.random.Generator | None = ...,
-        on_failure: str | None = ...,
+        **options: Unpack[RunOptions],
     ) -> Trajectory | Recording | None: ...
 
     def run(
