@@ -26,6 +26,7 @@ Real = float | np.floating[Any] | np.integer[Any]
 VectorLike = Sequence[Real] | NDArray[np.floating[Any] | np.integer[Any]]  # (n,)
 MatrixLike = Sequence[VectorLike] | NDArray[np.floating[Any] | np.integer[Any]]  # (m, n)
 Table = NDArray[np.void]  # structured: a column by its name
+GRAVITY = 9.81  # [m/s^2] of a world that is given no other
 
 
 class Named(Protocol):

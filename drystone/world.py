@@ -35,7 +35,7 @@ from drystone.geometry.shapes import HalfPlane, HalfSpace, Shape
 from drystone.geometry.shapes.compound import PartLike
 from drystone.model import Model, State
 from drystone.problems.cones import CircularCone, EllipticCone
-from drystone.types import MatrixLike, Real, VectorLike
+from drystone.types import GRAVITY, MatrixLike, Real, VectorLike
 from drystone.values import switch, text, whole
 
 NAN = float("nan")
@@ -77,7 +77,7 @@ class World:
         self._next_joint = 0
         self._version = 0
         self._warned: set[str] = set()
-        self.gravity = (0.0,) * (self._dim - 1) + (-9.81,) if gravity is None else gravity
+        self.gravity = (0.0,) * (self._dim - 1) + (-GRAVITY,) if gravity is None else gravity
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A slip of the keyboard must not be silent: ``world.gravty = ...``."""

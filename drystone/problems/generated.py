@@ -14,9 +14,8 @@ import scipy.sparse as sp
 from drystone.errors import ProblemError
 from drystone.problems.delassus import DelassusOperator
 from drystone.problems.friction import FrictionProblem, Law
-from drystone.types import Floats, Ints
+from drystone.types import GRAVITY, Floats, Ints
 
-GRAVITY = 9.81  # [m/s^2]
 FLOOR = -1  # number of the floor, where others are those of bodies
 
 

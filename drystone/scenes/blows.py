@@ -7,6 +7,7 @@ from typing import Any
 from drystone.geometry.shapes import Box, Disk, Rectangle
 from drystone.scenes.base import Plan, not_negative, positive
 from drystone.steppers.event_driven.options import EventDriven
+from drystone.types import GRAVITY
 from drystone.world import World
 
 
@@ -21,8 +22,8 @@ def heavy_ball(*, ratio: float = 9.0, speed: float = 1.0, radius: float = 0.1) -
     world.add_ground(friction=0.0)
     ball = Disk(radius)
     world.add_body(ball, name="light", mass=1.0, friction=0.0, position=(0, radius))
-    fall = min(0.05 * radius, 0.25 * speed**2 / 9.81)
-    start = (speed**2 - 2 * 9.81 * fall) ** 0.5
+    fall = min(0.05 * radius, 0.25 * speed**2 / GRAVITY)
+    start = (speed**2 - 2 * GRAVITY * fall) ** 0.5
     world.add_body(
         ball,
         name="heavy",
@@ -57,7 +58,7 @@ def struck_block(
     add("B-right", (0.2, 1.0), (0.8, 0.5), fixed=True)
     add("A", (2.0, 0.1), (0.0, 1.05), mass=mass)
     gap = 0.05
-    up = (speed**2 + 2 * 9.81 * gap) ** 0.5
+    up = (speed**2 + 2 * GRAVITY * gap) ** 0.5
     way = (0.0, up) if planar else (0.0, 0.0, up)
     add("C", (0.2, 0.2), (0.0, 0.9 - gap), mass=1.0, velocity=way, restitution=restitution)
     view: dict[str, Any] = {"limits": ((-1.5, 1.5), (-0.2, 2.2))}

@@ -12,9 +12,8 @@ from drystone.dynamics.keyframes import Waypoints
 from drystone.dynamics.motions import ConstantVelocity
 from drystone.geometry.shapes import Box, Capsule, Capsule2D, Cylinder, Disk, Polygon, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
+from drystone.types import GRAVITY
 from drystone.world import World
-
-G = 9.81  # [m/s^2]
 
 
 def gripper(
@@ -42,7 +41,7 @@ def gripper(
     up = 2.5 * side
     rise = Waypoints(times=(0.5, 0.5 + lift), positions=((0, 0, up), (0, 0, up + height)))
     world.add_body(Box(3 * side, 0.4 * side, 0.3 * side), name="hand", layer=(), motion=rise)
-    force = grip * mass * G / (2 * mu)
+    force = grip * mass * GRAVITY / (2 * mu)
     for name, way in (("left", 1.0), ("right", -1.0)):
         x = -way * (0.5 * side + gap + 0.5 * thick)
         world.add_body(
@@ -92,7 +91,7 @@ def vehicle(
     )
     sides = (0.0,) if planar else (-0.3, 0.3)
     share = mass / (2 * len(sides))
-    stiffness = share * G / sag
+    stiffness = share * GRAVITY / sag
     spring = (stiffness, 2 * damping * math.sqrt(stiffness * share))
     tyre: Any = Disk(radius) if planar else Cylinder(0.1, radius)
     for where, x in (("front", 0.45), ("rear", -0.45)):

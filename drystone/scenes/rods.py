@@ -15,6 +15,7 @@ from drystone.geometry.shapes import Polygon, Rectangle
 from drystone.problems.classic import BLOCK, COS, MU, SIN, THETA
 from drystone.scenes.base import Plan, not_negative, positive
 from drystone.steppers.event_driven.options import EventDriven
+from drystone.types import GRAVITY
 from drystone.world import World
 
 ROD = Polygon([(-1, 0), (0, -0.02), (1, 0), (0, 0.02)])
@@ -91,7 +92,7 @@ def indeterminate_impulse(*, mass: float = 1.0, speed: float = 1.0) -> Plan:
 
 def _block(masses: tuple[float, ...], ends: tuple[int, ...], push: float, speed: float) -> Plan:
     """Rods on a block in guides; ends: 1 the rod at its left, -1 the one at its right."""
-    gravity = 9.81
+    gravity = GRAVITY
     world = World((0, -gravity), planar=True)
     width, height = TIPS * (len(masses) + 1), 2.0
     world.add_body(

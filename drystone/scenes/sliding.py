@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from drystone.geometry.shapes import Box, Cylinder, Rectangle, Sphere
 from drystone.scenes.base import Plan, not_negative, positive, within
+from drystone.types import GRAVITY
 from drystone.world import World
 
 
@@ -72,9 +73,9 @@ def sliding_block(
         position=(0, 0, 0.5 * size),
         velocity=tuple(speed * x for x in way),
     )
-    stop = speed**2 / (2 * mu * 9.81)
+    stop = speed**2 / (2 * mu * GRAVITY)
     view = {"camera": (0.5 * stop, -2 * stop, stop), "target": (0.5 * stop, 0, 0)}
-    return Plan(world, 1.2 * speed / (mu * 9.81) + 0.1, view=view)
+    return Plan(world, 1.2 * speed / (mu * GRAVITY) + 0.1, view=view)
 
 
 def rolling_ball(*, speed: float = 5.0, mu: float = 0.2, radius: float = 0.1) -> Plan:
@@ -88,7 +89,7 @@ def rolling_ball(*, speed: float = 5.0, mu: float = 0.2, radius: float = 0.1) ->
     world.add_body(
         Sphere(radius), name="ball", friction=mu, position=(0, 0, radius), velocity=(speed, 0, 0)
     )
-    roll = 2 * speed / (7 * mu * 9.81)
+    roll = 2 * speed / (7 * mu * GRAVITY)
     view = {"camera": (speed * roll, -2 * speed * roll, 1), "target": (speed * roll, 0, 0)}
     return Plan(world, 1.5 * roll, view=view)
 

@@ -12,6 +12,7 @@ from drystone.errors import OptionError
 from drystone.geometry.shapes import Box, Compound, Cylinder, Ellipsoid, Sphere
 from drystone.scenes.base import Plan, not_negative, positive, within
 from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.types import GRAVITY
 from drystone.world import World
 
 
@@ -154,7 +155,7 @@ def _top(spin: float, tilt: float, steady: bool, mu: float) -> Plan:
     lever = float(matter.centre[2])  # from the middle of the tip, which the normal passes through
     rate = 0.0
     if steady:  # across c rate^2 - along spin rate + m g lever = 0: the slow root
-        push = matter.mass * 9.81 * lever
+        push = matter.mass * GRAVITY * lever
         inside = (along * spin) ** 2 - 4 * across * c * push
         if inside < 0:
             raise OptionError(f"spin = {spin!r}: too slow to precess steadily")

@@ -7,6 +7,7 @@ from typing import Any
 from drystone.geometry.shapes import Box, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive
 from drystone.steppers.event_driven.options import EventDriven
+from drystone.types import GRAVITY
 from drystone.world import World
 
 
@@ -108,7 +109,7 @@ def dominoes(
         "target": (0.5 * length, 0, 0),
     }
     # the front moves at the speed of a falling domino's top, about sqrt(g height)
-    return Plan(world, 1.0 + length / (9.81 * height) ** 0.5, view=view)
+    return Plan(world, 1.0 + length / (GRAVITY * height) ** 0.5, view=view)
 
 
 def bricks(

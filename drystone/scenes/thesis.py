@@ -8,6 +8,7 @@ from typing import Any
 from drystone.geometry.shapes import Box, Capsule, Ellipsoid, Superquadric
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.steppers.event_driven.options import EventDriven
+from drystone.types import GRAVITY
 from drystone.world import World
 
 ROOT = math.sqrt(0.5)
@@ -129,7 +130,7 @@ def collapse(
     at_least(1, storeys=storeys)
     positive(height=height, width=width)
     not_negative(lean=lean, mu=mu)
-    world = World((9.81 * lean, 0.0, -9.81))
+    world = World((GRAVITY * lean, 0.0, -GRAVITY))
     world.add_ground(friction=mu)
     span, thick = 1.4, 0.15
     post, beam = Box(width, width, height), Box(span + 2 * width, 1.5 * width, thick)

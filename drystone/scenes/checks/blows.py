@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone.scenes.checks.claims import Claim, watched
+from drystone.types import GRAVITY
 
 
 def heavy_ball(scene: Any, method: Any) -> Iterator[Claim]:
@@ -34,13 +35,13 @@ def struck_block(scene: Any, method: Any) -> Iterator[Claim]:
         up = float(sim.body("A").velocity[-1])
         if up > 1e-3 and not seen:
             hits = [e.time for e in sim.report.events if e.kind == "impact"]
-            seen.append(up + 9.81 * (sim.time - (hits[0] if hits else last["time"])))
+            seen.append(up + GRAVITY * (sim.time - (hits[0] if hits else last["time"])))
         last["time"] = sim.time
 
     run = watched(scene, method, look)
     wanted = (1 + s["restitution"]) * s["speed"] / (1 + s["mass"])
     exact = hasattr(method, "touch")
-    slack = 1e-7 if exact else 9.81 * 2 * method.dt + 0.01 * wanted
+    slack = 1e-7 if exact else GRAVITY * 2 * method.dt + 0.01 * wanted
     found = seen[0] if seen else np.nan
     yield Claim("speed at which the board leaves [m/s]", found, wanted - slack, wanted + slack)
     if exact:

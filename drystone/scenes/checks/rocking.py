@@ -13,8 +13,8 @@ import numpy as np
 from scipy.integrate import quad, solve_ivp
 
 from drystone.scenes.checks.claims import Claim, watched
+from drystone.types import GRAVITY
 
-G = 9.81  # [m/s^2]
 EVENT_DRIVEN_TOL = 1e-7  # [rad] that an event-driven run may be away
 ROUGH = 5e-3  # by other methods
 
@@ -51,7 +51,7 @@ def ellipsoid_rock(scene: Any, method: Any) -> Iterator[Claim]:
 
     def turning(theta: Any, rate: Any) -> Any:
         _, d1, d2 = heights(theta)
-        return -mass * d1 * (d2 * rate**2 + G) / (mass * d1**2 + inertia)
+        return -mass * d1 * (d2 * rate**2 + GRAVITY) / (mass * d1**2 + inertia)
 
     kept: list[tuple[float, float, float]] = []
     duration = min(scene.duration, 2.0)
@@ -64,7 +64,7 @@ def ellipsoid_rock(scene: Any, method: Any) -> Iterator[Claim]:
         lambda _, y: [y[1], turning(*y)], (0, t[-1]), start, rtol=1e-11, atol=1e-13, t_eval=t
     ).y
     _, d1, d2 = heights(exact[0])
-    wanted = mass * (G + d2 * exact[1] ** 2 + d1 * turning(*exact))
+    wanted = mass * (GRAVITY + d2 * exact[1] ** 2 + d1 * turning(*exact))
     sharp = hasattr(method, "touch")
     away = float(np.abs(theta - exact[0]).max())
     yield Claim(
@@ -73,7 +73,7 @@ def ellipsoid_rock(scene: Any, method: Any) -> Iterator[Claim]:
     if sharp:
         off = float((np.abs(R - wanted) / wanted).max())
         yield Claim("R(t) away from its equation, relative", off, high=1e-5)
-        yield Claim("largest R(t) over the weight", float(R.max() / (mass * G)), low=1.0)
+        yield Claim("largest R(t) over the weight", float(R.max() / (mass * GRAVITY)), low=1.0)
     yield from run.claims()
 
 
@@ -106,7 +106,7 @@ def passing(scene: Any) -> Callable[[float], float]:
     def slowness(u: float, end: float) -> float:  # theta = start - (start - end) u^2
         theta = start - (start - end) * u * u
         h, d1 = heights(theta)
-        speed2 = 2 * mass * G * (top - h) / (mass * d1**2 + inertia)
+        speed2 = 2 * mass * GRAVITY * (top - h) / (mass * d1**2 + inertia)
         return 2 * (start - end) * u / np.sqrt(speed2)
 
     def when(end: float) -> float:
@@ -154,7 +154,7 @@ def _divergence(scene: Any, method: Any, flat: float) -> Iterator[Claim]:
         sim = scene.simulation(method, dt=flat + delta)
         sim.step()
         after = float(sim.body("body").velocity[2])
-        gives.append(mass * (after - before + 2 * delta * G))
+        gives.append(mass * (after - before + 2 * delta * GRAVITY))
     grows, falls = 100 ** (2 / 3), 100 ** (-1 / 3)
     ratio = (forces[1] / forces[0]) / grows
     yield Claim("growth of R over that of a -2/3 power", ratio, 0.9, 1.1)
