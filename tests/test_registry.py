@@ -1,5 +1,6 @@
 """Solvers and export formats from outside of the package: registered, or brought by a package."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import drystone as ds
+from drystone.cli.main import app
 from drystone.registry import Registry
 from drystone.solvers.registry import METHODS, by_name
 from drystone.view.formats import FORMATS
@@ -90,6 +93,22 @@ def run(words, env, folder):
     )  # fmt: skip
 
 
+COMMANDS = """
+import json, sys
+from typer.testing import CliRunner
+from drystone.cli.main import app
+done = [CliRunner().invoke(app, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([(one.exit_code, one.output) for one in done]))
+"""
+
+
+def commands(env, folder, *several):
+    """Exit codes and outputs of several commands, one after the other in one process."""
+    done = run(["-c", COMMANDS, json.dumps(several)], env, folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def falling():
     world = ds.World()
     world.add_body(ds.Sphere(0.1), position=(0, 0, 1))
@@ -99,24 +118,23 @@ def falling():
 def test_an_installed_package_brings_a_solver_and_a_format(outside, tmp_path):
     """By the command alone: nobody calls the package."""
     falling().run(0.2, record=tmp_path / "fall.h5")
-    command = ["-m", "drystone", "export", "fall.h5", "-o", "fall.heights", "--start", "0.1"]
-    done = run(command, outside, tmp_path)
+    export = ["export", "fall.h5", "-o", "fall.heights", "--start", "0.1"]
+    done = run(["-m", "drystone", *export], outside, tmp_path)
     assert done.returncode == 0, done.stderr
     kept = ds.read_recording(tmp_path / "fall.h5")
     expected = kept.position[kept.time >= 0.1, -1, -1]
     assert [float(x) for x in (tmp_path / "fall.heights").read_text().split()] == expected.tolist()
-    done = run([*command, "--fps", "5"], outside, tmp_path)
-    assert done.returncode == 2
-    assert "--fps: heights has no such option" in done.stderr
 
     ds.write_problem(ds.LCP(np.diag([2.0, 4.0]), [-1.0, 3.0]), tmp_path / "p.npz")
-    solve = ["-m", "drystone", "solve", "p.npz", "--solver"]
-    done = run([*solve, "diagonal", "-o", "z.npz"], outside, tmp_path)
-    assert done.returncode == 0, done.stderr
+    solve = ["solve", "p.npz", "--solver"]
+    asked = [*export, "--fps", "5"], [*solve, "diagonal", "-o", "z.npz"], [*solve, "diagnal"]
+    wrong, solved, unknown = commands(outside, tmp_path, *asked)
+    assert wrong[0] == 2
+    assert "--fps: heights has no such option" in wrong[1]
+    assert solved[0] == 0, solved[1]
     assert np.load(tmp_path / "z.npz")["z"].tolist() == [0.5, 0.0]
-    done = run([*solve, "diagnal"], outside, tmp_path)
-    assert done.returncode == 2
-    assert "did you mean 'diagonal'?" in done.stderr
+    assert unknown[0] == 2
+    assert "did you mean 'diagonal'?" in unknown[1]
 
 
 RAIL = """
@@ -132,19 +150,17 @@ def test_an_installed_package_brings_a_joint(outside, tmp_path):
     """A run of a scene file with it, and the rest of that run in another process."""
     (tmp_path / "rail.yaml").write_text(RAIL)
     (tmp_path / "wrong.yaml").write_text(RAIL.replace("reach", "reech"))
-    drystone = ["-m", "drystone"]
-    done = run([*drystone, "check", "wrong.yaml"], outside, tmp_path)
-    assert "did you mean 'reach'?" in done.stdout + done.stderr
     first = ["run", "rail.yaml", "--duration", "0.2", "--record", "a.h5"]
-    done = run([*drystone, *first], outside, tmp_path)
-    assert done.returncode == 0, done.stderr
-    done = run([*drystone, "resume", "a.h5", "--until", "1"], outside, tmp_path)
+    wrong, ran = commands(outside, tmp_path, ["check", "wrong.yaml"], first)
+    assert "did you mean 'reach'?" in wrong[1]
+    assert ran[0] == 0, ran[1]
+    done = run(["-m", "drystone", "resume", "a.h5", "--until", "1"], outside, tmp_path)
     assert done.returncode == 0, done.stderr
     recording = ds.read_recording(tmp_path / "a.h5")
     assert recording.model.joints.kind == ("rail",)
     np.testing.assert_allclose(recording.position[-1, 0], [0.5, 0], atol=1e-9)
-    done = run([*drystone, "check", tmp_path / "rail.yaml"], dict(os.environ), ROOT)
-    assert "joints[0].kind = 'rail': expected one of ball" in done.stdout + done.stderr
+    here = CliRunner().invoke(app, ["check", str(tmp_path / "rail.yaml")])  # without the package
+    assert "joints[0].kind = 'rail': expected one of ball" in here.output
 
 
 def test_a_broken_entry_point_is_left_out_with_a_warning(outside, tmp_path):
