@@ -180,7 +180,7 @@ class Search:
         p, g = pieces.A.shape
         ne = pieces.count.size
         total = pieces.combinations
-        state = np.zeros(4, np.int64)
+        state = np.zeros(5, np.int64)
         modes, values = np.zeros((SOLUTION_ROOM, ne), np.int64), np.zeros((SOLUTION_ROOM, g))
         lists, picks = np.zeros((2, p + g), np.int64), np.zeros((4, p + g), np.int64)
         B, y, role = np.zeros((2, p + 1, g + 1)), np.zeros(g), np.zeros(p, np.int64)
@@ -202,6 +202,7 @@ class Search:
             state[kernels.FOUND] = 0
         self.tried = int(state[kernels.NEXT])
         self.singular = int(state[kernels.SINGULAR])
+        self.doubtful += int(state[kernels.DOUBTFUL])
         self.complete = self.tried == total and not (state[kernels.SKIPPED] or self.doubtful)
 
     def _judged(self, y: Floats, modes: Ints) -> Floats | None:
@@ -386,7 +387,7 @@ def _states(problem: Any, points: list[Floats], info: dict[str, Any]) -> dict[st
     if isinstance(problem, FrictionProblem):
         if problem.dim != 2:
             return {}
-        states = [contact_states(problem, r, problem.dual(r)) for r in points]
+        states = [contact_states(problem, r) for r in points]
         info["states"] = tuple(states)
         return {"index_sets": states[0], "basis": states[0]}
     masks = [z > problem.lower for z in points]

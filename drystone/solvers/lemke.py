@@ -19,7 +19,7 @@ from drystone.solvers.certificates import (
     ray_certificate,
 )
 from drystone.solvers.pivoting import MixedArrays, Outcome, Settings, lemke
-from drystone.solvers.reuse import contact_states, reuse_arrays, reuse_friction
+from drystone.solvers.reuse import contact_states, is_mask, reuse_friction, reuse_lcp
 from drystone.types import Bools, Floats, Status
 from drystone.values import reals
 
@@ -87,13 +87,12 @@ class Lemke(Solver):
     def _mixed(
         self, M: Floats, q: Floats, free: Bools, basis: Any, limits: Limits
     ) -> tuple[Answer, Outcome]:
-        mask = _as_mask(basis, q.size)
-        if mask is not None:
-            held = reuse_arrays(M, q, free, mask)
-            if held is not None:
-                z, w, error = held
-                out = Outcome(z, w, Status.SOLVED, mask, 0, error)
-                return _answer(out, {"reused": True, "pivots": 0}), out
+        held = reuse_lcp(M, q, free, basis)
+        if held is not None:
+            z, w, error = held
+            out = Outcome(z, w, Status.SOLVED, basis, 0, error)
+            return _answer(out, {"reused": True, "pivots": 0}), out
+        mask = basis if is_mask(basis, q.size) else None
         cover = None if self.covering is None else np.full(q.size, self.covering, np.float64)
         settings = Settings(self.max_pivots, self.pivot_tol)
         out = lemke(MixedArrays(M, q, free, cover), mask, settings, limits)
@@ -118,10 +117,12 @@ class Lemke(Solver):
     def _friction(self, problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
         basis = start.basis
         if isinstance(basis, dict):
-            r = reuse_friction(problem, basis, start.value)
-            if r is not None:
+            held = reuse_friction(problem, basis, start.value)
+            if held is not None:
+                r, dual, residuals = held
                 extras = {"info": {"reused": True, "pivots": 0}, "basis": basis}
-                return Answer(r, Status.SOLVED, extras=extras | {"index_sets": basis})
+                extras["index_sets"] = basis
+                return Answer(r, Status.SOLVED, dual=dual, residuals=residuals, extras=extras)
             basis = None
         pyramid = PlanarPyramid(problem) if problem.dim == 2 else SpatialPyramid(problem)
         answer, out = self._pyramid(problem, pyramid, basis, limits)
@@ -137,7 +138,7 @@ class Lemke(Solver):
             if problem.sliding.any() and answer.status is Status.INFEASIBLE:
                 answer.status = Status.RAY
         elif problem.dim == 2 and problem.law != "convex":
-            states = contact_states(problem, answer.value, problem.dual(answer.value))
+            states = contact_states(problem, answer.value)
             answer.extras["index_sets"] = answer.extras["basis"] = states
         return answer
 
@@ -184,13 +185,6 @@ def _no_lcp(problem: FrictionProblem) -> str | None:
         "a circular cone in space has no exact LCP; state the problem with cone=8 (any even "
         "number of directions), or use nsgs, newton or interior-point"
     )
-
-
-def _as_mask(basis: Any, size: int) -> Bools | None:
-    mask = np.asarray(basis) if basis is not None else None
-    if mask is None or mask.dtype != np.bool_ or mask.shape != (size,):
-        return None
-    return mask
 
 
 def _certify(M: Floats, q: Floats, free: Bools, out: Outcome, info: dict[str, Any]) -> None:

@@ -22,9 +22,11 @@ BELOW = 3
 NEXT = 0  # places in `state`: next combination, solutions found, singular combinations met,
 FOUND = 1
 SINGULAR = 2
-SKIPPED = 3  # and those with too many candidates for a vertex
+SKIPPED = 3  # those with too many candidates for a vertex,
+DOUBTFUL = 4  # and those without a vertex whose rank is a matter of rounding
 
-NULL = 1e-11  # a pivot below this times its largest start counts as zero
+NULL = 1e-11  # a pivot below this times its largest start counts as zero,
+SURE = 1e-14  # and one below this surely is
 
 
 class Pieces(NamedTuple):
@@ -43,7 +45,7 @@ class Pieces(NamedTuple):
 
 
 class Search(NamedTuple):
-    """state (4,); modes (room, ne) int64 and values (room, g): what was found. Work: B, C
+    """state (5,); modes (room, ne) int64 and values (room, g): what was found. Work: B, C
     (p + 1, g + 1), lists (2, p + g) int64: rows that vanish and columns; role (p,) int64, y (g,),
     picks (4, p + g) int64."""
 
@@ -115,16 +117,25 @@ def _vertices(p, s, nt, ns, tol):
         B[i, ns] = -p.b[lists[0, i]]
     for j in range(ns):
         order[j] = j
-    rank = _reduce(B, nt, ns, order, tol)
-    if rank < 0:
-        return
-    missing = ns - rank
-    if missing == 0:
+    found = s.state[FOUND]
+    rank, sure = _reduce(B, nt, ns, order, tol)
+    if rank == ns:
         for j in range(ns):
             s.y[order[j]] = B[j, ns]
         _accept(p, s, ns, tol)
-        return
-    s.state[SINGULAR] += 1
+    elif rank >= 0:
+        s.state[SINGULAR] += 1
+        _more_rows(p, s, ns, rank, tol)
+    if not sure and s.state[FOUND] == found:
+        s.state[DOUBTFUL] += 1
+
+
+@kernel
+def _more_rows(p, s, ns, rank, tol):
+    """The same where the rows do not determine y: every choice of as many inequality rows as are
+    missing vanishes too."""
+    B, C, y, picks, role = s.B, s.C, s.y, s.picks, s.role
+    missing = ns - rank
     candidates = 0
     for i in range(role.size):
         if role[i] == ABOVE or role[i] == BELOW:
@@ -132,52 +143,6 @@ def _vertices(p, s, nt, ns, tol):
             candidates += 1
     if candidates < missing:
         return
-    _more_rows(p, s, ns, rank, candidates, tol)
-
-
-@kernel
-def _reduce(B, nt, ns, order, tol):
-    """Gauss-Jordan with full pivoting on [B | c], columns permuted by `order`; the rank, or -1
-    if the equations contradict each other. Then y_order[:rank] = c - B[:rank, rank:] y_rest."""
-    largest, right = 0.0, 0.0
-    for i in range(nt):
-        right = max(right, abs(B[i, ns]))
-        for j in range(ns):
-            largest = max(largest, abs(B[i, j]))
-    rank = 0
-    while rank < min(nt, ns):
-        best, row, c = NULL * largest, -1, -1
-        for i in range(rank, nt):
-            for j in range(rank, ns):
-                if abs(B[i, j]) > best:
-                    best, row, c = abs(B[i, j]), i, j
-        if row < 0:
-            break
-        for j in range(ns + 1):
-            B[rank, j], B[row, j] = B[row, j], B[rank, j]
-        for i in range(nt):
-            B[i, rank], B[i, c] = B[i, c], B[i, rank]
-        order[rank], order[c] = order[c], order[rank]
-        p = 1.0 / B[rank, rank]
-        for j in range(rank, ns + 1):
-            B[rank, j] *= p
-        for i in range(nt):
-            f = B[i, rank]
-            if i != rank and f != 0.0:
-                for j in range(rank, ns + 1):
-                    B[i, j] -= f * B[rank, j]
-        rank += 1
-    for i in range(rank, nt):
-        if abs(B[i, ns]) > 10.0 * tol * (right + 1e-300):
-            return -1
-    return rank
-
-
-@kernel
-def _more_rows(p, s, ns, rank, candidates, tol):
-    """Let every choice of as many inequality rows as are missing vanish too."""
-    B, C, y, picks = s.B, s.C, s.y, s.picks
-    missing = ns - rank
     total = 1.0
     for k in range(missing):
         total *= (candidates - k) / (k + 1.0)
@@ -191,7 +156,7 @@ def _more_rows(p, s, ns, rank, candidates, tol):
         for a in range(missing):
             _restrict(p, s, picks[1, choice[a]], rank, ns, C[a])
             turn[a] = a
-        if _reduce(C, missing, missing, turn, tol) == missing:
+        if _reduce(C, missing, missing, turn, tol)[0] == missing:
             for a in range(missing):
                 y[picks[0, rank + turn[a]]] = C[a, missing]
             for i in range(rank):
@@ -208,6 +173,48 @@ def _more_rows(p, s, ns, rank, candidates, tol):
         choice[a] += 1
         for k in range(a + 1, missing):
             choice[k] = choice[k - 1] + 1
+
+
+@kernel
+def _reduce(B, nt, ns, order, tol):
+    """Gauss-Jordan with full pivoting on [B | c], columns permuted by `order`; (rank, whether that
+    is sure), rank -1 if the equations contradict each other. Then
+    y_order[:rank] = c - B[:rank, rank:] y_rest."""
+    largest, right = 0.0, 0.0
+    for i in range(nt):
+        right = max(right, abs(B[i, ns]))
+        for j in range(ns):
+            largest = max(largest, abs(B[i, j]))
+    rank, sure, least = 0, True, largest
+    while rank < min(nt, ns):
+        best, row, c = 0.0, -1, -1
+        for i in range(rank, nt):
+            for j in range(rank, ns):
+                if abs(B[i, j]) > best:
+                    best, row, c = abs(B[i, j]), i, j
+        if not best > NULL * largest:
+            sure = best <= SURE * largest
+            break
+        least = best
+        for j in range(ns + 1):
+            B[rank, j], B[row, j] = B[row, j], B[rank, j]
+        for i in range(nt):
+            B[i, rank], B[i, c] = B[i, c], B[i, rank]
+        order[rank], order[c] = order[c], order[rank]
+        p = 1.0 / B[rank, rank]
+        for j in range(rank, ns + 1):
+            B[rank, j] *= p
+        for i in range(nt):
+            f = B[i, rank]
+            if i != rank and f != 0.0:
+                for j in range(rank, ns + 1):
+                    B[i, j] -= f * B[rank, j]
+        rank += 1
+    for i in range(rank, nt):
+        if abs(B[i, ns]) > 10.0 * tol * (right + 1e-300):
+            # small pivots multiply the rounding of the right side
+            return -1, sure and abs(B[i, ns]) * least >= SURE * largest * right
+    return rank, sure
 
 
 @kernel
