@@ -149,16 +149,18 @@ def test_low_rank_lcps_list_only_solutions():
             assert np.abs(np.minimum(z, w)).max() <= 1e-9 * np.abs(q).max(initial=1e-300)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_rank_that_rounding_decides_proves_nothing(seed):
-    """Masses that span 10^12: a solution is there by construction (r = r0, u = 0), and where the
-    rank of W hides it the answer is not a proof that there is none."""
-    rng = np.random.default_rng(seed)
-    for _ in range(40):
+def test_a_rank_that_rounding_decides_proves_nothing():
+    """Masses that span 10^12. Every such step has a solution (Stewart and Trinkle 1996): where the
+    rank of W hides it, the answer is not a proof that there is none."""
+    rng, doubtful = np.random.default_rng(0), 0
+    for _ in range(300):
         nc = int(rng.integers(1, 4))
-        J = rng.normal(size=(2 * nc, 2 * nc)) * 10.0 ** rng.integers(-3, 4, 2 * nc)
-        inside = np.column_stack([np.ones(nc), rng.uniform(-0.4, 0.4, nc)]).ravel()
-        W = J @ J.T
-        solution = ds.solve(ds.FrictionProblem(W, -W @ inside, 0.5, dim=2), "enumerative")
+        ndof = int(rng.integers(2, 2 * nc + 1))
+        J = rng.normal(size=(2 * nc, ndof)) * 10.0 ** rng.integers(-3, 4, ndof)
+        mu = rng.choice([0.3, 1.0, 10.0], nc)
+        problem = ds.FrictionProblem(J @ J.T, J @ rng.normal(size=ndof), mu, dim=2)
+        solution = ds.solve(problem, "enumerative")
         assert solution.status is not ds.Status.INFEASIBLE
         assert solution.ok or not solution.info["complete"]
+        doubtful += not solution.ok
+    assert doubtful < 15
