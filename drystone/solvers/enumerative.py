@@ -21,6 +21,7 @@ from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
 
 ACCURATE = 1e-9  # largest measure of a point that is listed
+NEARLY = 1e-5  # one that has less may be a solution that rounding does not let be accurate
 # of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
 DEPENDENT_VALUE = 1e-11
 VERTEX_TOLERANCE = 1e-11  # of the terms of a row: what rounding leaves of a vertex
@@ -215,9 +216,9 @@ class Search:
             best, least = polished, error
         if least > ACCURATE:
             member = self._given.member(modes)
-            if member is None:
+            if member is None and least > NEARLY:
                 return None  # rounding made the vertex: its piece is empty
-            for other in (_polished(self._given, member), member):
+            for other in () if member is None else (_polished(self._given, member), member):
                 error = self._error(other)
                 if error < least:
                     best, least = other, error

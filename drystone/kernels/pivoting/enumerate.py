@@ -118,20 +118,20 @@ def _vertices(p, s, nt, ns, tol):
     for j in range(ns):
         order[j] = j
     found = s.state[FOUND]
-    rank, sure = _reduce(B, nt, ns, order, tol)
+    rank, sure, noise = _reduce(B, nt, ns, order, tol)
     if rank == ns:
         for j in range(ns):
             s.y[order[j]] = B[j, ns]
-        _accept(p, s, ns, tol)
+        _accept(p, s, ns, tol, noise)
     elif rank >= 0:
         s.state[SINGULAR] += 1
-        _more_rows(p, s, ns, rank, tol)
+        _more_rows(p, s, ns, rank, tol, noise)
     if not sure and s.state[FOUND] == found:
         s.state[DOUBTFUL] += 1
 
 
 @kernel
-def _more_rows(p, s, ns, rank, tol):
+def _more_rows(p, s, ns, rank, tol, noise):
     """The same where the rows do not determine y: every choice of as many inequality rows as are
     missing vanishes too."""
     B, C, y, picks, role = s.B, s.C, s.y, s.picks, s.role
@@ -156,7 +156,8 @@ def _more_rows(p, s, ns, rank, tol):
         for a in range(missing):
             _restrict(p, s, picks[1, choice[a]], rank, ns, C[a])
             turn[a] = a
-        if _reduce(C, missing, missing, turn, tol)[0] == missing:
+        determined, _, more = _reduce(C, missing, missing, turn, tol)
+        if determined == missing:
             for a in range(missing):
                 y[picks[0, rank + turn[a]]] = C[a, missing]
             for i in range(rank):
@@ -164,7 +165,7 @@ def _more_rows(p, s, ns, rank, tol):
                 for a in range(missing):
                     value -= B[i, rank + turn[a]] * C[a, missing]
                 y[picks[0, i]] = value
-            _accept(p, s, ns, tol)
+            _accept(p, s, ns, tol, max(noise, more))
         a = missing - 1
         while a >= 0 and choice[a] == candidates - missing + a:
             a -= 1
@@ -178,8 +179,8 @@ def _more_rows(p, s, ns, rank, tol):
 @kernel
 def _reduce(B, nt, ns, order, tol):
     """Gauss-Jordan with full pivoting on [B | c], columns permuted by `order`; (rank, whether that
-    is sure), rank -1 if the equations contradict each other. Then
-    y_order[:rank] = c - B[:rank, rank:] y_rest."""
+    is sure, rounding of c, which small pivots multiply, relative to it), rank -1 if the equations
+    contradict each other. Then y_order[:rank] = c - B[:rank, rank:] y_rest."""
     largest, right = 0.0, 0.0
     for i in range(nt):
         right = max(right, abs(B[i, ns]))
@@ -210,11 +211,11 @@ def _reduce(B, nt, ns, order, tol):
                 for j in range(rank, ns + 1):
                     B[i, j] -= f * B[rank, j]
         rank += 1
+    noise = SURE * (largest / least if least > 0.0 else 1.0)
     for i in range(rank, nt):
         if abs(B[i, ns]) > 10.0 * tol * (right + 1e-300):
-            # small pivots multiply the rounding of the right side
-            return -1, sure and abs(B[i, ns]) * least >= SURE * largest * right
-    return rank, sure
+            return -1, sure and abs(B[i, ns]) >= noise * right, noise
+    return rank, sure, noise
 
 
 @kernel
@@ -234,8 +235,9 @@ def _restrict(p, s, row, rank, ns, out):
 
 
 @kernel
-def _accept(p, s, ns, tol):
-    """Keep y if its support is positive and every row does what its role asks."""
+def _accept(p, s, ns, tol, noise):
+    """Keep y if its support is positive and every row does what its role asks, or might but for
+    the noise of y: what is kept will be judged."""
     A, b, lists, role, y = p.A, p.b, s.lists, s.role, s.y
     state, modes, values, nfree = s.state, s.modes, s.values, p.always_columns.size
     top = 0.0
@@ -244,7 +246,7 @@ def _accept(p, s, ns, tol):
             return
         top = max(top, abs(y[j]))
     for j in range(nfree, ns):
-        if y[j] <= tol * top:
+        if y[j] <= (tol if noise < tol else -noise) * top:
             return
     for i in range(role.size):
         if role[i] == FREE:
@@ -254,7 +256,7 @@ def _accept(p, s, ns, tol):
             term = A[i, lists[1, j]] * y[j]
             u += term
             size += abs(term)
-        slack = 100.0 * tol * size + 1e-300
+        slack = max(100.0 * tol, noise) * size + 1e-300
         if role[i] == ZERO and abs(u) > slack:
             return
         if role[i] == ABOVE and u < -slack:
