@@ -241,6 +241,8 @@ class _Path:
 
 VANISHING = 1e-5  # share of a diverging x below which a block does not diverge
 PROOF = 1e-9  # relative error of a certificate of infeasibility
+# |z| / |q|: a certificate that a larger z may escape by its error is none (a groove that just jams)
+ESCAPE = 1e8
 
 
 class ConicProblem:
@@ -277,6 +279,7 @@ class ConicProblem:
         """A direction d of x that shows that no z in K has W z + q in K*, or None.
 
         d in K, -W'd in K*, q'd < 0: for such z, 0 <= d'(W z + q) = (W'd)'z + q'd < 0 would follow.
+        Where -W'd is off K* by e, it follows for |z| < |q'd| / e.
         """
         if self.exact:
             return None  # the shift by the slip is not bounded: nothing is proved
@@ -290,14 +293,12 @@ class ConicProblem:
         slack = PROOF * np.asarray(abs(transposed) @ np.abs(d).ravel()).reshape(d.shape)
         tangent, loose = np.linalg.norm(g[:, 1:], axis=1), np.linalg.norm(slack, axis=1)
         tangent[self.kind == kernels.RAY] = 0.0
-        inside = np.where(
-            self.kind == kernels.FREE,
-            np.hypot(g[:, 0], tangent) <= loose,
-            g[:, 0] >= tangent - loose,
-        )
-        gain = float(np.vdot(self.q, d))
-        proved = inside.all() and gain < -PROOF * float(np.vdot(np.abs(self.q), np.abs(d)))
-        return d if proved else None
+        free = self.kind == kernels.FREE
+        off = np.where(free, np.hypot(g[:, 0], tangent), np.maximum(tangent - g[:, 0], 0.0))
+        gain = -float(np.vdot(self.q, d))
+        proved = (off <= loose).all() and gain > PROOF * float(np.vdot(np.abs(self.q), np.abs(d)))
+        far = gain > ESCAPE * float(np.linalg.norm(off)) * float(np.abs(self.q).max())
+        return d if proved and far else None
 
     def velocity(self, r: Floats) -> Floats:
         """u of natural impulses."""

@@ -25,9 +25,7 @@ def is_mask(basis: Any, n: int) -> bool:
     return isinstance(basis, np.ndarray) and basis.shape == (n,) and basis.dtype == np.bool_
 
 
-def reuse_lcp(
-    M: Floats, q: Floats, free: Bools, basis: Any
-) -> tuple[Floats, Floats, float] | None:
+def reuse_lcp(M: Floats, q: Floats, free: Bools, basis: Any) -> tuple[Floats, Floats, float] | None:
     """(z, w, |min(z, w)|) of a basis, for w = M z + q with free rows; None if it is no longer a
     solution, or the basis of something else."""
     if not is_mask(basis, q.size):

@@ -107,3 +107,23 @@ def test_solved_problems_have_no_errors_left():
         if max(solution.residual, solution.residual_unit) <= 1e-12:
             assert solution.ok
             assert max(solution.primal, solution.gap) <= 1e-9
+
+
+@pytest.mark.parametrize("theta", [0.01, 0.2, 1.2])
+@pytest.mark.parametrize("excess", [2e-5, 1e-6, 1e-7])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_groove_that_just_jams_is_not_called_infeasible(theta, excess, dim):
+    """The convex law of W = J M^-1 J', q = J v always has a solution; here it takes impulses up to
+    10^9 times the momentum, and a certificate of infeasibility is satisfied but for 1e-9."""
+    c, s = np.cos(theta), np.sin(theta)
+    walls = np.array([[c, s], [-s, c], [-c, s], [-s, -c]]).reshape(2, 2, 2)
+    J = np.zeros((2, dim, dim))
+    J[:, :2, :2] = walls
+    J[:, 2:, 2:] = 1.0
+    J = J.reshape(2 * dim, dim)
+    mu = np.tan(theta) * (1.0 + excess)
+    for mass, speed in ((1.0, -1.0), (1e-3, 7.0), (2.0, 0.5)):
+        v = np.array([0.0, speed, 0.0][:dim])
+        problem = ds.FrictionProblem(J @ J.T / mass, J @ v, mu, dim=dim, law="convex")
+        for solver in ("interior-point", "auto"):
+            assert ds.solve(problem, solver).status is not ds.Status.INFEASIBLE
