@@ -3,7 +3,7 @@ method on the natural map, kept only while the judged residual falls.
 
 Interior-point and linear-programming libraries stop near 1e-8. Where the solution is not
 degenerate, their answer already tells which rows are at a bound, and one linear solve finishes.
-Where it is, that set is repaired by principal pivots (``_pivots``).
+Where it is, that set is repaired by principal pivots.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.linalg.lapack import dgeqp3, dgetrf, dgetrs
 from scipy.sparse.linalg import splu
 
-from drystone.problems import BoxedLCP, FrictionProblem
-from drystone.solvers._pivots import repaired
-from drystone.types import Bools, Floats
+from drystone.problems import BoxedLCP
+from drystone.types import Bools, Floats, Ints
 
 DENSE_ROWS = 1200  # rows: beyond it a regularised sparse factorisation takes over
 DEGENERATE_RESIDUAL = 1e-12  # residual: refined answers with more have a wrong index set
@@ -71,51 +71,6 @@ def reused(problem: BoxedLCP, basis: object, tol: float) -> Floats | None:
     return z if np.isfinite(z).all() and max(problem.residuals(z)) <= tol else None
 
 
-def polish_cones(problem: FrictionProblem, value: Floats, rounds: int = 6) -> Floats:
-    """The same for the convex law with smooth cones: Newton on F = r - P_K(r - u)."""
-    form = problem.form
-    s = np.repeat(form.unit, problem.d)
-    inverse = sp.diags_array(1.0 / s)
-    W = sp.csr_array(inverse @ form.W.scipy @ inverse)
-    best, least = value, max(problem.residuals(value))
-    for _ in range(rounds):
-        r = form.impulses(best) * form.unit[:, None]
-        u = form.velocities(problem.dual(best)) / form.unit[:, None]
-        P, D = _projection(r - u, form.mu)
-        n = s.size
-        slope = sp.csr_array(sp.bsr_array((D, np.arange(form.nb), np.arange(form.nb + 1))))
-        J = sp.csr_array(sp.eye_array(n) - slope + slope @ W)
-        F = (r - P).ravel()
-        move = least_squares(J.toarray(), F) if n <= DENSE_ROWS else _regularised(J, F)
-        new = form.value((r.ravel() - move).reshape(r.shape) / form.unit[:, None])
-        error = max(problem.residuals(new)) if np.isfinite(new).all() else np.inf
-        if not error < 0.5 * least:
-            return new if error < least else best
-        best, least = new, error
-    return best
-
-
-def _projection(x: Floats, mu: Floats) -> tuple[Floats, Floats]:
-    """P_K(x) of each row (normal, tangents) and its derivative (nb, d, d); mu < 0: the identity."""
-    nb, d = x.shape
-    n, t = x[:, 0], np.linalg.norm(x[:, 1:], axis=1)
-    P, D = x.copy(), np.tile(np.eye(d), (nb, 1, 1))
-    contact = mu >= 0
-    polar = contact & (mu * t <= -n)
-    edge = contact & ~polar & (t > mu * n)
-    P[polar], D[polar] = 0.0, 0.0
-    m, te = mu[edge], t[edge]
-    along = np.column_stack([np.ones(m.size), m[:, None] * x[edge, 1:] / te[:, None]])
-    top = (n[edge] + m * te) / (1.0 + m**2)
-    P[edge] = top[:, None] * along
-    outer = np.einsum("ia,ib->iab", along, along) / (1.0 + m**2)[:, None, None]
-    side = x[edge, 1:] / te[:, None]
-    turn = np.eye(d - 1) - np.einsum("ia,ib->iab", side, side)
-    outer[:, 1:, 1:] += (m * top / te)[:, None, None] * turn
-    D[edge] = outer
-    return P, D
-
-
 def least_squares(A: Floats, b: Floats) -> Floats:
     """Minimum-norm least-squares solution; directions below PIVOT_CUT are left alone."""
     return np.asarray(scipy.linalg.lstsq(A, b, cond=PIVOT_CUT, lapack_driver="gelsy")[0])
@@ -128,3 +83,114 @@ def _regularised(A: sp.csr_array, b: Floats) -> Floats:
         return np.asarray(splu(sp.csc_array(A + shift * sp.eye_array(A.shape[0]))).solve(b))
     except RuntimeError:  # exactly singular: leave the value as it is
         return np.zeros_like(b)
+
+
+# From the index set of an approximate solution to the solution: principal pivots, each of them
+# a linear solve of its own (Cottle and Dantzig 1968, Keller 1973).
+#
+# Rows in the set have w = 0, the others z = 0. A library that minimises with a gap of 1e-9 cannot
+# tell contacts that open with 1e-8 of the greatest acceleration from those that press with that
+# much force, and puts some of them on the wrong side. From there to the solution it is a few
+# exchanges: a row that pulls leaves the set, and a row with w < 0 enters it while z of the others
+# stays above zero. Rows that follow from others stay outside with z = 0 until they are needed.
+
+REPAIR_ROWS = 400  # up to which a linear solve for each pivot is cheap
+REPAIR_PIVOTS = 60  # more are no longer a repair
+DEPENDENT_PART = 1e-12  # of the largest, unit-free: rows with less of their own follow from others
+ZERO_PART = 1e-13  # of |q|, unit-free: z and w below are none
+REFINEMENT_SWEEPS = 2  # of refinement
+
+
+def repaired(problem: BoxedLCP, basis: Bools) -> Floats | None:
+    """z of the solution that principal pivots reach from rows `basis` (n,) with w = 0.
+
+    Positive semidefinite matrices, rows with z >= 0 or free; None for other bounds, for too many
+    rows, and where the pivots do not end. Within rounding z is a solution: w and z are judged
+    unit-free, with |q| = 1.
+    """
+    n, unit = problem.size, problem.unit
+    bounded = (problem.lower != 0.0) & ~problem.free
+    if not 0 < n <= REPAIR_ROWS or bounded.any() or np.isfinite(problem.upper).any():
+        return None
+    q = problem.q / unit
+    size = float(np.linalg.norm(q))
+    if not 0.0 < size < np.inf:
+        return None
+    z = _Pivots(problem.dense / unit[:, None] / unit, q / size, problem.free).run(basis)
+    return None if z is None else z * size / unit
+
+
+class _Pivots:
+    """A z + b = w, unit-free; S: mask of rows with w = 0, independent ones."""
+
+    def __init__(self, A: Floats, b: Floats, free: Bools) -> None:
+        self.A, self.b, self.free = A, b, free
+        self.S = np.zeros(b.size, bool)
+        self.left = REPAIR_PIVOTS
+
+    def run(self, basis: Bools) -> Floats | None:
+        """z >= 0 with w >= 0 where z = 0; None where that takes too many pivots."""
+        self.S[independent(self.A, np.flatnonzero(basis | self.free))] = True
+        z = self._solve(self.b)
+        while z is not None and (pulls := self.S & ~self.free & (z < -ZERO_PART)).any():
+            self.S[np.argmin(np.where(pulls, z, 0.0))] = False
+            self.left -= 1
+            z = self._solve(self.b) if self.left > 0 else None
+        while z is not None and self.left > 0:
+            w = self.A @ z + self.b
+            low = np.where(self.S, 0.0, np.where(self.free, -np.abs(w), w))
+            s = int(np.argmin(low))
+            if low[s] >= -ZERO_PART:
+                return np.where(self.free, z, np.maximum(z, 0.0))
+            z = self._solve(self.b) if self._drive(s, z, float(w[s])) else None
+        return None
+
+    def _drive(self, s: int, z: Floats, w: float) -> bool:
+        """Bring w_s = w to zero by z_s, the rows of S kept at zero; rows of S whose z would fall
+        below zero leave it. False where nothing stops z_s: no such z exists."""
+        sign = -np.sign(w)
+        while self.left > 0:
+            dz = self._solve(sign * self.A[:, s])
+            if dz is None:
+                return False
+            dz[s] = sign
+            rate = float(self.A[s] @ dz)
+            step = w / -rate if abs(rate) > DEPENDENT_PART * self.A[s, s] else np.inf
+            falls = self.S & ~self.free & (dz < 0.0)
+            steps = np.full(z.size, np.inf)
+            steps[falls] = np.maximum(z[falls], 0.0) / -dz[falls]
+            block = int(np.argmin(steps))
+            if not min(step, steps[block]) < np.inf:
+                return False
+            self.left -= 1
+            if step <= steps[block]:
+                self.S[s] = True
+                return True
+            z = z + steps[block] * dz
+            w += steps[block] * rate
+            z[block], self.S[block] = 0.0, False
+        return False
+
+    def _solve(self, b: Floats) -> Floats | None:
+        """z with (A z + b)_S = 0 and nothing outside S, refined; None where A_SS is singular."""
+        S, z = np.flatnonzero(self.S), np.zeros(b.size)
+        if S.size == 0:
+            return z
+        B = self.A[S[:, None], S]
+        factors, order, info = dgetrf(B)
+        if info != 0:
+            return None
+        x = dgetrs(factors, order, -b[S])[0]
+        for _ in range(REFINEMENT_SWEEPS):
+            x -= dgetrs(factors, order, B @ x + b[S])[0]
+        z[S] = x
+        return z if np.isfinite(x).all() else None
+
+
+def independent(A: Floats, rows: Ints) -> Ints:
+    """Those of some rows of A of which none follows from the others, by pivoted QR."""
+    if rows.size == 0:
+        return rows
+    R, order, _, _, _ = dgeqp3(A[rows[:, None], rows])
+    size = np.abs(R.diagonal())
+    return np.sort(rows[order[size > DEPENDENT_PART * size.max()] - 1])

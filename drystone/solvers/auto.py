@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from drystone.kernels.cones import nsgs as kernels
-from drystone.kernels.pivoting.tiny import first_basis
+from drystone.kernels.pivoting.enumerate import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers._contacts import Contacts, smooth_cones_only
 from drystone.solvers._jammed import at_rest, nearly_jams

@@ -14,9 +14,8 @@ from scipy.optimize import linprog
 from drystone.errors import OptionError
 from drystone.kernels.pivoting import enumerate as kernels
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
-from drystone.problems.convert import fold, to_lcp
+from drystone.problems.convert import BoxReduction, fold, to_lcp
 from drystone.solvers.base import Answer, Limits, Solver, Start
-from drystone.solvers.boxes import BoxReduction
 from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
 

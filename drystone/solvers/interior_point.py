@@ -15,12 +15,12 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.kernels.cones import interior_point as kernels
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
+from drystone.problems.convert import BoxReduction
 from drystone.problems.delassus import BlockMatrix
 from drystone.solvers._cones import ConeProblem
 from drystone.solvers._contacts import smooth_cones_only
 from drystone.solvers._system import System, shifted_system
-from drystone.solvers.base import Answer, Limits, Solver, Start
-from drystone.solvers.boxes import BoxReduction
+from drystone.solvers.base import LEAST_RESIDUAL, Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 
 FRACTION = 0.99  # of the way to the boundary
@@ -160,6 +160,14 @@ class _Run:
             if seen[-1] > 30.0 * seen[0] or (len(seen) > 2 and seen[-1] > 0.5 * seen[-3]):
                 return False
         return False
+
+
+def polished(problem: FrictionProblem, value: Floats, limits: Limits) -> Floats:
+    """The best of impulses and their refinements by Newton steps on the natural map."""
+    run = _Run(FrictionCones(problem), Limits(LEAST_RESIDUAL, limits.left()))
+    r = run.conic.start(value)
+    run.polish(r, run.judge(r))
+    return run.conic.value(run.best)
 
 
 class _Path:

@@ -10,9 +10,8 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.kernels.pivoting import pyramid as kernels
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
-from drystone.problems.convert import to_lcp
+from drystone.problems.convert import BoxReduction, to_lcp
 from drystone.solvers.base import Answer, Limits, Solver, Start
-from drystone.solvers.boxes import BoxReduction
 from drystone.solvers.certificates import (
     infeasibility_certificate,
     prove_infeasible,

@@ -21,7 +21,7 @@ from drystone.kernels.linalg import modular
 from drystone.kernels.pivoting import complementary as bases
 from drystone.kernels.pivoting import lemke as kernels
 from drystone.problems import BoxedLCP
-from drystone.solvers._pivots import repaired
+from drystone.solvers._polish import repaired
 from drystone.solvers.base import Limits
 from drystone.solvers.certificates import infeasibility_certificate, moves, ray_certificate
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status

@@ -11,6 +11,7 @@ The minimiser of an interior-point library is polished by one linear solve on it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,9 +28,10 @@ from drystone.problems.convert import (
     to_conic,
     to_lcp,
 )
-from drystone.solvers._convex import Minimum, box_rows, minimise
-from drystone.solvers._polish import interior, polish_boxed, polish_cones, reused
+from drystone.solvers._convex import box_rows, minimise
+from drystone.solvers._polish import interior, polish_boxed, reused
 from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers.interior_point import polished
 from drystone.types import Floats, Status
 
 GAPS = (1e-9, 1e-12, 1e-7)  # tried in order until the polished answer is within the tolerance
@@ -129,29 +131,48 @@ def solve_boxed(problem: BoxedLCP, form: int, start: Start, limits: Limits) -> A
         extras = {"basis": start.basis, "info": {"form": form, "reused": True}}
         return Answer(again, Status.SOLVED, 0, extras=extras)
     moving = np.flatnonzero(problem.lower < problem.upper)
-    z = np.where(problem.lower == problem.upper, problem.lower, 0.0)
-    found, iterations = None, 0
-    best, least = z, np.inf
-    if moving.size:
-        program, scale = _statement(problem, moving, z, form)
-        for gap in GAPS:
-            found = minimise(program, gap, limits)
-            iterations += found.iterations
-            if found.certificate is not None or not np.isfinite(found.x).all():
-                break
-            value = z.copy()
-            value[moving] = found.x[: moving.size] * scale
-            value = polish_boxed(problem, np.clip(value, problem.lower, problem.upper))
-            error = max(problem.residuals(value))
-            if error < least:
-                best, least = value, error
-            if least <= limits.tol or limits.expired():
-                break
-    status = Status.SOLVED if found is None else found.status
-    extras = {"info": _info(found, form)}
-    if least <= limits.tol:
-        extras["basis"] = interior(problem, best)
-    return Answer(best, status, iterations, extras=extras)
+    fixed = np.where(problem.lower == problem.upper, problem.lower, 0.0)
+    if not moving.size:
+        return Answer(fixed, Status.SOLVED, 0, extras={"info": {"form": form}})
+    program, scale = _statement(problem, moving, fixed, form)
+
+    def finished(x: Floats) -> Floats:
+        z = fixed.copy()
+        z[moving] = x[: moving.size] * scale
+        return polish_boxed(problem, np.clip(z, problem.lower, problem.upper))
+
+    answer = _minimised(program, problem, fixed, finished, form, limits)
+    if max(problem.residuals(answer.value)) <= limits.tol:
+        answer.extras["basis"] = interior(problem, answer.value)
+    return answer
+
+
+def _minimised(
+    program: ConicProgram,
+    problem: BoxedLCP | FrictionProblem,
+    best: Floats,
+    finished: Callable[[Floats], Floats],
+    form: int,
+    limits: Limits,
+) -> Answer:
+    """The best answer to a problem that minimisers of a program, to one gap after the other, lead
+    to; finished: the value of a minimiser, polished; best: the answer where there is none."""
+    least, iterations = np.inf, 0
+    for gap in GAPS:
+        found = minimise(program, gap, limits)
+        iterations += found.iterations
+        if found.certificate is not None or not np.isfinite(found.x).all():
+            break
+        value = finished(found.x)
+        error = max(problem.residuals(value))
+        if error < least:
+            best, least = value, error
+        if least <= limits.tol or limits.expired():
+            break
+    info: dict[str, Any] = {"form": form, "objective": found.objective}
+    if found.certificate is not None:
+        info["certificate"], info["proves"] = found.certificate, found.proves
+    return Answer(best, found.status, iterations, extras={"info": info})
 
 
 def _statement(problem: BoxedLCP, moving: Any, z: Floats, form: int) -> tuple[ConicProgram, Floats]:
@@ -226,50 +247,23 @@ def _solve_cones(problem: FrictionProblem, limits: Limits) -> Answer:
     program = ConicProgram(
         sp.csc_array(S @ program.P @ S), s * program.c / size, program.G, program.h, program.cones
     )
-    best, least, iterations, found = np.zeros(problem.size), np.inf, 0, None
-    for gap in GAPS:
-        found = minimise(program, gap, limits)
-        iterations += found.iterations
-        if found.certificate is not None or not np.isfinite(found.x).all():
-            break
-        blocks = (found.x * s * size).reshape(form.nb, problem.d)
-        value = polish_cones(problem, form.value(blocks))
-        error = max(problem.residuals(value))
-        if error < least:
-            best, least = value, error
-        if least <= limits.tol or limits.expired():
-            break
-    assert found is not None
-    return Answer(best, found.status, iterations, extras={"info": _info(found, 2)})
+
+    def finished(x: Floats) -> Floats:
+        r = form.value((x * s * size).reshape(form.nb, problem.d))
+        return polished(problem, r, limits)
+
+    return _minimised(program, problem, np.zeros(problem.size), finished, 2, limits)
 
 
 def _solve_facets(problem: FrictionProblem, pyramid: PyramidLCP, limits: Limits) -> Answer:
     """The convex law with polyhedral cones in the forces alone; the value is z of its LCP."""
     program, scale = facet_program(pyramid, problem.form.unit[: problem.nc])
-    best, least, iterations, found = np.zeros(pyramid.lcp.size), np.inf, 0, None
-    for gap in GAPS:
-        found = minimise(program, gap, limits)
-        iterations += found.iterations
-        if found.certificate is not None or not np.isfinite(found.x).all():
-            break
-        z = polish_boxed(pyramid.lcp, lcp_value(pyramid, found.x * scale))
-        error = max(pyramid.lcp.residuals(z))
-        if error < least:
-            best, least = z, error
-        if least <= limits.tol or limits.expired():
-            break
-    assert found is not None
-    return Answer(best, found.status, iterations, extras={"info": _info(found, 2)})
 
+    def finished(f: Floats) -> Floats:
+        return polish_boxed(pyramid.lcp, lcp_value(pyramid, f * scale))
 
-def _info(found: Minimum | None, form: int) -> dict[str, Any]:
-    info: dict[str, Any] = {"form": form}
-    if found is None:
-        return info
-    info["objective"] = found.objective
-    if found.certificate is not None:
-        info["certificate"], info["proves"] = found.certificate, found.proves
-    return info
+    nothing = np.zeros(pyramid.lcp.size)
+    return _minimised(program, pyramid.lcp, nothing, finished, 2, limits)
 
 
 # The convex law with polyhedral cones as a program in the forces themselves.

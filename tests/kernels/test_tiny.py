@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.kernels.pivoting.tiny import first_basis
+from drystone.kernels.pivoting.enumerate import first_basis
 
 
 @pytest.mark.kernels

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import drystone as ds
 from drystone.problems import BoxedLCP
-from drystone.solvers._pivots import repaired
+from drystone.solvers._polish import repaired
 
 DATA = np.load(Path(__file__).parent / "data" / "collapse_normals.npz")
 NORMALS = ("qp84", "qp154", "qp353", "qp380", "qp484", "qp493")
