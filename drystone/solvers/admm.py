@@ -19,8 +19,7 @@ from drystone.kernels.cones import admm as kernels
 from drystone.kernels.cones import conic
 from drystone.problems import FrictionProblem, Problem
 from drystone.problems.delassus import BlockMatrix
-from drystone.solvers._cones import ConeProblem
-from drystone.solvers._contacts import smooth_cones_only
+from drystone.solvers._blocks import ConeProblem, smooth_cones_only
 from drystone.solvers._system import shifted_system
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status

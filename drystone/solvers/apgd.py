@@ -16,8 +16,7 @@ from drystone.kernels.cones import apgd as kernels
 from drystone.kernels.cones import conic
 from drystone.kernels.cones.problem import Blocks
 from drystone.problems import FrictionProblem, Problem
-from drystone.solvers._cones import ConeProblem
-from drystone.solvers._contacts import smooth_cones_only
+from drystone.solvers._blocks import ConeProblem, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import Floats, Status
 

@@ -29,7 +29,7 @@ import numpy as np
 from drystone.kernels.cones import nsgs as kernels
 from drystone.kernels.pivoting.enumerate import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
-from drystone.solvers._contacts import Contacts, smooth_cones_only
+from drystone.solvers._blocks import BlockProblem, smooth_cones_only
 from drystone.solvers._jammed import at_rest, nearly_jams
 from drystone.solvers.base import LEAST_RESIDUAL, REFINEMENTS, Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
@@ -134,7 +134,7 @@ def _tiny(problem: LCP) -> Answer:
 
 def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
     """Gauss-Seidel for as long as it is likely to finish before a factorisation would pay."""
-    c = Contacts(problem)
+    c = BlockProblem(problem)
     W, r = c.W, c.start(start.value)
     x, how = (
         kernels.Iterate(r, np.zeros(c.nb), np.empty_like(r)),

@@ -17,8 +17,7 @@ from drystone.kernels.cones import interior_point as kernels
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import BoxReduction
 from drystone.problems.delassus import BlockMatrix
-from drystone.solvers._cones import ConeProblem
-from drystone.solvers._contacts import smooth_cones_only
+from drystone.solvers._blocks import ConeProblem, smooth_cones_only
 from drystone.solvers._system import System, shifted_system
 from drystone.solvers.base import LEAST_RESIDUAL, Answer, Limits, Solver, Start
 from drystone.types import Floats, Status

@@ -25,7 +25,7 @@ from drystone.kernels.islands import extract, label_islands
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.residual import contact_errors
-from drystone.solvers._contacts import Contacts, smooth_cones_only
+from drystone.solvers._blocks import BlockProblem, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Ints, Status
 
@@ -69,7 +69,7 @@ class Newton(Solver):
         return smooth_cones_only(problem)
 
     def run(self, problem: FrictionProblem | MixedLCP, start: Start, limits: Limits) -> Answer:
-        contacts = Contacts(problem)
+        contacts = BlockProblem(problem)
         r = contacts.start(start.value)
         if contacts.nb > NEWTON_BLOCKS:
             return Answer(contacts.value(r), Status.STALLED, 0)
@@ -81,7 +81,7 @@ class Newton(Solver):
         history = np.concatenate(run.history) if run.history else None
         return Answer(contacts.value(r), status, run.steps, extras={"history": history})
 
-    def _sweep(self, c: Contacts, r: Floats) -> None:
+    def _sweep(self, c: BlockProblem, r: Floats) -> None:
         W = c.W
         if self.sweeps and c.law != LINEAR and (W.blocks[W.diagonal, 0, 0] > 0).all():
             nsgs_sweeps(c.key, c.blocks, W.diagonal, 1.0, self.sweeps, r, np.zeros(c.nb))
@@ -134,7 +134,7 @@ def newton_steps(
 class _Run:
     """One run: plain steps on the whole problem, then what is left of it by islands."""
 
-    def __init__(self, options: Newton, contacts: Contacts, limits: Limits) -> None:
+    def __init__(self, options: Newton, contacts: BlockProblem, limits: Limits) -> None:
         self.options, self.contacts, self.limits = options, contacts, limits
         self.steps = 0
         self.history: list[Floats] = []

@@ -17,7 +17,7 @@ from drystone.kernels.cones import nsgs as kernels
 from drystone.kernels.cones.problem import BodyRows
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import FrictionProblem, Problem
-from drystone.solvers._contacts import Contacts, smooth_cones_only
+from drystone.solvers._blocks import BlockProblem, smooth_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.types import STATUS_OF_CODE, Floats, Status
 
@@ -52,7 +52,7 @@ class NSGS(Solver):
         return smooth_cones_only(problem)
 
     def run(self, problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
-        contacts = Contacts(problem)
+        contacts = BlockProblem(problem)
         r = contacts.start(start.value)
         sweeper = (_Free if problem.matrix_free else _Formed)(problem, contacts, self.relaxation)
         best, least, since = r.copy(), np.inf, 0
@@ -86,7 +86,7 @@ class NSGS(Solver):
 class _Formed:
     """Sweeps on the blocks of W."""
 
-    def __init__(self, problem: FrictionProblem, contacts: Contacts, omega: float) -> None:
+    def __init__(self, problem: FrictionProblem, contacts: BlockProblem, omega: float) -> None:
         self.contacts, self.W, self.omega = contacts, contacts.W, omega
         self.lam, self.u = np.zeros(contacts.nb), np.empty_like(contacts.q)
         self.chunk = max(1, BURST_BLOCKS // max(1, self.W.indices.size))
@@ -106,7 +106,7 @@ class _Formed:
 class _Free:
     """Sweeps on the rows of J and J M^-1; W is never formed, its diagonal blocks are."""
 
-    def __init__(self, problem: FrictionProblem, contacts: Contacts, omega: float) -> None:
+    def __init__(self, problem: FrictionProblem, contacts: BlockProblem, omega: float) -> None:
         self.contacts, self.omega, self.operator = contacts, omega, problem.W
         self.J = J = problem.form.J
         J.sort_indices()

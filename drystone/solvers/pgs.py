@@ -70,22 +70,22 @@ class PGS(Solver):
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
         jacobi = self.sweep == "jacobi"
-        model: Rows | Contacts
+        model: RowSweeps | ContactSweeps
         if isinstance(problem, FrictionProblem):
-            model = Contacts(problem, initial(problem, start), jacobi)
+            model = ContactSweeps(problem, initial(problem, start), jacobi)
             if model.ray is not None:
                 extras = {"ray": model.ray, "info": {"contact": model.culprit}}
                 known = start.value is not None and problem.residual(start.value) <= limits.tol
                 value = initial(problem, start) if known else np.zeros(problem.size)
                 return Answer(value, Status.RAY, extras=extras)
         else:
-            model = Rows(problem, initial(problem, start), jacobi)
+            model = RowSweeps(problem, initial(problem, start), jacobi)
         if model.infeasible is not None:
             extras = {"info": {"row": model.infeasible}}
             return Answer(model.value(), Status.INFEASIBLE, extras=extras)
         return self._iterate(problem, model, limits)
 
-    def _iterate(self, problem: Any, model: Rows | Contacts, limits: Limits) -> Answer:
+    def _iterate(self, problem: Any, model: RowSweeps | ContactSweeps, limits: Limits) -> Answer:
         omega = self.relaxation or RELAXATIONS[self.sweep]
         target, total, status = limits.tol, 0, Status.MAX_ITERATIONS
         first, best, best_value, best_residuals = model.value(), np.inf, model.value(), None
@@ -123,7 +123,7 @@ class PGS(Solver):
         return Answer(best_value, status, total, (self.name,), None, best_residuals, extras)
 
 
-class Rows:
+class RowSweeps:
     """A boxed LCP set up for sweeps; `infeasible` names a row 0 z + q < 0 with no upper bound."""
 
     def __init__(self, problem: BoxedLCP, z: Floats, jacobi: bool) -> None:
@@ -166,7 +166,7 @@ class Rows:
         self.z[:] = value
 
 
-class Contacts:
+class ContactSweeps:
     """A friction problem in block form set up for sweeps; `ray` is set if D_N <= 0 somewhere."""
 
     def __init__(self, problem: FrictionProblem, r: Floats, jacobi: bool) -> None:
@@ -224,7 +224,7 @@ class Contacts:
         self.f[:] = self.form.impulses(value)
 
 
-def _sweeps(model: Rows | Contacts, omega: float, target: float) -> kernels.Sweeps:
+def _sweeps(model: RowSweeps | ContactSweeps, omega: float, target: float) -> kernels.Sweeps:
     scale, (anchor, work) = model.scale, model.work
     ends = target * scale, DIVERGED_GROWTH * scale
     return kernels.Sweeps(omega * model.inverse, model.jacobi, *ends, anchor, work)

@@ -30,7 +30,7 @@ from drystone.problems.convert import ConicProgram, Folded, fold
 from drystone.solvers._convex import minimise
 from drystone.solvers._polish import polish_boxed
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
-from drystone.solvers.pgs import PGS, SWEEP_PRODUCTS, Contacts
+from drystone.solvers.pgs import PGS, SWEEP_PRODUCTS, ContactSweeps
 from drystone.types import Floats, Status
 
 GAP = 1e-9  # asked of the library; the accepted answer is polished
@@ -71,7 +71,7 @@ class QPSigns(Solver):
         return None
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
-        contacts = Contacts(problem, initial(problem, start), jacobi=False)
+        contacts = ContactSweeps(problem, initial(problem, start), jacobi=False)
         if contacts.ray is not None or contacts.infeasible is not None:
             return PGS(tol=self.tol).run(problem, start, limits)
         folded = fold(problem)
@@ -95,7 +95,7 @@ class QPSigns(Solver):
         return search.answer(len(tried), total)
 
 
-def _sweep(contacts: Contacts, count: int, limits: Limits) -> int:
+def _sweep(contacts: ContactSweeps, count: int, limits: Limits) -> int:
     """Gauss-Seidel sweeps in portions of a few milliseconds; how many were done."""
     total = 0
     while total < count and not limits.expired():

@@ -7,7 +7,7 @@ import drystone as ds
 from drystone.kernels.cones import admm as kernels
 from drystone.problems.generated import disk_pile, sphere_pile
 from drystone.problems.residual import project_cone
-from drystone.solvers._cones import ConeProblem
+from drystone.solvers._blocks import ConeProblem
 from drystone.solvers.admm import Anderson, Bodies, Formed, ManyBodies
 from drystone.solvers.base import Limits
 from tests.solvers.cone_problems import check_coulomb, operator_problem, random_problem

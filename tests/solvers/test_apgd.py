@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import drystone as ds
 from drystone.kernels.cones import apgd as kernels
 from drystone.problems.generated import disk_pile, sphere_pile
-from drystone.solvers._cones import ConeProblem, mass_root
+from drystone.solvers._blocks import ConeProblem, mass_root
 from drystone.solvers.apgd import _State
 from tests.solvers.cone_problems import check_coulomb, operator_problem, random_problem, third_party
 

@@ -80,13 +80,13 @@ def test_hyperstatic_block():
 
 def test_homotopy_in_friction_alone_arrives():
     """The last resort, called on its own: friction raised from none to its full value."""
-    from drystone.solvers._contacts import Contacts
+    from drystone.solvers._blocks import BlockProblem
     from drystone.solvers.base import Limits
     from drystone.solvers.newton import _Part, _Run
     from drystone.types import Status
 
     problem = random_bodies(np.random.default_rng(21), 8, 14, mu=0.8)
-    c = Contacts(problem)
+    c = BlockProblem(problem)
     run = _Run(ds.Newton(), c, Limits(1e-8, 10.0))
     part = _Part(c.blocks, 0.0, 0.0)
     r = np.zeros_like(c.q)

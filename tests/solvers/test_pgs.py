@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.kernels.cones import pgs as kernels
 from drystone.problems import classic
-from drystone.solvers.pgs import Contacts, Rows
+from drystone.solvers.pgs import ContactSweeps, RowSweeps
 
 # positive definite, yet Jacobi's iteration matrix has the spectral radius 1.8
 DIVERGES = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
@@ -78,8 +78,8 @@ def test_dense_and_sparse_sweeps_are_the_same(seed, n, jacobi):
     M, q = B @ B.T + np.eye(n), rng.normal(size=n)
     lower = np.where(rng.random(n) < 0.3, -np.inf, -0.2)
     upper = np.where(rng.random(n) < 0.3, np.inf, 0.3)
-    dense = Rows(ds.BoxedLCP(M, q, lower, upper), np.zeros(n), jacobi)
-    sparse = Rows(ds.BoxedLCP(sp.csr_array(M), q, lower, upper), np.zeros(n), jacobi)
+    dense = RowSweeps(ds.BoxedLCP(M, q, lower, upper), np.zeros(n), jacobi)
+    sparse = RowSweeps(ds.BoxedLCP(sp.csr_array(M), q, lower, upper), np.zeros(n), jacobi)
     dense.sweep(0.8, 5, 0.0)
     sparse.sweep(0.8, 5, 0.0)
     np.testing.assert_allclose(dense.z, sparse.z, rtol=1e-12, atol=1e-14)
@@ -98,7 +98,7 @@ def test_jacobi_friction_is_the_listing_of_appendix_c():
     """Against a transcription, misprints mended."""
     problem = spatial_system(3, 3)
     W, q, mu, D = problem.dense, problem.q, problem.mu, problem.dense.diagonal()
-    model = Contacts(problem, np.zeros(9), True)
+    model = ContactSweeps(problem, np.zeros(9), True)
     model.sweep(1.0, 4, 0.0)
     f = np.zeros(9)
     for _ in range(4):
@@ -124,7 +124,7 @@ def test_gauss_seidel_friction_uses_the_newest_accelerations():
         J @ J.T, J @ rng.normal(size=10) - 2, [0.4, 0.7], bilateral=2, law="static"
     )
     W, q, mu, D = problem.dense, problem.q, problem.mu, problem.dense.diagonal()
-    model = Contacts(problem, np.zeros(8), False)
+    model = ContactSweeps(problem, np.zeros(8), False)
     model.sweep(0.9, 3, 0.0)
     f = np.zeros(8)
 
@@ -158,7 +158,7 @@ def test_solutions_are_fixed_points(jacobi):
     r = np.array([4.0, -0.5, -0.25, 4.0, *slip, 0.0, 0.0, 0.0])
     problem = ds.FrictionProblem(W, q, 0.5, law="static")
     assert problem.residual(r) < 1e-15
-    model = Contacts(problem, r, jacobi)
+    model = ContactSweeps(problem, r, jacobi)
     code, sweeps, change, _ = model.sweep(1.0, 3, 1e-14)
     assert (code, sweeps) == (kernels.SOLVED, 1)
     assert change < 1e-14
