@@ -17,8 +17,8 @@ from drystone.errors import ProblemError
 from drystone.types import Floats
 from drystone.values import real, reals, text, whole
 
-MOST = 10_000  # directions of a polyhedral cone
-LARGEST = 1e50  # of a ratio or a radius: squares stay numbers
+MOST_DIRECTIONS = 10_000  # of a polyhedral cone
+LARGEST_RATIO = 1e50  # of a ratio or a radius: squares stay numbers
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class PolyhedralCone:
 
     def __post_init__(self) -> None:
         k = whole(self.k)
-        if k is None or not 2 <= k <= MOST or k % 2:
+        if k is None or not 2 <= k <= MOST_DIRECTIONS or k % 2:
             raise ProblemError(
-                f"PolyhedralCone(k={text(self.k)}): k must be even, from 2 to {MOST}"
+                f"PolyhedralCone(k={text(self.k)}): k must be even, from 2 to {MOST_DIRECTIONS}"
             )
 
     def block(self, dim: int) -> int:
@@ -134,7 +134,7 @@ def as_cone(cone: object) -> Cone:
 def _check_ratios(name: str, ratios: tuple[float, ...]) -> None:
     for ratio in ratios:
         number = real(ratio)
-        if number is None or not 1.0 / LARGEST <= number <= LARGEST:
+        if number is None or not 1.0 / LARGEST_RATIO <= number <= LARGEST_RATIO:
             raise ProblemError(
-                f"{name} holds {text(ratio)}: expected positive numbers (up to {LARGEST:g})"
+                f"{name} holds {text(ratio)}: expected positive numbers (up to {LARGEST_RATIO:g})"
             )

@@ -16,7 +16,7 @@ from drystone.problems import _check
 from drystone.problems._check import SquareLike
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
-from drystone.problems.mass import SMALL, MassMatrix
+from drystone.problems.mass import ARRAY_ROWS, MassMatrix
 from drystone.problems.residual import FrictionMeasures
 from drystone.types import Bools, Floats, MatrixLike, Real, VectorLike
 from drystone.values import among, text, whole
@@ -321,7 +321,7 @@ class GlobalFrictionProblem(_Contacts):
         _check.symmetric("M", self.M, rtol=1e-6)
         self._settle("b", self.b.size, mu, dim, bilateral, law, cone, slip)
         self.mass = MassMatrix(self.M)  # factorised: the proof that M is positive definite
-        self._H = self.H.toarray() if ndof <= SMALL else self.H
+        self._H = self.H.toarray() if ndof <= ARRAY_ROWS else self.H
 
     @cached_property
     def local(self) -> FrictionProblem:

@@ -13,7 +13,7 @@ from drystone.problems._check import Matrix
 from drystone.types import Floats, Ints
 
 BODY = 12  # largest block inverted on its own; a rigid body has 3 or 6
-SMALL = 100  # rows; below, arrays beat sparse matrices by the cost of the calls
+ARRAY_ROWS = 100  # rows; below, arrays beat sparse matrices by the cost of the calls
 
 
 def decoupled(M: sp.csr_array) -> list[tuple[Ints, Floats]] | None:
@@ -47,7 +47,7 @@ class MassMatrix:
     """M of a global problem, ready to solve with; raises if M is not positive definite."""
 
     def __init__(self, M: Matrix) -> None:
-        self._inverse: Matrix = _small_inverse(M) if M.shape[0] <= SMALL else None
+        self._inverse: Matrix = _small_inverse(M) if M.shape[0] <= ARRAY_ROWS else None
         if self._inverse is not None:
             return
         M = sp.csr_array(M)

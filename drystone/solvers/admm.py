@@ -44,11 +44,12 @@ class ADMM(Solver):
     memory: int = 10
     balance: bool = True
     name: ClassVar[str] = "admm"
+    _least: ClassVar[dict[str, int]] = {"max_iterations": 1, "memory": 0}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_iterations < 1 or not 0 <= self.memory <= 1000:
-            raise OptionError("admm: max_iterations must be >= 1 and memory from 0 to 1000")
+        if self.memory > 1000:
+            raise OptionError(f"admm: memory = {self.memory}: expected at most 1000")
         if not (0 < self.relaxation < 2 and self.rho > 0):
             raise OptionError("admm: expected 0 < relaxation < 2 and rho > 0")
 
@@ -163,7 +164,7 @@ def _norm(x: Floats) -> float:
 
 BODIES = 12_000  # unknowns up to which the bodies' matrix is factorised
 GRADIENT_STEPS = 5  # conjugate gradient steps between readings of the clock
-GRADIENT_STEPS_MOST = 500
+GRADIENT_STEPS_MOST = 500  # of one linear system
 
 
 class Proximal:

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.errors import OptionError
 from drystone.kernels.cones import apgd as kernels
 from drystone.kernels.cones import conic
 from drystone.kernels.cones.problem import Blocks
@@ -32,11 +31,7 @@ class APGD(Solver):
 
     max_iterations: int = 100_000
     name: ClassVar[str] = "apgd"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_iterations < 1:
-            raise OptionError(f"apgd: max_iterations = {self.max_iterations}: expected >= 1")
+    _least: ClassVar[dict[str, int]] = {"max_iterations": 1}
 
     def refuses(self, problem: Problem) -> str | None:
         return smooth_cones_only(problem)

@@ -89,6 +89,7 @@ class Solver:
     time_limit: float = 60.0
 
     name: ClassVar[str] = ""
+    _least: ClassVar[dict[str, int]] = {}  # of counts among the options, where they are given
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         wrong = unfit(cls)
@@ -103,6 +104,10 @@ class Solver:
             raise OptionError(f"{self.name}: tol = {self.tol}: expected a positive number")
         if not self.time_limit > 0:
             raise OptionError(f"{self.name}: time_limit = {self.time_limit}: expected > 0 s")
+        for option, least in self._least.items():
+            count = getattr(self, option)
+            if count is not None and not count >= least:
+                raise OptionError(f"{self.name}: {option} = {count}: expected at least {least}")
 
     def refuses(self, problem: Problem) -> str | None:
         """None, or the reason why this method does not take the problem."""

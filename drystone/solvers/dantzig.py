@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from drystone.errors import OptionError
 from drystone.kernels import status as code
 from drystone.kernels.linalg.envelope import entries, extent
 from drystone.kernels.pivoting import contact_guess as guesses
@@ -48,13 +47,7 @@ class Dantzig(Solver):
     max_size: int = 4000
 
     name: ClassVar[str] = "dantzig"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_pivots is not None and self.max_pivots < 1:
-            raise OptionError(f"dantzig: max_pivots = {self.max_pivots}: expected at least 1")
-        if self.max_size < 1:
-            raise OptionError(f"dantzig: max_size = {self.max_size}: expected at least 1")
+    _least: ClassVar[dict[str, int]] = {"max_pivots": 1, "max_size": 1}
 
     def refuses(self, problem: Problem) -> str | None:
         if problem.size > self.max_size:

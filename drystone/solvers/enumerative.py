@@ -48,13 +48,12 @@ class Enumerative(Solver):
     max_solutions: int = 10_000
 
     name: ClassVar[str] = "enumerative"
+    _least: ClassVar[dict[str, int]] = {"max_solutions": 1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 1 <= self.max_size <= 40:
             raise OptionError(f"enumerative: max_size = {self.max_size}: expected 1 to 40")
-        if not self.max_solutions >= 1:
-            raise OptionError(f"enumerative: max_solutions = {self.max_solutions}: expected >= 1")
 
     def refuses(self, problem: Problem) -> str | None:
         if isinstance(problem, GlobalFrictionProblem):

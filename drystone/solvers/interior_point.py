@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from drystone.errors import OptionError
 from drystone.kernels.cones import interior_point as kernels
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import BoxReduction
@@ -31,7 +30,7 @@ SHORT_STEP, SHORT_STEPS = 1e-6, 4
 CERTIFICATE_SIZE, DIVERGED_SIZE = 1e5, 1e12
 POLISH_FIRST = 0.03  # residual below which a polish is tried,
 POLISH_AGAIN = 0.1  # and the factor by which it must fall before the next one
-POLISH_STEPS = 12
+POLISH_STEPS = 12  # of one polish
 POLISH_DAMPING = 1e-9  # of polishing steps, along directions in which W vanishes
 START_DISTANCE = 1e-2  # of the size of q: least distance of a warm start from the cones' boundary
 
@@ -47,11 +46,7 @@ class InteriorPoint(Solver):
     max_iterations: int = 100
     polish: bool = True
     name: ClassVar[str] = "interior-point"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_iterations < 1:
-            raise OptionError(f"{self.name}: max_iterations = {self.max_iterations}: expected >= 1")
+    _least: ClassVar[dict[str, int]] = {"max_iterations": 1}
 
     def refuses(self, problem: Problem) -> str | None:
         return None if isinstance(problem, BoxedLCP) else smooth_cones_only(problem)

@@ -49,11 +49,10 @@ class Lemke(Solver):
     pivot_tol: float = 1e-13
 
     name: ClassVar[str] = "lemke"
+    _least: ClassVar[dict[str, int]] = {"max_pivots": 1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.max_pivots, int) and self.max_pivots > 0):
-            raise OptionError(f"lemke: max_pivots = {self.max_pivots!r}: expected a count > 0")
         if not 0 < self.pivot_tol < 1e-3:
             raise OptionError(f"lemke: pivot_tol = {self.pivot_tol}: expected 0 < tol < 1e-3")
         if self.covering is not None and not _positive(self.covering):

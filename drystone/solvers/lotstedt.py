@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from drystone.errors import OptionError
 from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers.base import COLD, Answer, Limits, Solver, Start
 from drystone.solvers.qp import indefinite, solve_boxed
@@ -40,11 +39,7 @@ class Lotstedt(Solver):
     passes: int | None = None
 
     name: ClassVar[str] = "lotstedt"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.passes is not None and self.passes < 1:
-            raise OptionError(f"lotstedt: passes = {self.passes}: expected at least 1")
+    _least: ClassVar[dict[str, int]] = {"passes": 1}
 
     def refuses(self, problem: Problem) -> str | None:
         if isinstance(problem, GlobalFrictionProblem):

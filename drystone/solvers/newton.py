@@ -33,6 +33,7 @@ FACTOR_ROOM = 2_000_000  # most blocks in the factors: 0.6 GB for d = 3
 NEWTON_BLOCKS = 300_000  # blocks
 INNER_STEPS = 15  # steps on one regularised problem before it counts as failed
 QUICK = 6  # an inner solve this short lets alpha fall by 10, a longer one by 2
+# regularisation of proximal steps: the first, its factor after a failure, its bounds
 FIRST_ALPHA, ALPHA_RAISE, ALPHA_MIN, ALPHA_MAX = 1e-3, 30.0, 1e-13, 1e5
 
 
@@ -53,11 +54,10 @@ class Newton(Solver):
     room: int = FACTOR_ROOM
 
     name: ClassVar[str] = "newton"
+    _least: ClassVar[dict[str, int]] = {"max_steps": 1, "sweeps": 0, "homotopy": 0}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_steps < 1 or self.sweeps < 0 or self.homotopy < 0:
-            raise OptionError("newton: max_steps must be >= 1, sweeps and homotopy >= 0")
         if not 0 < self.alpha < 1e3:
             raise OptionError(f"newton: alpha = {self.alpha}: expected 0 < alpha < 1000")
 

@@ -39,14 +39,12 @@ class NSGS(Solver):
     patience: int = 2000
 
     name: ClassVar[str] = "nsgs"
+    _least: ClassVar[dict[str, int]] = {"max_sweeps": 1, "every": 1, "patience": 1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.relaxation < 2:
             raise OptionError(f"nsgs: relaxation = {self.relaxation}: expected 0 < omega < 2")
-        for option in ("max_sweeps", "every", "patience"):
-            if getattr(self, option) < 1:
-                raise OptionError(f"nsgs: {option} = {getattr(self, option)}: expected >= 1")
 
     def refuses(self, problem: Problem) -> str | None:
         return smooth_cones_only(problem)

@@ -48,6 +48,7 @@ class PGS(Solver):
     damp: bool = False
 
     name: ClassVar[str] = "pgs"
+    _least: ClassVar[dict[str, int]] = {"max_sweeps": 1}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,8 +58,6 @@ class PGS(Solver):
             )
         if self.relaxation is not None and not 0 < self.relaxation < 2:
             raise OptionError(f"pgs: relaxation = {self.relaxation}: expected 0 < omega < 2")
-        if self.max_sweeps < 1:
-            raise OptionError(f"pgs: max_sweeps = {self.max_sweeps}: expected at least 1")
         object.__setattr__(self, "name", NAMES[self.sweep])  # users see the name they typed
 
     def refuses(self, problem: Problem) -> str | None:

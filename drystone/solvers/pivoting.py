@@ -27,7 +27,7 @@ from drystone.solvers.certificates import infeasibility_certificate, moves, ray_
 from drystone.types import STATUS_OF_CODE, Bools, Floats, Ints, Status
 
 FREE_PIVOT = 1e-12  # pivots of a free block below this, in balanced units, count as zero
-RESTARTS = 3
+RESTARTS = 3  # from the basis of a solution that is not accurate
 PERTURBATIONS: tuple[float, ...] = (0.0, 1e-11, 1e-9, 1e-7)  # of the largest |q_i|, tried in order
 THRESHOLDS = (1.0, 1e3, 1e6, 1e-2)  # factors on pivot_tol, tried in order
 LARGEST_THRESHOLD = 1e-4  # threshold

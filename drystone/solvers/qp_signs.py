@@ -23,7 +23,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from drystone.errors import OptionError
 from drystone.kernels.cones import pgs as kernels
 from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import ConicProgram, Folded, fold
@@ -51,13 +50,7 @@ class QPSigns(Solver):
     attempts: int = 12
 
     name: ClassVar[str] = "qp-signs"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.sweeps < 1:
-            raise OptionError(f"qp-signs: sweeps = {self.sweeps}: expected at least 1")
-        if self.attempts < 1:
-            raise OptionError(f"qp-signs: attempts = {self.attempts}: expected at least 1")
+    _least: ClassVar[dict[str, int]] = {"sweeps": 1, "attempts": 1}
 
     def refuses(self, problem: Problem) -> str | None:
         if isinstance(problem, GlobalFrictionProblem):

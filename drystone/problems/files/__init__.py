@@ -10,7 +10,7 @@ from os import PathLike
 from drystone.errors import ArrayError, ProblemError, ProblemFileError
 from drystone.plain_files import open_plain
 from drystone.problems import Problem
-from drystone.problems.files import archive, fclib, siconos, text_write
+from drystone.problems.files import archive, fclib, siconos
 from drystone.values import as_path, text
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -18,7 +18,7 @@ ZIP_MAGIC = b"PK\x03\x04"
 WRITERS = {
     ".hdf5": fclib.write,
     ".h5": fclib.write,
-    ".dat": text_write.write,
+    ".dat": siconos.write,
     ".npz": archive.write,
 }
 

@@ -30,31 +30,23 @@ from drystone.problems import (
     SoftFingerCone,
 )
 from drystone.problems._check import Matrix
+from drystone.problems.files.shared import Members
 
-DEFLATE = 1032  # no deflate stream expands further
-MOST = 4 * 2**30  # bytes of all arrays of a file together, unpacked
 HEADER = 4096  # longest header of a member that is read
 
 
-class Archive:
+class Archive(Members):
     """Arrays of a zip file, each checked against the bytes that it has before it is made."""
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
-        self.path, self.file, self.taken = path, file, 0
+        super().__init__(path, file)
         self.names = {name.removesuffix(".npy") for name in file.namelist()}
-
-    def error(self, place: str, message: str) -> ProblemFileError:
-        return ProblemFileError(f"{self.path}: {place}: {message}")
 
     def array(self, name: str, kinds: str = "fiu", ndim: int | None = 1) -> np.ndarray:
         if name not in self.names:
             raise self.error(name, "is missing")
         info = self.file.getinfo(f"{name}.npy")
-        if info.file_size > DEFLATE * max(info.compress_size, 1):
-            raise self.error(name, f"declares {info.file_size} bytes, but stores fewer")
-        self.taken += info.file_size
-        if self.taken > MOST:
-            raise self.error(name, f"the file holds more than {MOST / 2**30:g} GiB unpacked")
+        self.take(name, info.file_size, max(info.compress_size, 1), f"{info.file_size} bytes")
         data = io.BytesIO(self.file.read(info))
         try:
             version = npy.read_magic(data)

@@ -16,27 +16,17 @@ import scipy.sparse as sp
 
 from drystone.errors import ProblemFileError
 from drystone.problems import (
-    CircularCone,
     DelassusOperator,
     FrictionProblem,
     GlobalFrictionProblem,
     Problem,
 )
 from drystone.problems._check import Matrix
-from drystone.problems.files.siconos import compact, completed
-
-DEFLATE = 1032  # no deflate stream expands further: bounds what a stored dataset can hold
-MOST = 4 * 2**30  # bytes of all datasets of a file together, unpacked
+from drystone.problems.files.shared import Members, compact, completed, refuse_unsayable
 
 
-class Reader:
-    """Datasets of one open file, checked; complaints name the file and the dataset."""
-
-    def __init__(self, path: Path, file: Any) -> None:
-        self.path, self.file, self.taken = path, file, 0
-
-    def error(self, place: str, message: str) -> ProblemFileError:
-        return ProblemFileError(f"{self.path}: {place}: {message}")
+class Reader(Members):
+    """Datasets of one open file, checked."""
 
     def has(self, place: str) -> bool:
         """Whether the path exists in this file; a link to another file is refused."""
@@ -72,11 +62,7 @@ class Reader:
             raise self.error(place, f"has {data.size} entries: expected {size}")
         if data.is_virtual or data.external:
             raise self.error(place, "keeps its data in another file")
-        if data.nbytes > DEFLATE * data.id.get_storage_size():
-            raise self.error(place, f"declares {data.size} entries, but stores fewer")
-        self.taken += data.nbytes
-        if self.taken > MOST:
-            raise self.error(place, f"the file holds more than {MOST / 2**30:g} GiB unpacked")
+        self.take(place, data.nbytes, data.id.get_storage_size(), f"{data.size} entries")
         values = np.atleast_1d(data[()])
         if kind == "f":
             values = values.astype(np.float64)
@@ -230,16 +216,6 @@ def _global_parts(problem: Any) -> Parts:
         matrices["G"] = H[:, m:]
         vectors["b"] = problem.b[m:]
     return "fclib_global", matrices, vectors
-
-
-def refuse_unsayable(problem: Any, path: Path, format: str) -> None:
-    """Raise where the format has no words for the cone, the law or a known slip."""
-    if not isinstance(problem.cone, CircularCone):
-        raise ProblemFileError(f"{path}: {format} knows circular cones only, not {problem.cone}")
-    if problem.law != "coulomb":
-        raise ProblemFileError(f"{path}: {format} knows Coulomb's law only, not {problem.law!r}")
-    if problem.slip is not None:
-        raise ProblemFileError(f"{path}: {format} knows no given slip directions")
 
 
 def _write_matrix(group: Any, matrix: Matrix) -> None:

@@ -1,25 +1,44 @@
-"""Siconos' text files: LCP, mixed LCP, friction in local and in global form.
+"""Siconos' text files: LCP, mixed LCP, friction in local and in global form, read and written.
 
 The files carry no name of what they hold. Each statement begins with small integers whose
 meaning differs, so every statement whose head fits is tried, and the first that fits to the end
 of the file is the one.
+
+Matrices have three storages: dense, block CSR, and the print-out of CSparse. Dense matrices are
+written as they are, W as block CSR, sparse M and H of a global problem as triplets; 17 digits, so
+that the file holds the very same numbers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import ProblemFileError
-from drystone.problems import LCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems import (
+    LCP,
+    BoxedLCP,
+    FrictionProblem,
+    GlobalFrictionProblem,
+    MixedLCP,
+    Problem,
+)
 from drystone.problems._check import Matrix
-from drystone.problems.files.text_matrix import read_matrix
+from drystone.problems.delassus import DelassusOperator
+from drystone.problems.files.shared import compact, completed, refuse_unsayable
 from drystone.problems.files.tokens import Tokens, is_number
+from drystone.types import Floats
 
-FEW_ROWS = 64  # of a sparse matrix: up to here it is read as a dense one
+DENSE, BLOCKS, SPARSE = 0, 1, 2  # codes of storage in the files of Siconos (NM_types)
+COMPRESSED = 2  # origin of a CSparse print-out; 1 is triplets, 3 (compressed rows) not printed
+HEADER_WORDS = 7  # "col J : locations A to B"
+# readers skip this line; its wording is that of every print-out of the library
+CSPARSE = "CSparse Version 3.1.9, May 4, 2016.  Copyright (c) Timothy A. Davis, 2006-2016"
 
 
 def read(path: Path) -> Problem:
@@ -154,17 +173,259 @@ def _end(tokens: Tokens) -> None:
         raise tokens.error(f"{tokens.left} words follow the data: expected one flag at most")
 
 
-def compact(matrix: Matrix) -> Matrix:
-    """A small sparse matrix as an array: on so few rows, sparse bookkeeping is all the cost."""
-    few = sp.issparse(matrix) and matrix.shape[0] <= FEW_ROWS
-    return matrix.toarray() if few else matrix
+def read_matrix(
+    tokens: Tokens, name: str, rows: int | None = None, columns: int | None = None
+) -> Matrix:
+    """`storage rows cols` and the entries: an array, or CSR for the sparse storages.
+
+    rows, columns: what the file has said before about the size; None: any.
+    """
+    storage = tokens.integer(f"storage of {name}", DENSE, SPARSE)
+    shape = []
+    for expected, word in ((rows, "rows"), (columns, "columns")):
+        size = tokens.integer(f"{word} of {name}")
+        if expected is not None and size != expected:
+            raise tokens.error(f"{name} has {size} {word}: expected {expected}", tokens.at - 1)
+        shape.append(size)
+    reader = (_dense, _blocks, _sparse)[storage]
+    return reader(tokens, name, shape[0], shape[1])
 
 
-def completed(M: Matrix) -> Matrix:
-    """A symmetric matrix from a file that stores one triangle only."""
-    lower, upper = sp.tril(M, -1), sp.triu(M, 1)
-    low, high = lower.count_nonzero() > 0, upper.count_nonzero() > 0
-    if low == high:
-        return M
-    other = (lower if low else upper).T
-    return M + other.toarray() if isinstance(M, np.ndarray) else sp.csr_array(M + other)
+def _dense(tokens: Tokens, name: str, rows: int, columns: int) -> Matrix:
+    for expected, word in ((rows, "rows"), (columns, "columns")):
+        size = tokens.integer(f"{word} of {name}")
+        if size != expected:
+            raise tokens.error(f"{name} has {size} {word}: expected {expected}", tokens.at - 1)
+    entries = tokens.floats(rows * columns, name)
+    return np.ascontiguousarray(entries.reshape(columns, rows).T)
+
+
+def _blocks(tokens: Tokens, name: str, rows: int, columns: int) -> Matrix:
+    count = tokens.integer(f"number of blocks of {name}")
+    block_rows = tokens.integer(f"block rows of {name}")
+    block_columns = tokens.integer(f"block columns of {name}")
+    row_ends = _ends(tokens, block_rows, rows, f"row ends of {name}")
+    column_ends = _ends(tokens, block_columns, columns, f"column ends of {name}")
+    # a matrix whose last block rows are empty may stop its pointer early
+    pointers = tokens.integer(f"length of the row pointer of {name}", 1, block_rows + 1)
+    stored = tokens.integer(f"length of the column indices of {name}", count, count)
+    pointer = tokens.integers(pointers, f"row pointer of {name}", 0, count)
+    if pointer[0] != 0 or pointer[-1] != count or (np.diff(pointer) < 0).any():
+        raise tokens.error(f"row pointer of {name} does not rise from 0 to {count}", tokens.at - 1)
+    column = tokens.integers(stored, f"column index of {name}", 0, max(block_columns - 1, 0))
+    row = np.repeat(np.arange(pointers - 1), np.diff(pointer))
+
+    heights, widths = np.diff(row_ends)[row], np.diff(column_ends)[column]
+    lengths = heights * widths
+    begins = np.concatenate([[0], np.cumsum(1 + lengths)])
+    values = tokens.floats(int(begins[-1]), f"blocks of {name}")
+    numbers = values[begins[:-1]]
+    wrong = np.flatnonzero(numbers != np.arange(count))
+    if wrong.size:
+        k = int(wrong[0])
+        at = tokens.at - values.size + int(begins[k])
+        raise tokens.error(f"block {k} of {name} is numbered {tokens.shown(at)}", at)
+    # entry e of block k, column-major: row e % height, column e // height
+    block = np.repeat(np.arange(count), lengths)
+    entry = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    i = row_ends[row][block] + entry % heights[block]
+    j = column_ends[column][block] + entry // heights[block]
+    return _csr(values[np.repeat(begins[:-1] + 1, lengths) + entry], i, j, (rows, columns))
+
+
+def _ends(tokens: Tokens, count: int, size: int, what: str) -> np.ndarray:
+    """(count + 1,) boundaries: 0, then the cumulative ends, the last of which is `size`."""
+    ends = np.concatenate([[0], tokens.integers(count, what, 0, size)])
+    if ends[-1] != size or (np.diff(ends) <= 0).any():
+        raise tokens.error(f"{what} do not rise from 0 to {size}", tokens.at - 1)
+    return ends
+
+
+def _sparse(tokens: Tokens, name: str, rows: int, columns: int) -> Matrix:
+    origin = tokens.integer(f"origin of {name}", 1, COMPRESSED)
+    if tokens.word(f"CSparse heading of {name}") != b"CSparse":
+        raise tokens.error(f"{name}: expected a CSparse print-out", tokens.at - 1)
+    tokens.at = _after_copyright(tokens, name)
+    if origin != COMPRESSED and tokens.word(f"heading of {name}") != b"triplet:":
+        raise tokens.error(f"{name}: expected 'triplet:'", tokens.at - 1)
+    # every dimension is also the length of a vector that follows
+    tokens.need(max(rows, columns), f"{name} of {rows} x {columns}")
+    found = re.fullmatch(rb"(\d+)-by-(\d+),", tokens.word(f"shape of {name}"))
+    if not found or (int(found[1]), int(found[2])) != (rows, columns):
+        raise tokens.error(f"{name}: expected '{rows}-by-{columns},'", tokens.at - 1)
+    _expect(tokens, b"nzmax:", name)
+    tokens.word(f"nzmax of {name}")
+    _expect(tokens, b"nnz:", name)
+    stored = tokens.word(f"nnz of {name}").rstrip(b",")
+    if not stored.isdigit() or int(stored) > tokens.left:
+        shown = tokens.shown(tokens.at - 1)
+        raise tokens.error(f"nnz of {name} is {shown}: more than the file holds", tokens.at - 1)
+    if origin == COMPRESSED:
+        _expect(tokens, b"1-norm:", name)
+        tokens.word(f"norm of {name}")
+        return _columns(tokens, name, rows, columns, int(stored))
+    return _triplets(tokens, name, rows, columns, int(stored))
+
+
+def _after_copyright(tokens: Tokens, name: str) -> int:
+    """Place behind 'CSparse Version ... Copyright (c) Timothy A. Davis, 2006-2016'."""
+    for k in range(tokens.at, min(tokens.at + 20, tokens.limit)):
+        if tokens.words[k].startswith(b"Davis"):
+            return k + 2
+    raise tokens.error(f"{name}: expected the heading of a CSparse print-out")
+
+
+def _expect(tokens: Tokens, word: bytes, name: str) -> None:
+    if tokens.word(name) != word:
+        shown = tokens.shown(tokens.at - 1)
+        raise tokens.error(f"{name}: expected {word.decode()!r}, found {shown}", tokens.at - 1)
+
+
+def _triplets(tokens: Tokens, name: str, rows: int, columns: int, count: int) -> Matrix:
+    """`row column : value`, count times."""
+    tokens.need(4 * count, f"{count} entries of {name}")
+    begin, end = tokens.at, tokens.at + 4 * count
+    tokens.at = end
+    i = tokens.as_integers(begin, end, 4, f"row in {name}", 0, rows - 1)
+    j = tokens.as_integers(begin + 1, end, 4, f"column in {name}", 0, columns - 1)
+    values = tokens.as_floats(begin + 3, end, 4, f"entry of {name}")
+    return _csr(values, i, j, (rows, columns))
+
+
+def _columns(tokens: Tokens, name: str, rows: int, columns: int, count: int) -> Matrix:
+    """For each column `col J : locations A to B`, then `row : value` for A..B."""
+    tokens.need(HEADER_WORDS * columns + 3 * count, f"{count} entries of {name}")
+    words, at, lengths, entry = tokens.words, tokens.at, [], []
+    for j in range(columns):
+        tokens.at = at
+        _expect(tokens, b"col", name)
+        tokens.integer(f"column of {name}", j, j)
+        tokens.at = at + 4
+        first = tokens.integer(f"first location of column {j} of {name}", 0, count)
+        tokens.at = at + 6
+        last = tokens.integer(f"last location of column {j} of {name}", first - 1, count - 1)
+        at += HEADER_WORDS
+        length = last - first + 1
+        entry.extend(words[at : at + 3 * length])
+        lengths.append(length)
+        at += 3 * length
+    tokens.at = at
+    if sum(lengths) != count or at > tokens.limit:
+        raise tokens.error(f"{name} has {sum(lengths)} entries: expected {count}", at - 1)
+    try:
+        i = np.fromiter(map(int, entry[::3]), dtype=np.int64, count=count)
+        values = np.fromiter(map(float, entry[2::3]), dtype=np.float64, count=count)
+    except (ValueError, OverflowError):
+        i, values = np.empty(0, dtype=np.int64), np.full(1, np.nan)
+    if not np.isfinite(values).all() or (i < 0).any() or (i >= rows).any():
+        raise _bad_column_entry(tokens, name, rows, lengths)
+    return _csr(values, i, np.repeat(np.arange(columns), lengths), (rows, columns))
+
+
+def _bad_column_entry(tokens: Tokens, name: str, rows: int, lengths: list[int]) -> Exception:
+    """The error of the first entry that is not `row : value` (one must be there)."""
+    at = tokens.at - HEADER_WORDS * len(lengths) - 3 * sum(lengths)
+    try:
+        for length in lengths:
+            at += HEADER_WORDS
+            tokens.as_integers(at, at + 3 * length, 3, f"row in {name}", 0, rows - 1)
+            tokens.as_floats(at + 2, at + 3 * length, 3, f"entry of {name}")
+            at += 3 * length
+    except ValueError as error:
+        return error
+    return tokens.error(f"{name}: an entry is not a number")
+
+
+def _csr(values: np.ndarray, i: np.ndarray, j: np.ndarray, shape: tuple[int, int]) -> Matrix:
+    return sp.csr_array(sp.coo_array((values, (i, j)), shape=shape))
+
+
+def write(problem: Problem, path: Path) -> None:
+    if isinstance(problem, LCP):
+        with path.open("w", encoding="ascii") as file:
+            file.write(f"{problem.size}\n")
+            _write_matrix(file, problem.M, 1, 1)
+            _write_vector(file, problem.q)
+        return
+    if isinstance(problem, BoxedLCP):
+        _write_mixed(problem, path)
+        return
+    refuse_unsayable(problem, path, "Siconos' text")
+    if problem.bilateral:
+        raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
+    if isinstance(problem, FrictionProblem):
+        W = problem.W.formed() if isinstance(problem.W, DelassusOperator) else problem.W
+        with path.open("w", encoding="ascii") as file:
+            file.write(f"{problem.dim}\n{problem.nc}\n")
+            _write_matrix(file, W, problem.dim, problem.dim)
+            _write_vector(file, problem.q)
+            _write_vector(file, problem.mu)
+        return
+    _write_global(problem, path)
+
+
+def _write_global(problem: GlobalFrictionProblem, path: Path) -> None:
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"{problem.dim}\n{problem.nc}\n")
+        if isinstance(problem.M, np.ndarray):
+            _write_matrix(file, problem.M, 1, 1)
+            _write_matrix(file, problem.H.toarray(), 1, 1)
+        else:
+            _write_triplets(file, sp.coo_array(problem.M))
+            _write_triplets(file, sp.coo_array(problem.H))
+        for vector in (problem.q, problem.b, problem.mu):
+            _write_vector(file, vector)
+
+
+def _write_mixed(problem: BoxedLCP, path: Path) -> None:
+    free = problem.free
+    if not ((problem.lower == 0) | free).all() or not np.isposinf(problem.upper).all():
+        raise ProblemFileError(f"{path}: Siconos' text knows no boxes; use .npz")
+    n, size = int(free.sum()), problem.size
+    changes = np.flatnonzero(np.diff(free)) + 1
+    bounds = [0, *changes.tolist(), size]
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"1\n0\n{n}\n{size - n}\n")
+        file.write(" ".join(map(str, bounds)) + "\n")
+        file.write(" ".join("0" if free[k] else "1" for k in bounds[:-1]) + "\n")
+        _write_matrix(file, problem.dense, 1, 1)
+        _write_vector(file, problem.q)
+
+
+def _write_matrix(file: TextIO, matrix: Matrix, height: int, width: int) -> None:
+    rows, columns = matrix.shape
+    if isinstance(matrix, np.ndarray):
+        file.write(f"0\n{rows}\n{columns}\n{rows}\t{columns}\n")
+        for column in matrix.T:
+            _write_vector(file, column)
+        return
+    blocks = sp.bsr_array(matrix, blocksize=(height, width))
+    blocks.sort_indices()
+    file.write(f"1\n{rows}\n{columns}\n{blocks.indices.size}\n")
+    file.write(f"{rows // height}\n{columns // width}\n")
+    for size, step in ((rows, height), (columns, width)):
+        _write_integers(file, np.arange(step, size + 1, step))
+    file.write(f"{blocks.indptr.size}\n{blocks.indices.size}\n")
+    _write_integers(file, blocks.indptr)
+    _write_integers(file, blocks.indices)
+    for k, block in enumerate(blocks.data):
+        file.write(f"{k}\n")
+        _write_vector(file, block.T.ravel())
+
+
+def _write_triplets(file: TextIO, matrix: sp.coo_array) -> None:
+    """As CSparse prints it, but with all digits; what sparse solvers of global problems want."""
+    (rows, columns), count = matrix.shape, matrix.nnz
+    file.write(f"2\n{rows}\n{columns}\n1\n{CSPARSE}\n")
+    file.write(f"triplet: {rows}-by-{columns}, nzmax: {count} nnz: {count}\n")
+    i, j = matrix.coords
+    for entry in zip(i.tolist(), j.tolist(), matrix.data.tolist(), strict=True):
+        file.write("    {} {} : {:.17e}\n".format(*entry))
+
+
+def _write_integers(file: TextIO, values: np.ndarray) -> None:
+    file.write("\t".join(map(str, values.tolist())) + "\n")
+
+
+def _write_vector(file: TextIO, values: Floats) -> None:
+    file.write(" ".join(f"{value:.17e}" for value in values.tolist()) + "\n")

@@ -12,7 +12,7 @@ from drystone.errors import ProblemFileError
 from drystone.plain_files import open_plain
 from drystone.types import Floats, Ints
 
-MOST = 2**30  # bytes of a text
+TEXT_BYTES = 2**30  # of a file
 
 
 class Tokens:
@@ -25,8 +25,8 @@ class Tokens:
     def __init__(self, path: Path) -> None:
         self.path = path
         with open_plain(path) as file:
-            if os.fstat(file.fileno()).st_size > MOST:
-                raise ProblemFileError(f"{path}: more than {MOST // 2**20} MiB of text")
+            if os.fstat(file.fileno()).st_size > TEXT_BYTES:
+                raise ProblemFileError(f"{path}: more than {TEXT_BYTES // 2**20} MiB of text")
             self._data = file.read()
         self.words = self._data.split()
         self.at = 0
