@@ -13,7 +13,7 @@ from typing import Any, Self
 from weakref import WeakValueDictionary
 
 from drystone.builder import bodies as described
-from drystone.builder.arrays import build
+from drystone.builder.arrays import Parts, build
 from drystone.builder.bodies import Body, Template
 from drystone.builder.joints import (
     JointEntry,
@@ -23,7 +23,6 @@ from drystone.builder.joints import (
     find_joint,
     new_joint_name,
 )
-from drystone.builder.parts import Parts
 from drystone.builder.units import look_at_body, look_at_joint
 from drystone.constraints.joints import Gear
 from drystone.constraints.joints.base import Joint

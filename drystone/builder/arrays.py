@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,21 @@ from drystone.model import Geoms, Model, PairRules, State
 from drystone.types import Floats, Ints
 
 Uids = tuple[int, int]
+
+
+class Parts(NamedTuple):
+    """The complete description of a world, in order, validated.
+
+    pairs and ignored: by the uids of two bodies; pairs: (static, dynamic, normal, tangential), nan
+    where they say nothing.
+    """
+
+    bodies: tuple[Body, ...]
+    joints: tuple[JointEntry, ...]
+    forces: tuple[Force, ...]
+    pairs: dict[Uids, tuple[float, float, float, float]]
+    ignored: frozenset[Uids]
+    uids: tuple[int, int, int]
 
 
 def build(

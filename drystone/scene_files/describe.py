@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from drystone.builder.arrays import Parts
 from drystone.builder.bodies import Body
 from drystone.builder.joints import JointEntry
-from drystone.builder.parts import Parts
 from drystone.constraints.joints import Motor
 from drystone.constraints.joints.registry import JOINTS
 from drystone.dynamics import check
