@@ -97,12 +97,6 @@ class Rows:
         kernels.impulse_vectors(self.frame, r, vector, spin)
         return vector, spin
 
-    def coordinates(self, vector: Floats, spin: Floats) -> Floats:
-        """r (nc, d) of impulse vectors: the inverse of ``vectors``."""
-        r = np.empty((self.nc, self.d))
-        kernels.project_impulses(self.frame, vector, spin, r)
-        return r
-
 
 PER_BLOCK = ("frame", "J", "P", "D", "mu", "eps", "unit", "soft", "joint")
 
