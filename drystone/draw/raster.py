@@ -1,7 +1,7 @@
 """A spatial state as a shaded picture: one light with its shadows, ink where bodies meet.
 
 A painter's order of faces goes wrong where bodies touch, which here they always do: so there is a
-depth buffer (``kernels.picture_raster``), for the viewer's eye and for the sun.
+depth buffer (``kernels.picture``), for the viewer's eye and for the sun.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from drystone.draw.camera import Camera
 from drystone.draw.meshes import Mesh, Scenery
-from drystone.kernels import picture_raster as raster
-from drystone.kernels import picture_shade as light
+from drystone.kernels import picture
 from drystone.model import State
 from drystone.types import Floats, Ints
 
@@ -38,14 +37,14 @@ class Balls:
 
 
 class Sheets:
-    """The buffers of ``kernels.picture_raster`` for a camera: depth, body, normal and tone of each
+    """The buffers of ``kernels.picture`` for a camera: depth, body, normal and tone of each
     pixel. shown: a shadow map needs depths alone."""
 
     def __init__(self, camera: Camera, shown: bool = True) -> None:
         columns, rows = camera.pixels
         self.camera = camera
         self.near = np.full((rows, columns), -np.inf, np.float32)
-        self.owner = np.full((rows, columns), raster.NOTHING, np.int32)
+        self.owner = np.full((rows, columns), picture.NOTHING, np.int32)
         deep = (rows, columns) if shown else (0, 0)
         self.way = np.zeros((*deep, 3), np.float32)
         self.tone = np.ones(deep, np.float32)
@@ -54,7 +53,7 @@ class Sheets:
         """Those that face away are left out."""
         pixel, depth = self.camera.project(mesh.corners)
         parallel = self.camera.width is not None
-        raster.fill_triangles(
+        picture.fill_triangles(
             pixel, depth, mesh.normal, mesh.body, parallel, self.near, self.owner, self.way
         )
 
@@ -62,7 +61,7 @@ class Sheets:
         if not len(balls.radius):
             return
         camera, parallel = self.camera, self.camera.width is not None
-        raster.fill_balls(
+        picture.fill_balls(
             balls.centre, balls.radius, balls.axes, balls.body, camera.eye, camera.axes,
             camera.scale, parallel, self.near, self.owner, self.way, self.tone,
         )  # fmt: skip
@@ -70,7 +69,7 @@ class Sheets:
     def add_plane(self, point: Floats, normal: Floats) -> None:
         """Without end, seen from its outer side."""
         camera = self.camera
-        raster.fill_plane(
+        picture.fill_plane(
             point, normal, camera.eye, camera.axes, camera.scale, self.near, self.owner, self.way
         )
 
@@ -78,7 +77,7 @@ class Sheets:
         """(rows, columns, 3): colours of all pixels, fine ones averaged, with ink at edges."""
         out = np.zeros((pixels[1], pixels[0], 3))
         fine = np.int64(self.near.shape[0] // pixels[1])
-        light.develop(self.owner, self.way, colour, fine, out)
+        picture.develop(self.owner, self.way, colour, fine, out)
         return out
 
 
@@ -118,7 +117,7 @@ def draw_solids(
     low, high = box
     colour = np.empty((*seen.near.shape, 3), np.float32)
     reach = max(0.5 * float(np.linalg.norm(high - low)), 1e-300)
-    light.shade(
+    picture.shade(
         camera.eye, camera.axes, camera.scale, seen.near, seen.owner, seen.way, seen.tone, palette,
         sun.axes, sun.eye, sun.scale, cast.near, 0.5 * (low + high), reach, paper, colour,
     )  # fmt: skip
@@ -134,4 +133,4 @@ def draw_lines(
     flat[:, :, : ends.shape[2]] = ends
     pixel, _ = camera.project(flat)
     fine = camera.pixels[0] / image.shape[1]
-    light.draw_lines(pixel / fine, half, tint, rim, image)
+    picture.draw_lines(pixel / fine, half, tint, rim, image)

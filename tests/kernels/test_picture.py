@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from drystone.draw.camera import Camera
-from drystone.kernels import picture_raster as raster
-from drystone.kernels import picture_shade as light
+from drystone.kernels import picture
 
 pytestmark = pytest.mark.kernels
 EYE, TARGET = np.array([0.0, -5.0, 0.0]), np.zeros(3)
@@ -35,7 +34,7 @@ def rays_of(camera):
 def balls(camera, centre, radius):
     near, owner, way, tone = sheets(camera)
     n = len(centre)
-    raster.fill_balls(
+    picture.fill_balls(
         np.array(centre, float), np.array(radius, float), np.tile(np.eye(3), (n, 1, 1)),
         np.arange(n), camera.eye, camera.axes, float(camera.scale), camera.width is not None, near,
         owner, way, tone,
@@ -70,7 +69,7 @@ def test_triangles_interpolate_depth_and_normal_in_space():
     ]
     near, owner, way, _ = sheets(camera)
     pixel, depth = camera.project(corners)
-    raster.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, near, owner, way)
+    picture.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, near, owner, way)
     seen = owner == 3
     assert seen.sum() > 200
     normal = np.cross(p[1] - p[0], p[2] - p[0])
@@ -82,7 +81,7 @@ def test_triangles_interpolate_depth_and_normal_in_space():
     assert share == pytest.approx(points[:, 0] / 0.8, abs=1e-4)
     pixel, depth = camera.project(corners[:, ::-1])  # from behind nothing is seen
     near, owner, way, _ = sheets(camera)
-    raster.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, near, owner, way)
+    picture.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, near, owner, way)
     assert (owner == -1).all()
 
 
@@ -99,10 +98,10 @@ def test_a_plane_is_seen_from_above_only():
     up = np.array([0.0, 0.0, 1.0])
     for normal, seen in ((up, True), (-up, False)):
         near, owner, way, _ = sheets(camera)
-        raster.fill_plane(
+        picture.fill_plane(
             TARGET, normal, camera.eye, camera.axes, float(camera.scale), near, owner, way
         )
-        assert ((owner == raster.FLOOR).sum() > 500) == seen
+        assert ((owner == picture.FLOOR).sum() > 500) == seen
         if seen:
             point = camera.eye + rays_of(camera)[20, 20] / near[20, 20]
             assert point[2] == pytest.approx(0, abs=1e-3)
@@ -116,18 +115,18 @@ def test_a_shadow_falls_where_the_sun_is_hidden():
     centre, radius = [(0.0, 0.0, 1.0)], [0.35]
     cast = balls(sun, centre, radius)[0]
     near, owner, way, tone = balls(camera, centre, radius)
-    raster.fill_plane(
+    picture.fill_plane(
         TARGET, np.array([0.0, 0.0, 1.0]), camera.eye, camera.axes, float(camera.scale), near,
         owner, way,
     )  # fmt: skip
     colour = np.zeros((64, 64, 3), np.float32)
-    light.shade(
+    picture.shade(
         camera.eye, camera.axes, float(camera.scale), near, owner, way, tone, np.ones((1, 3)),
         sun.axes, sun.eye, float(sun.scale), cast, TARGET, 10.0, np.ones((3, 3)), colour,
     )  # fmt: skip
     for place, dark in (((0.5, 0.0, 0.0), True), ((-0.5, 0.0, 0.0), False)):
         x, y = camera.project(np.array(place))[0].astype(int)
-        assert owner[y, x] == raster.FLOOR
+        assert owner[y, x] == picture.FLOOR
         assert (colour[y, x, 0] < 0.8) == dark
 
 
@@ -137,7 +136,7 @@ def test_ink_lies_between_bodies():
     way = np.zeros((8, 8, 3), np.float32)
     way[:, :, 2] = 1.0
     out = np.zeros((4, 4, 3))
-    light.develop(owner, way, np.ones((8, 8, 3), np.float32), np.int64(2), out)
+    picture.develop(owner, way, np.ones((8, 8, 3), np.float32), np.int64(2), out)
     assert out[:, [0, 3]] == pytest.approx(1.0)
     assert (out[:, 1:3] < 0.8).all()
 
@@ -145,6 +144,6 @@ def test_ink_lies_between_bodies():
 def test_lines_cover_their_area():
     out = np.ones((40, 80, 3))
     ends = np.array([[[10.0, 20.0], [70.0, 20.0]]])
-    light.draw_lines(ends, np.array([3.0]), np.zeros((1, 3)), np.ones(3), out)
+    picture.draw_lines(ends, np.array([3.0]), np.zeros((1, 3)), np.ones(3), out)
     covered = (1 - out[:, :, 0]).sum()
     assert covered == pytest.approx(60 * 6 + np.pi * 9, rel=0.03)

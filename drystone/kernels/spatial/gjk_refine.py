@@ -13,9 +13,341 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import Pairs, PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
-from drystone.kernels.spatial.gjk_bisect import bisect
-from drystone.kernels.spatial.gjk_polish import polish
-from drystone.kernels.spatial.support import ORIGIN, Cores, both, cores_of, set_pair
+from drystone.kernels.spatial.support import (
+    ORIGIN,
+    Cores,
+    both,
+    cores_of,
+    is_curved,
+    set_pair,
+    support,
+)
+
+# ---- The last digits of the direction: Newton's method on the sphere of directions.
+#
+# The signed distance is the maximum over unit n of g(n) = min over pairs of pieces of g_i(n) = n .
+# (a_i(n) - b_i(n)), apart (a concave problem) as in penetration (a local maximum). With n + delta,
+# delta in the tangent plane, and c_i = a_i - b_i,
+#
+#     g_i(n + delta) = g_i + c_i . delta - 1/2 delta . (S_i + g I) delta,
+#
+# S_i the sum of the radii of curvature. The few active pairs are atoms; each step solves the
+# quadratic problem max over delta of min over i of the models by looking at all sets of up to
+# three atoms. Faces and edges, where several atoms are equal, pin the direction; smooth surfaces
+# and rims converge quadratically; a mixture does both.
+
+
+@kernel
+def tangents(n, T):
+    """Two unit vectors T (2, 3) across n, right-handed with it."""
+    s = 1.0 if n[2] >= 0.0 else -1.0
+    a = -1.0 / (s + n[2])
+    b = n[0] * n[1] * a
+    T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * n[0] * n[0] * a, s * b, -s * n[0]
+    T[1, 0], T[1, 1], T[1, 2] = b, s + n[1] * n[1] * a, -n[1]
+
+
+@kernel
+def model(m, g, q, H, d0, d1):
+    """Value of the model at delta."""
+    low = np.inf
+    for i in range(m):
+        low = min(low, g[i] + q[i, 0] * d0 + q[i, 1] * d1)
+    return low - 0.5 * (H[0] * d0 * d0 + 2.0 * H[1] * d0 * d1 + H[2] * d1 * d1)
+
+
+@kernel
+def candidate(k, i, j, o, g, q, H, out):
+    """Step where the last k of atoms i, j, o are equal and the rest is stationary.
+
+    out (5,): step (2), weights of i, j, o; whether there is one. Steps that equal atoms determine
+    never go through the inverse of H, which may be near singular across them.
+    """
+    out[2] = out[3] = 0.0
+    out[4] = 1.0
+    if k == 1:
+        det = H[0] * H[2] - H[1] * H[1]
+        out[0] = (H[2] * q[o, 0] - H[1] * q[o, 1]) / det
+        out[1] = (H[0] * q[o, 1] - H[1] * q[o, 0]) / det
+        return True
+    f0, f1 = q[o, 0] - q[j, 0], q[o, 1] - q[j, 1]
+    rise = g[j] - g[o]
+    if k == 2:  # along f by the rise, across it to where H delta - q_j has no part across
+        square = f0 * f0 + f1 * f1
+        if square == 0.0:
+            return False
+        a = rise / square
+        bend = H[0] * f1 * f1 - 2.0 * H[1] * f0 * f1 + H[2] * f0 * f0
+        skew = (H[2] - H[0]) * f0 * f1 + H[1] * (f0 * f0 - f1 * f1)
+        b = (f0 * q[j, 1] - f1 * q[j, 0] - a * skew) / bend
+        out[0], out[1] = a * f0 - b * f1, a * f1 + b * f0
+    else:
+        e0, e1 = q[i, 0] - q[j, 0], q[i, 1] - q[j, 1]
+        drop = g[j] - g[i]
+        area = e0 * f1 - e1 * f0
+        if area == 0.0:
+            return False
+        out[0] = (drop * f1 - rise * e1) / area
+        out[1] = (e0 * rise - f0 * drop) / area
+    x0 = H[0] * out[0] + H[1] * out[1] - q[j, 0]
+    x1 = H[1] * out[0] + H[2] * out[1] - q[j, 1]
+    if k == 2:
+        out[4] = (f0 * x0 + f1 * x1) / square
+    else:
+        out[2], out[4] = (x0 * f1 - x1 * f0) / area, (e0 * x1 - e1 * x0) / area
+    out[3] = 1.0 - out[2] - out[4]
+    return True
+
+
+@kernel
+def best_step(m, g, q, H, lam, step):
+    """Maximiser `step` (2,) of min_i (g_i + q_i . delta) - 1/2 delta . H delta and weights lam.
+
+    H (3,) holds the positive definite matrix (H00, H01, H11). Whether all weights are >= 0.
+    """
+    best, good, out = -np.inf, False, np.empty(5)
+    for code in range(1, 1 << m):
+        k, i, j, o = 0, 0, 0, 0
+        for a in range(m):
+            if code >> a & 1:
+                k += 1
+                i, j, o = j, o, a
+        if k > 3 or not candidate(k, i, j, o, g, q, H, out):
+            continue
+        value = model(m, g, q, H, out[0], out[1])
+        if value > best:
+            best, good = value, min(out[2], min(out[3], out[4])) >= -1e-9
+            step[0], step[1] = out[0], out[1]
+            for a in range(m):
+                lam[a] = 0.0
+            lam[i] += out[2]
+            lam[j] += out[3]
+            lam[o] += out[4]
+    return good
+
+
+@kernel
+def expand(cores: Cores, m, n, T, labels, lam, g, q, H, mid):
+    """Atoms at n: values g (4,), tangential gradients q (4, 2), and H (3,) = sum of lam_i S_i,
+    how the furthest points move when n turns, by differences. mid (3,): sum of lam_i (a_i + b_i)/2.
+    """
+    spec, ab, eps = cores.spec, cores.ab, 1e-6
+    H[0] = H[1] = H[2] = mid[0] = mid[1] = mid[2] = 0.0
+    for i in range(m):
+        g[i] = q[i, 0] = q[i, 1] = 0.0
+        for s in range(2):
+            label, sign = labels[i, s], (1.0 if s == 0 else -1.0)
+            curved = is_curved(spec[s, 0], label, cores.numbers, spec[s, 1])
+            for k in range(5 if curved and lam[i] > 0.0 else 1):
+                j = (k - 1) // 2  # along tangent j, there and back
+                e = 0.0 if k == 0 else (eps if k % 2 == 1 else -eps)
+                n0, n1, n2 = n[0] + e * T[j, 0], n[1] + e * T[j, 1], n[2] + e * T[j, 2]
+                support(cores, s, label, n0, n1, n2)
+                p0, p1, p2 = ab[s, 0], ab[s, 1], ab[s, 2]
+                u = T[0, 0] * p0 + T[0, 1] * p1 + T[0, 2] * p2
+                v = T[1, 0] * p0 + T[1, 1] * p1 + T[1, 2] * p2
+                if k == 0:
+                    g[i] += sign * (n[0] * p0 + n[1] * p1 + n[2] * p2)
+                    q[i, 0] += sign * u
+                    q[i, 1] += sign * v
+                    mid[0] += 0.5 * lam[i] * p0
+                    mid[1] += 0.5 * lam[i] * p1
+                    mid[2] += 0.5 * lam[i] * p2
+                    continue
+                w = -0.5 * sign * lam[i] / e
+                if j == 0:
+                    H[0] += w * u
+                    H[1] += w * v
+                else:
+                    H[2] += w * v
+
+
+@kernel
+def make_convex(H, g, size):
+    """Add what the sphere bends, g I, and enough to be positive definite where that is not."""
+    H[0] += g
+    H[2] += g
+    half = 0.5 * (H[0] - H[2])
+    least = 0.5 * (H[0] + H[2]) - np.sqrt(half * half + H[1] * H[1])
+    if not least > 1e-10 * size:
+        more = max(abs(g), 1e-6 * size) - least
+        H[0] += more
+        H[2] += more
+
+
+@kernel
+def add_atom(m, label, labels, lam, g):
+    """Put a new pair of pieces among the atoms; a fifth replaces the slackest idle one."""
+    for i in range(m):
+        if labels[i, 0] == label[0] and labels[i, 1] == label[1]:
+            return m
+    k = m
+    if m == 4:
+        k, most = 0, -np.inf
+        for i in range(4):
+            if not lam[i] > 0.0 and g[i] > most:
+                k, most = i, g[i]
+    labels[k, 0], labels[k, 1] = label[0], label[1]
+    lam[k] = 0.0
+    return min(m + 1, 4)
+
+
+@kernel
+def without_twins(m, labels):
+    """Drop atoms that are there twice (points of one smooth piece); the number left."""
+    k = 0
+    for i in range(m):
+        new = True
+        for j in range(k):
+            if labels[j, 0] == labels[i, 0] and labels[j, 1] == labels[i, 1]:
+                new = False
+        if new:
+            labels[k, 0], labels[k, 1] = labels[i, 0], labels[i, 1]
+            k += 1
+    return k
+
+
+@kernel
+def move(n, T, step, cut, trial):
+    """trial (3,) = n + cut step, back on the sphere."""
+    square = 0.0
+    for c in range(3):
+        trial[c] = n[c] + cut * (step[0] * T[0, c] + step[1] * T[1, c])
+        square += trial[c] * trial[c]
+    for c in range(3):
+        trial[c] /= np.sqrt(square)
+
+
+@kernel
+def polish(cores: Cores, m, n, labels, mid, stats):
+    """Local maximum of g from n (3,) and the atoms labels (4, 2), both improved.
+
+    mid (3,): halfway between the points of the two cores. -> whether the conditions of the maximum
+    hold to rounding, atoms, g(n)
+    """
+    T, g, q, H, lam = np.empty((2, 3)), np.zeros(4), np.zeros((4, 2)), np.empty(3), np.zeros(4)
+    step, trial, size = np.empty(2), n.copy(), cores.size[0] + cores.size[1]
+    m = without_twins(m, labels)
+    low, high, reach, last, length, cut = -np.inf, 0.0, 0.5, np.inf, np.inf, 1.0
+    good = done = False
+    for k in range(41):
+        stats[4] += 1
+        known = m
+        high = both(cores, trial[0], trial[1], trial[2])
+        m = add_atom(m, cores.label, labels, lam, g)
+        # a new atom this close to the end is a tie within rounding, or the end is not near
+        good = good and cut == 1.0 and (m == known or high >= low - 1e-13 * size)
+        # along a curved ridge a good step leaves it by a little of second order, and comes back
+        slack = length * length if length <= min(1e-2, 0.5 * last) else 1e-14
+        if high > low or (length <= 1e-2 and high >= low - max(slack, 1e-14) * size):
+            for c in range(3):
+                n[c] = trial[c]
+            low, reach, last = high, max(reach, 2.0 * length if k > 0 else 0.0), length
+        else:
+            reach = 0.25 * length
+        if k == 0:
+            for i in range(m):
+                lam[i] = 1.0 / m
+        tangents(n, T)
+        expand(cores, m, n, T, labels, lam, g, q, H, mid)
+        if done:
+            break
+        make_convex(H, low, size)
+        good = best_step(m, g, q, H, lam, step)
+        length = np.sqrt(step[0] ** 2 + step[1] ** 2)
+        if not length < np.inf:
+            return False, m, low
+        cut = 1.0 if length <= reach else reach / length
+        length *= cut
+        done = length <= 1e-11 or (length <= 1e-6 and length > 0.3 * last)
+        move(n, T, step, cut, trial)
+    # the points must face each other: on nearly flat surfaces a small step does not say so
+    x = y = 0.0
+    for i in range(m):
+        x, y = x + lam[i] * q[i, 0], y + lam[i] * q[i, 1]
+    return good and done and x * x + y * y <= (1e-9 * size) ** 2, m, low
+
+
+# ---- The direction of two convex bodies by bisection: slow and hard to defeat.
+#
+# On a tangent plane of the sphere of directions -f(v) = min v . (a - b) is concave, whatever kinks
+# it has. So its maximum over a line is found by bisecting the sign of a slope, and the maximum of
+# those maxima over the other axis by bisecting again; at a kink the slopes of the two ends mix.
+# Newton's method leaves to this what it cannot finish: superquadrics near their flat points, where
+# a point moves by a finite way while the normal hardly turns, and kinks that meet.
+
+STEPS = 54  # halvings of the window: to rounding
+OUTER = 0.02  # half width of the window along the first tangent [rad]
+INNER = 0.5  # and along the second: a slanting ridge leaves the window sideways
+
+
+@kernel
+def slope(t, v, c):
+    """Sign of the change of v . c / |v| when v (3,) moves along t."""
+    vc = v[0] * c[0] + v[1] * c[1] + v[2] * c[2]
+    tc = t[0] * c[0] + t[1] * c[1] + t[2] * c[2]
+    tv = t[0] * v[0] + t[1] * v[1] + t[2] * v[2]
+    return tc * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) - vc * tv
+
+
+@kernel
+def narrow(k, s, w, c, window, ends):
+    """One halving: the end of slope s at w takes the new point's c (6,). Whether to go on.
+
+    window (4,): lower and upper end, their slopes; ends (2, 6). The first two calls are the ends.
+    """
+    side = 0 if s > 0.0 else 1
+    if k < 2 and side != k:
+        return False
+    window[side], window[2 + side] = w, s
+    for i in range(6):
+        ends[side, i] = c[i]
+    if k == STEPS - 1:  # at a kink, what lies between the two ends has slope 0
+        t = window[2] / (window[2] - window[3])
+        for i in range(6):
+            c[i] = (1.0 - t) * ends[0, i] + t * ends[1, i]
+    return True
+
+
+@kernel
+def along(cores: Cores, u, n, T, v, window, ends, c):
+    """Maximum over the second tangent, u given along the first: v (3,), and c (6,) = a - b, a + b
+    mixed so that the slope along the second is nil. Whether it is in the window."""
+    ab = cores.ab
+    window[0], window[1] = -INNER, INNER
+    for k in range(STEPS):
+        w = window[k] if k < 2 else 0.5 * (window[0] + window[1])
+        for i in range(3):
+            v[i] = n[i] + u * T[0, i] + w * T[1, i]
+        both(cores, v[0], v[1], v[2])
+        for i in range(3):
+            c[i], c[3 + i] = ab[0, i] - ab[1, i], ab[0, i] + ab[1, i]
+        if not narrow(k, slope(T[1], v, c), w, c, window, ends):
+            return False
+    return True
+
+
+@kernel
+def bisect(cores: Cores, n, mid):
+    """Maximum of g near n (3,), which it improves; mid (3,) halfway between the cores' points.
+
+    -> whether it lies in the window, g(n)
+    """
+    T, v, c = np.empty((2, 3)), np.empty(3), np.empty(6)
+    window, ends, inner, pair = np.zeros(4), np.empty((2, 6)), np.zeros(4), np.empty((2, 6))
+    tangents(n, T)
+    window[0], window[1] = -OUTER, OUTER
+    for k in range(STEPS):
+        u = window[k] if k < 2 else 0.5 * (window[0] + window[1])
+        if not along(cores, u, n, T, v, inner, pair, c):
+            return False, 0.0
+        if not narrow(k, slope(T[0], v, c), u, c, window, ends):
+            return False, 0.0
+    length = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
+    for i in range(3):
+        n[i], mid[i] = v[i] / length, 0.5 * c[3 + i]
+    return True, both(cores, n[0], n[1], n[2])
+
 
 # states of a pair's direction; CAP: certain if the faces of the two bodies overlap along it
 UNKNOWN, GUESS, SURE, UNSURE, FAR, CAP = 0, 1, 2, 3, 4, 5

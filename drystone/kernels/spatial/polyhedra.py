@@ -13,15 +13,15 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.polyhedra_closest import nearest_vertices
-from drystone.kernels.spatial.polyhedra_region import IDS, SPOT
+from drystone.kernels.spatial.polyhedra_region import IDS, NAMES, NUMBERS, SPOT, STAND, carry
 from drystone.kernels.spatial.polyhedra_search import (
-    WIDE,
+    EDGE_NUMBERS,
     best_edges,
     best_face,
     extents,
     near_distance,
     nearest_corner,
+    nearest_vertices,
 )
 from drystone.kernels.spatial.polyhedra_shape import (
     AT,
@@ -56,7 +56,6 @@ from drystone.kernels.spatial.polyhedra_shape import (
     dot,
     load,
 )
-from drystone.kernels.spatial.polyhedra_sides import NAMES, NUMBERS, STAND, carry
 from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
 
 HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
@@ -70,14 +69,7 @@ CACHED, FACE, EDGE_PAIR, NEAREST, FLAT, RESTORED, SETTLED, MEAN = range(8)
 def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Contact polygons of pairs of polyhedra; see ``geometry.narrow`` for the arguments."""
     geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
-    x, R, first, numbers, first_int, ints = (
-        geoms.x,
-        geoms.R,
-        geoms.first,
-        geoms.numbers,
-        geoms.first_int,
-        geoms.ints,
-    )
+    x, R, _kind, first, numbers, first_int, ints = geoms
     which, point, normal, gap, feature = contacts
     nv, ne = 0, 0
     for p in range(margin.size):
@@ -88,7 +80,7 @@ def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
     # two faces have at most 2 nv points in common; the rest is room for sides of several
     room = 8 * nv + 32
     poly, label = np.empty((NUMBERS, room)), np.empty((NAMES, room), np.int64)
-    edges = np.zeros(2 * WIDE * ne)
+    edges = np.zeros(2 * EDGE_NUMBERS * ne)
     made = 0
     for p in range(margin.size):
         a = geom[p, 0]

@@ -17,14 +17,7 @@ def contact_polyhedron_half_space(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
     by edges. cache[0] is the number + 1 of the lowest vertex of the last step.
     """
     geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
-    x, R, first, numbers, first_int, ints = (
-        geoms.x,
-        geoms.R,
-        geoms.first,
-        geoms.numbers,
-        geoms.first_int,
-        geoms.ints,
-    )
+    x, R, _kind, first, numbers, first_int, ints = geoms
     which, point, normal, gap, feature = contacts
     nv = 0
     for p in range(margin.size):

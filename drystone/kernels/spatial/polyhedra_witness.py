@@ -20,6 +20,7 @@ from drystone.kernels.spatial.polyhedra_region import (
     SPOT,
     VERTEX_A,
     VERTEX_B,
+    facing,
     feature,
     region,
 )
@@ -30,16 +31,13 @@ from drystone.kernels.spatial.polyhedra_shape import (
     ENDS,
     FACE_A,
     FACE_B,
-    FACE_OF_A,
     FAR_A,
     FIRST,
     KIND,
-    LEAN,
     MADE,
     MARGIN,
     NEAR_A,
     NEAR_B,
-    NF,
     PA,
     PB,
     PLANE,
@@ -49,9 +47,6 @@ from drystone.kernels.spatial.polyhedra_shape import (
     SHIFT,
     SIDE,
     SIZE,
-    SPLIT,
-    STAR,
-    STAR_START,
     THIRD,
     TOL,
     V1,
@@ -76,8 +71,6 @@ BROKEN, DOUBTFUL, PROVED, FAR = -1, 0, 1, 2  # verdicts
 # Gauss map the depth is greatest at an end.
 PARALLEL = 1e-12
 END = 1e-12  # of the smaller body: a foot this far beyond the end of an edge is still on it
-ON = 1e-8  # of the smaller body: how well vertices of a face lie on its plane
-ALIGNED = 1.0 - 1e-6  # cosine of the angle within which a face is level, and all its edges
 LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to its support
 
 
@@ -192,73 +185,6 @@ def separate(numbers, ints, at, w):
             h = height(numbers, at, w, k, v)
         s -= sign * h
     w[S] = s
-
-
-@kernel
-def level_end(numbers, ints, at, w, k, v):
-    """The other end of the edge at vertex v of body k that is most level along n."""
-    V, first, star = at[SIDE * k + VERTEX], at[SIDE * k + STAR_START], at[SIDE * k + STAR]
-    i, n, end = V + 3 * v, N + 3 * k, v
-    rise, run = 1.0, 0.0  # of the best edge: squares of its height and its length
-    for e in range(star + ints[first + v], star + ints[first + v + 1]):
-        j = V + 3 * ints[e]
-        x, y, z = (
-            numbers[j] - numbers[i],
-            numbers[j + 1] - numbers[i + 1],
-            numbers[j + 2] - numbers[i + 2],
-        )
-        h, d = x * w[n] + y * w[n + 1] + z * w[n + 2], x * x + y * y + z * z
-        if h * h * run < rise * d:
-            end, rise, run = ints[e], h * h, d
-    return end
-
-
-@kernel
-def facing(numbers, ints, at, w):
-    """The faces of A and of B that the contact region lies on, into `at`; whether there are.
-
-    Only faces through the nearest feature are asked: the best aligned face of all need not hold
-    it. Of a vertex, its most level edge is held too, so that an edge that lies on a face does so
-    with both ends; if that is not of the best aligned face and this one leans less than LEAN,
-    both carry (at[SPLIT]). Membership is read off the planes, which spares a table of faces
-    around vertices.
-    """
-    kind = int(w[KIND])
-    at[SPLIT] = 0
-    for k in range(2):
-        v = u = int(w[NEAR_A + k])
-        if kind == FACE_A + k:
-            at[FACE_OF_A + k] = int(w[FIRST])
-            continue
-        if kind == EDGES:
-            e = at[SIDE * k + EDGE] + 4 * int(w[FIRST + k])
-            v, u = ints[e], ints[e + 1]
-        elif kind == POINTS:
-            v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
-        V, P, d, sign = at[SIDE * k + VERTEX], at[SIDE * k + PLANE], N + 3 * k, 2.0 * k - 1.0
-        i, on = V + 3 * v, ON * w[SIZE]
-        for again in range(2):
-            best, j = 1e-6, V + 3 * u
-            at[FACE_OF_A + k] = -1
-            for f in range(at[SIDE * k + NF]):
-                p = P + 4 * f
-                h, o = sign * dot(numbers, p, w, d), numbers[p + 3] - on
-                if (
-                    h > best
-                    and dot(numbers, p, numbers, i) >= o
-                    and dot(numbers, p, numbers, j) >= o
-                ):
-                    best = h
-                    at[FACE_OF_A + k] = f
-            if again == 1 or v != u or best > ALIGNED or at[FACE_OF_A + k] < 0:
-                break
-            u = level_end(numbers, ints, at, w, k, v)
-            p = P + 4 * at[FACE_OF_A + k]
-            if dot(numbers, p, numbers, V + 3 * u) >= numbers[p + 3] - on:
-                break
-            if best > 1.0 - 0.5 * LEAN * LEAN:
-                at[SPLIT] = 1
-    return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Ellipsoids and superquadrics with convex polyhedra: a walk over features to the extremal one.
 
 The walk begins at the last step's feature, else at the face that stands farthest off A, and goes
-where the separation grows (see ``smooth_features``); apart, the first feature that holds is the
+where the separation grows (see below); apart, the first feature that holds is the
 answer, as the separation is concave. Should it not arrive, faces, edges and vertices are visited
 one by one. A direction that separates by more than the margin ends it at once.
 
@@ -10,14 +10,205 @@ Counters: 0 Newton iterations at vertices, 1 predicted, 2 fallbacks (slow Newton
 3 vertex solves, 4 culled, 5 features visited, 6 pairs whose feature was kept.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.smooth_features import SmoothPair, face_height, visit_edge, visit_face
 from drystone.kernels.spatial.smooth_point import nearest_point
-from drystone.kernels.spatial.smooth_surface import derivatives, read_surface
+from drystone.kernels.spatial.smooth_surface import derivatives, read_surface, support
 from drystone.kernels.spatial.smooth_write import local, put, turned
+
+# ---- A smooth body against one face, edge or vertex of a convex polyhedron (Baraff 1992, 5.2).
+#
+# The signed distance is the maximum over unit n of n.(A's lowest point along n) - h_B(n). On the
+# sphere of directions a face of B is a point, an edge an arc between its two faces, a vertex the
+# region in between. So a face is the answer if the foot of A's lowest point lies in it; else s
+# grows across the side that it lies beyond. On an arc one angle is left, found by bracketing as
+# the support point is a closed form (instead of Newton on (5-4)); if the foot lies beyond an end
+# of the edge, s grows towards that vertex. At a vertex the nearest surface point (5-5) answers, if
+# its normal does not lean over an edge. Each visit returns s and the feature to look at next: the
+# same one if it is the answer. Features: 1 + face, 1 + nf + edge, 1 + nf + ne + vertex.
+#
+# n, p (3,): direction from B to A, A's point, in B's frame.
+
+SLACK = 1e-12  # relative to a length: a foot on the border belongs to the feature
+ROOT_STEPS = 80
+SMALL = 1e-12  # slope of the separation, per reach, that counts as none: its square is the error
+FINEST = 4e-16  # of angles
+VALLEY = 1e4  # times the slope that counts as none
+WIDE_ARC = 1.6  # more than a right angle between the normals of two faces
+
+
+class SmoothPair(NamedTuple):
+    """A smooth body A and a polyhedron B, in B's frame.
+
+    s (5,): A's surface; Q (3, 3): its axes, in columns; t (3,): its centre; numbers, ints: of all
+    geoms, those of B from o and from q on.
+    """
+
+    s: Any
+    Q: Any
+    t: Any
+    numbers: Any
+    o: Any
+    ints: Any
+    q: Any
+
+
+@kernel
+def lowest(pair: SmoothPair, n, p):
+    """The point p (3,) of A that is lowest along n (3,)."""
+    Q, t = pair.Q, pair.t
+    u = Q[0, 0] * n[0] + Q[1, 0] * n[1] + Q[2, 0] * n[2]
+    v = Q[0, 1] * n[0] + Q[1, 1] * n[1] + Q[2, 1] * n[2]
+    w = Q[0, 2] * n[0] + Q[1, 2] * n[1] + Q[2, 2] * n[2]
+    u, v, w = support(pair.s, u, v, w)
+    for k in range(3):
+        p[k] = t[k] - Q[k, 0] * u - Q[k, 1] * v - Q[k, 2] * w
+
+
+@kernel
+def face_height(pair: SmoothPair, j, n, p):
+    """s of the face whose plane is at numbers[j]; fills n and p."""
+    numbers = pair.numbers
+    n[0], n[1], n[2] = numbers[j], numbers[j + 1], numbers[j + 2]
+    lowest(pair, n, p)
+    return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - numbers[j + 3]
+
+
+@kernel
+def visit_face(pair: SmoothPair, f, n, p):
+    """Face f; next the edge that the foot lies farthest beyond."""
+    numbers, o, ints, q = pair.numbers, pair.o, pair.ints, pair.q
+    nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
+    height = face_height(pair, o + 3 * nv + 4 * f, n, p)
+    worst, follow = 0.0, 1 + f
+    for e in range(ne):
+        m = q + 4 + nf + 2 * ne + 4 * e
+        if ints[m + 2] != f and ints[m + 3] != f:
+            continue
+        side = 1.0 if ints[m + 2] == f else -1.0
+        i, j = o + 3 * ints[m], o + 3 * ints[m + 1]
+        r0 = numbers[j] - numbers[i]
+        r1 = numbers[j + 1] - numbers[i + 1]
+        r2 = numbers[j + 2] - numbers[i + 2]
+        out = (
+            (r1 * n[2] - r2 * n[1]) * (p[0] - numbers[i])
+            + (r2 * n[0] - r0 * n[2]) * (p[1] - numbers[i + 1])
+            + (r0 * n[1] - r1 * n[0]) * (p[2] - numbers[i + 2])
+        )
+        rr = r0 * r0 + r1 * r1 + r2 * r2
+        if side * out > SLACK * rr and side * out > worst * np.sqrt(rr):
+            worst, follow = side * out / np.sqrt(rr), 1 + nf + e
+    return height, follow
+
+
+@kernel
+def _along(pair: SmoothPair, i, m, w, angle, n, p):
+    """Direction n at `angle` from m (3,) towards w (3,), A's point p; -> separation, its slope.
+
+    i: a vertex of the edge.
+    """
+    numbers = pair.numbers
+    c, d, height, slope = np.cos(angle), np.sin(angle), 0.0, 0.0
+    for k in range(3):
+        n[k] = c * m[k] + d * w[k]
+    lowest(pair, n, p)
+    for k in range(3):
+        height += n[k] * (p[k] - numbers[i + k])
+        slope += (c * w[k] - d * m[k]) * (p[k] - numbers[i + k])
+    return height, slope
+
+
+@kernel
+def _summit(pair: SmoothPair, i, m, w, high, guess, n, p, ends):
+    """Direction n and point p of the greatest separation over the arc of angles 0 to `high`.
+
+    -> -1 or 1 if it is at 0 or at `high`, else 0. Both ends are looked at, and places between on
+    the wide arc of a sharp edge, where a second maximum may stand at the far end. ends (2, 3):
+    A's points at both ends of a bracket next to the best. Then secants on the slope, with halving.
+    """
+    s, numbers, parts = pair.s, pair.numbers, 1 if high < WIDE_ARC else 8
+    best, top, tilt, small = 0, -np.inf, 0.0, max(s[0], s[1], s[2])
+    for step in range(parts + 1):
+        height, slope = _along(pair, i, m, w, high * step / parts, n, p)
+        if height > top:
+            best, top, tilt = step, height, slope
+    if (best == 0 and tilt <= 0.0) or (best == parts and tilt >= 0.0):
+        _along(pair, i, m, w, high * best / parts, n, p)
+        return -1 if best == 0 else 1
+    for k in range(3):
+        small += abs(p[k] - numbers[i + k])
+    small *= SMALL
+    low, end = high * best / parts, high * (best + 1) / parts
+    if tilt < 0.0:
+        low, end = high * (best - 1) / parts, low
+    up, down, last, before = 0.0, 0.0, high * best / parts, tilt
+    angle = guess
+    for step in range(ROOT_STEPS):
+        if step % 4 == 3 or not low < angle < end:
+            angle = 0.5 * (low + end)
+        height, slope = _along(pair, i, m, w, angle, n, p)
+        if abs(slope) <= small:
+            return 0
+        # well below the best: behind a valley, so the summit is on the best one's side
+        left = slope > 0.0 if height > top - VALLEY * small else tilt < 0.0
+        for k in range(3):
+            ends[0 if left else 1, k] = p[k]
+        if left:
+            low, up = angle, abs(slope)
+        else:
+            end, down = angle, abs(slope)
+        if end - low <= FINEST:
+            break
+        turn = slope - before
+        turn = slope * (angle - last) / turn if turn != 0.0 else np.inf
+        angle, last, before = angle - turn, angle, slope
+    if up > 0.0 and down > 0.0:
+        for k in range(3):
+            # a flat: A's point jumps within the last digit of the angle; in between is as low
+            p[k] = (up * ends[1, k] + down * ends[0, k]) / (up + down)
+    return 0
+
+
+@kernel
+def visit_edge(pair: SmoothPair, e, n, p, work):
+    """Edge e, n in: a guess of the direction; next a face or a vertex of it. work (4, 3)."""
+    numbers, o, ints, q = pair.numbers, pair.o, pair.ints, pair.q
+    nv, nf, ne = ints[q], ints[q + 1], ints[q + 2]
+    k = q + 4 + nf + 2 * ne + 4 * e
+    i, j = o + 3 * ints[k], o + 3 * ints[k + 1]
+    left, right = o + 3 * nv + 4 * ints[k + 2], o + 3 * nv + 4 * ints[k + 3]
+    m, w = work[0], work[1]
+    r0 = numbers[j] - numbers[i]
+    r1 = numbers[j + 1] - numbers[i + 1]
+    r2 = numbers[j + 2] - numbers[i + 2]
+    rr = r0 * r0 + r1 * r1 + r2 * r2
+    length = np.sqrt(rr)
+    m[0], m[1], m[2] = numbers[left], numbers[left + 1], numbers[left + 2]
+    w[0] = (r1 * m[2] - r2 * m[1]) / length
+    w[1] = (r2 * m[0] - r0 * m[2]) / length
+    w[2] = (r0 * m[1] - r1 * m[0]) / length
+    cn, dn, cr, dr = 0.0, 0.0, 0.0, 0.0
+    for a in range(3):
+        cn += n[a] * m[a]
+        dn += n[a] * w[a]
+        cr += numbers[right + a] * m[a]
+        dr += numbers[right + a] * w[a]
+    end = _summit(pair, i, m, w, np.arctan2(dr, cr), np.arctan2(dn, cn), n, p, work[2:])
+    d0, d1, d2 = p[0] - numbers[i], p[1] - numbers[i + 1], p[2] - numbers[i + 2]
+    height, c = n[0] * d0 + n[1] * d1 + n[2] * d2, (r0 * d0 + r1 * d1 + r2 * d2) / rr
+    follow = 1 + nf + e
+    if end != 0:
+        follow = 1 + ints[k + 2 + (1 if end > 0 else 0)]
+    elif c < -SLACK:
+        follow = 1 + nf + ne + ints[k]
+    elif c > 1.0 + SLACK:
+        follow = 1 + nf + ne + ints[k + 1]
+    return height, follow
+
 
 WALK = 40  # visits; a walk on a box takes one to four
 LEAN = 1e-12  # a vertex normal may lean over an edge by this much
@@ -126,14 +317,7 @@ def _guess(row, s, Q, t, xb, Rb, n, p, work, H):
 def contact_smooth_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact per pair."""
     geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
-    x, R, first, numbers, first_int, ints = (
-        geoms.x,
-        geoms.R,
-        geoms.first,
-        geoms.numbers,
-        geoms.first_int,
-        geoms.ints,
-    )
+    x, R, _kind, first, numbers, first_int, ints = geoms
     s, Q, t, n, p = np.empty(5), np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
     work, H, k = np.empty((8, 3)), np.empty((2, 3, 3)), np.int64(0)
     for i in range(margin.size):

@@ -144,14 +144,7 @@ def nearest_feature(numbers, o, ints, q, u, v, w, far, known):
 def contact_sphere_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact. Cache: 0 the nearest feature. Counters: 0 features kept, 1 pairs."""
     geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
-    x, R, first, numbers, first_int, ints = (
-        geoms.x,
-        geoms.R,
-        geoms.first,
-        geoms.numbers,
-        geoms.first_int,
-        geoms.ints,
-    )
+    x, R, _kind, first, numbers, first_int, ints = geoms
     k = np.int64(0)
     for i in range(margin.size):
         a, b = geom[i, 0], geom[i, 1]

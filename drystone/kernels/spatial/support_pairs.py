@@ -4,15 +4,386 @@ Parts call each other by address: they are large, and are not optimised together
 """
 
 from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.kernels._calls import address, call
 from drystone.kernels._jit import kernel
+from drystone.kernels.kinds import POLYHEDRON
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.gjk_refine import GUESS, UNKNOWN, UNSURE, Directions, refine
-from drystone.kernels.spatial.gjk_search import GROW, search
-from drystone.kernels.spatial.support_manifold import DOUBT, manifold
+from drystone.kernels.profiles import is_revolved, profile_of
+from drystone.kernels.spatial.gjk import GROW, search
+from drystone.kernels.spatial.gjk_refine import (
+    CAP,
+    FAR,
+    GUESS,
+    SURE,
+    UNKNOWN,
+    UNSURE,
+    Directions,
+    refine,
+    tangents,
+)
+from drystone.kernels.spatial.support import ORIGIN, Cores, cores_of, set_pair, support
+
+# ---- Support features: the face, edge or point of a body that faces a direction, as a polygon.
+#
+# A cap is a ring of RING points fixed in the body's frame; the side of a cylinder or capsule and
+# the slant of a cone are segments. Everything within an angle of being flat counts as flat: points
+# of a face that is a little tilted have their own gaps.
+
+RING = 12  # points of a cap
+ROOM = 64  # points of a feature; a face with more is thinned out evenly
+
+
+class Feature(NamedTuple):
+    """Points (ROOM, 3) and their names (ROOM,); across (ROOM,): radius of curvature across a
+    segment at its ends [m]."""
+
+    points: Any
+    names: Any
+    across: Any
+
+
+@kernel
+def ring(r, z, out: Feature):
+    """The rim of radius r at height z, counter-clockwise about +z."""
+    points, names, across = out
+    for k in range(RING):
+        angle = 2.0 * np.pi * k / RING
+        points[k, 0], points[k, 1], points[k, 2] = r * np.cos(angle), r * np.sin(angle), z
+        names[k], across[k] = k, 0.0
+    return RING
+
+
+@kernel
+def face_or_edge(numbers, f0, ints, i0, v, d, sine, out: Feature):
+    """The flattest face at vertex v along d (3 numbers), else its flattest edge; 0 points if none
+    is flat."""
+    points, names, across = out
+    dx, dy, dz = d
+    nv, nf, ne = ints[i0], ints[i0 + 1], ints[i0 + 2]
+    loop = i0 + 3 + nf + 1
+    edges = loop + ints[i0 + 3 + nf]
+    face, most = -1, np.sqrt(1.0 - sine * sine)
+    edge, least = -1, sine
+    for e in range(ne):
+        k = edges + 4 * e
+        if ints[k] != v and ints[k + 1] != v:
+            continue
+        for side in range(2):
+            f = ints[k + 2 + side]
+            p = f0 + 3 * nv + 4 * f
+            cosine = dx * numbers[p] + dy * numbers[p + 1] + dz * numbers[p + 2]
+            if cosine > most:
+                face, most = f, cosine
+        i, j = f0 + 3 * ints[k], f0 + 3 * ints[k + 1]
+        e0, e1 = numbers[j] - numbers[i], numbers[j + 1] - numbers[i + 1]
+        e2 = numbers[j + 2] - numbers[i + 2]
+        slope = abs(dx * e0 + dy * e1 + dz * e2) / np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+        if slope < least:
+            edge, least = e, slope
+    if face >= 0:
+        first, last = ints[i0 + 3 + face], ints[i0 + 3 + face + 1]
+        stride = 1 + (last - first - 1) // ROOM
+        n = (last - first + stride - 1) // stride
+        for k in range(n):
+            names[k] = ints[loop + first + stride * k]
+    elif edge >= 0:
+        names[0], names[1] = ints[edges + 4 * edge], ints[edges + 4 * edge + 1]
+        n = 2
+    else:
+        return 0
+    for k in range(n):
+        p = f0 + 3 * names[k]
+        points[k, 0], points[k, 1], points[k, 2] = numbers[p], numbers[p + 1], numbers[p + 2]
+        across[k] = 0.0
+    return n
+
+
+@kernel
+def end_or_side(p, d, sine, out: Feature):
+    """The flat end of a profile that faces d (3 numbers), or the line of its side that does."""
+    dx, dy, dz = d
+    flat = np.sqrt(dx * dx + dy * dy)  # sine of the angle to the axis
+    z, wide = (p.high, p.wide_high) if dz > 0.0 else (p.low, p.wide_low)
+    if flat < sine and wide > 0.0:
+        return ring(wide, z, out)
+    taper = p.wide_low - p.wide_high
+    slope, inner, outer = dz, p.wide_low + p.around, p.wide_high + p.around
+    if taper != 0.0:
+        slant = np.sqrt(p.height * p.height + taper * taper)
+        slope = (p.height * dz - taper * flat) / slant
+        inner, outer = p.wide_low * slant / p.height, p.wide_high * slant / p.height
+    if not abs(slope) < sine or flat == 0.0:
+        return 0
+    c, s = dx / flat, dy / flat
+    points, names, across = out
+    points[0, 0], points[0, 1], points[0, 2] = p.wide_low * c, p.wide_low * s, p.low
+    points[1, 0], points[1, 1], points[1, 2] = p.wide_high * c, p.wide_high * s, p.high
+    names[0], names[1], across[0], across[1] = 0, 1, inner, outer
+    return 2
+
+
+@kernel
+def feature_of(cores: Cores, s, n, sine, out: Feature):
+    """Feature of body s (0: A along -n, 1: B along n) in the axes of its frame: its points.
+
+    The single furthest point of the core has the name 0 and counts as one point.
+    """
+    points, names, across = out
+    spec, numbers, ab = cores.spec, cores.numbers, cores.ab
+    F, sign = cores.frame[s], (-1.0 if s == 0 else 1.0)
+    dx = sign * (F[0] * n[0] + F[3] * n[1] + F[6] * n[2])
+    dy = sign * (F[1] * n[0] + F[4] * n[1] + F[7] * n[2])
+    dz = sign * (F[2] * n[0] + F[5] * n[1] + F[8] * n[2])
+    names[0] = -1
+    v = support(cores, s, names[0], n[0], n[1], n[2])
+    kind, f0, k = spec[s, 0], spec[s, 1], 0
+    if kind == POLYHEDRON:
+        k = face_or_edge(numbers, f0, cores.ints, spec[s, 2], v, (dx, dy, dz), sine, out)
+    elif is_revolved(kind):
+        k = end_or_side(profile_of(kind, numbers, f0), (dx, dy, dz), sine, out)
+    for i in range(k):
+        p0, p1, p2 = points[i, 0], points[i, 1], points[i, 2]
+        for c in range(3):
+            points[i, c] = F[ORIGIN + c] + F[3 * c] * p0 + F[3 * c + 1] * p1 + F[3 * c + 2] * p2
+    if k == 0:
+        names[0], across[0] = 0, 0.0
+        for c in range(3):
+            points[0, c] = ab[s, c]
+        return 1
+    return k
+
+
+# ---- Contact points of two support features: they are clipped against each other across the
+# normal.
+#
+# Every point lies on both features at one place of the plane across n and has its own gap along n,
+# which is never less than the signed distance. Numbers of points tell their features: a corner of
+# A inside B's feature, a corner of B inside A's, two edges crossing, ends of parallel segments; 0
+# is the deepest point itself, given whenever none of the others is as deep.
+
+DOUBT = -2
+SINE = 0.1  # faces and edges within this angle of facing the other body are features
+SAME = 1e-9  # points nearer than this, in sizes of the smaller body, are one
+CORNER_A, CORNER_B, CROSSING = 1 << 40, 2 << 40, 3 << 40
+
+
+@kernel
+def flatten(k, n, T, P, Q):
+    """Features P (k, 3) seen along n: Q (k, 3) = two coordinates across n, and the height."""
+    for i in range(k):
+        Q[i, 0] = T[0, 0] * P[i, 0] + T[0, 1] * P[i, 1] + T[0, 2] * P[i, 2]
+        Q[i, 1] = T[1, 0] * P[i, 0] + T[1, 1] * P[i, 1] + T[1, 2] * P[i, 2]
+        Q[i, 2] = n[0] * P[i, 0] + n[1] * P[i, 1] + n[2] * P[i, 2]
+
+
+@kernel
+def plane_of(k, Q, plane):
+    """plane (3,): height = plane[0] + plane[1] u + plane[2] v of a polygon (Newell's normal).
+
+    The sign of its area comes back: +1 counter-clockwise seen along n.
+    """
+    a = b = c = u = v = h = 0.0
+    for i in range(k):
+        j = (i + 1) % k
+        # coordinates from the first corner keep the digits of small faces
+        u0, v0, h0 = Q[i, 0] - Q[0, 0], Q[i, 1] - Q[0, 1], Q[i, 2] - Q[0, 2]
+        u1, v1, h1 = Q[j, 0] - Q[0, 0], Q[j, 1] - Q[0, 1], Q[j, 2] - Q[0, 2]
+        a += v0 * h1 - h0 * v1
+        b += h0 * u1 - u0 * h1
+        c += u0 * v1 - v0 * u1
+        u, v, h = u + u0 / k, v + v0 / k, h + h0 / k
+    plane[1] = -a / c if c != 0.0 else 0.0
+    plane[2] = -b / c if c != 0.0 else 0.0
+    plane[0] = Q[0, 2] + h - plane[1] * (Q[0, 0] + u) - plane[2] * (Q[0, 1] + v)
+    return 1.0 if c >= 0.0 else -1.0
+
+
+@kernel
+def is_inside(k, turn, Q, u, v, slack):
+    """Whether (u, v) is in the polygon Q[:k], or within `slack` of its border."""
+    for i in range(k):
+        j = (i + 1) % k
+        e0, e1 = Q[j, 0] - Q[i, 0], Q[j, 1] - Q[i, 1]
+        length = np.sqrt(e0 * e0 + e1 * e1)
+        if turn * (e0 * (v - Q[i, 1]) - e1 * (u - Q[i, 0])) < -slack * length:
+            return False
+    return True
+
+
+@kernel
+def add_point(m, u, v, ha, hb, name, same, found, names):
+    """Append (u, v, heights on A and B) unless one is there already; the number of points."""
+    for i in range(m):
+        if abs(found[i, 0] - u) <= same and abs(found[i, 1] - v) <= same:
+            return m
+    if m < found.shape[0]:
+        found[m, 0], found[m, 1], found[m, 2], found[m, 3] = u, v, ha, hb
+        names[m] = name
+        m += 1
+    return m
+
+
+@kernel
+def crossings(m, ka, kb, A, B, ida, idb, same, found, names):
+    """Edges of A (a polygon, or one segment) that cross edges of B."""
+    for i in range(ka if ka > 2 else 1):
+        p = (i + 1) % ka
+        e0, e1 = A[p, 0] - A[i, 0], A[p, 1] - A[i, 1]
+        for j in range(kb if kb > 2 else 1):
+            q = (j + 1) % kb
+            f0, f1 = B[q, 0] - B[j, 0], B[q, 1] - B[j, 1]
+            d0, d1 = B[j, 0] - A[i, 0], B[j, 1] - A[i, 1]
+            det = e0 * f1 - e1 * f0
+            s, t = d0 * f1 - d1 * f0, d0 * e1 - d1 * e0
+            if det < 0.0:
+                det, s, t = -det, -s, -t
+            if det > 0.0 and 0.0 <= s <= det and 0.0 <= t <= det:
+                s, t = s / det, t / det
+                ha = A[i, 2] + s * (A[p, 2] - A[i, 2])
+                hb = B[j, 2] + t * (B[q, 2] - B[j, 2])
+                name = CROSSING + (ida[i] << 20) + idb[j]
+                m = add_point(
+                    m, A[i, 0] + s * e0, A[i, 1] + s * e1, ha, hb, name, same, found, names
+                )
+    return m
+
+
+@kernel
+def along_segments(m, A, B, ca, cb, same, found, names):
+    """Ends of two nearly parallel segments over each other; off each other sideways by y, round
+    bodies are further apart there by y^2 / 2 (r_A + r_B), and sharp edges do not meet at all."""
+    for s in range(2):
+        for end in range(2):
+            # P's end over segment Q
+            P, Q = (A, B) if s == 0 else (B, A)
+            e0, e1 = Q[1, 0] - Q[0, 0], Q[1, 1] - Q[0, 1]
+            square = e0 * e0 + e1 * e1
+            d0, d1 = P[end, 0] - Q[0, 0], P[end, 1] - Q[0, 1]
+            t = (d0 * e0 + d1 * e1) / square if square > 0.0 else -1.0
+            if t < 0.0 or t > 1.0:
+                continue
+            y = abs(d0 * e1 - d1 * e0) / np.sqrt(square)
+            cp, cq = (ca[end], (1.0 - t) * cb[0] + t * cb[1])
+            if s == 1:
+                cp, cq = (cb[end], (1.0 - t) * ca[0] + t * ca[1])
+            relief = 0.0
+            if y > same:
+                if cp + cq <= y:
+                    continue
+                relief = 0.5 * y * y / (cp + cq)
+            hq = Q[0, 2] + t * (Q[1, 2] - Q[0, 2])
+            ha, hb = (P[end, 2], hq) if s == 0 else (hq, P[end, 2])
+            u = P[end, 0] - 0.5 * (d0 - t * e0)
+            v = P[end, 1] - 0.5 * (d1 - t * e1)
+            name = (CORNER_A if s == 0 else CORNER_B) + end
+            m = add_point(m, u, v, ha + relief, hb, name, same, found, names)
+    return m
+
+
+@kernel
+def clip(ka, kb, A, B, ida, idb, ca, cb, same, found, names):
+    """Points of both features, found (room, 4): coordinates across n, heights on A and on B."""
+    pa, pb = np.zeros(3), np.zeros(3)
+    m = np.int64(0)  # a plain 0 would build the callees twice
+    if ka == 1 or kb == 1:
+        return 0
+    if ka == 2 and kb == 2:
+        e0, e1 = A[1, 0] - A[0, 0], A[1, 1] - A[0, 1]
+        f0, f1 = B[1, 0] - B[0, 0], B[1, 1] - B[0, 1]
+        det, dot = e0 * f1 - e1 * f0, e0 * f0 + e1 * f1
+        if abs(det) <= SINE * np.sqrt(det * det + dot * dot):
+            return along_segments(m, A, B, ca, cb, same, found, names)
+        return 0
+    ta, tb = plane_of(ka, A, pa), plane_of(kb, B, pb)
+    if kb > 2:
+        for i in range(ka):
+            u, v = A[i, 0], A[i, 1]
+            if is_inside(kb, tb, B, u, v, same):
+                h = pb[0] + pb[1] * u + pb[2] * v
+                m = add_point(m, u, v, A[i, 2], h, CORNER_A + ida[i], same, found, names)
+    if ka > 2:
+        for i in range(kb):
+            u, v = B[i, 0], B[i, 1]
+            if is_inside(ka, ta, A, u, v, same):
+                h = pa[0] + pa[1] * u + pa[2] * v
+                m = add_point(m, u, v, h, B[i, 2], CORNER_B + idb[i], same, found, names)
+    return crossings(m, ka, kb, A, B, ida, idb, same, found, names)
+
+
+@kernel
+def put(contacts: FoundContacts, k, i, m, limits, place, found, names):
+    """Write the m points of pair i that are within its margin, and the deepest; contacts so far.
+
+    limits: the signed distance g, the margin, and the difference from g that counts as none;
+    place: radii around the cores, origin, n, tangents, and the deepest point.
+    """
+    which, point, normal, gap, feature = contacts
+    g, margin, same = limits
+    ra, rb, origin, n, T, mid = place
+    deep = False
+    for j in range(m + 1):
+        if j == m and deep:
+            break
+        h, name = g, 0
+        if j < m:
+            h, name = found[j, 2] - found[j, 3] - ra - rb, names[j]
+            if not h <= margin:
+                continue
+            deep = deep or h <= g + same
+        for c in range(3):
+            point[k, c] = mid[c]
+            if j < m:
+                middle = 0.5 * (found[j, 2] + found[j, 3] + rb - ra)
+                point[k, c] = origin[c] + middle * n[c]
+                point[k, c] += found[j, 0] * T[0, c] + found[j, 1] * T[1, c]
+            normal[k, c] = n[c]
+        which[k], gap[k], feature[k] = i, h, name
+        k += 1
+    return k
+
+
+@kernel
+def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: FoundContacts):
+    """Contacts of the pairs whose signed distance is within their margin.
+
+    Of pairs in state CAP only contacts of faces as deep as that are believed; one that has none
+    turns UNSURE, and the answer is DOUBT. -> contacts, -1 (no room) or DOUBT
+    """
+    geom, margin, x, cores = pairs.geom, pairs.margin, geoms.x, cores_of(geoms)
+    state, normal, g, mid, size = known.state, known.normal, known.gap, known.mid, cores.size
+    T, count = np.empty((2, 3)), np.zeros(2, np.int64)
+    P, Q = np.empty((ROOM, 3)), np.empty((2, ROOM, 3))
+    ids, across = np.empty((2, ROOM), np.int64), np.empty((2, ROOM))
+    found, names = np.empty((4 * ROOM, 4)), np.empty(4 * ROOM, np.int64)
+    k, doubt = np.int64(0), False
+    for i in range(margin.size):
+        if state[i] == FAR or not g[i] <= margin[i]:
+            continue
+        a, n = geom[i, 0], normal[i]
+        set_pair(cores, geoms, a, geom[i, 1])
+        same = SAME * min(size[0], size[1])
+        tangents(n, T)
+        for s in range(2):
+            count[s] = feature_of(cores, s, n, SINE, Feature(P, ids[s], across[s]))
+            flatten(count[s], n, T, P, Q[s])
+        m = clip(
+            count[0], count[1], Q[0], Q[1], ids[0], ids[1], across[0], across[1], same, found, names
+        )
+        if state[i] == CAP:
+            state[i] = UNSURE
+            for j in range(m):
+                if found[j, 2] - found[j, 3] <= g[i] + size[2] + size[3] + same:
+                    state[i] = SURE
+            doubt = doubt or state[i] == UNSURE
+        if k + m + 1 > contacts.gap.size:
+            return -1
+        limits, place = (g[i], margin[i], same), (size[2], size[3], x[a], n, T, mid[i])
+        k = put(contacts, k, i, m, limits, place, found, names)
+    return DOUBT if doubt else k
 
 
 @kernel

@@ -6,8 +6,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from drystone.kernels import kinds
-from drystone.kernels.spatial.smooth_extremal import extremal_points
-from drystone.kernels.spatial.smooth_widest import CUTS, widest
+from drystone.kernels.spatial.smooth_smooth import CUTS, extremal_points, widest
 from tests.kernels.spatial.smooth_bodies import (
     Bench,
     Solid,

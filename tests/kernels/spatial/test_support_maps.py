@@ -10,9 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from drystone.geometry import shapes
 from drystone.kernels import kinds as K
-from drystone.kernels.spatial import gjk, gjk_bisect, gjk_penetration, gjk_polish, support
-from drystone.kernels.spatial import support_feature as features
-from drystone.kernels.spatial import support_manifold as manifolds
+from drystone.kernels.spatial import gjk, gjk_refine, support, support_pairs
 from tests.geometry import pair_calls
 from tests.geometry.kind_tables import NAMES, SPATIAL, UNBOUNDED
 from tests.geometry.support_bodies import Solid, random_solid
@@ -136,11 +134,11 @@ def test_depth_of_polyhedra(seed):
     a, b, R, cores = hull_pair(seed, at)
     depth = -ConvexHull(differences(a, b, R, at)).equations[:, 3].max()
     n, labels, stats, tol = np.zeros(3), np.zeros((4, 2), int), np.zeros(8, int), 1e-3
-    hull = gjk_penetration.empty_polytope()
-    gjk_penetration.penetration(cores, 0.01, tol, n, np.eye(3)[:2], labels, hull, stats)
+    hull = gjk.empty_polytope()
+    gjk.penetration(cores, 0.01, tol, n, np.eye(3)[:2], labels, hull, stats)
     coarse = -support.both(cores, *n)
     assert depth - 1e-12 <= coarse <= depth + tol
-    good, _, g = gjk_polish.polish(cores, 3, n, labels, np.empty(3), stats)
+    good, _, g = gjk_refine.polish(cores, 3, n, labels, np.empty(3), stats)
     assert good
     assert -g == pytest.approx(depth, abs=1e-12)
 
@@ -154,7 +152,7 @@ def test_model_step_is_the_maximum(seed, m):
     A = A @ A.T + 0.1 * np.eye(2)
     lam, step = np.zeros(4), np.zeros(2)
     H = np.array([A[0, 0], A[0, 1], A[1, 1]])
-    assert gjk_polish.best_step(m, g, q, H, lam, step)
+    assert gjk_refine.best_step(m, g, q, H, lam, step)
     np.testing.assert_allclose(A @ step, q[:m].T @ lam[:m], atol=1e-9)  # stationary
     heights = g[:m] + q[:m] @ step
     np.testing.assert_allclose(heights[lam[:m] > 1e-9], heights.min(), atol=1e-9)
@@ -175,7 +173,7 @@ def test_bisection_at_a_kink_and_on_a_smooth_body():
         )  # fmt: skip
         n += 1e-3 * rng.normal(size=3)
         n /= np.linalg.norm(n)
-        good, g = gjk_bisect.bisect(cores, n, mid)
+        good, g = gjk_refine.bisect(cores, n, mid)
         assert good
         assert a.level((mid + 0.5 * g * n) @ R[0]) < 1e-9
         assert b.level((mid - 0.5 * g * n - at) @ R[1]) < 1e-9
@@ -188,10 +186,10 @@ def test_bisection_at_a_kink_and_on_a_smooth_body():
         (shapes.Box(1, 2, 3), (0, 0.03, 1), 4),
         (shapes.Box(1, 2, 3), (0, 1, 1), 2),
         (shapes.Box(1, 2, 3), (1, 1, 1), 1),
-        (shapes.Cylinder(1, 0.5), (0, 0.05, -1), features.RING),
+        (shapes.Cylinder(1, 0.5), (0, 0.05, -1), support_pairs.RING),
         (shapes.Cylinder(1, 0.5), (1, 0, 0.05), 2),
         (shapes.Cylinder(1, 0.5), (1, 0, 1), 1),
-        (shapes.Cone(2, 0.5), (0.02, 0, -1), features.RING),
+        (shapes.Cone(2, 0.5), (0.02, 0, -1), support_pairs.RING),
         (shapes.Cone(2, 0.5), (2, 0, 0.5), 2),
         (shapes.Cone(2, 0.5), (0, 0, 1), 1),
         (shapes.Capsule(1, 0.5), (0, 1, 0.01), 2),
@@ -204,16 +202,16 @@ def test_support_features(shape, direction, points):
     cores = pair(solid, solid, np.zeros(3), np.array([np.eye(3)] * 2))
     n = np.array(direction, float)
     n /= np.linalg.norm(n)
-    room = features.ROOM
+    room = support_pairs.ROOM
     P, ids, across = np.empty((room, 3)), np.empty(room, int), np.empty(room)
-    out = features.Feature(P, ids, across)
-    k = features.feature_of(cores, 1, n, manifolds.SINE, out)
+    out = support_pairs.Feature(P, ids, across)
+    k = support_pairs.feature_of(cores, 1, n, support_pairs.SINE, out)
     assert k == points
     assert np.unique(ids[:k]).size == k
     core = solid.h(n) - cores.size[3]
     assert np.all(P[:k] @ n <= core + 1e-12)
     assert np.all(solid.level(P[:k]) < 1e-12)
-    assert core - (P[:k] @ n).min() <= 2 * manifolds.SINE * 1.9  # all within the angle
+    assert core - (P[:k] @ n).min() <= 2 * support_pairs.SINE * 1.9  # all within the angle
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -235,7 +233,7 @@ def test_clipping_against_linear_programs(seed, ka, kb):
     A, B = polygon(ka), polygon(kb)
     found, names = np.empty((200, 4)), np.empty(200, np.int64)
     ids = np.arange(10)
-    m = manifolds.clip(ka, kb, A, B, ids, ids, np.zeros(10), np.zeros(10), 1e-9, found, names)
+    m = support_pairs.clip(ka, kb, A, B, ids, ids, np.zeros(10), np.zeros(10), 1e-9, found, names)
     assert np.unique(names[:m]).size == m
     for d in rng.normal(size=(4, 2)):
         # A's point and B's point as mixtures of corners, the same place
