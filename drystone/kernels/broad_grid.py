@@ -12,14 +12,14 @@ import math
 from drystone.kernels._jit import stage
 from drystone.kernels.radix import sort_by_keys
 
-FARTHEST = 524288.0  # cells from the origin: what lies beyond shares the outermost cell
+OUTERMOST_CELL = 524288.0  # cells from the origin: what lies beyond shares the outermost cell
 
 
 @stage
 def cell_of(v, origin, inverse):
     """Number of the cell along one axis: ascends with v, and by at most 1 over a box's width."""
     c = (v - origin) * inverse
-    return math.floor(min(max(c, -FARTHEST), FARTHEST))
+    return math.floor(min(max(c, -OUTERMOST_CELL), OUTERMOST_CELL))
 
 
 @stage

@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 
-FLOOR, NOTHING = -2, -1
+FLOOR, NOTHING = -2, -1  # owners of pixels that no body has
 
 
 @kernel

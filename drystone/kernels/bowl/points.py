@@ -13,7 +13,7 @@ from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import profile_of
 from drystone.kernels.spatial.smooth_write import local, put, turned
 
-RING = 12  # points of a rim
+RIM_POINTS = 12  # points of a rim
 
 
 @kernel
@@ -66,8 +66,8 @@ def corner(geoms, b, k, q):
             q[c] = numbers[f0 + 3 * k + c]
         return
     p = profile_of(kind, numbers, f0)
-    r, q[2] = (p.wide_low, p.low) if k < RING else (p.wide_high, p.high)
-    angle = 2.0 * np.pi * k / RING
+    r, q[2] = (p.wide_low, p.low) if k < RIM_POINTS else (p.wide_high, p.high)
+    angle = 2.0 * np.pi * k / RIM_POINTS
     q[0], q[1] = r * np.cos(angle), r * np.sin(angle)
 
 
@@ -77,7 +77,7 @@ def corners(geoms, b):
     if geoms.kind[b] == POLYHEDRON:
         return geoms.ints[geoms.first_int[b]]
     pointed = profile_of(geoms.kind[b], geoms.numbers, geoms.first[b]).wide_high == 0.0
-    return RING + 1 if pointed else 2 * RING
+    return RIM_POINTS + 1 if pointed else 2 * RIM_POINTS
 
 
 @kernel

@@ -17,9 +17,9 @@ from drystone.kernels.spatial.smooth_surface import support as gauge_support
 from drystone.kernels.spatial.smooth_write import put
 
 STARTS = 15
-STEPS = 40
-FINE = 1e-6  # difference of directions
-SAME = 1e-5  # directions closer than this are one contact
+SEARCH_STEPS = 40
+DIRECTION_DIFFERENCE = 1e-6  # difference of directions
+SAME_DIRECTION = 1e-5  # directions closer than this are one contact
 
 
 @kernel
@@ -78,11 +78,11 @@ def descend(body, S, at, R, numbers, m, P, T, work):
     trial, r, q = work[0], work[1], work[2]
     size = max(S[0, 0], S[0, 1], S[0, 2])
     g, good, done, e, f, h = 0.0, False, False, 0.0, 0.0, 0.0
-    for step in range(STEPS + 1):
+    for step in range(SEARCH_STEPS + 1):
         _across(m, T)
         e = f = h = 0.0
         for j in range(4, -1, -1):  # m itself comes last: its points are left in P
-            off = 0.0 if j == 0 else (FINE if j % 2 == 0 else -FINE)
+            off = 0.0 if j == 0 else (DIRECTION_DIFFERENCE if j % 2 == 0 else -DIRECTION_DIFFERENCE)
             for k in range(3):
                 trial[k] = m[k] + off * T[(j - 1) // 2, k]
             g = _both(body, S, at, R, numbers, trial, P)
@@ -95,7 +95,7 @@ def descend(body, S, at, R, numbers, m, P, T, work):
         half = 0.5 * (e - h)
         least = 0.5 * (e + h) - np.sqrt(half * half + f * f)
         good = least > 0.0
-        if done or step == STEPS:
+        if done or step == SEARCH_STEPS:
             break
         more = max(0.0, 1e-3 * size - least)
         e, h = e + more, h + more
@@ -183,7 +183,7 @@ def contact_bowl_round(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts)
                     off = 0.0
                     for k in range(3):
                         off += (normal[c, k] - m[k]) ** 2
-                    new = new and off > SAME * SAME
+                    new = new and off > SAME_DIRECTION * SAME_DIRECTION
                 if not new:
                     continue
                 if count == contacts.gap.size:

@@ -368,15 +368,16 @@ def between(V, na, nb, j, i, ra, rb, limit, ends, names):
 # has a side of several, the ends of what the two sides have in common are contacts too.
 
 LEAN = 0.015  # [rad] between edges that may carry together
-MERGE = 1e-8  # of the region: an end this close to another contact is that contact
-POINTS = 4  # contacts a pair can have: two of the nearest edges, two ends of the sides
+SAME_POINT = 1e-8  # of the region: an end this close to another contact is that contact
+MOST_POINTS = 4  # contacts a pair can have: two of the nearest edges, two ends of the sides
 
 
 @kernel
 def spread(cores: TwoCores, j, i, nx, ny, limit, count, ends, names):
     """Add the ends of whole sides to the `count` contacts of two edges.
 
-    j, i: vertices of A and of B on their sides; n: from B to A; ends (POINTS, 3), names (POINTS,).
+    j, i: vertices of A and of B on their sides; n: from B to A; ends
+    (MOST_POINTS, 3), names (MOST_POINTS,).
     -> number of contacts, ordered along the side of A.
     """
     V, na, nb, ra, rb = cores
@@ -429,7 +430,7 @@ def spread(cores: TwoCores, j, i, nx, ny, limit, count, ends, names):
         gap = max(ha - hb - ra - rb, least)
         new = gap <= limit and low <= s <= high
         for c in range(kept):
-            new = new and abs(s - nx * ends[c, 1] + ny * ends[c, 0]) > MERGE * width
+            new = new and abs(s - nx * ends[c, 1] + ny * ends[c, 0]) > SAME_POINT * width
         if not new:
             continue
         place = kept
@@ -518,8 +519,8 @@ def _height(V, row, n, k, turn, s, nx, ny):
     return h, k if step == 1 else q
 
 
-NEIGHBOURS = 6
-SLACK = 1e-14  # of the bodies' size: differences of heights below it are rounding
+NEIGHBOUR_WITNESSES = 6  # witnesses next to one: see `neighbour`
+HEIGHT_ROUNDING = 1e-14  # of the bodies' size: differences of heights below it are rounding
 
 
 @kernel
@@ -535,14 +536,14 @@ def contact_core_core(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     if which.shape[0] < 2 * margin.size:
         return -1  # at once, while the cache is untouched
     V = np.empty((most_vertices(geom, first), 2))
-    ends, names = np.empty((POINTS, 3)), np.empty(POINTS, np.int64)
+    ends, names = np.empty((MOST_POINTS, 3)), np.empty(MOST_POINTS, np.int64)
     count, zero = 0, np.int64(0)  # a literal would have `load` compiled for it alone
     for k in range(margin.size):
         a, b = geom[k, 0], geom[k, 1]
         dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
         na, ra = load(numbers, first[a], first[a + 1], 0.0, 0.0, R[a, 0, 0], R[a, 1, 0], zero, V)
         nb, rb = load(numbers, first[b], first[b + 1], dx, dy, R[b, 0, 0], R[b, 1, 0], na, V)
-        slack = SLACK * (abs(V[0, 0]) + abs(V[0, 1]) + abs(V[na, 0]) + abs(V[na, 1]))
+        slack = HEIGHT_ROUNDING * (abs(V[0, 0]) + abs(V[0, 1]) + abs(V[na, 0]) + abs(V[na, 1]))
         found, code, j, i = _witness(V, na, nb, margin[k] + ra + rb, slack, cache, k, stats)
         cache[k, 0], cache[k, 1], cache[k, 2] = code, j, i
         if found == BEYOND:
@@ -567,7 +568,7 @@ def contact_core_core(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
 def _witness(V, na, nb, reach, slack, cache, k, stats):
     """The cached witness, one next to it, or one searched for: (CONTACT or BEYOND, code, j, i)."""
     old, oj, oi = int(cache[k, 0]), int(cache[k, 1]), int(cache[k, 2])
-    for c in range(-1, NEIGHBOURS if old != 0 else -1):
+    for c in range(-1, NEIGHBOUR_WITNESSES if old != 0 else -1):
         code, j, i = old, oj, oi
         if c >= 0:
             code, j, i = neighbour(na, nb, old, oj, oi, c)

@@ -15,9 +15,9 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 
-STEPS = 12  # of Newton, which takes 1 to 5; the bracket takes over after them
-CLOSE = 1e-8  # [rad]: Newton's error after such a step is its square
-WIDEST = 0.5  # [rad]: longer steps leave the basin of the root
+NEWTON_STEPS = 12  # of Newton, which takes 1 to 5; the bracket takes over after them
+LAST_STEP = 1e-8  # [rad]: Newton's error after such a step is its square
+LONGEST_STEP = 0.5  # [rad]: longer steps leave the basin of the root
 BRACKET_STEPS = 80
 
 
@@ -62,17 +62,17 @@ def separation(pair, nx, ny):
 @kernel
 def newton(pair, nx, ny):
     """Newton from n: (whether it arrived at a local maximum of g, n, evaluations)."""
-    for k in range(STEPS):
+    for k in range(NEWTON_STEPS):
         g, slope, rho = separation(pair, nx, ny)
         if not g + rho > 0.0:
             return False, nx, ny, k + 1
         step = slope / (g + rho)
-        if abs(step) > WIDEST:
-            step = WIDEST if step > 0.0 else -WIDEST
+        if abs(step) > LONGEST_STEP:
+            step = LONGEST_STEP if step > 0.0 else -LONGEST_STEP
         nx, ny = turned(nx, ny, step)
-        if abs(step) < CLOSE:
+        if abs(step) < LAST_STEP:
             return True, nx, ny, k + 1
-    return False, nx, ny, STEPS
+    return False, nx, ny, NEWTON_STEPS
 
 
 @kernel
@@ -156,12 +156,12 @@ def between(pair, lx, ly, rx, ry):
             lx, ly = nx, ny
         else:
             rx, ry = nx, ny
-        if g + rho > 0.0 and abs(slope) < WIDEST * (g + rho):
+        if g + rho > 0.0 and abs(slope) < LONGEST_STEP * (g + rho):
             step = slope / (g + rho)
             x, y = turned(nx, ny, step)
             if in_cone(lx, ly, x, y, rx, ry):
                 nx, ny = x, y
-                if abs(step) < CLOSE:
+                if abs(step) < LAST_STEP:
                     break
                 continue
         nx, ny = _middle(lx, ly, rx, ry)

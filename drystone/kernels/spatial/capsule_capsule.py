@@ -13,8 +13,8 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_write import local, put, turned
 
-PARALLEL = 1e-20  # square of the sine below which axes do not cross
-SAME = 1e-9  # nearest points that gain less than this share of the radii add no contact
+PARALLEL_AXES = 1e-20  # square of the sine below which axes do not cross
+LEAST_GAIN = 1e-9  # nearest points that gain less than this share of the radii add no contact
 MEET = 1e-13  # axes nearer than this share of the radii have no direction between them
 CROSSING, END_TO_END = 0.0, 5.0
 
@@ -50,10 +50,10 @@ def segment_rows(h, k, t, d, near, rows):
     for f in range(3, 5):
         q = (2 * f - 7) * k
         p = t[2] + q * d[2]
-        if abs(p) < h * (1.0 - SAME):  # ends face to face belong to A
+        if abs(p) < h * (1.0 - LEAST_GAIN):  # ends face to face belong to A
             c = _row(rows, c, p, -t[0] - q * d[0], -t[1] - q * d[1], 0.0, 1.0 * f)
     sine = d[0] * d[0] + d[1] * d[1]
-    if sine > PARALLEL:
+    if sine > PARALLEL_AXES:
         q = -(t[0] * d[0] + t[1] * d[1]) / sine
         p = t[2] + q * d[2]
         e0, e1 = -t[0] - q * d[0], -t[1] - q * d[1]
@@ -75,7 +75,7 @@ def _direction(e0, e1, e2, length, d, tiny):
     if length > tiny:
         return e0 / length, e1 / length, e2 / length
     sine = np.sqrt(d[0] * d[0] + d[1] * d[1])
-    if sine * sine > PARALLEL:
+    if sine * sine > PARALLEL_AXES:
         return -d[1] / sine, d[0] / sine, 0.0
     return 1.0, 0.0, 0.0
 
@@ -104,7 +104,7 @@ def contact_capsule_capsule(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCont
         t[0], t[1], t[2] = local(x[a], R[a], x[b])
         for j in range(3):
             d[j] = R[a, 0, j] * R[b, 0, 2] + R[a, 1, j] * R[b, 1, 2] + R[a, 2, j] * R[b, 2, 2]
-        count = segment_rows(ha, hb, t, d, SAME * (ra + rb), rows)
+        count = segment_rows(ha, hb, t, d, LEAST_GAIN * (ra + rb), rows)
         for j in range(count):
             g = rows[j, 4] - ra - rb
             if g > margin[i]:

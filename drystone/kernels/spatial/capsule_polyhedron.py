@@ -22,7 +22,7 @@ from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
 # segment, and a feature: 1 or 2 an end, 16 + edge, 16 + ne + vertex.
 
 EDGE = 16
-PARALLEL = 1e-20
+PARALLEL_TO_EDGE = 1e-20
 
 
 @kernel
@@ -115,7 +115,7 @@ def cross_edge(numbers, i, j, t, d, h):
     r2 = numbers[j + 2] - numbers[i + 2]
     n0, n1, n2 = r1 * d[2] - r2 * d[1], r2 * d[0] - r0 * d[2], r0 * d[1] - r1 * d[0]
     nn, rr = n0 * n0 + n1 * n1 + n2 * n2, r0 * r0 + r1 * r1 + r2 * r2
-    if nn <= PARALLEL * rr:
+    if nn <= PARALLEL_TO_EDGE * rr:
         return 0.0, np.inf, 0.0, 0.0, 1.0, False
     e0, e1, e2 = t[0] - numbers[i], t[1] - numbers[i + 1], t[2] - numbers[i + 2]
     er, ed = e0 * r0 + e1 * r1 + e2 * r2, e0 * d[0] + e1 * d[1] + e2 * d[2]
@@ -162,7 +162,7 @@ def supports(numbers, o, ints, k, nv, nx, ny, nz):
 
 
 ALIKE = 0.9  # cosine between normals of contacts of one line
-CLOSE = 1e-6  # places on the axis nearer than this share of its length are one contact
+SAME_PLACE = 1e-6  # places on the axis nearer than this share of its length are one contact
 
 
 @kernel
@@ -226,14 +226,14 @@ def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
     k = o + 3 * ints[q] + 4 * face
     for end in range(2):
         p, e = (low, from_edge) if end == 0 else (high, to_edge)
-        if low > high or e < 0 or (end == 1 and high - low <= CLOSE * h):
+        if low > high or e < 0 or (end == 1 and high - low <= SAME_PLACE * h):
             continue
         s = -numbers[k + 3]
         for j in range(3):
             s += numbers[k + j] * (t[j] + p * d[j])
         near = False
         for j in range(c):
-            near = near or abs(rows[j, 0] - p) <= CLOSE * h or rows[j, 5] == EDGE + e
+            near = near or abs(rows[j, 0] - p) <= SAME_PLACE * h or rows[j, 5] == EDGE + e
         if s <= far and not near:
             rows[c, 0], rows[c, 1], rows[c, 5] = p, s, EDGE + e
             for j in range(3):

@@ -165,12 +165,13 @@ def distance(cores: Cores, far, least, tol, n, P, labels, lam, work, stats):
 # the unit direction of least depth is the same, but C then has a thickness, and bodies that touch,
 # or are apart by less than `grow`, are as well posed as deep ones.
 
-CORNERS = 96  # a convex polytope of v corners has at most 2 v - 4 triangles and 3 v - 6 edges
+# a convex polytope of v corners has at most 2 v - 4 triangles and 3 v - 6 edges
+POLYTOPE_CORNERS = 96
 
 
 class Polytope(NamedTuple):
-    """Work: corners V (CORNERS, 3) and their labels (CORNERS, 2); triangles F (2 CORNERS, 3) and
-    their planes N (2 CORNERS, 4); edges E (4 CORNERS, 2) of the horizon."""
+    """Work, with c = POLYTOPE_CORNERS: corners V (c, 3) and their labels (c, 2); triangles
+    F (2 c, 3) and their planes N (2 c, 4); edges E (4 c, 2) of the horizon."""
 
     V: Any
     labels: Any
@@ -182,9 +183,9 @@ class Polytope(NamedTuple):
 @kernel
 def empty_polytope():
     """Room for one."""
-    V, labels = np.empty((CORNERS, 3)), np.empty((CORNERS, 2), np.int64)
-    F, N = np.empty((2 * CORNERS, 3), np.int64), np.empty((2 * CORNERS, 4))
-    return Polytope(V, labels, F, N, np.empty((4 * CORNERS, 2), np.int64))
+    V, labels = np.empty((POLYTOPE_CORNERS, 3)), np.empty((POLYTOPE_CORNERS, 2), np.int64)
+    F, N = np.empty((2 * POLYTOPE_CORNERS, 3), np.int64), np.empty((2 * POLYTOPE_CORNERS, 4))
+    return Polytope(V, labels, F, N, np.empty((4 * POLYTOPE_CORNERS, 2), np.int64))
 
 
 @kernel
@@ -248,7 +249,7 @@ def penetration(cores: Cores, grow, tol, n, T, labels, hull: Polytope, stats):
     """
     ab, label, nf, best = cores.ab, cores.label, np.int64(0), 0
     V, VL, F, N, _ = hull
-    for k in range(CORNERS):
+    for k in range(POLYTOPE_CORNERS):
         stats[3] += 1
         if k < 3:
             c, s = np.cos(2.0 * np.pi * k / 3.0), np.sin(2.0 * np.pi * k / 3.0)
@@ -280,9 +281,9 @@ def penetration(cores: Cores, grow, tol, n, T, labels, hull: Polytope, stats):
 # ---- A first direction for pairs of convex bodies: GJK where they are clearly apart, an expanding
 # polytope where they are not.
 
-GROW = 1e-2  # thickness given to A - B, in sizes of the smaller body
-CLOSE = 1e-6  # relative gap between the bounds on the distance that ends the search
-COARSE = 2e-4  # how well the depth is found before it is polished, in the same
+THICKNESS = 1e-2  # thickness given to A - B, in sizes of the smaller body
+DISTANCE_TOL = 1e-6  # relative gap between the bounds on the distance that ends the search
+DEPTH_TOL = 2e-4  # how well the depth is found before it is polished, in the same
 
 
 @kernel
@@ -307,10 +308,10 @@ def search(pairs: Pairs, geoms: PosedGeoms, known: Directions):
                 n[0], n[1], n[2] = -o0 / length, -o1 / length, -o2 / length
         far = margin[i] + size[2] + size[3]
         found, atoms[i] = distance(
-            cores, far, 0.5 * GROW * scale, CLOSE, n, P, labels[i], lam, work, stats
+            cores, far, 0.5 * THICKNESS * scale, DISTANCE_TOL, n, P, labels[i], lam, work, stats
         )
         if found == DEEP:
-            penetration(cores, GROW * scale, COARSE * scale, n, T, labels[i], hull, stats)
+            penetration(cores, THICKNESS * scale, DEPTH_TOL * scale, n, T, labels[i], hull, stats)
             atoms[i] = 3
         state[i] = FAR if found == APART else GUESS
         if found == APART:

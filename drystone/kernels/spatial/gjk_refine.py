@@ -276,9 +276,9 @@ def polish(cores: Cores, m, n, labels, mid, stats):
 # Newton's method leaves to this what it cannot finish: superquadrics near their flat points, where
 # a point moves by a finite way while the normal hardly turns, and kinks that meet.
 
-STEPS = 54  # halvings of the window: to rounding
-OUTER = 0.02  # half width of the window along the first tangent [rad]
-INNER = 0.5  # and along the second: a slanting ridge leaves the window sideways
+HALVINGS = 54  # halvings of the window: to rounding
+OUTER_WINDOW = 0.02  # half width of the window along the first tangent [rad]
+INNER_WINDOW = 0.5  # and along the second: a slanting ridge leaves the window sideways
 
 
 @kernel
@@ -302,7 +302,7 @@ def narrow(k, s, w, c, window, ends):
     window[side], window[2 + side] = w, s
     for i in range(6):
         ends[side, i] = c[i]
-    if k == STEPS - 1:  # at a kink, what lies between the two ends has slope 0
+    if k == HALVINGS - 1:  # at a kink, what lies between the two ends has slope 0
         t = window[2] / (window[2] - window[3])
         for i in range(6):
             c[i] = (1.0 - t) * ends[0, i] + t * ends[1, i]
@@ -314,8 +314,8 @@ def along(cores: Cores, u, n, T, v, window, ends, c):
     """Maximum over the second tangent, u given along the first: v (3,), and c (6,) = a - b, a + b
     mixed so that the slope along the second is nil. Whether it is in the window."""
     ab = cores.ab
-    window[0], window[1] = -INNER, INNER
-    for k in range(STEPS):
+    window[0], window[1] = -INNER_WINDOW, INNER_WINDOW
+    for k in range(HALVINGS):
         w = window[k] if k < 2 else 0.5 * (window[0] + window[1])
         for i in range(3):
             v[i] = n[i] + u * T[0, i] + w * T[1, i]
@@ -336,8 +336,8 @@ def bisect(cores: Cores, n, mid):
     T, v, c = np.empty((2, 3)), np.empty(3), np.empty(6)
     window, ends, inner, pair = np.zeros(4), np.empty((2, 6)), np.zeros(4), np.empty((2, 6))
     tangents(n, T)
-    window[0], window[1] = -OUTER, OUTER
-    for k in range(STEPS):
+    window[0], window[1] = -OUTER_WINDOW, OUTER_WINDOW
+    for k in range(HALVINGS):
         u = window[k] if k < 2 else 0.5 * (window[0] + window[1])
         if not along(cores, u, n, T, v, inner, pair, c):
             return False, 0.0

@@ -13,11 +13,11 @@ from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import profile_of
 from drystone.kernels.spatial.smooth_write import put
 
-RING = 8
+CAP_POINTS = 8
 Q = 0.7071067811865476
 COS = (1.0, Q, 0.0, -Q, -1.0, -Q, 0.0, Q)  # of the ring's angles; the sine is two places before
-FACING = 0.5  # cosine between cap and plane below which the ring is of no use
-UPRIGHT = 1e-14  # sine of the tilt below which no point of the rim is deepest
+STEEP_CAP = 0.5  # cosine between cap and plane below which the ring is of no use
+LEVEL_CAP = 1e-14  # sine of the tilt below which no point of the rim is deepest
 
 
 @kernel
@@ -49,13 +49,13 @@ def _rim(contacts, k, i, geoms, a, b, r, z, facing, f, far):
     tx = R[a, 0, 0] * R[b, 0, 2] + R[a, 1, 0] * R[b, 1, 2] + R[a, 2, 0] * R[b, 2, 2]
     ty = R[a, 0, 1] * R[b, 0, 2] + R[a, 1, 1] * R[b, 1, 2] + R[a, 2, 1] * R[b, 2, 2]
     t = np.sqrt(tx * tx + ty * ty)
-    if facing > FACING:
-        for j in range(RING):
+    if facing > STEEP_CAP:
+        for j in range(CAP_POINTS):
             q = (r * COS[j], r * COS[(j + 6) % 8], z)
             k = _touch(contacts, k, i, geoms, a, b, q, 0.0, f + j, far)
-    if t > UPRIGHT:
+    if t > LEVEL_CAP:
         q = (-r * tx / t, -r * ty / t, z)
-        k = _touch(contacts, k, i, geoms, a, b, q, 0.0, f + RING, far)
+        k = _touch(contacts, k, i, geoms, a, b, q, 0.0, f + CAP_POINTS, far)
     return k
 
 

@@ -21,9 +21,9 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, PosedGeoms
 
-UPRIGHT = 1e-9  # 1 - cos of the angle within which a normal is the triangle's
-LEAN = 1e-6  # [rad] beyond what an edge allows that is still put up with
-NEAR = 1e-9  # of the triangle's size: points this close to an edge are on it
+SAME_NORMAL = 1e-9  # 1 - cos of the angle within which a normal is the triangle's
+EDGE_ALLOWANCE = 1e-6  # [rad] beyond what an edge allows that is still put up with
+ON_EDGE = 1e-9  # of the triangle's size: points this close to an edge are on it
 
 
 @kernel
@@ -87,10 +87,10 @@ def settle(geoms: PosedGeoms, g, bends, sign, point, normal, gap, work):
     upright = 0.0
     for i in range(3):
         upright += sign * normal[i] * work[i]
-    if upright >= 1.0 - UPRIGHT:
+    if upright >= 1.0 - SAME_NORMAL:
         return True
     # where the prism's point and the other body's are from each edge; how the normal leans
-    near = NEAR * work[12]
+    near = ON_EDGE * work[12]
     over, allowed, touched = True, True, False
     for k in range(3):
         o = first + 3 * k
@@ -107,7 +107,7 @@ def settle(geoms: PosedGeoms, g, bends, sign, point, normal, gap, work):
         over = over and other <= near
         if own >= -near and lean > 0.0:
             touched = True
-            allowed = allowed and math.atan2(lean, upright) <= max(bends[k], 0.0) + LEAN
+            allowed = allowed and math.atan2(lean, upright) <= max(bends[k], 0.0) + EDGE_ALLOWANCE
     if touched and allowed:
         return True
     if not over:

@@ -56,10 +56,11 @@ from drystone.kernels.spatial.polyhedra_shape import (
     dot,
     load,
 )
-from drystone.kernels.spatial.polyhedra_witness import BROKEN, FAR, PROVED, assess, single
+from drystone.kernels.spatial.polyhedra_witness import BEYOND_MARGIN, BROKEN, PROVED, assess, single
 
 HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
-SAME = 5e-13  # 1 - cos of the angle (1e-6) within which a face is asked to stand for a normal
+# 1 - cos of the angle (1e-6) within which a face is asked to stand for a normal
+NEARLY_A_FACE = 5e-13
 
 # what the witness under judgement is, and so where to go on if it fails
 CACHED, FACE, EDGE_PAIR, NEAREST, FLAT, RESTORED, SETTLED, MEAN = range(8)
@@ -128,8 +129,8 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     stand for it, because noise has no place in a normal.
     """
     stage = at[STAGE]
-    done = verdict == FAR or stage == RESTORED
-    if verdict == FAR:
+    done = verdict == BEYOND_MARGIN or stage == RESTORED
+    if verdict == BEYOND_MARGIN:
         at[MADE] = 0
     elif stage in (FLAT, MEAN):
         stand = STAND * w[SIZE] if stage == FLAT else w[TOL]
@@ -148,7 +149,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
             best_face(numbers, ints, at, w, w[TOL])
             at[STAGE] = MEAN
     elif verdict == PROVED and not done:
-        done = stage in (CACHED, FACE) or dot(w, N, w, BEST_N) < 1.0 - SAME
+        done = stage in (CACHED, FACE) or dot(w, N, w, BEST_N) < 1.0 - NEARLY_A_FACE
         if done and along_a_line(at, w, poly):
             set_aside(w)
             best_face(numbers, ints, at, w, w[TOL])
@@ -163,7 +164,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
             at[MADE] = 0
     if not done:
         return True
-    if verdict != FAR and stage in (RESTORED, SETTLED, MEAN):
+    if verdict != BEYOND_MARGIN and stage in (RESTORED, SETTLED, MEAN):
         # the nearest points may lie over neither face, beyond a rim
         bare = at[MADE] == 0 or w[G] > w[S] + STAND * w[SIZE]
         if bare and w[S] <= w[MARGIN]:

@@ -5,7 +5,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 
-FEW = 32  # vertices up to which all of them are looked at
+FEW_VERTICES = 32  # vertices up to which all of them are looked at
 HITS, CLIMBS = 0, 1  # stats
 
 
@@ -31,7 +31,7 @@ def contact_polyhedron_half_space(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
             o += R[b, i, 2] * (x[a, i] - x[b, i])
             d[i] = R[a, 0, i] * R[b, 0, 2] + R[a, 1, i] * R[b, 1, 2] + R[a, 2, i] * R[b, 2, 2]
         count = ints[first_int[a]]
-        if count > FEW:
+        if count > FEW_VERTICES:
             count = below(
                 numbers, ints, V, first_int[a], d, margin[p] - o, p, cache, seen, found, stats
             )

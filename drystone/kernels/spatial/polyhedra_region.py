@@ -57,15 +57,16 @@ from drystone.kernels.spatial.polyhedra_shape import (
 # rows of poly: projected polygons of A and B (x, y, height), two buffers (x, y), then the
 # contacts: midpoint in the frame of A, gap; rows of label: two for edges, one for features
 AX, AY, AH, BX, BY, BH, PX, PY, QX, QY, SPOT = range(11)
-ROWS = 14
+REGION_ROWS = 14
 IDS = 2
 
 ON = 1e-8  # of the smaller body: how well vertices of a face lie on its plane
 ALIGNED = 1.0 - 1e-6  # cosine of the angle within which a face is level, and all its edges
-INSIDE = 5e-10  # of the smaller body: a vertex this far outside an edge still counts as inside
-# cosine between a side and the next at a tip so sharp (0.01 rad) that INSIDE reaches far beyond it
-SHARP = -1.0 + 5e-5
-MERGE = 1e-7  # of the smaller body: points closer than this are one if their gaps agree
+CLIP_SLACK = 5e-10  # of the smaller body: a vertex this far outside an edge still counts as inside
+# cosine between a side and the next at a tip so sharp (0.01 rad) that CLIP_SLACK reaches far
+# beyond it
+SHARP_TIP = -1.0 + 5e-5
+SAME_SPOT = 1e-7  # of the smaller body: points closer than this are one if their gaps agree
 VERTEX_A, VERTEX_B, CROSSING = 1, 2, 3  # kinds of points
 
 
@@ -211,7 +212,7 @@ def clip(poly, label, na, nb, tol):
         ex, ey = direction(poly, na, i, tol)
         if ex == 0.0 and ey == 0.0:
             continue
-        if fx * ex + fy * ey < SHARP:
+        if fx * ex + fy * ey < SHARP_TIP:
             count = cut(poly, label, count, i, fy - ey, ex - fx, 2.0 * tol)
         count = cut(poly, label, count, i, ex, ey, tol)
         fx, fy = ex, ey
@@ -270,7 +271,7 @@ def region(numbers, ints, at, w, poly, label):
     w[G] = math.inf
     project(numbers, ints, at, w, poly)
     na, nb = at[COUNT_A], at[COUNT_A + 1]
-    count = clip(poly, label, na, nb, INSIDE * w[SIZE])
+    count = clip(poly, label, na, nb, CLIP_SLACK * w[SIZE])
     loop_a = at[LOOP] + ints[at[FACE_START] + at[FACE_OF_A]]
     loop_b = at[SIDE + LOOP] + ints[at[SIDE + FACE_START] + at[FACE_OF_A + 1]]
     made = 0
@@ -316,7 +317,7 @@ def merged(w, poly, label, i, last):
         d = 0.0
         for c in range(3):
             d += abs(poly[SPOT + c, i] - poly[SPOT + c, j])
-        if d <= MERGE * w[SIZE] and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[TOL]:
+        if d <= SAME_SPOT * w[SIZE] and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[TOL]:
             if label[IDS, i] >> 60 < label[IDS, j] >> 60:
                 label[IDS, j] = label[IDS, i]
                 for c in range(4):
@@ -335,14 +336,14 @@ def merged(w, poly, label, i, last):
 # that of all pairs of faces.
 
 STAND = 5e-10  # of the smaller body: what counts as the same gap as that of the normal
-BESIDE = 1e-7  # of the smaller body: how far beside a body a contact may be
-FACING = 1e-6  # cosine: faces that lean more from the normal are not seen along it
+OFF_BODY = 1e-7  # of the smaller body: how far beside a body a contact may be
+SEEN_ALONG = 1e-6  # cosine: faces that lean more from the normal are not seen along it
 
 # further rows of poly: outlines of both sides (x, y, height); of label: vertices of both polygons,
 # of both outlines, faces of both sides, marks of vertices
-RIM = ROWS
-CORNERS, RIMS, FACES, MARK = 3, 5, 7, 9
-NUMBERS, NAMES = ROWS + 6, 10  # how many rows poly and label have
+RIM = REGION_ROWS
+CORNER_NAMES, RIMS, FACES, MARK = 3, 5, 7, 9
+NUMBERS, NAMES = REGION_ROWS + 6, 10  # how many rows poly and label have
 
 
 @kernel
@@ -359,7 +360,7 @@ def list_faces(numbers, ints, at, w, label, k):
         h = x * nx + y * ny + z * nz
         near = max(h, x * mx + y * my + z * mz) >= along
         near = near or (at[NARROW] == 1 and level(numbers, ints, at, w, k, f))
-        if near and (h > FACING or f == f0):
+        if near and (h > SEEN_ALONG or f == f0):
             label[FACES + k, count] = f
             count += 1
     at[FACES_A + k] = count
@@ -501,15 +502,15 @@ def overlap(numbers, ints, at, w, poly, label, base):
         start = at[SIDE * k + FACE_START] + at[FACE_OF_A + k]
         loop = at[SIDE * k + LOOP] + ints[start]
         for j in range(at[COUNT_A + k] if at[OUTLINE_A + k] == 0 else 0):
-            label[CORNERS + k, j] = ints[loop + j]
+            label[CORNER_NAMES + k, j] = ints[loop + j]
         for j in range(at[OUTLINE_A + k]):
-            label[CORNERS + k, j] = label[RIMS + k, j]
+            label[CORNER_NAMES + k, j] = label[RIMS + k, j]
             for c in range(3):
                 poly[AX + 3 * k + c, j] = poly[RIM + 3 * k + c, j]
         if at[OUTLINE_A + k] > 0:
             at[COUNT_A + k] = at[OUTLINE_A + k]
     na, nb = at[COUNT_A], at[COUNT_A + 1]
-    count = clip(poly, label, na, nb, INSIDE * w[SIZE])
+    count = clip(poly, label, na, nb, CLIP_SLACK * w[SIZE])
     for k in range(count):
         before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
         i, j, kind = -1 - min(before, after), max(before, after), CROSSING
@@ -524,10 +525,10 @@ def overlap(numbers, ints, at, w, poly, label, base):
         c = base + k
         label[IDS, c] = feature(
             kind,
-            label[CORNERS, i],
-            label[CORNERS, i1],
-            label[CORNERS + 1, j],
-            label[CORNERS + 1, j1],
+            label[CORNER_NAMES, i],
+            label[CORNER_NAMES, i1],
+            label[CORNER_NAMES + 1, j],
+            label[CORNER_NAMES + 1, j1],
         )
         for i in range(3):
             poly[SPOT + i, c] = poly[PX, k] * w[TANGENT + i] + poly[PY, k] * w[TANGENT + 3 + i]
@@ -588,10 +589,10 @@ def behind(numbers, at, w, poly, k, c):
             w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
     for f in range(at[o + NF]):
         p = at[o + PLANE] + 4 * f
-        out = dot(numbers, p, w, V2) - numbers[p + 3] - BESIDE * w[SIZE]
+        out = dot(numbers, p, w, V2) - numbers[p + 3] - OFF_BODY * w[SIZE]
         if out > 0.0:
             steep = sign * dot(numbers, p, w, d)
-            if steep <= FACING or out > FLAT * w[SIZE] * steep:
+            if steep <= SEEN_ALONG or out > FLAT * w[SIZE] * steep:
                 return math.inf
             most = max(most, out / steep)
     return most
@@ -686,7 +687,7 @@ def unique(w, poly, label, first, made, end):
             d = 0.0
             for i in range(3):
                 d += abs(poly[SPOT + i, c] - poly[SPOT + i, j])
-            near = d <= MERGE * w[SIZE] and abs(poly[SPOT + 3, c] - poly[SPOT + 3, j]) <= w[TOL]
+            near = d <= SAME_SPOT * w[SIZE] and abs(poly[SPOT + 3, c] - poly[SPOT + 3, j]) <= w[TOL]
             if near and label[IDS, c] >> 60 < label[IDS, j] >> 60:
                 move(poly, label, c, j)
             if near or label[IDS, c] == label[IDS, j]:

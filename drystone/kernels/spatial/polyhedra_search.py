@@ -54,7 +54,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     support_gap,
     turned,
 )
-from drystone.kernels.spatial.polyhedra_witness import END, PARALLEL, between_points
+from drystone.kernels.spatial.polyhedra_witness import BEYOND_END, PARALLEL_EDGES, between_points
 
 EDGE_NUMBERS = 13  # numbers kept of an edge
 
@@ -255,7 +255,7 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
             if left * right >= 0.0 or right * dot(edges, a + 6, edges, b + 3) >= 0.0:
                 continue
             d = cross_units(edges, a + 3, edges, b + 3, w, V1)
-            if d <= PARALLEL * PARALLEL:
+            if d <= PARALLEL_EDGES * PARALLEL_EDGES:
                 continue
             d = 1.0 / math.sqrt(d)
             s = (dot(w, V1, edges, a) - dot(w, V1, edges, b)) * d
@@ -366,7 +366,7 @@ def nearest_vertices(numbers, ints, at, w, bar, points):
                     continue
                 x, y, z = points[q] - w[V2], points[q + 1] - w[V2 + 1], points[q + 2] - w[V2 + 2]
                 t = x * w[V1] + y * w[V1 + 1] + z * w[V1 + 2]
-                if t < -END * w[SIZE] or t > length + END * w[SIZE]:
+                if t < -BEYOND_END * w[SIZE] or t > length + BEYOND_END * w[SIZE]:
                     continue
                 x, y, z = x - t * w[V1], y - t * w[V1 + 1], z - t * w[V1 + 2]
                 d = math.sqrt(x * x + y * y + z * z)

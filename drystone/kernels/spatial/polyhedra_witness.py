@@ -65,13 +65,13 @@ from drystone.kernels.spatial.polyhedra_shape import (
     turned,
 )
 
-BROKEN, DOUBTFUL, PROVED, FAR = -1, 0, 1, 2  # verdicts
+BROKEN, DOUBTFUL, PROVED, BEYOND_MARGIN = -1, 0, 1, 2  # verdicts
 # Sine of the angle between edges below which they define no plane. Then a face beside one of them
 # separates as well but for this times the size of the bodies: along the edges' common arc on the
 # Gauss map the depth is greatest at an end.
-PARALLEL = 1e-12
-END = 1e-12  # of the smaller body: a foot this far beyond the end of an edge is still on it
-LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to its support
+PARALLEL_EDGES = 1e-12
+BEYOND_END = 1e-12  # of the smaller body: a foot this far beyond the end of an edge is still on it
+SUPPORT_LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to its support
 
 
 @kernel
@@ -100,7 +100,7 @@ def between_edges(numbers, ints, at, w):
         turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * ints[i], 1.0, PA + 3 * k)
     square = cross_units(w, ENDS, w, ENDS + 3, w, V1)
     sine = math.sqrt(square)
-    if sine <= PARALLEL:
+    if sine <= PARALLEL_EDGES:
         return False
     for c in range(3):
         w[V2 + c] = w[PA + c] - w[PB + c]
@@ -136,7 +136,7 @@ def between_points(numbers, at, w):
 
     An edge whose end is nearest becomes that vertex. Nearer than TOL they define no normal.
     """
-    edge, slack = -1, END * w[SIZE]
+    edge, slack = -1, BEYOND_END * w[SIZE]
     for k in range(2):
         v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
         turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, PA + 3 * k)
@@ -239,7 +239,7 @@ def clearance(at, w, poly):
     top = poly[T + 2, 0]
     for j in range(1, nt):
         top = min(top, poly[T + 2, j]) if k == 1 else max(top, poly[T + 2, j])
-    held, level, rho = 0, LEVEL * w[SIZE], math.inf
+    held, level, rho = 0, SUPPORT_LEVEL * w[SIZE], math.inf
     for j in range(nt):
         held += abs(poly[T + 2, j] - top) <= level
     if 2 < held < nt:  # part of a face: its hull is not followed here, so nothing is promised
@@ -299,7 +299,7 @@ def assess(numbers, ints, at, w, poly, label):
     separate(numbers, ints, at, w)
     s, tol = w[S], w[TOL]
     if s > w[MARGIN]:
-        return FAR
+        return BEYOND_MARGIN
     if kind > FACE_B and upper > s + tol:  # other features support the plane now
         return DOUBTFUL
     beyond = kind == EDGES and w[RHO] <= -tol

@@ -14,10 +14,10 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.smooth_surface import derivatives
 
-STEPS = 30
+POINT_STEPS = 30
 ATTEMPTS = 60  # whole and partial ways to c
-FIRST = 0.125
-TOL = 1e-12  # of the distance between p + lam grad F and c, in sizes
+FIRST_STEP = 0.125
+POINT_TOL = 1e-12  # of the distance between p + lam grad F and c, in sizes
 
 
 @kernel
@@ -38,7 +38,7 @@ def _newton(s, c, p, g, d, H, K):
     g (3,) out: grad F at p; d (3,), H (3, 3), K (3, 3): scratch.
     """
     size = max(s[0], s[1], s[2])
-    for step in range(STEPS + 1):
+    for step in range(POINT_STEPS + 1):
         phi = derivatives(s, p[0], p[1], p[2], g, H)
         gg, lam, ee = 0.0, 0.0, 0.0
         for k in range(3):
@@ -58,9 +58,11 @@ def _newton(s, c, p, g, d, H, K):
                 gkg += g[i] * K[i, j] * g[j]
                 gke += g[i] * K[i, j] * d[j]
                 ghg += g[i] * H[i, j] * g[j]
-        if ee <= (TOL * size) ** 2:  # K positive along the surface: determinant and trace there
+        if (
+            ee <= (POINT_TOL * size) ** 2
+        ):  # K positive along the surface: determinant and trace there
             return step if gkg > 0.0 and trace - lam * ghg / gg > 0.0 else -1
-        if step == STEPS or not ee < np.inf:
+        if step == POINT_STEPS or not ee < np.inf:
             break
         length = 0.0
         for i in range(3):
@@ -89,7 +91,7 @@ def nearest_point(s, c, p, n, work, H, stats):
     for attempt in range(ATTEMPTS):
         if attempt == 1:
             stats[2] += 1
-            none, step = True, FIRST
+            none, step = True, FIRST_STEP
         if none:
             for k in range(3):
                 p[k] = c[k]

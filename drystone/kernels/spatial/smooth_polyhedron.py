@@ -33,9 +33,10 @@ from drystone.kernels.spatial.smooth_write import local, put, turned
 #
 # n, p (3,): direction from B to A, A's point, in B's frame.
 
-SLACK = 1e-12  # relative to a length: a foot on the border belongs to the feature
+ON_BORDER = 1e-12  # relative to a length: a foot on the border belongs to the feature
 ROOT_STEPS = 80
-SMALL = 1e-12  # slope of the separation, per reach, that counts as none: its square is the error
+# slope of the separation, per reach, that counts as none: its square is the error
+FLAT_SLOPE = 1e-12
 FINEST = 4e-16  # of angles
 VALLEY = 1e4  # times the slope that counts as none
 WIDE_ARC = 1.6  # more than a right angle between the normals of two faces
@@ -100,7 +101,7 @@ def visit_face(pair: SmoothPair, f, n, p):
             + (r0 * n[1] - r1 * n[0]) * (p[2] - numbers[i + 2])
         )
         rr = r0 * r0 + r1 * r1 + r2 * r2
-        if side * out > SLACK * rr and side * out > worst * np.sqrt(rr):
+        if side * out > ON_BORDER * rr and side * out > worst * np.sqrt(rr):
             worst, follow = side * out / np.sqrt(rr), 1 + nf + e
     return height, follow
 
@@ -141,7 +142,7 @@ def _summit(pair: SmoothPair, i, m, w, high, guess, n, p, ends):
         return -1 if best == 0 else 1
     for k in range(3):
         small += abs(p[k] - numbers[i + k])
-    small *= SMALL
+    small *= FLAT_SLOPE
     low, end = high * best / parts, high * (best + 1) / parts
     if tilt < 0.0:
         low, end = high * (best - 1) / parts, low
@@ -203,15 +204,15 @@ def visit_edge(pair: SmoothPair, e, n, p, work):
     follow = 1 + nf + e
     if end != 0:
         follow = 1 + ints[k + 2 + (1 if end > 0 else 0)]
-    elif c < -SLACK:
+    elif c < -ON_BORDER:
         follow = 1 + nf + ne + ints[k]
-    elif c > 1.0 + SLACK:
+    elif c > 1.0 + ON_BORDER:
         follow = 1 + nf + ne + ints[k + 1]
     return height, follow
 
 
 WALK = 40  # visits; a walk on a box takes one to four
-LEAN = 1e-12  # a vertex normal may lean over an edge by this much
+OVER_AN_EDGE = 1e-12  # a vertex normal may lean over an edge by this much
 
 
 @kernel
@@ -229,7 +230,7 @@ def _visit_vertex(pair: SmoothPair, v, n, p, work, H, stats):
     for k in range(3):
         n[k] = -(Q[k, 0] * m[0] + Q[k, 1] * m[1] + Q[k, 2] * m[2])
         p[k] = t[k] + Q[k, 0] * a[0] + Q[k, 1] * a[1] + Q[k, 2] * a[2]
-    worst, follow = LEAN, 1 + nf + ne + v
+    worst, follow = OVER_AN_EDGE, 1 + nf + ne + v
     for f in range(ne):
         k = q + 4 + nf + 2 * ne + 4 * f
         if ints[k] != v and ints[k + 1] != v:

@@ -29,10 +29,10 @@ from drystone.kernels.spatial.smooth_write import put
 # A pair is held in arrays of two rows, A and B: S (2, 5) surfaces, C (2, 3) centres, R (2, 3, 3)
 # frames, P (2, 3) points, in axes of the world. (One call site for both keeps compiling short.)
 
-STEPS = 30  # more means that the guess was hopeless: the caller falls back
-TOL = 1e-11  # of normals [1] and points [sizes]; the gap's error is its square
-LEVEL = 1e-7  # Hessians are raised by this share of |gradient| / size
-INSIDE = 1e-9  # slack of "the deepest points lie inside the other body"
+EXTREMAL_STEPS = 30  # more means that the guess was hopeless: the caller falls back
+EXTREMAL_TOL = 1e-11  # of normals [1] and points [sizes]; the gap's error is its square
+RAISED_BY = 1e-7  # Hessians are raised by this share of |gradient| / size
+INSIDE_SLACK = 1e-9  # slack of "the deepest points lie inside the other body"
 
 
 @kernel
@@ -132,7 +132,7 @@ def extremal_points(S, C, R, P, G, H, g, K, M):
     the other body (the root of greatest distance).
     """
     size = min(max(S[0, 0], S[0, 1], S[0, 2]), max(S[1, 0], S[1, 1], S[1, 2]))
-    for step in range(STEPS + 1):
+    for step in range(EXTREMAL_STEPS + 1):
         _evaluate(S, C, R, P, G, H, g, K)
         ff, gg, fg, dg = 0.0, 0.0, 0.0, 0.0
         for k in range(3):
@@ -144,14 +144,14 @@ def extremal_points(S, C, R, P, G, H, g, K, M):
         for k in range(3):
             e1 += (G[0, k] + l2 * G[1, k]) ** 2
             e4 += (P[1, k] - P[0, k] + l1 * G[1, k]) ** 2
-        if e1 <= TOL * TOL * ff and e4 <= (TOL * size) ** 2:
+        if e1 <= EXTREMAL_TOL * EXTREMAL_TOL * ff and e4 <= (EXTREMAL_TOL * size) ** 2:
             return step if l2 > 0.0 and (l1 >= 0.0 or _inside(S, C, R, P)) else -1
-        if step == STEPS or not e1 + e4 < np.inf:
+        if step == EXTREMAL_STEPS or not e1 + e4 < np.inf:
             break
         f, h = np.sqrt(ff), np.sqrt(gg)
         for k in range(3):
-            H[0, k, k] += LEVEL * f / size
-            H[1, k, k] += LEVEL * h / size
+            H[0, k, k] += RAISED_BY * f / size
+            H[1, k, k] += RAISED_BY * h / size
         _newton(P, G, H, l1, l2, f, h, 0.5 * size, M)
     return -1
 
@@ -167,7 +167,7 @@ def _inside(S, C, R, P):
             R[o, 0, 1] * d0 + R[o, 1, 1] * d1 + R[o, 2, 1] * d2,
             R[o, 0, 2] * d0 + R[o, 1, 2] * d1 + R[o, 2, 2] * d2,
         )
-        if phi > 1.0 + INSIDE:
+        if phi > 1.0 + INSIDE_SLACK:
             return False
     return True
 
@@ -183,8 +183,8 @@ def _inside(S, C, R, P):
 # of its area each time, whatever the curvature: flat faces and sharp ends do not matter.
 
 CUTS = 250  # about 110 shrink the polygon to rounding; each cut adds at most one corner
-WIDE = 1e3  # half width of the first square: directions up to 89.9 degrees from d
-SMALL = 1e-14
+FIRST_SQUARE = 1e3  # half width of the first square: directions up to 89.9 degrees from d
+NO_SLOPE = 1e-14
 
 
 @kernel
@@ -267,7 +267,7 @@ def widest(S, C, R, P, n, e, polygons):
     m, z, size = e[3], polygons[0], 0.0
     for o in range(2):
         size = max(size, S[o, 0], S[o, 1], S[o, 2])
-        sign = WIDE - 2.0 * WIDE * o  # the square, corner by corner
+        sign = FIRST_SQUARE - 2.0 * FIRST_SQUARE * o  # the square, corner by corner
         z[2 * o, 0], z[2 * o, 1], z[2 * o + 1, 0], z[2 * o + 1, 1] = -sign, -sign, sign, -sign
     k, cx, cy, best, last = np.int64(4), 0.0, 0.0, -np.inf, False
     for step in range(CUTS + 1):
@@ -288,8 +288,8 @@ def widest(S, C, R, P, n, e, polygons):
         best = max(best, s)
         k = _cut(polygons[step % 2], k, cx, cy, gx, gy, polygons[1 - step % 2])
         area, cx, cy = _centroid(polygons[1 - step % 2], k)
-        small = SMALL * (1.0 + cx * cx + cy * cy)
-        last = slip <= (SMALL * size) ** 2 or not area > small * small or step == CUTS - 1
+        small = NO_SLOPE * (1.0 + cx * cx + cy * cy)
+        last = slip <= (NO_SLOPE * size) ** 2 or not area > small * small or step == CUTS - 1
     for i in range(3):
         # support points of flat faces jump with the last digit of n; between them is as extreme
         middle = 0.5 * (P[0, i] + P[1, i])

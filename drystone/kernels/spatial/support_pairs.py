@@ -13,7 +13,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.kinds import POLYHEDRON
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
-from drystone.kernels.spatial.gjk import GROW, search
+from drystone.kernels.spatial.gjk import THICKNESS, search
 from drystone.kernels.spatial.gjk_refine import (
     CAP,
     FAR,
@@ -29,11 +29,11 @@ from drystone.kernels.spatial.support import ORIGIN, Cores, cores_of, set_pair, 
 
 # ---- Support features: the face, edge or point of a body that faces a direction, as a polygon.
 #
-# A cap is a ring of RING points fixed in the body's frame; the side of a cylinder or capsule and
-# the slant of a cone are segments. Everything within an angle of being flat counts as flat: points
-# of a face that is a little tilted have their own gaps.
+# A cap is a ring of CAP_RING points fixed in the body's frame; the side of a cylinder or capsule
+# and the slant of a cone are segments. Everything within an angle of being flat counts as flat:
+# points of a face that is a little tilted have their own gaps.
 
-RING = 12  # points of a cap
+CAP_RING = 12  # points of a cap
 ROOM = 64  # points of a feature; a face with more is thinned out evenly
 
 
@@ -50,11 +50,11 @@ class Feature(NamedTuple):
 def ring(r, z, out: Feature):
     """The rim of radius r at height z, counter-clockwise about +z."""
     points, names, across = out
-    for k in range(RING):
-        angle = 2.0 * np.pi * k / RING
+    for k in range(CAP_RING):
+        angle = 2.0 * np.pi * k / CAP_RING
         points[k, 0], points[k, 1], points[k, 2] = r * np.cos(angle), r * np.sin(angle), z
         names[k], across[k] = k, 0.0
-    return RING
+    return CAP_RING
 
 
 @kernel
@@ -167,7 +167,7 @@ def feature_of(cores: Cores, s, n, sine, out: Feature):
 
 DOUBT = -2
 SINE = 0.1  # faces and edges within this angle of facing the other body are features
-SAME = 1e-9  # points nearer than this, in sizes of the smaller body, are one
+SAME_CONTACT = 1e-9  # points nearer than this, in sizes of the smaller body, are one
 CORNER_A, CORNER_B, CROSSING = 1 << 40, 2 << 40, 3 << 40
 
 
@@ -365,7 +365,7 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
             continue
         a, n = geom[i, 0], normal[i]
         set_pair(cores, geoms, a, geom[i, 1])
-        same = SAME * min(size[0], size[1])
+        same = SAME_CONTACT * min(size[0], size[1])
         tangents(n, T)
         for s in range(2):
             count[s] = feature_of(cores, s, n, SINE, Feature(P, ids[s], across[s]))
@@ -408,7 +408,7 @@ def contact_support_support(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCont
         for c in range(8):
             labels[i, c // 2, c % 2] = np.int64(cache[i, 5 + c])
     known = Directions(state, n, atoms, labels, g, mid)
-    call(calls[0], (pairs, geoms, known, GROW, True))
+    call(calls[0], (pairs, geoms, known, THICKNESS, True))
     count = DOUBT
     for _ in range(2):  # again if a cap is not over the other body after all
         if count == DOUBT:

@@ -6,7 +6,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.surfaces.layout import LENGTH, RADIUS, TABLE
 from drystone.kernels.surfaces.support import support_state
 
-STEPS = 500
+MARCH_STEPS = 500
 
 
 @kernel
@@ -14,7 +14,8 @@ def inside(numbers, points, out):
     """out (n,) bool: whether points (n, 3) are in the solid, its surface included.
 
     A point x of the solid goes towards y (Frank and Wolfe); y is outside once a plane across
-    y - x has the solid behind it. Points outside by less than about size / STEPS may be missed.
+    y - x has the solid behind it. Points outside by less than about
+    size / MARCH_STEPS may be missed.
     """
     W, J = np.empty((int(numbers[LENGTH]), 10)), np.empty((3, 10))
     d, p, uv, x = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
@@ -24,7 +25,7 @@ def inside(numbers, points, out):
         for k in range(3):
             x[k] = numbers[TABLE + k]
         out[i] = True
-        for _ in range(STEPS):
+        for _ in range(MARCH_STEPS):
             length = 0.0
             for k in range(3):
                 d[k] = y[k] - x[k]

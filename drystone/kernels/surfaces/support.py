@@ -22,9 +22,9 @@ from drystone.kernels.surfaces.layout import (
     TABLE,
 )
 
-STEPS = 60
-ASIDE = 1e-9  # of a direction across which h(d) has no gradient
-DONE = 1e-15  # of the error of direction, and of the distance from the surface in sizes
+SUPPORT_STEPS = 60
+KINK = 1e-9  # of a direction across which h(d) has no gradient
+SUPPORT_TOL = 1e-15  # of the error of direction, and of the distance from the surface in sizes
 
 
 @kernel
@@ -58,8 +58,8 @@ def _implicit(numbers, f0, d, size, p, W, J):
     order, q, shift = np.empty(4, np.int64), np.empty(3), 0.0
     jets(numbers, f0, p, W, J)
     error = _error(J[0], d, size)
-    for _ in range(STEPS):
-        if not error > DONE:
+    for _ in range(SUPPORT_STEPS):
+        if not error > SUPPORT_TOL:
             break
         F = J[0]
         g = np.sqrt(F[1] * F[1] + F[2] * F[2] + F[3] * F[3])
@@ -102,7 +102,7 @@ def _parametric(numbers, f0, d, uv, W, J):
     """Newton on d.S(u, v); uv (3,) in and out. J (3, NJ): jets there."""
     q, shift = np.zeros(3), 0.0
     jets(numbers, f0, uv, W, J)
-    for _ in range(STEPS):
+    for _ in range(SUPPORT_STEPS):
         value = gu = gv = e = f = g = su = sv = 0.0
         for k in range(3):
             value += d[k] * J[k, 0]
@@ -145,7 +145,7 @@ def _gradient(numbers, f0, d, p, W, J):
     beside = np.empty(3)
     for k in range(4):
         for c in range(3):
-            beside[c] = d[c] + (ASIDE if k > 0 and c == k - 1 else 0.0)
+            beside[c] = d[c] + (KINK if k > 0 and c == k - 1 else 0.0)
         jets(numbers, f0, beside, W, J)
         p[0], p[1], p[2] = J[0, 1], J[0, 2], J[0, 3]
         if np.isfinite(p[0]) and np.isfinite(p[1]) and np.isfinite(p[2]):
