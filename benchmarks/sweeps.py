@@ -13,11 +13,12 @@ from benchmarks.clock import fastest, in_turn
 from drystone.kernels import blocks
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import kernel
-from drystone.kernels.contact.packed_residual import judge_spatial
-from drystone.kernels.contact.packed_spatial import pack_spatial, sweep_spatial
-from drystone.kernels.island_sweeps import sweep
+from drystone.kernels.contact.block_sweeps import sweep_blocks
+from drystone.kernels.contact.packed_spatial import judge_spatial, pack_spatial, sweep_spatial
+from drystone.kernels.contact.sweeps import Blocks
 from drystone.kernels.layout import BODY_3 as B
 from drystone.kernels.layout import CONTACT_3 as C
+from drystone.kernels.packed import Packed
 from drystone.types import Floats
 
 ROWS = (36 + 36 + 9 + 3 + 3 + 1 + 2 + 2 * 3 + 1) * 8  # J, P, D, soft, bias, mu, bodies, r, lam
@@ -98,19 +99,22 @@ class Lattice:
             self.frame, J, P, self.D,
         )  # fmt: skip
         zero, r, v = np.zeros((nc, 3)), np.zeros((nc, 3)), self.v.copy()
-        return (
-            (0, 0, 0), 0, nc, self.body, J, P, self.D, zero, zero, self.mu, np.ones(nc),
-            blocks.COULOMB, v, r, np.zeros(nc), np.empty((7, 3)),
+        s = Packed(
+            start=np.array([0, nc]), body=self.body, J=J, P=P, D=self.D, bias=zero, mu=self.mu,
+            law=blocks.COULOMB, v=v, r=r, lam=np.zeros(nc),
         )  # fmt: skip
+        mine, work = np.arange(self.nb), np.empty((7, 3))
+        old = np.empty_like(r), np.empty_like(v)
+        return Blocks((0, 0, 0), s, 0, zero, np.ones(nc), mine, *old, work), None, 0, 0.0
 
     def seconds(self) -> dict[str, float]:
         """Of a sweep over rows, one over packed contacts, of a residual and of packing."""
         rows, packed, u = self.start_rows(), self.start_packed(), np.empty((self.nc, 3))
         for _ in range(3):
-            sweep(*rows)
+            sweep_blocks(*rows)
             sweep_spatial(*packed, 0.0)
         turns: dict[str, Callable[[], object]] = {
-            "rows": lambda: sweep(*rows),
+            "rows": lambda: sweep_blocks(*rows),
             "packed": lambda: sweep_spatial(*packed, 0.0),
             "residual": lambda: judge_spatial(*packed, u),
         }
@@ -121,9 +125,9 @@ class Lattice:
         """Greatest difference of the impulses of both kinds of sweeps, relative to the largest."""
         rows, packed = self.start_rows(), self.start_packed()
         for _ in range(10):
-            sweep(*rows)
+            sweep_blocks(*rows)
             sweep_spatial(*packed, 0.0)
-        r, ours = rows[-3], self.contact[:, C.R : C.R + 3]
+        r, ours = rows[0].s.r, self.contact[:, C.R : C.R + 3]
         return float(np.abs(r - ours).max() / np.abs(r).max())
 
 

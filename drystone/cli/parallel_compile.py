@@ -15,8 +15,7 @@ from contextlib import contextmanager
 
 from drystone.kernels._jit import MODE, cache_folder
 from drystone.simulation import Simulation
-from drystone.steppers.time_stepping.compiled import Compiled
-from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+from drystone.steppers.time_stepping.stepper import Stepper
 from drystone.steppers.time_stepping.threads import count_cores
 
 # by dimension, and whether there are joints: all worlds of a kind take the same kernels
@@ -33,10 +32,10 @@ def parallel_compilation(simulation: Simulation) -> Iterator[None]:
     """Within this context a helper process compiles kernels that the simulation needs, if they are
     missing and a second core is free. It ends with the context."""
     stepper = simulation.stepper
-    if not isinstance(stepper, Compiled) or count_cores() < 2 or not _missing(stepper):
+    if not isinstance(stepper, Stepper) or count_cores() < 2 or not _missing(stepper):
         yield
         return
-    process = _started(SCENES[simulation.model.dim, isinstance(stepper, CompiledJoints)])
+    process = _started(SCENES[simulation.model.dim, stepper.jointed])
     try:
         yield
     finally:
@@ -56,7 +55,7 @@ def _started(name: str) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def _missing(stepper: Compiled) -> bool:
+def _missing(stepper: Stepper) -> bool:
     """Whether the first stage of a step was never compiled on this machine."""
     first = stepper.stages[0][1]
     folder = cache_folder(first.__module__)
@@ -67,7 +66,7 @@ def main(name: str) -> None:
     from drystone.scenes.registry import scene
 
     stepper = scene(name).simulation().stepper
-    if isinstance(stepper, Compiled):
+    if isinstance(stepper, Stepper):
         stepper.compile_from_the_end()
 
 

@@ -272,6 +272,23 @@ STORED: Record = {
     "P": array("n d 2 dof", "1/kg", "M^-1 J'"),
 }
 
+# Islands, of which there are no more than rows: what each owes, and what its sweeps gave
+ISLANDS: Record = {
+    "jointed": array("n", "", "whether an island has joints", bool),
+    "plan": array("n", "", "what an island still needs: DONE, SMALL_NEWTON, ...", int),
+    "chosen": array("n", "", "numbers of islands to be swept", int),
+    "limit": array("n", "", "residual at which an island is solved"),
+    "enough": array("n", "", "residual at which it is left after `least` sweeps"),
+    "resort": array("n", "", "residual that it must reach where that is out of reach"),
+    "least": array("n", "", "sweeps before `enough` will do", int),
+    "most": array("n", "", "sweeps", int),
+    "ended": array("n", "", "status code of its sweeps", int),
+    "sweeps": array("n", "", "that were made", int),
+    "residual": array("n 2", "", "as measured, and unit-free"),
+    "awake": array("n", "", "work of sweeps", int),
+    "start": array("n+1", "", "first row of an island", int),
+}
+
 ROWS: Record = {
     "geom_a": array("n", "", "first geom of a contact, -1: a joint's block", int),
     "geom_b": array("n", "", "second geom", int),
@@ -319,29 +336,32 @@ ROWS: Record = {
     "pick": array("n", "", "the same by islands", int),
     "label": array("n", "", "island of each", int),
     "place": array("n", "", "work", int),
-    # islands: there are no more than rows
-    "plan": array("n", "", "what an island still needs: DONE, SMALL_NEWTON, ...", int),
-    "chosen": array("n", "", "numbers of islands to be swept", int),
-    "limit": array("n", "", "residual at which an island is solved"),
-    "enough": array("n", "", "residual at which it is left after `least` sweeps"),
-    "resort": array("n", "", "residual that it must reach where that is out of reach"),
-    "least": array("n", "", "sweeps before `enough` will do", int),
-    "most": array("n", "", "sweeps", int),
-    "ended": array("n", "", "status code of its sweeps", int),
-    "sweeps": array("n", "", "that were made", int),
-    "residual": array("n 2", "", "as measured, and unit-free"),
-    "awake": array("n", "", "work of sweeps", int),
-    "start": array("n+1", "", "first row of an island", int),
     # work of matching contacts with those of the last step
     "head": array("hash", "", "first entry of each place of a hash table", int),
     "tail": array("3 n", "", "entries behind it", int),
 }
 
+# What a solve of rows alone has of a step: collisions, and rounds that close joints
+SOLVE: Record = {
+    name: field
+    for record in (STEP, BODIES, STORED, ROWS, ISLANDS)
+    for name, field in record.items()
+    if record is ISLANDS
+    or name in (
+        "law", "warm_start", "only_sweeps", "max_sweeps", "tol", "sweep_tol", "rest_speed", "rows",
+        "islands", "iterations", "methods", "solves", "failed", "n_chosen", "leave", "tight",
+        "careful", "newton_wait", "newton_interval", "newton_tried", "newton_refused",
+        "tight_steps", "restless_steps", "v_free", "v", "moves", "seen", "mine", "J", "P", "D",
+        "body", "bias", "mu", "q", "u", "r", "lam",
+    )
+}  # fmt: skip
+
 # What is read of the first of two kicks, as the fields without `first_` have it: nf is n in steps
 # of order 2, nk is nb, and both are 0 elsewhere
 FIRST_ROWS: Record = {
-    f"first_{name}": ROWS[name]._replace(shape=(ROWS[name].shape or "").replace("n", "nf", 1))
-    for name in (
+    f"first_{name}": field._replace(shape=(field.shape or "").replace("n", "nf", 1))
+    for name, field in (ROWS | ISLANDS).items()
+    if name in (
         "geom_a", "geom_b", "feature", "body", "start", "gap", "point", "normal", "frame", "both",
         "eps", "mu", "slid", "bias", "q", "u", "r", "contact", "impulse", "spin", "residual",
         "unit",
@@ -486,8 +506,6 @@ JOINTS: Record = {
     "slides": whole("solves of this round in which contacts broke loose"),
     "loads": whole("whether any block is friction under a given load"),
     "lifts": whole("solves of this round in which the convex law lifted given loads"),
-    "unsolved": whole("islands that are left to Newton"),
-    "spent": whole("sweeps and steps of Newton in this solve"),
     "best_opening": real("m or rad", "least opening of a round"),
     "opening": real("m or rad", "of joints at the end of the step"),
     "torn": real("m or rad", "opening from which joints are torn, not inaccurate"),
@@ -560,8 +578,6 @@ JOINT_ROWS: Record = {
     "patterned": array("n", "", "`joint` of the blocks of which the pattern of W is known", int),
     "x": array("n d", "N s", "work: a change of impulses"),
     "best": array("n d", "N s", "work of Newton"),
-    "guess": array("n d", "N s", "impulses with which a solve began"),
-    "lam": array("n", "", "work of sweeps"),
     "load": array("n", "m/s", "bias of a given load"),
     "lift": array("n 2", "m/s", "what it is changed by, in the last two solves"),
     "slip": array("n 2", "m/s", "what the convex law adds to it, in the last two solves"),

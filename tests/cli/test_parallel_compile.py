@@ -8,8 +8,7 @@ from drystone.cli import parallel_compile
 from drystone.kernels import _calls
 from drystone.kernels._jit import MODE
 from drystone.scenes.registry import scene
-from drystone.steppers.time_stepping.compiled import Compiled
-from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+from drystone.steppers.time_stepping.stepper import Stepper
 
 pytestmark = pytest.mark.skipif(MODE == "off", reason="nothing is compiled")
 
@@ -39,7 +38,8 @@ def started(monkeypatch):
 def test_scenes_are_of_their_kind(dim, jointed):
     simulation = scene(parallel_compile.SCENES[dim, jointed]).simulation()
     assert simulation.model.dim == dim
-    assert type(simulation.stepper) is (CompiledJoints if jointed else Compiled)
+    assert isinstance(simulation.stepper, Stepper)
+    assert simulation.stepper.jointed == jointed
 
 
 def test_none_is_started_where_kernels_are(started):
@@ -83,7 +83,8 @@ def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
 def test_what_is_compiled_is_what_another_world_of_the_kind_asks_for(dim, jointed, other):
     parallel_compile.main(parallel_compile.SCENES[dim, jointed])
     stepper = scene(other).simulation().stepper
-    assert type(stepper) is (CompiledJoints if jointed else Compiled)
+    assert isinstance(stepper, Stepper)
+    assert stepper.jointed == jointed
     before = set(_calls._KNOWN)
     assert (stepper.job.program > 0).all()
     assert {kernel for kernel, _ in set(_calls._KNOWN) - before} == set()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from drystone.kernels import rows as kernels
+from drystone.kernels.packed import Packed
 
 
 def random_rows(rng, dim, nb, nc, fixed=1, soft=False):
@@ -58,3 +59,20 @@ def dense_J(a):
             b = a["body"][i, s]
             out[i * d : (i + 1) * d, b * dof : (b + 1) * dof] += a["J"][i, :, s]
     return out
+
+
+def solve_record(a, start, bias, mu, law, tol, most, v, r, q, chosen=None, **more):
+    """What ``contact.sweeps`` reads of a step, and what it gives, for rows of ``random_rows``."""
+    ni, whole = len(start) - 1, np.int64
+    limit, sweeps = np.full(ni, float(tol)), np.full(ni, int(most))
+    chosen = np.arange(ni) if chosen is None else np.array(chosen)
+    given = {
+        "start": np.array(start), "body": a["body"], "bias": bias, "mu": mu, "law": law, "v": v,
+        "r": r, "q": q, "u": np.full_like(r, np.nan), "limit": limit, "enough": limit,
+        "resort": limit, "least": sweeps, "most": sweeps, "leave": 0, "only_sweeps": 0,
+        "chosen": chosen, "n_chosen": len(chosen), "ended": np.zeros(ni, whole),
+        "sweeps": np.zeros(ni, whole), "residual": np.zeros((ni, 2)), "lam": np.zeros(len(r)),
+        "seen": np.empty(len(v), whole), "mine": np.empty(len(v), whole),
+        **{name: a[name] for name in ("J", "P", "D") if name in a},
+    }  # fmt: skip
+    return Packed(**given | more)

@@ -9,9 +9,9 @@ from scipy.sparse.csgraph import connected_components
 
 import drystone as ds
 from drystone.kernels import blocks, status
-from drystone.kernels.island_sweeps import solve_islands, sweep
+from drystone.kernels.contact.sweeps import solve_block_islands
 from drystone.kernels.islands import label_contacts
-from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
+from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows, solve_record
 
 pytestmark = pytest.mark.kernels
 seeds = st.integers(0, 2**32 - 1)
@@ -48,22 +48,18 @@ def test_solved_islands_meet_the_law(dim, soft, law, seed):
     mu, bias = rng.uniform(0, 0.6, nc), rng.normal(size=(nc, d))
     unit = np.sqrt(np.einsum("iaa->i", a["D"]) / d)
     v, r, q = np.zeros((nb, a["dof"])), np.zeros((nc, d)), bias.copy()
-    ended, sweeps, residual = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros((1, 2))
     code = blocks.COULOMB if law == "coulomb" else blocks.CONVEX
     # slip of a convex soft finger is a root of polynomials of degree 4: they lose some digits
     tol = 1e-9 if soft and law == "convex" else 1e-10
-    solve_islands(
-        (0,) * d, np.array([0]), np.array([0, nc]), a["body"], a["J"], a["P"], a["D"],
-        np.zeros_like(bias), bias, mu, unit, code, np.array([tol]), np.array([3000]), False,
-        q, v, r, np.zeros(nc), np.empty((nc, d)), ended, sweeps, residual,
-    )  # fmt: skip
+    s = solve_record(a, [0, nc], bias, mu, code, tol, 3000, v, r, q)
+    solve_block_islands((0,) * d, s, np.zeros_like(bias), unit, None)
     J, inverse = dense_J(a), inverse_mass_matrix(a)
     assert np.allclose(v.ravel(), inverse @ J.T @ r.ravel(), atol=1e-9), "v follows r"
     cone = ds.SoftFingerCone(1.0) if soft else "circular"
     problem = ds.FrictionProblem(J @ inverse @ J.T, q.ravel(), mu, dim=dim, law=law, cone=cone)
     judged = problem.residuals(r.ravel())
-    assert np.allclose(residual[0], judged, rtol=1e-4, atol=1e-13)
-    assert ended[0] == status.SOLVED
+    assert np.allclose(s.residual[0], judged, rtol=1e-4, atol=1e-13)
+    assert s.ended[0] == status.SOLVED
     assert max(judged) <= 1.001 * tol
 
 
@@ -73,13 +69,9 @@ def test_islands_do_not_touch_each_other():
     a["body"][:] = [[1, 2], [3, 4]]
     r, v = np.zeros((2, 3)), np.zeros((5, 6))
     bias = np.array([[-1.0, 0.3, 0], [-1.0, 0.2, 0.1]])
-    solve_islands(
-        (0,) * 3, np.array([1]), np.array([0, 1, 2]), a["body"], a["J"], a["P"], a["D"],
-        np.zeros_like(bias), bias,
-        np.full(2, 0.5), np.ones(2), blocks.COULOMB, np.full(2, 1e-12), np.full(2, 50), False,
-        bias.copy(), v, r, np.zeros(2), np.empty((2, 3)), np.zeros(2, np.int64),
-        np.zeros(2, np.int64), np.zeros((2, 2)),
-    )  # fmt: skip
+    mu, q = np.full(2, 0.5), bias.copy()
+    s = solve_record(a, [0, 1, 2], bias, mu, blocks.COULOMB, 1e-12, 50, v, r, q, [1])
+    solve_block_islands((0,) * 3, s, np.zeros_like(bias), np.ones(2), None)
     assert not r[0].any()
     assert not v[:3].any()
     assert r[1, 0] > 0
@@ -88,17 +80,13 @@ def test_islands_do_not_touch_each_other():
 
 def test_one_sweep_of_one_contact_is_exact():
     """A particle of mass 2 falls on the ground at (-1, 3): r_n = 2, friction takes mu r_n."""
-    body, moves = np.array([[1, 0]]), np.array([False, True])
     J = np.zeros((1, 2, 2, 3))
     J[0, 0, 0, 1], J[0, 1, 0, 0] = 1.0, -1.0
-    P = J / 2
-    D = np.array([[[0.5, 0.0], [0.0, 0.5]]])
+    a = {"body": np.array([[1, 0]]), "J": J, "P": J / 2, "D": 0.5 * np.eye(2)[None]}
     v, r = np.array([[0.0, 0, 0], [3.0, -1.0, 0]]), np.zeros((1, 2))
-    assert moves.any()
-    change = sweep(
-        (0, 0), 0, 1, body, J, P, D, np.zeros((1, 2)), np.zeros((1, 2)), np.array([0.5]),
-        np.array([2.0]), blocks.COULOMB, v, r, np.zeros(1), np.empty((6, 2)),
-    )  # fmt: skip
-    assert change == pytest.approx(5.0 * 4.0)
+    mu, zero, q = np.array([0.5]), np.zeros((1, 2)), np.array([[-1.0, -3.0]])
+    s = solve_record(a, [0, 1], zero, mu, blocks.COULOMB, 1e-14, 1, v, r, q)
+    solve_block_islands((0, 0), s, zero, np.array([2.0]), None)
+    assert s.ended[0] == status.SOLVED
     assert np.allclose(r, [[2.0, 1.0]])
     assert np.allclose(v[1], [2.5, 0, 0])

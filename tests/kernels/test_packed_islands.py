@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.kernels import blocks, status
 from drystone.kernels.contact import packed_planar, packed_spatial
-from drystone.kernels.contact.packed_islands import momentum, solve_packed_islands
-from drystone.kernels.island_sweeps import solve_islands
+from drystone.kernels.contact.sweeps import momentum, solve_block_islands, solve_packed_islands
 from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
-from drystone.kernels.packed import Packed
-from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows
+from tests.kernels.row_doubles import dense_J, inverse_mass_matrix, random_rows, solve_record
 
 pytestmark = pytest.mark.kernels
 seeds = st.integers(0, 2**32 - 1)
@@ -34,38 +32,26 @@ def packed(a):
 
 
 class Solve:
-    """One solve by light contacts, or by rows."""
+    """One solve by packed contacts, or by rows."""
 
-    def __init__(self, a, start, bias, mu, law, tol, most, v=None, r=None, chosen=None, light=True):
-        nc, d, ni = a["nc"], a["d"], len(start) - 1
+    def __init__(self, a, start, bias, mu, law, tol, most, v=None, r=None, chosen=None, packs=True):
+        nc, d = a["nc"], a["d"]
         self.v = np.zeros((a["nb"], a["dof"])) if v is None else v.copy()
         self.r = np.zeros((nc, d)) if r is None else r.copy()
         free = self.v.ravel() - inverse_mass_matrix(a) @ dense_J(a).T @ self.r.ravel()
         self.q = (dense_J(a) @ free).reshape(nc, d) + bias
-        self.u = np.full((nc, d), np.nan)
-        self.ended, self.sweeps = np.zeros(ni, np.int64), np.zeros(ni, np.int64)
-        self.residual = np.zeros((ni, 2))
-        chosen = np.arange(ni) if chosen is None else np.array(chosen)
-        start, tol, most = np.array(start), np.full(ni, tol), np.full(ni, most)
-        end = (self.q, self.v, self.r)
-        out = (self.u, self.ended, self.sweeps, self.residual)
-        if light:
-            contact, motion, _ = packed(a)
-            work = [np.empty(n, np.int64) for n in (a["nb"], a["nb"], nc)]
-            s = Packed(
-                start=start, body=a["body"], bias=bias, mu=mu, law=law, limit=tol, enough=tol,
-                only_sweeps=0,
-                resort=tol, least=most, most=most, leave=0, q=self.q, v=self.v, r=self.r, u=self.u,
-                ended=self.ended, sweeps=self.sweeps, residual=self.residual, contact=contact,
-                motion=motion,
-            )  # fmt: skip
-            assert solve_packed_islands(s, chosen, *work) == 0
-            return
-        unit = np.sqrt(np.einsum("iaa->i", a["D"]) / d)
-        solve_islands(
-            (0,) * d, chosen, start, a["body"], a["J"], a["P"], a["D"], np.zeros_like(bias), bias,
-            mu, unit, law, tol, most, False, *end, np.zeros(nc), *out,
+        contact, motion, D = packed(a)
+        a = a | {"D": D}
+        s = solve_record(
+            a, start, bias, mu, law, tol, most, self.v, self.r, self.q, chosen,
+            contact=contact, motion=motion,
         )  # fmt: skip
+        self.u, self.ended, self.sweeps, self.residual = s.u, s.ended, s.sweeps, s.residual
+        if packs:
+            assert solve_packed_islands(s, s.chosen, s.seen, s.mine, np.empty(nc, np.int64)) == 0
+        else:
+            unit = np.sqrt(np.einsum("iaa->i", D) / d)
+            solve_block_islands((0,) * d, s, np.zeros_like(bias), unit, None)
 
 
 def warm(rng, a):
@@ -106,13 +92,13 @@ def test_sweeps_are_those_of_rows(dim, law, frictionless, seed, most):
     a = random_rows(rng, dim, 6, 8, 1)
     mu = np.zeros(8) if frictionless else rng.uniform(0.05, 0.9, 8)
     bias, (v, r) = rng.normal(size=(8, dim)), warm(rng, a)
-    light, rows = (
-        Solve(a, [0, 8], bias, mu, law, 1e-300, most, v, r, light=kind) for kind in (True, False)
+    lines, rows = (
+        Solve(a, [0, 8], bias, mu, law, 1e-300, most, v, r, packs=kind) for kind in (True, False)
     )
-    if light.residual.max() > 1e-14:  # else rounding says which of them meets the law exactly
-        assert light.sweeps[0] == rows.sweeps[0] == most
+    if lines.residual.max() > 1e-14:  # else rounding says which of them meets the law exactly
+        assert lines.sweeps[0] == rows.sweeps[0] == most
     for name in ("r", "v", "u", "residual"):
-        got, expected = getattr(light, name), getattr(rows, name)
+        got, expected = getattr(lines, name), getattr(rows, name)
         scale = max(1.0, np.abs(rows.r).max())
         np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-8 * scale, err_msg=name)
 

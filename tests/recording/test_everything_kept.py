@@ -17,7 +17,7 @@ from drystone.scenes import scene
 
 # what a step writes before it reads it, and what users read after a step
 SCRATCH = {
-    "Compiled": [
+    "Stepper": [
         "_stepped", "_looked*", "_job*", "_room*", "_contact_rows*", "_own*", "_frames", "rows*",
         "solved*", "work*", "sweeper*", "found.*", "_scan*", "stages*", "detector.*",
         "_detector.*", "profile",
@@ -34,7 +34,7 @@ SCRATCH = {
             "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
             "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
             "old_b", "old_feature", "old_impulse", "old_spin", "old_slid", "inverse_mass",
-            "restless", "stirred", "left_out", "awake", "lam", "first",
+            "restless", "stirred", "left_out", "awake", "lam", "first", "jointed",
             "first_",
         )),
         *(f"buffers.s.{name}" for name in (  # numbers of this step
@@ -44,7 +44,7 @@ SCRATCH = {
             "methods", "slip_rounds", "missed_rounds", "failed", "needed", "next_stage", "tight",
             "n_chosen", "leave", "careful", "solves", "unsettled",
         )),
-        "buffers._*", "_table*", "solver.rest", "bouncer.rest",
+        "buffers._*", "_table*", "solver._work*", "bouncer._work*",
     ],
     # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
     # be laid to rest, are kept in another form
@@ -64,26 +64,25 @@ SCRATCH = {
     "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
 }  # fmt: skip
 # arrays of joints are this step's
-SCRATCH["CompiledJoints"] = [
-    *SCRATCH["Compiled"], "buffers.parts*", "_held*", "_closer*", "_began*", "_over*", "_asked*",
-    "_joint_arrays*",
+SCRATCH["Stepper"] += [
+    "buffers.parts*", "_held*", "_closer*", "_began*", "_over*", "_asked*",
     *(f"buffers.j.{name}*" for name in (
         "place", "at_*", "change", "push", "free", "tie", "mean", "impulse", "value",
         "last", "act_*", "S", "axes", "inverse", "bend", "arms", "gap", "stiff", "inertia",
-        "J0", "P0", "right", "D0", "r0", "bias0", "soft", "unit", "joint", "x", "best", "guess",
-        "lam", "closes", "order", "node", "patterned", "first_", "load", "lift", "slip",
+        "J0", "P0", "right", "D0", "r0", "bias0", "soft", "unit", "joint", "x", "best",
+        "closes", "order", "node", "patterned", "first_", "load", "lift", "slip",
         "first", "below", "lower", "upper", "offset", "stride", "panels", "indptr", "indices",
         "rows", "buffer", "acting", "travel", "began_", "sum",
     )),
     *(f"buffers.j.{name}" for name in (
         "round", "misses", "excess", "lawful", "goal", "is_stiff", "pattern", "refined", "extra",
-        "slides", "unsolved", "spent", "looks", "best_opening", "opening", "softening", "error",
+        "slides", "looks", "best_opening", "opening", "softening", "error",
         "moved", "before", "parts", "wanted", "earlier", "by_host", "whole", "whole_rest",
         "whole_impact", "open_before", "behind",
     )),
 ]  # fmt: skip
 SCRATCH["EventStepper"] += [
-    f"_loop.clusters._stepper.{name}" for name in (*SCRATCH["CompiledJoints"], "left", "_rounds*")
+    f"_loop.clusters._stepper.{name}" for name in (*SCRATCH["Stepper"], "left", "_rounds*")
 ]
 # of a detector: all but its cache, which ``state`` exports by pairs
 CASES = [

@@ -6,7 +6,6 @@ import pytest
 
 import drystone as ds
 from drystone.scenes import scene
-from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
 from tests.tables_by_rows import wrenches_by_rows
 
 # what depends on the clock, as the last column of sums, which is that of seconds
@@ -63,7 +62,7 @@ CASES = {
 
 def recorded(make, steps, every, way, path):
     sim = make()
-    assert isinstance(sim.stepper, CompiledJoints)
+    assert sim.stepper.jointed
     watch = None if way == "loop" else lambda sim: True
     sim.run(steps * sim.method.dt, record=path, every=every, callback=watch)
     return datasets(path)

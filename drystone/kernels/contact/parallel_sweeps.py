@@ -9,28 +9,19 @@ Bodies and contacts come in the order of ``parallel_order``: the lines of both a
 sweep then streams through memory, which in large worlds is worth more than the second thread.
 """
 
-import numpy as np
-
 from drystone.kernels._barrier import meet
 from drystone.kernels._jit import kernel
 from drystone.kernels._prefetch import AHEAD, fetch
-from drystone.kernels.contact.packed_islands import (
-    EVERY,
-    GO_ON,
-    SOON,
+from drystone.kernels.contact.packed import (
+    body_beyond,
     load_body,
     load_contact,
-    momentum,
-    verdict,
+    ratios,
     wake,
     wakes_all,
-    worth_resort,
 )
 from drystone.kernels.contact.packed_planar import judge_planar, sweep_planar
-from drystone.kernels.contact.packed_residual import judge_spatial, ratios
-from drystone.kernels.contact.packed_spatial import sweep_spatial
-from drystone.kernels.layout import BODY_2 as B2
-from drystone.kernels.layout import BODY_3 as B3
+from drystone.kernels.contact.packed_spatial import judge_spatial, sweep_spatial
 from drystone.kernels.layout import CONTACT_2 as C2
 from drystone.kernels.layout import CONTACT_3 as C3
 
@@ -39,7 +30,7 @@ from drystone.kernels.layout import CONTACT_3 as C3
 def gather(s, p):
     """Lines of the island in the new order, with what a solve brings; returns 0.
 
-    s: fields of ``layout`` as ``solve_packed_islands`` has them; p: of ``layout.PARTS``.
+    s: fields of ``layout`` as ``contact.sweeps`` has them; p: of ``layout.PARTS``.
     """
     order, members, last = p.order, p.members, p.order.size - 1
     for j in range(order.size):
@@ -81,54 +72,35 @@ def scatter(s, p):
 
 
 @kernel
-def solve_parts(p, rank, threads):
-    """What thread `rank` of `threads` does of a solve; all are called with the same p, of
-    ``layout.PARTS``. The rules are those of ``packed_islands``. Returns 0."""
-    tol, enough, resort, least, most = p.limit, p.enough, p.resort, p.least, p.most
-    gate, sums, leave, parts = p.gate, p.sums, p.leave != 0, p.first_body.size - 1
-    size = p.first[parts + 1]
-    done, upto, last, before, flip = 0, 1, 0, np.inf, 0
-    old, new, low, goal, t = np.inf, np.inf, np.inf, -1.0, 1.0
-    while True:
-        while done < min(upto, most):
-            beta = 0.0
-            if done > 0:
-                beta, t, low = momentum(new, old, low, t)
-                beta = 0.0 if p.only_sweeps else beta
-                old = new
-            # sums of two kinds of phases by turns: a thread may be one ahead of another
-            flip, whole = 1 - flip, wakes_all(done, size)
-            for k in range(rank, parts, threads):
-                if done > 0:
-                    _go_on(p, k, beta)
-                sums[flip, k, 0] = _sweep(p, k, beta, whole)
-            meet(gate, threads)
-            if rank == 0:
-                sums[flip, parts, 0] = _sweep(p, parts, beta, whole)
-            meet(gate, threads)
-            new = 0.0
-            for k in range(parts + 1):
-                new += sums[flip, k, 0]
-            done += 1
-            if new <= goal:
-                break
-        flip = 1 - flip
-        for k in range(rank, parts + 1, threads):
-            _judge(p, k, flip)
-        meet(gate, threads)
-        plain, free = ratios(_total(sums, flip), p.plain_q, p.free_q)
-        worst = max(plain, free)
-        code = verdict(size, done, upto, last, before, worst, tol, enough, least, most, leave)
-        if worth_resort(code, done, most, worst, enough, resort):
-            tol, enough, leave, code = 0.0, resort, False, GO_ON
-            least, upto = done, done + SOON
-        if code != GO_ON:
-            if rank == 0:
-                p.ended, p.sweeps, p.plain, p.free = code, done, plain, free
-            return 0
-        goal = new * ((tol if done < least else enough) / worst) ** 2
-        if done >= upto:
-            before, last, upto = worst, done, done + min(EVERY, done + 2)
+def sweep_parts(share, done, beta, phase):
+    """What a thread does of a pass over the island, after `done` passes; returns the sum of
+    |change|^2 unit^2. Sums of two kinds of phases by turns: a thread may be one ahead of another.
+    """
+    p, flip = share.p, phase & 1
+    parts, sums = p.first_body.size - 1, p.sums
+    whole = wakes_all(done, p.first[parts + 1])
+    for k in range(share.rank, parts, share.threads):
+        for b in range(p.first_body[k], p.first_body[k + 1] if done > 0 else p.first_body[k]):
+            body_beyond(p.state, b, beta, p.u.shape[1] == 2)
+        sums[flip, k, 0] = _sweep(p, k, beta, whole)
+    meet(p.gate, share.threads)
+    if share.rank == 0:
+        sums[flip, parts, 0] = _sweep(p, parts, beta, whole)
+    meet(p.gate, share.threads)
+    change = 0.0
+    for k in range(parts + 1):
+        change += sums[flip, k, 0]
+    return change
+
+
+@kernel
+def judge_parts(share, phase):
+    """Both residuals of the island; p.u gets the velocities of its contacts."""
+    p, flip = share.p, phase & 1
+    for k in range(share.rank, p.first_body.size, share.threads):
+        _judge(p, k, flip)
+    meet(p.gate, share.threads)
+    return ratios(_total(p.sums, flip), p.plain_q, p.free_q)
 
 
 @kernel
@@ -162,16 +134,3 @@ def _total(sums, flip):
         a, b, c = a + sums[flip, p, 0], b + sums[flip, p, 1], c + sums[flip, p, 2]
         d, e, f = d + sums[flip, p, 3], e + sums[flip, p, 4], f + sums[flip, p, 5]
     return a, b, c, d, e, f
-
-
-@kernel
-def _go_on(p, k, beta):
-    """Bodies' part of the step beyond the last sweep: v goes on by beta times what it changed."""
-    state, dof, at = p.state, 3, B2.V_OLD
-    if p.u.shape[1] == 3:
-        dof, at = 6, B3.V_OLD
-    for b in range(p.first_body[k], p.first_body[k + 1]):
-        for e in range(dof):
-            y = state[b, e]
-            state[b, e] = y + beta * (y - state[b, at + e])
-            state[b, at + e] = y

@@ -9,14 +9,14 @@ import numpy as np
 
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.island_sweeps import solve_islands
+from drystone.kernels.contact.sweeps import solve_block_islands
 from drystone.kernels.ledger import contact_work
 from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import choose
 from drystone.kernels.step.copies import copy_all
 from drystone.kernels.step.finish import slip
-from drystone.kernels.step.prepare import share
+from drystone.kernels.step.policy import share
 from drystone.kernels.step.rows import complete, frames_planar, frames_spatial
 from drystone.kernels.step.sweeps import counted, reset
 
@@ -111,20 +111,11 @@ def sweep_4(s, scan):
 
 @kernel
 def _sweep(shape, s, corners):
-    n, ni, m = s.rows, s.islands, s.n_chosen
-    if m == 0:
+    if s.n_chosen == 0:
         return codes.GO_ON
-    reset(s, ni)
-    for j in range(m):
-        for i in range(s.start[s.chosen[j]], s.start[s.chosen[j] + 1]):
-            s.lam[i] = 0.0
-    solve_islands(
-        shape, s.chosen[:m], s.start[: ni + 1], s.body[:n], s.J[:n], s.P[:n], s.D[:n], s.zero[:n],
-        s.bias[:n], s.mu[:n], s.unit[:n], s.law, s.limit[:ni], s.most[:ni], s.leave, s.q[:n], s.v,
-        s.r[:n], s.lam[:n], s.u[:n], s.ended[:ni], s.sweeps[:ni], s.residual[:ni],
-        corners,
-    )  # fmt: skip
-    return counted(s, ni)
+    reset(s, s.islands)
+    solve_block_islands(shape, s, s.zero, s.unit, corners)
+    return counted(s, s.islands)
 
 
 @stage

@@ -86,6 +86,7 @@ def by_islands(s, m):
     for j in range(m):
         s.start[s.label[j] + 1] += 1
     for k in range(islands):
+        s.jointed[k] = False
         s.start[k + 1] += s.start[k]
         s.place[k] = s.start[k]
     for j in range(m):

@@ -10,12 +10,12 @@ from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.kernels.delassus import delassus
 from drystone.kernels.step import codes
-from drystone.kernels.step.joint_laws import give_up
+from drystone.kernels.step.joint_laws import push
 
 
 @kernel
 def newton_planar(s, scan, j):
-    """Islands that are planned for it; SOLVE if one is not solved."""
+    """Islands that are planned for it; NEWTON if one of them asks for more."""
     return _planned((0, 0), s, j)
 
 
@@ -33,10 +33,23 @@ def newton_finger(s, scan, j):
 
 @kernel
 def _planned(shape, s, j):
+    code, tried = codes.GO_ON, False
     for k in range(s.islands):
-        if s.plan[k] != codes.DONE and not _island(shape, s, j, k):
-            return give_up(s, j, s.rows)
-    return codes.GO_ON
+        if s.plan[k] == codes.LARGE_NEWTON:
+            code = codes.NEWTON
+        if s.plan[k] != codes.SMALL_NEWTON:
+            continue
+        tried = True
+        if not _island(shape, s, j, k):
+            code = codes.NEWTON
+            continue
+        s.plan[k] = codes.SWEEP  # if it is not within its tolerance
+        if not (s.tight or s.jointed[k]):
+            s.tight_steps = 2
+    if tried:
+        s.methods |= 2
+        push(s)
+    return code
 
 
 @kernel
@@ -58,7 +71,7 @@ def _island(shape, s, j, k):
     ended, steps, _, _ = newton_steps(shape, problem, goal, r, best, np.empty(PLAIN + extra))
     if ended != status.SOLVED:
         return False
-    j.spent += steps
+    s.iterations += steps
     block_product(shape, indptr, indices, W, best, q, u)
     plain, free = contact_residuals(shape, best, u, q, mu, unit, law)
     if max(plain, free) < max(s.residual[k, 0], s.residual[k, 1]):

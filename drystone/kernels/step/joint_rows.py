@@ -50,6 +50,9 @@ def order(s, scan, j):
             _touch(s, scan, i, k)
         else:
             _tie(s, j, i, -1 - k)
+    for k in range(s.islands):
+        for i in range(s.start[k], s.start[k + 1]):
+            s.jointed[k] = s.jointed[k] or j.joint[i] >= 0
     return codes.GO_ON
 
 

@@ -1,7 +1,7 @@
 """Sweeps over the chosen islands, within their tolerances and numbers of sweeps."""
 
 from drystone.kernels._jit import stage
-from drystone.kernels.contact.packed_islands import solve_packed_islands
+from drystone.kernels.contact.sweeps import solve_packed_islands
 from drystone.kernels.step import codes
 
 

@@ -22,10 +22,7 @@ from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Snapshot, flat, part_of, parts_of, within
-from drystone.steppers.time_stepping.nonlinear_gaps import (
-    NonlinearGaps,
-    NonlinearGapsAndJoints,
-)
+from drystone.steppers.time_stepping.nonlinear_gaps import NonlinearGaps
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
@@ -57,12 +54,10 @@ class ClusterSteps:
                 dt=self.step, order=2, tol=TOL, sweep_tol=TOL, overlap="allow",
                 slop=SLOP * self.touch / float(size), restitution="newton" if rebounds else "none",
             )  # fmt: skip
-            kind: type[NonlinearGaps] = NonlinearGaps
             if model.joints is not None:  # whether they break is asked at the end of frames
                 lasting = np.full_like(model.joints.breaks_at, np.inf)
                 model = replace(model, joints=replace(model.joints, breaks_at=lasting))
-                kind = NonlinearGapsAndJoints
-            self._stepper = kind(options, model, CLOSED * self.touch)
+            self._stepper = NonlinearGaps(options, model, CLOSED * self.touch)
         return self._stepper
 
     def step_through(

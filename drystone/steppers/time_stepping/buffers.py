@@ -1,28 +1,37 @@
-"""The arrays of a step, made once: bodies, rows, the warm start, frames to record."""
+"""The arrays of a step, made once: bodies, rows, joints, the warm start, frames to record."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
+from drystone.constraints.joints.least import DENSE
+from drystone.constraints.joints.mobility import Excess
+from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.kernels import layout
+from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
+from drystone.kernels.linalg.block_lu import locate, supernodes
+from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.kernels.packed import Packed, as_row
 from drystone.kernels.rigid import to_world
 from drystone.kernels.step import codes
 from drystone.kernels.step.find import SLACK
-from drystone.kernels.step.plan import NEVER
+from drystone.kernels.step.policy import NEVER
 from drystone.kernels.step.rows import store_planar, store_spatial
-from drystone.model import Contacts, Model, State
+from drystone.model import Contacts, Joints, Model, State
 from drystone.problems.cones import EllipticCone, PolyhedralCone, SoftFingerCone
 from drystone.problems.friction import LAWS
 from drystone.steppers.snapshot import Parts, Snapshot
 from drystone.steppers.tables import bodies_kind
 from drystone.steppers.time_stepping import impact, threads
+from drystone.steppers.time_stepping.closing import is_forest
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import noted_rows
 from drystone.types import Ints
@@ -42,18 +51,39 @@ OLD_PARTS = {
     "old_a": "a", "old_b": "b", "old_feature": "feature", "old_impulse": "impulse",
     "old_spin": "spin", "old_slid": "slid",
 }  # of the warm start of the pipeline in Python  # fmt: skip
-N = np.int64
+N, B = np.int64, np.bool_
+GAINING = 5  # halvings of a step, at most, for the energy that joints make in it
+GIVEN = (
+    "body", "anchor_a", "anchor_b", "frame_a", "frame_b", "first_row", "row_code", "row_target",
+    "row_body", "first_coordinate", "coordinate_code", "coordinate_target", "coordinate_body",
+    "coupled_row", "coupled_coordinate", "coupled_factor", "action_kind", "action_coordinate",
+    "action_numbers",
+)  # fmt: skip
+
+# of the bodies' size (or of a radian): joints that are open by more are torn, not inaccurate
+TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
+
+SCHEMES = {
+    "exact": codes.EXACT, "stabilize": codes.STABILIZE, "project": codes.PROJECT,
+    "velocity": codes.VELOCITY,
+}  # fmt: skip
 
 
 class Buffers:
-    """`s`: the arrays as stages see them; see ``kernels.step`` for who fills what.
+    """`s`: the arrays as stages see them; see ``kernels.step`` for who fills what; `j`: those of
+    joints, None in worlds without; blocks: which blocks joints have, in the order of
+    ``constraints.joints.blocks``.
 
     size (nb,): radius of every body about its centre of mass, inf if unbounded; typical: their
     median. Rows J and P are stored only where something asks for them (``rows``).
     """
 
-    def __init__(self, options: TimeStepping, model: Model) -> None:
+    j: Any
+    blocks: JointBlocks
+
+    def __init__(self, options: TimeStepping, model: Model, jointed: bool = False) -> None:
         self.options, self.model = options, model
+        self.jointed = jointed
         self.size = bodies.radii(model)
         finite = self.size[np.isfinite(self.size)]
         self.typical = float(np.median(finite)) if finite.size else 1.0
@@ -63,10 +93,31 @@ class Buffers:
         made = self._model() | self._settings() | layout.make(layout.BODIES, self._sizes())
         made |= layout.make(layout.FIRST_BODIES, self._sizes())
         made |= layout.make(layout.SLEEP, self._sizes()) | {"joined": _copy(joined(model))}
-        self.stores = not options.packs(model.dim)  # rows J and P, in every step
+        self.stores = jointed or not options.packs(model.dim)  # rows J and P, in every step
         first = FIRST if self.stores else 1
         made |= self._frames(0, 0) | self._driven(0) | self._made(FIRST, first) | self._noted(1)
-        self.s = Packed(**made)
+        self.s, self.j = Packed(**made), None
+        if jointed:
+            self._add_joints()
+
+    @property
+    def joints(self) -> Joints:
+        """Of a world that has some."""
+        assert self.model.joints is not None
+        return self.model.joints
+
+    def _add_joints(self) -> None:
+        """The arrays of joints, and room for their rows among those of contacts."""
+        options, model = self.options, self.model
+        self.blocks = _blocks(model, self.joints, int(self.s.J.shape[1]))
+        arrays = self._of_joints() | self._numbers() | self._work() | self._per_row(self.room)
+        arrays["projection"] = self._projection()
+        self.parts: list[Excess] | None = None
+        self.j = Packed(**arrays | _no_pattern(model.dim) | _spare([]))
+        if options.sweeps_beside_joints(model.dim):
+            method: Any = options.method
+            self.s.put(only_sweeps=1, max_sweeps=method.max_sweeps)
+        self.grow(self.blocks.mu.size + FIRST)
 
     @property
     def room(self) -> int:
@@ -80,6 +131,8 @@ class Buffers:
             old = getattr(self.s, name)
             array[tuple(slice(0, n) for n in old.shape)] = old
         self.s.put(**more)
+        if self.j is not None:
+            self.j.put(**self._per_row(self.room))
 
     def _sizes(self, **more: int | tuple[int, ...]) -> layout.Sizes:
         model, planar = self.model, self.model.dim == 2
@@ -160,7 +213,8 @@ class Buffers:
         sizes = self._sizes(n=room, hash=1 << (2 * room).bit_length()) | {"n+1": room + 1}
         twice = room if self.options.order == 2 else 0
         sizes |= {"nf": twice, "nf+1": twice + 1}
-        out = layout.make(layout.ROWS, sizes) | layout.make(layout.STORED, sizes | {"n": stored})
+        out = layout.make(layout.ROWS | layout.ISLANDS, sizes)
+        out |= layout.make(layout.STORED, sizes | {"n": stored})
         out["row_ratios"][:] = 1.0
         return out | layout.make(layout.FIRST_ROWS, sizes)
 
@@ -180,6 +234,109 @@ class Buffers:
         """The same for the contacts of frames."""
         return {f"noted_{name}": array for name, array in self.noted(room).items()}
 
+    def _of_joints(self) -> dict[str, np.ndarray]:
+        joints, blocks = self.joints, self.blocks
+        out = {name: np.array(getattr(joints, name), order="C") for name in GIVEN}
+        row, act = blocks.row.max(axis=1, initial=-1), blocks.action
+        flip = np.zeros(act.size, N)
+        flip[row >= 0] = joints.row_body[row[row >= 0], 0] < 0
+        on = joints.action_coordinate[act[act >= 0]]
+        flip[act >= 0] = joints.coordinate_body[on, 0] < 0
+        return out | {
+            "block_body": blocks.body, "block_row": blocks.row, "block_action": act,
+            "block_mu": blocks.mu, "block_uid": blocks.uid, "block_part": blocks.part,
+            "block_sign": blocks.sign, "block_flip": flip, "turns": joints.start.copy(),
+            "place": np.zeros(act.size, N), "row_block": _where(blocks, joints.nr),
+            "action_joint": joints.coordinate_joint[joints.action_coordinate],
+            "action_body": np.ascontiguousarray(joints.coordinate_body[joints.action_coordinate]),
+        }  # fmt: skip
+
+    def _numbers(self) -> dict[str, Any]:
+        joints = self.joints
+        total = Packed(**layout.make(layout.REPORT))
+        springs = bool((joints.action_kind == SPRING).any())
+        return layout.make(layout.JOINTS) | {
+            "is_tree": int(is_forest(joints, self.model.inverse_mass > 0)),
+            "later": int(springs or joints.coupled_row.size > 0),
+            "kicks": self.options.order, "most": self.options.most_halvings,
+            "gaining": min(GAINING, self.options.most_halvings), "least_impact": STILL,
+            "open_before": np.inf, "sum": total, "sum_row": as_row(total),
+            "breaks": int(np.isfinite(joints.breaks_at).any()), "before": np.inf,
+            "scheme": SCHEMES[self.options.joints], "loads": int((self.blocks.mu > 0.0).any()),
+            "factored": int(self.options.solver == "auto"),
+            "takes_end": int(not self.options.asks_beside_joints(self.model.dim)),
+            "torn": TORN[self.options.joints] * min(1.0, self.typical),
+        }  # fmt: skip
+
+    def _work(self) -> dict[str, Any]:
+        """What stages hand to each other, of bodies, rows of joints, coordinates, actions."""
+        model, joints = self.model, self.joints
+        sizes = self._sizes(nr=joints.nr, nq=joints.nq, ne=joints.action_kind.size)
+        made = layout.make(layout.JOINT_WORK, sizes)
+        made["closes"][:] = True
+        if model.dim == 2:  # about z, and something about the others
+            made["inertia"][:] = model.inertia[:, None, None] * np.eye(3)
+        return made
+
+    def _per_row(self, room: int) -> dict[str, Any]:
+        twice = room if self.options.order == 2 else 0
+        sizes = self._sizes(n=room, nf=twice)
+        return layout.make(layout.JOINT_ROWS, sizes) | layout.make(layout.FIRST_JOINT_ROWS, sizes)
+
+    def _projection(self) -> Packed:
+        """Blocks C = 0 of joints for ``kernels.step.joint_project``, if anything is projected."""
+        model, blocks = self.model, self.blocks
+        asked = self.options.joints == "project"
+        ties = np.flatnonzero((blocks.row >= 0).any(axis=1)) if asked else np.empty(0, N)
+        made = layout.make(layout.PROJECTION, self._sizes(nt=ties.size))
+        made["block"][:], made["body"][:] = ties, blocks.body[ties]
+        if not ties.size:
+            return Packed(**made | _no_pattern(model.dim))
+        moves = model.inverse_mass > 0
+        block, side = np.nonzero(moves[made["body"]])
+        shape = (ties.size, model.nb)
+        holds = sparse.csr_array((np.ones(block.size), (block, made["body"][block, side])), shape)
+        W = (holds @ holds.T).tocsr()
+        return Packed(**made | self._panels(W.indptr.astype(np.int32), W.indices.astype(np.int32)))
+
+    def find_pattern(self) -> None:
+        """Order of elimination and panels of W, of joints alone."""
+        rows = self.rows()
+        W = rows.W(0, rows.nc)
+        self.j.put(**self._panels(W.indptr, W.indices))
+        self.j.patterned[: rows.nc] = self.j.joint[: rows.nc]
+        self.j.pattern = rows.nc
+
+    def _panels(self, indptr: np.ndarray, indices: np.ndarray) -> dict[str, np.ndarray]:
+        """Order of elimination and panels of a matrix with this pattern of blocks."""
+        d, n = int(self.s.J.shape[1]), indptr.size - 1
+        order = np.zeros((7, n + 1), N)
+        start = np.zeros(n + 1, N)
+        _, below = minimum_degree(
+            indptr, indices, np.ones(n, B), order[0], start, self.options.policy.newton_room
+        )
+        count, below, size = supernodes(
+            d, n, start, below, order[2], order[3], order[4], order[5], order[6]
+        )
+        order[1, order[0, :n]] = np.arange(n)
+        offset, stride = np.zeros((2, indices.size), N)
+        panels = (count, order[2], order[3], order[4], below, order[5], order[6])
+        locate(d, indptr, indices, order[1], panels, offset, stride)
+        names = ("order", "node", "first", "below", "lower", "upper")
+        return {name: order[k + 1].copy() for k, name in enumerate(names)} | {
+            "indptr": indptr, "indices": indices, "rows": np.ascontiguousarray(below),
+            "offset": offset, "stride": stride, "panels": np.array([count], N),
+            "buffer": np.zeros(size),
+        }  # fmt: skip
+
+    def find_spare(self, parts: list[Excess]) -> None:
+        """Room for the groups of joints that hold something twice."""
+        if parts is self.parts:
+            return
+        self.parts = parts
+        self.j.large_excess = sum(part.count for part in parts if part.rows.size > DENSE)
+        self.j.put(**_spare([part.rows for part in parts if part.rows.size <= DENSE]))
+
     def set_state(self, state: State, start: float, steps: int) -> None:
         """Begin with a state, `steps` steps after `start` [s]."""
         s = self.s
@@ -198,9 +355,12 @@ class Buffers:
         return State(float(s.time), s.position.copy(), s.orientation.copy(), s.velocity.copy())
 
     def state_before(self) -> State:
-        """The state that the last step began with."""
-        s = self.s
+        """The state that the last step began with, also if it was divided."""
+        s, j = self.s, self.j
         time = float(s.time)
+        if j is not None and j.done > 0:
+            parts = j.began_position, j.began_orientation, j.began_velocity
+            return State(time, *(part.copy() for part in parts))
         return State(time, s.was.copy(), s.was_turned.copy(), s.was_moving.copy())
 
     def set_step(self, h: float, steps: int) -> None:
@@ -276,7 +436,7 @@ class Buffers:
         """The same of what steps in Python gave: older checkpoints of most options."""
         warm = known["warm"]
         rest = known.get("sleepers", {}) if self.options.sleeping is not None else {}
-        own = Buffers(self.options, self.model).memory()
+        own = Buffers(self.options, self.model, self.jointed).memory()
         if "a" in warm:
             own |= {"old_rows": warm["a"].size, "old_h": warm["h"]}
             own |= {name: warm[OLD_PARTS[name]] for name in WARM}
@@ -310,7 +470,7 @@ class Buffers:
     def store_again(self) -> None:
         """J and P of all contacts that are read, with the inertia of the time they are of."""
         s, n = self.s, int(self.s.rows)
-        if self.options.order != 2:
+        if self.options.order != 2 or self.jointed:  # ``joint_kicks`` keeps those of the first kick
             self.store(0, n)
             return
         if self.model.dim == 3:
@@ -327,10 +487,16 @@ class Buffers:
         )
         unit2 = (CONTACT_2 if self.model.dim == 2 else CONTACT_3).UNIT2
         unit = s.unit[:n] if self.stores else np.sqrt(s.contact[:n, unit2])
-        return Rows(
+        rows = Rows(
             s.start[: ni + 1], s.body[:n], contacts, s.moves, s.frame[:n], s.J[:n], s.P[:n],
             s.D[:n], s.both[:n], s.eps[:n], unit, s.zero[:n], np.full(n, -1), None,
         )  # fmt: skip
+        if self.j is None:
+            return rows
+        j = self.j
+        return replace(
+            rows, unit=j.unit[:n], soft=j.soft[:n], joint=j.joint[:n], blocks=self.blocks
+        )
 
 
 def joined(model: Model) -> Ints:
@@ -352,3 +518,44 @@ def _named(known: Snapshot) -> Snapshot:
         return known
     count = {name: known["count"][place] for name, place in OLD_PLACES.items()}
     return known | count | {"old_h": known["real"][9]}
+
+
+def _no_pattern(dim: int) -> dict[str, np.ndarray]:
+    whole = ("order", "node", "first", "below", "lower", "upper", "offset", "stride", "panels")
+    out = {name: np.zeros(1, N) for name in whole}
+    small = {name: np.zeros(1, np.int32) for name in ("indptr", "indices", "rows")}
+    return out | small | {"buffer": np.zeros(1)}
+
+
+def _where(blocks: JointBlocks, nr: int) -> np.ndarray:
+    """(nr, 2): block and row in it of every row of the joints."""
+    out = np.zeros((nr, 2), N)
+    block, place = np.nonzero(blocks.row >= 0)
+    out[blocks.row[block, place]] = np.stack([block, place], axis=1)
+    return out
+
+
+def _spare(groups: list[Ints]) -> dict[str, np.ndarray]:
+    """Arrays of ``kernels.step.joint_spare``, for groups of rows (m,) of joints."""
+    each = np.array([rows.size for rows in groups], N)
+    total, squares, most = int(each.sum()), int((each**2).sum()), int(each.max(initial=0))
+    return {
+        "spare_first": np.concatenate([[0], np.cumsum(each)]).astype(N),
+        "spare_square": np.concatenate([[0], np.cumsum(each**2)]).astype(N),
+        "spare_row": np.concatenate([np.empty(0, N), *groups]).astype(N),
+        "spare_at": np.zeros((total, 2), N), "spare_root": np.zeros(total),
+        "spare_extra": np.zeros(total, N), "spare_count": np.zeros(each.size, N),
+        "spare_null": np.zeros(squares), "spare_idle": np.zeros(squares),
+        "spare_S": np.zeros(most * most), "spare_L": np.zeros(most * most),
+        "spare_order": np.zeros(most, N), "spare_firm": np.zeros(most, B),
+    }  # fmt: skip
+
+
+def _blocks(model: Model, joints: Joints, d: int) -> JointBlocks:
+    """Which blocks joints have, found at some state."""
+    angles = np.zeros(model.nb) if model.dim == 2 else np.tile([1.0, 0, 0, 0], (model.nb, 1))
+    place = np.zeros((model.nb, model.dim))
+    state = State(0.0, place, angles, np.zeros((model.nb, model.dof)))
+    model = replace(model, joints=joints)
+    q = free_coordinates(joints, state)
+    return joint_blocks(model, state, 1.0, d, q, False)

@@ -13,6 +13,7 @@ answer is the convex law for contacts and |r| <= F h for joints, both at once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +31,14 @@ def solve_friction(
     guess: Floats | None,
     slid: Bools,
     solver: IslandSolver,
-    rest: float,
+    step: Any,
 ) -> Solved:
     """Impulses of a step with static and dynamic coefficients; slid (nc,): contacts that did in the
-    last step; rest: see ``IslandSolver.solve``."""
+    last step; step: see ``IslandSolver.solve``."""
     r = np.zeros((rows.nc, rows.d)) if guess is None else guess
 
     def once(bias: Floats, r: Floats) -> Solved:
-        return _slipping(rows, bias, v_free, r, slid, solver, rest)
+        return _slipping(rows, bias, v_free, r, slid, solver, step)
 
     loaded = (rows.joint >= 0) & (rows.mu[:, 0] > 0.0)
     if solver.options.formulation == "convex" and loaded.any():
@@ -83,16 +84,16 @@ def _slipping(
     r: Floats,
     slid: Bools,
     solver: IslandSolver,
-    rest: float,
+    step: Any,
 ) -> Solved:
     """Each contact with its static or dynamic coefficient."""
     static, dynamic = rows.mu[:, 0], rows.mu[:, 1]
     if (static == dynamic).all():
-        return solver.solve(rows, static.copy(), bias, v_free, r, rest)
+        return solver.solve(rows, static.copy(), bias, v_free, r, step)
     loose = slid.copy()
     iterations = 0
     for _ in range(ROUNDS):
-        solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r, rest)
+        solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r, step)
         iterations += solved.iterations
         broke = sliding(rows, solved) & ~loose & (static > dynamic)
         if not broke.any():

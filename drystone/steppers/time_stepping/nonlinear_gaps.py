@@ -8,8 +8,6 @@ press touch and none penetrates. What is left shrinks by a factor of order h fro
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from drystone.dynamics import bodies
@@ -17,13 +15,13 @@ from drystone.errors import SimulationError
 from drystone.geometry.contact_buffer import COLUMNS
 from drystone.geometry.matching import Tags, sources
 from drystone.kernels import rigid
-from drystone.kernels.step import codes, finish, joint_finish, joint_spare, kicks
+from drystone.kernels.step import codes, joint_spare, kicks
 from drystone.model import Contacts, Model, State
 from drystone.steppers.base import StepReport
-from drystone.steppers.time_stepping.compiled import Compiled, stage_of
-from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import joined
+from drystone.steppers.time_stepping.stages import Stage, drift_stage
+from drystone.steppers.time_stepping.stepper import Stepper
 from drystone.types import Floats, Ints
 
 ROUNDS = 6  # solves with moved gaps
@@ -35,7 +33,7 @@ NEAR = 1e-3  # of a geom's size: how far apart contacts are detected at the end 
 REACH = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
 
 
-class NonlinearGaps(Compiled):
+class NonlinearGaps(Stepper):
     """Steps a model by ``TimeStepping(order=2)``; closed [m]: what may be left of gaps. Steps that
     leave more than twice as much are halved. In steps that are much shorter than options.dt the
     slop is wider: closing such gaps would need any speed."""
@@ -47,14 +45,14 @@ class NonlinearGaps(Compiled):
     def adopt(self, model: Model) -> None:
         """Continue with an edited model."""
         super().adopt(model)
-        at = [run for _, run in self.stages].index(self._drift)
-        self.stages.insert(at, ("solve", kicks.end_gaps))
         self._rounds = _Rounds()
 
-    @property
-    def _drift(self) -> Any:
-        """The stage before which gaps are judged."""
-        return stage_of(self.model.dim, finish, "drift")
+    def _list(self) -> list[Stage]:
+        """With one more, that judges gaps before bodies drift."""
+        made = super()._list()
+        drift = drift_stage(self.model.dim, self.jointed)
+        made.insert([run for _, run in made].index(drift), ("solve", kicks.end_gaps))
+        return made
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h, and what happened."""
@@ -77,17 +75,25 @@ class NonlinearGaps(Compiled):
         after, second = self._halved(middle, 0.5 * h, level + 1)
         return after, joined(first, second)
 
-    def _help(self, code: int, stage: int) -> int:
+    def answer(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to continue with."""
         if code != codes.END_GAPS:
-            return super()._help(code, stage)
+            return super().answer(code, stage)
         return self._again() if self._judge_gaps() else stage + 1
 
     def _again(self) -> int:
-        """Solve once more, with the bias as it is now; returns the stage that begins it."""
-        s = self.buffers.s
-        s.slip_rounds = 1
-        return int(s.solve_stage)
+        """Solve once more, with the bias of contacts as it is now; returns the stage that begins
+        it."""
+        s, j, mine = self.buffers.s, self.buffers.j, self._touching()
+        if j is None:
+            s.slip_rounds = 1
+            return int(s.solve_stage)
+        n = int(s.rows)
+        j.bias0[mine] = s.bias[mine]
+        s.bias[:n], s.v_free[:] = j.bias0[:n], j.free
+        joint_spare.quiet(s, j)
+        j.goal, j.round, j.misses, j.by_host = codes.START, 0, 0, 0
+        return int(j.aim_stage) - 1
 
     def _judge_gaps(self) -> bool:
         """Whether to solve again: the bias then has gaps moved by what their linear part misses."""
@@ -150,7 +156,10 @@ class NonlinearGaps(Compiled):
 
     def _arrival_state(self) -> State:
         """Where the drift leads."""
-        s, out = self.buffers.s, self.buffers.state()
+        s, j, out = self.buffers.s, self.buffers.j, self.buffers.state()
+        if j is not None:
+            parts = j.at_position, j.at_orientation, j.at_velocity
+            return State(self._now + float(s.h), *(part.copy() for part in parts))
         out.velocity[:] = s.v
         if self.model.dim == 2:
             rigid.drift_planar(out.velocity, s.h, out.position, out.orientation)
@@ -183,31 +192,6 @@ class NonlinearGaps(Compiled):
         a, uid = contacts.geom_a, self.model.geoms.uid
         local = np.einsum("iba,ib->ia", R[a], contacts.point - x[a])
         return Tags(uid[a], uid[contacts.geom_b], contacts.feature, local)
-
-
-class NonlinearGapsAndJoints(NonlinearGaps, CompiledJoints):
-    """The same of a model with joints."""
-
-    @property
-    def _drift(self) -> Any:
-        """The stage before which gaps are judged."""
-        return stage_of(self.model.dim, joint_finish, "finish")
-
-    def _again(self) -> int:
-        """Solve once more, with the bias of contacts as it is now."""
-        s, j, mine = self.buffers.s, self.buffers.j, self._touching()
-        n = int(s.rows)
-        j.bias0[mine] = s.bias[mine]
-        s.bias[:n], s.v_free[:] = j.bias0[:n], j.free
-        joint_spare.quiet(s, j)
-        j.goal, j.round, j.misses, j.by_host = codes.START, 0, 0, 0
-        return int(j.aim_stage) - 1
-
-    def _arrival_state(self) -> State:
-        """Where the drift leads."""
-        j = self.buffers.j
-        parts = j.at_position, j.at_orientation, j.at_velocity
-        return State(self._now + float(self.buffers.s.h), *(part.copy() for part in parts))
 
 
 class _Rounds:

@@ -15,7 +15,7 @@ from drystone.values import check_options
 
 if TYPE_CHECKING:
     from drystone.model import Model
-    from drystone.steppers.time_stepping.compiled import Compiled
+    from drystone.steppers.time_stepping.stepper import Stepper
 
 NEVER = 1e9  # [s]
 HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
@@ -235,17 +235,14 @@ class TimeStepping:
         plane they are the cone itself."""
         return dim == 3 and isinstance(self.shape, PolyhedralCone)
 
-    def stepper(self, model: Model, before: Compiled | None = None) -> Compiled:
+    def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
         """The object that steps a model; `before`: the one that stepped it until it was edited."""
-        from drystone.steppers.time_stepping.compiled import Compiled
-        from drystone.steppers.time_stepping.compiled_joints import CompiledJoints
+        from drystone.steppers.time_stepping.stepper import Stepper
 
-        jointed = model.joints is not None and len(model.joints) > 0
-        kind: type[Compiled] = CompiledJoints if jointed else Compiled
-        if type(before) is kind:
-            before.adopt(model)
-            return before
-        return kind(self, model)
+        if before is None:
+            return Stepper(self, model)
+        before.adopt(model)
+        return before
 
 
 def _positive(name: str, value: Any) -> None:

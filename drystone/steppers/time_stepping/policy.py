@@ -13,8 +13,7 @@ from drystone.values import check_options
 class IslandPolicy:
     """What ``solver="auto"`` tries on an island, in which order, and until when.
 
-    Worlds that the compiled loop does not take yet (``docs/architecture.md``) use all of it but
-    `visits`, `closer_at_rest`, `closest`, and what begins with `rest` and `slow`.
+    It is evaluated in one place, ``kernels/step/policy.py``.
 
     Tolerances are parts of ``TimeStepping.tol``, or of ``sweep_tol`` where that is said. Nothing
     here looks at the clock: a run is bitwise reproducible on any machine.

@@ -1,28 +1,26 @@
-"""The friction problem of a step, island by island (Anitescu et al. 1998, 2.4).
+"""The friction problem of a step, island by island (Anitescu et al. 1998, 2.4): what is done for it
+in Python.
 
-With ``solver="auto"`` and a smooth cone, in this order until an island is solved:
-1. accelerated Gauss-Seidel on body velocities, left early where it promises no end;
-2. small islands: semismooth Newton with W formed, many sweeps, the whole chain of ``ds.solve``;
-3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
-   pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
-   it is tried on islands slower than what gravity gives in a step, with all that it can do on
-   those of up to `medium` contacts that stood before the step, and after each solve that the
-   next step does not thank for, the next one waits four times as long;
-4. large islands that move or wait: sweeps until ``sweep_tol``, Newton where they stall before.
-Without ``warm_start`` no step may rely on the next: Newton is tried on every large island.
-Nothing here looks at the clock, so that a run repeats to the bit on any machine. Any other solver
-gets each island as a FrictionProblem.
+With ``solver="auto"`` and a smooth cone the island policy decides what is tried
+(``kernels.step.policy``). Stages ask here for Newton's method and for all that ``ds.solve`` knows;
+solves of rows alone, of collisions and where joints are closed in Python, run the same stages on a
+record of their own. Any other solver gets each island as a FrictionProblem.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from drystone.constraints.rows import Rows
-from drystone.kernels import status as code
-from drystone.kernels.island_sweeps import solve_islands
+from drystone.kernels import layout
+from drystone.kernels.contact.sweeps import solve_block_islands
+from drystone.kernels.packed import Packed
+from drystone.kernels.step import codes, sweeps
+from drystone.kernels.step import policy as stages
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS, FrictionProblem
@@ -31,13 +29,16 @@ from drystone.solvers.base import Limits, Start
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.registry import by_name
 from drystone.solvers.solve import solve
-from drystone.steppers.snapshot import Snapshot
 from drystone.steppers.time_stepping.options import NEVER, TimeStepping
 from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.steppers.time_stepping.stalling import Stall, stall
 from drystone.types import Bools, Floats, Ints, Solution, Status
 
-NONE_REFUSED = 1 << 40  # contacts: no island is so large
+COUNTERS = (
+    "newton_wait", "newton_interval", "newton_tried", "newton_refused", "tight_steps",
+    "restless_steps", "solves", "tight", "careful",
+)  # of the policy, which a solve of rows alone shares with its step  # fmt: skip
+RowsOf = Callable[[int], Rows]  # the step's rows, with J and P of an island
 
 
 @dataclass(slots=True)
@@ -73,145 +74,156 @@ class Solved:
 
 
 class IslandSolver:
-    """Solves steps; remembers which islands were too large for Newton, so as not to ask again.
+    """Solves islands with what lies outside of compiled stages.
 
-    refused: contacts of the smallest island without room for its factors; grows slowly with the
-    steps. penalty, wait: steps between Newton's tries on large islands, and until the next;
-    tried: in the last step. jams: whether this step did, so that its further solves ask that first.
+    jams: whether this step did, so that its further solves ask that first.
     """
 
     def __init__(self, options: TimeStepping) -> None:
         self.options, self.policy = options, options.policy
-        self.loose = max(options.tol, options.sweep_tol)
-        self.spares = options.warm_start and self.loose > options.tol
-        self.refused = NONE_REFUSED
-        self.penalty, self.wait, self.tried = 1, 0, False
-        self.rest, self.jams = 0.0, False
-
-    def snapshot(self) -> Snapshot:
-        return {
-            "refused": self.refused, "penalty": self.penalty, "wait": self.wait,
-            "tried": self.tried,
-        }  # fmt: skip
-
-    def restore(self, known: Snapshot) -> None:
-        self.refused, self.penalty = int(known["refused"]), int(known["penalty"])
-        self.wait, self.tried = int(known["wait"]), bool(known["tried"])
+        self.jams = False
+        self._work: Packed | None = None
 
     def solve(
-        self, rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats, rest: float = 0.0
+        self, rows: Rows, mu: Floats, bias: Floats, v_free: Floats, r: Floats, step: Any = None
     ) -> Solved:
         """Impulses of all islands, from the guess r (nc, d); v_free (nb, dof).
 
-        rest: speed that gravity gives in a step [m/s].
+        step: the record of the step that asks, with the counters of the policy, and how fast
+        gravity makes bodies in it; None: nothing of it counts.
         """
-        self.rest = rest
         v, q = v_free.copy(), rows.velocities(v_free, bias)
         rows.push(r, v)
         every = Status.SOLVED
         out = Solved(r, q, v, q, mu, every, np.zeros((rows.islands, 2)), 0, ())
         if self.options.solver == "auto" and self.options.smooth(rows.frame.shape[2]):
-            self._direct(rows, bias, v_free, out)
+            self._direct(rows, bias, v_free, out, step)
         else:
-            self._generic(rows, v_free, out)
+            self.ask(rows, v_free, out)
         out.u = rows.velocities(out.v, bias) + rows.soft * out.r
         return out
 
-    def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> None:
-        tol, size = self.options.tol, np.diff(rows.start)
-        closer = np.where(size <= self.policy.small, self.policy.closer * tol, tol)
-        most = self.policy.first_sweeps + self.policy.first_visits // np.maximum(size, 1)
-        if rows.blocks is not None:  # what joints must tell each other takes sweeps too many
-            most[np.logical_or.reduceat(rows.joint >= 0, rows.start[:-1])] = (
-                self.policy.jointed_sweeps
-            )
-        todo = self._sweep(rows, bias, out, np.arange(rows.islands), closer, most, True)
+    def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved, step: Any) -> None:
+        """The stages of a solve, as a step runs them."""
+        s = self._record(rows, bias, v_free, out)
+        s.rest_speed = 0.0
+        if step is not None:
+            s.put(rest_speed=step.rest_speed, **{name: getattr(step, name) for name in COUNTERS})
+        stages.share(s)
+        self._sweep(rows, s)
         if not np.isfinite(out.r.sum()):  # nothing to go on from: the step's state says where
             out.status = Status.SINGULAR
             return
         out.methods = ("nsgs",)
-        small, large = todo[size[todo] <= self.policy.small], todo[size[todo] > self.policy.small]
-        for k in small:
-            self._newton(rows, int(k), out, self.policy.newton_steps)
-        large = self._where_it_pays(rows, out, large, v_free)
-        if out.stalls:
-            small, large = (part[~np.isin(part, list(out.stalls))] for part in (small, large))
-        if todo.size:
+        if stages.plan(s, None) == codes.NEWTON:
+            self.newton(s, out, lambda k: rows)
             out.refresh(rows, v_free)
-        many = np.full(rows.islands, self.policy.sweeps)
-        rest = small[out.residual[small].max(axis=1) > tol]
-        rest = self._sweep(rows, bias, out, rest, closer, many, False) if rest.size else rest
-        for k in rest[out.residual[rest].max(axis=1) > tol]:
-            self._island(rows, int(k), out)
+        stages.choose_rest(s, None)
+        self._sweep(rows, s)
+        if stages.judge_rest(s, None) == codes.STUCK:
+            self.stuck(s, out, lambda k: rows)
             out.refresh(rows, v_free)
-        limit = np.full(rows.islands, tol)
-        limit[large] = self.loose
-        if large.size:
-            left = self._sweep(rows, bias, out, large, limit, many, False)
-            for k in left[size[left] <= self.policy.medium]:
-                self._newton(rows, int(k), out, self.policy.newton_steps)
-            if left.size:
-                out.refresh(rows, v_free)
-        bad = np.flatnonzero(~(out.residual.max(axis=1) <= limit))
-        if bad.size:
-            out.status, out.failed = Status.MAX_ITERATIONS, int(bad[0])
+        out.iterations += int(s.iterations)
+        if s.failed >= 0:
+            out.status, out.failed = Status.MAX_ITERATIONS, int(s.failed)
         self._name_jams(out)
+        if step is not None:
+            step.put(**{name: getattr(s, name) for name in COUNTERS})
 
-    def _sweep(
-        self,
-        rows: Rows,
-        bias: Floats,
-        out: Solved,
-        chosen: Ints,
-        tol: Floats,
-        most: Ints,
-        leave: bool,
-    ) -> Ints:
-        """Sweeps on the chosen islands; returns those that are not within tol (ni,)."""
-        ended, sweeps = np.zeros(rows.islands, np.int64), np.zeros(rows.islands, np.int64)
-        solve_islands(
-            rows.key, chosen, rows.start, rows.body, rows.J, rows.P, rows.D, rows.soft, bias,
-            out.mu, rows.unit, LAWS[self.options.formulation], tol, most, leave, out.q, out.v,
-            out.r, np.zeros(rows.nc), np.empty_like(out.r), ended, sweeps, out.residual,
+    def _record(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> Packed:
+        """The rows as the stages of a solve read them."""
+        n, nb, s = rows.nc, rows.moves.size, self._work
+        if s is None or len(s.lam) < n or len(s.seen) != nb:
+            sizes: layout.Sizes = {
+                "n": n + n // 4, "n+1": n + n // 4 + 1, "nb": nb, "d": rows.d, "dim": 1,
+                "dof": v_free.shape[1],
+            }  # fmt: skip
+            s = self._work = Packed(
+                **layout.make(layout.SOLVE, sizes), policy=Packed(**asdict(self.policy))
+            )
+            options = self.options
+            loose = float(max(options.tol, options.sweep_tol))
+            s.put(tol=float(options.tol), sweep_tol=loose, warm_start=int(options.warm_start))
+            s.put(law=LAWS[options.formulation])
+        s.put(
+            rows=n, islands=rows.islands, iterations=0, solves=0, newton_wait=0, newton_interval=1,
+            newton_tried=0, newton_refused=stages.NEVER, tight_steps=0, restless_steps=0,
+            v_free=v_free, v=out.v, moves=rows.moves, J=rows.J, P=rows.P, D=rows.D, body=rows.body,
+            bias=bias, mu=out.mu, q=out.q, r=out.r, start=rows.start, residual=out.residual,
         )  # fmt: skip
-        out.iterations += int(sweeps.sum())
-        return chosen[ended[chosen] != code.SOLVED]
+        s.jointed[: rows.islands] = False
+        if rows.blocks is not None:
+            held = np.logical_or.reduceat(rows.joint >= 0, rows.start[:-1])
+            s.jointed[: rows.islands] = held
+        return s
 
-    def _where_it_pays(self, rows: Rows, out: Solved, large: Ints, v_free: Floats) -> Ints:
-        """Newton on large islands, if it is time; returns those it did not solve."""
-        self.refused = min(self.refused + self.refused // 128, NONE_REFUSED)
-        slow = large
-        if self.spares:
-            slow = large[[self._at_rest(rows, int(k), out.v) for k in large]]
-        if self.tried and not slow.size:  # the last solve still holds: it paid
-            self.penalty, self.wait = 1, 0
-        self.tried = False
-        if self.wait > 0 and self.spares:
-            self.wait -= 1
-            slow = slow[[_jointed(rows, int(k)) for k in slow]]
-        if not slow.size:
-            return large
-        if self.wait == 0:
-            self.tried, self.penalty = True, min(4 * self.penalty, self.policy.newton_interval)
-            self.wait = self.penalty
-        for k in slow:
-            lo, size = int(rows.start[k]), int(rows.start[k + 1] - rows.start[k])
-            policy, body = self.policy, rows.body[lo : lo + size]
-            moving = not stands(body, rows.moves, v_free, self.rest, policy)
-            steps = policy.large_newton_steps if moving else policy.newton_steps
-            if size < self.refused and not self._newton(rows, int(k), out, steps, moving):
-                self.refused = size
-        left = large[out.residual[large].max(axis=1) > self.options.tol]
-        if self.tried and np.isin(slow, left).any():  # it did not even arrive
-            self.penalty = self.wait = min(4 * self.penalty, self.policy.newton_interval)
-        return left
+    def _sweep(self, rows: Rows, s: Packed) -> None:
+        """Sweeps over the chosen islands."""
+        if s.n_chosen:
+            sweeps.reset(s, s.islands)
+            solve_block_islands(rows.key, s, rows.soft, rows.unit, None)
+            sweeps.counted(s, s.islands)
 
-    def _at_rest(self, rows: Rows, k: int, v: Floats) -> bool:
-        """Whether nothing in island k is faster than `rest`; joints are exact in any motion."""
-        bodies = rows.body[rows.start[k] : rows.start[k + 1]].reshape(-1)
-        bodies = bodies[rows.moves[bodies]]
-        speed = float(np.abs(v[bodies, : rows.frame.shape[2]]).max())
-        return speed <= self.rest or _jointed(rows, k)
+    def newton(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
+        """Newton on the islands that are planned for it; large ones are refused for lack of room,
+        and wait longer where it did not arrive."""
+        tol, missed, policy = self.options.tol, False, self.policy
+        smooth = self.options.smooth(2 if s.v.shape[1] == 3 else 3)
+        for k in np.flatnonzero(s.plan[: s.islands] == codes.SMALL_NEWTON).tolist():
+            if not smooth:
+                self._island(rows_of(k), k, out)
+                continue
+            self._newton(rows_of(k), k, out, self._steps(s, k))
+            if not (s.tight or s.jointed[k]):
+                s.tight_steps = 2
+        for k in np.flatnonzero(s.plan[: s.islands] == codes.LARGE_NEWTON).tolist():
+            size = int(s.start[k + 1] - s.start[k])
+            if not smooth:  # pivoting is for small ones: more sweeps
+                continue
+            steps, moves = self._steps(s, k), not self._stands(s, k)
+            if size < s.newton_refused and not self._newton(rows_of(k), k, out, steps, moves):
+                s.newton_refused = size
+            missed |= bool(s.residual[k].max() > tol)
+        tries = s.newton_tried == s.solves
+        if tries and missed:
+            longer = min(4 * s.newton_interval, policy.newton_interval)
+            s.newton_interval = s.newton_wait = longer
+        elif tries and not s.tight:
+            # as for small islands: impulses that stopped what moved are no warm start for what
+            # rests, so the next step asks again before anybody waits
+            s.tight_steps, s.newton_wait = 2, 0
+            s.newton_interval = max(1, s.newton_interval // 4)
+        self._leave_jams(s, out)
+
+    def _steps(self, s: Packed, k: int) -> int:
+        """Of Newton's method on island k: large ones get all where they stand."""
+        small = s.start[k + 1] - s.start[k] <= self.policy.small
+        return (
+            self.policy.newton_steps
+            if small or self._stands(s, k)
+            else self.policy.large_newton_steps
+        )
+
+    def _stands(self, s: Packed, k: int) -> bool:
+        body = s.body[s.start[k] : s.start[k + 1]]
+        return stands(body, s.moves, s.v_free, s.rest_speed, self.policy)
+
+    def stuck(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
+        """Islands that sweeps did not solve either: the whole chain of methods, if small."""
+        smooth = self.options.smooth(2 if s.v.shape[1] == 3 else 3)
+        for k in np.flatnonzero(s.plan[: s.islands] != codes.DONE).tolist():
+            size = int(s.start[k + 1] - s.start[k])
+            if size <= self.policy.small or (size <= self.policy.medium and not smooth):
+                self._island(rows_of(k), k, out)
+            elif size <= self.policy.medium:
+                self._newton(rows_of(k), k, out, PLAIN)
+        self._leave_jams(s, out)
+        stages.conclude(s)
+
+    def _leave_jams(self, s: Packed, out: Solved) -> None:
+        """Leave islands that jam: their residual says so, and nothing else would help."""
+        for k in out.stalls:
+            s.plan[k] = codes.DONE
 
     def _newton(self, rows: Rows, k: int, out: Solved, steps: int, large: bool = False) -> bool:
         """Newton on island k, its answer adopted if it is better; False if it lacked room.
@@ -381,7 +393,7 @@ class IslandSolver:
             out.take(k, lo, hi, answer)
         out.methods += tuple(m for m in answer.methods if m not in out.methods)
 
-    def _generic(self, rows: Rows, v_free: Floats, out: Solved) -> None:
+    def ask(self, rows: Rows, v_free: Floats, out: Solved) -> None:
         """Any solver of the library, one island at a time."""
         method = self.options.method
         for k in range(rows.islands):

@@ -18,10 +18,10 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.kernels._barrier import SIZE
 from drystone.kernels._jit import MODE
-from drystone.kernels.contact.packed_islands import solve_packed_islands
-from drystone.kernels.contact.packed_residual import free_scales
+from drystone.kernels.contact.packed import free_scales
 from drystone.kernels.contact.parallel_order import order_bodies, order_contacts
-from drystone.kernels.contact.parallel_sweeps import gather, scatter, solve_parts
+from drystone.kernels.contact.parallel_sweeps import gather, scatter
+from drystone.kernels.contact.sweeps import solve_packed_islands, solve_parts
 from drystone.kernels.layout import BODY_2, BODY_3, CONTACT_2, CONTACT_3
 from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES

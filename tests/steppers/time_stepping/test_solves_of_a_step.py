@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 
 import drystone as ds
 from drystone.kernels import status
-from drystone.kernels.step import codes, plan
-from drystone.steppers.time_stepping.compiled import Compiled
+from drystone.kernels.step import codes, policy
+from drystone.steppers.time_stepping.stepper import Stepper
 
 
 def heap(count, shape, spin, seed=0):
@@ -54,14 +54,14 @@ def test_large_islands_wait_for_steps_not_for_solves():
         s.solves, s.ended[0] = solve, status.MAX_ITERATIONS
         s.newton_wait = 5 if solve == 1 else s.newton_wait
         s.newton_refused = 1280
-        plan.plan(s, scan)
+        policy.plan(s, scan)
         assert s.newton_wait == waits
         assert s.newton_refused == (1290 if solve == 1 else 1280)
         assert s.plan[0] == codes.SWEEP
     for solve in (1, 2, 3):  # its turn comes, in every solve of a step that asks; one counts
         s.solves, s.newton_wait = solve, 0
         s.newton_interval = 1 if solve == 1 else s.newton_interval
-        assert plan.plan(s, scan) == codes.NEWTON
+        assert policy.plan(s, scan) == codes.NEWTON
         assert (s.newton_tried, s.newton_interval) == (1, 4)
 
 
@@ -128,8 +128,8 @@ def wedge(static, dynamic, angle, speed):
 )
 def test_a_jam_that_ends_once_contacts_slide_is_none(static, dynamic, angle, speed, monkeypatch):
     noted = []
-    note = Compiled._note_jam
-    monkeypatch.setattr(Compiled, "_note_jam", lambda *a: (noted.append(a[1]), note(*a)))
+    note = Stepper._note_jam
+    monkeypatch.setattr(Stepper, "_note_jam", lambda *a: (noted.append(a[1]), note(*a)))
     world = wedge(static, dynamic, angle, speed)
     method = ds.TimeStepping(overlap="allow")
     sim = ds.Simulation(world, method)

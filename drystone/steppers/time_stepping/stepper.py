@@ -1,20 +1,21 @@
-"""Steps of worlds of contacts alone: all stages in one compiled loop.
+"""The stepper of ``ds.TimeStepping``: its stages run in one compiled loop.
 
-The loop runs for as many steps as it is told, and comes back when something needs Python: room,
-a pair kernel that is not loaded yet, a collision with restitution, Newton's method. That is done,
-and the loop goes on from the stage where it stopped. One step or a thousand, it is the same loop.
+The loop runs for as many steps as it is told, and comes back when something needs Python
+(``host_requests``): room, a pair kernel that is not loaded yet, a collision with restitution,
+Newton's method, joints that do not close in the usual way. That is done, and the loop goes on from
+the stage where it stopped. One step or a thousand, it is the same loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from drystone.constraints.joints.edit import carry_values, without
+from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
@@ -24,121 +25,51 @@ from drystone.kernels._calls import address
 from drystone.kernels.contact_rows import read_contacts
 from drystone.kernels.detect import detect
 from drystone.kernels.packed import Packed
-from drystone.kernels.step import (
-    begin,
-    blocks,
-    choose,
-    codes,
-    end_mass,
-    find,
-    finish,
-    impacts,
-    kicks,
-    plan,
-    prepare,
-    rows,
-    sleep,
-    sweeps,
-)
-from drystone.kernels.step.loop import loop, record
-from drystone.model import Model, State
-from drystone.problems.cones import PolyhedralCone, SoftFingerCone
+from drystone.kernels.step import codes, joint_divide, joint_finish, joint_kicks
+from drystone.kernels.step.loop import loop
+from drystone.model import Contacts, Joints, Model, State
+from drystone.problems.cones import PolyhedralCone
 from drystone.steppers.base import StepReport
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import ContactRows, NotedJoints
-from drystone.steppers.time_stepping.aid import METHODS, Aid
 from drystone.steppers.time_stepping.buffers import Buffers
+from drystone.steppers.time_stepping.host_requests import HostRequests
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames, joined, read_report
-from drystone.steppers.time_stepping.readout import Readout
-from drystone.steppers.time_stepping.solve import IslandSolver, Solved
+from drystone.steppers.time_stepping.search import Search
+from drystone.steppers.time_stepping.solve import Solved
+from drystone.steppers.time_stepping.stages import Stage, gets, joint_numbers, numbers, stages
 from drystone.steppers.time_stepping.threads import Sweeper
-from drystone.types import Floats
+from drystone.types import Floats, Ints
 
-Run = Callable[..., Any]
-Stage = tuple[str, Run]
-KINDS = {2: "planar", 3: "spatial", 4: "finger"}
 CHUNK = 256  # steps between two looks at what was recorded
 
 
-def stage_of(dim: int, module: Any, name: str) -> Callable[..., Any]:
-    """The stage of this name for worlds in the plane or in space; 4: for blocks of soft fingers."""
-    found: Callable[..., Any] = getattr(module, f"{name}_{KINDS[dim]}")
-    return found
-
-
-def _gets(run: Run) -> int:
-    """What a stage gets, by its arguments."""
-    if run is detect:
-        return codes.SCAN
-    arguments = getattr(run, "py_func", run).__code__.co_argcount
-    return codes.STEP_AND_JOINTS if arguments == 3 else codes.STEP
-
-
-def stages(options: TimeStepping, dim: int) -> list[Stage]:
-    """The stages of a step, with the names under which their time is reported. Steps whose contacts
-    change begin again with the first of the rows, and where friction does, of the solve."""
-    of, packs, sleeps = partial(stage_of, dim), options.packs(dim), options.sleeping is not None
-    ends = options.mass == "end" and dim == 3
-    sweep: Run = sweeps.sweep
-    if not packs:
-        cone = options.shape
-        sweep = blocks.sweep_4 if isinstance(cone, SoftFingerCone) else blocks.sweep_3
-        sweep = blocks.sweep_polyhedral if isinstance(cone, PolyhedralCone) else sweep
-    solve = [sweep, plan.plan, plan.choose_rest, sweep, plan.judge_rest]
-    if options.asks(dim):
-        solve = [blocks.ask]
-    again: list[Run] = [choose.missed]
-    again += [sleep.touched] if sleeps else []
-    again += [end_mass.packed if packs else end_mass.stored] if ends else []
-    wake: list[Stage] = [("rows", of(sleep, "wake"))] if sleeps else []
-    second: list[Stage] = []
-    if options.order == 2:
-        wake.append(("rows", kicks.reached))
-        second.append(("report", kicks.again))
-    rest: list[Stage] = [("drift", of(sleep, "put_to_sleep"))] if sleeps else []
-    book: list[Stage] = [("report", end_mass.book)] if ends else []
-    return [
-        ("forces", of(begin, "begin")),
-        ("contacts", of(find, "reach")),
-        ("contacts", detect),
-        ("contacts", find.admit),
-        *wake,
-        ("rows", of(rows if packs else blocks, "rows")),
-        ("impacts", impacts.impacts),
-        ("solve", of(prepare, "prepare") if packs else blocks.prepare),
-        *[("solve", stage) for stage in (*solve, *again)],
-        ("report", of(finish, "slip") if packs else blocks.slide),
-        *book,
-        ("drift", of(finish, "drift")),
-        *second,
-        *rest,
-        ("report", record),
-    ]
-
-
-class Compiled(Aid, Readout):
-    """A stepper whose stages run in ``kernels.step.loop``.
+class Stepper(HostRequests):
+    """Steps a model; ``stages`` lists how.
 
     profile: time every stage (steps are then run from Python, stage by stage, to the same bits).
+    jointed: whether the list is that of a world with joints; lost: uids of joints that broke.
     """
 
     profile = False
-    _joint_arrays: Packed | None = None
 
     def __init__(self, options: TimeStepping, model: Model) -> None:
-        self.method_names = list(METHODS)
-        self.options = options
-        self.solver = IslandSolver(options)
-        self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
+        super().__init__(options)
+        self.lost: Ints = np.empty(0, np.int64)
         self._detector: Detector | None = None
         self.adopt(model)
 
     def adopt(self, model: Model) -> None:
-        """Go on with an edited model; contacts that stay keep their impulses."""
+        """Go on with an edited model; contacts and joints that stay keep their impulses."""
         before: Buffers | None = getattr(self, "buffers", None)
         if model.dim == 3 or not isinstance(self.options.shape, PolyhedralCone):
             self.options.shape.block(model.dim)
+        joints = model.joints
+        self.jointed = joints is not None and len(joints) > 0
+        if joints is not None and np.isin(joints.uid, self.lost).any():
+            joints, _ = without(joints, np.isin(joints.uid, self.lost))
+            model = replace(model, joints=joints)
         self.model = model
         args = (model.geoms, model.inverse_mass > 0, model.layer, model.rules.ignored)
         if self._detector is None:
@@ -146,13 +77,14 @@ class Compiled(Aid, Readout):
         else:
             self._detector.remap(*args, names=model.names)
         self.detector = self._detector
-        self.sizes = bodies.radii(model)
-        self.buffers = self._make_buffers()
+        self.search = Search(self.options, model, self.detector)
+        self.buffers = Buffers(self.options, model, self.jointed)
+        self.stages = self._list()
+        self.buffers.s.put(**numbers(self.stages))
         if before is not None:
             self.buffers.remember(before)
-        self.stages = self._list()
-        names = [name for name, _ in self.stages]
-        self.buffers.s.put(rows_stage=names.index("rows"), solve_stage=names.index("solve"))
+        if self.jointed:
+            self._adopt_joints(before)
         self.sweeper = Sweeper()
         self._job: Packed | None = None
         self._contact_rows: ContactRows | None = None
@@ -162,22 +94,28 @@ class Compiled(Aid, Readout):
         self._stepped = False
         self._frames: Frames | None = None
         self._jam: tuple[int, tuple[str, ...], tuple[str, ...]] | None = None
+        self._held: tuple[Joints, tuple[Floats, Floats]] | None = None
+        self._over = np.zeros(len(self.buffers.joints) if self.jointed else 0, bool)
+
+    def _adopt_joints(self, before: Buffers | None) -> None:
+        j = self.buffers.j
+        j.put(**joint_numbers(self.stages))
+        if before is not None and before.j is not None:
+            j.turns[:] = carry_values(before.joints, before.j.turns, self.buffers.joints)
+            j.lead, j.start = before.j.lead, before.j.start
 
     def _list(self) -> list[Stage]:
-        return stages(self.options, self.model.dim)
-
-    def _make_buffers(self) -> Buffers:
-        return Buffers(self.options, self.model)
+        return stages(self.options, self.model.dim, self.jointed)
 
     @property
     def job(self) -> Packed:
         """What the loop gets; making it compiles the stages."""
         if self._job is None:
             program = np.array([self._address(k) for k in range(len(self.stages))])
-            gets = np.array([_gets(run) for _, run in self.stages])
+            given = np.array([gets(run) for _, run in self.stages])
             s, scan, where = self.buffers.s, self.detector.scan, np.zeros(2, np.int64)
-            j = self._joint_arrays or s
-            self._job = Packed(program=program, gets=gets, where=where, s=s, scan=scan, j=j)
+            j = s if self.buffers.j is None else self.buffers.j
+            self._job = Packed(program=program, gets=given, where=where, s=s, scan=scan, j=j)
         return self._job
 
     def compile_from_the_end(self) -> None:
@@ -190,8 +128,10 @@ class Compiled(Aid, Readout):
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h; halved and tried again where the caller asked for it."""
-        if self.options.on_failure == "report":  # never made again: there is nothing to remember
-            return self._advance(state, h)
+        # with joints the list itself tries again (VERDICT); else without one nothing is remembered
+        if self.jointed or self.options.on_failure == "report":
+            after, report = self._advance(state, h)
+            return after, self._lose_broken(report) if self._over.any() else report
         return self._attempt(state, h, 0)
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
@@ -210,11 +150,15 @@ class Compiled(Aid, Readout):
         buffers = self.buffers
         buffers.set_state(state, state.time, 0)
         seconds = self._steps(h, 1)
+        if self.jointed:
+            buffers.s.time = state.time + h
         return buffers.state(), self._report(h, seconds)
 
     @property
     def in_one(self) -> bool:
         """Whether many steps may be run at once: nothing is to be done after each."""
+        if self.jointed:
+            return not (self.profile or self.buffers.j.breaks)
         return self.options.on_failure == "report" and not self.profile
 
     def run(
@@ -254,7 +198,13 @@ class Compiled(Aid, Readout):
 
     def _steps(self, h: float, steps: int) -> dict[str, float]:
         """Run steps; returns the seconds of each stage if they are asked for."""
-        s = self.buffers.s
+        s, j = self.buffers.s, self.buffers.j
+        if j is not None:
+            self._held = self._closer = None
+            j.level = j.done = 0  # a step that an error ended is not gone on with
+            self._over[:] = False
+            self.least.look(self.model, self.buffers.state())
+            self.buffers.find_spare(self.least.parts)
         self.buffers.set_step(h, steps)
         if self.model.forces:
             self._forces(s)
@@ -277,34 +227,16 @@ class Compiled(Aid, Readout):
             return report
         return replace(report, jammed=jam[1], log=jam[2])
 
-    def _note_jam(self, names: tuple[str, ...], log: tuple[str, ...]) -> None:
-        s = self.buffers.s
-        number = int(s.origin[1] + s.cursor)
-        if self._frames is not None and (self._jam is None or self._jam[0] != number):
-            self._frames.jammed += 1
-            self._frames.stalled = self._frames.stalled or names
-            self._frames.said[float(s.origin[0] + (number + 1) * self._frames.h)] = names, log
-        self._jam = number, names, log
-
-    @property
-    def _jams_now(self) -> bool:
-        """Whether a jam is noted of the step that is being made."""
-        s = self.buffers.s
-        return self._jam is not None and self._jam[0] == s.origin[1] + s.cursor
-
     def _solves_anew(self, stage: int) -> bool:
         """Whether this stage goes back to a solve that replaces the last one: not to one of the
-        second kick."""
-        return bool(self.buffers.s.next_stage > 0)
-
-    def _forget_jam(self) -> None:
-        """The step is solved anew, with other contacts or laws: what jammed may not jam now."""
-        s = self.buffers.s
-        self._jam = None
-        s.methods &= ~(1 << METHODS.index("stall"))
-        if self._frames is not None:
-            self._frames.jammed -= 1
-            self._frames.stalled = self._frames.stalled if self._frames.jammed else ()
+        second kick, to the last look at one, nor to the next part of a step."""
+        s, j = self.buffers.s, self.buffers.j
+        if j is None:
+            return bool(s.next_stage > 0)
+        again = s.next_stage == j.aim_stage and j.goal == codes.END
+        here = self.stages[stage][1]
+        halved = s.next_stage == 0 and here not in (joint_divide.next_part, joint_kicks.again)
+        return bool(again or halved or s.next_stage in (j.laws_stage, s.rows_stage))
 
     def _looped(self, steps: int) -> None:
         job, stage = self._job or self.job, 0
@@ -314,16 +246,16 @@ class Compiled(Aid, Readout):
                 return
             done, at = job.where.tolist()
             steps -= done
-            stage = self._help(code, at)
+            stage = self.answer(code, at)
             while self._jams_now and stage < len(self.stages) - 1:  # till it is sure that it does
                 stage = self._one(stage)
 
     def _given(self, stage: int) -> tuple[Any, ...]:
         """What a stage gets."""
-        scan, gets = self.detector.scan, _gets(self.stages[stage][1])
-        if gets == codes.SCAN:
+        scan, given = self.detector.scan, gets(self.stages[stage][1])
+        if given == codes.SCAN:
             return scan, scan.x, scan.R, scan.margin
-        return self.buffers.s, scan, *((self._joint_arrays,) if gets else ())
+        return self.buffers.s, scan, *((self.buffers.j,) if given else ())
 
     def _timed(self, seconds: dict[str, float]) -> None:
         stage = 0
@@ -350,59 +282,7 @@ class Compiled(Aid, Readout):
             if self._jams_now and self._solves_anew(stage):
                 self._forget_jam()
             return int(self.buffers.s.next_stage)
-        return stage + 1 if code == codes.GO_ON else self._help(code, stage)
-
-    def _help(self, code: int, stage: int) -> int:
-        """Do what a stage asked for; returns the stage to go on with."""
-        buffers, s = self.buffers, self.buffers.s
-        if code >= codes.DETECTION:
-            self.detector.help(code - codes.DETECTION)
-            return stage
-        if code == codes.NO_ROOM:
-            buffers.grow(int(s.needed))
-            return stage
-        if code == codes.FULL:
-            frames = self._frames
-            if frames is not None:
-                frames.take(s)
-            buffers.make_room_in_log(int(s.islands))
-            buffers.make_room_for_contacts(frames is not None and frames.spare is not None)
-            return stage
-        if code == codes.NOT_FINITE:
-            after = State(s.time + s.h, s.position, s.orientation, s.velocity)
-            bodies.check_finite(self.model, after, s.force, float(s.h))
-            raise SimulationError(f"a body ran away at t = {after.time:.6g} s")
-        if code == codes.THREADS:
-            self._sweep()
-        elif code == codes.COLLIDE:
-            self._collide()
-        elif code == codes.NEWTON:
-            self._newton()
-        elif code == codes.SOLVE:
-            self._ask()
-        elif code == codes.FORCES:
-            self._forces(s)
-            return 0
-        else:
-            self._stuck()
-        return stage + 1
-
-    def _forces(self, s: Any) -> None:
-        """Forces of springs and callbacks at the start of a step, or where it arrived for its
-        second kick; what they store at the start."""
-        state = self.buffers.state()
-        state.time = self._now if s.drifts else self._now + float(s.h)
-        s.force[:] = 0.0
-        for item in self.model.forces:
-            item.add(self.model, state, s.force)
-        bodies.check_loads(self.model, state, s.force)
-        if s.drifts and state.time == s.time:
-            s.spring_energy = stored(self.model, state)
-
-    @property
-    def _now(self) -> float:
-        """When the step that is being made begins [s]."""
-        return float(self.buffers.s.time)
+        return stage + 1 if code == codes.GO_ON else self.answer(code, stage)
 
     def _stored(self, s: Any) -> None:
         """Book the energy that springs took or gave, also in the frame of this step."""
@@ -416,12 +296,30 @@ class Compiled(Aid, Readout):
         if s.frames and s.since_frame == 0:
             s.frame_report[s.frames - 1] = s.report_row
 
-    def _look(self) -> tuple[Rows, Solved] | None:
-        """Rows and impulses of the last step, if there was one."""
-        if self._looked is None and self._stepped:
-            self.buffers.store_again()
-            self._looked = self.buffers.rows(), self._view()
-        return self._looked
+    def _lose_broken(self, report: StepReport) -> StepReport:
+        """Go on without the joints that broke; what there is to read of the step stays."""
+        joints, over = self.buffers.joints, self._over
+        names = tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
+        held, looked, table = self._bear(), self._look(), self.contact_table()
+        self.lost = np.union1d(self.lost, joints.uid[over])
+        self.adopt(self.model)
+        self._held, self._looked, self._table, self._stepped = held, looked, table, True
+        return replace(report, broken=names)
+
+    def check_start(self, state: State) -> None:
+        """Bodies that start inside each other are refused, by name and depth."""
+        bodies.check_finite(self.model, state)
+        if self.options.overlap != "allow":
+            found = self.search.near(state)
+            bodies.check_apart(self.model, self.search.sizes, found, "TimeStepping")
+
+    def penetration(self, state: State) -> float:
+        """Greatest depth of any contact in a state [m]; leaves no trace in later steps."""
+        return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
+
+    def overlaps(self, state: State) -> Contacts:
+        """All contacts in a state; leaves no trace in later steps."""
+        return self.search.overlaps(state)
 
     @property
     def rows(self) -> Rows | None:
@@ -468,54 +366,76 @@ class Compiled(Aid, Readout):
 
     def noted(self) -> tuple[Any, Any]:
         """The table of contacts, and what ``joint_table`` makes a table of."""
-        return self.contact_table(), NotedJoints(self.model.names, None, None)
+        return self.contact_table(), self._noted_joints()
 
     def joint_table(self) -> np.ndarray:
         """Structured array, one entry a joint; see ``Simulation.joints``."""
-        return NotedJoints(self.model.names, None, None).table()
+        return self._noted_joints().table()
 
-    @property
-    def turns(self) -> Floats | None:
-        """(nq,) coordinates of joints lately, from which their angles are counted; here none."""
-        return None
-
-    @turns.setter
-    def turns(self, value: Floats | None) -> None:
-        """Nothing to count from."""
+    def _noted_joints(self) -> NotedJoints:
+        if self.jointed and self._stepped and self._held is None:
+            self._held = self._bear()
+        joints, wrench = (None, None) if self._held is None else self._held
+        return NotedJoints(self.model.names, joints, wrench)
 
     @property
     def wrench(self) -> tuple[Floats, Floats] | None:
-        """Force and torque of every joint in the last step; here of none."""
-        return None
+        """Force (nj, dim) [N] and torque (nj, 1 or 3) [N m] of every joint in the last step."""
+        return self._noted_joints().wrench
+
+    def _bear(self) -> tuple[Joints, tuple[Floats, Floats]]:
+        """What joints bore in the last step."""
+        dim, s = self.model.dim, self.buffers.s
+        if self.options.order == 1:
+            joint_finish.wrenches(s, self.buffers.j)
+        return self.buffers.joints, (s.wrench[:, :dim].copy(), s.wrench[:, dim:].copy())
+
+    @property
+    def turns(self) -> Floats | None:
+        """(nq,) coordinates of joints lately, from which their angles are counted."""
+        return self.buffers.j.turns if self.jointed else None
+
+    @turns.setter
+    def turns(self, value: Floats | None) -> None:
+        if value is not None and self.jointed:
+            self.buffers.j.turns[:] = value
 
     def stored(self, state: State) -> float:
         """Energy in the springs of joints [J]."""
-        return 0.0
+        return stored_by_joints(self.buffers.joints, state, self.turns) if self.jointed else 0.0
 
     def wake(self) -> None:
         """Wake all sleeping bodies."""
         self.buffers.wake()
 
-    def _memory(self) -> Any:
-        return self.buffers.memory()
-
-    def _recall(self, memory: Any) -> None:
-        self.buffers.recall(memory)
-
     def snapshot(self) -> Parts:
         """What the next step depends on, beside the state."""
-        return {
-            "buffers": self.buffers.memory(), "detector": self.detector.state(),
-            "solver": self.solver.snapshot(), "bouncer": self.bouncer.snapshot(),
-        }  # fmt: skip
+        parts: Parts = {"buffers": self.buffers.memory(), "detector": self.detector.state()}
+        j = self.buffers.j
+        if j is not None:
+            turns = j.turns.copy()
+            parts["jointed"] = {
+                "lost": self.lost, "ahead": j.lead, "start": j.start, "turns": turns,
+            }  # fmt: skip
+            parts["least"] = self.least.snapshot(self.model.joints)
+        return parts
 
     def restore(self, known: Parts, model: Model) -> None:
         """Take over what ``snapshot`` gave, whatever steps were made since."""
-        self._looked, self._table, self._stepped = None, None, False
+        jointed = known.get("jointed")
+        if jointed is not None and not np.array_equal(jointed["lost"], self.lost):
+            self.lost = jointed["lost"]
+            self.adopt(model)
+        self._looked, self._table, self._stepped, self._held = None, None, False, None
         if "buffers" in known:
             self.buffers.recall(known["buffers"])
         else:
             self.buffers.recall_parts(known)
         self.detector.restore(known["detector"])
-        self.solver.restore(known["solver"])
-        self.bouncer.restore(known["bouncer"])
+        j = self.buffers.j
+        if jointed is None or j is None:
+            return
+        j.lead, j.start = float(jointed.get("ahead", 0.0)), int(jointed.get("start", 0))
+        if jointed.get("turns") is not None:
+            j.turns[:] = jointed["turns"]
+        self.least.restore(known.get("least", {}), self.model.joints)

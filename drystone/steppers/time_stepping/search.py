@@ -1,4 +1,4 @@
-"""What a stepper tells of a state and of its last step, beside the step itself."""
+"""Which contacts there are at a state, beside those of a step; leaves no trace in later steps."""
 
 from __future__ import annotations
 
@@ -11,59 +11,27 @@ from drystone.kernels import rigid
 from drystone.kernels.active import body_reach
 from drystone.kernels.step.find import NEAR, SLACK
 from drystone.model import Contacts, Model, State
-from drystone.problems.friction import FrictionProblem
-from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.solve import Solved, island_problem
 from drystone.types import Floats
 
 TURNS = 0.25  # of what bodies travel: how near they may come without being looked at again
 
 
-class Readout:
-    """The part of a stepper that answers ``Simulation``; sizes (nb,): radii of the bodies."""
+class Search:
+    """sizes (nb,): radii of the bodies."""
 
-    options: TimeStepping
-    model: Model
-    detector: Detector
-    sizes: Floats
-
-    @property
-    def rows(self) -> Rows | None:
-        """Rows of the last step."""
-        raise NotImplementedError
-
-    @property
-    def solved(self) -> Solved | None:
-        """What its solve gave."""
-        raise NotImplementedError
-
-    def check_start(self, state: State) -> None:
-        """Bodies that start inside each other are refused, by name and depth."""
-        bodies.check_finite(self.model, state)
-        if self.options.overlap != "allow":
-            found = self._near(state)
-            bodies.check_apart(self.model, self.sizes, found, "TimeStepping")
-
-    def penetration(self, state: State) -> float:
-        """Greatest depth of any contact in a state [m]; leaves no trace in later steps."""
-        return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
+    def __init__(self, options: TimeStepping, model: Model, detector: Detector) -> None:
+        self.options, self.model, self.detector = options, model, detector
+        self.sizes = bodies.radii(model)
 
     def overlaps(self, state: State) -> Contacts:
-        """All contacts in a state; leaves no trace in later steps."""
+        """All contacts in a state."""
         known = self.detector.state()
-        found = self._near(state)
+        found = self.near(state)
         self.detector.restore(known)
         return found
 
-    def problem(self) -> FrictionProblem | None:
-        """The last step's friction problem (all islands), or None without contacts."""
-        rows, solved = self.rows, self.solved
-        if rows is None or solved is None or rows.nc == 0:
-            return None
-        return island_problem(rows, 0, rows.nc, solved.mu, solved.q, self.options)
-
-    def _near(self, state: State) -> Contacts:
+    def near(self, state: State) -> Contacts:
         """Contacts within what bodies can travel in a step, and a little beyond."""
         model, geoms, h = self.model, self.model.geoms, self.options.dt
         gap = self.options.active_gap
@@ -79,9 +47,8 @@ class Readout:
         """Contacts nearer than margin[a] + margin[b], (ng,) [m]."""
         return self.detector.contacts(*bodies.geom_poses(self.model, state), margin)
 
-    def _misses(self, state: State, v: Floats, h: float, travel: Floats, rows: Rows) -> bool:
-        """Whether bodies that travel so far with velocities v meet others which `rows` do not know;
-        leaves no trace in later steps."""
+    def misses(self, state: State, v: Floats, h: float, travel: Floats, rows: Rows) -> bool:
+        """Whether bodies that travel so far with velocities v meet others than those in `rows`."""
         body = self.model.geoms.body
         known = self.detector.state()
         found = self._within(state, travel[body])
@@ -100,28 +67,6 @@ class Readout:
         speed = bodies.relative_speed(v, pair, arm, found.normal)
         # normals turn with bodies: what nearly closes may close
         return bool((found.gap + h * speed <= TURNS * travel[pair].sum(axis=1)).any())
-
-    def _failure(self, report: StepReport) -> str:
-        """Why a step is not good, in words."""
-        names, rows, solved = self.model.names, self.rows, self.solved
-        if report.jammed:
-            return f"at t = {report.time - report.dt:.6g} s {'; '.join(report.log)}"
-        where = ""
-        if rows is not None and solved is not None and solved.failed >= 0:
-            k = solved.failed
-            lo, hi = rows.start[k], rows.start[k + 1]
-            body = int(rows.body[lo:hi].max())
-            where = f" of {hi - lo} contacts that holds body {names[body]!r}"
-        if not report.energy.closes and not where:
-            return (
-                f"at t = {report.time - report.dt:.6g} s the energy ledger does not close: "
-                f"{report.energy.unexplained:.2e} J are unexplained"
-            )
-        return (
-            f"at t = {report.time - report.dt:.6g} s the friction problem{where} was not solved: "
-            f"{report.status.value} (residual {report.residual:.2e}, wanted "
-            f"{self.options.tol:.0e}); sim.save_problem(file) writes it"
-        )
 
 
 def _free_velocities(model: Model, state: State, h: float) -> Floats:

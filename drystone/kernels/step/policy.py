@@ -1,0 +1,263 @@
+"""The island policy: what is tried on an island, in which order, and until when.
+
+Here ``ds.IslandPolicy`` is evaluated, for contacts and joints, in a step and in solves of rows
+alone (collisions, closing of joints). ``layout.SOLVE`` has what is read of the record of the step.
+
+In this order until an island is solved:
+1. accelerated Gauss-Seidel on body velocities, left early where it promises no end;
+2. small islands, and those with joints: Newton's method (NEWTON: outside of this loop, but for
+   small ones beside joints), many sweeps, everything there is;
+3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
+   pile that moves would need it at every step, for an accuracy beyond that of the step itself. So
+   it is tried on islands slower than what gravity gives in a step. If a solve did not help the
+   next step, the wait before the next attempt is multiplied by four;
+4. large islands that move or wait: sweeps until the loose tolerance, Newton where they stall. Those
+   of up to `medium` contacts that move slowly, and that nothing drives, are swept on towards a
+   hundredth of it: what sweeps leave of a column is an error of its whole length, that the next
+   steps turn into motion. If this brings no rest in `slow_steps` steps, there is a long pause.
+Islands with joints get few sweeps: what joints must tell each other takes too many.
+Without a warm start no step may rely on the next: large islands are solved as small ones.
+Nothing here looks at the clock, so that a run repeats to the bit on any machine.
+"""
+
+import numpy as np
+
+from drystone.kernels import status
+from drystone.kernels._jit import stage
+from drystone.kernels.step import codes
+
+NEVER = 1 << 40  # contacts: no island is refused
+
+
+@stage
+def share(s):
+    """All islands are chosen, each with its tolerance and its number of sweeps. Steps are counted
+    by their first solve: a step may take more, where contacts are added or break loose, or with M
+    at its end."""
+    ni, tol, policy = s.islands, s.tol, s.policy
+    s.failed = -1
+    s.n_chosen = ni
+    s.leave = not s.only_sweeps
+    if ni > 0:
+        s.methods |= 1
+    s.solves += 1
+    first = s.solves == 1
+    if first:
+        s.tight, s.careful = s.tight_steps > 0, s.restless_steps < policy.slow_steps
+        s.tight_steps = max(0, s.tight_steps - 1)
+    tight = s.tight != 0
+    restless = rests = False
+    warm = s.warm_start != 0  # else no later step carries on: each must arrive by itself
+    for k in range(ni):
+        size = s.start[k + 1] - s.start[k]
+        s.chosen[k] = k
+        if s.only_sweeps:
+            s.limit[k] = s.enough[k] = s.resort[k] = tol
+            s.least[k] = s.most[k] = s.max_sweeps
+            s.residual[k, 0] = s.residual[k, 1] = 0.0
+            continue
+        jointed, large = s.jointed[k], size > policy.small and not s.jointed[k]
+        s.limit[k], s.most[k] = tol, policy.first_sweeps + policy.first_visits // size
+        if jointed:
+            s.most[k] = policy.jointed_sweeps
+        if size <= policy.small:
+            s.limit[k] = tol * policy.closer
+            if not jointed and at_rest(s, k):
+                # an error that is let pass is a velocity that the next step must stop, by impulses
+                # that the one after it must unlearn: only two good solves in a row settle it
+                s.limit[k] = tol * (policy.closest if tight else policy.closer_at_rest)
+                s.most[k] = policy.jointed_sweeps if tight else s.most[k]
+        elif large and warm and s.sweep_tol > tol:
+            s.most[k] = max(policy.sweeps, policy.visits // size)
+            if not settled(s, k, 1.0):
+                s.limit[k] = s.sweep_tol
+        s.enough[k] = s.resort[k] = s.limit[k]
+        s.least[k] = s.most[k]
+        if warm and large and s.limit[k] < s.sweep_tol:
+            # the warm start carries on: what is left of the tolerance is swept in later steps. If
+            # Newton's turn comes next, it is not to begin where sweeps have done the easy part
+            s.enough[k], s.least[k], s.most[k] = (
+                max(tol, policy.rest_tol * s.sweep_tol),
+                policy.rest_sweeps,
+                policy.rest_sweeps_most,
+            )
+            if s.newton_wait == 0:
+                s.enough[k], s.most[k] = tol, policy.rest_sweeps
+            else:
+                s.resort[k] = s.sweep_tol
+            rests = True
+            if s.enough[k] > tol and slow(s, k):
+                _carefully(s, k, size)
+        elif warm and large and slow(s, k):
+            restless = True
+            if s.careful:
+                _carefully(s, k, size)
+        s.residual[k, 0] = s.residual[k, 1] = 0.0
+    if first and restless:
+        s.restless_steps = (s.restless_steps + 1) % policy.slow_period
+    elif first and rests:
+        s.restless_steps = 0
+    return codes.GO_ON
+
+
+@stage
+def _carefully(s, k, size):
+    """Sweeps that also end errors which change slowly along a column, see above."""
+    s.limit[k] = s.enough[k] = s.resort[k] = s.policy.slow_tol * s.sweep_tol
+    s.least[k] = s.most[k] = max(s.policy.sweeps, s.policy.visits // size)
+
+
+@stage
+def slow(s, k):
+    """Whether island k is worth care: no larger than `medium`, nothing drives it, and its bodies
+    are not much faster than errors of sweeps can make them."""
+    if s.start[k + 1] - s.start[k] > s.policy.medium or s.policy.slow_tol * s.sweep_tol <= s.tol:
+        return False
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if not s.moves[b]:
+                for a in range(s.v.shape[1]):
+                    if s.v[b, a] != 0.0:
+                        return False
+    return settled(s, k, s.policy.slow_speed)
+
+
+@stage
+def at_rest(s, k):
+    """Whether nothing in island k is faster than rest_speed."""
+    dim, most = _dim(s), 0.0
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if s.moves[b]:
+                for a in range(dim):
+                    most = max(most, abs(s.v[b, a]))
+    return most <= s.rest_speed
+
+
+@stage
+def settled(s, k, times):
+    """Whether bodies in island k are as slow as rest_speed, or so many times as fast, in the mean
+    square over contacts: in a heap of thousands there is always one that still moves. What is let
+    go falls at rest_speed at first."""
+    dim, total, count = _dim(s), 0.0, 0
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if s.moves[b]:
+                count += 1
+                for a in range(dim):
+                    total += s.v[b, a] ** 2
+    return total <= (1.0 + 1e-9) * count * (times * s.rest_speed) ** 2
+
+
+@stage
+def _dim(s):
+    return 2 if s.v.shape[1] == 3 else 3
+
+
+@stage
+def plan(s, scan):
+    """s.plan of every island; NEWTON if some of it is not done by sweeps."""
+    ni, tol, loose = s.islands, s.tol, s.sweep_tol
+    if s.warm_start == 0:  # no later step thanks for a solve: none is spared
+        loose = tol
+    first, slow, code = s.solves == 1, 0, codes.GO_ON
+    if first:
+        s.newton_refused = min(s.newton_refused + s.newton_refused // 128, NEVER)
+    for k in range(ni):
+        s.plan[k] = codes.DONE
+        if s.ended[k] == status.SOLVED or s.only_sweeps:
+            continue
+        if s.start[k + 1] - s.start[k] <= s.policy.small or s.jointed[k]:
+            s.plan[k], code = codes.SMALL_NEWTON, codes.NEWTON
+        else:
+            s.plan[k] = codes.SWEEP
+            if loose <= tol or settled(s, k, 1.0):
+                s.plan[k] = codes.LARGE_NEWTON
+                slow += 1
+    if first and s.newton_tried and slow == 0:  # the last solve still holds: it paid
+        s.newton_interval, s.newton_wait = 1, 0
+    if first:
+        s.newton_tried = 0
+    if slow == 0:
+        return code
+    if s.newton_wait > 0 and loose > tol:
+        s.newton_wait -= first
+        for k in range(ni):
+            if s.plan[k] == codes.LARGE_NEWTON:
+                s.plan[k] = codes.SWEEP
+        return code
+    if s.newton_wait == 0 and s.newton_tried == 0:  # a step tries once, in however many solves
+        s.newton_tried = s.solves
+        s.newton_interval = min(4 * s.newton_interval, s.policy.newton_interval)
+        s.newton_wait = s.newton_interval
+    return codes.NEWTON
+
+
+@stage
+def choose_rest(s, scan):
+    """Islands for more sweeps: what Newton was not asked to do, or did not."""
+    ni, tol = s.islands, s.tol
+    s.n_chosen = 0
+    s.leave = False
+    for k in range(ni):
+        size = s.start[k + 1] - s.start[k]
+        if s.plan[k] == codes.DONE:
+            continue
+        careful = size > s.policy.small and tol < s.limit[k] < s.sweep_tol
+        aim = s.limit[k] if careful else s.sweep_tol
+        s.limit[k] = tol
+        worst = max(s.residual[k, 0], s.residual[k, 1])
+        if worst <= tol:
+            s.plan[k] = codes.DONE
+            continue
+        s.limit[k] = s.policy.closer * tol if size <= s.policy.small else aim
+        if size > s.policy.small and worst <= s.limit[k]:
+            s.plan[k] = codes.DONE
+            continue
+        s.enough[k] = s.resort[k] = s.limit[k]
+        # where Coulomb's law is hard to meet, sweeps that crawl are cheaper than Newton's method
+        s.most[k] = s.policy.sweeps
+        if size > s.policy.small:
+            s.most[k] = max(s.policy.sweeps, s.policy.visits // size)
+        s.least[k] = s.most[k]
+        s.chosen[s.n_chosen] = k
+        s.n_chosen += 1
+    total = 0.0
+    for i in range(s.rows):
+        for a in range(s.r.shape[1]):
+            total += s.r[i, a]
+    if not np.isfinite(total):  # nothing to go on from: the step's state says where
+        s.n_chosen = 0
+    return codes.GO_ON
+
+
+@stage
+def judge_rest(s, scan):
+    """STUCK if an island that is worth it is still not solved; a large one owes `sweep_tol`."""
+    code, tol = codes.GO_ON, s.tol
+    if s.only_sweeps:  # what they leave is said; a jam is still to be told from it
+        conclude(s)
+        return codes.STUCK if s.failed >= 0 else codes.GO_ON
+    for j in range(s.n_chosen):
+        k = s.chosen[j]
+        size = s.start[k + 1] - s.start[k]
+        s.limit[k] = tol if size <= s.policy.small else s.sweep_tol
+        if max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k]:
+            s.plan[k] = codes.DONE
+        elif size <= s.policy.medium:
+            code = codes.STUCK
+    if code == codes.GO_ON:
+        conclude(s)
+    return code
+
+
+@stage
+def conclude(s):
+    """Note an island that was not solved."""
+    for k in range(s.islands):
+        if not max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k]:
+            s.failed = k
+            return
