@@ -1,7 +1,5 @@
 """Energy of bodies, the work of a step's impulses, and the law's conditions as sums."""
 
-import numpy as np
-
 from drystone.kernels._jit import stage
 
 
@@ -51,26 +49,3 @@ def contact_work(body, moves, J, r, before, after, out):
             out[1] += 0.5 * r[i, c] * (old - new)
             out[2 if c == 0 else 0] += r[i, c] * new
             out[3] -= r[i, c] * driven
-
-
-@stage
-def conditions(r, u, mu, law_convex, out):
-    """The limit's conditions (10)-(13) as measured: out [0] least r_n, [1] least u_n (with its
-    gap term), [2] sum r_n u_n, [3] greatest |r_t| - mu r_n, [4] power r_t.u_t, [5] what maximal
-    dissipation lacks: sum mu r_n |u_t| + r_t.u_t."""
-    out[0], out[1], out[3] = np.inf, np.inf, -np.inf
-    out[2], out[4], out[5] = 0.0, 0.0, 0.0
-    for i in range(r.shape[0]):
-        force, slip, power = 0.0, 0.0, 0.0
-        for a in range(1, r.shape[1]):
-            force += r[i, a] ** 2
-            slip += u[i, a] ** 2
-            power += r[i, a] * u[i, a]
-        slip = np.sqrt(slip)
-        normal = u[i, 0] - mu[i] * slip if law_convex else u[i, 0]
-        out[0] = min(out[0], r[i, 0])
-        out[1] = min(out[1], normal)
-        out[2] += r[i, 0] * normal
-        out[3] = max(out[3], np.sqrt(force) - mu[i] * r[i, 0])
-        out[4] += power
-        out[5] += mu[i] * r[i, 0] * slip + power

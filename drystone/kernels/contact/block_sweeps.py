@@ -5,7 +5,7 @@ the time."""
 from drystone.kernels._jit import kernel
 from drystone.kernels.contact.extrapolation import step_beyond
 from drystone.kernels.contact.one_contact import solve_contact
-from drystone.kernels.contact.polyhedral import polyhedral_residuals, solve_polyhedral
+from drystone.kernels.contact.polyhedral import solve_polyhedral
 from drystone.kernels.contact.residual import contact_residuals
 
 
@@ -61,6 +61,4 @@ def judge_blocks(blocks, corners):
                 total += J[i, c, 0, e] * v[a, e] + J[i, c, 1, e] * v[b, e]
             u[i, c] = total
     q, mu, unit = s.q[lo:hi], s.mu[lo:hi], blocks.unit[lo:hi]
-    if corners is None:
-        return contact_residuals(shape, r[lo:hi], u[lo:hi], q, mu, unit, s.law)
-    return polyhedral_residuals(r[lo:hi], u[lo:hi], q, mu, unit, s.law, corners)
+    return contact_residuals(shape, r[lo:hi], u[lo:hi], q, mu, unit, s.law, corners)

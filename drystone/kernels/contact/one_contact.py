@@ -171,19 +171,22 @@ def _slip_spatial(W, q, mu, lam):
     t11, t12 = W[1, 1] - f1 * W[0, 1], W[1, 2] - f1 * W[0, 2]
     t21, t22 = W[2, 1] - f2 * W[0, 1], W[2, 2] - f2 * W[0, 2]
     p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
-    return slip(q[0], p1, p2, 1.0 / c, e1, e2, t11, t12, t21, t22, mu, lam, TINY)
+    T = t11, t12, t21, t22
+    return slip(q[0], (p1, p2), 1.0 / c, (e1, e2), T, mu, lam, TINY)
 
 
 @stage
-def slip(qn, p1, p2, inverse, e1, e2, t11, t12, t21, t22, mu, lam, last):
-    """(r_n, r_1, r_2, lam) of Coulomb slip with two tangents; inverse = 1 / c; lam: the guess, 0 if
-    there is none; last: relative step of lam after which it is good enough.
+def slip(qn, p, inverse, e, T, mu, lam, last):
+    """(r_n, r_1, r_2, lam) of Coulomb slip with two tangents; p, e: pairs; inverse = 1 / c; T: its
+    rows; lam: the guess, 0 if there is none; last: relative step of lam after which it is good
+    enough.
 
     x = -N / chi with N = lam p + adj(T) p, and |x| = mu r_n reads L = R with L = |N| and
     R = mu r_n chi = mu (e.N - q_n / c chi). Newton runs on R / L - 1, inside a bracket of L - R:
     1 / |x| is almost linear in lam, as known from trust regions, and exactly so for balls, where T
     is a multiple of I and e = 0.
     """
+    (p1, p2), (e1, e2), (t11, t12, t21, t22) = p, e, T
     trace, det = t11 + t22, t11 * t22 - t12 * t21
     a1, a2 = t22 * p1 - t12 * p2, t11 * p2 - t21 * p1
     n0, n1, n2 = a1 * a1 + a2 * a2, a1 * p1 + a2 * p2, p1 * p1 + p2 * p2

@@ -168,7 +168,8 @@ def solve_spatial(line, un, us, ut, on, os, ot):
     if rn > 0.0 and x1 * x1 + x2 * x2 <= (mu * rn) * (mu * rn):
         return rn, x1, x2, 0.0
     p1, p2 = z1 - (t11 * os + t12 * ot), z2 - (t12 * os + t22 * ot)
-    return slip(qn, p1, p2, inverse, f1, f2, t11, t12, t12, t22, mu, line[C.LAM], LAST)
+    T = t11, t12, t12, t22
+    return slip(qn, (p1, p2), inverse, (f1, f2), T, mu, line[C.LAM], LAST)
 
 
 @stage

@@ -12,9 +12,8 @@ two unknowns. Of the slips that are tried, the one that violates its conditions 
 import numpy as np
 
 from drystone.kernels._jit import stage
-from drystone.kernels.blocks import CONVEX, COULOMB, ratio
+from drystone.kernels.blocks import CONVEX, COULOMB
 from drystone.kernels.contact.one_contact import FRICTIONLESS
-from drystone.kernels.contact.residual import ran_away
 
 
 @stage
@@ -101,32 +100,8 @@ def _slip(W, q, mu, convex, corners, r):
 
 
 @stage
-def polyhedral_residuals(r, u, q, mu, unit, law, corners):
-    """(scaled, unit-free) residual of contacts with polyhedral cones, see ``residual``."""
-    plain_f, plain_q, plain_r, plain_u = 0.0, 0.0, 0.0, 0.0
-    unit_f, unit_q, unit_r, unit_u = 0.0, 0.0, 0.0, 0.0
-    for i in range(r.shape[0]):
-        s = unit[i]
-        plain_f += _error(r[i], u[i], mu[i], 1.0, law, corners)
-        unit_f += _error(r[i], u[i], mu[i], s, law, corners)
-        for a in range(3):
-            plain_q += q[i, a] ** 2
-            plain_r += r[i, a] ** 2
-            plain_u += u[i, a] ** 2
-            unit_q += (q[i, a] / s) ** 2
-            unit_r += (r[i, a] * s) ** 2
-            unit_u += (u[i, a] / s) ** 2
-    if ran_away(unit_f, unit_q, unit_r, unit_u):
-        return np.inf, np.inf
-    return (
-        ratio(plain_f, max(plain_q, plain_r, plain_u)),
-        ratio(unit_f, max(unit_q, unit_r, unit_u)),
-    )
-
-
-@stage
-def _error(r, u, mu, s, law, corners):
-    """|F|^2 of a contact with impulses times s and velocities over s."""
+def polyhedral_error(r, u, mu, s, law, corners):
+    """|F|^2 of a contact with impulses times s and velocities over s, see ``residual``."""
     n, x, y = r[0] * s, r[1] * s, r[2] * s
     lift = mu * _fastest(u[1] / s, u[2] / s, corners) if law == COULOMB else 0.0
     pn, px, py = project(n - u[0] / s - lift, x - u[1] / s, y - u[2] / s, mu, corners.shape[0])

@@ -10,25 +10,26 @@ import numpy as np
 
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import COULOMB, LINEAR, STATIC, ratio
+from drystone.kernels.contact.polyhedral import polyhedral_error
 
 
 @kernel
-def contact_residuals(shape, r, u, q, mu, unit, law):
-    """(scaled, unit-free) residual of circular cones."""
-    return floored_residuals(shape, r, u, q, mu, unit, law, 0.0, 0.0)
+def contact_residuals(shape, r, u, q, mu, unit, law, corners=None):
+    """(scaled, unit-free) residual of circular cones, or of polyhedral ones with these corners."""
+    return floored_residuals(shape, r, u, q, mu, unit, law, 0.0, 0.0, corners)
 
 
 @kernel
-def floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor):
+def floored_residuals(shape, r, u, q, mu, unit, law, floor, unit_floor, corners=None):
     """The same with least denominators: how a part of a problem is judged by the whole's scale."""
     d = len(shape)
     plain_f, plain_q, plain_r, plain_u = 0.0, 0.0, 0.0, 0.0
     unit_f, unit_q, unit_r, unit_u = 0.0, 0.0, 0.0, 0.0
     for i in range(r.shape[0]):
         s = unit[i]
-        f = _contact_error(shape, r, u, mu[i], i, 1.0, law)
+        f = _contact_error(shape, r, u, mu[i], i, 1.0, law, corners)
         plain_f += f
-        unit_f += f if s == 1.0 else _contact_error(shape, r, u, mu[i], i, s, law)
+        unit_f += f if s == 1.0 else _contact_error(shape, r, u, mu[i], i, s, law, corners)
         for a in range(d):
             plain_q += q[i, a] ** 2
             plain_r += r[i, a] ** 2
@@ -61,8 +62,10 @@ def ran_away(f, q, r, u):
 
 
 @kernel
-def _contact_error(shape, r, u, mu, i, s, law):
+def _contact_error(shape, r, u, mu, i, s, law, corners):
     """|F_i|^2 with impulses scaled by s and velocities by 1/s."""
+    if corners is not None:
+        return polyhedral_error(r[i], u[i], mu, s, law, corners)
     d = len(shape)
     if mu < 0.0:
         total = 0.0

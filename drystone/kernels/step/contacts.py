@@ -7,6 +7,12 @@ from drystone.kernels.step import codes
 
 
 @stage
+def becomes_frame(s):
+    """Whether the step that is being made is to be kept."""
+    return s.frame_interval > 0 and s.since_frame + 1 >= s.frame_interval
+
+
+@stage
 def note_contacts(s, numbers, bodies, laws, features, ends):
     """Append the contacts of the last step; ends (3,): rows of numbers and bodies, of laws and of
     features that are taken, in and out. Blocks of joints, which have no geoms, are left out.

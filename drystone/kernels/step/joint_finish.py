@@ -8,8 +8,8 @@ from drystone.kernels.joints_coupled import SPRING
 from drystone.kernels.ledger import contact_work, kinetic_planar, kinetic_spatial
 from drystone.kernels.rows import add_impulses
 from drystone.kernels.step import codes
+from drystone.kernels.step.contacts import becomes_frame
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.due import due
 from drystone.kernels.step.finish import book, finite, move, sliding
 from drystone.kernels.step.joint_divide import judge
 from drystone.kernels.step.joint_spare import spread
@@ -231,7 +231,7 @@ def bear(s, scan, j):
     if j.by_host or j.breaks:
         return codes.BORNE
     spread(j, s.r)
-    if due(s) or j.kicks == 2:
+    if becomes_frame(s) or j.kicks == 2:
         wrenches(s, j)
     return codes.GO_ON
 
@@ -274,7 +274,8 @@ def _gather(s, j):
             if j.block_row[b, a] >= 0:
                 j.impulse[j.block_row[b, a]] = s.r[i, a] if i >= 0 else 0.0
         if j.block_action[b] >= 0:  # of friction under a load: its tangent
-            bears = s.r[i, 1 if j.block_mu[b] > 0.0 else 0] if i >= 0 else 0.0
+            row = 1 if j.block_mu[b] > 0.0 else 0
+            bears = s.r[i, row] if i >= 0 else 0.0
             j.acting[j.block_action[b]] = bears * j.block_sign[b]
 
 

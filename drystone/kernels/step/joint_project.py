@@ -88,10 +88,7 @@ def _moves(shape, s, j, inverse):
     _ties(s, j, inverse)
     for k in range(p.buffer.size):
         p.buffer[k] = 0.0
-    fill(
-        p.body.shape[0], p.body, s.moves, p.J, p.P, p.soft, p.unit, p.indptr, p.indices, p.offset,
-        p.stride, p.buffer,
-    )  # fmt: skip
+    fill(p.body.shape[0], s.moves, p, p)
     if not factorise(
         shape, p.panels[0], p.node, p.first, p.below, p.rows, p.lower, p.upper, p.buffer
     ):

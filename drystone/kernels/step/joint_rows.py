@@ -21,7 +21,6 @@ from drystone.kernels.joints_coupled import (
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import by_islands, collect
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.impacts import impacts as strikes
 from drystone.kernels.step.rows import axes, give_bias, guess
 
 
@@ -252,9 +251,3 @@ def _scale(i, D, soft, bias, mu):
         D[i, a, a] += soft[i, a]
     if mu > 0.0:
         bias[i, 0] *= size
-
-
-@stage
-def impacts(s, scan, j):
-    """COLLIDE if a contact approaches with restitution."""
-    return strikes(s, scan)

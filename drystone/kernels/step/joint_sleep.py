@@ -14,12 +14,6 @@ BALANCED = 0.01  # of the acceleration that reaches the speed of sleep within it
 
 
 @stage
-def touched(s, scan, j):
-    """AGAIN if a sleeper bears load from a body that moves."""
-    return sleep.touched(s, scan)
-
-
-@stage
 def put_to_sleep_planar(s, scan, j):
     """Count slow time, and put to sleep islands that have had enough."""
     sleep.count_slow_time(s)

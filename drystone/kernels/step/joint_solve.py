@@ -36,10 +36,7 @@ def assemble(s, scan, j):
         return codes.PATTERN
     for k in range(j.buffer.size):
         j.buffer[k] = 0.0
-    fill(
-        n, s.body, s.moves, s.J, s.P, j.soft, j.unit, j.indptr, j.indices, j.offset, j.stride,
-        j.buffer,
-    )  # fmt: skip
+    fill(n, s.moves, s, j)
     return codes.GO_ON
 
 
@@ -53,8 +50,12 @@ def _known(j, n):
 
 
 @stage
-def fill(n, body, moves, J, P, soft, unit, indptr, indices, offset, stride, buffer):
-    """J P + soft and a little on its diagonal into the panels."""
+def fill(n, moves, rows, panels):
+    """J P + soft and a little on its diagonal into the panels; rows: n blocks with body, J, P;
+    panels: their compliances and scales, and where blocks of W lie in the buffer."""
+    body, J, P, soft, unit = rows.body, rows.J, rows.P, panels.soft, panels.unit
+    indptr, indices, buffer = panels.indptr, panels.indices, panels.buffer
+    offset, stride = panels.offset, panels.stride
     d, dof = J.shape[1], J.shape[3]
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):

@@ -64,6 +64,31 @@ def again(s, scan):
 
 
 @stage
+def again_with_joints(s, scan, j):
+    """The same with joints (RATTLE): the rows of the first kick are to be read, too. In the second
+    they give J v = 0 where bodies arrived, motors and springs their other half, and of limits those
+    take part that are reached."""
+    first, n = s.drifts, s.rows
+    code = again(s, scan)
+    if first:
+        copy_all(s.J[:n], j.first_J[:n])
+        copy_all(s.P[:n], j.first_P[:n])
+        copy_all(s.D[:n], j.first_D[:n])
+        copy_all(j.soft[:n], j.first_soft[:n])
+        copy_all(j.unit[:n], j.first_unit[:n])
+        copy_all(j.joint[:n], j.first_joint[:n])
+        return code
+    n = s.rows
+    copy_all(j.first_J[:n], s.J[:n])
+    copy_all(j.first_P[:n], s.P[:n])
+    copy_all(j.first_D[:n], s.D[:n])
+    copy_all(j.first_soft[:n], j.soft[:n])
+    copy_all(j.first_unit[:n], j.unit[:n])
+    copy_all(j.first_joint[:n], j.joint[:n])
+    return codes.GO_ON
+
+
+@stage
 def _keep(s):
     """What is read of the first kick."""
     n, ni = s.rows, s.islands

@@ -3,9 +3,8 @@
 from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
-from drystone.kernels.step.contacts import note_contacts
+from drystone.kernels.step.contacts import becomes_frame, note_contacts
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.due import due
 
 
 @stage
@@ -66,7 +65,7 @@ def tally(report, total):
 @stage
 def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
-    kept = due(s)
+    kept = becomes_frame(s)
     k, islands, logged = s.frames, s.islands, s.logged
     noted, touching = s.noted_ends[0], s.rows * s.records_contacts
     if kept and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):

@@ -11,7 +11,6 @@ from scipy import sparse
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
 from drystone.constraints.joints.least import DENSE
 from drystone.constraints.joints.mobility import Excess
-from drystone.constraints.joints.rows import free_coordinates
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.kernels import layout
@@ -470,7 +469,7 @@ class Buffers:
     def store_again(self) -> None:
         """J and P of all contacts that are read, with the inertia of the time they are of."""
         s, n = self.s, int(self.s.rows)
-        if self.options.order != 2 or self.jointed:  # ``joint_kicks`` keeps those of the first kick
+        if self.options.order != 2 or self.jointed:  # ``kicks`` keeps those of the first kick
             self.store(0, n)
             return
         if self.model.dim == 3:
@@ -556,6 +555,4 @@ def _blocks(model: Model, joints: Joints, d: int) -> JointBlocks:
     angles = np.zeros(model.nb) if model.dim == 2 else np.tile([1.0, 0, 0, 0], (model.nb, 1))
     place = np.zeros((model.nb, model.dim))
     state = State(0.0, place, angles, np.zeros((model.nb, model.dof)))
-    model = replace(model, joints=joints)
-    q = free_coordinates(joints, state)
-    return joint_blocks(model, state, 1.0, d, q, False)
+    return joint_blocks(model, joints, state, d)

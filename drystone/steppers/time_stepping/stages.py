@@ -25,7 +25,6 @@ from drystone.kernels.step import (
     joint_divide,
     joint_end_mass,
     joint_finish,
-    joint_kicks,
     joint_laws,
     joint_newton,
     joint_places,
@@ -92,7 +91,7 @@ def _joint_rows(dim: int) -> list[Stage]:
         ("rows", of(joint_rows, "touch")),
         ("rows", joint_rows.tie),
         ("rows", joint_rows.respond),
-        ("impacts", joint_rows.impacts),
+        ("impacts", impacts.impacts),
         ("rows", joint_spare.split),
     ]
 
@@ -141,7 +140,7 @@ def _joint_solve(options: TimeStepping, dim: int) -> list[Run]:
         stage_of(dim, joint_close, "drift"),
         joint_places.places,
         joint_close.judge,
-        *([joint_sleep.touched] if options.sleeping is not None else []),
+        *([sleep.touched] if options.sleeping is not None else []),
         *([joint_end_mass.again] if _ends(options, dim) else []),
         joint_finish.least,
     ]
@@ -170,7 +169,7 @@ def _joint_finish(options: TimeStepping, dim: int) -> list[Stage]:
         *_some("report", options.on_failure != "report", joint_divide.verdict),
         ("drift", joint_finish.commit),
         ("report", joint_finish.bear),
-        *_some("report", options.order == 2, joint_kicks.again),
+        *_some("report", options.order == 2, kicks.again_with_joints),
         ("drift", of(joint_finish, "take_back")),
         *_some("drift", options.sleeping is not None, of(joint_sleep, "put_to_sleep")),
         ("report", joint_divide.next_part),

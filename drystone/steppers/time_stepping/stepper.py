@@ -25,7 +25,7 @@ from drystone.kernels._calls import address
 from drystone.kernels.contact_rows import read_contacts
 from drystone.kernels.detect import detect
 from drystone.kernels.packed import Packed
-from drystone.kernels.step import codes, joint_divide, joint_finish, joint_kicks
+from drystone.kernels.step import codes, joint_divide, joint_finish, kicks
 from drystone.kernels.step.loop import loop
 from drystone.model import Contacts, Joints, Model, State
 from drystone.problems.cones import PolyhedralCone
@@ -235,7 +235,7 @@ class Stepper(HostRequests):
             return bool(s.next_stage > 0)
         again = s.next_stage == j.aim_stage and j.goal == codes.END
         here = self.stages[stage][1]
-        halved = s.next_stage == 0 and here not in (joint_divide.next_part, joint_kicks.again)
+        halved = s.next_stage == 0 and here not in (joint_divide.next_part, kicks.again_with_joints)
         return bool(again or halved or s.next_stage in (j.laws_stage, s.rows_stage))
 
     def _looped(self, steps: int) -> None:
