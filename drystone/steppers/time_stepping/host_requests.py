@@ -164,8 +164,6 @@ class HostRequests:
         h, gravity = s.h, buffers.pull
         hits = collide(part, s.v0.copy(), half, h, gravity, buffers.typical, self.bouncer)
         if not hits.collisions:
-            if j is not None:
-                j.free[:] = s.v_free
             return
         s.v0[:] = hits.v - half
         kick = begin.kick_planar if self.model.dim == 2 else begin.kick_spatial

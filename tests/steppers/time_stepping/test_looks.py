@@ -87,6 +87,6 @@ def test_the_ordinary_step_looks_once(monkeypatch):
     world.add_joint(ds.Pin("crank", "world", anchor=(0, 0), motor=ds.Motor(speed=20.0)))
     sim = ds.Simulation(world, ds.TimeStepping(dt=STEP))
     sim.step()
-    monkeypatch.setattr(type(sim.stepper), "_misses", None)
+    monkeypatch.setattr(type(sim.stepper.search), "misses", None)
     sim.run(0.5)
     assert sim.summary.ok
