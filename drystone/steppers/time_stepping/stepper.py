@@ -128,7 +128,7 @@ class Stepper(HostRequests):
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
         """The state after h; halved and tried again where the caller asked for it."""
-        # with joints the list itself tries again (VERDICT); else without one nothing is remembered
+        # with joints the list itself tries again, and what is never made again is not remembered
         if self.jointed or self.options.on_failure == "report":
             after, report = self._advance(state, h)
             return after, self._lose_broken(report) if self._over.any() else report
