@@ -20,7 +20,7 @@ SCRATCH = {
     "Stepper": [
         "_stepped", "_looked*", "_job*", "_room*", "_contact_rows*", "_own*", "_frames", "rows*",
         "solved*", "work*", "sweeper*", "found.*", "_scan*", "stages*", "detector.*",
-        "_detector.*", "profile",
+        "_detector.*", "search.detector.*", "profile",
         # rows of this step, its books, bodies as it began and ended
         *(f"buffers.s.{name}*" for name in (
             "velocity", "v0", "v_free", "v", "force", "load", "inertia", "inverse", "end_inertia",
