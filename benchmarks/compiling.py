@@ -115,7 +115,11 @@ class Watch(event.Listener):
 
 def signatures() -> dict[str, int]:
     """How many kinds of arguments each loaded kernel has been compiled or loaded for."""
-    return {kernel_name(one): len(one.overloads) for one in dispatchers() if one.overloads}
+    forms = {one: (one.code, one.entered, one.called) for one in dispatchers()}
+    known = {
+        one: len({args for form in made for args in form.known}) for one, made in forms.items()
+    }
+    return {kernel_name(one): count for one, count in known.items() if count}
 
 
 def cells(process: str, row: dict[str, Any]) -> tuple[str, ...]:

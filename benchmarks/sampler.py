@@ -23,9 +23,9 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
-from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
+from drystone.kernels._compiler import Kernel
 from drystone.kernels._jit import MODE
 
 ROOM = 1_000_000  # samples that are kept
@@ -118,34 +118,32 @@ def kernel_name(dispatcher: Any) -> str:
 def dispatchers() -> list[Any]:
     """All kernels of this package that have been imported."""
     # the class is asked, not the object: weak references to what is gone would answer by raising
-    found = [one for one in gc.get_objects() if issubclass(type(one), Dispatcher)]
+    found = [one for one in gc.get_objects() if issubclass(type(one), Kernel)]
     return [one for one in found if one.py_func.__module__.startswith("drystone.")]
 
 
 def _functions() -> Iterator[tuple[int, int, str]]:
     """Begin, end and name of every function in the machine code of loaded kernels."""
-    for dispatcher in dispatchers():
-        for kinds, made in dispatcher.overloads.items():
-            entry = made.fndesc.llvm_func_name
-            at = made.library.get_pointer_to_function(entry)
-            symbols = _symbols(_object_file(dispatcher, kinds, made.library))
-            here = next((one for one in symbols if one[0] == entry), None)
-            if here is None:
-                continue
-            for name, section, value, size in symbols:
-                if section == here[1] and size > 0:
-                    begin = at + value - here[2]
-                    yield begin, begin + size, plain(name)
+    for kernel in dispatchers():
+        for form in (kernel.entered, kernel.called):
+            for kinds, made in form.known.items():
+                symbols = _symbols(_object_file(form, kinds, made.library))
+                here = next((one for one in symbols if one[0] == form.entry(made.fndesc)), None)
+                if here is None:
+                    continue
+                at = made.library.get_pointer_to_function(here[0])
+                for name, section, value, size in symbols:
+                    if section == here[1] and size > 0:
+                        begin = at + value - here[2]
+                        yield begin, begin + size, plain(name)
 
 
-def _object_file(dispatcher: Any, kinds: Any, library: Any) -> bytes:
-    """The ELF file of a kernel, compiled just now or loaded; empty if Numba kept neither."""
+def _object_file(form: Any, kinds: Any, library: Any) -> bytes:
+    """The ELF file of a kernel, compiled just now or loaded; empty if neither was kept."""
     if library._compiled_object is not None:
         return bytes(library._compiled_object)
-    cache = dispatcher._cache
-    key = cache._index_key(kinds, dispatcher.targetctx.codegen())
-    found = cache._cache_file.load(key)
-    return b"" if found is None else bytes(found[0][2][0])
+    found = form.kernel.files.load(form.name, kinds)
+    return b"" if found is None else bytes(found[1])
 
 
 def _symbols(file: bytes) -> list[tuple[str, int, int, int]]:

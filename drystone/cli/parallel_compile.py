@@ -59,7 +59,7 @@ def _missing(stepper: Stepper) -> bool:
     """Whether the first stage of a step was never compiled on this machine."""
     first = stepper.stages[0][1]
     folder = cache_folder(first.__module__)
-    return MODE != "off" and not any(folder.rglob(f"*.{first.__name__}-*.nbi"))
+    return MODE != "off" and not any(folder.rglob(f"*.{first.__name__}-*.nbc"))
 
 
 def main(name: str) -> None:

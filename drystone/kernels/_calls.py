@@ -19,6 +19,7 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from drystone.kernels._compiler import Kernel
 from drystone.kernels._jit import MODE
 
 _FUNCTIONS: list[Callable[..., Any]] = []  # without a compiler, addresses are places in this list
@@ -50,15 +51,24 @@ def _kind(value: Any) -> Any:
     return type(value) if packed is None else packed.name
 
 
-def _compiled_address(dispatcher: Any, args: tuple[Any, ...]) -> int:
-    signature = tuple(numba.typeof(value) for value in args)
-    dispatcher.compile(signature)
-    made = dispatcher.overloads[signature]
-    if types.unliteral(made.signature.return_type) != types.int64:
-        raise TypeError(
-            f"{dispatcher.__name__} returns {made.signature.return_type}, expected int64"
-        )
-    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+def _compiled_address(kernel: Any, args: tuple[Any, ...]) -> int:
+    kinds = tuple(numba.typeof(value) for value in args)
+    place, returned = (kernel.address if isinstance(kernel, Kernel) else _plain(kernel))(kinds)
+    if types.unliteral(returned) != types.int64:
+        raise TypeError(f"{kernel.__name__} returns {returned}, expected int64")
+    return int(place)
+
+
+def _plain(dispatcher: Any) -> Callable[[tuple[Any, ...]], tuple[int, Any]]:
+    """`Kernel.address` of what Numba's own decorator made."""
+
+    def address(kinds: tuple[Any, ...]) -> tuple[int, Any]:
+        dispatcher.compile(kinds)
+        made = dispatcher.overloads[kinds]
+        place = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+        return place, made.signature.return_type
+
+    return address
 
 
 def _call(at: int, args: tuple[Any, ...]) -> int:

@@ -27,6 +27,8 @@ from typing import Any
 import numba
 from numba.core import event
 
+from drystone.kernels._compiler import Kernel, is_tested
+
 MODE = os.environ.get("DRYSTONE_JIT", "on")
 if MODE not in ("on", "bounds", "off"):
     raise ValueError(f"DRYSTONE_JIT={MODE!r}: expected 'on', 'bounds' or 'off'")
@@ -41,7 +43,8 @@ def cache_folder(module: str) -> Path:
     return _root() / f"{module.rpartition('.')[2]}-{digest.hexdigest()[:16]}"
 
 
-PACKED = "drystone.kernels._packed"  # machine code of whoever gets such arrays has how they lie
+KERNELS = "drystone.kernels"
+ALWAYS = __name__, *(f"{KERNELS}.{one}" for one in ("_compiler", "_files", "_packed"))
 _IMPORT = re.compile(
     rb"^(?:from|import)\s+(drystone\.kernels[\w.]*)(?:\s+import\s+(\([^)]*\)|.*))?", re.M
 )
@@ -50,7 +53,7 @@ _IMPORT = re.compile(
 @cache
 def _sources(module: str) -> frozenset[str]:
     """Names of the kernel modules whose sources can end up in this one's machine code."""
-    seen, left = {__name__, PACKED}, [module]
+    seen, left = set(ALWAYS), [module]
     while left:
         name = left.pop()
         if name in seen:
@@ -64,6 +67,8 @@ def _sources(module: str) -> frozenset[str]:
 
 
 def _path(module: str) -> Path:
+    if not f"{module}.".startswith(f"{KERNELS}."):  # a user's, or of a test
+        return Path(getattr(sys.modules.get(module), "__file__", None) or "none")
     steps = module.split(".")[2:]  # below drystone.kernels
     folder = Path(__file__).parent.joinpath(*steps)
     return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
@@ -72,7 +77,7 @@ def _path(module: str) -> Path:
 @cache
 def _source(module: str) -> bytes:
     path = _path(module)
-    return path.read_bytes() if path.exists() else b""
+    return path.read_bytes() if path.is_file() else b""
 
 
 @cache
@@ -129,21 +134,24 @@ def stage(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function, _nrt=False)
 
 
-def _compiled(function: Callable[..., Any], **options: bool) -> Callable[..., Any]:
+def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     if MODE == "off":
         return function
-    # The locator reads the folder while decorating; restoring it leaves other packages alone.
+    options |= {"error_model": "numpy", "boundscheck": MODE == "bounds"}
+    options["nogil"] = True  # islands can be swept by several threads
+    module = function.__module__
+    if is_tested(numba.__version__):
+        known = _sources(module) if _source(module) else frozenset()  # none: typed into a shell
+        return Kernel(function, cache_folder(module), known, options)
+    return _plain(function, options)
+
+
+def _plain(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """By Numba's own decorator: the same numbers, compiled for longer."""
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder(function.__module__))
+    numba.config.CACHE_DIR = str(cache_folder(function.__module__))  # read while decorating
     try:
-        return numba.njit(
-            cache=True,
-            error_model="numpy",
-            boundscheck=MODE == "bounds",
-            no_cfunc_wrapper=True,  # nobody calls kernels from C: 7 % less to compile
-            nogil=True,  # islands can be swept by several threads
-            **options,
-        )(function)
+        return numba.njit(cache=True, no_cfunc_wrapper=True, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
 

@@ -36,7 +36,7 @@ def run(code, *, cwd=None, **environment):
 
 
 def compiled(folder):
-    return sorted(path.name for path in Path(folder).rglob("*.nbi"))
+    return sorted(path.name for path in Path(folder).rglob("*.nbc"))
 
 
 @pytest.fixture(scope="module")
