@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NUT = "#e0a458"  # the large grain
+FLOOR_DEPTH = 0.5  # depth drawn
+THETA = np.deg2rad(72.0)  # of the figure; length 2
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,6 @@ def _top(moment: Moment) -> float:
     up = moment.state.position[:, 1] - moment.state.position[names.index("box"), 1]
     radius = float(np.median(moment.model.geoms.radius[np.isfinite(moment.model.geoms.radius)]))
     return float(np.delete(up, names.index("box")).max()) + radius
-
-
-FLOOR_DEPTH = 0.5  # depth drawn
-THETA = np.deg2rad(72.0)  # of the figure; length 2
 
 
 def draw_rod_conditions(

@@ -34,6 +34,9 @@ DIRECT_BYTES = 1 << 18  # bytes of rows that are written at once; fewer wait for
 
 Rows = dict[str, np.ndarray]
 Batch = tuple[Callable[[], Rows], Callable[[], None] | None]
+RESERVED = 1 << 23  # bytes that are asked for at a time
+OVERHEAD = 1 << 20  # beyond the rows themselves: indices, and what closing the file writes
+EACH = 64  # bytes in the index of a dataset for one of its chunks
 
 
 def create(
@@ -260,11 +263,6 @@ class Writer:
             if name in self._grown:
                 self._sets[name].id.flush()
         self._grown.clear()
-
-
-RESERVED = 1 << 23  # bytes that are asked for at a time
-OVERHEAD = 1 << 20  # beyond the rows themselves: indices, and what closing the file writes
-EACH = 64  # bytes in the index of a dataset for one of its chunks
 
 
 class Room:

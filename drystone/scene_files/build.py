@@ -33,6 +33,9 @@ from drystone.scene_files.repeated import copies, turned
 from drystone.scene_files.text import MAX_BYTES, Place
 from drystone.world import World
 
+ENDINGS = (".obj", ".stl", ".ply", ".off")
+MAX_TRIANGLES = 500_000  # each becomes a geom; more would take minutes to build
+
 
 class Builder:
     """Builds the world of one document. name: of the file; place: where its values stand."""
@@ -210,10 +213,6 @@ def _motor(value: Any) -> Any:
     if isinstance(value, MotorEntry):
         return Motor(**{key: fixed_numbers(entry) for key, entry in value.said().items()})
     return {name: _motor(entry) for name, entry in value.items()}
-
-
-ENDINGS = (".obj", ".stl", ".ply", ".off")
-MAX_TRIANGLES = 500_000  # each becomes a geom; more would take minutes to build
 
 
 def mesh_shape(entry: Any, folder: Path | None) -> Shape:

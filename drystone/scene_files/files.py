@@ -18,6 +18,12 @@ from drystone.scene_files.text import ENDINGS, Place, parse, read_text
 from drystone.values import as_path
 from drystone.world import World
 
+LINE_WIDTH = 100  # columns of a line, as in the sources
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_. /+*()^=-]*[A-Za-z0-9_)]|[A-Za-z]")
+_RESERVED = {
+    "true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan",
+}  # fmt: skip
+
 
 @answering
 @dataclass(frozen=True)
@@ -105,13 +111,6 @@ def _tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _tuples(entry) for key, entry in value.items()}
     return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value
-
-
-LINE_WIDTH = 100  # columns of a line, as in the sources
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_. /+*()^=-]*[A-Za-z0-9_)]|[A-Za-z]")
-_RESERVED = {
-    "true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan",
-}  # fmt: skip
 
 
 def json_text(document: Mapping[str, Any]) -> str:

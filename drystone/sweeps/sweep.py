@@ -26,6 +26,7 @@ from drystone.values import text as text_of
 OWN = "own"
 Point = tuple[str, dict[str, str], str, float | None, tuple[str, ...]]
 Result = tuple[list[float | None], str, str]  # measures, why it failed, what its summary says
+MAX_POINTS = 100_000  # points of a grid; more is a slip of the keyboard
 
 
 @answering
@@ -290,9 +291,6 @@ class Journal:
 
     def end(self) -> None:
         self.file.unlink()
-
-
-MAX_POINTS = 100_000  # points of a grid; more is a slip of the keyboard
 
 
 def read_values(name: str, text: str) -> list[str]:

@@ -30,6 +30,9 @@ from drystone.view.player.replays import bounds_of, colours_of
 
 MAX_FRAMES = 20_000  # frames of one file
 ANIMATED = (".gif", ".webp")
+PAPER, INK = np.array(rgb("#fbfaf7")) / 255, np.array(rgb("#22303c")) / 255
+RAMP = np.array([rgb(c) for c in ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")]) / 255
+PALE = 0.62  # how far bodies fade behind forces
 
 
 @answering
@@ -203,9 +206,6 @@ def _folder(path: str | Path) -> Path:
 
 
 Picture = NDArray[np.uint8]
-PAPER, INK = np.array(rgb("#fbfaf7")) / 255, np.array(rgb("#22303c")) / 255
-RAMP = np.array([rgb(c) for c in ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")]) / 255
-PALE = 0.62  # how far bodies fade behind forces
 
 
 class Film:

@@ -26,6 +26,8 @@ SHOWN = (  # toggle, label, hint
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24" {}</svg>'
 PLAY = SVG.format('fill="currentColor"><path d="M7 4.5v15l12.5-7.5z"/>')
 PAUSE = SVG.format('fill="currentColor"><path d="M6 5h4v14h-4zM14 5h4v14h-4z"/>')
+ROUNDED = 1e-9  # [SI units] smaller values are rounding of bodies at rest and shown as 0
+NOTHING = "*Click a body or a contact point.*"
 
 
 class Panel:
@@ -133,10 +135,6 @@ def counted(number: int, what: str) -> str:
 def table(rows: list[tuple[str, str]]) -> str:
     """Two columns in Markdown, without a head; texts of others went through ``for_markdown``."""
     return "\n".join(["| | |", "|:--|:--|", *(f"| {a} | {b} |" for a, b in rows)])
-
-
-ROUNDED = 1e-9  # [SI units] smaller values are rounding of bodies at rest and shown as 0
-NOTHING = "*Click a body or a contact point.*"
 
 
 def selected_text(picked: tuple[str, int] | None, source: Any, state: State, contacts: Any) -> str:

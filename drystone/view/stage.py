@@ -19,6 +19,11 @@ PLANAR_THICKNESS = 0.04  # of its height: later bodies lie over earlier ones
 PLANAR_VIEW_ANGLE = 0.14  # [rad] field of view of planar scenes: nearly parallel rays
 SPATIAL_VIEW_ANGLE = 0.8  # [rad] of spatial ones
 SHADOW_BODIES = 500  # bodies whose shadows take too long while they move
+ROUND = codes(lambda kind: kind.stretched)
+MARKED = 400  # balls up to which each carries a band
+TRIANGLES = 150_000  # of all balls together: a processor draws a third of a million in a second
+EDGE_COSINE = 0.8  # cosine between faces below which their edge is drawn
+MITRE = 1.5  # how far an outline's corner may stick out, about, in widths
 
 
 @dataclass(frozen=True)
@@ -283,13 +288,6 @@ def upright(normal: Floats) -> Floats:
     q = np.array([1.0 + normal[2], -normal[1], normal[0], 0.0])
     size = float(np.linalg.norm(q))
     return q / size if size > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
-
-
-ROUND = codes(lambda kind: kind.stretched)
-MARKED = 400  # balls up to which each carries a band
-TRIANGLES = 150_000  # of all balls together: a processor draws a third of a million in a second
-EDGE_COSINE = 0.8  # cosine between faces below which their edge is drawn
-MITRE = 1.5  # how far an outline's corner may stick out, about, in widths
 
 
 @dataclass(frozen=True)
