@@ -210,12 +210,14 @@ def test_shifted_systems_agree_with_dense_algebra(system, d):
 
 
 def test_without_polish_rounding_ends_the_path_near_1e_7():
-    """x and y reach the boundary of their cones together: x_0 - |x_1| has no digits left."""
-    plain, polished = ds.InteriorPoint(polish=False, tol=1e-6), ds.InteriorPoint(tol=1e-12)
-    for seed in range(20):
-        problem = random_problem(seed, 5, 3)
-        assert ds.solve(problem, plain).ok
-        assert ds.solve(problem, polished).ok
+    """x and y reach the boundary of their cones together: x_0 - |x_1| has no digits left. How early
+    differs from problem to problem and from processor to processor; the polish ends at rounding."""
+    plain, polished = ds.InteriorPoint(polish=False, tol=1e-12), ds.InteriorPoint(tol=1e-12)
+    problems = [random_problem(seed, 5, 3) for seed in range(40)]
+    reached = np.array([ds.solve(problem, plain).residual for problem in problems])
+    assert 1e-10 < np.median(reached) < 1e-7
+    assert reached.max() < 1e-5
+    assert all(ds.solve(problem, polished).ok for problem in problems)
 
 
 def test_options_are_checked():
