@@ -285,6 +285,7 @@ ISLANDS: Record = {
     "ended": array("n", "", "status code of its sweeps", int),
     "sweeps": array("n", "", "that were made", int),
     "residual": array("n 2", "", "as measured, and unit-free"),
+    "energy_gap": array("n", "", "see ``contact.energy_gap``"),
     "awake": array("n", "", "work of sweeps", int),
     "start": array("n+1", "", "first row of an island", int),
 }

@@ -72,6 +72,7 @@ def solve_record(a, start, bias, mu, law, tol, most, v, r, q, chosen=None, **mor
         "resort": limit, "least": sweeps, "most": sweeps, "leave": 0, "only_sweeps": 0,
         "chosen": chosen, "n_chosen": len(chosen), "ended": np.zeros(ni, whole),
         "sweeps": np.zeros(ni, whole), "residual": np.zeros((ni, 2)), "lam": np.zeros(len(r)),
+        "tol": 0.0, "energy_gap": np.zeros(ni),
         "seen": np.empty(len(v), whole), "mine": np.empty(len(v), whole),
         **{name: a[name] for name in ("J", "P", "D") if name in a},
     }  # fmt: skip

@@ -20,7 +20,7 @@ from drystone.kernels.contact.one_contact import FRICTIONLESS
 def solve_polyhedral(W, q, mu, law, corners, r):
     """Write the impulse of a contact into r (3,); W (3, 3), q (3,), corners (k, 2)."""
     convex = law == CONVEX
-    lift = mu * _fastest(q[1], q[2], corners) if convex else 0.0
+    lift = mu * fastest(q[1], q[2], corners) if convex else 0.0
     if q[0] >= lift:
         r[0] = r[1] = r[2] = 0.0
         return
@@ -40,7 +40,7 @@ def solve_polyhedral(W, q, mu, law, corners, r):
 
 
 @stage
-def _fastest(x, y, corners):
+def fastest(x, y, corners):
     """The greatest d_j.u_t; the polygon is symmetric, so the greatest -d_j.u_t, too."""
     most = 0.0
     for j in range(corners.shape[0]):
@@ -90,7 +90,7 @@ def _slip(W, q, mu, convex, corners, r):
             along = corners[j, 0] * u1 + corners[j, 1] * u2
             wrong = max(along, 0.0)  # friction opposes the slip
             if facet == 0:  # no other corner opposes it more
-                wrong = max(wrong, along + _fastest(u1, u2, corners))
+                wrong = max(wrong, along + fastest(u1, u2, corners))
             else:
                 beyond = max(-x, x - n, 0.0)
                 wrong = max(wrong, beyond * (abs(c) + abs(d)))
@@ -103,7 +103,7 @@ def _slip(W, q, mu, convex, corners, r):
 def polyhedral_error(r, u, mu, s, law, corners):
     """|F|^2 of a contact with impulses times s and velocities over s, see ``residual``."""
     n, x, y = r[0] * s, r[1] * s, r[2] * s
-    lift = mu * _fastest(u[1] / s, u[2] / s, corners) if law == COULOMB else 0.0
+    lift = mu * fastest(u[1] / s, u[2] / s, corners) if law == COULOMB else 0.0
     pn, px, py = project(n - u[0] / s - lift, x - u[1] / s, y - u[2] / s, mu, corners.shape[0])
     return (n - pn) ** 2 + (x - px) ** 2 + (y - py) ** 2
 

@@ -24,6 +24,7 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.contact.block_sweeps import judge_blocks, sweep_blocks
+from drystone.kernels.contact.energy_gap import gap_of_blocks, gap_of_lines
 from drystone.kernels.contact.packed import free_scales, judge_lines, load_island, sweep_lines
 from drystone.kernels.contact.parallel_sweeps import judge_parts, sweep_parts
 from drystone.kernels.layout import CONTACT_2 as C2
@@ -34,6 +35,7 @@ EVERY = 8  # sweeps between judgings, once the first few are done
 SOON = 3  # sweeps until an island is judged that was left for a looser tolerance
 RESTART = 1.1  # of |g|^2, from one sweep to the next
 GROWN = 1.5  # of |g|^2, from its least on: in large heaps it may grow slowly, and for ever
+SAFE = 0.5  # of the residual that would have the energy gap that is asked for
 GO_ON = -1  # no status: the island is swept on
 
 
@@ -47,6 +49,7 @@ class Aim(NamedTuple):
     resort: float
     least: int
     most: int
+    gap: float
     leave: bool
     plain: bool
 
@@ -107,7 +110,8 @@ def solve_packed_islands(s, chosen, seen, mine, awake):
         members = load_island(s, k, seen, mine)
         plain_q, free_q = free_scales(lo, hi, s.q, contact[:, unit2])
         lines = Lines(s, k, mine[:members], awake, plain_q, free_q)
-        s.ended[k], count, residual[k, 0], residual[k, 1] = _solve(_aim(s, k), lines, None, None)
+        found = _solve(_aim(s, k), lines, None, None)
+        s.ended[k], count, residual[k, 0], residual[k, 1], s.energy_gap[k] = found
         s.sweeps[k] += count
         for i in range(lo, hi):
             for a in range(d):
@@ -138,7 +142,7 @@ def solve_block_islands(shape, s, soft, unit, corners):
         mine = s.mine[:members]
         blocks = Blocks(shape, s, k, soft, unit, mine, r_old, v_old, work)
         found = _solve(_aim(s, k), None, None, blocks, corners)
-        s.ended[k], count, s.residual[k, 0], s.residual[k, 1] = found
+        s.ended[k], count, s.residual[k, 0], s.residual[k, 1], s.energy_gap[k] = found
         s.sweeps[k] += count
 
 
@@ -161,8 +165,9 @@ def solve_parts(p, rank, threads):
     """What thread `rank` of `threads` does of a large island; all are called with the same p, of
     ``layout.PARTS``. Returns 0."""
     size = p.first[p.first_body.size]
-    aim = Aim(size, p.limit, p.enough, p.resort, p.least, p.most, p.leave != 0, p.only_sweeps != 0)
-    code, done, plain, free = _solve(aim, None, Share(p, rank, threads), None)
+    leave, alone, gap = p.leave != 0, p.only_sweeps != 0, np.inf
+    aim = Aim(size, p.limit, p.enough, p.resort, p.least, p.most, gap, leave, alone)
+    code, done, plain, free, _ = _solve(aim, None, Share(p, rank, threads), None)
     if rank == 0:
         p.ended, p.sweeps, p.plain, p.free = code, done, plain, free
     return 0
@@ -172,13 +177,14 @@ def solve_parts(p, rank, threads):
 def _aim(s, k):
     """Of island k, as the record has it."""
     size, leave, plain = s.start[k + 1] - s.start[k], s.leave != 0, s.only_sweeps != 0
-    return Aim(size, s.limit[k], s.enough[k], s.resort[k], s.least[k], s.most[k], leave, plain)
+    gap = s.tol if s.limit[k] <= s.tol else np.inf
+    return Aim(size, s.limit[k], s.enough[k], s.resort[k], s.least[k], s.most[k], gap, leave, plain)
 
 
 @kernel
 def _solve(aim, lines, share, blocks, corners=None):
-    """Status, sweeps and both residuals of one island: of packed contacts, of a thread's share or
-    of blocks. The others are None, and what is for them is not compiled."""
+    """Status, sweeps, both residuals and the energy gap of one island: of packed contacts, of a
+    thread's share or of blocks. The others are None, and what is for them is not compiled."""
     limit, enough, resort, least, most = aim.limit, aim.enough, aim.resort, aim.least, aim.most
     leave = aim.leave
     done, upto, last, before = 0, 1, 0, np.inf
@@ -211,14 +217,30 @@ def _solve(aim, lines, share, blocks, corners=None):
             plain, free = judge_blocks(blocks, corners)
         worst = max(plain, free)
         code = verdict(aim.size, done, upto, last, before, worst, limit, enough, least, most, leave)
+        gap = 0.0
+        if code != GO_ON and lines is not None:
+            gap = gap_of_lines(lines)
+        if code != GO_ON and blocks is not None:
+            gap = _gap_of_island(blocks, corners)
+        if code == status.SOLVED and gap > aim.gap:  # as its impulses are large, so is its error
+            code = GO_ON if done < most and worst > 0.0 else status.RUNNING
+            limit = SAFE * worst * aim.gap / gap
         if worth_resort(code, done, most, worst, enough, resort):
             limit, enough, leave, code = 0.0, resort, False, GO_ON
             least, upto = done, done + SOON
         if code != GO_ON:
-            return code, done, plain, free
+            return code, done, plain, free, gap
         goal = new * ((limit if done < least else enough) / worst) ** 2
         if done >= upto:
             before, last, upto = worst, done, done + min(EVERY, done + 2)
+
+
+@kernel
+def _gap_of_island(blocks, corners):
+    s, k = blocks.s, blocks.k
+    lo, hi = s.start[k], s.start[k + 1]
+    given = s.r[lo:hi], s.u[lo:hi], s.q[lo:hi], s.mu[lo:hi], blocks.unit[lo:hi]
+    return gap_of_blocks(*given, s.law, corners)
 
 
 @stage

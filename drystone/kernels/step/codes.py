@@ -40,3 +40,6 @@ OPEN, STICKS, SLIPS = 0, 1, 2
 
 # what a stage gets
 STEP, STEP_AND_JOINTS, SCAN = 0, 1, 2
+
+# places in ``types.Status``
+INACCURATE = 9

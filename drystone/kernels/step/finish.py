@@ -10,6 +10,7 @@ from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
 from drystone.kernels.step import codes
 from drystone.kernels.step.begin import height
 from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.policy import inaccurate
 
 SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
 ROUNDS = 10  # of contacts that break loose because others did
@@ -191,6 +192,8 @@ def book(s, kicked, kinetic, position):
         out.failed = max(0, s.failed)
     out.collisions, out.outer, out.status = s.collisions, s.outer, s.status
     out.unsolved_body = -1.0
+    if s.failed >= 0 and inaccurate(s, s.failed):
+        out.status = codes.INACCURATE
     if s.failed >= 0:
         k = s.failed
         for i in range(s.start[k], s.start[k + 1]):

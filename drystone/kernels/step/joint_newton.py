@@ -7,10 +7,12 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import block_product
 from drystone.kernels.cones.newton import ALPHA, PLAIN, Goal, newton_steps
 from drystone.kernels.cones.problem import FrictionBlocks
+from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.kernels.delassus import delassus
 from drystone.kernels.step import codes
 from drystone.kernels.step.joint_laws import push
+from drystone.kernels.step.policy import gap_holds
 
 
 @kernel
@@ -74,12 +76,13 @@ def _island(shape, s, j, k):
     s.iterations += steps
     block_product(shape, indptr, indices, W, best, q, u)
     plain, free = contact_residuals(shape, best, u, q, mu, unit, law)
-    if max(plain, free) < max(s.residual[k, 0], s.residual[k, 1]):
-        s.residual[k, 0], s.residual[k, 1] = plain, free
+    gap = gap_of_blocks(best, u, q, mu, unit, law, None)
+    if max(plain, free) < max(s.residual[k, 0], s.residual[k, 1]) or gap < s.energy_gap[k]:
+        s.residual[k, 0], s.residual[k, 1], s.energy_gap[k] = plain, free, gap
         for i in range(lo, hi):
             for a in range(len(shape)):
                 s.r[i, a] = j.best[i, a]
-    return True
+    return gap_holds(s, k)
 
 
 @stage

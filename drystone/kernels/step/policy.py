@@ -26,6 +26,7 @@ from drystone.kernels import status
 from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 
+LARGE_GAP = 1.0  # energy gap of large islands that are left at `sweep_tol`
 NEVER = 1 << 40  # contacts: no island is refused
 
 
@@ -54,7 +55,7 @@ def share(s):
         if s.only_sweeps:
             s.limit[k] = s.enough[k] = s.resort[k] = tol
             s.least[k] = s.most[k] = s.max_sweeps
-            s.residual[k, 0] = s.residual[k, 1] = 0.0
+            s.residual[k, 0] = s.residual[k, 1] = s.energy_gap[k] = 0.0
             continue
         jointed, large = s.jointed[k], size > policy.small and not s.jointed[k]
         s.limit[k], s.most[k] = tol, policy.first_sweeps + policy.first_visits // size
@@ -92,7 +93,7 @@ def share(s):
             restless = True
             if s.careful:
                 _carefully(s, k, size)
-        s.residual[k, 0] = s.residual[k, 1] = 0.0
+        s.residual[k, 0] = s.residual[k, 1] = s.energy_gap[k] = 0.0
     if first and restless:
         s.restless_steps = (s.restless_steps + 1) % policy.slow_period
     elif first and rests:
@@ -210,11 +211,11 @@ def choose_rest(s, scan):
         aim = s.limit[k] if careful else s.sweep_tol
         s.limit[k] = tol
         worst = max(s.residual[k, 0], s.residual[k, 1])
-        if worst <= tol:
+        if worst <= tol and gap_holds(s, k):
             s.plan[k] = codes.DONE
             continue
         s.limit[k] = s.policy.closer * tol if size <= s.policy.small else aim
-        if size > s.policy.small and worst <= s.limit[k]:
+        if size > s.policy.small and worst <= s.limit[k] and gap_holds(s, k):
             s.plan[k] = codes.DONE
             continue
         s.enough[k] = s.resort[k] = s.limit[k]
@@ -245,7 +246,7 @@ def judge_rest(s, scan):
         k = s.chosen[j]
         size = s.start[k + 1] - s.start[k]
         s.limit[k] = tol if size <= s.policy.small else s.sweep_tol
-        if max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k]:
+        if max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k] and gap_holds(s, k):
             s.plan[k] = codes.DONE
         elif size <= s.policy.medium:
             code = codes.STUCK
@@ -256,8 +257,26 @@ def judge_rest(s, scan):
 
 @stage
 def conclude(s):
-    """Note an island that was not solved."""
+    """Note an island that was not solved; else one whose velocities are not trusted."""
     for k in range(s.islands):
         if not max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k]:
             s.failed = k
             return
+    for k in range(s.islands):
+        if not gap_holds(s, k):
+            s.failed = k
+            return
+
+
+@stage
+def gap_holds(s, k):
+    """Whether velocities of island k are known to sqrt(tol) of what its impulses change; of a large
+    one, at all."""
+    small = s.start[k + 1] - s.start[k] <= s.policy.small
+    return s.energy_gap[k] <= (s.tol if small else LARGE_GAP)
+
+
+@stage
+def inaccurate(s, k):
+    """Whether island k is within its residual, but not within its energy gap."""
+    return max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k] and not gap_holds(s, k)

@@ -260,7 +260,9 @@ class HostRequests:
         """Islands that Gauss-Seidel did not solve, if they jam."""
         s = self.buffers.s
         self.solver.jams = False
-        for k in np.flatnonzero(~(s.residual[: s.islands].max(axis=1) <= s.tol)):
+        for k in range(s.islands):
+            if s.residual[k].max() <= s.tol and policy.gap_holds(s, k):
+                continue
             rows = self._rows_of(int(k))
             if any(self.solver._stalls(rows, int(k), view, locks) for locks in (False, True)):
                 s.plan[k] = codes.DONE
@@ -276,7 +278,17 @@ class HostRequests:
         n, ni, failed = s.rows, s.islands, s.failed
         status = Status.SOLVED if failed < 0 else Status.MAX_ITERATIONS
         return Solved(
-            s.r[:n], s.u[:n], s.v, s.q[:n], s.mu[:n], status, s.residual[:ni], 0, (), failed
+            s.r[:n],
+            s.u[:n],
+            s.v,
+            s.q[:n],
+            s.mu[:n],
+            status,
+            s.residual[:ni],
+            0,
+            (),
+            s.energy_gap[:ni],
+            failed,
         )
 
     def _note_jam(self, names: tuple[str, ...], log: tuple[str, ...]) -> None:
@@ -348,6 +360,7 @@ class HostRequests:
             solved.r, solved.u, solved.q, solved.mu, solved.v,
         )  # fmt: skip
         s.residual[:ni], s.failed = solved.residual, solved.failed
+        s.energy_gap[:ni] = solved.gap
         if self._jams_now:
             self._forget_jam()
         s.iterations += solved.iterations

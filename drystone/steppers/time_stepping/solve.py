@@ -10,13 +10,14 @@ record of their own. Any other solver gets each island as a FrictionProblem.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from drystone.constraints.rows import Rows
 from drystone.kernels import layout
+from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.sweeps import solve_block_islands
 from drystone.kernels.packed import Packed
 from drystone.kernels.step import codes, sweeps
@@ -31,13 +32,14 @@ from drystone.solvers.registry import by_name
 from drystone.solvers.solve import solve
 from drystone.steppers.time_stepping.options import NEVER, TimeStepping
 from drystone.steppers.time_stepping.policy import IslandPolicy
-from drystone.steppers.time_stepping.stalling import Stall, stall
+from drystone.steppers.time_stepping.stalling import EXACTLY, Stall, stall
 from drystone.types import Bools, Floats, Ints, Solution, Status
 
 COUNTERS = (
     "newton_wait", "newton_interval", "newton_tried", "newton_refused", "tight_steps",
     "restless_steps", "solves", "tight", "careful",
 )  # of the policy, which a solve of rows alone shares with its step  # fmt: skip
+POLISHES = 4  # rounds of Newton's method towards a small energy gap
 RowsOf = Callable[[int], Rows]  # the step's rows, with J and P of an island
 
 
@@ -47,7 +49,8 @@ class Solved:
 
     r, u, q (nc, d): impulses, velocities with their bias, free velocities; mu (nc,);
     v (nb, dof): body velocities; status: of the worst island, `failed` its number or -1;
-    residual (ni, 2); stalls: of islands that jam, by their numbers.
+    residual (ni, 2); gap (ni,): the energy gap, where it is judged; stalls: of islands that jam, by
+    their numbers.
     """
 
     r: Floats
@@ -59,6 +62,7 @@ class Solved:
     residual: Floats
     iterations: int
     methods: tuple[str, ...]
+    gap: Floats
     failed: int = -1
     stalls: dict[int, Stall] = field(default_factory=dict)
 
@@ -95,7 +99,9 @@ class IslandSolver:
         v, q = v_free.copy(), rows.velocities(v_free, bias)
         rows.push(r, v)
         every = Status.SOLVED
-        out = Solved(r, q, v, q, mu, every, np.zeros((rows.islands, 2)), 0, ())
+        out = Solved(
+            r, q, v, q, mu, every, np.zeros((rows.islands, 2)), 0, (), np.zeros(rows.islands)
+        )
         if self.options.solver == "auto" and self.options.smooth(rows.frame.shape[2]):
             self._direct(rows, bias, v_free, out, step)
         else:
@@ -125,7 +131,9 @@ class IslandSolver:
             out.refresh(rows, v_free)
         out.iterations += int(s.iterations)
         if s.failed >= 0:
-            out.status, out.failed = Status.MAX_ITERATIONS, int(s.failed)
+            close = stages.inaccurate(s, s.failed)
+            out.status = Status.INACCURATE if close else Status.MAX_ITERATIONS
+            out.failed = int(s.failed)
         self._name_jams(out)
         if step is not None:
             step.put(**{name: getattr(s, name) for name in COUNTERS})
@@ -150,6 +158,7 @@ class IslandSolver:
             newton_tried=0, newton_refused=stages.NEVER, tight_steps=0, restless_steps=0,
             v_free=v_free, v=out.v, moves=rows.moves, J=rows.J, P=rows.P, D=rows.D, body=rows.body,
             bias=bias, mu=out.mu, q=out.q, r=out.r, start=rows.start, residual=out.residual,
+            energy_gap=out.gap,
         )  # fmt: skip
         s.jointed[: rows.islands] = False
         if rows.blocks is not None:
@@ -216,7 +225,10 @@ class IslandSolver:
             if size <= self.policy.small or (size <= self.policy.medium and not smooth):
                 self._island(rows_of(k), k, out)
             elif size <= self.policy.medium:
-                self._newton(rows_of(k), k, out, PLAIN)
+                rows = rows_of(k)
+                self._newton(rows, k, out, PLAIN)
+                if k not in out.stalls and out.gap[k] > stages.LARGE_GAP:
+                    self._stalls(rows, k, out, locks=True)
         self._leave_jams(s, out)
         stages.conclude(s)
 
@@ -263,21 +275,47 @@ class IslandSolver:
         out.iterations += count
         if "newton" not in out.methods:
             out.methods += ("newton",)
-        if max(both) < out.residual[k].max():
+        blind = out.gap[k] > self.options.tol
+        if max(both) < out.residual[k].max() or (blind and max(both) <= tol):
             out.r[lo:hi], out.residual[k] = r, both
-        if ended is not Status.SOLVED and not large and not self._stalls(rows, k, out):
+        self._judge_gap(rows, k, out, given[0])
+        blind = out.gap[k] > self.options.tol and max(both) <= tol
+        if blind and not large:  # a jam may hide in vast impulses
+            self._stalls(rows, k, out)
+        elif ended is not Status.SOLVED and not large and not self._stalls(rows, k, out):
             self._regularised(rows, k, out, steps)
-        if not jointed and k not in out.stalls and out.residual[k].max() <= tol:
+            self._judge_gap(rows, k, out, given[0])
+        rounds = 0
+        while k not in out.stalls and out.residual[k].max() <= tol and rounds < POLISHES:
+            if jointed or (rounds > 0 and out.gap[k] <= self.options.tol):
+                break
+            rounds += 1
             r, fine = out.r[lo:hi].copy(), self.policy.polish * tol
             _, more, both = plain_newton(
                 *given, fine, fine, 0, self.policy.polish_steps, self.policy.newton_room, r
             )
             out.iterations += more
-            if max(both) < out.residual[k].max():
-                out.r[lo:hi], out.residual[k] = r, both
+            if not max(both) < out.residual[k].max():
+                break
+            out.r[lo:hi], out.residual[k] = r, both
+            self._judge_gap(rows, k, out, given[0])
         if not jointed and self.options.formulation == "convex":
             self._jammed(rows, k, out, given[0])
         return True
+
+    def _judge_gap(self, rows: Rows, k: int, out: Solved, W: BlockMatrix) -> None:
+        """The energy gap of island k."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+        r, q, mu, unit = out.r[lo:hi], out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi]
+        law = LAWS[self.options.formulation]
+        out.gap[k] = gap_of_blocks(r, W.product(r, q), q, mu, unit, law, self._corners(rows))
+
+    def _corners(self, rows: Rows) -> Floats | None:
+        """Directions of a polyhedral cone in space."""
+        shape = self.options.shape
+        if rows.d != 3 or not isinstance(shape, PolyhedralCone):
+            return None
+        return np.ascontiguousarray(shape.directions().T)
 
     def _jammed(self, rows: Rows, k: int, out: Solved, W: BlockMatrix) -> None:
         """Bring island k of the convex law to rest where impulses that are large beside its
@@ -295,6 +333,7 @@ class IslandSolver:
         if held is not None:
             out.r[lo:hi] = held.reshape(hi - lo, -1)
             out.residual[k] = problem.residuals(held)
+            self._judge_gap(rows, k, out, W)
 
     def _stalls(self, rows: Rows, k: int, out: Solved, locks: bool = False) -> bool:
         """Whether island k jams; then its motors stall. locks: by friction (``stalling``)."""
@@ -304,7 +343,8 @@ class IslandSolver:
             return False
 
         def attempt(W: BlockMatrix, q: Floats, mu: Floats, r: Floats, part: float) -> Floats | None:
-            return self._attempt(rows, k, out, W, q, mu, r, part * self.options.tol)
+            weak = part >= EXACTLY  # what weak motors drive has an answer: it is worth the effort
+            return self._attempt(rows, k, out, W, q, mu, r, part * self.options.tol, weak)
 
         given = out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], drives, rows.joint[lo:hi] < 0
         found = stall(rows.W(lo, hi), *given, locks, attempt)
@@ -312,6 +352,7 @@ class IslandSolver:
             return False
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         out.r[lo:hi], out.residual[k] = found.r, problem.residuals(found.r.reshape(-1))
+        out.gap[k] = 0.0
         if found.short.any():
             self.jams, out.stalls[k] = True, found
             out.methods += ("stall",) if "stall" not in out.methods else ()
@@ -327,8 +368,10 @@ class IslandSolver:
         mu: Floats,
         r: Floats,
         tol: float,
+        sure: bool,
     ) -> Floats | None:
-        """Impulses of island k with another W, q and mu, from r; None if they are not found."""
+        """Impulses of island k with another W, q and mu, from r; None if they are not found.
+        sure: an answer is worth all that Newton's method can do."""
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         unit, r = rows.unit[lo:hi], r.copy()
         # a jam is a property of the problem: whatever solver was asked for, the fastest finds it
@@ -350,8 +393,8 @@ class IslandSolver:
         else:  # `solve` would go on to what lies below rounding: the residual is enough here
             policy, method = self.policy, by_name("lemke")
             if smooth:
-                room, most = policy.newton_room, policy.newton_steps
-                method = Newton(homotopy=0, sweeps=0, max_steps=most, room=room)
+                method = Newton(max_steps=policy.newton_steps, room=policy.newton_room)
+                method = method if sure else replace(method, homotopy=0, sweeps=0)
             answer = method.run(problem, start, Limits(tol, NEVER))
             value, count = answer.value, answer.iterations
         out.iterations += count
@@ -389,8 +432,9 @@ class IslandSolver:
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         answer = solve(problem, self.options.method, guess=out.r[lo:hi].reshape(-1))
         out.iterations += answer.iterations
-        if max(answer.residual, answer.residual_unit) < out.residual[k].max():
+        if answer.ok or max(answer.residual, answer.residual_unit) < out.residual[k].max():
             out.take(k, lo, hi, answer)
+            self._judge_gap(rows, k, out, rows.W(lo, hi))
         out.methods += tuple(m for m in answer.methods if m not in out.methods)
 
     def ask(self, rows: Rows, v_free: Floats, out: Solved) -> None:

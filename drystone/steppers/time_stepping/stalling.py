@@ -34,7 +34,8 @@ from drystone.problems.delassus import BlockMatrix
 from drystone.types import Bools, Floats, Ints
 
 YIELD = 1e-4  # compliance of a motor that may stall, of its row's own response
-WEAKER = (1e-2, 1.0)  # the same where rubbing bodies under so vast a force are not solved
+WEAKER = (1e-2, 1.0, 100.0)  # the same where rubbing bodies under so vast a force are not solved
+EXACTLY = 1e-2  # of the tolerance, of motors that give way at once
 ROUNDS = 6  # of growing impulses
 VAST = 1e3  # impulses beside those that the free velocities ask for, times 1 + mu: a certificate
 STAYS = 1e-3  # change of what motors lack, of that, from round to round: more force is in vain
@@ -129,7 +130,7 @@ def _soften(
 
 def _give_way(island: _Island, attempt: Attempt) -> tuple[Floats, Floats, Floats] | None:
     """What ``_grow`` returns, for motors that give way at once by their compliance."""
-    r = attempt(island.loose, island.q, island.mu, np.zeros_like(island.q), YIELD)
+    r = attempt(island.loose, island.q, island.mu, np.zeros_like(island.q), EXACTLY)
     if r is None:
         return None
     return r, -island.soft * r[island.drives, 0], r

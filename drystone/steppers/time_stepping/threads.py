@@ -18,6 +18,7 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.kernels._barrier import SIZE
 from drystone.kernels._jit import MODE
+from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.packed import free_scales
 from drystone.kernels.contact.parallel_order import order_bodies, order_contacts
 from drystone.kernels.contact.parallel_sweeps import gather, scatter
@@ -124,6 +125,9 @@ class Sweeper:
         self._run(lambda rank: solve_parts(p, rank, threads), threads)
         scatter(s, p)
         s.ended[k], s.residual[k] = p.ended, (p.plain, p.free)
+        unit = np.sqrt(s.contact[lo:hi, columns.UNIT2])
+        given = s.r[lo:hi], s.u[lo:hi], s.q[lo:hi], s.mu[lo:hi], unit
+        s.energy_gap[k] = gap_of_blocks(*given, s.law, None)
         s.sweeps[k] += p.sweeps
 
     def _array(self, name: str, n: int, *width: int, dtype: Any = np.float64) -> Any:

@@ -238,6 +238,43 @@ def test_a_named_solver_names_jams_too(case, count, planar, options):
     assert max(report.iterations for report in reports) < most
 
 
+def heap(count, shape, speed=0.5):
+    """A piston without a force limit above a heap between walls; the heap rests after 0.1 s."""
+    world = ds.World(planar=True)
+    world.add_ground(friction=0.3)
+    for side, name in ((-0.6, "left"), (0.6, "right")):
+        wall = ds.Rectangle(0.2, 4)
+        world.add_body(wall, position=(side, 2), fixed=True, friction=0.3, name=name)
+    rng = np.random.default_rng(0)
+    for k in range(count):
+        x = -0.4 + 0.2 * (k % 5) + 0.003 * rng.normal()
+        size = 0.095 * (1 - 0.1 * rng.random())
+        grain = ds.Disk(size) if shape == "disk" else ds.Rectangle(0.16, 0.15)
+        place = (x, 0.096 + 0.1938 * (k // 5))
+        world.add_body(grain, position=place, friction=0.3, name=f"g{k}")
+    top = 0.1938 * ((count - 1) // 5 + 1) + 0.3
+    world.add_body(ds.Rectangle(0.98, 0.2), position=(0, top), mass=5, friction=0.3, name="piston")
+    motor = ds.Motor(speed=-speed)
+    world.add_joint(ds.Slider("piston", "world", axis=(0, 1), motor=motor, name="drive"))
+    return world
+
+
+@pytest.mark.parametrize(("count", "shape", "options"), [
+    (25, "disk", {}), (12, "disk", {}), (20, "box", {}), (25, "disk", {"cone": 4}),
+], ids=str)  # fmt: skip
+def test_a_piston_that_crushes_a_heap_stalls(count, shape, options):
+    """Before, islands counted as solved with impulses of 10^10 N s, and disks left at 10^6 m/s."""
+    sim, reports = steps(heap(count, shape), 190 if shape == "box" else 170, **options)
+    jammed = [report.status is ds.Status.JAMMED for report in reports]
+    assert sum(jammed) >= 5
+    assert all(report.ok or jams for report, jams in zip(reports, jammed, strict=True))
+    assert {report.jammed for report in reports if report.jammed} == {("drive",)}
+    assert sim.summary.depth < 1e-6
+    assert np.abs(sim.state.velocity[:, :2]).max() < 3.0
+    inside = np.abs(sim.state.position[4:, 0]) < 0.5
+    assert inside.all()
+
+
 @BOTH
 def test_runs_say_so_and_recordings_keep_it(planar, tmp_path):
     world = ram(planar)

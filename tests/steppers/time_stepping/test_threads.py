@@ -74,7 +74,7 @@ def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None, 
         limit=np.full(ni, tol), enough=np.full(ni, enough or tol),
         resort=np.full(ni, resort or enough or tol), least=np.full(ni, least or most),
         most=np.full(ni, most), leave=int(resort is not None), q=q, v=v, r=r, u=u, ended=ended,
-        only_sweeps=0,
+        only_sweeps=0, tol=0.0, energy_gap=np.zeros(ni),
         sweeps=sweeps, residual=residual, contact=a["contact"], motion=a["motion"],
         position=a["position"],
     )  # fmt: skip
