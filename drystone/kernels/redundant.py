@@ -20,6 +20,7 @@ from drystone.kernels._jit import kernel
 DEPENDENT = 5e-8
 OPEN, WIDEST = 10.0, 1e-2  # the same per radian that joints are open, and at most
 WEAK = 8.0  # (distance)^2 per radian that joints are open
+LOOSE, WEAKER, PASSED = range(3)  # rows that are left out; see ``separate``
 
 
 @kernel
@@ -58,14 +59,18 @@ class Division(NamedTuple):
 def separate(at, body, J, P, opening, turn, strict, firm, out):
     """Divide the rows `at` (m, 2: block and row in it) into those to keep and those too many.
 
-    body (nc, 2), J, P (nc, d, 2, dof); strict: weak rows are too many; firm (m,): rows that are
-    taken before others; out: a Division. Returns how many rows are too many, and how many weak.
+    body (nc, 2), J, P (nc, d, 2, dof); strict: LOOSE, or weak rows are too many (WEAKER), or also
+    those that bodies that turn so far may bring into the span of others (PASSED); firm (m,): rows
+    that are taken before others; out: a Division. Returns how many rows are too many, and how many
+    weak.
     """
     root, extra, null, idle, S, L, order = out
     m, n, weak = at.shape[0], 0, 0
     tol, near = tolerances(m, opening, turn)
-    if strict:
+    if strict >= WEAKER:
         tol = near
+    if strict == PASSED:
+        tol = max(tol, min(turn, 10.0 * WIDEST))
     _gram(at, body, J, P, S, root)
     rank = _pivoted(S, tol * tol, firm, L, order)
     for p in range(rank, m):

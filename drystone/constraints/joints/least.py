@@ -67,21 +67,29 @@ class Split:
         out[self.extra[: self.count]] = False
         return out
 
-    def elsewhere(self, rows: Rows, J: Floats, P: Floats, error: Floats, firm: Bools) -> Split:
-        """The same at another pose, with rows J, P (nc, d, 2, dof) and errors (nr,) there; firm
-        rows (m,) come before others."""
-        return _split(rows.body, J, P, self.at, self.rows, error, 0.0, firm, False)
+    def elsewhere(self, rows: Rows, J: Floats, P: Floats, error: Floats, strict: int) -> Split:
+        """The same at another pose, with rows J, P (nc, d, 2, dof) and errors (nr,) there; those
+        kept here come before others."""
+        return _split(rows.body, J, P, self.at, self.rows, error, 0.0, self.kept, strict)
 
-    def gained(self, other: Split) -> tuple[Ints, Ints]:
-        """Blocks and rows of those that are too many here and not at another pose."""
-        at = self.at[~self.kept & other.kept]
-        return at[:, 0], at[:, 1]
+    def closing(
+        self, rows: Rows, J: Floats, P: Floats, error: Floats
+    ) -> tuple[Ints, Floats, Floats]:
+        """Bodies, the least motion of them (n, dof) that closes the rows kept here, which are open
+        by error (nr,), and the impulses (n, dof) of a motion in a unit of time; J, P
+        (nc, d, 2, dof): rows, and how impulses along them move bodies."""
+        closed = self.kept & (self.root > 0.0)
+        i, a = self.at[closed].T
+        left, right = (_sparse(rows, i, a, M).toarray() for M in (J, P))
+        load = np.linalg.solve(left @ right.T, -error[self.rows[closed]])
+        shape = (-1, J.shape[3])
+        return np.unique(rows.body[i]), (load @ right).reshape(shape), (load @ left).reshape(shape)
 
     def unsure(self, rows: Rows, J: Floats, P: Floats, error: Floats) -> tuple[Ints, Ints]:
         """Blocks and rows of those kept that are weak or too many at another pose."""
         at, mine = self.at[self.kept], self.rows[self.kept]
         firm = np.zeros(mine.size, bool)
-        return _split(rows.body, J, P, at, mine, error, 0.0, firm, True).dropped
+        return _split(rows.body, J, P, at, mine, error, 0.0, firm, kernels.WEAKER).dropped
 
     def silence(self, rows: Rows) -> None:
         """Make padding of the rows too many, in place."""
@@ -161,10 +169,10 @@ class LeastNorm:
         rows: Rows,
         ties: JointRows,
         h: float = 0.0,
-        strict: bool = False,
+        strict: int = kernels.LOOSE,
     ) -> list[Split]:
         """Rows of this step that are too many, group by group; ties: joints at its start; h: its
-        length [s]; strict: weak ones, too."""
+        length [s]; strict: weak ones, too, see ``kernels.redundant.separate``."""
         self.look(model, state)
         self.count = sum(part.count for part in self.parts if part.rows.size > DENSE)
         out: list[Split] = []
@@ -207,7 +215,7 @@ def _split(
     error: Floats,
     turn: float,
     firm: Bools,
-    strict: bool,
+    strict: int = kernels.LOOSE,
 ) -> Split:
     """Divide the rows `at`, which are `mine` of those (nr,) that errors are given of."""
     m = at.shape[0]

@@ -33,9 +33,9 @@ def split(s, scan, j):
             j.spare_order[:m],
         )  # fmt: skip
         # velocities need not fit rows that are about to be too many: the next step's do
+        strict = kernels.LOOSE if s.drifts else kernels.WEAKER
         j.spare_count[g], found = kernels.separate(
-            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, not s.drifts, j.spare_firm[:m],
-            division,
+            j.spare_at[lo:hi], s.body, s.J, s.P, open_by, turn, strict, j.spare_firm[:m], division,
         )  # fmt: skip
         excess, weak = excess + j.spare_count[g], weak + found
         for c in range(j.spare_count[g]):

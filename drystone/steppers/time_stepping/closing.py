@@ -5,10 +5,11 @@ J_1 of the end q_k', the step is solved for the linear rows C(q_k') / h + J_1 (v
 v = v_k + P (r - r_k): the step's own problem with J_1, P in the place of J, M^-1 J'. Contacts
 beside joints take part unchanged. Rows that are too many are left out (``Thinned``), so that none
 contradict each other; near a dead point of a linkage, too, the rows of the end are those that can
-be fulfilled there. J_1 P is not symmetric. Solvers that need that, loops so large that nothing is
-left out of them, and rows that are about to depend on each other where no motion closes them (a
-chain that is taut between two posts) take J_1 and P from the start of the step, and converge
-linearly.
+be fulfilled there. A step that passes a singular state is solved without the rows that are singular
+in it, and closed by motion at its end (``Closer._pass_through``). J_1 P is not symmetric. Solvers
+that need that, loops so large that nothing is left out of them, and rows that are about to depend
+on each other where no motion closes them (a chain that is taut between two posts) take J_1 and P
+from the start of the step, and converge linearly.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ import numpy as np
 from drystone.constraints.joints.least import LeastNorm
 from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows
+from drystone.dynamics.energy import kinetic
+from drystone.kernels.redundant import LOOSE, PASSED, WEAKER
 from drystone.kernels.step.joint_close import OPEN
 from drystone.kernels.union_find import root_of
 from drystone.model import Joints, State
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import Solved
-from drystone.steppers.time_stepping.stiffness import Part, Softened, answers
-from drystone.steppers.time_stepping.thinned import Thinned, joined
+from drystone.steppers.time_stepping.stiffness import Part, Softened
+from drystone.steppers.time_stepping.thinned import Thinned
 from drystone.types import Bools, Floats
 
 ROUNDS = 20  # solves of a step until its joints are closed
@@ -37,6 +40,8 @@ PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
 LOST_WAY = 1e6  # [m or rad] opening from which no round leads back
 # times the spin that bodies gain in a step, with which they pass through a singular state
 PASSING = 4.0
+PASSES = 8  # solves of a step through a singular state
+WORK = 0.01  # of the kinetic energy, that closing joints behind it may take
 
 
 class Closer:
@@ -82,25 +87,35 @@ class Closer:
             )
 
         # velocities need not fit rows that are about to be too many: the next step's do
-        splits = self.least.split(*state, strict=not part.drifts)
+        splits = self.least.split(*state, strict=LOOSE if part.drifts else WEAKER)
         thinned = self.thinned = Thinned(rows, splits)
         newton = self.options.direct and not self.least.large
         free, first = part.v_free, bias.copy()
         if newton and not thinned.weak:
             soft = Softened(part, rows, joints, ties, thinned)
             solved = close(soft, bias, once, end, guess, newton)
-            left = end(solved.v).error[soft.rows_of(thinned.dropped)]
-            if not np.abs(left).max(initial=0.0) > OPEN:
+            if not part.drifts or not _open(end(solved.v)) > OPEN:
                 return solved
-        part.v_free = free
-        firm = Thinned(rows, self.least.split(*state, strict=True))
-        near = self._look_ahead(firm, ties, first.copy(), once, end) if newton else None
-        part.v_free, part.softening = free, 0.0
-        bias[:] = first
-        soft = Softened(part, rows, joints, ties, self.thinned)
-        return close(soft, bias, once, end, guess, newton and not self.thinned.weak, near)
+            thinned.restore()
+            part.v_free, bias[:] = free, first
+        if newton and part.drifts:
+            count, left_out = self.least.count, -1
+            for strict in (WEAKER, PASSED):
+                firm = Thinned(rows, self.least.split(*state, strict=strict))
+                if firm.dropped[0].size > left_out:
+                    through = self._pass_through(firm, ties, bias, once, end)
+                    self.least.count = count
+                    if through is not None:
+                        return through
+                    firm.restore()
+                    part.v_free, bias[:] = free, first
+                left_out = firm.dropped[0].size
+            self.least.count = count
+        part.softening = 0.0
+        soft = Softened(part, rows, joints, ties, thinned)
+        return close(soft, bias, once, end, guess, newton and not thinned.weak)
 
-    def _look_ahead(
+    def _pass_through(
         self,
         firm: Thinned,
         ties: JointRows,
@@ -108,35 +123,62 @@ class Closer:
         once: Callable[[Floats, Floats | None], Solved],
         end: Callable[[Floats], JointRows],
     ) -> Solved | None:
-        """The step without rows that are weak or too many where it starts: there a linkage is
-        singular. Others of them that hold something where that step ends take part by their rows of
-        its end, on both sides. None if there are none, or if bodies do not pass through that state:
-        a chain that is taut between two posts is at rest in it."""
+        """The step of a linkage that passes a singular state in it, or near it.
+
+        Rows that are weak there hold nothing there, and may pull on one side of it and push on the
+        other: the step is solved without them. What is open by them at its end is closed by the
+        least motion there, which the free velocities gain. None if there are none, if that does
+        not close them or takes much work, or if bodies do not pass through that state: a chain
+        that is taut between two posts is at rest in it.
+        """
         joints, part, rows = self.joints, self.part, firm.rows
-        if not part.drifts or not firm.splits:
+        if not firm.splits:
             return None
-        soft = Softened(part, rows, joints, ties, firm)
-        solved = close(soft, bias, once, end, None, True)
-        at = end(solved.v)
-        J, P = soft.rows_at(at)
-        splits = [s.elsewhere(rows, J, P, at.error, s.kept) for s in firm.splits]
-        new = joined([s.gained(t) for s, t in zip(firm.splits, splits, strict=True)])
-        firm.restore()
-        held = np.unique(rows.body[rows.joint >= 0])
-        held = held[rows.moves[held]]
-        spin = np.abs(np.stack([part.v0, solved.v - part.v0])[:, held, part.model.dim :])
-        slow = PASSING * spin[1].max(initial=0.0) * self.options.dt / part.kick
-        if not new[0].size or not spin[0].max(initial=0.0) > slow:
+        free, first, iterations, best = part.v_free, bias.copy(), 0, np.inf
+        (gained, push), guess = np.zeros((2, *free.shape)), None
+        before: Floats | None = None
+        share = 1.0
+        for k in range(PASSES):
+            part.v_free, bias[:] = free + gained, first
+            soft = Softened(part, rows, joints, ties, firm)
+            solved = close(soft, bias, once, end, guess, True)
+            iterations += solved.iterations
+            at = end(solved.v)
+            error = _open(at)
+            if solved.stalls or (k == 0 and not self._passes(rows, solved.v)):
+                return None
+            if error <= OPEN and (error <= CLOSED or not error < 0.5 * best):
+                break
+            if not error < best:
+                return None
+            if before is not None:  # motors and contacts undo a part of what is gained: Aitken
+                change = at.error - before
+                share *= -float(before @ change) / float(change @ change)
+            best, guess, before = error, solved.r.copy(), at.error
+            J, P = soft.rows_at(at)
+            strict = LOOSE if error > OPEN else WEAKER  # rows that are weak there may stay so open
+            for split in firm.splits:
+                there = split.elsewhere(rows, J, P, at.error, strict)
+                body, motion, load = there.closing(rows, J, P, at.error)
+                gained[body] += share / part.h * motion
+                push[body] += share / part.h * load
+            firm.restore()
+        else:
             return None
-        rows.J = rows.J.copy()
-        rows.J[new] = J[new]
-        block = np.unique(new[0])
-        rows.P, rows.D = rows.P.copy(), rows.D.copy()
-        args = (rows.J[block], rows.soft[block], rows.body[block])
-        rows.P[block], rows.D[block] = answers(part, rows, *args)
-        self.thinned = Thinned(rows, splits)
-        self.thinned.weak = False
+        work = 0.5 * float((push * (part.v0 + solved.v)).sum())
+        if abs(work) > WORK * kinetic(part.model, part.inertia, part.v0):
+            return None
+        part.softening += work
+        self.thinned, solved.iterations = firm, iterations
         return solved
+
+    def _passes(self, rows: Rows, v: Floats) -> bool:
+        """Whether bodies that joints hold turn on, with velocities v, as they did before."""
+        part, held = self.part, np.unique(rows.body[rows.joint >= 0])
+        held = held[rows.moves[held]]
+        spin = np.abs(np.stack([part.v0, v - part.v0])[:, held, part.model.dim :])
+        slow = PASSING * spin[1].max(initial=0.0) * self.options.dt / part.kick
+        return bool(spin[0].max(initial=0.0) > slow)
 
     def once(
         self,
@@ -175,12 +217,11 @@ def close(
     end: Callable[[Floats], JointRows],
     guess: Floats | None,
     newton: bool,
-    near: Solved | None = None,
 ) -> Solved:
     """Solve a step, again and again, until its joints are closed or no round helps.
 
     bias (nc, d): of all rows, changed in place; once(bias, guess): solves; end(v): joints after a
-    step with velocities v; newton: rows of the end; near: where to start from, if it is known.
+    step with velocities v; newton: rows of the end.
     """
     part, thinned = soft.part, soft.thinned
     soft.load(guess)
@@ -190,7 +231,7 @@ def close(
     part.v_free = soft.velocity(None)
     closes = np.ones(soft.joints.nr, bool)
     closes[soft.rows_of(thinned.dropped)] = False
-    solved = kept = once(bias, guess) if near is None else near
+    solved = kept = once(bias, guess)
     at = _arrive(soft, end, solved.r, closes)
     iterations = solved.iterations
     best, misses = np.inf, 0
@@ -201,7 +242,7 @@ def close(
             best, kept = error, solved
         if error <= CLOSED or misses > PATIENCE or not error < LOST_WAY:
             break
-        if newton and near is None:
+        if newton:
             _look_back(soft, at, end)
         if not (newton and soft.end_rows(at.joints, at.v)):
             soft.start_rows()
@@ -295,6 +336,10 @@ def _settle(soft: Softened, bias: Floats, solved: Solved) -> None:
     bias[block, place] = -rows.velocities(solved.v)[block, place]
     solved.q = rows.velocities(part.v_free, bias)
     solved.u = rows.velocities(solved.v, bias) + rows.soft * solved.r
+
+
+def _open(at: JointRows) -> float:
+    return float(np.abs(at.error).max(initial=0.0))
 
 
 def moving_rows(ties: JointRows, v: Floats, h: float) -> JointRows:

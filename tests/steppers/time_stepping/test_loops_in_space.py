@@ -148,6 +148,24 @@ def test_steps_that_are_divided_keep_their_energy(dt, n, most):
     assert abs(left) < most * size
 
 
+@pytest.mark.parametrize(
+    ("angle", "length", "dt", "order", "n"),
+    [(0.44, 0.44, 1 / 100, 2, 400), (0.59, 0.63, 1 / 80, 1, 900), (1.2, 0.32, 1 / 60, 2, 300)],
+)
+def test_joints_stay_closed_where_long_steps_pass_the_singular_state(angle, length, dt, order, n):
+    """On one side of it the rows that are singular there pull, on the other they push."""
+    for seed in range(72, 75):
+        turn = heading(seed)
+        world = chain(*sarrus(angle, length), turn)
+        places, reports, energies = steps(world, n, turn, dt=dt, order=order)
+        closed(reports, 1e-7)
+        np.testing.assert_allclose(places[:, 2, :2], 0.25, atol=1e-5)
+        passed = np.diff(np.sign(places[:, 2, 2])) != 0
+        assert passed.sum() > 5
+        size = max(report.energy.kinetic for report in reports)
+        assert np.abs(np.diff(energies[1:])[passed]).max() < 0.01 * size
+
+
 @pytest.mark.parametrize(("dt", "order"), [(1 / 100, 1), (1 / 100, 2), (1 / 240, 1)])
 @pytest.mark.parametrize("target", [0.0, 1e-7, -1e-5])
 def test_a_step_that_ends_in_the_singular_state_goes_on(dt, order, target):
@@ -169,7 +187,9 @@ def test_a_step_that_ends_in_the_singular_state_goes_on(dt, order, target):
             break
         angles.append(angles[-1] - heights[-1] / slope)
         heights.append(start(angles[-1])[1])
-    sim, height = start(angles[-1])
+    # beside the singular state heights jump by 5e-5, by the rows that a step is solved with
+    found = [start(angle) for angle in angles[-1] + np.linspace(-1.2e-4, 1.2e-4, 25)]
+    sim, height = min(found, key=lambda one: abs(one[1]))
     assert abs(height) < 1e-5
     before, kinetic = in_time(sim), sim.energy[0]
     reports = [sim.step() for _ in range(3)]
