@@ -149,7 +149,7 @@ def test_contacts_limits_and_motors_are_solved_without_a_return_to_python(name, 
 
 def test_what_newton_does_not_solve_in_the_loop_is_solved_in_python():
     """The same step, whoever takes the steps of Newton's method."""
-    one, two = (ds.scene("gripper").simulation() for _ in range(2))
+    one, two = (ds.scene("vehicle").simulation() for _ in range(2))
     one.run(10 * one.method.dt)
     two.run(10 * two.method.dt)
     stages, asked = one._stepper.stages, []
