@@ -100,7 +100,7 @@ def stall(
         if grown is None or not grown[1].any():
             return None
     grown = _grow(island, attempt)
-    for part in WEAKER:
+    for part in WEAKER if rubs.any() else ():
         grown = grown or _give_way(_soften(W, q, mu, unit, drives, part), attempt)
     if grown is None:
         return None
