@@ -57,30 +57,32 @@ def _relative(error, moved, free):
 
 @stage
 def _terms(r, u, q, mu, unit2, law, corners):
-    """Work that the law of a contact does not allow, r.(u - q), and |q|^2 / s^2."""
-    work, moved, rr, qq, rt, ut = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for a in range(u.size):
+    """Work that the law of a contact does not allow, r.(u - q), and |q|^2 / s^2. Roots are taken
+    where a term needs them: most contacts stick."""
+    work, moved, rt2, ut2, qt2 = r[0] * u[0], r[0] * (u[0] - q[0]), 0.0, 0.0, 0.0
+    for a in range(1, u.size):
         work += r[a] * u[a]
         moved += r[a] * (u[a] - q[a])
-        rr += r[a] * r[a]
-        qq += q[a] * q[a]
-        if a > 0:
-            rt += r[a] * r[a]
-            ut += u[a] * u[a]
-    free = qq / unit2
+        rt2 += r[a] * r[a]
+        ut2 += u[a] * u[a]
+        qt2 += q[a] * q[a]
+    rr = r[0] * r[0] + rt2
+    free = (q[0] * q[0] + qt2) / unit2
     if rr == 0.0 and u[0] >= 0.0 and (mu < 0.0 or law != CONVEX):
         return 0.0, moved, free
-    noise = NOISE * (rr * unit2 + np.sqrt(rr * qq))
+    noise = NOISE * (1.5 * rr * unit2 + 0.5 * free)  # |r| s^2 |r| + |r| |q|, or a little more
     if mu < 0.0:
         return max(0.0, abs(work) - noise), moved, free
-    rt, ut = np.sqrt(rt), np.sqrt(ut)
-    speed = np.hypot(u[0], ut)
-    if corners is not None:
-        ut = fastest(-u[1], -u[2], corners)
+    ut = np.sqrt(ut2) if corners is None else fastest(-u[1], -u[2], corners)
     closing = -u[0]
     if law == CONVEX:
         closing += mu * ut
     else:
         work += mu * ut * r[0]
-    work = abs(work) + np.sqrt(rr) * max(0.0, closing) + speed * max(0.0, rt - mu * r[0])
+    work = abs(work)
+    if closing > 0.0:
+        work += np.sqrt(rr) * closing
+    most = mu * max(r[0], 0.0)
+    if rt2 > most * most or r[0] < 0.0:
+        work += np.sqrt(u[0] * u[0] + ut2) * (np.sqrt(rt2) - mu * r[0])
     return max(0.0, work - noise), moved, free
