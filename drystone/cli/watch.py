@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from numba.core import event
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
@@ -20,6 +21,7 @@ from drystone.cli.parallel_compile import parallel_compilation
 from drystone.cli.tally import Tally
 from drystone.escaping import for_line
 from drystone.kernels import _jit
+from drystone.kernels._compiler import LOAD
 from drystone.kernels._jit import compile_seconds
 from drystone.running import Plan, counted, plan, run_compiled
 from drystone.simulation import Simulation
@@ -158,29 +160,32 @@ def _recorded(simulation: Simulation, path: Path | None, until: float, overwrite
     return simulation.record(path, until=until, overwrite=overwrite)
 
 
+class _LoadTimer(event.Listener):
+    """Seconds spent on loading compiled kernels from disk; what is loaded while something compiles
+    counts as compiling."""
+
+    def __init__(self) -> None:
+        self.depth, self.spent, self.began = 0, 0.0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        if self.depth == 0:
+            self.began = perf_counter() - compile_seconds()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            self.spent += perf_counter() - compile_seconds() - self.began
+
+
 @contextmanager
 def _loading() -> Iterator[Callable[[], float]]:
-    """Seconds that were spent on loading compiled kernels from disk since it was entered; what is
-    loaded while something compiles counts as that."""
-    from numba.core.caching import Cache
-
-    files: Any = Cache
-    load, spent = files.load_overload, 0.0
-
-    def timed(self: Any, *args: Any) -> Any:
-        nonlocal spent
-        began = perf_counter()
-        try:
-            return load(self, *args)
-        finally:
-            if not _jit._progress.depth:
-                spent += perf_counter() - began
-
-    files.load_overload = timed
+    timer = _LoadTimer()
+    event.register(LOAD, timer)
     try:
-        yield lambda: spent
+        yield lambda: timer.spent
     finally:
-        files.load_overload = load
+        event.unregister(LOAD, timer)
 
 
 @contextmanager

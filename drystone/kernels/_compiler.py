@@ -56,6 +56,7 @@ from numba.core.targetconfig import ConfigStack
 from drystone.kernels._files import Files
 
 TESTED = ("0.68",)  # versions of Numba whose inner parts are as this module expects
+LOAD = "drystone:load"  # the event of looking for a form on disk, for those who time it
 COLLECT = 200_000  # objects that the compiler may make before Python looks for garbage
 HIDDEN = ("internal", "private")  # what no other module sees
 UNRESOLVED = RuntimeLinker.PREFIX
@@ -145,9 +146,10 @@ class Form:
         return self.known[args]
 
     def _loaded(self, args: Types) -> Any:
-        self.kernel.targetctx.refresh()
-        kept = self.kernel.files.load(self.name, args)
-        return None if kept is None else self.rebuild(kept)
+        with event.trigger_event(LOAD):
+            self.kernel.targetctx.refresh()
+            kept = self.kernel.files.load(self.name, args)
+            return None if kept is None else self.rebuild(kept)
 
     def _compiled(self, args: Types) -> Any:
         data = {"dispatcher": self.kernel, "args": args, "return_type": None}

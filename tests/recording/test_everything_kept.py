@@ -32,7 +32,7 @@ SCRATCH = {
             "spin", "limit",
             "keep", "forced", "loose", "slid", "bias", "zero", "r", "u", "q", "w", "point",
             "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
-            "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
+            "energy_gap", "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
             "old_b", "old_feature", "old_impulse", "old_spin", "old_slid", "inverse_mass",
             "restless", "stirred", "left_out", "awake", "lam", "first", "jointed",
             "first_",
