@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.problems.files import archive, fclib, tokens
+from drystone.problems.files import fclib, shared, tokens
 from drystone.recording.sums import FIXED, checksum, text_array
 from drystone.scene_files import text as scene_text
 
@@ -89,7 +89,7 @@ def test_archives_that_unpack_to_much(tmp_path, monkeypatch):
         for name in old.namelist():
             new.writestr(name, old.read(name), zipfile.ZIP_DEFLATED)
     assert (tmp_path / "b.npz").stat().st_size < 1e6
-    monkeypatch.setattr(archive, "MOST", 2**24)
+    monkeypatch.setattr(shared, "UNPACKED_BYTES", 2**24)
     refused(ds.ProblemFileError, lambda: ds.read_problem(tmp_path / "b.npz"), "GiB unpacked")
 
 
@@ -99,7 +99,7 @@ def test_hdf5_that_unpacks_to_much(tmp_path, monkeypatch):
         file["fclib_local/W/m"] = 3
         file["fclib_local/spacedim"] = 3
         file.create_dataset("fclib_local/W/x", data=np.zeros(10**6), compression="gzip")
-    monkeypatch.setattr(fclib, "MOST", 2**20)
+    monkeypatch.setattr(shared, "UNPACKED_BYTES", 2**20)
     with h5py.File(place) as file:
         reader = fclib.Reader(place, file)
         refused(ds.ProblemFileError, lambda: reader.array("fclib_local/W/x", "f"), "unpacked")
@@ -108,7 +108,7 @@ def test_hdf5_that_unpacks_to_much(tmp_path, monkeypatch):
 def test_long_texts(tmp_path, monkeypatch):
     place = tmp_path / "a.dat"
     with place.open("wb") as file:
-        file.truncate(tokens.MOST + 1)
+        file.truncate(tokens.TEXT_BYTES + 1)
     refused(ds.ProblemFileError, lambda: ds.read_problem(place), "more than 1024 MiB")
 
 

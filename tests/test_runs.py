@@ -1,5 +1,6 @@
 """Runs: where they end, what they count, and what they say of steps that failed."""
 
+import copy
 import math
 import warnings
 from dataclasses import replace
@@ -39,8 +40,9 @@ def ram(planar=True, speed=0.5, max_force=INF, dt=1 / 60, block=True, **options)
 
 
 def stepped(sim, duration):
-    """The same steps one by one, counted here."""
+    """The same steps one by one, counted here; the depth at their end is that of one step more."""
     reports = [sim.step() for _ in range(round(duration / sim.method.dt))]
+    depths = [*reports, copy.deepcopy(sim).step()]
     limit = sim.method.max_depth
     bad = [r for r in reports if not r.ok or r.relative_depth > limit]
     return {
@@ -50,8 +52,8 @@ def stepped(sim, duration):
         "halved": sum(r.retries > 0 for r in reports),
         "first": bad[0].time if bad else None,
         "residual": max(r.residual for r in reports),
-        "depth": max(r.penetration for r in reports),
-        "relative_depth": max(r.relative_depth for r in reports),
+        "depth": max(r.penetration for r in depths),
+        "relative_depth": max(r.relative_depth for r in depths),
     }
 
 

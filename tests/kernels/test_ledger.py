@@ -43,15 +43,3 @@ def test_work_of_impulses_is_the_kinetic_energy_gained(dim, seed):
     u = (J @ before.ravel()).reshape(5, -1), (J @ after.ravel()).reshape(5, -1)
     assert np.isclose(out[0], (r[:, 1:] * u[1][:, 1:]).sum())
     assert np.isclose(out[2], (r[:, 0] * u[1][:, 0]).sum())
-
-
-def test_conditions_of_the_limit():
-    r = np.array([[2.0, -0.6, 0.8], [1.0, 0.1, 0.0]])
-    u = np.array([[0.1, 0.3, -0.4], [-0.2, 0.0, 0.0]])
-    out = np.empty(6)
-    kernels.conditions(r, u, np.array([0.5, 0.5]), False, out)
-    power = -0.18 - 0.32
-    expected = [1.0, -0.2, 0.2 - 0.2, 0.0, power, 0.5 * 2 * 0.5 + power]
-    assert np.allclose(out, expected)
-    kernels.conditions(r, u, np.array([0.5, 0.5]), True, out)
-    assert np.isclose(out[1], min(0.1 - 0.25, -0.2)), "the lift mu |u_t| of the relaxation"

@@ -41,7 +41,10 @@ def gap_of_lines(lines):
 @kernel
 def gap_of_blocks(r, u, q, mu, unit, law, corners):
     """Of blocks r, u, q (n, d), mu, unit (n,); mu < 0: of joints. corners (k, 2): of polyhedral
-    cones, or None."""
+    cones, or None. Zero for joints alone: errors of theirs are seen where they open, and rows that
+    all but depend on each other bear impulses that cancel."""
+    if mu.size == 0 or mu.max() < 0.0:
+        return 0.0
     error, moved, free = 0.0, 0.0, 0.0
     for i in range(r.shape[0]):
         a, b, c = _terms(r[i], u[i], q[i], mu[i], unit[i] * unit[i], law, corners)
