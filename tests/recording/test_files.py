@@ -88,7 +88,9 @@ sim = scene("spheres", n=60).simulation()
 sim.run(0.01)
 resource.setrlimit(resource.RLIMIT_FSIZE, (12_000_000, resource.RLIM_INFINITY))
 try:
-    sim.run(20.0, record=sys.argv[1], every=1)
+    with sim.record(sys.argv[1], every=1):
+        for _ in range(200):  # each at most so many frames at once, however fast the machine is
+            sim.run(0.1)
 except ds.RecordingError as error:
     print(error)
 reached = sim.time

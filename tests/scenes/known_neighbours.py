@@ -16,6 +16,6 @@ FLAT = (
 
 KNOWN: dict[str, dict[int, dict[str, str]]] = {
     "pyramid": {1: {"solved": LARGE, "rest": LARGE, "symmetry": LARGE}},
-    "chain": {0: {"runs": WHIP}},
+    "chain": {0: {"joints": WHIP}},
     "superquadric-rock": {4: {"frame": FLAT}},
 }

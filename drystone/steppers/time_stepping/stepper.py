@@ -131,7 +131,7 @@ class Stepper(HostRequests):
         # with joints the list itself tries again, and what is never made again is not remembered
         if self.jointed or self.options.on_failure == "report":
             after, report = self._advance(state, h)
-            return after, self._lose_broken(report) if self._over.any() else report
+            return after, self._lose_broken(report) if self.jointed and self._over.any() else report
         return self._attempt(state, h, 0)
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
