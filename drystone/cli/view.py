@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,8 +73,9 @@ def view(
             subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
             browser=browser,
         )  # fmt: skip
-        say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
-        viewer.wait()
+        with viewer, suppress(KeyboardInterrupt):  # from the moment that the user is told of it
+            say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
+            viewer.wait()
 
 
 def _subject(

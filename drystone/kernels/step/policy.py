@@ -26,7 +26,7 @@ from drystone.kernels import status
 from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 
-LARGE_GAP = 1.0  # energy gap of large islands that are left at `sweep_tol`
+LARGE_GAP = 1.0  # energy gap of large islands with joints: what the law forbids is all there is
 NEVER = 1 << 40  # contacts: no island is refused
 
 
@@ -271,9 +271,10 @@ def conclude(s):
 @stage
 def gap_holds(s, k):
     """Whether velocities of island k are known to sqrt(tol) of what its impulses change; of a large
-    one, at all."""
-    small = s.start[k + 1] - s.start[k] <= s.policy.small
-    return s.energy_gap[k] <= (s.tol if small else LARGE_GAP)
+    one that a motor may jam, at all. Other large ones are judged by `sweep_tol` alone."""
+    if s.start[k + 1] - s.start[k] <= s.policy.small:
+        return s.energy_gap[k] <= s.tol
+    return not s.jointed[k] or s.energy_gap[k] <= LARGE_GAP
 
 
 @stage
