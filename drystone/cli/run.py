@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -237,9 +236,11 @@ def _show(scene: Scene, simulation: Simulation) -> None:
     from drystone.view import show
 
     viewer = show(simulation, view=scene.view, title=scene.name, playing=True, browser=True)
-    with viewer, suppress(KeyboardInterrupt):  # from the moment that the user is told of it
+    try:
         say(f"{scene.name}: {viewer.url}   (Ctrl-C ends)")
         viewer.wait()
+    except KeyboardInterrupt:  # between the two
+        viewer.close()
 
 
 def _run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,9 +72,11 @@ def view(
             subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
             browser=browser,
         )  # fmt: skip
-        with viewer, suppress(KeyboardInterrupt):  # from the moment that the user is told of it
+        try:
             say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
             viewer.wait()
+        except KeyboardInterrupt:  # between the two
+            viewer.close()
 
 
 def _subject(
