@@ -1,6 +1,6 @@
 """Tables of the documentation that are made from the code: which solver takes which problem
-(``choosing_a_solver.md``), solvers (``api.md``), export formats (``sharing.md``), joints
-(``joints.md``).
+and what `auto` asks (``choosing_a_solver.md``), solvers (``api.md``), export formats
+(``sharing.md``), joints (``joints.md``).
 
 ``python docs/support_table.py`` rewrites them in the pages; a test compares the two.
 """
@@ -13,6 +13,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.constraints.joints.registry import JOINTS
+from drystone.solvers import PROBLEMS, in_order
 from drystone.solvers.registry import METHODS, by_name
 from drystone.view.formats import FORMATS
 
@@ -103,6 +104,15 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def order_table() -> str:
+    """What `auto` asks for each kind of problem."""
+    lines = ["| problem | methods, in order | in `auto` of a record |", "|---|---|---|"]
+    for name, about in PROBLEMS.items():
+        methods = ", ".join(f"`{entry.name}`" for entry in in_order(name))
+        lines.append(f"| {about} | {methods} | `{name}` |")
+    return "\n".join(lines)
+
+
 def solver_table() -> str:
     """Classes with their names and what they do."""
     rows: dict[tuple[str, str], list[str]] = {}
@@ -155,21 +165,22 @@ def joint_table() -> str:
 
 
 TABLES = {
-    "choosing_a_solver.md": table,
-    "api.md": solver_table,
-    "sharing.md": format_table,
-    "joints.md": joint_table,
+    "choosing_a_solver.md": (table, order_table),
+    "api.md": (solver_table,),
+    "sharing.md": (format_table,),
+    "joints.md": (joint_table,),
 }
 
 
-def page_with(text: str, new: str) -> str:
-    """The page with the table between its marks replaced."""
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"{before}{BEGIN}\n{new}\n{END}{after}"
+def page_with(name: str, text: str) -> str:
+    """The page with the tables between its marks replaced."""
+    out, *rest = text.split(BEGIN)
+    for made, part in zip(TABLES[name], rest, strict=True):
+        out += f"{BEGIN}\n{made()}\n{END}{part.split(END)[1]}"
+    return out
 
 
 if __name__ == "__main__":
-    for name, made in TABLES.items():
+    for name in TABLES:
         page = PAGE.with_name(name)
-        page.write_text(page_with(page.read_text(), made()))
+        page.write_text(page_with(name, page.read_text()))

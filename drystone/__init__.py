@@ -12,33 +12,12 @@ from drystone.constraints.joints import ALSO as _ALSO
 from drystone.constraints.joints import __all__ as _JOINTS
 from drystone.constraints.joints import home as _home
 from drystone.geometry.shapes import __all__ as _SHAPES
-from drystone.solvers.table import OURS as _SOLVERS
+from drystone.solvers import __all__ as _SOLVERS
 
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
-    from drystone.constraints.joints import AlignedJoint as AlignedJoint
-    from drystone.constraints.joints import AxisJoint as AxisJoint
-    from drystone.constraints.joints import Ball as Ball
-    from drystone.constraints.joints import Cylindrical as Cylindrical
-    from drystone.constraints.joints import Distance as Distance
-    from drystone.constraints.joints import Fixed as Fixed
-    from drystone.constraints.joints import Gear as Gear
-    from drystone.constraints.joints import Hinge as Hinge
-    from drystone.constraints.joints import Joint as Joint
-    from drystone.constraints.joints import JointFunction as JointFunction
-    from drystone.constraints.joints import Motor as Motor
-    from drystone.constraints.joints import Pin as Pin
-    from drystone.constraints.joints import PlanarJoint as PlanarJoint
-    from drystone.constraints.joints import PointOnLine as PointOnLine
-    from drystone.constraints.joints import PointOnPlane as PointOnPlane
-    from drystone.constraints.joints import Screw as Screw
-    from drystone.constraints.joints import Slider as Slider
-    from drystone.constraints.joints import Slot as Slot
-    from drystone.constraints.joints import Universal as Universal
-    from drystone.constraints.joints import Weld as Weld
-    from drystone.constraints.joints import Wheel as Wheel
-    from drystone.constraints.joints import register_joint as register_joint
+    from drystone.constraints.joints import *
     from drystone.dynamics.drag import Drag as Drag
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce
@@ -77,30 +56,7 @@ if TYPE_CHECKING:
     from drystone.geometry.decomposition import decompose as decompose
     from drystone.geometry.decomposition import decompose_polygon as decompose_polygon
     from drystone.geometry.mass_properties import MassProperties as MassProperties
-    from drystone.geometry.shapes import Bowl as Bowl
-    from drystone.geometry.shapes import Box as Box
-    from drystone.geometry.shapes import Capsule as Capsule
-    from drystone.geometry.shapes import Capsule2D as Capsule2D
-    from drystone.geometry.shapes import Compound as Compound
-    from drystone.geometry.shapes import Cone as Cone
-    from drystone.geometry.shapes import ConvexPolyhedron as ConvexPolyhedron
-    from drystone.geometry.shapes import Cylinder as Cylinder
-    from drystone.geometry.shapes import Disk as Disk
-    from drystone.geometry.shapes import Ellipse as Ellipse
-    from drystone.geometry.shapes import Ellipsoid as Ellipsoid
-    from drystone.geometry.shapes import HalfPlane as HalfPlane
-    from drystone.geometry.shapes import HalfSpace as HalfSpace
-    from drystone.geometry.shapes import ImplicitShape as ImplicitShape
-    from drystone.geometry.shapes import ImplicitSurface as ImplicitSurface
-    from drystone.geometry.shapes import ParametricSurface as ParametricSurface
-    from drystone.geometry.shapes import Polygon as Polygon
-    from drystone.geometry.shapes import Rectangle as Rectangle
-    from drystone.geometry.shapes import RegularPolygon as RegularPolygon
-    from drystone.geometry.shapes import Sphere as Sphere
-    from drystone.geometry.shapes import Superquadric as Superquadric
-    from drystone.geometry.shapes import SupportShape as SupportShape
-    from drystone.geometry.shapes import TriangleMesh as TriangleMesh
-    from drystone.geometry.shapes import register_shape as register_shape
+    from drystone.geometry.shapes import *
     from drystone.plots.figures import plot as plot
     from drystone.problems import LCP as LCP
     from drystone.problems import BoxedLCP as BoxedLCP
@@ -127,23 +83,9 @@ if TYPE_CHECKING:
     from drystone.scenes.files import write_scene as write_scene
     from drystone.simulation import Simulation as Simulation
     from drystone.snapshots import Snapshot as Snapshot
-    from drystone.solvers.admm import ADMM as ADMM
-    from drystone.solvers.apgd import APGD as APGD
-    from drystone.solvers.auto import Auto as Auto
+    from drystone.solvers import *
     from drystone.solvers.base import Answer as Answer
     from drystone.solvers.base import Solver as Solver
-    from drystone.solvers.dantzig import Dantzig as Dantzig
-    from drystone.solvers.enumerative import Enumerative as Enumerative
-    from drystone.solvers.interior_point import InteriorPoint as InteriorPoint
-    from drystone.solvers.lemke import Lemke as Lemke
-    from drystone.solvers.lotstedt import Lotstedt as Lotstedt
-    from drystone.solvers.lp import LP as LP
-    from drystone.solvers.newton import Newton as Newton
-    from drystone.solvers.nsgs import NSGS as NSGS
-    from drystone.solvers.pgs import PGS as PGS
-    from drystone.solvers.qp import QP as QP
-    from drystone.solvers.qp_signs import QPSigns as QPSigns
-    from drystone.solvers.ramp import Ramp as Ramp
     from drystone.solvers.registry import register_solver as register_solver
     from drystone.solvers.solve import solve as solve
     from drystone.steppers.base import Conditions as Conditions
@@ -273,7 +215,7 @@ _HOMES: dict[str, str] = {
     "register_solver": "solvers.registry",
     **dict.fromkeys(_SHAPES, "geometry.shapes"),
     **{name: f"constraints.joints.{_home(name)}" for name in _JOINTS},
-    **{entry.class_name: entry.home for entry in _SOLVERS},
+    **dict.fromkeys(_SOLVERS, "solvers"),
 }
 
 __all__ = ["__version__", "scenes", *_HOMES]

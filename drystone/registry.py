@@ -77,6 +77,11 @@ class Registry(Mapping[str, T]):
         self._ask()
         return iter((*self.ours, *self._added))
 
+    def entries(self) -> tuple[T, ...]:
+        """All of them, ours first."""
+        self._ask()
+        return *self.ours.values(), *self._added.values()
+
     def __len__(self) -> int:
         self._ask()
         return len(self.ours) + len(self._added)

@@ -241,6 +241,34 @@ def test_a_simulation_steps_with_a_solver_of_ones_own(joint, clean, tmp_path):
         )
 
 
+def test_auto_asks_a_solver_of_ones_own_where_its_record_says(clean):
+    problem = ds.FrictionProblem(np.eye(6) + 0.1, [-1.0, 9.0, 0.0, -1.0, 0.0, 0.3], 0.5, cone=4)
+    before = ds.solve(problem)
+    assert before.methods == ("lemke",)
+
+    @ds.register_solver
+    @dataclass(frozen=True, kw_only=True)
+    class First(ds.Solver):
+        """Knows the answer."""
+
+        name: ClassVar[str] = "first"
+        auto: ClassVar[dict[str, float]] = {"polyhedral": 0.5}
+
+        def refuses(self, problem):
+            return None
+
+        def run(self, problem, start, limits):
+            return ds.Answer(before.value, ds.Status.SOLVED)
+
+    assert ds.solve(problem).methods == ("first",)
+    assert ds.solve(ds.LCP(np.eye(6), -np.ones(6))).methods == ("lemke",)
+    with pytest.raises(ds.UnsupportedProblemError, match=r"\(k = 4\): use first, lemke"):
+        ds.solve(problem, "nsgs")
+    for wrong in ("lcp", {"lcps": 1}, {"lcp": "1"}, {"lcp": np.nan}, {"lcp": None}):
+        with pytest.raises(ds.OptionError, match=r"Wrong\.auto = .*expected places.*sparse-lcp"):
+            ds.register_solver(type("Wrong", (Mine,), {"name": "wrong", "auto": wrong}))
+
+
 def test_what_cannot_be_registered_is_refused_by_name(clean):
     ds.register_solver(Mine)
     with pytest.raises(ds.OptionError, match="solver 'mine' exists already"):

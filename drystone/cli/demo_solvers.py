@@ -17,10 +17,12 @@ from drystone.problems import classic
 from drystone.problems.convert import fold
 from drystone.problems.friction import FrictionProblem
 from drystone.problems.generated import Pile, disk_pile
+from drystone.solvers import FRICTION, LARGE_FRICTION, in_order
 from drystone.solvers.solve import solve
 from drystone.types import Floats, Solution
 
-METHODS = ("auto", "nsgs", "newton", "apgd", "admm")
+ASKED = (*in_order(FRICTION)[:2], *in_order(LARGE_FRICTION))  # by auto: at first, on large piles
+METHODS = tuple(dict.fromkeys(("auto", *(entry.name for entry in ASKED))))
 TIME_LIMIT = 4.0  # [s] a method gets on the pile: slow ones show how far they came
 
 

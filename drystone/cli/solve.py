@@ -24,7 +24,7 @@ from drystone.cli.words import (
     stem_of,
 )
 from drystone.errors import DrystoneError, OptionError
-from drystone.solvers.table import FRICTION, LCP, names
+from drystone.solvers import FRICTION, LCPS, taking
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Method; auto chooses and falls back by itself. "
-    f"LCPs: {names(LCP)}. Friction: {names(FRICTION)}. Or one that an installed package brings."
+    f"LCPs: {taking(LCPS)}. Friction: {taking(FRICTION)}. Or one that an installed package brings."
 )
 
 

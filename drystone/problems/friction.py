@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,6 +158,11 @@ class FrictionProblem(_Contacts):
             return self.W
         formed = self.W.formed() if isinstance(self.W, DelassusOperator) else self.W
         return np.ascontiguousarray(formed.toarray())
+
+    @property
+    def local(self) -> Self:
+        """The problem itself, as of one that is stated in global form."""
+        return self
 
     def dual(self, value: Floats) -> Floats:
         """u = W r + q."""

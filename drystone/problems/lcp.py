@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,6 +40,11 @@ class BoxedLCP:
         if crossed.any():
             i = int(np.argmax(crossed))
             raise ProblemError(f"lower[{i}] = {self.lower[i]} and upper[{i}] = {self.upper[i]}")
+
+    @property
+    def local(self) -> Self:
+        """The problem itself; ``GlobalFrictionProblem`` alone is solved in another form."""
+        return self
 
     @property
     def size(self) -> int:

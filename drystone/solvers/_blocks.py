@@ -19,7 +19,7 @@ from drystone.kernels.blocks import CONVEX, COULOMB, LINEAR, block_product
 from drystone.kernels.cones import conic
 from drystone.kernels.cones.problem import Factor, FrictionBlocks
 from drystone.kernels.contact.residual import contact_residuals
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.problems import BoxedLCP, FrictionProblem, Problem
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import BlockForm
 from drystone.types import Floats
@@ -27,14 +27,23 @@ from drystone.types import Floats
 
 def smooth_cones_only(problem: Problem) -> str | None:
     """Why a method for circular (or stretched) cones does not take the problem, or None."""
-    if isinstance(problem, GlobalFrictionProblem):
-        problem = problem.local
+    problem = problem.local
     if not isinstance(problem, FrictionProblem):
         return f"solves friction problems, not {problem.kind}"
     if problem.k > 2:
-        return f"solves smooth cones, not polyhedral ones (k = {problem.k}): use lemke"
+        return f"solves smooth cones, not polyhedral ones (k = {problem.k})"
     if problem.slip is not None and problem.sliding.any():
-        return "does not take contacts with a known slip direction: use dantzig or lemke"
+        return "does not take contacts with a known slip direction"
+    return None
+
+
+def circular_cones_only(problem: Problem) -> str | None:
+    """Why a method that stands for circular cones does not take the problem, or None."""
+    problem = problem.local
+    if not isinstance(problem, FrictionProblem):
+        return f"solves friction problems, not {problem.kind}"
+    if problem.k > 2 or problem.cone.stretch(problem.dim) is not None:
+        return f"stands for circular cones, not for {problem.cone}"
     return None
 
 

@@ -1,20 +1,16 @@
 """auto: picks methods by kind, size and structure, and falls back until an answer is judged good.
 
-| problem | methods, in order |
-|---|---|
-| friction, smooth cones | nsgs, newton, interior-point; rounds of nsgs and newton; lemke, admm |
-| the same, impulses large beside q | also: are all loaded contacts at rest (qp, ``_jammed``) |
-| the same, very large | nsgs, apgd, admm |
-| known slip, or a polyhedral cone | dantzig, lemke, enumerative, newton, interior-point, pgs |
-| LCP of at most 4 rows | all bases in one kernel call (enumerative), then as below |
-| LCP, mixed LCP | lemke, newton, interior-point, enumerative, pgs |
-| large sparse LCP | newton, interior-point, lemke, pgs |
-| boxed LCP | lemke, pgs, qp |
+Which methods it asks for which problems, and in which order, is said by the records of the solvers
+(``drystone.solvers``). Three things are its own:
 
-Rounds of sweeps and Newton hand their last point on, good or not: where one of them is stuck, the
-other moves. All other methods start from the best answer so far. An infeasibility that a method
-has proved ends the search; a ray (13-1) is kept and returned if no method finds a
-solution.
+* friction with smooth cones: nsgs and newton in turn, in rounds of more and more sweeps, before the
+  fourth in order and those after it. Both hand their last point on, good or not: where one of them
+  is stuck, the other moves. All other methods start from the best answer so far;
+* impulses that are large beside q: are all loaded contacts at rest (qp, ``_jammed``);
+* an LCP of at most 4 rows: all bases in one kernel call.
+
+An infeasibility that a method has proved ends the search; a ray (13-1) is kept and returned if no
+method finds a solution.
 """
 
 from __future__ import annotations
@@ -29,10 +25,22 @@ import numpy as np
 from drystone.kernels.cones import nsgs as kernels
 from drystone.kernels.pivoting.enumerate import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.solvers import (
+    BOXED_LCP,
+    FRICTION,
+    LARGE_CONTACTS,
+    LARGE_FRICTION,
+    PLAIN_LCP,
+    POLYHEDRAL,
+    SPARSE_LCP,
+    SPARSE_ROWS,
+    SolverEntry,
+    in_order,
+)
 from drystone.solvers._blocks import BlockProblem, smooth_cones_only
 from drystone.solvers._jammed import at_rest, nearly_jams
 from drystone.solvers.base import LEAST_RESIDUAL, REFINEMENTS, Answer, Limits, Solver, Start
-from drystone.solvers.registry import by_name
+from drystone.solvers.registry import METHODS, by_name
 from drystone.types import Status
 
 Options = tuple[tuple[str, Any], ...]
@@ -41,9 +49,8 @@ FIRST_SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the a
 ROUND_SWEEPS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 ROUND_STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
+ROUNDS_PLACE = 3.5  # of the rounds of sweeps and Newton in the order for friction
 TINY_ROWS = 4  # rows of an LCP whose bases are all looked at
-LARGE_CONTACTS = 20_000  # contacts; beyond, W is not factorised
-SPARSE_ROWS = 400  # rows of a sparse LCP; beyond, pivoting on a dense basis is not tried first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +65,10 @@ class Auto(Solver):
         return None
 
     def run(self, problem: BoxedLCP | FrictionProblem, start: Start, limits: Limits) -> Answer:
-        search = _Search(problem, start, limits)
-        smooth = isinstance(problem, FrictionProblem) and smooth_cones_only(problem) is None
+        search, kind = _Search(problem, start, limits), kind_of(problem)
         if (
             isinstance(problem, FrictionProblem)
-            and smooth
-            and (problem.nc <= LARGE_CONTACTS or not problem.matrix_free)
+            and (kind == FRICTION or (kind == LARGE_FRICTION and not problem.matrix_free))
             and search.took("nsgs", _sweeps(problem, start, limits))
         ):
             return search.result()
@@ -74,7 +79,7 @@ class Auto(Solver):
             and search.took("enumerative", _tiny(problem))
         ):
             return search.result()
-        for name, options in _chain(problem, smooth):
+        for name, options in _chain(problem, kind):
             method = _method(name, search.tol, options)
             if method.refuses(problem) is not None:
                 continue
@@ -90,36 +95,48 @@ def _method(name: str, tol: float, options: Options) -> Solver:
     return replace(by_name(name), tol=tol, **dict(options))
 
 
-def _chain(problem: BoxedLCP | FrictionProblem, smooth: bool) -> Iterator[tuple[str, Options]]:
-    if isinstance(problem, FrictionProblem) and smooth:
-        yield from _friction_chain(problem)
-        return
-    names: tuple[str, ...]
+def kind_of(problem: BoxedLCP | FrictionProblem) -> str:
+    """Of ``PROBLEMS``."""
     if isinstance(problem, FrictionProblem):
-        names = ("dantzig", "lemke", "enumerative", "newton", "interior-point", "pgs")
-    elif problem.kind == "boxed-lcp":
-        names = ("lemke", "pgs", "qp")
-    elif problem.sparse and problem.size > SPARSE_ROWS:
-        names = ("newton", "interior-point", "lemke", "pgs")
+        if smooth_cones_only(problem) is not None:
+            return POLYHEDRAL
+        return FRICTION if problem.nc <= LARGE_CONTACTS else LARGE_FRICTION
+    if problem.kind == BOXED_LCP:
+        return BOXED_LCP
+    return SPARSE_LCP if problem.sparse and problem.size > SPARSE_ROWS else PLAIN_LCP
+
+
+def suited(problem: Problem) -> list[str]:
+    """Names of the solvers that take a problem, of those that `auto` asks."""
+    stated = problem.local
+    asked = in_order(kind_of(stated), METHODS.entries())
+    return [entry.name for entry in asked if by_name(entry.name).refuses(stated) is None]
+
+
+def _chain(problem: BoxedLCP | FrictionProblem, kind: str) -> Iterator[tuple[str, Options]]:
+    order = in_order(kind, METHODS.entries())
+    if kind == FRICTION:
+        yield from _rounds(problem.size, order)
     else:
-        names = ("lemke", "newton", "interior-point", "enumerative", "pgs")
-    yield from ((name, ()) for name in names)
+        yield from ((entry.name, ()) for entry in order)
 
 
-def _friction_chain(problem: FrictionProblem) -> Iterator[tuple[str, Options]]:
-    if problem.nc > LARGE_CONTACTS:
-        yield from ((name, ()) for name in ("nsgs", "apgd", "admm"))
-        return
+def _rounds(rows: int, order: list[SolverEntry]) -> Iterator[tuple[str, Options]]:
+    """Sweeps were made: Newton, the others in order, and rounds of both at their place."""
     newton = ("newton", (("sweeps", 0), ("max_steps", ROUND_STEPS), ("homotopy", 0)))
+    others = [entry for entry in order if entry.name not in ("nsgs", "newton")]
     yield newton
-    yield "interior-point", ()
-    yield newton
+    for entry in others:
+        if entry.auto[FRICTION] < ROUNDS_PLACE:
+            yield entry.name, ()
+            yield newton
     for sweeps in ROUND_SWEEPS:
         yield "nsgs", (("max_sweeps", sweeps),)
         yield newton
-    if problem.size <= PIVOTED:
-        yield "lemke", ()
-    yield "admm", ()
+    for entry in others:
+        large = entry.name == "lemke" and rows > PIVOTED
+        if entry.auto[FRICTION] >= ROUNDS_PLACE and not large:
+            yield entry.name, ()
     yield "newton", (("sweeps", 0),)
     yield "nsgs", ()
 

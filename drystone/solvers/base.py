@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -89,6 +90,7 @@ class Solver:
     time_limit: float = 60.0
 
     name: ClassVar[str] = ""
+    auto: ClassVar[Mapping[str, float]] = {}  # places of a user's solver in the order of `auto`
     _least: ClassVar[dict[str, int]] = {}  # of counts among the options, where they are given
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
@@ -127,9 +129,9 @@ class Solver:
             if not isinstance(reason, str) or not reason:
                 own = f"{type(self).__name__}.refuses"
                 raise OptionError(f"{own} gave {text(reason)}: expected None or a sentence")
-            raise UnsupportedProblemError(f"{self.name}: {reason}")
+            raise UnsupportedProblemError(f"{self.name}: {reason}{_advice(problem)}")
         limits = Limits(self.tol, self.time_limit)
-        stated = problem.local if isinstance(problem, GlobalFrictionProblem) else problem
+        stated = problem.local
         with np.errstate(over="ignore", invalid="ignore"):  # the residual says what came of it
             return self._refined(problem, stated, as_start(problem, guess), limits, begin)
 
@@ -172,6 +174,17 @@ class Solver:
             answer.dual = answer.residuals = None
         found: Answer = answer
         return found
+
+
+def _advice(problem: Problem) -> str:
+    """Solvers that take a problem, as the end of a sentence."""
+    from drystone.solvers.auto import suited  # which is a solver itself
+
+    names = suited(problem)
+    if not names:
+        return ""
+    few = ", ".join(names[:-1])
+    return f": use {few} or {names[-1]}" if few else f": use {names[-1]}"
 
 
 @once_a_class

@@ -19,7 +19,7 @@ from drystone.kernels import status as code
 from drystone.kernels.linalg.envelope import entries, extent
 from drystone.kernels.pivoting import contact_guess as guesses
 from drystone.kernels.pivoting import dantzig as kernels
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.cones import CircularCone
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.reuse import EXACT_RESIDUAL, reuse_friction, reuse_lcp
@@ -52,8 +52,7 @@ class Dantzig(Solver):
     def refuses(self, problem: Problem) -> str | None:
         if problem.size > self.max_size:
             return f"{problem.size} rows are more than max_size = {self.max_size}"
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
+        problem = problem.local
         if isinstance(problem, BoxedLCP):
             if isinstance(problem, MixedLCP):
                 return None

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from drystone.errors import OptionError
 from drystone.kernels.pivoting import enumerate as kernels
-from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems import FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import BoxReduction, fold, to_lcp
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.reuse import contact_states
@@ -56,8 +56,7 @@ class Enumerative(Solver):
             raise OptionError(f"enumerative: max_size = {self.max_size}: expected 1 to 40")
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
+        problem = problem.local
         if isinstance(problem, FrictionProblem):
             rough = ~problem.sliding & (problem.mu > 0)
             if problem.cone.stretch(problem.dim) is not None:

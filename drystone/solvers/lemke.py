@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone.errors import OptionError
 from drystone.kernels.pivoting import pyramid as kernels
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import BoxReduction, to_lcp
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.certificates import (
@@ -59,8 +59,7 @@ class Lemke(Solver):
             raise OptionError("lemke: covering must be a positive number or vector")
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
+        problem = problem.local
         rows = problem.size
         if isinstance(problem, FrictionProblem):
             rows += 2 * problem.nc if problem.d == 2 else max(problem.k - 1, 0) * problem.nc
@@ -181,7 +180,7 @@ def _no_lcp(problem: FrictionProblem) -> str | None:
         return None
     return (
         "a circular cone in space has no exact LCP; state the problem with cone=8 (any even "
-        "number of directions), or use nsgs, newton or interior-point"
+        "number of directions)"
     )
 
 

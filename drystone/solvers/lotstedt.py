@@ -18,7 +18,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.problems import BoxedLCP, FrictionProblem, Problem
+from drystone.solvers._blocks import circular_cones_only
 from drystone.solvers.base import COLD, Answer, Limits, Solver, Start
 from drystone.solvers.qp import indefinite, solve_boxed
 from drystone.types import Floats, Status
@@ -42,13 +43,11 @@ class Lotstedt(Solver):
     _least: ClassVar[dict[str, int]] = {"passes": 1}
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
-        if not isinstance(problem, FrictionProblem):
-            return "approximates friction: state a FrictionProblem"
-        if problem.k > 2 or problem.cone.stretch(problem.dim) is not None:
-            return f"its boxes stand for circular cones, not {problem.cone}"
-        W = _formed(problem)
+        reason = circular_cones_only(problem)
+        if reason is not None:
+            return reason
+        stated: Any = problem.local
+        W = _formed(stated)
         if problem.size and abs(W - W.T).max() > 1e-6 * abs(W).max():
             return "W must be symmetric: (14-10) has other optimality conditions than (14-9)"
         return indefinite("W", W)

@@ -24,7 +24,6 @@ from drystone.errors import OptionError
 from drystone.problems import (
     BoxedLCP,
     FrictionProblem,
-    GlobalFrictionProblem,
     MixedLCP,
     Problem,
 )
@@ -59,13 +58,12 @@ class LP(Solver):
             raise OptionError(f"lp: holonomic = {self.holonomic!r}: expected 'svd' or 'lp'")
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
+        problem = problem.local
         if isinstance(problem, FrictionProblem):
             if not frictionless(problem):
-                return "solves frictionless contacts: use qp-signs, dantzig or nsgs for friction"
+                return "solves frictionless contacts, not friction"
         elif not isinstance(problem, MixedLCP):
-            return "solves rows with f >= 0 or free, not boxes: use qp or pgs"
+            return "solves rows with f >= 0 or free, not boxes"
         return None
 
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:

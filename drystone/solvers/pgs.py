@@ -22,7 +22,7 @@ from drystone.errors import OptionError
 from drystone.kernels.blocks import STATIC
 from drystone.kernels.cones import pgs as kernels
 from drystone.kernels.cones.problem import FrictionBlocks
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.problems import BoxedLCP, FrictionProblem, Problem
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
 from drystone.types import Bools, Floats, Status
 
@@ -61,8 +61,7 @@ class PGS(Solver):
         object.__setattr__(self, "name", NAMES[self.sweep])  # users see the name they typed
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
+        problem = problem.local
         if isinstance(problem, FrictionProblem):
             return _refuses_friction(problem)
         return _refuses_rows(problem)
@@ -259,11 +258,11 @@ def _refuses_rows(problem: BoxedLCP) -> str | None:
 def _refuses_friction(problem: FrictionProblem) -> str | None:
     rough = bool((problem.mu > 0)[~problem.sliding].any())
     if rough and problem.law == "convex":
-        return "solves the static law (14-1), not the convex relaxation: use nsgs, apgd or qp"
+        return "solves the static law (14-1), not the convex relaxation"
     if rough and problem.law == "coulomb" and problem.d > 2:
         return (
             "its fixed points meet law='static' (friction need only partly oppose the motion), "
-            "which in space is weaker than law='coulomb': use nsgs, or state the static law"
+            "which in space is weaker than law='coulomb': state the static law for them"
         )
     if problem.slip is not None and problem.cone.stretch(problem.dim) is not None:
         return f"known slip directions need a circular cone, not {problem.cone}"

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import OptionError
-from drystone.problems import BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.problems import BoxedLCP, FrictionProblem, Problem
 from drystone.problems.convert import (
     ConicProgram,
     PyramidLCP,
@@ -57,17 +57,13 @@ class QP(Solver):
             raise OptionError(f"qp: form = {self.form}: expected 1 for (8-10) or 2 for (8-11)")
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
+        problem = problem.local
         if not isinstance(problem, FrictionProblem):
             return self._refuses_matrix("M", problem.M)
         if frictionless(problem):
             return self._refuses_matrix("A", normal_lcp(problem)[0].M)
         if problem.law != "convex":
-            return (
-                f"law={problem.law!r} is not convex: state the relaxation law='convex', "
-                "or use lemke, nsgs or newton"
-            )
+            return f"law={problem.law!r} is not convex; state the relaxation law='convex'"
         if problem.sliding.any() and (problem.k == 0 or self.form == 2):
             return "known slip directions with the convex law need a polyhedral cone and form 1"
         return None

@@ -24,8 +24,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.kernels.cones import pgs as kernels
-from drystone.problems import FrictionProblem, GlobalFrictionProblem, MixedLCP, Problem
+from drystone.problems import FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import ConicProgram, Folded, fold
+from drystone.solvers._blocks import circular_cones_only
 from drystone.solvers._convex import minimise
 from drystone.solvers._polish import polish_boxed
 from drystone.solvers.base import Answer, Limits, Solver, Start, initial
@@ -53,12 +54,9 @@ class QPSigns(Solver):
     _least: ClassVar[dict[str, int]] = {"sweeps": 1, "attempts": 1}
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
-        if not isinstance(problem, FrictionProblem):
-            return "solves static friction: state a FrictionProblem"
-        if problem.k > 2 or problem.cone.stretch(problem.dim) is not None:
-            return f"its square cones stand for circular ones, not {problem.cone}"
+        reason = circular_cones_only(problem)
+        if reason is not None:
+            return reason
         if problem.size > SIGNS_ROWS:
             return f"meant for tens of contacts: {problem.size} rows, at most {SIGNS_ROWS}"
         return None

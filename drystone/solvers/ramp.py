@@ -19,11 +19,11 @@ from drystone.errors import ArrayError, OptionError
 from drystone.problems import (
     LCP,
     FrictionProblem,
-    GlobalFrictionProblem,
     MixedLCP,
     Problem,
 )
 from drystone.problems.convert import fold
+from drystone.solvers._blocks import circular_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.registry import by_name
 from drystone.types import Floats, Status
@@ -62,14 +62,12 @@ class Ramp(Solver):
         object.__setattr__(self, "velocity", velocity)
 
     def refuses(self, problem: Problem) -> str | None:
-        if isinstance(problem, GlobalFrictionProblem):
-            problem = problem.local
-        if not isinstance(problem, FrictionProblem):
-            return "approximates friction: state a FrictionProblem"
-        if problem.k > 2 or problem.cone.stretch(problem.dim) is not None:
-            return f"ramps the friction of circular cones, not of {problem.cone}"
-        shape = (problem.nc, problem.d - 1)
-        if self.velocity is None and (~problem.sliding & (problem.mu > 0)).any():
+        reason = circular_cones_only(problem)
+        if reason is not None:
+            return reason
+        stated: Any = problem.local
+        shape = (stated.nc, stated.d - 1)
+        if self.velocity is None and (~stated.sliding & (stated.mu > 0)).any():
             return "needs the tangential velocities now: ds.Ramp(velocity=..., eps=...)"
         if self.velocity is not None and self.velocity.shape != shape:
             return f"velocity has shape {self.velocity.shape}: this problem needs {shape}"

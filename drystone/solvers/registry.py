@@ -1,4 +1,4 @@
-"""Solvers by their names: ours, which ``table`` lists, and those of users.
+"""Solvers by their names: ours, which the package lists, and those of users.
 
 Users add their own with ``ds.register_solver``, or with an entry point of the group
 ``drystone.solvers`` whose object is the class.
@@ -7,15 +7,17 @@ Users add their own with ``ds.register_solver``, or with an entry point of the g
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
+from math import isfinite
 from typing import Any
 
 from drystone.errors import OptionError
 from drystone.registry import Registry, check_name, check_registered
+from drystone.solvers import OURS, PROBLEMS, SolverEntry
 from drystone.solvers.base import Solver, check_own
-from drystone.solvers.table import OURS, SolverEntry
-from drystone.values import text
+from drystone.values import real, text
 
 
 def _entry(solver: Any) -> SolverEntry:
@@ -29,7 +31,18 @@ def _entry(solver: Any) -> SolverEntry:
         if option.init and option.default is MISSING and option.default_factory is MISSING:
             raise OptionError(f"{owner}.{option.name} needs a default: names stand for solvers")
     name = check_name(f"{owner}.name", solver.name, "projected-gradient")
-    return SolverEntry(name, solver, (inspect.getdoc(solver) or "").partition("\n")[0])
+    about = (inspect.getdoc(solver) or "").partition("\n")[0]
+    return SolverEntry(name, solver, about, auto=_places(f"{owner}.auto", solver.auto))
+
+
+def _places(owner: str, auto: Any) -> dict[str, float]:
+    """Checked places in the order of `auto`."""
+    known = isinstance(auto, Mapping) and all(problem in PROBLEMS for problem in auto)
+    places = [real(place) for place in auto.values()] if known else [None]
+    if any(place is None or not isfinite(place) for place in places):
+        expected = f"expected places in the order of auto, of problems {', '.join(PROBLEMS)}"
+        raise OptionError(f"{owner} = {text(auto)}: {expected}")
+    return dict(auto)
 
 
 METHODS: Registry[SolverEntry] = Registry("solver", "drystone.solvers", OURS, _entry)

@@ -144,7 +144,7 @@ def test_rays_and_kinematic_contradictions():
 
 
 def test_refusals_options_and_limits():
-    with pytest.raises(ds.UnsupportedProblemError, match="FrictionProblem"):
+    with pytest.raises(ds.UnsupportedProblemError, match="friction problems, not lcp"):
         ds.solve(ds.LCP(np.eye(2), [1.0, 1.0]), "qp-signs")
     with pytest.raises(ds.UnsupportedProblemError, match="circular"):
         ds.solve(ds.FrictionProblem(np.eye(3), np.ones(3), 0.5, cone=4), "qp-signs")
