@@ -88,7 +88,10 @@ class Solution:
     residual, residual_unit: judged by the problem itself; with units scaled out in the second.
     primal, gap: of a friction problem: the distance of u~ from K* and of r from K relative to |q|,
         and sum |r_i.u~_i| relative to |q|^2, unit-free. They see errors of velocities that the
-        residual divides by large impulses; SOLVED means all four within the tolerance.
+        residual divides by large impulses.
+    backward: the least change of q, relative to |q|, with which the impulses of a friction problem
+        solve exactly, or a bound; 0 where it was not measured. SOLVED means residuals, primal, gap
+        and the square of backward within the tolerance.
     methods: every method that ran, in order (more than one for ``auto``).
     ray: direction of an unbounded ray (lemke, dantzig): z >= 0 with z_i > 0 => (M z)_i <= 0.
     basis: what a later solve can start from (Baraff 1992, 13.3): bool mask of an LCP's basic
@@ -111,6 +114,7 @@ class Solution:
     velocity: Floats | None = None
     primal: float = 0.0
     gap: float = 0.0
+    backward: float = 0.0
     ray: Floats | None = None
     basis: Any = None
     solutions: tuple[Floats, ...] | None = None

@@ -14,6 +14,7 @@ from drystone.kernels.cones.optimality import contact_optimality
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import _check
 from drystone.problems._check import SquareLike
+from drystone.problems.backward_error import ROWS, backward_error
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import ARRAY_ROWS, MassMatrix
@@ -188,6 +189,19 @@ class FrictionProblem(_Contacts):
             return float(out[0]), float(out[1])
         return self._measures.optimality(r, u)
 
+    def backward_error(
+        self, value: Floats, dual: Floats | None = None, *, enough: float = 0.0
+    ) -> float:
+        """The least relative change of q with which r solves exactly, or a bound of it below
+        `enough`; see ``problems.backward_error``. Zero where it is not measured: cones of more
+        than two directions, known slip, the law "static", more than 300 rows."""
+        judged = self.law != "static" and self.k in (0, 2) and not self.matrix_free
+        if not judged or self.size > ROWS or self.sliding.any():
+            return 0.0
+        form = self.form
+        u = form.velocities(self.dual(value) if dual is None else dual)
+        return backward_error(self, form.impulses(value), u, enough)
+
     @property
     def _measures(self) -> FrictionMeasures:
         form = self.form
@@ -361,6 +375,13 @@ class GlobalFrictionProblem(_Contacts):
 
     def optimality(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         return self.local.optimality(value, self.dual(value) if dual is None else dual)
+
+    def backward_error(
+        self, value: Floats, dual: Floats | None = None, *, enough: float = 0.0
+    ) -> float:
+        """As of the local form."""
+        dual = self.dual(value) if dual is None else dual
+        return self.local.backward_error(value, dual, enough=enough)
 
     def __repr__(self) -> str:
         return f"GlobalFrictionProblem(nc={self.nc}, ndof={self.q.size}, dim={self.dim})"

@@ -21,8 +21,8 @@ from drystone.solvers._convex import minimise
 from drystone.solvers.base import Limits
 from drystone.types import Floats
 
-JAMMED = 20.0  # |r| / |q|, unit-free, from which contacts at rest are looked for
-AT_REST, CREEPS = 1e-7, 0.05  # |u| / |q| of contacts: at rest, and too fast for a jam not found
+LARGE = 20.0  # |r| / |q|, unit-free: from there on they may hide errors of velocities
+AT_REST, CREEP = 1e-7, 0.05  # |u| / |q| of contacts: at rest, and too fast for a jam not found
 LOADED = 1e-6  # of the largest impulse: contacts with less are open
 MARGINS = (0.0, 1e-10, 1e-8)  # of the friction coefficient: room for the last correction
 GROWTHS = (1.0, 100.0, 1e4, 0.01)  # guesses of |r| / |q|: units of the program
@@ -30,16 +30,16 @@ RANK_CUT = 1e-12  # singular values below, relative to the largest, are none
 JAM_ROWS = 300  # rows
 
 
-def nearly_jams(r: Floats, u: Floats, q: Floats, unit: Floats) -> bool:
+def creeps(r: Floats, u: Floats, q: Floats, unit: Floats) -> bool:
     """Whether impulses are large beside q, and every contact that they load creeps: neither slides
     nor is at rest. r, u, q: (nb, d); unit: (nb,)."""
     root = unit[:, None]
     size, speed = np.sqrt(((r * root) ** 2).sum(axis=1)), np.sqrt(((u / root) ** 2).sum(axis=1))
     scale = float(np.linalg.norm(q / root))
-    if not float(np.linalg.norm(size)) > JAMMED * scale > 0.0:
+    if not float(np.linalg.norm(size)) > LARGE * scale > 0.0:
         return False
     fastest = float(speed[size > LOADED * size.max()].max()) / scale
-    return AT_REST < fastest < CREEPS
+    return AT_REST < fastest < CREEP
 
 
 def at_rest(problem: FrictionProblem, value: Floats, limits: Limits) -> Floats | None:

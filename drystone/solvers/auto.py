@@ -6,7 +6,8 @@ Which methods it asks for which problems, and in which order, is said by the rec
 * friction with smooth cones: nsgs and newton in turn, in rounds of more and more sweeps, before the
   fourth in order and those after it. Both hand their last point on, good or not: where one of them
   is stuck, the other moves. All other methods start from the best answer so far;
-* impulses that are large beside q: are all loaded contacts at rest (qp, ``_jammed``);
+* a small residual that hides errors of velocities: are all loaded contacts at rest (qp,
+  ``_jammed``);
 * an LCP of at most 4 rows: all bases in one kernel call.
 
 An infeasibility that a method has proved ends the search; a ray (13-1) is kept and returned if no
@@ -38,7 +39,7 @@ from drystone.solvers import (
     in_order,
 )
 from drystone.solvers._blocks import BlockProblem, smooth_cones_only
-from drystone.solvers._jammed import at_rest, nearly_jams
+from drystone.solvers._jammed import at_rest, creeps
 from drystone.solvers.base import LEAST_RESIDUAL, REFINEMENTS, Answer, Limits, Solver, Start
 from drystone.solvers.registry import METHODS, by_name
 from drystone.types import Status
@@ -50,6 +51,7 @@ ROUND_SWEEPS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 ROUND_STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
 ROUNDS_PLACE = 3.5  # of the rounds of sweeps and Newton in the order for friction
+JAMS = 3  # times that contacts at rest are looked for
 TINY_ROWS = 4  # rows of an LCP whose bases are all looked at
 
 
@@ -203,7 +205,7 @@ class _Search:
         self.last = self.best
         self.least = np.inf
         self.tol = limits.tol
-        self.jam = False
+        self.jams = 0
         self.rank = (True, np.inf)
         self.refined = 0
         self.verdict: Answer | None = None
@@ -229,7 +231,7 @@ class _Search:
         residual = max(answer.residuals)
         worst = residual
         if isinstance(self.problem, FrictionProblem) and residual <= self.limits.tol:
-            worst = max(residual, *self.problem.optimality(answer.value, answer.dual))
+            worst = self._judged(answer, residual)
             self.refined += 1
             if worst > self.limits.tol:  # the methods that follow aim at a smaller residual
                 aim = 0.1 * residual * self.limits.tol / worst
@@ -242,22 +244,37 @@ class _Search:
         rank = (not residual <= self.limits.tol, worst)
         if rank < self.rank or self.best is None:
             self.best, self.least, self.rank = answer, worst, rank
-        if residual <= self.limits.tol and self._jams(answer):
+        if residual <= self.limits.tol and self._jams(answer, worst):
             return True
         return worst <= self.limits.tol
 
-    def _jams(self, answer: Answer) -> bool:
-        """Whether impulses large beside q are those of contacts at rest; then they are found."""
+    def _judged(self, answer: Answer, residual: float) -> float:
+        """The largest of all measures of an answer whose residual is within the tolerance."""
+        problem, tol = self.problem, self.limits.tol
+        assert isinstance(problem, FrictionProblem)
+        worst = max(residual, *problem.optimality(answer.value, answer.dual))
+        if worst <= tol:
+            backward = problem.backward_error(answer.value, answer.dual, enough=np.sqrt(tol))
+            worst = max(worst, backward**2)
+        return worst
+
+    def _jams(self, answer: Answer, worst: float) -> bool:
+        """Whether all contacts are at rest where a small residual hides an error, or where they
+        creep under large impulses; then these are found."""
         problem = self.problem
-        if self.jam or not isinstance(problem, FrictionProblem) or problem.matrix_free:
+        if self.jams == JAMS or not isinstance(problem, FrictionProblem) or problem.matrix_free:
             return False
-        form, dual = problem.form, answer.dual
-        u = form.velocities(problem.dual(answer.value) if dual is None else dual)
-        if not nearly_jams(form.impulses(answer.value), u, form.q, form.unit):
-            return False
-        self.jam = True
+        if worst <= self.limits.tol:
+            form, dual = problem.form, answer.dual
+            u = form.velocities(problem.dual(answer.value) if dual is None else dual)
+            if not creeps(form.impulses(answer.value), u, form.q, form.unit):
+                return False
+        self.jams += 1
         held = at_rest(problem, answer.value, self.limits)
-        return held is not None and self.took("qp", Answer(held, Status.SOLVED, 1))
+        if held is None:
+            return False
+        self.jams = JAMS
+        return self.took("qp", Answer(held, Status.SOLVED, 1))
 
     def result(self) -> Answer:
         best = self.best if self.best is not None else self.verdict

@@ -241,11 +241,13 @@ def judged(problem: Problem, answer: Answer, solver: Solver, begin: float) -> So
         dual = problem.dual(answer.value)
     if residuals is None:
         residuals = problem.residuals(answer.value, dual)
-    primal, gap = 0.0, 0.0
+    primal, gap, backward = 0.0, 0.0, 0.0
     if isinstance(problem, FrictionProblem | GlobalFrictionProblem):
         primal, gap = problem.optimality(answer.value, dual)
+        if max(*residuals, primal, gap) <= solver.tol:
+            backward = problem.backward_error(answer.value, dual, enough=np.sqrt(solver.tol))
     status = answer.status
-    if max(*residuals, primal, gap) <= solver.tol:
+    if max(*residuals, primal, gap, backward**2) <= solver.tol:
         status = Status.SOLVED
     elif status is Status.SOLVED:
         status = Status.INACCURATE
@@ -262,19 +264,25 @@ def judged(problem: Problem, answer: Answer, solver: Solver, begin: float) -> So
         velocity=velocity,
         primal=primal,
         gap=gap,
+        backward=backward,
         **answer.extras,
     )
 
 
 def worst(solution: Solution) -> float:
     """The largest of the measures that the tolerance bounds."""
-    return max(solution.residual, solution.residual_unit, solution.primal, solution.gap)
+    return max(solution.residual, solution.residual_unit, unseen(solution))
+
+
+def unseen(solution: Solution) -> float:
+    """The largest of those that large impulses hide from the residual."""
+    return max(solution.primal, solution.gap, solution.backward**2)
 
 
 def finer(solution: Solution, tol: float) -> float | None:
     """The residual to aim at where one within `tol` hides an error that is not; else None."""
     residual = max(solution.residual, solution.residual_unit)
-    beyond = max(solution.primal, solution.gap) / tol
+    beyond = unseen(solution) / tol
     if not (residual <= tol and 1.0 < beyond < np.inf):
         return None
     return max(0.1 * min(residual, tol) / beyond, LEAST_RESIDUAL)

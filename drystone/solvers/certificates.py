@@ -9,6 +9,8 @@ from scipy.optimize import linprog
 
 from drystone.types import Bools, Floats
 
+ESCAPE = 1e8  # |z| |M| / |q|: larger z are taken for none
+
 
 def ray_certificate(M: Any, z: Any, tol: float = 1e-9, free: Bools | None = None) -> bool:
     """Whether z is a ray (Baraff 1992, (13-1)): z >= 0, z != 0, and z_i > 0 implies (M z)_i <= 0.
@@ -45,7 +47,9 @@ def infeasibility_certificate(
     """Whether y proves that no z >= 0 has M z + q >= 0: y >= 0, M'y <= 0 and q'y < 0.
 
     For such z, 0 <= y'(M z + q) = (M'y)'z + q'y < 0 would follow. On free rows y_i may have any
-    sign and (M'y)_i must vanish.
+    sign and (M'y)_i must vanish. Where M'y <= 0 fails by e, it follows for e'z < |q'y| only: a
+    certificate from which z below ESCAPE times |q| / |M| may escape is none (a groove that just
+    jams).
     """
     y = np.asarray(y, dtype=np.float64)
     top = float(np.abs(y).max(initial=0.0))
@@ -56,11 +60,13 @@ def infeasibility_certificate(
         return False
     product = np.asarray(M.T @ y)
     slack = tol * np.asarray(abs(M.T) @ np.abs(y))
-    gain = float(q @ y)
+    gain = -float(q @ y)
+    off = np.where(bounded, np.maximum(product, 0.0), np.abs(product))
+    most = ESCAPE * float(np.abs(q).max(initial=0.0)) * float(off.sum())
     return bool(
-        (product <= slack)[bounded].all()
-        and (np.abs(product) <= slack)[~bounded].all()
-        and gain < -1e-9 * float(np.abs(q) @ np.abs(y))
+        (off <= slack).all()
+        and gain > 1e-9 * float(np.abs(q) @ np.abs(y))
+        and gain * float(abs(M).max()) > most
     )
 
 

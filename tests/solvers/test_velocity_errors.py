@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,115 @@ def test_a_groove_that_just_jams_is_not_called_infeasible(theta, excess, dim):
         problem = ds.FrictionProblem(J @ J.T / mass, J @ v, mu, dim=dim, law="convex")
         for solver in ("interior-point", "auto"):
             assert ds.solve(problem, solver).status is not ds.Status.INFEASIBLE
+
+
+def jam(seed):
+    """A particle between two or three walls in the plane whose friction just jams or just does not:
+    (problem of the convex law, velocities u* of its solution).
+
+    v* is the point nearest to the free velocity with g.v >= 0 for all edges g = n +- mu t of the
+    friction cones: the free velocity, its projection on an edge's line, or zero; in rationals.
+    """
+    rng = np.random.default_rng(seed)
+    theta = rng.choice([0.01, 0.1, 0.5, 1.0, 1.4, 1.55]) * rng.uniform(0.9, 1.01)
+    mu = float(np.tan(theta) * (1.0 + rng.choice([-1.0, 1.0]) * 10 ** rng.uniform(-9, -1)))
+    tilt = rng.uniform(-0.3, 0.3)
+    angles = [tilt + theta, tilt + np.pi - theta]  # of the walls' normals
+    if rng.random() < 0.3:
+        angles.append(angles[0] + 10 ** rng.uniform(-8, -1))
+    J = np.array([[[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]] for a in angles])
+    way = tilt + rng.choice([0.5, -0.5, rng.uniform(0, 2)]) * np.pi
+    v = np.array([np.cos(way), np.sin(way)])
+    exact = [[Fraction(float(x)) for x in row] for row in J.reshape(-1, 2)]
+    free, friction = [Fraction(float(x)) for x in v], Fraction(mu)
+    edges = [
+        [n + side * friction * t for n, t in zip(exact[i], exact[i + 1], strict=True)]
+        for i in range(0, len(exact), 2)
+        for side in (1, -1)
+    ]
+
+    def dot(a, b):
+        return sum(x * y for x, y in zip(a, b, strict=True))
+
+    points = [free, [Fraction(0)] * 2]
+    points += [
+        [x - dot(g, free) / dot(g, g) * y for x, y in zip(free, g, strict=True)] for g in edges
+    ]
+    inside = [p for p in points if all(dot(g, p) >= 0 for g in edges)]
+    best = min(inside, key=lambda p: sum((x - y) ** 2 for x, y in zip(p, free, strict=True)))
+    rows, mass = J.reshape(-1, 2), 10 ** rng.uniform(-3, 3)
+    problem = FrictionProblem(rows @ rows.T / mass, rows @ v, mu, dim=2, law="convex")
+    return problem, rows @ np.array([float(x) for x in best])
+
+
+METHODS = ("auto", "nsgs", "newton", "interior-point", "qp", "admm", "apgd", "lemke", "enumerative")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_called_solved_moves_as_the_exact_solution(method):
+    """The free velocity may be changed by sqrt(tol) of it, and a projection on a convex cone moves
+    by no more: twice that, of the particle. 1 of 40 was called SOLVED with another motion."""
+    solved, count = 0, 300 if method == "auto" else 60
+    for seed in range(count):
+        problem, exact = jam(seed)
+        solution = ds.solve(problem, method)
+        assert solution.status is not ds.Status.INFEASIBLE, seed
+        if solution.ok:
+            solved += 1
+            assert np.linalg.norm(solution.dual - exact) <= 2e-4 * np.linalg.norm(problem.q), seed
+    assert solved >= (0.95 if method == "auto" else 0.5) * count
+
+
+def test_impulses_hide_a_motion_that_the_backward_error_sees():
+    """A groove that jams with 1e-7 more friction than it needs, left upwards: resting takes impulses
+    of 2.5e6. Without any, all contacts hold to 7e-9."""
+    theta = 0.7
+    c, s = np.cos(theta), np.sin(theta)
+    J = np.array([[c, s], [-s, c], [-c, s], [-s, -c]])
+    problem = FrictionProblem(
+        J @ J.T, J @ (0.0, 0.5), np.tan(theta) * (1 + 1e-8), dim=2, law="convex"
+    )
+    nothing = np.zeros(4)
+    assert max(*problem.residuals(nothing), *problem.optimality(nothing)) < 1e-8
+    assert problem.backward_error(nothing) == pytest.approx(1.0, rel=1e-6)
+    assert np.linalg.norm(ds.solve(problem).dual) < 1e-4 or not ds.solve(problem).ok
+
+
+def test_twice_the_backward_error_bounds_that_of_velocities():
+    """Impulses of a solution, judged for other free velocities of the same bodies. Convex law: the
+    velocities are off by at most twice the backward error; norms of W are between that of u, in
+    which it is measured, and that of kinetic energy."""
+    rng = np.random.default_rng(4)
+    tried = 0
+    for _ in range(60):
+        J = rng.normal(size=(9, 6))
+        v, mu = rng.normal(size=6), rng.uniform(0.1, 1.0, 3)
+        guess = ds.solve(FrictionProblem(J @ J.T, J @ v, mu, law="convex"), tol=1e-12)
+        v += 10 ** rng.uniform(-8, -2) * rng.normal(size=6)
+        problem = FrictionProblem(J @ J.T, J @ v, mu, law="convex")
+        exact = ds.solve(problem, tol=1e-12)
+        if not (guess.ok and exact.ok and exact.value.any()):
+            continue
+        tried += 1
+        assert exact.backward < 1e-6
+        unit = np.repeat(problem.form.unit, 3)
+        response = np.linalg.svd(J @ J.T / np.outer(unit, unit))[1]
+        ratio = np.sqrt(response[0] / response[5])
+        away = np.linalg.norm((problem.dual(guess.value) - exact.dual) / unit)
+        bound = 2.0 * problem.backward_error(guess.value) * np.linalg.norm(problem.q / unit)
+        assert away <= ratio * bound + 1e-12
+    assert tried > 30
+
+
+def test_redundant_contacts_and_heavy_loads_are_judged_as_before():
+    """A box on four corners under a mass of 10^6: rows depend on each other and impulses are large
+    beside the free velocities of the light one; neither is an error."""
+    world = ds.World()
+    world.add_ground(friction=0.5)
+    world.add_body(ds.Box(0.2, 0.2, 0.2), position=(0, 0, 0.1), mass=1e-3, friction=0.5)
+    world.add_body(ds.Box(0.2, 0.2, 0.2), position=(0, 0, 0.3), mass=1e3, friction=0.5)
+    sim = ds.Simulation(world)
+    sim.step()
+    solution = ds.solve(sim.problem())
+    assert solution.ok
+    assert solution.backward < 1e-6
