@@ -189,8 +189,8 @@ def test_what_is_called_solved_moves_as_the_exact_solution(method):
 
 
 def test_impulses_hide_a_motion_that_the_backward_error_sees():
-    """A groove that jams with 1e-7 more friction than it needs, left upwards: resting takes impulses
-    of 2.5e6. Without any, all contacts hold to 7e-9."""
+    """A groove that jams with 1e-8 more friction than it needs, left upwards: resting takes vast
+    impulses. Without any, all contacts hold to 7e-9."""
     theta = 0.7
     c, s = np.cos(theta), np.sin(theta)
     J = np.array([[c, s], [-s, c], [-c, s], [-s, -c]])
