@@ -78,9 +78,10 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
     """Complementary pivoting from the mask of basic z `start`, or from z = 0.
 
     What counts as a zero pivot decides near-singular problems, and no threshold suits all. So
-    the outcome is checked, and when it is poor pivoting goes on from its basis, then starts
-    again with larger thresholds and with a smaller one, and, unless all ended in rays, with q
-    perturbed by more than its rounding; the best outcome counts.
+    the outcome is checked, and when it is poor (also a ray that proves nothing: rounded data may
+    have one where the exact ones have none) pivoting goes on from its basis, then starts again
+    with larger thresholds and with a smaller one, and with q perturbed by more than its rounding;
+    the best outcome counts.
     """
     target = 1e-12 * float(np.sqrt(problem.q @ problem.q))
     best, pivots = None, 0
@@ -96,9 +97,7 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
     tries: list[tuple[float, tuple[float, ...]]] = [(f, PERTURBATIONS) for f in THRESHOLDS]
     tries += [(1.0, (size,)) for size in PERTURBATIONS[1:]]
     for factor, sizes in tries:
-        if best is not None and (
-            _is_final(best, problem, target) or (0.0 not in sizes and best.status is Status.RAY)
-        ):
+        if best is not None and _is_final(best, problem, target):
             break
         tuned = replace(settings, pivot_tol=min(settings.pivot_tol * factor, LARGEST_THRESHOLD))
         out = _attempt(problem, None, pivots, tuned, limits, sizes)
@@ -397,7 +396,10 @@ def _refined_solve(block: Floats, rhs: Floats) -> Floats:
 
 
 def _least_squares(block: Floats, rhs: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(block, rhs, rcond=FREE_PIVOT)[0])
+    """The same where the block is singular; one step of refinement."""
+    x = np.linalg.lstsq(block, rhs, rcond=FREE_PIVOT)[0]
+    x += np.linalg.lstsq(block, rhs - block @ x, rcond=FREE_PIVOT)[0]
+    return np.asarray(x)
 
 
 # Lemke's method on an LCP w = M z + q: the state of the pivoting, and how it starts.

@@ -249,3 +249,33 @@ def test_friction_pyramids_of_disk_piles():
         report = sim.step()
         assert report.status is ds.Status.SOLVED
         assert report.iterations < 2000
+
+
+def stacked_cubes(seed):
+    """Cubes of 1e-3 to 1e3 kg, on each other and on the floor by their corners, in any frame."""
+    rng = np.random.default_rng(seed)
+    count, k = int(rng.integers(2, 5)), int(rng.choice([4, 6, 8]))
+    frame = np.linalg.qr(rng.normal(size=(3, 3)))[0] if seed % 2 else np.eye(3)
+    inverse = np.repeat(np.outer(10.0 ** rng.integers(-3, 4, count), [1.0, 6.0]), 3)
+    J = np.zeros((count, 2, 2, 3, count, 6))
+    for body, i, j in np.ndindex(count, 2, 2):
+        for side, height in ((body, -0.5), (body - 1, 0.5)):
+            if side >= 0:
+                sign = 1.0 if side == body else -1.0
+                arm = frame @ [i - 0.5, j - 0.5, height]
+                axes = sign * frame.T[[2, 0, 1]]
+                J[body, i, j, :, side] = np.hstack([axes, np.cross(arm, axes)])
+    J = J.reshape(12 * count, 6 * count)
+    v = np.zeros((count, 6))
+    v[:, :3] = 0.05 * frame @ [rng.choice([0.0, 0.1, 0.5]), 0.0, -1.0]
+    mu = rng.integers(0, 3, 4 * count) / 2.0
+    return ds.FrictionProblem((J * inverse) @ J.T, J @ v.ravel(), mu, cone=k)
+
+
+@pytest.mark.parametrize("seed", [157, 185, 378, 431, 443, 616, 735])
+def test_a_ray_of_rounded_data_is_not_believed(seed):
+    """A step always has a solution; the rounded matrix may have a ray, of multipliers alone."""
+    problem = stacked_cubes(seed)
+    found = ds.solve(problem, "lemke")
+    assert found.ok
+    assert max(problem.residuals(found.value)) <= 1e-11
