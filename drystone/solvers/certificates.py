@@ -66,7 +66,7 @@ def infeasibility_certificate(
     return bool(
         (off <= slack).all()
         and gain > 1e-9 * float(np.abs(q) @ np.abs(y))
-        and gain * float(abs(M).max()) > most
+        and gain * float(abs(M).max()) >= most  # equal where M is zero
     )
 
 
