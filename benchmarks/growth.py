@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import options, tables
 from benchmarks.clock import exponent, one_thread, peak_memory, timed
 from benchmarks.scenes.picture import span, ticks
-from drystone.cli.tally import Tally
+from drystone.cli.watch import Tally
 from drystone.cli.words import duration
 from drystone.model import State
 from drystone.plots import style

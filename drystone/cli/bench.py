@@ -15,11 +15,12 @@ import typer
 
 from drystone.cli.words import (
     NUMBER,
-    PIPED_WIDTH,
     busy,
+    command,
     complain,
     duration,
     kind_of,
+    make_console,
     make_folder,
     mistakes,
     size_of,
@@ -65,6 +66,7 @@ TimeLimit = Annotated[float, typer.Option(**NUMBER, help="Seconds for one solve.
 
 
 @app.command()
+@command
 def solvers(
     folder: Folder = None,
     solver: Solvers = None,
@@ -73,34 +75,27 @@ def solvers(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for solvers.csv and .png.")
     ] = None,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Run all methods over a folder of problems and print a performance profile.
 
     Every answer is judged by the problem's own residual. Times are of the solve alone, kernels
     warm, on one thread, the fastest of several runs.
     """
-    from rich.console import Console
-
-    with mistakes(debug):
-        methods, chosen = chosen_methods(solver, tol, time_limit), cases(folder)
-        if output is not None:
-            make_folder("--output", output)
-        runs: list[Run] = []
-        with one_thread():
-            with busy("compiling kernels"):
-                warm(chosen, solver)
-            for case in chosen:
-                with busy(case.name):
-                    runs += measured(case, methods)
-                if output is not None:  # after every problem: a run takes long
-                    write_runs(runs, output / "solvers.csv")
-        console = Console()
-        if not console.is_terminal:
-            console.width = PIPED_WIDTH
-        console.print(*profiles(runs, tol), sep="\n\n")
-        if output is not None:
-            save_profiles(runs, tol, output / "solvers.png")
+    methods, chosen = chosen_methods(solver, tol, time_limit), cases(folder)
+    if output is not None:
+        make_folder("--output", output)
+    runs: list[Run] = []
+    with one_thread():
+        with busy("compiling kernels"):
+            warm(chosen, solver)
+        for case in chosen:
+            with busy(case.name):
+                runs += measured(case, methods)
+            if output is not None:  # after every problem: a run takes long
+                write_runs(runs, output / "solvers.csv")
+    make_console().print(*profiles(runs, tol), sep="\n\n")
+    if output is not None:
+        save_profiles(runs, tol, output / "solvers.png")
 
 
 def _moved(name: str) -> None:

@@ -3,7 +3,6 @@ the gallery with their claims."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,25 +10,29 @@ from typing import Annotated, Any
 
 import typer
 
+from drystone.cli.subjects import SCENE_FILES, named_method, read_settings
 from drystone.cli.words import (
+    DEBUG,
     EXIT_FAILED,
     EXIT_WRONG,
+    command,
     complain,
+    finite,
     kind_of,
-    mistakes,
     say,
+    say_json,
     size_of,
     unheeded,
 )
 from drystone.errors import DrystoneError, OptionError, RecordingError
 from drystone.plain_files import kind_of as kind_of_file
 
-SCENES = (".yaml", ".yml", ".json")
 TABLES = (".hdf5", ".h5")  # problems of FCLIB, or recordings
 PROBLEMS = (".dat", ".npz")
 MAX_TURNS = 2  # beyond them an angle is pointed out
 
 
+@command
 def check(
     files: Annotated[
         list[Path],
@@ -50,7 +53,7 @@ def check(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per file, one per line.")
     ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    debug: DEBUG = False,
 ) -> None:
     """Validate files and summarise their contents, without simulating or solving.
 
@@ -66,18 +69,17 @@ def check(
 
       drystone check bricks --set shift=0.02
     """
-    with mistakes(debug):
-        named = [path for path in files if _is_scene(path)]
-        if (method is not None or settings) and len(named) < len(files):
-            raise OptionError("--method, --set: only for scenes given by name")
-        wrong = failed = False
-        for path in files:
-            if _is_scene(path):
-                failed |= not _check_scene(str(path), method, settings, as_json)
-            else:
-                wrong |= not _file(path, as_json, debug)
-        if wrong or failed:
-            raise typer.Exit(EXIT_WRONG if wrong else EXIT_FAILED)
+    named = [path for path in files if _is_scene(path)]
+    if (method is not None or settings) and len(named) < len(files):
+        raise OptionError("--method, --set: only for scenes given by name")
+    wrong = failed = False
+    for path in files:
+        if _is_scene(path):
+            failed |= not _check_scene(str(path), method, settings, as_json)
+        else:
+            wrong |= not _file(path, as_json, debug)
+    if wrong or failed:
+        raise typer.Exit(EXIT_WRONG if wrong else EXIT_FAILED)
 
 
 def _is_scene(path: Path) -> bool:
@@ -89,31 +91,25 @@ def _is_scene(path: Path) -> bool:
 
 def _check_scene(name: str, method: str | None, settings: list[str] | None, as_json: bool) -> bool:
     """Run a scene and print its claims; whether all hold."""
-    from drystone.cli.run import read_settings
-    from drystone.scenes.base import unknown
     from drystone.scenes.registry import scene
-    from drystone.simulation import METHODS
 
-    if method is not None and method not in METHODS:
-        raise OptionError(f"--method: {unknown('method', method, METHODS)}")
-    built = scene(name, **read_settings(settings))
-    found = built.check(None if method is None else METHODS[method]())
+    found = scene(name, **read_settings(settings)).check(named_method(method))
     if as_json:
         claims = [
-            {"words": c.words, "found": _json(c.found), "low": _json(c.low), "high": _json(c.high)}
+            {
+                "words": c.words,
+                "found": finite(c.found),
+                "low": finite(c.low),
+                "high": finite(c.high),
+            }
             | {"ok": c.ok}
             for c in found.claims
         ]
         said = {"scene": name, "method": found.method, "ok": found.ok, "claims": claims}
-        typer.echo(json.dumps(said, allow_nan=False))
+        say_json(said)
     else:
         say(str(found))
     return found.ok
-
-
-def _json(value: Any) -> float | None:
-    number = float(value)
-    return number if math.isfinite(number) else None
 
 
 def _file(path: Path, as_json: bool, debug: bool) -> bool:
@@ -126,7 +122,7 @@ def _file(path: Path, as_json: bool, debug: bool) -> bool:
         _say_wrong(path, getattr(error, "problems", (str(error),)), as_json)
         return False
     if as_json:
-        typer.echo(json.dumps({"file": str(path), "ok": True} | found, allow_nan=False))
+        say_json({"file": str(path), "ok": True} | found)
         return True
     say(f"{path}: {found['words']}")
     for hint in found.get("hints", ()):
@@ -136,7 +132,7 @@ def _file(path: Path, as_json: bool, debug: bool) -> bool:
 
 def _say_wrong(path: Path, lines: tuple[str, ...], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"file": str(path), "ok": False, "errors": list(lines)}))
+        say_json({"file": str(path), "ok": False, "errors": list(lines)})
         return
     for line in lines:
         complain(line)
@@ -158,7 +154,7 @@ def look(path: Path) -> dict[str, Any]:
     """What a file holds, "kind" and "words" first; DrystoneError if it is wrong."""
     suffix = path.suffix.lower()
     known: dict[tuple[str, ...], Callable[[Path], dict[str, Any]]] = {
-        SCENES: _scene,
+        SCENE_FILES: _scene,
         PROBLEMS: _problem,
         TABLES: _table,
     }

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.run import SCENE, SETTINGS
+from drystone.cli.subjects import SCENE, SETTINGS, read_scene, read_settings
 from drystone.cli.words import (
+    DURATION,
     EXIT_FAILED,
     NUMBER,
-    PIPED_WIDTH,
     busy,
+    check_seconds,
+    command,
+    make_console,
     make_folder,
-    mistakes,
+    make_table,
     plain,
     say,
+    say_json,
     warnings_in_table,
 )
 from drystone.cli.words import duration as seconds_text
-from drystone.errors import OptionError
 from drystone.escaping import for_cell
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ METHODS = Annotated[
         metavar="METHOD",
     ),
 ]
-DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 REFERENCE = Annotated[
     str | None,
     typer.Option(
@@ -56,9 +56,9 @@ OUTPUT = Annotated[
     ),
 ]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
 
+@command
 def compare(
     scene: SCENE,
     methods: METHODS = None,
@@ -68,7 +68,6 @@ def compare(
     limit: LIMIT = 60.0,
     output: OUTPUT = None,
     as_json: AS_JSON = False,
-    debug: DEBUG = False,
 ) -> None:
     """Run one scene by several methods and compare the runs.
 
@@ -83,34 +82,29 @@ def compare(
 
       drystone compare arch --with time-stepping:coulomb --with time-stepping:convex
     """
-    with mistakes(debug):
-        from drystone.cli.run import read_settings
-        from drystone.cli.subjects import read_scene
-        from drystone.comparison.compare import compare as run
+    from drystone.comparison.compare import compare as run
 
-        if not limit > 0:
-            raise OptionError(f"--limit {limit:g}: expected a positive number of seconds")
-        if duration is not None and not 0 < duration < math.inf:
-            raise OptionError(f"--duration {duration:g}: expected a positive number of seconds")
-        if output is not None:
-            make_folder("--output", output)
-        chosen = read_scene(scene, read_settings(settings))
-        with warnings_in_table():
-            found = run(
-                chosen, methods or None, duration=duration, reference=reference, limit=limit,
-                contacts=output is not None, progress=None if as_json else _progress(),
-            )  # fmt: skip
-        with busy("drawing"):
-            written = [] if output is None else write(found, output)
-        if as_json:
-            out = found.as_json() | {"files": [str(path) for path in written]}
-            typer.echo(json.dumps(out, allow_nan=False))
-        else:
-            print_table(found)
-            for path in written:
-                say(f"wrote {path}")
-        if not found.runs:
-            raise typer.Exit(EXIT_FAILED)
+    check_seconds("--limit", limit)
+    check_seconds("--duration", duration)
+    if output is not None:
+        make_folder("--output", output)
+    chosen = read_scene(scene, read_settings(settings))
+    with warnings_in_table():
+        found = run(
+            chosen, methods or None, duration=duration, reference=reference, limit=limit,
+            contacts=output is not None, progress=None if as_json else _progress(),
+        )  # fmt: skip
+    with busy("drawing"):
+        written = [] if output is None else write(found, output)
+    if as_json:
+        out = found.as_json() | {"files": [str(path) for path in written]}
+        say_json(out)
+    else:
+        print_table(found)
+        for path in written:
+            say(f"wrote {path}")
+    if not found.runs:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _progress() -> Any:
@@ -156,16 +150,11 @@ def _write_csv(found: Comparison, path: Path) -> None:
 
 def print_table(found: Comparison) -> None:
     """The rows for people; what failed, below, with its reason."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
+    console = make_console()
     console.print(f"[bold]{plain(found.title)}[/], {found.duration:g} s")
     rows = [[row.method, *_cells(row)] for row in found.rows]
     shown, left = _fitting(rows, console.width)
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = make_table()
     for k in shown:
         name = ("method", *HEADS)[k]
         table.add_column(plain(name), justify="right" if k else "left", no_wrap=True)

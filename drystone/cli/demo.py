@@ -11,8 +11,7 @@ import typer
 from rich.console import Console
 
 from drystone.cli.parallel_compile import parallel_compilation
-from drystone.cli.tally import Tally
-from drystone.cli.watch import Watched, times, watch
+from drystone.cli.watch import Tally, Watched, times, watch
 from drystone.cli.words import EXIT_FAILED, complain, duration, make_folder, tolerance, tolerances
 from drystone.errors import MissingExtraError
 from drystone.plots.demos import Moment, Rise, heights, save_brazil_nut

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from drystone.cli.subjects import read_recording
-from drystone.cli.words import NUMBER, SALVAGE, busy, mistakes, say
+from drystone.cli.words import NUMBER, SALVAGE, busy, command, say
 from drystone.errors import OptionError
 from drystone.view.formats import FORMATS, ExportFormat, format_of
 
@@ -22,6 +22,7 @@ START = Annotated[float | None, typer.Option(**NUMBER, help="Start of a video or
 END = Annotated[float | None, typer.Option(**NUMBER, help="End of a video or table [s].")]
 
 
+@command
 def export(
     recording: Annotated[
         Path, typer.Argument(help="A recording (.h5).", metavar="RECORDING", show_default=False)
@@ -47,25 +48,23 @@ def export(
         bool, typer.Option("--forces", help="Draw the contact forces in a video.")
     ] = False,
     salvage: Annotated[bool, SALVAGE] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
-    with mistakes(debug):
-        kind = format_of("--to" if to is not None else "-o", output, to)
-        place = output or recording.with_suffix(kind.suffix)
-        asked = {
-            "fps": fps, "speed": speed, "start": start, "end": end, "size": _size(size),
-            "forces": forces or None, "table": table,
-        }  # fmt: skip
-        options = {name: value for name, value in asked.items() if value is not None}
-        for name in options:
-            if name not in kind.options:
-                raise OptionError(f"--{name}: {kind.name} has no such option")
-        replay = read_recording(str(recording), salvage)
-        with busy(f"writing {place}"):
-            kind.writer(replay, place, **options)
-        if not place.exists():
-            raise OptionError(f"{place}: the writer of {kind.name} did not write it")
-        say(f"wrote {place} ({place.stat().st_size / 1e6:.2f} MB)")
+    kind = format_of("--to" if to is not None else "-o", output, to)
+    place = output or recording.with_suffix(kind.suffix)
+    asked = {
+        "fps": fps, "speed": speed, "start": start, "end": end, "size": _size(size),
+        "forces": forces or None, "table": table,
+    }  # fmt: skip
+    options = {name: value for name, value in asked.items() if value is not None}
+    for name in options:
+        if name not in kind.options:
+            raise OptionError(f"--{name}: {kind.name} has no such option")
+    replay = read_recording(str(recording), salvage)
+    with busy(f"writing {place}"):
+        kind.writer(replay, place, **options)
+    if not place.exists():
+        raise OptionError(f"{place}: the writer of {kind.name} did not write it")
+    say(f"wrote {place} ({place.stat().st_size / 1e6:.2f} MB)")
 
 
 def _described(kind: ExportFormat) -> str:

@@ -20,7 +20,7 @@ from drystone.cli.schema import schema
 from drystone.cli.solve import solve
 from drystone.cli.sweep import sweep
 from drystone.cli.view import view
-from drystone.cli.words import complain, mistakes
+from drystone.cli.words import command, complain
 from drystone.errors import IgnoredWarning
 
 app = typer.Typer(
@@ -50,7 +50,7 @@ def options(
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Rigid bodies, hard contact, true Coulomb friction."""
+    """Rigid bodies, hard contact, exact Coulomb friction."""
 
 
 app.command()(scenes)
@@ -68,6 +68,7 @@ app.add_typer(bench, name="bench")
 
 
 @app.command()
+@command
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures.")] = Path(
         "demo"
@@ -75,7 +76,6 @@ def demo(
     solvers: Annotated[
         bool, typer.Option("--solvers", help="Compare solvers on one problem instead.")
     ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Simulate the Brazil nut of Hart and Anitescu for 75 seconds and draw the result.
 
@@ -89,8 +89,7 @@ def demo(
         return
     from drystone.cli import demo as shown
 
-    with mistakes(debug):
-        shown.demo(output)
+    shown.demo(output)
 
 
 def _warned(message: Warning | str, *_: object, **__: object) -> None:

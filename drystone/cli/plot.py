@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.run import SETTINGS
-from drystone.cli.subjects import complete_scene
-from drystone.cli.words import NUMBER, SALVAGE, busy, complain, make_folder, mistakes, say
+from drystone.cli.subjects import (
+    SETTINGS,
+    complete_scene,
+    is_recording,
+    read_recording,
+    read_scene,
+    read_settings,
+    stem,
+)
+from drystone.cli.words import (
+    NUMBER,
+    SALVAGE,
+    busy,
+    check_seconds,
+    command,
+    complain,
+    make_folder,
+    say,
+    say_json,
+    tolerances,
+)
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
@@ -62,9 +79,9 @@ METHOD = Annotated[
 ]
 DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds of a scene.")]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object: the files written.")]
-DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
 
+@command
 def plot(
     subject: SUBJECT,
     what: WHAT = "energy",
@@ -79,7 +96,6 @@ def plot(
     settings: SETTINGS = None,
     salvage: Annotated[bool, SALVAGE] = False,
     as_json: AS_JSON = False,
-    debug: DEBUG = False,
 ) -> None:
     """Plot a recording, or a scene that is simulated first.
 
@@ -94,29 +110,26 @@ def plot(
 
       drystone plot double-pendulum --what phase --coordinate angle -o phase.png
     """
-    with mistakes(debug):
-        from drystone.cli.subjects import stem
-        from drystone.plots.figures import QUANTITIES, quantities
-        from drystone.plots.figures import plot as draw
+    from drystone.plots.figures import QUANTITIES, quantities
+    from drystone.plots.figures import plot as draw
 
-        names = quantities(list(QUANTITIES) if what.strip() == "all" else what)
-        word = names[0] if len(names) == 1 else "plots"
-        places = _places(names, output or Path(f"{stem(subject)}_{word}.png"))
-        run = _run(subject, names, (method, duration, settings), salvage)
-        tolerances = _tolerances(run)
-        written = []
-        for group, place in places.items():
-            with busy(f"drawing {place}"):
-                draw(
-                    run, group, path=place, bodies=body, time=time, coordinate=coordinate,
-                    plane=plane, width=width, **tolerances,
-                )  # fmt: skip
-            written.append(str(place))
-        if as_json:
-            typer.echo(json.dumps({"subject": subject, "what": list(names), "files": written}))
-        else:
-            for name in written:
-                say(f"wrote {name}")
+    names = quantities(list(QUANTITIES) if what.strip() == "all" else what)
+    word = names[0] if len(names) == 1 else "plots"
+    places = _places(names, output or Path(f"{stem(subject)}_{word}.png"))
+    run = _run(subject, names, (method, duration, settings), salvage)
+    written = []
+    for group, place in places.items():
+        with busy(f"drawing {place}"):
+            draw(
+                run, group, path=place, bodies=body, time=time, coordinate=coordinate,
+                plane=plane, width=width, **_tolerances(run),
+            )  # fmt: skip
+        written.append(str(place))
+    if as_json:
+        say_json({"subject": subject, "what": list(names), "files": written})
+    else:
+        for name in written:
+            say(f"wrote {name}")
 
 
 def _places(names: tuple[str, ...], output: Path) -> dict[tuple[str, ...], Path]:
@@ -144,9 +157,6 @@ def _run(
 ) -> Any:
     """The recording, or the scene's run by the method, for the time and with the settings that
     were asked for."""
-    from drystone.cli.run import read_settings
-    from drystone.cli.subjects import is_recording, read_recording, read_scene
-
     method, duration, settings = asked
     if salvage and not is_recording(subject):
         raise OptionError(f"--salvage: {subject} is not a recording")
@@ -167,9 +177,8 @@ def _simulate(
     from drystone.plots.figures import QUANTITIES
     from drystone.simulation import Simulation
 
+    check_seconds("--duration", duration)
     seconds = scene.duration if duration is None else duration
-    if seconds is None or not 0 < seconds < float("inf"):
-        raise OptionError(f"--duration {seconds}: expected a positive number of seconds")
     own = scene.method
     chosen = own if method is None else read_method(method, own)
     simulation = Simulation(scene.world, chosen) if chosen is not None else Simulation(scene.world)
@@ -188,8 +197,6 @@ def _simulate(
 
 def _tolerances(run: Any) -> dict[str, Any]:
     """Tolerances to draw with residuals."""
-    from drystone.cli.words import tolerances
-
     method = getattr(run, "method", None)
     if isinstance(method, dict):
         from drystone.scene_files import method_from

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from drystone.cli.words import EXIT_FAILED, NUMBER, complain, mistakes, say
+from drystone.cli.words import EXIT_FAILED, NUMBER, command, complain, say, say_json
 
 
+@command
 def resume(
     recording: Annotated[
         Path, typer.Argument(help="A recording (.h5).", metavar="RECORDING", show_default=False)
@@ -33,7 +33,6 @@ def resume(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and no progress bar.")
     ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Resume an interrupted run. The result is bitwise identical to an uninterrupted one.
 
@@ -46,44 +45,43 @@ def resume(
 
       drystone resume stack.h5 --until 20
     """
-    with mistakes(debug):
-        from drystone.cli.watch import watch
-        from drystone.resuming import reopen
+    from drystone.cli.watch import watch
+    from drystone.resuming import reopen
 
-        simulation, recorder, end = reopen(recording, until, salvage=salvage)
-        start, left = simulation.time, max(end - simulation.time, 0.0)
-        title = recording.name
-        with recorder:
-            done = watch(simulation, left, title=title, bar=not as_json, until=end)
-        if not (done.tally.steps or done.stopped):
-            _already(recording, start, as_json)
-            return
-        result = {
-            "recording": str(recording),
-            "from": start,
-            "until": simulation.time,
-            "wanted": end,
-            "seconds": done.seconds,
-            "stopped": done.stopped,
-        }
-        if as_json:
-            result |= done.tally.as_json() | {"summary": done.summary.as_json()}
-            typer.echo(json.dumps(result, allow_nan=False))
-        else:
-            say(
-                f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
-                f"{done.seconds:.3g} s"
-            )
-            if not done.summary.ok:
-                say(str(done.summary))
-        if done.stopped:
-            complain(f"stopped at {simulation.time:g} s of {end:g} s")
-            raise typer.Exit(EXIT_FAILED)
+    simulation, recorder, end = reopen(recording, until, salvage=salvage)
+    start, left = simulation.time, max(end - simulation.time, 0.0)
+    title = recording.name
+    with recorder:
+        done = watch(simulation, left, title=title, bar=not as_json, until=end)
+    if not (done.tally.steps or done.stopped):
+        _already(recording, start, as_json)
+        return
+    result = {
+        "recording": str(recording),
+        "from": start,
+        "until": simulation.time,
+        "wanted": end,
+        "seconds": done.seconds,
+        "stopped": done.stopped,
+    }
+    if as_json:
+        result |= done.tally.as_json() | {"summary": done.summary.as_json()}
+        say_json(result)
+    else:
+        say(
+            f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
+            f"{done.seconds:.3g} s"
+        )
+        if not done.summary.ok:
+            say(str(done.summary))
+    if done.stopped:
+        complain(f"stopped at {simulation.time:g} s of {end:g} s")
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _already(recording: Path, time: float, as_json: bool) -> None:
     """There was nothing to do."""
     if as_json:
-        typer.echo(json.dumps({"recording": str(recording), "from": time, "until": time}))
+        say_json({"recording": str(recording), "from": time, "until": time})
     else:
         say(f"{recording}: is at {time:g} s already; use --until {time + 1:g} to continue")

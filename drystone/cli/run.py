@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import fields
 from pathlib import Path
@@ -10,14 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import complete_scene
+from drystone.cli.subjects import (
+    METHOD,
+    SCENE,
+    SETTINGS,
+    named_method,
+    read_scene,
+    read_settings,
+)
 from drystone.cli.words import (
+    DURATION,
     EXIT_FAILED,
     NUMBER,
+    check_seconds,
+    command,
     complain,
     make_folder,
-    mistakes,
     say,
+    say_json,
     tolerances,
     unheeded,
 )
@@ -28,28 +37,7 @@ if TYPE_CHECKING:
     from drystone.scenes.base import Scene
     from drystone.simulation import Simulation
 
-SCENE = Annotated[
-    str,
-    typer.Argument(
-        help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
-        metavar="SCENE|FILE",
-        autocompletion=complete_scene,
-    ),
-]
 DT = Annotated[float | None, typer.Option("--dt", **NUMBER, help="Step [s].")]
-METHOD = Annotated[
-    str | None,
-    typer.Option(help="time-stepping, event-driven or penalty, with default options."),
-]
-SETTINGS = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        "-s",
-        help="A setting of the scene; may be given several times.",
-        metavar="KEY=VALUE",
-    ),
-]
 
 
 FORMULATION = Annotated[str | None, typer.Option(help="coulomb or convex.")]
@@ -77,14 +65,14 @@ PLOTS = Annotated[
     Path | None, typer.Option(help="Folder for plots of energy, penetration and residual.")
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object and no progress bar.")]
-DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
 
+@command
 def run(
     scene: SCENE,
     method: METHOD = None,
     dt: DT = None,
-    duration: Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")] = None,
+    duration: DURATION = None,
     formulation: FORMULATION = None,
     cone: CONE = None,
     solver: SOLVER = None,
@@ -99,7 +87,6 @@ def run(
     picture: PICTURE = None,
     plots: PLOTS = None,
     as_json: JSON = False,
-    debug: DEBUG = False,
 ) -> None:
     """Simulate a scene of the gallery or a scene file and print a summary.
 
@@ -122,21 +109,19 @@ def run(
         "dt": dt, "formulation": formulation, "cone": cone, "solver": solver, "tol": tol,
         "restitution": restitution, "stabilize": stabilize, "on_failure": on_failure,
     }  # fmt: skip
-    with mistakes(debug):
-        from drystone.cli.subjects import read_scene
-
-        chosen = read_scene(scene, read_settings(settings))
-        given = read_options(options)
-        seconds = _seconds(chosen.duration if duration is None else duration)
-        _check_places(picture, plots, record, overwrite)
-        simulation = begin(chosen, method, given)
-        hint = unheeded(simulation)
-        if hint and restitution is None and not as_json:
-            complain(hint)
-        if view:
-            _show(chosen, simulation)
-            return
-        _run(chosen, simulation, seconds, (record, picture, plots), as_json, overwrite)
+    chosen = read_scene(scene, read_settings(settings))
+    given = read_options(options)
+    check_seconds("--duration", duration)
+    seconds = chosen.duration if duration is None else duration
+    _check_places(picture, plots, record, overwrite)
+    simulation = begin(chosen, method, given)
+    hint = unheeded(simulation)
+    if hint and restitution is None and not as_json:
+        complain(hint)
+    if view:
+        _show(chosen, simulation)
+        return
+    _run(chosen, simulation, seconds, (record, picture, plots), as_json, overwrite)
 
 
 def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulation:
@@ -150,27 +135,6 @@ def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulati
             option = f"--{name.replace('_', '-')} {value}"
             raise OptionError(f"{option}: {chosen.name} has no such option")
     return scene.simulation(chosen, **options)
-
-
-def named_method(name: str | None) -> Any:
-    """A method with its defaults, None for the scene's own."""
-    from drystone.scenes.base import unknown
-    from drystone.simulation import METHODS
-
-    if name is not None and name not in METHODS:
-        raise OptionError(f"--method: {unknown('method', name, METHODS)}")
-    return None if name is None else METHODS[name]()
-
-
-def read_settings(texts: list[str] | None) -> dict[str, str]:
-    """KEY=VALUE texts as a dictionary; the scene converts the values."""
-    out: dict[str, str] = {}
-    for text in texts or ():
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise OptionError(f"--set {text}: expected KEY=VALUE, such as n=1000")
-        out[key.strip().replace("-", "_")] = value.strip()
-    return out
 
 
 def read_options(given: dict[str, Any]) -> dict[str, Any]:
@@ -191,12 +155,6 @@ def read_options(given: dict[str, Any]) -> dict[str, Any]:
     elif "cone" in out and text != "circular":
         raise OptionError(f"--cone {text}: expected circular, or an even number of directions")
     return out
-
-
-def _seconds(value: float) -> float:
-    if not 0 < value < float("inf"):
-        raise OptionError(f"--duration {value:g}: expected a positive number of seconds")
-    return value
 
 
 def _check_places(
@@ -268,7 +226,7 @@ def _run(
         if record is not None:
             complain(f"drystone resume {record} resumes it")
     if as_json:
-        typer.echo(json.dumps(as_object(scene, simulation, done, written, start), allow_nan=False))
+        say_json(as_object(scene, simulation, done, written, start))
     else:
         print_summary(scene, simulation, done, written, start)
     if done.stopped:

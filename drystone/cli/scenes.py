@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 
-from drystone.cli.subjects import complete_scene
-from drystone.cli.words import PIPED_WIDTH, make_folder, mistakes, say
+from drystone.cli.subjects import complete_scene, read_settings
+from drystone.cli.words import command, make_console, make_folder, make_table, say, say_json
 
 
+@command
 def scenes(
     name: Annotated[
         str | None,
@@ -35,7 +35,6 @@ def scenes(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per scene, one per line.")
     ] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """List the gallery: name, what it shows, and the paper it comes from.
 
@@ -49,33 +48,31 @@ def scenes(
 
       drystone scenes wall --set courses=20 --write . && drystone run wall.yaml
     """
-    with mistakes(debug):
-        from drystone.errors import OptionError
-        from drystone.scenes.base import unknown
-        from drystone.scenes.registry import SCENES
+    from drystone.errors import OptionError
+    from drystone.scenes.base import unknown
+    from drystone.scenes.registry import SCENES
 
-        if name is not None and name not in SCENES:
-            raise OptionError(unknown("scene", name, SCENES))
-        if write is not None:
-            _write(write, format, [name] if name else list(SCENES), settings, as_json)
-            return
-        if settings:
-            raise OptionError("--set: settings of a scene that is written: --write DIR")
-        rows = [_row(entry) for entry in SCENES.values() if name in (None, entry.name)]
-        if as_json:
-            for row in rows:
-                typer.echo(json.dumps(row))
-        elif name is None:
-            _print_gallery(rows)
-        else:
-            _print_settings(rows[0])
+    if name is not None and name not in SCENES:
+        raise OptionError(unknown("scene", name, SCENES))
+    if write is not None:
+        _write(write, format, [name] if name else list(SCENES), settings, as_json)
+        return
+    if settings:
+        raise OptionError("--set: settings of a scene that is written: --write DIR")
+    rows = [_row(entry) for entry in SCENES.values() if name in (None, entry.name)]
+    if as_json:
+        for row in rows:
+            say_json(row)
+    elif name is None:
+        _print_gallery(rows)
+    else:
+        _print_settings(rows[0])
 
 
 def _write(
     folder: Path, format: str, names: list[str], settings: list[str] | None, as_json: bool
 ) -> None:
     """Scenes as files; what cannot be described is said."""
-    from drystone.cli.run import read_settings
     from drystone.errors import OptionError
     from drystone.scenes.base import unknown
     from drystone.scenes.files import write_scene
@@ -92,7 +89,7 @@ def _write(
         built = scene(name, **given)
         written.append(str(write_scene(folder / f"{name}.{format}", built)))
     if as_json:
-        typer.echo(json.dumps({"files": written}))
+        say_json({"files": written})
     else:
         say(f"wrote {len(written)} scene{'s' * (len(written) > 1)} to {folder}")
 
@@ -120,30 +117,25 @@ def _about(function: Any) -> str:
 
 
 def _print_gallery(rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = make_table()
     table.add_column("scene", no_wrap=True, style="bold")
     table.add_column("what it shows")
     table.add_column("from", style="dim")
     for row in rows:
         table.add_row(row["name"], row["summary"], row["paper"])
-    console = _console()
+    console = make_console()
     console.print(table)
     console.print(
         "\nrun one: drystone run SCENE      its settings: drystone scenes SCENE      "
         "as files: drystone scenes --write DIR",
-        highlight=False,
     )
 
 
 def _print_settings(row: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    console = _console()
-    console.print(f"[bold]{row['name']}[/]: {row['summary']} ({row['paper']})\n", highlight=False)
-    console.print(row["about"] + "\n", markup=False, highlight=False)
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    console = make_console()
+    console.print(f"[bold]{row['name']}[/]: {row['summary']} ({row['paper']})\n")
+    console.print(row["about"] + "\n", markup=False)
+    table = make_table()
     table.add_column("setting", style="bold")
     table.add_column("default", justify="right")
     table.add_column("values", style="dim")
@@ -154,12 +146,3 @@ def _print_settings(row: dict[str, Any]) -> None:
         text = str(default).lower() if isinstance(default, bool) else f"{default}"
         table.add_row(name, text, values)
     console.print(table)
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
-    return console

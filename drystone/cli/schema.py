@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import make_folder, mistakes, say
+from drystone.cli.words import command, make_folder, say
 from drystone.errors import OptionError
 
 
+@command
 def schema(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write; standard output by default."),
     ] = None,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Print the JSON Schema of scene files.
 
@@ -30,16 +30,15 @@ def schema(
 
       drystone schema | jq '.["$defs"] | keys'
     """
-    with mistakes(debug):
-        from drystone import scene_files
+    from drystone import scene_files
 
-        text = json.dumps(scene_files.schema(), indent=2)
-        if output is None:
-            typer.echo(text)
-            return
-        make_folder("--output", output.parent)
-        try:
-            output.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OptionError(f"--output {output}: {error.strerror or error}") from None
-        say(f"wrote {output}")
+    text = json.dumps(scene_files.schema(), indent=2)
+    if output is None:
+        typer.echo(text)
+        return
+    make_folder("--output", output.parent)
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"--output {output}: {error.strerror or error}") from None
+    say(f"wrote {output}")

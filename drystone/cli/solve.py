@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,16 +9,19 @@ import typer
 
 from drystone.cli.words import (
     COUNT,
+    DEBUG,
     EXIT_FAILED,
     EXIT_WRONG,
     NUMBER,
-    PIPED_WIDTH,
+    command,
     complain,
     duration,
     finite,
     kind_of,
-    mistakes,
+    make_console,
+    make_table,
     plain,
+    say_json,
     size_of,
     stem_of,
 )
@@ -37,6 +39,7 @@ HELP = (
 )
 
 
+@command
 def solve(
     files: Annotated[
         list[Path],
@@ -68,7 +71,7 @@ def solve(
     repeat: Annotated[
         int, typer.Option(**COUNT, help="Number of solves; the fastest is reported.")
     ] = 1,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    debug: DEBUG = False,
 ) -> None:
     """Solve problem files and verify the solutions.
 
@@ -81,14 +84,13 @@ def solve(
 
       drystone solve *.dat --solver nsgs --tol 1e-6 --json
     """
-    with mistakes(debug):
-        from dataclasses import replace
+    from dataclasses import replace
 
-        from drystone.solvers.registry import by_name
+    from drystone.solvers.registry import by_name
 
-        method = replace(by_name(solver), tol=tol, time_limit=time_limit)
-        places = _places(files, output)
-        rows, wrong = _solve_all(files, places, method, repeat, as_json, debug)
+    method = replace(by_name(solver), tol=tol, time_limit=time_limit)
+    places = _places(files, output)
+    rows, wrong = _solve_all(files, places, method, repeat, as_json, debug)
     if not as_json and rows:
         _print_table(rows)
     if wrong:
@@ -140,7 +142,7 @@ def _solve_all(
             else:
                 rows.append(_row(file, problem, solution))
                 if as_json:
-                    typer.echo(json.dumps(rows[-1], allow_nan=False))
+                    say_json(rows[-1])
             progress.advance(task)
     return rows, wrong
 
@@ -163,10 +165,7 @@ def _row(file: Path, problem: Problem, solution: Solution) -> dict[str, Any]:
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = make_table()
     table.add_column("file", no_wrap=True, min_width=12)
     table.add_column("kind", no_wrap=True)
     table.add_column("size", justify="right", no_wrap=True)
@@ -189,9 +188,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             str(row["iterations"]),
             duration(row["seconds"]),
         )
-    console = Console()
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
+    console = make_console()
     console.print(table)
     solved = sum(row["status"] == "solved" for row in rows)
     total = sum(row["seconds"] or 0.0 for row in rows)

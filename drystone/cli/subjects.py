@@ -3,12 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from drystone.errors import OptionError
 
 RECORDINGS = (".h5", ".hdf5")
 SCENE_FILES = (".yaml", ".yml", ".json")
+
+
+def complete_scene(incomplete: str) -> list[str]:
+    """Names of the gallery that begin so, for the shell."""
+    from drystone.scenes.registry import SCENES
+
+    return [name for name in SCENES if name.startswith(incomplete)]
+
+
+SCENE = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a scene (see `drystone scenes`) or a scene file (.yaml, .json).",
+        metavar="SCENE|FILE",
+        autocompletion=complete_scene,
+    ),
+]
+METHOD = Annotated[
+    str | None,
+    typer.Option(help="time-stepping, event-driven or penalty, with default options."),
+]
+SETTINGS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        help="A setting of the scene; may be given several times.",
+        metavar="KEY=VALUE",
+    ),
+]
 
 
 def is_recording(text: str) -> bool:
@@ -52,8 +84,22 @@ def read_scene(text: str, settings: dict[str, str] | None = None, recordings: bo
     return scene(text, **(settings or {}))
 
 
-def complete_scene(incomplete: str) -> list[str]:
-    """Names of the gallery that begin so, for the shell."""
-    from drystone.scenes.registry import SCENES
+def read_settings(texts: list[str] | None) -> dict[str, str]:
+    """KEY=VALUE texts as a dictionary; the scene converts the values."""
+    out: dict[str, str] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise OptionError(f"--set {text}: expected KEY=VALUE, such as n=1000")
+        out[key.strip().replace("-", "_")] = value.strip()
+    return out
 
-    return [name for name in SCENES if name.startswith(incomplete)]
+
+def named_method(name: str | None) -> Any:
+    """A method with its defaults, None for the scene's own."""
+    from drystone.scenes.base import unknown
+    from drystone.simulation import METHODS
+
+    if name is not None and name not in METHODS:
+        raise OptionError(f"--method: {unknown('method', name, METHODS)}")
+    return None if name is None else METHODS[name]()

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import complete_scene
+from drystone.cli.subjects import complete_scene, read_settings
 from drystone.cli.words import (
     COUNT,
-    NUMBER,
-    PIPED_WIDTH,
+    DURATION,
+    command,
+    make_console,
     make_folder,
-    mistakes,
+    make_table,
     plain,
     say,
+    say_json,
     warnings_in_table,
 )
 from drystone.errors import OptionError
@@ -57,7 +58,6 @@ MEASURES = Annotated[
         metavar="MEASURE",
     ),
 ]
-DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 JOBS = Annotated[
     int | None,
     typer.Option("--jobs", "-j", **COUNT, help="Processes; one per core by default."),
@@ -70,9 +70,9 @@ OUTPUT = Annotated[
 AS_JSON = Annotated[
     bool, typer.Option("--json", help="Print one JSON object per row, one per line.")
 ]
-DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 
 
+@command
 def sweep(
     scene: SCENE,
     settings: SETTINGS = None,
@@ -83,7 +83,6 @@ def sweep(
     scheduler: SCHEDULER = None,
     output: OUTPUT = None,
     as_json: AS_JSON = False,
-    debug: DEBUG = False,
 ) -> None:
     """Run a scene at every point of a grid of settings and tabulate the results.
 
@@ -95,30 +94,28 @@ def sweep(
 
       drystone sweep arch --set ratio=0.08:0.14:7 --set planar=true -m max:kinetic
     """
-    with mistakes(debug):
-        from drystone.cli.run import read_settings
-        from drystone.sweeps.measures import DEFAULT
-        from drystone.sweeps.sweep import OWN
-        from drystone.sweeps.sweep import sweep as run
+    from drystone.sweeps.measures import DEFAULT
+    from drystone.sweeps.sweep import OWN
+    from drystone.sweeps.sweep import sweep as run
 
-        if output is not None:
-            if output.suffix.lower() != ".csv":
-                raise OptionError(f"--output {output}: expected a name ending in .csv")
-            make_folder("--output", output.parent)
-        with warnings_in_table():
-            found = run(
-                scene, read_settings(settings), methods=methods or (OWN,),
-                measures=measures or DEFAULT, duration=duration, jobs=jobs, scheduler=scheduler,
-                path=output, progress=None if as_json else _progress(),
-            )  # fmt: skip
-        if as_json:
-            for row, trouble in zip(found.rows, found.trouble, strict=True):
-                out = dict(zip(found.columns, row, strict=True)) | {"trouble": trouble}
-                typer.echo(json.dumps(out, allow_nan=False))
-            return
-        _print(found)
-        if output is not None:
-            say(f"wrote {output}")
+    if output is not None:
+        if output.suffix.lower() != ".csv":
+            raise OptionError(f"--output {output}: expected a name ending in .csv")
+        make_folder("--output", output.parent)
+    with warnings_in_table():
+        found = run(
+            scene, read_settings(settings), methods=methods or (OWN,),
+            measures=measures or DEFAULT, duration=duration, jobs=jobs, scheduler=scheduler,
+            path=output, progress=None if as_json else _progress(),
+        )  # fmt: skip
+    if as_json:
+        for row, trouble in zip(found.rows, found.trouble, strict=True):
+            out = dict(zip(found.columns, row, strict=True)) | {"trouble": trouble}
+            say_json(out)
+        return
+    _print(found)
+    if output is not None:
+        say(f"wrote {output}")
 
 
 def _progress() -> Any:
@@ -131,13 +128,8 @@ def _progress() -> Any:
 
 
 def _print(found: Any) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PIPED_WIDTH
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    console = make_console()
+    table = make_table()
     failed = any(row[-1] for row in found.rows)
     for name in found.columns[: None if failed else -1]:
         table.add_column(plain(name), justify="left" if name in ("method", "failed") else "right")

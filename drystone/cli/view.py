@@ -7,12 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.run import METHOD, SETTINGS, named_method, read_settings
-from drystone.cli.subjects import complete_scene, is_recording, read_recording, read_scene, stem
-from drystone.cli.words import NUMBER, SALVAGE, WHOLE, busy, mistakes, say
+from drystone.cli.run import DT
+from drystone.cli.subjects import (
+    METHOD,
+    SETTINGS,
+    complete_scene,
+    is_recording,
+    named_method,
+    read_recording,
+    read_scene,
+    read_settings,
+    stem,
+)
+from drystone.cli.words import NUMBER, SALVAGE, WHOLE, busy, command, say
 from drystone.errors import OptionError
 
 
+@command
 def view(
     what: Annotated[
         str,
@@ -27,7 +38,7 @@ def view(
         typer.Option(help="Write one self-contained HTML page instead."),
     ] = None,
     method: METHOD = None,
-    dt: Annotated[float | None, typer.Option(**NUMBER, help="Step [s].")] = None,
+    dt: DT = None,
     settings: SETTINGS = None,
     duration: Annotated[
         float | None,
@@ -46,7 +57,6 @@ def view(
         str, typer.Option(help="Host to bind to; 0.0.0.0 admits other machines.")
     ] = "127.0.0.1",
     salvage: Annotated[bool, SALVAGE] = False,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
 ) -> None:
     """Show a live simulation or a recording in the browser.
 
@@ -61,22 +71,21 @@ def view(
 
       drystone view arch --html arch.html
     """
-    with mistakes(debug):
-        if html is not None:
-            _page(what, html, method, dt, settings, duration, salvage)
-            return
-        subject, hints = _subject(what, method, dt, settings, salvage)
-        from drystone.view.viewer import show
+    if html is not None:
+        _page(what, html, method, dt, settings, duration, salvage)
+        return
+    subject, hints = _subject(what, method, dt, settings, salvage)
+    from drystone.view.viewer import show
 
-        viewer = show(
-            subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
-            browser=browser,
-        )  # fmt: skip
-        try:
-            say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
-            viewer.wait()
-        except KeyboardInterrupt:  # between the two
-            viewer.close()
+    viewer = show(
+        subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
+        browser=browser,
+    )  # fmt: skip
+    try:
+        say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
+        viewer.wait()
+    except KeyboardInterrupt:  # between the two
+        viewer.close()
 
 
 def _subject(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -23,6 +26,9 @@ from drystone.errors import (
 from drystone.escaping import for_line, for_lines
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from drystone.problems import Problem
 
 PIPED_WIDTH = 160  # columns of a table where no terminal says otherwise
@@ -32,6 +38,7 @@ DAMAGES = 10  # damaged parts of a recording that are named
 SALVAGE: Any = typer.Option(
     "--salvage", help="Skip the damaged parts of a recording, and name them."
 )
+DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
 KINDS = {
     "lcp": "lcp",
     "mixed-lcp": "mlcp",
@@ -75,6 +82,7 @@ def _whole(least: int) -> Callable[[Any], int]:
 NUMBER: dict[str, Any] = {"parser": number, "metavar": "NUMBER"}
 WHOLE: dict[str, Any] = {"parser": _whole(0), "metavar": "NUMBER"}
 COUNT: dict[str, Any] = {"parser": _whole(1), "metavar": "NUMBER"}
+DURATION = Annotated[float | None, typer.Option(**NUMBER, help="Simulated seconds.")]
 
 
 def kind_of(problem: Problem) -> str:
@@ -134,6 +142,12 @@ def unheeded(simulation: Any) -> str:
     )
 
 
+def check_seconds(option: str, value: float | None) -> None:
+    """A time that was given must be positive and finite."""
+    if value is not None and not 0 < value < math.inf:
+        raise OptionError(f"{option} {value:g}: expected a positive number of seconds")
+
+
 def make_folder(option: str, place: Path) -> None:
     """Create a folder, or say why not before anything is computed."""
     try:
@@ -159,6 +173,28 @@ def finite(number: float) -> float | None:
 def say(message: str) -> None:
     """Text for people, on the terminal: whatever it quotes stays text."""
     typer.echo(for_lines(message))
+
+
+def say_json(found: Any) -> None:
+    """One JSON object on one line, for programs."""
+    typer.echo(json.dumps(found, allow_nan=False))
+
+
+def make_console() -> Console:
+    """Where tables are printed: as wide as the terminal, or wide enough for a pipe."""
+    from rich.console import Console
+
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out.width = PIPED_WIDTH
+    return out
+
+
+def make_table(**options: Any) -> Table:
+    """A table without rules, to be filled."""
+    from rich.table import Table
+
+    return Table(box=None, header_style="bold", pad_edge=False, **options)
 
 
 def complain(message: str) -> None:
@@ -214,3 +250,24 @@ def mistakes(debug: bool) -> Iterator[None]:
         why = " ".join(str(error).split())[:300]
         complain(f"internal error: {type(error).__name__}: {why} (--debug shows where)")
         raise typer.Exit(EXIT_FAILED) from None
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """A command with the option --debug, whose mistakes end it as above.
+
+    debug is given to the function if it has such a parameter."""
+    signature = inspect.signature(function, eval_str=True)
+    asks = "debug" in signature.parameters
+
+    @wraps(function)
+    def run(*, debug: bool = False, **given: Any) -> None:
+        with mistakes(debug):
+            function(**given, **({"debug": debug} if asks else {}))
+
+    if not asks:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        own = inspect.Parameter("debug", kind, default=False, annotation=DEBUG)
+        signature = signature.replace(parameters=[*signature.parameters.values(), own])
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = get_type_hints(function, include_extras=True) | {"debug": DEBUG}
+    return run

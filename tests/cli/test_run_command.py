@@ -12,8 +12,7 @@ import drystone as ds
 from drystone import running
 from drystone.cli import run as module
 from drystone.cli.main import app
-from drystone.cli.tally import Tally
-from drystone.cli.watch import times, watch
+from drystone.cli.watch import Tally, times, watch
 
 runner = CliRunner()
 SHORT = ["run", "rolling-ball", "--duration", "0.05"]
