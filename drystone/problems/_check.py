@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
-from drystone.types import Floats, MatrixLike
+from drystone.types import Floats, MatrixLike, VectorLike
 from drystone.values import reals, text, whole
 
 Matrix = Any  # Floats | sp.csr_array: SciPy ships no types
@@ -24,6 +24,31 @@ class Sparse(Protocol):
 
 
 SquareLike = MatrixLike | Sparse
+
+
+class Statement:
+    """What every problem has: its size, and residuals of a value, which are its own measure."""
+
+    size: int
+
+    @property
+    def local(self) -> Self:
+        """The problem as solvers take it: itself, unless it is stated in global form."""
+        return self
+
+    def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        raise NotImplementedError
+
+    def residual(self, value: VectorLike) -> float:
+        """Scaled residual."""
+        return self.residuals(self.check_guess(value))[0]
+
+    def residual_unit(self, value: VectorLike) -> float:
+        """Residual with the units scaled out."""
+        return self.residuals(self.check_guess(value))[1]
+
+    def check_guess(self, guess: Any) -> Floats:
+        return vector("guess", guess, self.size)
 
 
 def numbers(name: str, values: Any) -> Floats:

@@ -171,8 +171,7 @@ def to_lcp(problem: FrictionProblem | GlobalFrictionProblem, k: int | None = Non
     coordinates in which it is circular.
     """
     _stated("to_lcp", problem, _KINDS[1:])
-    if isinstance(problem, GlobalFrictionProblem):
-        problem = problem.local
+    problem = problem.local
     problem, stretch = _circular(problem)
     if k is None:
         known = problem.sliding | (problem.mu == 0)
@@ -277,8 +276,7 @@ def to_conic(problem: FrictionProblem | GlobalFrictionProblem) -> ConicProgram:
     zero that would leave the sign of r_n open, so such a contact has r_n >= 0 and r_t = 0.
     """
     _stated("to_conic", problem, _KINDS[1:])
-    if isinstance(problem, GlobalFrictionProblem):
-        problem = problem.local
+    problem = problem.local
     if problem.k > 2:
         raise ProblemError(f"{problem.cone} is not a second-order cone: use to_lcp")
     if problem.sliding.any():
@@ -320,24 +318,13 @@ class Scaled:
 def scaled(problem: BoxedLCP | FrictionProblem | GlobalFrictionProblem) -> Scaled:
     """Symmetric scaling to a unit mean diagonal: per contact (keeps its cone), or per row."""
     _stated("scaled", problem, _KINDS)
-    if isinstance(problem, GlobalFrictionProblem):
-        problem = problem.local
+    problem = problem.local
     if isinstance(problem, FrictionProblem):
         s = np.ones(problem.size)
         mean = problem.W.diagonal()[: problem.d * problem.nc].reshape(-1, problem.d).mean(axis=1)
         s[: problem.d * problem.nc] = np.repeat(_inverse_root(mean), problem.d)
         s[problem.d * problem.nc :] = _inverse_root(problem.W.diagonal()[problem.d * problem.nc :])
-        new: BoxedLCP | FrictionProblem = FrictionProblem(
-            _congruent(problem.W, s),
-            s * problem.q,
-            problem.mu,
-            dim=problem.dim,
-            bilateral=problem.bilateral,
-            law=problem.law,
-            cone=problem.cone,
-            slip=problem.slip,
-        )
-        return Scaled(new, s)
+        return Scaled(problem.stated_with(_congruent(problem.W, s), s * problem.q), s)
     s = 1.0 / problem.unit
     M, q = _congruent(problem.M, s), s * problem.q
     if type(problem) is LCP:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,9 +24,10 @@ from drystone.values import among, text, whole
 
 Law = Literal["coulomb", "convex", "static"]
 LAWS = {"coulomb": kernels.COULOMB, "convex": kernels.CONVEX, "static": kernels.STATIC}
+ABOUT = ("dim", "bilateral", "law", "cone", "slip")  # what is said about contacts beside W, q, mu
 
 
-class _Contacts:
+class _Contacts(_check.Statement):
     """What both forms state about their contacts; see FrictionProblem for the arguments."""
 
     dim: int
@@ -35,7 +36,6 @@ class _Contacts:
     d: int
     bilateral: int
     nc: int
-    size: int
     mu: Floats
     slip: Floats | None
 
@@ -80,19 +80,10 @@ class _Contacts:
         """(nc,) contacts with a known slip direction."""
         return np.zeros(self.nc, bool) if self.slip is None else np.asarray(self.slip.any(axis=1))
 
-    def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
-        raise NotImplementedError
-
-    def residual(self, value: VectorLike) -> float:
-        """Scaled residual of r."""
-        return self.residuals(self.check_guess(value))[0]
-
-    def residual_unit(self, value: VectorLike) -> float:
-        """Residual of r with the units scaled out."""
-        return self.residuals(self.check_guess(value))[1]
-
-    def check_guess(self, guess: Any) -> Floats:
-        return _check.vector("guess", guess, self.size)
+    def stated_with(self, W: Any, q: Floats) -> FrictionProblem:
+        """The same contacts, with W and q."""
+        about: dict[str, Any] = {name: getattr(self, name) for name in ABOUT}
+        return FrictionProblem(W, q, self.mu, **about)
 
 
 class FrictionProblem(_Contacts):
@@ -112,7 +103,6 @@ class FrictionProblem(_Contacts):
     """
 
     kind = "friction"
-    size: int
 
     def __init__(
         self,
@@ -159,11 +149,6 @@ class FrictionProblem(_Contacts):
             return self.W
         formed = self.W.formed() if isinstance(self.W, DelassusOperator) else self.W
         return np.ascontiguousarray(formed.toarray())
-
-    @property
-    def local(self) -> Self:
-        """The problem itself, as of one that is stated in global form."""
-        return self
 
     def dual(self, value: Floats) -> Floats:
         """u = W r + q."""
@@ -343,20 +328,11 @@ class GlobalFrictionProblem(_Contacts):
         self._H = self.H.toarray() if ndof <= ARRAY_ROWS else self.H
 
     @cached_property
-    def local(self) -> FrictionProblem:
+    def local(self) -> FrictionProblem:  # type: ignore[override]
         """The same problem as u = W r + q with W = H' M^-1 H."""
         W = self.mass.congruence(self._H)
         q = self._H.T @ self.mass.solve(self.q) + self.b
-        return FrictionProblem(
-            W,
-            q,
-            self.mu,
-            dim=self.dim,
-            bilateral=self.bilateral,
-            law=self.law,
-            cone=self.cone,
-            slip=self.slip,
-        )
+        return self.stated_with(W, q)
 
     def velocity(self, value: Floats) -> Floats:
         """v = M^-1 (q + H r)."""

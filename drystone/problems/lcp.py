@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from drystone.types import Bools, Floats, Real, VectorLike
 from drystone.values import reals, text
 
 
-class BoxedLCP:
+class BoxedLCP(_check.Statement):
     """Find lower <= z <= upper with w = M z + q complementary to it.
 
     M: (n, n) dense or sparse; q: (n,); lower, upper: (n,), infinite entries allowed.
@@ -33,22 +33,13 @@ class BoxedLCP:
     ) -> None:
         self.M = _check.square("M", M)
         self.q = _check.vector("q", q, self.M.shape[0])
-        n = self.q.size
+        n = self.size = int(self.q.size)
         self.lower = _bound("lower", lower, n)
         self.upper = _bound("upper", upper, n)
         crossed = (self.lower > self.upper) | (self.lower == np.inf) | (self.upper == -np.inf)
         if crossed.any():
             i = int(np.argmax(crossed))
             raise ProblemError(f"lower[{i}] = {self.lower[i]} and upper[{i}] = {self.upper[i]}")
-
-    @property
-    def local(self) -> Self:
-        """The problem itself; ``GlobalFrictionProblem`` alone is solved in another form."""
-        return self
-
-    @property
-    def size(self) -> int:
-        return int(self.q.size)
 
     @property
     def sparse(self) -> bool:
@@ -85,15 +76,6 @@ class BoxedLCP:
         value = _check.given("value", value, self.size)
         w = self.dual(value) if dual is None else _check.given("dual", dual, self.size)
         return boxed_residuals(value, w, self.q, self.lower, self.upper, self.unit)
-
-    def residual(self, value: VectorLike) -> float:
-        return self.residuals(self.check_guess(value))[0]
-
-    def residual_unit(self, value: VectorLike) -> float:
-        return self.residuals(self.check_guess(value))[1]
-
-    def check_guess(self, guess: Any) -> Floats:
-        return _check.vector("guess", guess, self.size)
 
     def __repr__(self) -> str:
         storage = "sparse" if self.sparse else "dense"

@@ -181,21 +181,23 @@ def read_matrix(
     rows, columns: what the file has said before about the size; None: any.
     """
     storage = tokens.integer(f"storage of {name}", DENSE, SPARSE)
+    reader = (_dense, _blocks, _sparse)[storage]
+    return reader(tokens, name, *_shape(tokens, name, rows, columns))
+
+
+def _shape(tokens: Tokens, name: str, rows: int | None, columns: int | None) -> tuple[int, int]:
+    """The next two words; an error where they are not what is expected."""
     shape = []
     for expected, word in ((rows, "rows"), (columns, "columns")):
         size = tokens.integer(f"{word} of {name}")
         if expected is not None and size != expected:
             raise tokens.error(f"{name} has {size} {word}: expected {expected}", tokens.at - 1)
         shape.append(size)
-    reader = (_dense, _blocks, _sparse)[storage]
-    return reader(tokens, name, shape[0], shape[1])
+    return shape[0], shape[1]
 
 
 def _dense(tokens: Tokens, name: str, rows: int, columns: int) -> Matrix:
-    for expected, word in ((rows, "rows"), (columns, "columns")):
-        size = tokens.integer(f"{word} of {name}")
-        if size != expected:
-            raise tokens.error(f"{name} has {size} {word}: expected {expected}", tokens.at - 1)
+    _shape(tokens, name, rows, columns)
     entries = tokens.floats(rows * columns, name)
     return np.ascontiguousarray(entries.reshape(columns, rows).T)
 
@@ -341,55 +343,49 @@ def _csr(values: np.ndarray, i: np.ndarray, j: np.ndarray, shape: tuple[int, int
 
 
 def write(problem: Problem, path: Path) -> None:
-    if isinstance(problem, LCP):
-        with path.open("w", encoding="ascii") as file:
-            file.write(f"{problem.size}\n")
-            _write_matrix(file, problem.M, 1, 1)
-            _write_vector(file, problem.q)
-        return
     if isinstance(problem, BoxedLCP):
-        _write_mixed(problem, path)
-        return
-    refuse_unsayable(problem, path, "Siconos' text")
-    if problem.bilateral:
-        raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
-    if isinstance(problem, FrictionProblem):
-        W = problem.W.formed() if isinstance(problem.W, DelassusOperator) else problem.W
-        with path.open("w", encoding="ascii") as file:
-            file.write(f"{problem.dim}\n{problem.nc}\n")
-            _write_matrix(file, W, problem.dim, problem.dim)
-            _write_vector(file, problem.q)
-            _write_vector(file, problem.mu)
-        return
-    _write_global(problem, path)
-
-
-def _write_global(problem: GlobalFrictionProblem, path: Path) -> None:
+        half = (problem.lower == 0) | problem.free
+        if not half.all() or not np.isposinf(problem.upper).all():
+            raise ProblemFileError(f"{path}: Siconos' text knows no boxes; use .npz")
+    else:
+        refuse_unsayable(problem, path, "Siconos' text")
+        if problem.bilateral:
+            raise ProblemFileError(f"{path}: Siconos' text knows no bilateral rows; use .hdf5")
     with path.open("w", encoding="ascii") as file:
-        file.write(f"{problem.dim}\n{problem.nc}\n")
-        if isinstance(problem.M, np.ndarray):
-            _write_matrix(file, problem.M, 1, 1)
-            _write_matrix(file, problem.H.toarray(), 1, 1)
+        if isinstance(problem, BoxedLCP):
+            _write_lcp(file, problem)
         else:
-            _write_triplets(file, sp.coo_array(problem.M))
-            _write_triplets(file, sp.coo_array(problem.H))
-        for vector in (problem.q, problem.b, problem.mu):
-            _write_vector(file, vector)
+            _write_friction(file, problem)
 
 
-def _write_mixed(problem: BoxedLCP, path: Path) -> None:
-    free = problem.free
-    if not ((problem.lower == 0) | free).all() or not np.isposinf(problem.upper).all():
-        raise ProblemFileError(f"{path}: Siconos' text knows no boxes; use .npz")
-    n, size = int(free.sum()), problem.size
-    changes = np.flatnonzero(np.diff(free)) + 1
-    bounds = [0, *changes.tolist(), size]
-    with path.open("w", encoding="ascii") as file:
+def _write_lcp(file: TextIO, problem: BoxedLCP) -> None:
+    free, n, size = problem.free, int(problem.free.sum()), problem.size
+    if isinstance(problem, LCP):
+        file.write(f"{size}\n")
+    else:
+        bounds = [0, *(np.flatnonzero(np.diff(free)) + 1).tolist(), size]
         file.write(f"1\n0\n{n}\n{size - n}\n")
         file.write(" ".join(map(str, bounds)) + "\n")
         file.write(" ".join("0" if free[k] else "1" for k in bounds[:-1]) + "\n")
-        _write_matrix(file, problem.dense, 1, 1)
-        _write_vector(file, problem.q)
+    _write_matrix(file, problem.M if isinstance(problem, LCP) else problem.dense, 1, 1)
+    _write_vector(file, problem.q)
+
+
+def _write_friction(file: TextIO, problem: FrictionProblem | GlobalFrictionProblem) -> None:
+    file.write(f"{problem.dim}\n{problem.nc}\n")
+    vectors = [problem.q, problem.mu]
+    if isinstance(problem, FrictionProblem):
+        W = problem.W.formed() if isinstance(problem.W, DelassusOperator) else problem.W
+        _write_matrix(file, W, problem.dim, problem.dim)
+    else:
+        vectors.insert(1, problem.b)
+        for matrix in (problem.M, problem.H):
+            if isinstance(problem.M, np.ndarray):
+                _write_matrix(file, matrix if matrix is problem.M else matrix.toarray(), 1, 1)
+            else:
+                _write_triplets(file, sp.coo_array(matrix))
+    for vector in vectors:
+        _write_vector(file, vector)
 
 
 def _write_matrix(file: TextIO, matrix: Matrix, height: int, width: int) -> None:
