@@ -21,12 +21,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from drystone.errors import OptionError
-from drystone.problems import (
-    BoxedLCP,
-    FrictionProblem,
-    MixedLCP,
-    Problem,
-)
+from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.solvers._polish import interior, polish_boxed, reused
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.qp import frictionless, normal_lcp

@@ -20,14 +20,7 @@ import scipy.sparse as sp
 
 from drystone.errors import OptionError
 from drystone.problems import BoxedLCP, FrictionProblem, Problem
-from drystone.problems.convert import (
-    ConicProgram,
-    PyramidLCP,
-    fold,
-    scaled,
-    to_conic,
-    to_lcp,
-)
+from drystone.problems.convert import ConicProgram, PyramidLCP, fold, scaled, to_conic, to_lcp
 from drystone.solvers._convex import box_rows, minimise
 from drystone.solvers._polish import interior, polish_boxed, reused
 from drystone.solvers.base import Answer, Limits, Solver, Start

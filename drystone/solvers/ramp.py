@@ -16,12 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from drystone.errors import ArrayError, OptionError
-from drystone.problems import (
-    LCP,
-    FrictionProblem,
-    MixedLCP,
-    Problem,
-)
+from drystone.problems import LCP, FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import fold
 from drystone.solvers._blocks import circular_cones_only
 from drystone.solvers.base import Answer, Limits, Solver, Start

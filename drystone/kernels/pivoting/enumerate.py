@@ -13,6 +13,7 @@ import numpy as np
 
 from drystone.kernels import status as code
 from drystone.kernels._jit import kernel
+from drystone.kernels.linalg.dense_lu import back_substitute, factorise
 
 FREE = 0  # roles of a row: anything, zero, at least zero, at most zero
 ZERO = 1
@@ -289,7 +290,7 @@ def first_basis(M, q, tol, z, basis):
     top = 0.0
     for i in range(n):
         top = max(top, abs(q[i]))
-    A, rows = np.empty((n, n + 1)), np.empty(n, np.int64)
+    work, rows, order = np.empty((n + 2, n)), np.empty(n, np.int64), np.empty(n, np.int64)
     for mask in range(1 << n):
         m = 0
         for i in range(n):
@@ -297,39 +298,30 @@ def first_basis(M, q, tol, z, basis):
             if basis[i]:
                 rows[m] = i
                 m += 1
-        if _solve(M, q, rows, m, A, z) and _signs(M, q, basis, tol * top, z):
+        if _solve(M, q, rows, m, work, order, z) and _signs(M, q, basis, tol * top, z):
             return True
     return False
 
 
 @kernel
-def _solve(M, q, rows, m, A, z):
+def _solve(M, q, rows, m, work, order, z):
     """z_L = -M_LL^-1 q_L for L = rows[:m], zero elsewhere; False if M_LL is singular."""
     z[:] = 0.0
-    size = 0.0
+    n, size = q.size, 0.0
+    B, r, x = work[:n], work[n], work[n + 1]
     for a in range(m):
-        A[a, m] = -q[rows[a]]
+        r[a] = -q[rows[a]]
         for b in range(m):
-            A[a, b] = M[rows[a], rows[b]]
-            size = max(size, abs(A[a, b]))
+            B[a, b] = M[rows[a], rows[b]]
+            size = max(size, abs(B[a, b]))
+    if factorise(B, m, order) != code.SOLVED:
+        return False
     for c in range(m):
-        p = c
-        for a in range(c + 1, m):
-            if abs(A[a, c]) > abs(A[p, c]):
-                p = a
-        if not abs(A[p, c]) > 1e-12 * size:
+        if not abs(B[c, c]) > 1e-12 * size:
             return False
-        for b in range(c, m + 1):
-            A[c, b], A[p, b] = A[p, b], A[c, b]
-        for a in range(c + 1, m):
-            f = A[a, c] / A[c, c]
-            for b in range(c, m + 1):
-                A[a, b] -= f * A[c, b]
-    for c in range(m - 1, -1, -1):
-        total = A[c, m]
-        for b in range(c + 1, m):
-            total -= A[c, b] * z[rows[b]]
-        z[rows[c]] = total / A[c, c]
+    back_substitute(B, m, order, r, x)
+    for c in range(m):
+        z[rows[c]] = x[c]
     return True
 
 
