@@ -262,7 +262,7 @@ def test_auto_asks_a_solver_of_ones_own_where_its_record_says(clean):
 
     assert ds.solve(problem).methods == ("first",)
     assert ds.solve(ds.LCP(np.eye(6), -np.ones(6))).methods == ("lemke",)
-    with pytest.raises(ds.UnsupportedProblemError, match=r"\(k = 4\): use first, lemke"):
+    with pytest.raises(ds.UnsupportedProblemError, match=r"\(k = 4\) \(use first, lemke"):
         ds.solve(problem, "nsgs")
     for wrong in ("lcp", {"lcps": 1}, {"lcp": "1"}, {"lcp": np.nan}, {"lcp": None}):
         with pytest.raises(ds.OptionError, match=r"Wrong\.auto = .*expected places.*sparse-lcp"):

@@ -60,7 +60,7 @@ def test_a_solver_and_a_format_take_two_files_each(tmp_path):
     assert done.returncode == 0, done.stderr
     first, refused, unknown, names, *helped = done.stdout.splitlines()
     assert first == "Guess guess guess"
-    assert refused.startswith("guess: takes LCPs, not mixed-lcp: use lemke, newton")
+    assert refused.startswith("guess: takes LCPs, not mixed-lcp (use lemke, newton")
     assert "did you mean 'guess'" in unknown
     assert names == "a b"
     assert "guess" in "".join(helped)

@@ -184,7 +184,7 @@ def _advice(problem: Problem) -> str:
     if not names:
         return ""
     few = ", ".join(names[:-1])
-    return f": use {few} or {names[-1]}" if few else f": use {names[-1]}"
+    return f" (use {few} or {names[-1]})" if few else f" (use {names[-1]})"
 
 
 @once_a_class

@@ -186,8 +186,7 @@ def _refuses_friction(problem: FrictionProblem) -> str | None:
     if problem.dim == 3 and problem.law == "coulomb" and _may_slip(problem):
         return (
             "in space it freezes the direction of friction on reaching the cone, so its answer "
-            "obeys the static law (14-1) and not exact Coulomb; state law='static', or use "
-            "'nsgs' or 'newton'"
+            "obeys the static law (14-1) and not exact Coulomb; state law='static'"
         )
     return None
 
