@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import kernel, stage
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.polyhedra_region import IDS, NAMES, NUMBERS, SPOT, STAND, carry
 from drystone.kernels.spatial.polyhedra_search import (
@@ -22,6 +22,7 @@ from drystone.kernels.spatial.polyhedra_search import (
     near_distance,
     nearest_corner,
     nearest_vertices,
+    parallel_faces,
 )
 from drystone.kernels.spatial.polyhedra_shape import (
     AT,
@@ -36,7 +37,6 @@ from drystone.kernels.spatial.polyhedra_shape import (
     KIND,
     MADE,
     MARGIN,
-    NARROW,
     NEARBY,
     OLD,
     OLD_FEATURES,
@@ -48,13 +48,13 @@ from drystone.kernels.spatial.polyhedra_shape import (
     STAGE,
     TOL,
     UPPER,
-    WIDTH,
     WORK,
     G,
     N,
     S,
     dot,
     load,
+    store,
 )
 from drystone.kernels.spatial.polyhedra_witness import BEYOND_MARGIN, BROKEN, PROVED, assess, single
 
@@ -88,22 +88,18 @@ def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
         load(geom[p], x, R, first, first_int, ints, cache[p], at, w)
         w[MARGIN] = margin[p]
         at[STAGE], at[NEARBY], at[MADE] = CACHED, 1, 0
-        at[BARE] = at[SIDED] = at[NARROW] = at[SPLIT] = 0
-        if w[SIZE] < 0.0:
-            at[SIDED], w[SIZE] = 1, -w[SIZE]
-        if w[TOL] < 0.0:
-            at[NARROW], w[TOL] = 1, -w[TOL]
+        at[BARE] = at[SPLIT] = 0
         verdict = BROKEN
         if w[KIND] != 0.0:
             verdict = assess(numbers, ints, at, w, poly, label)
         while advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
             verdict = assess(numbers, ints, at, w, poly, label)
-        for i in range(WIDTH):
-            cache[p, i] = w[i]
-        if at[SIDED] == 1:
-            cache[p, SIZE], cache[p, TOL] = -w[SIZE], w[TOL] if at[NARROW] == 0 else -w[TOL]
-        if at[SIDED] == 1 or at[SPLIT] == 1:
-            carry(numbers, ints, at, w, poly, label)
+        if at[MADE] > 0:
+            if at[SIDED] < 0:
+                parallel_faces(numbers, ints, at, w)
+            if at[SIDED] == 1 or at[SPLIT] == 1:
+                carry(numbers, ints, at, w, poly, label)
+        store(at, w, cache[p])
         for c in range(at[MADE]):
             if poly[SPOT + 3, c] > margin[p]:
                 continue
@@ -121,7 +117,7 @@ def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
     return made
 
 
-@kernel
+@stage
 def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     """After a verdict: the next witness to judge goes into w (True), or the pair is done (False).
 
@@ -177,7 +173,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     return False
 
 
-@kernel
+@stage
 def set_aside(w):
     """Keep the witness and its separation, in case what is tried next falls short of it."""
     w[OLD], w[OLD + 4] = w[KIND], w[S]
@@ -185,7 +181,7 @@ def set_aside(w):
         w[OLD_FEATURES + i] = w[FIRST + i]
 
 
-@kernel
+@stage
 def along_a_line(at, w, poly):
     """Whether two faces meet in an edge and open like a wedge: the normal is not one's."""
     if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > w[TOL]:
@@ -197,7 +193,7 @@ def along_a_line(at, w, poly):
     return near < 3
 
 
-@kernel
+@stage
 def propose(numbers, ints, at, w, edges, verdict, stats):
     """The witness to judge after one that failed; False if a gap beyond the margin is proved.
 

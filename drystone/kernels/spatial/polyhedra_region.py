@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.spatial.polyhedra_shape import (
     BARE,
     COUNT_A,
@@ -70,7 +70,7 @@ SAME_SPOT = 1e-7  # of the smaller body: points closer than this are one if thei
 VERTEX_A, VERTEX_B, CROSSING = 1, 2, 3  # kinds of points
 
 
-@kernel
+@stage
 def feature(kind, a0, a1, b0, b1):
     """Number that names a point: a vertex of A, one of B, or an edge of A over an edge of B."""
     if kind == VERTEX_A:
@@ -83,7 +83,7 @@ def feature(kind, a0, a1, b0, b1):
     return kind << 60 | a << 30 | b
 
 
-@kernel
+@stage
 def level_end(numbers, ints, at, w, k, v):
     """The other end of the edge at vertex v of body k that is most level along n."""
     V, first, star = at[SIDE * k + VERTEX], at[SIDE * k + STAR_START], at[SIDE * k + STAR]
@@ -102,7 +102,7 @@ def level_end(numbers, ints, at, w, k, v):
     return end
 
 
-@kernel
+@stage
 def facing(numbers, ints, at, w):
     """The faces of A and of B that the contact region lies on, into `at`; whether there are.
 
@@ -150,7 +150,7 @@ def facing(numbers, ints, at, w):
     return at[FACE_OF_A] >= 0 and at[FACE_OF_A + 1] >= 0
 
 
-@kernel
+@stage
 def project(numbers, ints, at, w, poly):
     """Both faces seen along n: their loops into poly, and their heights c + a x + b y into w."""
     low = 0
@@ -191,7 +191,7 @@ def project(numbers, ints, at, w, poly):
                 w[heights] += h * g / steep
 
 
-@kernel
+@stage
 def clip(poly, label, na, nb, tol):
     """B's polygon cut by the sides of A's: vertices in rows PX, PY of poly; returns their number.
 
@@ -219,7 +219,7 @@ def clip(poly, label, na, nb, tol):
     return count
 
 
-@kernel
+@stage
 def direction(poly, na, i, tol):
     """Unit vector along side i of A's polygon; zero if the side is shorter than `tol`."""
     i1 = i + 1 if i + 1 < na else 0
@@ -230,7 +230,7 @@ def direction(poly, na, i, tol):
     return ex / e, ey / e
 
 
-@kernel
+@stage
 def cut(poly, label, count, i, ex, ey, tol):
     """Cut the polygon in rows PX, PY of poly by the line along e through vertex i of A."""
     if count == 0:
@@ -262,7 +262,7 @@ def cut(poly, label, count, i, ex, ey, tol):
     return made
 
 
-@kernel
+@stage
 def region(numbers, ints, at, w, poly, label):
     """Contacts between the two faces in `at`, into poly and label; returns how many.
 
@@ -305,7 +305,7 @@ def region(numbers, ints, at, w, poly, label):
     return made
 
 
-@kernel
+@stage
 def merged(w, poly, label, i, last):
     """Whether contact i is one with the one before (the last: or the first), so that it can go.
 
@@ -346,7 +346,7 @@ CORNER_NAMES, RIMS, FACES, MARK = 3, 5, 7, 9
 NUMBERS, NAMES = REGION_ROWS + 6, 10  # how many rows poly and label have
 
 
-@kernel
+@stage
 def list_faces(numbers, ints, at, w, label, k):
     """Faces of the side of body k into label: that in `at`, and those that go with it."""
     o, n, sign, f0 = SIDE * k, N + 3 * k, 2.0 * k - 1.0, at[FACE_OF_A + k]
@@ -366,7 +366,7 @@ def list_faces(numbers, ints, at, w, label, k):
     at[FACES_A + k] = count
 
 
-@kernel
+@stage
 def level(numbers, ints, at, w, k, f):
     """Whether face f of body k lies within FLAT of the highest vertex of the face in `at`."""
     o, n, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
@@ -383,7 +383,7 @@ def level(numbers, ints, at, w, k, f):
     return True
 
 
-@kernel
+@stage
 def outline(numbers, ints, at, w, poly, label, k):
     """The outline of body k's side seen along n into poly and label, if the side is flat.
 
@@ -424,7 +424,7 @@ def outline(numbers, ints, at, w, poly, label, k):
     return True
 
 
-@kernel
+@stage
 def sort_points(poly, label, count):
     """Points in rows PX, PY of poly, with QX and row 1 of label, by x and then y (Shell's sort)."""
     step = 1
@@ -444,7 +444,7 @@ def sort_points(poly, label, count):
         step //= 3
 
 
-@kernel
+@stage
 def hull_of_points(poly, label, count, at, k):
     """Convex hull of the sorted points, as the outline of body k (Andrew's monotone chain).
 
@@ -471,7 +471,7 @@ def hull_of_points(poly, label, count, at, k):
     at[OUTLINE_A + k] = made
 
 
-@kernel
+@stage
 def surface(numbers, at, w, label, k, c, poly):
     """Height of body k's side over or under contact c: of its faces' planes, the innermost one."""
     o, d, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
@@ -490,7 +490,7 @@ def surface(numbers, at, w, label, k, c, poly):
     return sign * h
 
 
-@kernel
+@stage
 def overlap(numbers, ints, at, w, poly, label, base):
     """Contacts between the two faces in `at`, or the outlines in their place, into poly and label
     from place `base` on; returns the place behind them.
@@ -540,7 +540,7 @@ def overlap(numbers, ints, at, w, poly, label, base):
     return base + count
 
 
-@kernel
+@stage
 def carry(numbers, ints, at, w, poly, label):
     """The contacts of a pair of which a body may have more than one face that carries."""
     spreads = at[MADE] > 0 and spread(numbers, ints, at, w, poly, label)
@@ -548,7 +548,7 @@ def carry(numbers, ints, at, w, poly, label):
         settle(numbers, at, w, poly, label)
 
 
-@kernel
+@stage
 def settle(numbers, at, w, poly, label):
     """Measure gaps down to faces beside the sides, where those cut something off the outlines.
 
@@ -575,7 +575,7 @@ def settle(numbers, at, w, poly, label):
     at[MADE] = made
 
 
-@kernel
+@stage
 def behind(numbers, at, w, poly, k, c):
     """How far along n behind contact c the surface of body k is; inf if it is not on the body."""
     o, d, sign = SIDE * k, N + 3 * k, 2.0 * k - 1.0
@@ -598,7 +598,7 @@ def behind(numbers, at, w, poly, k, c):
     return most
 
 
-@kernel
+@stage
 def spread(numbers, ints, at, w, poly, label):
     """Put the contacts of whole sides in the place of those of the two faces in `at`; whether
     either has a side of several.
@@ -647,7 +647,7 @@ def spread(numbers, ints, at, w, poly, label):
     return True
 
 
-@kernel
+@stage
 def nearest(numbers, ints, at, w, poly, label):
     """Put the nearest contact of any two faces of the sides at place 0, if it is as near as the
     bodies are; whether there is one.
@@ -665,7 +665,7 @@ def nearest(numbers, ints, at, w, poly, label):
     return found
 
 
-@kernel
+@stage
 def move(poly, label, i, j):
     """Put contact i at place j."""
     label[IDS, j] = label[IDS, i]
@@ -673,7 +673,7 @@ def move(poly, label, i, j):
         poly[SPOT + c, j] = poly[SPOT + c, i]
 
 
-@kernel
+@stage
 def unique(w, poly, label, first, made, end):
     """Of contacts from `made` to `end` keep those that are not among `first` to `made`.
 

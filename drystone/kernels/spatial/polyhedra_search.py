@@ -7,7 +7,7 @@ edges are those at the vertices nearest to the old plane.
 
 import math
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.spatial.polyhedra_region import ON
 from drystone.kernels.spatial.polyhedra_shape import (
     BEST,
@@ -59,7 +59,7 @@ from drystone.kernels.spatial.polyhedra_witness import BEYOND_END, PARALLEL_EDGE
 EDGE_NUMBERS = 13  # numbers kept of an edge
 
 
-@kernel
+@stage
 def best_face(numbers, ints, at, w, tie):
     """The face of A or B with the greatest separation, into the witness and w[BEST:BEST + 6].
 
@@ -103,7 +103,7 @@ def best_face(numbers, ints, at, w, tie):
         set_normal(w, BEST_N, 1.0)
 
 
-@kernel
+@stage
 def nearest_corner(numbers, ints, at, w):
     """Of the old witness's face, take the vertex nearest to the other body's as the near one."""
     k = int(w[KIND]) - FACE_A
@@ -124,7 +124,7 @@ def nearest_corner(numbers, ints, at, w):
             least = d
 
 
-@kernel
+@stage
 def near_distance(numbers, at, w):
     """Distance of the near vertices: the bodies are no further apart."""
     for k in range(2):
@@ -134,10 +134,9 @@ def near_distance(numbers, at, w):
     return math.sqrt(dot(w, V1, w, V1))
 
 
-@kernel
+@stage
 def extents(numbers, ints, at, w):
-    """Lengths of the pair: the smaller body's extent, and what counts as equal; whether one of
-    them has faces that are all but parallel, and if so faces that are narrow."""
+    """Lengths of the pair: the smaller body's extent, and what counts as equal."""
     small, large = math.inf, 0.0
     for k in range(2):
         V, size = at[SIDE * k + VERTEX], 0.0
@@ -147,17 +146,22 @@ def extents(numbers, ints, at, w):
                 h = numbers[V + 3 * v + c]
                 low, high = min(low, h), max(high, h)
             size = max(size, high - low)
-        if at[SIDED] == 0 and parallel(numbers, at, k):
-            at[SIDED] = 1
         small, large = min(small, size), max(large, size)
     w[SIZE], w[TOL] = small, 1e-10 * small + 1e-14 * large
+
+
+@stage
+def parallel_faces(numbers, ints, at, w):
+    """Whether a body has faces that are all but parallel (at[SIDED]), and if so whether one has
+    faces that are narrow (at[NARROW]). Asked once, when the pair has its first contact."""
+    at[SIDED] = 1 if parallel(numbers, at, 0) or parallel(numbers, at, 1) else 0
     for k in range(2 * at[SIDED]):
         for f in range(at[SIDE * k + NF]):
             if narrow(numbers, ints, at, w, k, f):
                 at[NARROW] = 1
 
 
-@kernel
+@stage
 def parallel(numbers, at, k):
     """Whether body k has faces that are all but parallel. They need not be adjacent: two may meet
     in a corner only, between faces that are steep."""
@@ -173,7 +177,7 @@ def parallel(numbers, at, k):
     return False
 
 
-@kernel
+@stage
 def narrow(numbers, ints, at, w, k, f):
     """Whether face f of body k can be FLAT though it leans more than LEAN: by its width, which is
     at least its area by its diameter."""
@@ -193,7 +197,7 @@ def narrow(numbers, ints, at, w, k, f):
     return math.sqrt(dot(w, V2, w, V2)) * LEAN <= 1.1 * FLAT * w[SIZE] * around
 
 
-@kernel
+@stage
 def list_edges(numbers, ints, at, w, k, reach, edges):
     """Edges of body k worth asking, into its half of `edges`; returns how many.
 
@@ -228,7 +232,7 @@ def list_edges(numbers, ints, at, w, k, reach, edges):
     return count
 
 
-@kernel
+@stage
 def best_edges(numbers, ints, at, w, reach, bar, edges):
     """Pair of edges with the greatest separation above `bar`: w[FOUND:] = s, edge of A, edge of B.
 
@@ -287,7 +291,7 @@ VERTEX_NUMBERS = (
 )
 
 
-@kernel
+@stage
 def list_vertices(numbers, at, w, k, reach, points):
     """Vertices of body k up to `reach` behind its support plane, into its half of `points`."""
     sign, d, count = 1.0 - 2.0 * k, k * (points.size // 2), 0
@@ -304,7 +308,7 @@ def list_vertices(numbers, at, w, k, reach, points):
     return count
 
 
-@kernel
+@stage
 def believe(numbers, ints, at, w, a0, a1, b0, b1):
     """If the bodies are as far apart along the line between the features as these are, and that is
     the most so far, they go to w[CLOSE:]."""
@@ -318,7 +322,7 @@ def believe(numbers, ints, at, w, a0, a1, b0, b1):
                 w[CLOSE + 1 + c] = w[FIRST + c]
 
 
-@kernel
+@stage
 def nearest_vertices(numbers, ints, at, w, bar, points):
     """Vertices, or a vertex and an edge, with the greatest separation above `bar`: w[CLOSE:] = s,
     two of A, two of B (equal: one vertex); w[CLOSE + 1] = -1 if there are none.

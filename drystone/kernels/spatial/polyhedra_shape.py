@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 
 # `at`: for A, and SIDE further for B, offsets of vertices and planes in numbers; counts; offsets
 # in ints of the faces' starts and loops, of the edges, of the stars' starts and of the stars
@@ -17,7 +17,8 @@ VERTEX, PLANE, NV, NF, NE, FACE_START, LOOP, EDGE, STAR_START, STAR = range(10)
 SIDE = 10
 STAGE, MADE, FACE_OF_A, FACE_OF_B, COUNT_A, COUNT_B, NEARBY = 20, 21, 22, 23, 24, 25, 26
 BARE = 27  # 1 if the last contact stands in for a region without the nearest points, 2 for none
-SIDED = 28  # 1 if a body has faces that are all but parallel, so that they may carry together
+# 1 if a body has faces that are all but parallel, so that they may carry together; -1: not asked yet
+SIDED = 28
 FACES_A, FACES_B = 29, 30  # how many faces the sides have
 OUTLINE_A, OUTLINE_B = 31, 32  # how many vertices the outline has that is taken for a side
 NARROW = 33  # 1 if one of its faces is so narrow that it may be level though it leans more
@@ -29,8 +30,8 @@ KIND = 0
 FIRST, SECOND, THIRD, FOURTH = 1, 2, 3, 4  # the defining features
 NEAR_A, NEAR_B = 5, 6  # vertices nearest to the plane
 FAR_A, FAR_B = 7, 8  # vertices farthest from it
-# lengths: what counts as equal (kept as negative if NARROW), and the smaller body's extent (kept as
-# negative if SIDED)
+# lengths: what counts as equal, and the smaller body's extent; `store` keeps SIDED and NARROW as
+# their signs
 TOL, SIZE = 9, 10
 WIDTH = 11
 POSE = 11  # rotation Q of B in the frame of A, by rows
@@ -62,13 +63,13 @@ FLAT = 1e-5  # of the smaller body: a side this thick is as good as one face
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 
 
-@kernel
+@stage
 def dot(u, i, v, j):
     """Product of the vectors at u[i] and v[j]."""
     return u[i] * v[j] + u[i + 1] * v[j + 1] + u[i + 2] * v[j + 2]
 
 
-@kernel
+@stage
 def cross(u, i, v, j, w, o):
     """Vector product of those at u[i] and v[j], to w[o]."""
     w[o] = u[i + 1] * v[j + 2] - u[i + 2] * v[j + 1]
@@ -76,7 +77,7 @@ def cross(u, i, v, j, w, o):
     w[o + 2] = u[i] * v[j + 1] - u[i + 1] * v[j]
 
 
-@kernel
+@stage
 def cross_units(u, i, v, j, w, o):
     """Vector product of two unit vectors, to w[o]; returns the square of their sine.
 
@@ -91,7 +92,7 @@ def cross_units(u, i, v, j, w, o):
     return dot(w, o, w, o)
 
 
-@kernel
+@stage
 def turned(numbers, w, k, i, shift, o):
     """Vector at numbers[i] of body k in the frame of A, to w[o]; shift = 1 for a point."""
     for c in range(3):
@@ -101,7 +102,7 @@ def turned(numbers, w, k, i, shift, o):
             w[o + c] = shift * w[SHIFT + c] + dot(w, POSE + 3 * c, numbers, i)
 
 
-@kernel
+@stage
 def edge_vector(numbers, at, w, k, v, u, o):
     """Unit vector from vertex v to u of body k in the frame of A, to w[o]; their distance.
 
@@ -121,7 +122,7 @@ def edge_vector(numbers, at, w, k, v, u, o):
     return length
 
 
-@kernel
+@stage
 def set_normal(w, i, factor):
     """Make factor times the vector at w[i] the normal, in both frames."""
     for c in range(3):
@@ -130,7 +131,7 @@ def set_normal(w, i, factor):
         w[NB + c] = w[POSE + c] * w[N] + w[POSE + 3 + c] * w[N + 1] + w[POSE + 6 + c] * w[N + 2]
 
 
-@kernel
+@stage
 def load(pair, x, R, first, first_int, ints, row, at, w):
     """Where both bodies' numbers lie, their relative pose, and the cached witness."""
     for k in range(2):
@@ -153,9 +154,30 @@ def load(pair, x, R, first, first_int, ints, row, at, w):
             w[SHIFT + i] += R[a, j, i] * (x[b, j] - x[a, j])
     for i in range(WIDTH):
         w[i] = row[i]
+    at[SIDED] = at[NARROW] = 0
+    if w[SIZE] < 0.0:
+        at[SIDED], w[SIZE] = 1, -w[SIZE]
+    if w[TOL] <= 0.0:
+        w[TOL] = -w[TOL]
+        if at[SIDED] == 1:
+            at[NARROW] = 1
+        else:
+            at[SIDED] = -1
 
 
-@kernel
+@stage
+def store(at, w, row):
+    """Keep the witness. Of SIZE and TOL, neither is negative if no faces are parallel, SIZE if
+    some are, both if some are narrow too, and TOL alone if that was not asked yet."""
+    for i in range(WIDTH):
+        row[i] = w[i]
+    if at[SIDED] == 1:
+        row[SIZE] = -w[SIZE]
+    if at[SIDED] < 0 or at[NARROW] == 1:
+        row[TOL] = -w[TOL]
+
+
+@stage
 def climb(numbers, ints, at, w, k, sign, start):
     """Vertex of body k farthest along sign * n, uphill from `start`.
 
@@ -177,7 +199,7 @@ def climb(numbers, ints, at, w, k, sign, start):
     return v
 
 
-@kernel
+@stage
 def height(numbers, at, w, k, v):
     """Height n.p of a vertex of body k."""
     h = dot(numbers, at[SIDE * k + VERTEX] + 3 * v, w, N + 3 * k)
@@ -186,7 +208,7 @@ def height(numbers, at, w, k, v):
     return h
 
 
-@kernel
+@stage
 def support_gap(numbers, ints, at, w, v, u):
     """Separation of the bodies along n, by climbing from vertex v of A and u of B."""
     s = 0.0
@@ -196,7 +218,7 @@ def support_gap(numbers, ints, at, w, v, u):
     return s
 
 
-@kernel
+@stage
 def add_area(numbers, ints, V, loop, end, w):
     """Add twice the area of a face, as a vector, to w[V2]."""
     i = V + 3 * ints[loop]

@@ -11,7 +11,7 @@ because every other direction then has a support of at least that depth.
 
 import math
 
-from drystone.kernels._jit import kernel
+from drystone.kernels._jit import stage
 from drystone.kernels.spatial.polyhedra_region import (
     AX,
     BX,
@@ -74,7 +74,7 @@ BEYOND_END = 1e-12  # of the smaller body: a foot this far beyond the end of an 
 SUPPORT_LEVEL = 1e-10  # of the smaller body: vertices this far from the plane belong to its support
 
 
-@kernel
+@stage
 def rebuild(numbers, ints, at, w):
     """Normal of the witness's plane into w (points too, unless a face defines it); validity."""
     kind = int(w[KIND])
@@ -88,7 +88,7 @@ def rebuild(numbers, ints, at, w):
     return True
 
 
-@kernel
+@stage
 def between_edges(numbers, ints, at, w):
     """The product of two edges as normal, the points PA, PB where they pass, their gap G along it,
     and RHO, if they pass beyond an end minus how far beside each other the nearest points then
@@ -130,7 +130,7 @@ def between_edges(numbers, ints, at, w):
     return True
 
 
-@kernel
+@stage
 def between_points(numbers, at, w):
     """The line between two vertices, or a vertex and an edge: normal, PA, PB and their distance G.
 
@@ -170,7 +170,7 @@ def between_points(numbers, at, w):
     return True
 
 
-@kernel
+@stage
 def separate(numbers, ints, at, w):
     """Separation along n into w[S]: the nearest vertices are found by climbing."""
     s = 0.0
@@ -187,7 +187,7 @@ def separate(numbers, ints, at, w):
     w[S] = s
 
 
-@kernel
+@stage
 def single(numbers, ints, at, w, poly, label):
     """The contact where the witness's features are nearest, as the last one, in the place of any
     with its name; the gap of a face is s."""
@@ -225,7 +225,7 @@ def single(numbers, ints, at, w, poly, label):
     return made + 1
 
 
-@kernel
+@stage
 def clearance(at, w, poly):
     """How far the support of one body lies inside the face of the other, in the plane.
 
@@ -265,7 +265,7 @@ def clearance(at, w, poly):
     return rho
 
 
-@kernel
+@stage
 def least_depth(numbers, ints, at, w, rho):
     """Whether no other direction can have a smaller depth than -s (see the module).
 
@@ -288,7 +288,7 @@ def least_depth(numbers, ints, at, w, rho):
     return D * (1.0 - q * q) - 2.0 * beside * q >= e * (1.0 + q * q)
 
 
-@kernel
+@stage
 def assess(numbers, ints, at, w, poly, label):
     """Judge the witness in w; if it is near, at[MADE] contacts are left in poly and label."""
     at[MADE] = 0
