@@ -17,7 +17,7 @@ VERTEX, PLANE, NV, NF, NE, FACE_START, LOOP, EDGE, STAR_START, STAR = range(10)
 SIDE = 10
 STAGE, MADE, FACE_OF_A, FACE_OF_B, COUNT_A, COUNT_B, NEARBY = 20, 21, 22, 23, 24, 25, 26
 BARE = 27  # 1 if the last contact stands in for a region without the nearest points, 2 for none
-# 1 if a body has faces that are all but parallel, so that they may carry together; -1: not asked yet
+# 1 if a body has faces that are all but parallel, which may carry together; -1: not asked yet
 SIDED = 28
 FACES_A, FACES_B = 29, 30  # how many faces the sides have
 OUTLINE_A, OUTLINE_B = 31, 32  # how many vertices the outline has that is taken for a side
