@@ -130,7 +130,7 @@ class _Held:
                 full[d * i : d * i + d] = row
                 rows.append(full)
                 rounding.append(loose)
-        return np.array(rows).reshape(-1, nb * d), np.array(rounding)
+        return np.array(rows).reshape(len(rows), nb * d), np.array(rounding)
 
     def error(self, W: Floats, noise: Floats, enough: float) -> float:
         """|z|, or a bound of it below `enough`."""

@@ -25,7 +25,7 @@ from drystone.kernels.step import policy as stages
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS, FrictionProblem
-from drystone.solvers._jammed import LARGE, at_rest
+from drystone.solvers._jammed import LARGE, at_rest, creeps
 from drystone.solvers.base import Limits, Start
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.registry import by_name
@@ -319,19 +319,21 @@ class IslandSolver:
 
     def _jammed(self, rows: Rows, k: int, out: Solved, W: BlockMatrix) -> None:
         """Bring island k of the convex law to rest where impulses that are large beside its
-        velocities hide that it moves (``problems.backward_error``); if they hide another error, its
-        square is the gap: the velocity of the convex law is off by at most twice as much.
+        velocities hide that it moves (``problems.backward_error``), or where it creeps under them;
+        if they hide another error, its square is the gap: the velocity of the convex law is off by
+        at most twice as much.
         """
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
-        r, q, unit = out.r[lo:hi], out.q[lo:hi], rows.unit[lo:hi, None]
-        if not np.linalg.norm(r * unit) > LARGE * np.linalg.norm(q / unit):
+        r, q, unit = out.r[lo:hi], out.q[lo:hi], rows.unit[lo:hi]
+        if not np.linalg.norm(r * unit[:, None]) > LARGE * np.linalg.norm(q / unit[:, None]):
             return
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         value = np.ascontiguousarray(r).reshape(-1)
         error = problem.backward_error(value, enough=np.sqrt(self.options.tol)) ** 2
-        if error <= self.options.tol:
+        if error > self.options.tol:
+            out.gap[k] = max(out.gap[k], error)
+        elif not creeps(r, W.product(r, q), q, unit):
             return
-        out.gap[k] = max(out.gap[k], error)
         held = at_rest(problem, value, Limits(self.options.tol, NEVER))
         if held is not None:
             out.r[lo:hi] = held.reshape(hi - lo, -1)
