@@ -187,7 +187,7 @@ def test_one_contact_by_cases(seed, mu, lam):
         mu,
     )
     line[0, CONTACT_3.LAM] = lam
-    r = np.array(packed_spatial.solve_spatial(line[0], *(W @ before + q), *before)[:3])
+    r = np.array(packed_spatial.solve_line(line[0], *(W @ before + q), *before)[:3])
     u = W @ r + q
     eps = 1e-7 * max(1.0, np.abs(r).max())
     slip, friction = np.linalg.norm(u[1:]), np.linalg.norm(r[1:])

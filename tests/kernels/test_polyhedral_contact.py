@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.kernels.contact.polyhedral import solve_polyhedral
+from drystone.kernels.contact.one_contact import solve_contact
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems.friction import LAWS
 
@@ -23,8 +23,9 @@ def test_random_contacts_are_solved_exactly(law: str, k: int) -> None:
         A = rng.normal(size=(3, 4))
         W, q = A @ A.T * 10 ** rng.uniform(-2, 2), rng.normal(size=3) - (0.5, 0, 0)
         mu = float(rng.choice([0.0, 0.05, 0.3, 0.8, 1.5]))
-        r = np.zeros(3)
-        solve_polyhedral(W, q, mu, LAWS[law], corners, r)
+        rows, work = np.zeros((1, 3)), np.empty((5, 3))
+        solve_contact((0, 0, 0), W[None], 0, q, mu, LAWS[law], 0.0, work, rows, 0, corners)
+        r = rows[0]
         problem = ds.FrictionProblem(W, q, np.array([mu]), dim=3, law=law, cone=cone)
         assert max(problem.residuals(r)) <= 1e-12
         u = W @ r + q

@@ -5,7 +5,6 @@ the time."""
 from drystone.kernels._jit import kernel
 from drystone.kernels.contact.extrapolation import step_beyond
 from drystone.kernels.contact.one_contact import solve_contact
-from drystone.kernels.contact.polyhedral import solve_polyhedral
 from drystone.kernels.contact.residual import contact_residuals
 
 
@@ -33,10 +32,7 @@ def sweep_blocks(blocks, corners, done, beta):
                 total -= D[i, c, f] * r[i, f]
             local[c] = total
             old[c] = r[i, c]
-        if corners is None:
-            lam[i] = solve_contact(shape, D, i, local, s.mu[i], s.law, lam[i], work, r, i)
-        else:
-            solve_polyhedral(D[i], local, s.mu[i], s.law, corners, r[i])
+        lam[i] = solve_contact(shape, D, i, local, s.mu[i], s.law, lam[i], work, r, i, corners)
         for c in range(d):
             step = r[i, c] - old[c]
             size += (step * unit[i]) ** 2

@@ -11,35 +11,36 @@ r_n = -q_n / c - e.x. Slip reads (A + lam I) x = -p for a small matrix A (T for 
 of W for the convex law), so x = -N(lam) / chi(lam) with polynomials N = adj(A + lam I) p and
 chi = det(A + lam I). The law |r_t| = mu r_n leaves one scalar equation in lam without a
 denominator, solved by Newton inside a bracket.
+
+``solve_contact`` is what sweeps over rows and over blocks of W call. ``coulomb_planar``,
+``convex_planar`` and ``coulomb_spatial`` are its laws in scalars, with what a contact's block is
+reduced to: packed contacts keep that from sweep to sweep and call these.
 """
 
 import numpy as np
 
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import CONVEX
+from drystone.kernels.contact.polyhedral import fastest, inside, slip_polyhedral
 
 ROOT_STEPS = 100  # bisection alone needs about 60; Newton about 5, from a warm start two
-ANGLE_STEPS = 12
-TINY = 4e-16
+ANGLE_STEPS = 12  # Newton needs 3 to 6 from the direction of stick; else the general search
+TINY = 4e-16  # two roundings: a relative step or bracket that changes nothing any more
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
 
 @kernel
-def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
+def solve_contact(shape, W, k, q, mu, law, lam, work, r, i, corners=None):
     """Write the impulse of contact i into r[i]; return lam, the warm start of its next solve.
 
     W (nnz, d, d): the block used is W[k]; q (d,) local free velocity; mu < 0: bilateral block.
-    work (d + 2, d): scratch.
+    work (d + 2, d): scratch. corners (m, 2): of a polyhedral cone in space, or None.
     """
     d = len(shape)
     if mu < 0.0:
         _stick(shape, W, k, q, work, r, i)
         return 0.0
-    slip = 0.0
-    for a in range(1, d):
-        slip += q[a] * q[a]
-    lift = mu * np.sqrt(slip) if law == CONVEX else 0.0
-    if q[0] >= lift:  # first: rows without a direction have W_nn = 0
+    if q[0] >= _lift(shape, q, mu, law, corners):  # first: rows without a direction have W_nn = 0
         for a in range(d):
             r[i, a] = 0.0
         return 0.0
@@ -51,18 +52,41 @@ def solve_contact(shape, W, k, q, mu, law, lam, work, r, i):
     if d == 2:
         r[i, 0], r[i, 1] = _planar(W[k], q[0], q[1], mu, law)
         return 0.0
-    if _stick(shape, W, k, q, work, r, i):
-        t = 0.0
-        for a in range(1, d):
-            t += r[i, a] * r[i, a]
-        if r[i, 0] > 0.0 and t <= (mu * r[i, 0]) ** 2:
-            return 0.0
-    if d == 3 and law != CONVEX:
-        r[i, 0], r[i, 1], r[i, 2], lam = _slip_spatial(W[k], q, mu, lam)
+    if d == 3 and law != CONVEX and corners is None:
+        r[i, 0], r[i, 1], r[i, 2], lam = _spatial(W[k], q, mu, lam)
         return lam
+    if _stick(shape, W, k, q, work, r, i) and r[i, 0] > 0.0 and _in_cone(shape, r[i], mu, corners):
+        return 0.0
+    if corners is not None:
+        slip_polyhedral(W[k], q, mu, law == CONVEX, corners, r[i])
+        return 0.0
     if d == 3 and _slip_convex(W, k, q, mu, r, i):
         return 0.0
     return _slip_general(shape, W, k, q, mu, law, lam, work, r, i)
+
+
+@kernel
+def _lift(shape, q, mu, law, corners):
+    """The normal velocity at and above which a contact is open: of the dual cone, or 0."""
+    if law != CONVEX:
+        return 0.0
+    if corners is not None:
+        return mu * fastest(q[1], q[2], corners)
+    slip = 0.0
+    for a in range(1, len(shape)):
+        slip += q[a] * q[a]
+    return mu * np.sqrt(slip)
+
+
+@kernel
+def _in_cone(shape, r, mu, corners):
+    """Whether |r_t| <= mu r_n, or r_t is in the polygon of these corners."""
+    if corners is not None:
+        return inside(r[1], r[2], mu * r[0], corners)
+    t = 0.0
+    for a in range(1, len(shape)):
+        t += r[a] * r[a]
+    return t <= (mu * r[0]) ** 2
 
 
 @stage
@@ -129,14 +153,9 @@ def _stick(shape, W, k, q, work, r, i):
         r[i, 1] = (W[k, 1, 0] * q[0] - W[k, 0, 0] * q[1]) / det
         return det > 0.0
     if d == 3:
-        c, f1, f2 = W[k, 0, 0], W[k, 1, 0] / W[k, 0, 0], W[k, 2, 0] / W[k, 0, 0]
-        a11, a12 = W[k, 1, 1] - f1 * W[k, 0, 1], W[k, 1, 2] - f1 * W[k, 0, 2]
-        a21, a22 = W[k, 2, 1] - f2 * W[k, 0, 1], W[k, 2, 2] - f2 * W[k, 0, 2]
-        p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
-        det = a11 * a22 - a12 * a21
-        r[i, 1], r[i, 2] = (a12 * p2 - a22 * p1) / det, (a21 * p1 - a11 * p2) / det
-        r[i, 0] = -(q[0] + W[k, 0, 1] * r[i, 1] + W[k, 0, 2] * r[i, 2]) / c
-        return det > 0.0 and a11 > 0.0
+        T, p = _eliminate_normal(W[k], q)
+        r[i, 0], r[i, 1], r[i, 2] = _stick_spatial(W[k], q, T, p)
+        return T[0] > 0.0 and T[0] * T[3] - T[1] * T[2] > 0.0
     return _eliminate(shape, W, k, q, work, r, i)
 
 
@@ -164,15 +183,46 @@ def _eliminate(shape, W, k, q, work, r, i):
 
 
 @stage
-def _slip_spatial(W, q, mu, lam):
-    """Coulomb slip with two tangents; lam to rounding."""
-    c = W[0, 0]
-    f1, f2, e1, e2 = W[1, 0] / c, W[2, 0] / c, W[0, 1] / c, W[0, 2] / c
+def _eliminate_normal(W, q):
+    """T by rows and p of a contact in space."""
+    f1, f2 = W[1, 0] / W[0, 0], W[2, 0] / W[0, 0]
     t11, t12 = W[1, 1] - f1 * W[0, 1], W[1, 2] - f1 * W[0, 2]
     t21, t22 = W[2, 1] - f2 * W[0, 1], W[2, 2] - f2 * W[0, 2]
-    p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
-    T = t11, t12, t21, t22
-    return slip(q[0], (p1, p2), 1.0 / c, (e1, e2), T, mu, lam, TINY)
+    return (t11, t12, t21, t22), (q[1] - f1 * q[0], q[2] - f2 * q[0])
+
+
+@stage
+def _stick_spatial(W, q, T, p):
+    """r = -W^-1 q."""
+    (t11, t12, t21, t22), (p1, p2) = T, p
+    det = t11 * t22 - t12 * t21
+    x1, x2 = (t12 * p2 - t22 * p1) / det, (t21 * p1 - t11 * p2) / det
+    return -(q[0] + W[0, 1] * x1 + W[0, 2] * x2) / W[0, 0], x1, x2
+
+
+@stage
+def _spatial(W, q, mu, lam):
+    """(r_n, r_1, r_2, lam) of Coulomb's law in space; lam to rounding."""
+    T, p = _eliminate_normal(W, q)
+    rn, x1, x2 = _stick_spatial(W, q, T, p)
+    if not (T[0] > 0.0 and T[0] * T[3] - T[1] * T[2] > 0.0):
+        rn = np.nan  # it never passes for stick
+    c = W[0, 0]
+    e = W[0, 1] / c, W[0, 2] / c
+    return coulomb_spatial(q[0], (rn, x1, x2), p, 1.0 / c, e, T, mu, lam, TINY)
+
+
+@stage
+def coulomb_spatial(qn, stick, p, inverse, e, T, mu, lam, last):
+    """(r_n, r_1, r_2, lam) by Coulomb's law; stick: r of u = 0; the others as in ``slip``."""
+    if qn >= 0.0:
+        return 0.0, 0.0, 0.0, 0.0
+    if mu <= FRICTIONLESS:
+        return -qn * inverse, 0.0, 0.0, 0.0
+    rn, x1, x2 = stick
+    if rn > 0.0 and x1 * x1 + x2 * x2 <= (mu * rn) * (mu * rn):
+        return rn, x1, x2, 0.0
+    return slip(qn, p, inverse, e, T, mu, lam, last)
 
 
 @stage

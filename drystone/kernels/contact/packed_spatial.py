@@ -18,7 +18,7 @@ import numpy as np
 
 from drystone.kernels._jit import stage
 from drystone.kernels._prefetch import AHEAD, fetch_bodies, fetch_line
-from drystone.kernels.contact.one_contact import FRICTIONLESS, slip
+from drystone.kernels.contact.one_contact import coulomb_spatial
 from drystone.kernels.contact.residual import error_spatial
 from drystone.kernels.layout import BODY_3 as B
 from drystone.kernels.layout import CONTACT_3 as C
@@ -119,7 +119,7 @@ def sweep_spatial(lo, hi, body, contact, motion, beta):
         rn, rs, rt = line[C.R_OLD], line[C.R_OLD + 1], line[C.R_OLD + 2]
         line[C.R_OLD], line[C.R_OLD + 1], line[C.R_OLD + 2] = on, os, ot
         on, os, ot = on + beta * (on - rn), os + beta * (os - rs), ot + beta * (ot - rt)
-        rn, rs, rt, lam = solve_spatial(line, un, us, ut, on, os, ot)
+        rn, rs, rt, lam = solve_line(line, un, us, ut, on, os, ot)
         line[C.LAM], line[C.R], line[C.R + 1], line[C.R + 2] = lam, rn, rs, rt
         rn, rs, rt = rn - on, rs - os, rt - ot
         size = rn * rn + rs * rs + rt * rt
@@ -152,24 +152,17 @@ def _push(own, f0, f1, f2, t0, t1, t2):
 
 
 @stage
-def solve_spatial(line, un, us, ut, on, os, ot):
-    """Impulse (r_n, r_1, r_2) and lam of one contact, with velocity u at the impulse o."""
+def solve_line(line, un, us, ut, on, os, ot):
+    """r and lam by ``coulomb_spatial``, with velocity u at the impulse o."""
     c, inverse, f1, f2 = line[C.C], line[C.INV_C], line[C.F], line[C.F + 1]
     qn = un - c * (on + f1 * os + f2 * ot)
-    if qn >= 0.0:
-        return 0.0, 0.0, 0.0, 0.0
-    mu = line[C.MU]
-    if mu <= FRICTIONLESS:
-        return -qn * inverse, 0.0, 0.0, 0.0
     t11, t12, t22, part = line[C.T], line[C.T + 1], line[C.T + 2], line[C.INV_DET]
     z1, z2 = us - f1 * un, ut - f2 * un
     x1, x2 = os - (t22 * z1 - t12 * z2) * part, ot - (t11 * z2 - t12 * z1) * part
-    rn = -qn * inverse - (f1 * x1 + f2 * x2)
-    if rn > 0.0 and x1 * x1 + x2 * x2 <= (mu * rn) * (mu * rn):
-        return rn, x1, x2, 0.0
-    p1, p2 = z1 - (t11 * os + t12 * ot), z2 - (t12 * os + t22 * ot)
+    stick = -qn * inverse - (f1 * x1 + f2 * x2), x1, x2
+    p = z1 - (t11 * os + t12 * ot), z2 - (t12 * os + t22 * ot)
     T = t11, t12, t12, t22
-    return slip(qn, (p1, p2), inverse, (f1, f2), T, mu, line[C.LAM], LAST)
+    return coulomb_spatial(qn, stick, p, inverse, (f1, f2), T, line[C.MU], line[C.LAM], LAST)
 
 
 @stage

@@ -1,42 +1,19 @@
-"""One contact with a polyhedral cone in space, solved exactly, and its residual.
+"""Polyhedral cones in space: what the law of one contact asks of them, and of its residual.
 
 The cone is spanned by g_j = (1, mu d_j), d_j the k corners of a regular polygon, in order.
 Coulomb's law (Anitescu et al. 1998, (7)): u_n >= 0 complementary to r_n, and of all friction in the
 polygon mu r_n conv(d_j) that which dissipates most. The relaxed one: u in the dual cone, r.u = 0.
 
-Cases: open; stick, u = 0 inside the cone; slip, r on a ray g_j, or on a facet between two rays,
-where u_t is at right angles to the edge between their corners. Each is a linear system of at most
-two unknowns. Of the slips that are tried, the one that violates its conditions least is taken.
+Open and sticking contacts are as with the circular cone (``one_contact``). In slip r is on a ray
+g_j, or on a facet between two rays, where u_t is at right angles to the edge between their corners.
+Each is a linear system of at most two unknowns. Of those that are tried, the one that violates its
+conditions least is taken.
 """
 
 import numpy as np
 
 from drystone.kernels._jit import stage
-from drystone.kernels.blocks import CONVEX, COULOMB
-from drystone.kernels.contact.one_contact import FRICTIONLESS
-
-
-@stage
-def solve_polyhedral(W, q, mu, law, corners, r):
-    """Write the impulse of a contact into r (3,); W (3, 3), q (3,), corners (k, 2)."""
-    convex = law == CONVEX
-    lift = mu * fastest(q[1], q[2], corners) if convex else 0.0
-    if q[0] >= lift:
-        r[0] = r[1] = r[2] = 0.0
-        return
-    if mu <= FRICTIONLESS:
-        r[0], r[1], r[2] = -q[0] / W[0, 0], 0.0, 0.0
-        return
-    c, f1, f2 = W[0, 0], W[1, 0] / W[0, 0], W[2, 0] / W[0, 0]
-    a11, a12 = W[1, 1] - f1 * W[0, 1], W[1, 2] - f1 * W[0, 2]
-    a21, a22 = W[2, 1] - f2 * W[0, 1], W[2, 2] - f2 * W[0, 2]
-    p1, p2 = q[1] - f1 * q[0], q[2] - f2 * q[0]
-    det = a11 * a22 - a12 * a21
-    r[1], r[2] = (a12 * p2 - a22 * p1) / det, (a21 * p1 - a11 * p2) / det
-    r[0] = -(q[0] + W[0, 1] * r[1] + W[0, 2] * r[2]) / c
-    if det > 0.0 and a11 > 0.0 and r[0] > 0.0 and _inside(r[1], r[2], mu * r[0], corners):
-        return
-    _slip(W, q, mu, convex, corners, r)
+from drystone.kernels.blocks import COULOMB
 
 
 @stage
@@ -49,7 +26,7 @@ def fastest(x, y, corners):
 
 
 @stage
-def _inside(x, y, size, corners):
+def inside(x, y, size, corners):
     """Whether (x, y) lies in the polygon of corners size d_j."""
     k = corners.shape[0]
     for j in range(k):
@@ -61,7 +38,8 @@ def _inside(x, y, size, corners):
 
 
 @stage
-def _slip(W, q, mu, convex, corners, r):
+def slip_polyhedral(W, q, mu, convex, corners, r):
+    """Write r (3,) on the cone: by Coulomb's law or the relaxed one; W (3, 3), q (3,)."""
     k, best = corners.shape[0], np.inf
     r[0] = r[1] = r[2] = 0.0
     for j in range(k):
