@@ -13,9 +13,14 @@ FLAT = (
     "that, and across the way it rocks the body trembles, from rounding on, by a part that shrinks "
     "with the step"
 )
+SEVERAL = (
+    "falling disks jam against each other: in the fourth step the law has several solutions, each "
+    "found to a residual of 1e-11, and which of them is found depends on the order of the bodies"
+)
 
 KNOWN: dict[str, dict[int, dict[str, str]]] = {
     "pyramid": {1: {"solved": LARGE, "rest": LARGE, "symmetry": LARGE}},
+    "disks-21": {19: {"order": SEVERAL}},
     "chain": {0: {"joints": WHIP}},
     "superquadric-rock": {4: {"frame": FLAT}},
 }
