@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from drystone.errors import ArgumentError, DrystoneError
+from drystone.escaping import for_lines
 
 HERE = str(Path(__file__).parent)
 MARK, MISSING = "__answers__", "__getattr__"
@@ -397,4 +398,4 @@ def warn_user(text: str, category: type[Warning]) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, category, stacklevel=level)
+    warnings.warn(for_lines(text), category, stacklevel=level)

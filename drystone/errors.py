@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from drystone.escaping import for_lines
+
 if TYPE_CHECKING:
     from drystone.types import Solution
 
 
 class DrystoneError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose. Control characters of the names and paths
+    that its message quotes are written as escapes: it may be printed on a terminal."""
+
+    def __str__(self) -> str:
+        return for_lines(super().__str__())
 
 
 class IgnoredWarning(UserWarning):

@@ -14,10 +14,10 @@ import unicodedata
 PANEL_CHARACTERS = 2000  # characters of one text that are shown in a panel
 # ASCII that means something to Markdown, and what begins a link by itself
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
-_FORMULA, _BLANK = (
-    tuple("=+-@|%"),
-    ("\t", "\r", "\n"),
-)  # with what a formula of a spreadsheet begins
+# Where a spreadsheet may see the start of a formula: at the start of a cell, which is also after a
+# separator that is not ours (a spreadsheet of another country separates cells by semicolons).
+_FORMULA = re.compile(r"(^|[;\t\r\n])(\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20])")
+_BLANK = ("\t", "\r", "\n")  # at the start of a cell: skipped by some spreadsheets
 
 
 def for_html(text: object) -> str:
@@ -42,12 +42,13 @@ def for_figure(text: object) -> str:
 
 def for_cell(text: object) -> object:
     """In a cell of a table that a spreadsheet may open: text, never a formula. Numbers stay."""
-    if not isinstance(text, str) or not (text[:1] in _BLANK or text.lstrip()[:1] in _FORMULA):
+    if not isinstance(text, str):
         return text
     try:
         float(text)
     except ValueError:
-        return f"'{text}"
+        marked = _FORMULA.sub(r"\1'\2", text)
+        return f"'{marked}" if marked.startswith(_BLANK) else marked
     return text
 
 

@@ -1,15 +1,18 @@
 """Texts of others on a terminal, in figures and in tables."""
 
 import csv
+import re
 import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 import drystone as ds
+from drystone.arguments import warn_user
 from drystone.cli.main import app
 from drystone.cli.words import plain
 from drystone.escaping import for_cell, for_figure, for_html, for_line, for_lines
+from drystone.plots.performance_profile import plot_profiles
 
 ESCAPES = "\x1b[31mred\x1b[0m\x07\r\u202eevil\u2066\u200b\x9b2J\u2028"
 MARKUP = "[bold red]x[/] [link=file:///etc/passwd]y[/link] [/]"
@@ -61,6 +64,34 @@ def test_commands_print_no_control_characters(tmp_path):
             assert all(c == "\n" or c.isprintable() for c in out.output), (words, out.output)
 
 
+def test_errors_may_be_printed(tmp_path):
+    """From Python too: a traceback or a print of what went wrong."""
+    sim = ds.Simulation(world(ESCAPES))
+    for call in (
+        lambda: ds.read_scene(tmp_path / f"{ESCAPES}.yaml"),
+        lambda: ds.read_recording(tmp_path / f"{ESCAPES}.h5"),
+        lambda: sim.joint(ESCAPES),
+        lambda: ds.Simulation(world(ESCAPES), ESCAPES),
+    ):
+        with pytest.raises(ds.DrystoneError) as caught:
+            call()
+        assert all(c == "\n" or c.isprintable() for c in str(caught.value)), call
+    with pytest.warns(ds.StepWarning) as heard:
+        warn_user(f"body {ESCAPES} is deep", ds.StepWarning)
+    assert str(heard[0].message).isprintable()
+
+
+def test_a_file_called_like_an_option(monkeypatch, capsys):
+    """What a shell puts in for * may begin with two dashes."""
+    from drystone.cli import main
+
+    monkeypatch.setattr("sys.argv", ["drystone", "check", f"--{ESCAPES}.yaml"])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 2
+    assert all(c == "\n" or c.isprintable() for c in capsys.readouterr().err)
+
+
 def test_warnings_of_commands(monkeypatch, capsys):
     from drystone.cli import main
 
@@ -80,6 +111,10 @@ def test_formulas_of_spreadsheets(tmp_path):
     assert [for_cell(x) for x in (-1.5, 3, None, "-1.5", "+2e3", "a=1", "")] == [
         -1.5, 3, None, "-1.5", "+2e3", "a=1", "",
     ]  # fmt: skip
+    # a spreadsheet that separates cells by semicolons, or knows wide characters
+    for text in ("a;=1+1", "a; @SUM(A1)", 'a";=1;"', "a\n=1", "\uff1d1+1", "a\t\uff0b1"):
+        assert "'" in for_cell(text), text
+        assert not re.search(r"(^|[;\t\n])\s*[=@\uff1d\uff0b]", for_cell(text)), text
     run = ds.Simulation(world("=HYPERLINK(1)")).run(0.02, record=tmp_path / "a.h5")
     run.close()
     for table in ("bodies", "contacts", "reports"):
@@ -93,8 +128,12 @@ def test_formulas_of_spreadsheets(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["$\\frac{1}{0}$", "$x", "a_$b$_c", "_hidden", "\\$x$", "$$", "a\nb"]
-)
+    "name",
+    [
+        "$\\frac{1}{0}$", "$x", "a_$b$_c", "_hidden", "\\$x$", "$$", "a\nb", "$_{^$", "$\\frac{$ $",
+        "\\\\$\\sqrt$", "\x1b]8;;file:///etc/passwd\x07x",
+    ],
+)  # fmt: skip
 def test_figures(tmp_path, name):
     """Drawn as it is: matplotlib would refuse most of these as formulas."""
     pytest.importorskip("matplotlib")
@@ -105,6 +144,8 @@ def test_figures(tmp_path, name):
     run.origin = {"title": name}
     ds.plot(run, "trajectory", path=tmp_path / "a.svg", bodies=[name])
     ds.plot(run, "phase", path=tmp_path / "b.png", bodies=[name])
+    ds.plot(run, "forces", path=tmp_path / "d.png", bodies=[name])
+    plot_profiles({"LCP": ({name: {"p": 1.0}}, ["p"])}, tmp_path / "e.png")
     from drystone.plots.scene_picture import save_picture
 
     save_picture(ds.Simulation(world(name)), tmp_path / "c.png", title=name)

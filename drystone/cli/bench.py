@@ -27,6 +27,7 @@ from drystone.cli.words import (
     stem_of,
 )
 from drystone.errors import DrystoneError, MissingExtraError, OptionError
+from drystone.escaping import for_cell
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -317,7 +318,7 @@ def write_runs(runs: Iterable[Run], path: Path) -> None:
                 value = row[name]
                 bad = value is None or not math.isfinite(value)
                 row[name] = "" if bad else f"{value:.4g}"
-            writer.writerow(row)
+            writer.writerow({name: for_cell(value) for name, value in row.items()})
 
 
 def times_by_solver(

@@ -150,6 +150,8 @@ def _write_csv(found: Comparison, path: Path) -> None:
 
 def print_table(found: Comparison) -> None:
     """The rows for people; what failed, below, with its reason."""
+    from rich.markup import escape
+
     console = make_console()
     console.print(f"[bold]{plain(found.title)}[/], {found.duration:g} s")
     rows = [[row.method, *_cells(row)] for row in found.rows]
@@ -157,7 +159,7 @@ def print_table(found: Comparison) -> None:
     table = make_table()
     for k in shown:
         name = ("method", *HEADS)[k]
-        table.add_column(plain(name), justify="right" if k else "left", no_wrap=True)
+        table.add_column(escape(_heading(name)), justify="right" if k else "left", no_wrap=True)
     for cells in rows:
         table.add_row(*(plain(cells[k]) for k in shown))
     console.print(table)
@@ -176,21 +178,35 @@ HEADS = (
     "steps",
     "error [m]",
     "energy [J]",
-    "off by",
-    "gain",
-    "depth [m]",
+    "energy error [J]",
+    "energy gain [J]",
+    "penetration [m]",
     "residual",
     "unsolved",
 )
+FIRST_TO_GO = (  # where a terminal is narrow
+    "energy gain [J]",
+    "unsolved",
+    "energy [J]",
+    "steps",
+    "energy error [J]",
+    "residual",
+    "penetration [m]",
+)
 
 
-FIRST_TO_GO = ("gain", "unsolved", "energy [J]", "steps", "off by", "residual", "depth [m]")
+def _heading(name: str) -> str:
+    """The head of a column, with the unit below."""
+    return name.replace(" [", "\n[")
 
 
 def _fitting(rows: list[list[str]], width: int) -> tuple[list[int], list[str]]:
     """Numbers of the columns that fit into a terminal, and names of those that had to go."""
     heads = ("method", *HEADS)
-    wide = [max(len(cells[k]) for cells in [list(heads), *rows]) + 2 for k in range(len(heads))]
+    wide = [
+        max(len(text) for text in (*_heading(name).split("\n"), *(cells[k] for cells in rows))) + 2
+        for k, name in enumerate(heads)
+    ]
     shown, left = list(range(len(heads))), []
     for name in FIRST_TO_GO:
         if sum(wide[k] for k in shown) - 2 <= width:

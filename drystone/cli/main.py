@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +21,9 @@ from drystone.cli.schema import schema
 from drystone.cli.solve import solve
 from drystone.cli.sweep import sweep
 from drystone.cli.view import view
-from drystone.cli.words import command, complain
+from drystone.cli.words import EXIT_WRONG, command, complain
 from drystone.errors import IgnoredWarning
+from drystone.escaping import for_line
 
 app = typer.Typer(
     name="drystone",
@@ -96,7 +98,20 @@ def _warned(message: Warning | str, *_: object, **__: object) -> None:
     complain(str(message))
 
 
+def _check_options(words: list[str]) -> None:
+    """Refuse option names with control characters, as of a file called so among those that a shell
+    puts in for *: the parser's message would print them."""
+    for word in words:
+        name = word.partition("=")[0]
+        if word == "--":
+            return
+        if name.startswith("-") and for_line(name) != name:
+            complain(f"no such option: {for_line(name)}")
+            sys.exit(EXIT_WRONG)
+
+
 def main() -> None:
+    _check_options(sys.argv[1:])
     warnings.simplefilter("ignore", IgnoredWarning)  # commands say it in their own words
     warnings.showwarning = _warned
     app()

@@ -112,11 +112,19 @@ def plot(
     """
     from drystone.plots.figures import QUANTITIES, quantities
     from drystone.plots.figures import plot as draw
+    from drystone.plots.reading import stages
 
-    names = quantities(list(QUANTITIES) if what.strip() == "all" else what)
+    everything = what.strip() == "all"
+    names = quantities(list(QUANTITIES) if everything else what)
     word = names[0] if len(names) == 1 else "plots"
-    places = _places(names, output or Path(f"{stem(subject)}_{word}.png"))
+    output = output or Path(f"{stem(subject)}_{word}.png")
+    places = _places(names, output)
     run = _run(subject, names, (method, duration, settings), salvage)
+    if everything and not stages(run):
+        untimed = [name for name in names if QUANTITIES[name].profile]
+        names = tuple(name for name in names if name not in untimed)
+        places = _places(names, output)
+        complain(f"{subject}: left out {', '.join(untimed)}: no step was timed")
     written = []
     for group, place in places.items():
         with busy(f"drawing {place}"):

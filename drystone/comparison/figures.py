@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,20 @@ import numpy as np
 
 from drystone.comparison.kept import Kept
 from drystone.comparison.measures import errors
+from drystone.draw.meshes import Scenery
 from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.plots.axes import LOG_FLOOR, log_scale, unit
 from drystone.plots.figures import DPI, check_path, trim
-from drystone.plots.planar_picture import planar_limits
+from drystone.plots.planar_picture import Limits, draw_planar, planar_limits
 from drystone.plots.reading import frame, series
-from drystone.plots.states import draw_chains, draw_picture, picture_ratio
+from drystone.plots.states import (
+    LEGEND_WIDTH,
+    SPATIAL_RATIO,
+    draw_chains,
+    draw_picture,
+    limits_ratio,
+)
 from drystone.types import Floats
 
 if TYPE_CHECKING:
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison
 
 PICTURE_EXTENT = 4.0  # sizes of a usual picture that all of them together may have
+ROUND_SIDES = 12  # of round bodies where only their bounds are asked for
 LEGEND = 0.6  # height of the legend of a picture with forces [inches]
 
 
@@ -134,22 +141,31 @@ def draw_states(
 ) -> Figure:
     """A picture for each run at a time [s], the end by default, with the forces if planar."""
     place = None if path is None else check_path(path)
-    runs = _alike(comparison.runs, time)
+    runs = comparison.runs
     first = next(iter(runs.values()))
+    low, high = box = _box(runs, time)
+    limits: Limits = ((low[0], high[0]), (low[1], high[1]))
     planar = first.model.dim == 2
-    ratio = picture_ratio(first)
+    ratio = limits_ratio(limits) if planar else SPATIAL_RATIO
     legend = LEGEND if planar and first.tables[-1] is not None else 0.0
-    columns = min(len(runs), 2 if ratio < 0.9 else 3)
-    rows = math.ceil(len(runs) / columns)
     wide = style.PAGE if width is None else width
+    columns = min(len(runs), 2 if ratio < 0.9 else 3)
+    if legend:
+        columns = max(1, min(columns, int(wide / LEGEND_WIDTH)))
+    rows = math.ceil(len(runs) / columns)
     tall = rows * (wide / columns * ratio + legend + 0.3)
     with style.figure(wide, tall, printed=True, layout="constrained") as fig:
         cells = fig.subplots(rows, columns, squeeze=False).ravel()
         for cell, (label, run) in zip(cells, runs.items(), strict=False):
-            _state(cell, run, time, planar)
-            cell.set_title(
-                f"{for_figure(label)}, t = {run.time[_frame(run, time)]:.4g} s", loc="left"
-            )
+            k = _frame(run, time)
+            at = float(run.time[k])
+            if planar and run.tables[-1] is not None:
+                draw_chains(cell, run, at, limits)
+            elif planar:
+                draw_planar(cell, run.model, run.state(k), limits=limits)
+            else:
+                draw_picture(cell, run, at, box)
+            cell.set_title(f"{for_figure(label)}, t = {at:.4g} s", loc="left")
         for cell in cells[len(runs) :]:
             cell.set_axis_off()
         trim(fig)
@@ -158,29 +174,29 @@ def draw_states(
     return fig
 
 
-def _alike(runs: Mapping[str, Kept], time: float | None) -> dict[str, Kept]:
-    """Planar runs of scenes that say nothing about it, with one part of the plane to show: what all
-    need, or, if somebody went far, what most do."""
+def _box(runs: Mapping[str, Kept], time: float | None) -> tuple[Floats, Floats]:
+    """Lowest and highest corner (dim,) of the part of the world that all pictures show: what the
+    scene says, what all runs need, or, if somebody went far, what most do."""
     first = next(iter(runs.values()))
-    if first.model.dim == 3 or "limits" in first.view:
-        return dict(runs)
-    boxes = np.array([planar_limits(r.model, r.state(_frame(r, time))) for r in runs.values()])
-    low, high = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
+    if first.model.dim == 2 and "limits" in first.view:
+        low, high = np.transpose(first.view["limits"])
+        return low, high
+    boxes = np.array([_bounds(run, _frame(run, time)) for run in runs.values()])
+    low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     usual = np.median(boxes, axis=0)
-    if (high - low > PICTURE_EXTENT * (usual[:, 1] - usual[:, 0]).max()).any():
-        low, high = usual.T
-    limits = tuple(zip(low.tolist(), high.tolist(), strict=True))
-    return {name: replace(run, view={**run.view, "limits": limits}) for name, run in runs.items()}
+    if (high - low > PICTURE_EXTENT * (usual[1] - usual[0]).max()).any():
+        low, high = usual
+    return low, high
+
+
+def _bounds(run: Kept, k: int) -> tuple[Floats, Floats]:
+    """Lowest and highest corner (dim,) of the bodies of a frame."""
+    if run.model.dim == 2:
+        low, high = np.transpose(planar_limits(run.model, run.state(k)))
+        return low, high
+    return Scenery(run.model, ROUND_SIDES).bounds(run.state(k))
 
 
 def _frame(run: Kept, time: float | None) -> int:
     """A run that stopped early shows its last frame."""
     return frame(run, None if time is None or time > run.time[-1] else time)
-
-
-def _state(axes: Any, run: Kept, time: float | None, planar: bool) -> None:
-    at = float(run.time[_frame(run, time)])
-    if planar and run.tables[-1] is not None:
-        draw_chains(axes, run, at)
-    else:
-        draw_picture(axes, run, at)

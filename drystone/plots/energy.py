@@ -82,7 +82,10 @@ def draw_stack(axes: Axes, run: Any) -> None:
         parts, total = {}, series(run, "kinetic") + series(run, "potential")
         change = total - total[0] + change[0]
         axes.set_title(
-            f"1 step in {skipped(run)} recorded: no parts", loc="left", color=QUIET, fontsize=8.0
+            f"1 step in {skipped(run)} recorded: contributions unknown",
+            loc="left",
+            color=QUIET,
+            fontsize=8.0,
         )
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300  # dots per inch: what journals ask of colour pictures
 MARGIN_INCHES = 0.06  # [inches] around a picture
+LAYOUTS = 3  # layouts after which nothing moves any more
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ QUANTITIES: dict[str, Quantity] = {
         (
             Panel(
                 lambda axes, run, look: draw_chains(axes, run, look.time),
-                lambda run, _: chains_ratio(run),
+                lambda run, look: chains_ratio(run, look.time),
             ),
         ),
         timed=False,
@@ -130,7 +131,7 @@ QUANTITIES: dict[str, Quantity] = {
         (
             Panel(
                 lambda axes, run, look: draw_picture(axes, run, look.time),
-                lambda run, _: picture_ratio(run),
+                lambda run, look: picture_ratio(run, look.time),
             ),
         ),
         timed=False,
@@ -218,10 +219,16 @@ def plot(
 
 
 def trim(fig: Figure) -> None:
-    """Take away the height that a picture with equal scales leaves empty."""
+    """Take away the height that a picture with equal scales leaves empty.
+
+    A layout starts from the places of the one before: what hangs on axes of equal scale, such as
+    the legend of force chains, is inside the figure only after a few of them.
+    """
     fig.draw_without_rendering()
     wide, tall = fig.get_size_inches()
     fig.set_size_inches(wide, min(tall, fig.get_tightbbox().height + 2 * MARGIN_INCHES))
+    for _ in range(LAYOUTS):
+        fig.draw_without_rendering()
 
 
 def check_path(path: str | Path) -> Path:

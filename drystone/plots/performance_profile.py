@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.types import Floats
 
@@ -58,7 +59,7 @@ def plot_profiles(
             looks = _looks(order[name][:CURVES_SHOWN], known)
             for solver in order[name][:CURVES_SHOWN]:
                 solved = len(times[solver].keys() & set(problems))
-                label = f"{solver} ({solved})"
+                label = for_figure(f"{solver} ({solved})")
                 axis.step(taus, curves[name][solver], where="post", label=label, **looks[solver])
             more = (
                 f", best {CURVES_SHOWN} of {len(order[name])}"

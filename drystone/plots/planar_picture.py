@@ -12,7 +12,7 @@ from drystone.geometry.shapes import BALLS, UNBOUNDED
 from drystone.model import Model, State
 from drystone.plots.forces_2d import ForceLines, draw_forces
 from drystone.plots.style import GROUND, INK, STONE, STONE_EDGE
-from drystone.types import Floats, Ints
+from drystone.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +52,15 @@ def draw_planar(
     return drawn
 
 
-def planar_limits(model: Model, state: State, margin: float = 0.06) -> Limits:
-    """A rectangle about all bounded bodies, with a little ground below."""
+def planar_limits(
+    model: Model, state: State, margin: float = 0.06, which: Bools | None = None
+) -> Limits:
+    """A rectangle about all bounded bodies, or those of `which` (nb,), with a little ground
+    below."""
     geoms, at = model.geoms, drawing.frames(model, state)
     bounded = np.isfinite(geoms.radius)
+    if which is not None and (bounded & which[geoms.body]).any():
+        bounded &= which[geoms.body]
     if not bounded.any():
         return (-1.0, 1.0), (-1.0, 1.0)
     points = np.vstack(

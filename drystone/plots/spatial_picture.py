@@ -53,11 +53,13 @@ def render(
     *,
     view: Mapping[str, Any],
     colours: Mapping[str, str] | None = None,
+    box: tuple[Floats, Floats] | None = None,
 ) -> Floats:
-    """(rows, columns, 3) colours from 0 to 1."""
+    """(rows, columns, 3) colours from 0 to 1; box: lowest and highest corner (3,) of what is to be
+    seen [m], that of the bodies by default."""
     count = len(model.geoms)
     scenery = Scenery(model, 64 if count < 50 else 24 if count < 1000 else 12)
-    box = scenery.bounds(state)
+    box = box or scenery.bounds(state)
     camera = _camera(box, (FINER * pixels[0], FINER * pixels[1]), view)
     sun = sunlight(camera, *box, room=1.1)
     palette = _palette(model, colours or {})

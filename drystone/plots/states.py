@@ -6,20 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone.draw import meshes as drawing
 from drystone.plots.axes import note
 from drystone.plots.forces_2d import draw_forces, force_legend, force_lines
 from drystone.plots.forces_3d import draw_silhouettes, force_lines_3d, sight
-from drystone.plots.planar_picture import draw_planar, planar_limits
+from drystone.plots.planar_picture import Limits, draw_planar, planar_limits
 from drystone.plots.reading import contacts, frame, state
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from drystone.model import State
+    from drystone.types import Floats
+
+LEGEND_WIDTH = 3.1  # of the legend of forces [inches]
 PIXELS = 1000  # of a shaded picture, across
+SPATIAL_RATIO = 0.625  # its height over its width
 
 
-def draw_picture(axes: Axes, run: Any, time: float | None = None) -> None:
-    """Bodies at a time: outlines in the plane, shaded in space."""
+def draw_picture(
+    axes: Axes, run: Any, time: float | None = None, box: tuple[Floats, Floats] | None = None
+) -> None:
+    """Bodies at a time: outlines in the plane, shaded in space, where `box` says what to show."""
     k = frame(run, time)
     model, now, view = run.model, state(run, k), view_of(run)
     axes.set_title(f"t = {run.time[k]:.4g} s", loc="left")
@@ -28,38 +36,53 @@ def draw_picture(axes: Axes, run: Any, time: float | None = None) -> None:
         return
     from drystone.plots.spatial_picture import render
 
-    size = PIXELS, round(PIXELS * picture_ratio(run))
-    axes.imshow(render(model, now, size, view=view), interpolation="none")
+    size = PIXELS, round(PIXELS * picture_ratio(run, time))
+    axes.imshow(render(model, now, size, view=view, box=box), interpolation="none")
     axes.axis("off")
 
 
-def picture_ratio(run: Any) -> float:
+def picture_ratio(run: Any, time: float | None = None) -> float:
     """Height of a picture over its width."""
     if run.model.dim == 3:
-        return 0.625
-    (x0, x1), (y0, y1) = view_of(run).get("limits") or planar_limits(run.model, state(run, -1))
+        return SPATIAL_RATIO
+    now = state(run, frame(run, time))
+    return limits_ratio(view_of(run).get("limits") or planar_limits(run.model, now))
+
+
+def limits_ratio(limits: Limits) -> float:
+    """The same of a planar picture with these limits."""
+    (x0, x1), (y0, y1) = limits
     return float(np.clip((y1 - y0) / (x1 - x0), 0.08, 1.6))
 
 
-def draw_chains(axes: Axes, run: Any, time: float | None = None, legend: bool = True) -> None:
-    """Contact forces at a time as lines, as wide as they are strong; in space projected."""
+def _chains_limits(run: Any, now: State) -> Limits:
+    """A rectangle about the bodies that move: wide scenes would leave no room for the forces."""
+    return planar_limits(run.model, now, which=drawing.moving(run.model))
+
+
+def draw_chains(
+    axes: Axes, run: Any, time: float | None = None, limits: Limits | None = None
+) -> None:
+    """Contact forces at a time as lines, as wide as they are strong; in space projected.
+
+    limits [m] of a planar picture: about the bodies that move by default.
+    """
     k = max(1, frame(run, time))
     model, now, table = run.model, state(run, k), contacts(run, k)
     axes.set_title(f"t = {run.time[k]:.4g} s", loc="left")
     if model.dim == 2:
         lines = force_lines(model, now, table)
-        draw_planar(axes, model, now, limits=view_of(run).get("limits"))
+        draw_planar(axes, model, now, limits=limits or _chains_limits(run, now))
     else:
         look = sight(view_of(run))
         lines, _ = force_lines_3d(model, now, table, look)
         draw_silhouettes(axes, model, now, look)
     if not lines.size.size:
-        note(axes, "nothing touches")
+        note(axes, "no contact forces")
         return
     thick = _thickest(axes, model)
     drawn = draw_forces(axes, lines, thickest=thick)
-    if legend:
-        force_legend(_below(axes), drawn, float(lines.size.max()), thick)
+    force_legend(_below(axes), drawn, float(lines.size.max()), thick)
 
 
 def _below(axes: Axes) -> Axes:
@@ -69,14 +92,14 @@ def _below(axes: Axes) -> Axes:
     figure = axes.figure
     middle: Any = axes.transAxes
     inches = figure.dpi_scale_trans + ScaledTranslation(0.5, 0.0, middle)
-    return axes.inset_axes((-1.55, -0.56, 3.1, 0.5), transform=inches)
+    return axes.inset_axes((-0.5 * LEGEND_WIDTH, -0.56, LEGEND_WIDTH, 0.5), transform=inches)
 
 
-def chains_ratio(run: Any) -> float:
+def chains_ratio(run: Any, time: float | None = None) -> float:
     """Height of a picture of chains over its width, with its legend."""
+    now = state(run, frame(run, time))
     if run.model.dim == 2:
-        return picture_ratio(run) + 0.25
-    now = state(run, -1)
+        return limits_ratio(_chains_limits(run, now)) + 0.25
     at = sight(view_of(run)).flat(now.position[run.model.inverse_mass > 0])
     width, height = np.ptp(at, axis=0) if len(at) else (1.0, 1.0)
     return float(np.clip((height + 1e-9) / (width + 1e-9), 0.1, 1.4)) + 0.25

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.errors import OptionError
+from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.plots.axes import (
     LOG_FLOOR,
@@ -61,7 +62,6 @@ def draw_residual(
     loose: tolerance of large islands that move, drawn if a step made use of it.
     """
     t, residual = series(run, "time"), series(run, "residual")
-    logarithmic(axes, t, residual, BLUE)
     bad = unsolved(run)
     if bad.any():
         name = f"{bad.sum()} of {bad.size} unsolved"
@@ -71,6 +71,7 @@ def draw_residual(
         if loose is not None and (residual[~bad] > tol).any():
             name = f"{power(loose)} for large islands on the move"
             axes.axhline(loose, color=ORANGE, lw=1.0, ls=(0, (4, 2)), label=name)
+    logarithmic(axes, t, residual, BLUE)  # last: its scale takes in the tolerances
     if bad.any() or tol is not None:
         legend_above(axes)
     axes.set(xlabel="time [s]", ylabel="residual")
@@ -154,7 +155,7 @@ def draw_forces_over_time(axes: Axes, run: Any, bodies: Sequence[str] | None = N
     factor, name = unit(float(max(on.max(initial=0.0), total.max(initial=0.0) * (not names))), "N")
     if names:
         for k, body in enumerate(names):
-            line(axes, t, factor * on[:, k], **style.line(k), lw=1.0, label=body)
+            line(axes, t, factor * on[:, k], **style.line(k), lw=1.0, label=for_figure(body))
         label = f"contact force on a body [{name}]"
     else:
         line(axes, t, factor * total, color=style.BLUE, lw=1.0, label="sum of normal forces")

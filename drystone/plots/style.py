@@ -40,6 +40,7 @@ SETTINGS: Any = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "mathtext.fontset": "dejavusans",
+    "text.usetex": False,  # names are drawn, not typeset: TeX reads files
     "pdf.fonttype": 42,  # text stays text
     "svg.fonttype": "path",
     "svg.hashsalt": "drystone",

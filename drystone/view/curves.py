@@ -20,6 +20,7 @@ GRAPHS = (  # title, whether its logarithm is drawn, curves of ``sources.CURVES`
     ("Penetration [m], log10", True, ((4, "penetration", look.RED),)),
 )
 PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
+TIME_AXIS: Any = {"label": "time [s]", "size": 34, "labelSize": 18, "labelFont": "12px sans-serif"}
 CURVE_FLOOR = 1e-17  # floor of logarithms: smaller values, zero among them, are drawn there
 
 
@@ -49,7 +50,7 @@ class Curves:
         return gui.add_uplot(
             tuple(np.zeros(1) for _ in series), tuple(series), title=title,
             scales=_scales(np.zeros(1), np.zeros(1)), legend=uplot.Legend(show=several, live=False),
-            axes=({}, {"size": 66}), height=190 if several else 165, padding=(4, 14, 0, 0),
+            axes=(TIME_AXIS, {"size": 66}), height=196 if several else 170, padding=(4, 14, 0, 0),
         )  # fmt: skip
 
     def draw(self, curves: tuple[Floats, ...], now: float) -> None:

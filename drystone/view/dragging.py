@@ -1,4 +1,4 @@
-"""The mouse takes hold of a body and pulls (1994); on paper it moves the sheet."""
+"""Pulling bodies with the mouse (Baraff 1994), and panning of planar views."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Dragging:
-    """One hand: a ``Drag`` in the world of a live simulation while the button is down."""
+    """A ``Drag`` force in the world of a live simulation while the mouse button is down."""
 
     def __init__(self, viewer: Viewer) -> None:
         self.viewer = viewer
@@ -28,8 +28,8 @@ class Dragging:
         gui, planar = viewer.server.gui, viewer.source.model.dim == 2
         strength = float(viewer.view.get("play", {}).get("strength", 1.0))
         with gui.add_folder("Drag"):
-            rest = "The paper moves the view." if planar else "Empty space turns the view."
-            gui.add_markdown(f"Take hold of a body and pull. {rest}")
+            rest = "pans" if planar else "rotates"
+            gui.add_markdown(f"Drag a body to pull it. Dragging the background {rest} the view.")
             self.strength = gui.add_slider(
                 "Strength", min=0.1, max=10.0, step=0.1, initial_value=strength
             )
@@ -48,7 +48,7 @@ class Dragging:
         return dragged
 
     def follow(self, phase: str, body: int, start: Any, end: Any) -> None:
-        """Take hold, pull or let go; start, end (3,): of the pull in the world [m]."""
+        """Grab, pull or release; start, end (3,): of the drag in the world [m]."""
         sim, dim = self.viewer.source.simulation, self.viewer.source.model.dim
         if phase == "start" or self.force is None:
             self.release()
@@ -69,13 +69,13 @@ class Dragging:
             self.release()
 
     def release(self) -> None:
-        """Let go."""
+        """Remove the force."""
         if self._handle is not None:
             self.viewer.source.simulation.world.remove_force(self._handle)
         self.force = self._handle = None
 
     def draw(self, state: State) -> None:
-        """A line from the point held to the hand."""
+        """A line from the grabbed point to the cursor."""
         if self.force is None:
             if self._line is not None:
                 self._line.visible = False
@@ -96,7 +96,7 @@ class Dragging:
 
 
 def panning(handle: Any) -> None:
-    """Drags on this node move the camera along the sheet instead of turning it."""
+    """Drags on this node pan the camera instead of rotating it."""
     held: dict[int, tuple[Any, Any, Any]] = {}
 
     async def dragged(event: Any) -> None:

@@ -149,7 +149,7 @@ def label_of(replay: Any) -> str:
 def about_of(replays: Sequence[Any]) -> str:
     """Method and settings of a single replay in one line."""
     if len(replays) != 1:
-        return f"{len(replays)} replays, one clock"
+        return f"{len(replays)} runs, synchronised"
     replay = replays[0]
     parts = []
     method = getattr(replay, "method", None)

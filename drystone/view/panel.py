@@ -37,7 +37,7 @@ class Panel:
         self.gui, self.planar, self._do = server.gui, planar, do
         self._controls()
         self._shows()
-        self.picked = self._folder("Selected", "*Click a body or a contact point.*")
+        self.picked = self._folder("Selected", NOTHING)
         self.message = self.gui.add_markdown("", visible=False)
         self.gui.main_panel.dock_right()
         self.gui.main_panel.set_width(300)
@@ -47,7 +47,7 @@ class Panel:
         self.play = gui.add_button("Pause")
         self.play._icon_html = PAUSE
         self.play.on_click(lambda _: self._do("toggle"))
-        self.keys = gui.add_button_group("Go", ("Step", "Reset"))
+        self.keys = gui.add_button_group("Simulation", ("Step", "Reset"))
         self.keys.on_click(lambda event: self._do(event.target.value.lower()))
         self.time = gui.add_slider("Time [s]", min=0.0, max=1.0, step=0.001, initial_value=0.0)
         self.time.on_update(self._scrubbed)

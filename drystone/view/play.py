@@ -1,4 +1,4 @@
-"""Sliders by which a scene lets itself be played with."""
+"""Sliders for the parameters that a scene declares."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sliders:
         if not self.declared:
             return
         gui = viewer.server.gui
-        with gui.add_folder("Play with it"):
+        with gui.add_folder("Parameters"):
             for k, item in enumerate(self.declared):
                 self._add(gui, k, item)
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import drystone as ds
 from drystone.cli.main import app
+from drystone.plots.figures import QUANTITIES
 
 runner = CliRunner()
 SHORT = ["plot", "rolling-ball", "--duration", "0.05"]
@@ -32,6 +33,18 @@ def test_a_folder_gets_a_file_for_each_quantity(tmp_path):
     assert found["what"] == ["residual", "timing"]
     assert found["files"] == [str(tmp_path / "out" / f"{n}.png") for n in ("residual", "timing")]
     assert all((tmp_path / "out" / f"{n}.png").exists() for n in ("residual", "timing"))
+
+
+def test_all_is_what_a_recording_has(tmp_path):
+    """One that was not timed has no wall times by stage: said, and the others are drawn."""
+    place = tmp_path / "a.h5"
+    assert invoke("run", "rolling-ball", "--duration", "0.05", "-r", place).exit_code == 0
+    done = invoke("plot", place, "--what", "all", "-o", tmp_path / "all")
+    assert done.exit_code == 0, done.output
+    assert "left out timing: no step was timed" in done.output
+    drawn = {path.stem for path in (tmp_path / "all").iterdir()}
+    assert drawn == set(QUANTITIES) - {"timing"}
+    assert invoke("plot", place, "--what", "timing", "-o", tmp_path / "t.png").exit_code == 2
 
 
 def test_without_a_name_the_file_is_named_after_the_scene(tmp_path, monkeypatch):

@@ -224,6 +224,17 @@ def test_frames_that_stay_are_those_of_the_slowest_beat(least, beat, every):
     assert interval(least, beat) == every
 
 
+def test_states_beside_each_other_show_the_same_part_of_space():
+    """A body that slid farther lies elsewhere in its picture."""
+    world = ds.World()
+    world.add_ground(friction=0.0)
+    world.add_body(ds.Box(0.2, 0.2, 0.2), name="box", position=(0, 0, 0.1), velocity=(1, 0, 0))
+    found = ds.compare(world, ["time-stepping", "time-stepping:dt=1/60"], duration=0.1)
+    found.runs["time-stepping"].states[-1].position[1, 0] += 0.2
+    pictures = [axes.get_images()[0].get_array() for axes in found.plot_states().axes]
+    assert np.abs(pictures[0] - pictures[1]).max() > 0.1
+
+
 def test_states_beside_each_other_show_the_same_part_of_the_plane():
     world = ds.World(planar=True)
     world.add_ground()
@@ -236,6 +247,9 @@ def test_states_beside_each_other_show_the_same_part_of_the_plane():
     shown = [axes for axes in figure.axes if axes.get_title(loc="left")]
     assert len(shown) == 3
     assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in shown}) == 1
+    figure.draw_without_rendering()
+    box, (_, tall) = figure.get_tightbbox(), figure.get_size_inches()
+    assert 0.0 <= box.y0 < box.y1 <= tall  # legends and titles are not cut off
     far = found.runs["time-stepping"].states[-1]
     far.position[1, 0] += 100.0  # one that went far does not make the others dots
     wide = [axes.get_xlim() for axes in found.plot_states().axes if axes.get_title(loc="left")]

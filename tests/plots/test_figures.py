@@ -180,7 +180,7 @@ def test_a_phase_plot_is_the_energy_of_the_fall(flight):
     plot(flight, "phase", ax=ax, bodies=["dropped"], coordinate="y")
     y, v = lines(ax)["dropped"].T
     assert np.abs(v**2 / 2 - G * (5 - y)).max() < G * 1e-3 * np.abs(v).max()
-    assert "velocity of y [m/s]" in ax.get_ylabel()
+    assert "velocity along y [m/s]" in ax.get_ylabel()
     ax = axes()
     plot(flight, "phase", ax=ax)
     assert ax.get_xlabel() == "x [m]"  # the coordinate that goes farthest
@@ -257,7 +257,7 @@ def test_chains_without_contacts_say_so(collapse):
     run = keep(ds.Simulation(world), 0.05)
     ax = axes()
     draw_chains(ax, run)
-    assert "nothing touches" in [text.get_text() for text in ax.texts]
+    assert "no contact forces" in [text.get_text() for text in ax.texts]
 
 
 def test_spatial_pictures_are_rendered(monkeypatch):
@@ -302,3 +302,37 @@ def test_a_recording_is_plotted_like_the_run_itself(tmp_path):
             for label, points in drawn[0].items():
                 assert np.array_equal(points, drawn[1][label], equal_nan=True), (what, label)
         plot(recording, "chains,picture", path=tmp_path / "x.png", time=1.0)
+
+
+def spheres():
+    """Spheres in a heap, a frame with contacts."""
+    scene = ds.scene("spheres", n=12)
+    return keep(scene.simulation(), 0.5, title="spheres", view=scene.view)
+
+
+@pytest.mark.parametrize("heap", [stack(True), spheres()], ids=["planar", "spatial"])
+def test_nothing_of_a_figure_is_cut_off(heap):
+    """The title above the axes and the legend below them lie inside."""
+    fig = plot(heap, "chains")
+    fig.draw_without_rendering()
+    box, (wide, tall) = fig.get_tightbbox(), fig.get_size_inches()
+    assert 0.0 <= box.x0 < box.x1 <= wide
+    assert 0.0 <= box.y0 < box.y1 <= tall
+
+
+def test_chains_fill_the_picture_of_a_wide_scene(collapse):
+    """The scene asks for a picture of the whole trough; forces are drawn where bodies move."""
+    ax = axes()
+    draw_chains(ax, collapse)
+    x = collapse.state(-1).position[collapse.model.inverse_mass > 0, 0]
+    low, high = ax.get_xlim()
+    (left, right), _ = collapse.view["limits"]
+    assert high - low < 0.75 * (right - left)
+    assert np.ptp(x) > 0.5 * (high - low)
+
+
+def test_the_tolerance_is_seen_with_the_residuals(collapse):
+    ax = axes()
+    plot(collapse, "residual", ax=ax, tol=1e-3)
+    low, high = ax.get_ylim()
+    assert low < 1e-3 < high

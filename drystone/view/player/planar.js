@@ -140,10 +140,14 @@ class PlanarPicture {
       }
   }
 
-  // Half-planes, over the forces, so that their round ends stop at the surface.
+  // Half-planes, over the forces, so that their round ends stop at the surface. Their edges come
+  // first, twice as wide: the fill covers the inner half, and edges that run inside another one.
   drawGround() {
     const { pen, canvas, replay } = this, reach = canvas.width + canvas.height;
-    for (const { body, point, normal } of replay.floors) {
+    pen.fillStyle = GROUND;
+    pen.strokeStyle = INK;
+    pen.lineWidth = 2.4 * this.ratio;
+    const outlines = replay.floors.map(({ body, point, normal }) => {
       const c = Math.cos(replay.turn[body]), s = Math.sin(replay.turn[body]);
       const [x, y] = this.pixel(
         replay.place[2 * body] + c * point[0] - s * point[1],
@@ -152,18 +156,14 @@ class PlanarPicture {
       const w = [-n[1], n[0]], middle = [0.5 * canvas.width - x, 0.5 * canvas.height - y];
       const shift = middle[0] * w[0] + middle[1] * w[1];
       const at = (a, d) => [x + (shift + a) * w[0] - d * n[0], y + (shift + a) * w[1] - d * n[1]];
+      return [at(-reach, 0), at(reach, 0), at(reach, reach), at(-reach, reach)];
+    });
+    const trace = (points) => {
       pen.beginPath();
-      pen.moveTo(...at(-reach, 0));
-      for (const p of [at(reach, 0), at(reach, reach), at(-reach, reach)]) pen.lineTo(...p);
-      pen.fillStyle = GROUND;
-      pen.fill();
-      pen.beginPath();
-      pen.moveTo(...at(-reach, 0));
-      pen.lineTo(...at(reach, 0));
-      pen.strokeStyle = INK;
-      pen.lineWidth = 1.2 * this.ratio;
-      pen.stroke();
-    }
+      for (const p of points) pen.lineTo(...p);
+    };
+    for (const corners of outlines) { trace(corners.slice(0, 2)); pen.stroke(); }
+    for (const corners of outlines) { trace(corners); pen.fill(); }
   }
 
   get cell() { // a round number of metres, about 90 pixels
