@@ -240,6 +240,7 @@ MODEL: Record = {
 
 DRIVEN: Record = {
     "driven": array("driven", "", "bodies with a prescribed motion", int),
+    "is_driven": array("nb", "", "whether a body is one of them", bool),
     "driven_velocity": array("prepared driven dof", "m/s, rad/s", "over each of the next steps"),
     "driven_late": array("prepared driven dof", "m/s, rad/s", "at the end of each, in order 2"),
     "driven_position": array("prepared driven dim", "m", "at the end of each"),

@@ -10,7 +10,7 @@ from drystone.kernels.contact.packed_spatial import pack_spatial
 from drystone.kernels.matching import match_contacts
 from drystone.kernels.rigid import rotation_of
 from drystone.kernels.step import codes
-from drystone.kernels.step.choose import choose
+from drystone.kernels.step.choose import choose, normal_speed
 
 
 @stage
@@ -126,8 +126,9 @@ def complete(s, n):
 
 @stage
 def give_bias(s, n):
-    """gap / h, beyond what counts as touching."""
-    d, h, slop = s.bias.shape[1], s.h, s.slop
+    """gap / h, beyond what counts as touching; overlap with bodies of prescribed motion is undone
+    no faster than ``_driven_recovery``."""
+    d, h, slop, driven = s.bias.shape[1], s.h, s.slop, s.driven.size > 0
     for i in range(n):
         for a in range(d):
             s.bias[i, a] = 0.0
@@ -136,6 +137,36 @@ def give_bias(s, n):
             slack = slop * size if size < np.inf else slop
             gap = s.gap[i]
             s.bias[i, 0] = (gap - min(max(gap, -slack), slack)) / h
+            if driven and gap < -slack:
+                s.bias[i, 0] = max(s.bias[i, 0], -_driven_recovery(s, i))
+
+
+@stage
+def _driven_recovery(s, i):
+    """The greatest speed [m/s] at which the overlap of row i is undone.
+
+    A body whose motion is prescribed goes on where nothing can give way, and into what it presses
+    (a jam). What is in it leaves as fast as that body moves at the contact, or as the two approach:
+    not in one step, which would throw it. inf: between other bodies overlap is a small error.
+    """
+    a, b = s.body[i, 0], s.body[i, 1]
+    if not (s.is_driven[a] or s.is_driven[b]):
+        return np.inf
+    approach = normal_speed(i, b, s.v_free, s.point, s.position, s.normal)
+    approach -= normal_speed(i, a, s.v_free, s.point, s.position, s.normal)
+    return max(approach, _point_speed(i, a if s.is_driven[a] else b, s))
+
+
+@stage
+def _point_speed(i, b, s):
+    """|v + omega x r| of body b at the point of row i [m/s]."""
+    v = s.v_free[b]
+    x, y = s.point[i, 0] - s.position[b, 0], s.point[i, 1] - s.position[b, 1]
+    if v.size == 3:
+        return np.hypot(v[0] - v[2] * y, v[1] + v[2] * x)
+    z = s.point[i, 2] - s.position[b, 2]
+    along = v[0] + v[4] * z - v[5] * y, v[1] + v[5] * x - v[3] * z, v[2] + v[3] * y - v[4] * x
+    return np.sqrt(along[0] ** 2 + along[1] ** 2 + along[2] ** 2)
 
 
 @stage

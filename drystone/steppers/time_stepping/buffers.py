@@ -219,7 +219,8 @@ class Buffers:
 
     def _driven(self, steps: int) -> dict[str, np.ndarray]:
         made = layout.make(layout.DRIVEN, self._sizes(prepared=max(steps, 1)))
-        made["driven"][:] = [i for i, _ in self.model.motions]
+        made["driven"][:] = driven = [i for i, _ in self.model.motions]
+        made["is_driven"][driven] = True
         return made
 
     def _frames(self, n: int, islands: int) -> dict[str, np.ndarray]:
