@@ -80,7 +80,8 @@ class HostRequests:
         self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
         self.least = LeastNorm()
         self._closer: Closer | None = None
-        self._asked = (-1, 0, 0, 0)  # in which part of which step the last solve was asked for
+        # the step, and the part of it, that the last solve was asked for
+        self._asked: tuple[int, int, int, int] | None = None
 
     def answer(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""

@@ -200,7 +200,7 @@ class Stepper(HostRequests):
         """Run steps; returns the seconds of each stage if they are asked for."""
         s, j = self.buffers.s, self.buffers.j
         if j is not None:
-            self._held = self._closer = None
+            self._held = self._closer = self._asked = None
             j.level = j.done = 0  # a step that an error ended is not gone on with
             self._over[:] = False
             self.least.look(self.model, self.buffers.state())

@@ -359,6 +359,7 @@ def test_runs_say_so_and_recordings_keep_it(planar, tmp_path):
     assert many.summary.stalled == ("drive",)
     assert one.summary == many.summary
     assert many.report.jammed == ("drive",)
+    assert one.report.iterations == many.report.iterations, "a step knows nothing of earlier jams"
     with ds.read_recording(tmp_path / "jam.h5") as kept:
         assert kept.summary == many.summary
         last = kept.reports(len(kept.time) - 1)
