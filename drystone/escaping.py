@@ -12,8 +12,9 @@ import re
 import unicodedata
 
 PANEL_CHARACTERS = 2000  # characters of one text that are shown in a panel
-# ASCII that means something to Markdown, and what begins a link by itself
-_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+WORD_JOINER = "\u2060"  # of no width
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII that means something to Markdown
+_ADDRESS = re.compile(r"(www|https?:/|@)(?=[./\w-])", re.IGNORECASE)  # of what it makes a link
 # Where a spreadsheet may see the start of a formula: at the start of a cell, which is also after a
 # separator that is not ours (a spreadsheet of another country separates cells by semicolons).
 _FORMULA = re.compile(r"(^|[;\t\r\n])(\s*[=+\-@|%\uff1d\uff0b\uff0d\uff20])")
@@ -27,11 +28,11 @@ def for_html(text: object) -> str:
 
 def for_markdown(text: object) -> str:
     """In one line of Markdown that may be rendered with HTML: every sign as a character reference,
-    so that neither Markdown, nor HTML, nor what looks for addresses or JSX sees any of them."""
-    return _MARKDOWN.sub(
-        lambda found: f"&#{ord(found[1])};",
-        for_line(" ".join(str(text)[:PANEL_CHARACTERS].split())),
-    )
+    so that neither Markdown, nor HTML, nor JSX sees any of them; addresses are cut by a character
+    of no width, so that no link is made of them."""
+    line = for_line(" ".join(str(text)[:PANEL_CHARACTERS].split()))
+    cut = _ADDRESS.sub(f"\\1{WORD_JOINER}", line)
+    return _MARKDOWN.sub(lambda found: f"&#{ord(found[1])};", cut)
 
 
 def for_figure(text: object) -> str:
