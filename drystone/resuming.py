@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from drystone.recording.models import difference
 from drystone.recording.reader import Recording, read_recording
 from drystone.recording.recorder import Recorder
 from drystone.recording.repair import repair
+from drystone.running import WHOLE, check_count, plan, seconds
 from drystone.scene_files import method_from
 from drystone.scenes import scene
 from drystone.simulation import Simulation
 from drystone.snapshots import Structure
 from drystone.steppers.base import Method
-from drystone.values import as_path
+from drystone.values import as_path, function, text
 from drystone.world import World
 
 
@@ -57,21 +59,28 @@ def reopen(
     method: str | Method | None = None,
     callback: Callable[[Simulation], object] | None = None,
     salvage: bool = False,
-) -> tuple[Simulation, Recorder, float]:
-    """The same without running: the simulation at the last checkpoint, the recorder that
-    receives its steps (a context, or to be closed), and the time to run until [s]."""
+) -> tuple[Simulation, AbstractContextManager[object], float]:
+    """The same without running: the simulation at the last checkpoint, a context in which its
+    steps are recorded, and the time to run until [s]. A file is left alone if it is refused, or if
+    no step is left to make."""
     place = as_path("resume", path, RecordingError)
-    with read_recording(place, salvage=salvage) as known:  # what is not a recording is not locked
-        _end(known, until)
+    function("resume", "callback", callback, "sim")
+    read_recording(place, salvage=salvage).close()  # what is not a recording is not locked
     lock = Lock(place)
     try:
+        with read_recording(lock.path, salvage=salvage) as known:  # what is refused stays as it is
+            known.path = place
+            sim = simulation(known, world, method)
+            if not salvage:
+                _restore(sim, known, callback)
+            end = _end(known, until, sim)
+            if not (salvage or known.live or plan(sim, until=end).makes_steps):
+                lock.release()
+                return sim, nullcontext(), end
         repair(lock, salvage)
         with read_recording(lock.path) as known:
             known.path = place
-            end = _end(known, until)
-            sim = simulation(known, world, method)
-            at, snapshot = _checkpoint(known)
-            _restore(sim, known, snapshot, callback)
+            at = _restore(sim, known, callback)
             recorder = Recorder(sim, place, known.every, known.keeps_contacts, known.keeps_forces)
             recorder.callback = callback
             recorder.go_on(known, at, end, lock)
@@ -98,11 +107,9 @@ def simulation(known: Recording, world: World | None = None, method: Any = None)
     }  # fmt: skip
     other = difference(sim.model, known.model)
     if other is not None:
-        raise RecordingError(
-            f"{path}: this is not the world that was recorded: {other} is different"
-        )
-    if method.dt != known.dt:
-        raise RecordingError(f"{path}: recorded with dt = {known.dt:g} s, not {method.dt:g} s")
+        raise RecordingError(f"{path}: this is not the world that was recorded: {other}")
+    if sim.method.dt != known.dt:
+        raise RecordingError(f"{path}: recorded with dt = {known.dt:g} s, not {sim.method.dt:g} s")
     return sim
 
 
@@ -133,7 +140,9 @@ def _checkpoint(known: Recording) -> tuple[int, dict[str, Any]]:
     return last, snapshot
 
 
-def _restore(sim: Simulation, known: Recording, snapshot: dict[str, Any], callback: Any) -> None:
+def _restore(sim: Simulation, known: Recording, callback: Any) -> int:
+    """Put a simulation to the last checkpoint; returns its number."""
+    last, snapshot = _checkpoint(known)
     if snapshot.get("structure") == Structure(known.model).digests:
         # not edited since the recording began: the same world, if rounded by another processor
         snapshot = snapshot | {"structure": Structure(sim.model).digests}
@@ -148,19 +157,24 @@ def _restore(sim: Simulation, known: Recording, snapshot: dict[str, Any], callba
             f"{known.path}: its checkpoints are not those of this version of Drystone "
             f"({type(error).__name__}: {error}): run it again"
         ) from None
+    return last
 
 
-def _end(known: Recording, until: float | None) -> float:
-    end = float(known.runs[-1, 1]) if until is None else float(until)
-    if np.isnan(end):
-        raise OptionError(
-            f"resume: {known.path} does not say when the run was to end: resume(path, until=...)"
-        )
-    if not np.isfinite(end):
-        raise OptionError(f"resume: until = {until!r}: expected simulated seconds")
-    last = float(known.time[-1])
-    if until is not None and end < last - 1e-6 * known.dt:
+def _end(known: Recording, until: float | None, sim: Simulation) -> float:
+    """When to end [s]."""
+    last = max(float(known.time[-1]), sim.time)
+    if until is None:
+        end = float(known.runs[-1, 1])
+        if np.isnan(end):
+            raise OptionError(
+                f"resume: {known.path} does not say when the run was to end: "
+                "resume(path, until=...)"
+            )
+        return max(end, last)
+    end = seconds("resume", "until", until)
+    if end < last - WHOLE * known.dt:
         raise OptionError(
             f"resume: until = {end:g} s: {known.path} is recorded until {last:g} s already"
         )
+    check_count(f"resume: until = {text(until)}", (end - last) / known.dt, known.dt)
     return max(end, last)

@@ -33,18 +33,22 @@ class Plan:
     rest: float
     carried: float
 
+    @property
+    def makes_steps(self) -> bool:
+        return self.steps > 0 or self.rest > 0.0
+
 
 def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
     """Steps from now on, for `duration` seconds more or until a time [s]."""
     if (duration is None) == (until is None):
         raise OptionError("run: expected a duration [s], or until=... [s], one of them")
     if until is None:
-        what, end = f"duration = {text(duration)}", _number("duration", duration)
+        what, end = f"duration = {text(duration)}", seconds("run", "duration", duration)
         if end < 0.0:
             raise OptionError(f"run: {what}: expected seconds >= 0")
         end += sim.time + sim._remainder
     else:
-        what, end = f"until = {text(until)}", _number("until", until)
+        what, end = f"until = {text(until)}", seconds("run", "until", until)
     dt, short = sim.method.dt, bool(getattr(sim.method, "partial_steps", False))
     least, made = SHORT_STEP_TOL if short else WHOLE, sim._count - sim._since
     many = (end - sim._start) / dt
@@ -66,10 +70,11 @@ def check_count(what: str, steps: float, dt: float) -> None:
         )
 
 
-def _number(name: str, value: Any) -> float:
+def seconds(owner: str, name: str, value: Any) -> float:
+    """A time or a duration that was asked for [s]."""
     out = real(value)
     if out is None or not math.isfinite(out):
-        raise OptionError(f"run: {name} = {text(value)}: expected a finite number of seconds")
+        raise OptionError(f"{owner}: {name} = {text(value)}: expected a finite number of seconds")
     return out
 
 

@@ -22,7 +22,7 @@ from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.readings import BodyView, JointView
 from drystone.recording.keepers import checked
-from drystone.running import FailureWarning, choice, execute, plan
+from drystone.running import FailureWarning, choice, execute, plan, seconds
 from drystone.snapshots import LastStep, Snapshot, Structure
 from drystone.steppers.base import Event, Loop, Method, StepReport, current_name
 from drystone.steppers.event_driven.options import EventDriven
@@ -31,7 +31,7 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
 from drystone.types import BodyLike, Table
-from drystone.values import among, as_path, function, real, switch, text, whole
+from drystone.values import among, as_path, function, switch, text, whole
 from drystone.world import World
 
 if TYPE_CHECKING:  # files are heavy to load, and most runs have none
@@ -61,6 +61,15 @@ class RunOptions(TypedDict, total=False):
     on_failure: str | None
 
 
+def _refused(name: str, hint: str) -> property:
+    """An attribute that there is not, and that cannot be set."""
+
+    def refuse(self: object, value: object) -> None:
+        raise OptionError(f"Simulation: {name} cannot be set here: {hint}")
+
+    return property(fset=refuse)
+
+
 class Simulation:
     """A world in motion.
 
@@ -80,8 +89,8 @@ class Simulation:
             method = METHODS[method]()
         if isinstance(method, type) or not isinstance(method, Method):
             raise OptionError(f"method = {text(method)}: expected ds.TimeStepping(...) or its name")
-        self.world = world
-        self.method: Any = method
+        self._world = world
+        self._method: Any = method
         self._profiled = False
         self._set_up(0.0)
         self.state = assembled(self.model, self.state)
@@ -117,8 +126,21 @@ class Simulation:
         return f"Simulation({len(self.world)} bodies, {method}, t = {self.time:.6g} s)"
 
     @property
+    def world(self) -> World:
+        return self._world
+
+    @property
+    def method(self) -> Any:
+        """The method's options; those of another method are of another simulation."""
+        return self._method
+
+    @property
     def time(self) -> float:
         return self.state.time
+
+    if not TYPE_CHECKING:  # what would be set without any effect
+        dt = _refused("dt", "another step is another method, ds.Simulation(world, method)")
+        gravity = _refused("gravity", "set sim.world.gravity")
 
     @property
     def stops_bouncing(self) -> bool:
@@ -136,7 +158,7 @@ class Simulation:
 
     @profile.setter
     def profile(self, value: bool) -> None:
-        self._profiled = bool(value)
+        self._profiled = switch("Simulation", "profile", value)
         if isinstance(self._stepper, Loop):
             self._stepper.profile = self._profiled
 
@@ -145,7 +167,7 @@ class Simulation:
         self._sync()
 
     def _sync(self) -> None:
-        if self.world._version == self._version:
+        if self._world._version == self._version:
             return
         edits.note(self)
         model, state = self.world.build(self.state.time)
@@ -235,11 +257,11 @@ class Simulation:
 
     def step(self) -> StepReport:
         """Advance by dt; returns the step's report, also kept as ``sim.report``."""
-        return self._advance(self.method.dt)
+        return self._advance(self._method.dt)
 
     def _advance(self, h: float, until: float | None = None) -> StepReport:
         """A step of length h [s], dt unless it ends at the time `until`."""
-        if self.world._version != self._version:
+        if self._world._version != self._version:
             self._sync()
         if self._overlaps is not None:
             edits.check(self)
@@ -249,7 +271,7 @@ class Simulation:
         self._count += 1
         if until is not None:
             self._start, self._since = until, self._count
-        state.time = self._start + (self._count - self._since) * self.method.dt
+        state.time = self._start + (self._count - self._since) * self._method.dt
         self.state, self.report = state, report = state, report.ended(state.time)
         if self._current is None:
             self._events = None
@@ -288,9 +310,7 @@ class Simulation:
             raise OptionError(f"record: this simulation is recorded to {self._recorder.path}")
         if every is None:
             every = max(1, round(1.0 / (FRAME_RATE * self.method.dt)))
-        end = float("nan") if until is None else real(until)
-        if end is None:
-            raise OptionError(f"record: until = {text(until)}: expected simulated seconds")
+        end = float("nan") if until is None else seconds("record", "until", until)
         switch("record", "contacts", contacts)
         place = as_path("record", path, RecordingError)
         own = not hasattr(self._stepper, "kick")  # forces that are no impulses over a step

@@ -186,7 +186,8 @@ def check_plain(sim: Simulation, known: Any) -> None:
             raise OptionError(f"{said}: {name} = {text(known[name])}")
     for name in MOVING:
         array, wanted = known[name], getattr(sim.state, name)
-        if not isinstance(array, np.ndarray) or array.dtype != wanted.dtype:
+        plain = isinstance(array, np.ndarray) and array.dtype == wanted.dtype
+        if not plain or not np.isfinite(array).all():
             raise OptionError(f"{said}: {name} = {text(array)}")
         if array.shape != wanted.shape:
             raise OptionError(
@@ -203,9 +204,15 @@ def check_plain(sim: Simulation, known: Any) -> None:
                 "restore: this checkpoint is of another world, or of this one before an edit: "
                 f"{name} differ"
             )
-    for name in ("steps", "start", "time"):
-        if (number := real(known[name])) is None or not np.isfinite(number):
-            raise OptionError(f"{said}: {name} = {text(known[name])}")
+    for name in ("steps", "start", "time", "since", "remainder"):
+        value = known.get(name, 0)  # files of before have neither of the last two
+        if (number := real(value)) is None or not np.isfinite(number):
+            raise OptionError(f"{said}: {name} = {text(value)}")
+    if "summary" in known:
+        try:
+            Totals.from_text(known["summary"])
+        except (KeyError, TypeError, ValueError):
+            raise OptionError(f"{said}: summary = {text(known['summary'])}") from None
     dt, since = sim.method.dt, known.get("since", 0)
     made = known["start"] + (known["steps"] - since) * dt
     if not abs(made - known["time"]) <= 1e-6 * dt:

@@ -19,9 +19,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from drystone.errors import DrystoneError, FrameError, OptionError
+from drystone.errors import DrystoneError, FrameError, ModelError, OptionError
 from drystone.types import Floats, own
 
+NAME_CHARACTERS = 500  # of the name of a body or joint: what scene files and recordings keep
 MAX_INTEGER = 2**62  # of whole numbers: kernels count in 64 bits
 REALS = (int, float, np.integer, np.floating)
 
@@ -40,6 +41,8 @@ def real(value: Any) -> float | None:
             return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+    except TypeError:  # to NumPy a duration is an integer
+        return None
 
 
 def whole(value: Any) -> int | None:
@@ -54,9 +57,9 @@ def whole(value: Any) -> int | None:
 
 
 def reals(values: Any) -> Floats | None:
-    """An array of floats of its own, in C order; None for ragged lists, texts, dates and complex
-    numbers."""
-    if isinstance(values, str | bytes | set | frozenset | Mapping):
+    """An array of floats of its own, in C order; None for ragged lists, texts, dates, complex
+    numbers and arrays of which entries are masked."""
+    if isinstance(values, str | bytes | set | frozenset | Mapping) or np.ma.is_masked(values):
         return None
     try:
         out = np.asarray(values)
@@ -89,6 +92,24 @@ def text(value: Any, limit: int = 80) -> str:
         return "a whole number too large for a float" if math.isinf(size) else f"{size:g}"
     words = " ".join(repr(value).split())
     return words if len(words) <= limit else words[: limit - 3] + "..."
+
+
+def new_name(kind: str, value: Any, known: Any, taken: str | None = None) -> str:
+    """The name of a new body or joint, which files can keep and no other has; taken: a name that
+    means something else."""
+    try:
+        size = len(value.encode()) if isinstance(value, str) and value != taken else 0
+    except UnicodeEncodeError:  # half of a surrogate pair is no character
+        size = 0
+    if not size or len(value) > NAME_CHARACTERS or "\0" in value:
+        other = "" if taken is None else f" other than {taken!r}"
+        raise ModelError(
+            f"{kind} name {text(value)}: expected a string{other}, of up to {NAME_CHARACTERS} "
+            "characters, none of them NUL"
+        )
+    if value in known:
+        raise ModelError(f"{kind} {value!r}: another {kind} has this name")
+    return str(value)
 
 
 def as_path(owner: str, value: Any, error: type[DrystoneError] = OptionError) -> Path:

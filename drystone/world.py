@@ -35,7 +35,7 @@ from drystone.geometry.shapes.compound import PartLike
 from drystone.model import Model, State
 from drystone.problems.cones import CircularCone, EllipticCone
 from drystone.types import GRAVITY, MatrixLike, Real, VectorLike
-from drystone.values import switch, text, whole
+from drystone.values import new_name, switch, text, whole
 
 NAN = float("nan")
 Layers = int | Collection[int]  # of a body: bodies collide if they share one
@@ -210,11 +210,7 @@ class World:
             while f"body{self._next_name}" in self._bodies:
                 self._next_name += 1
             return f"body{self._next_name}"
-        if not isinstance(name, str) or not name or name == check.WORLD:
-            raise ModelError(f"body name {name!r}: expected a string other than 'world'")
-        if name in self._bodies:
-            raise ModelError(f"body {name!r}: another body has this name")
-        return name
+        return new_name("body", name, self._bodies, check.WORLD)
 
     def remove_body(self, body: str | BodyHandle) -> None:
         """Take a body out, with the rules of its pairs; forces on it must be removed first."""

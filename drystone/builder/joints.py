@@ -20,7 +20,7 @@ from drystone.kernels.joints import LENGTH, POINT
 from drystone.kernels.joints_coupled import HOLD, LOWER, UPPER
 from drystone.model import Joints
 from drystone.types import Floats, Ints
-from drystone.values import switch
+from drystone.values import new_name, switch
 
 Ends = tuple[Body | None, Body | None]  # None is the world
 
@@ -77,16 +77,11 @@ class JointEntry:
 
 def new_joint_name(joint: Joint, known: Mapping[str, JointEntry], number: int) -> str:
     """The joint's own name, or one with a number that no other joint has."""
-    name = joint.name
-    if name is None:
-        while f"joint{number}" in known:
-            number += 1
-        return f"joint{number}"
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"joint name {name!r}: expected a text")
-    if name in known:
-        raise ModelError(f"joint {name!r}: another joint has this name")
-    return name
+    if joint.name is not None:
+        return new_name("joint", joint.name, known)
+    while f"joint{number}" in known:
+        number += 1
+    return f"joint{number}"
 
 
 def find_joint(what: str, joint: Any, known: Mapping[str, JointEntry]) -> JointEntry:

@@ -53,12 +53,13 @@ class Statement:
 
 def numbers(name: str, values: Any) -> Floats:
     """`values` as a C-ordered float64 array; text, dates and complex numbers are refused."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.c_contiguous:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
         return values  # large matrices are not copied
     out = reals(values)
     if out is None:
         try:
-            said = f"its entries are {np.asarray(values).dtype}"
+            masked = np.ma.is_masked(values)
+            said = f"its entries are {'masked' if masked else np.asarray(values).dtype}"
         except (ValueError, TypeError, OverflowError):
             said = text(values)
         raise ArrayError(f"{name} is not an array of numbers: {said}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from drystone.dynamics.forces import Callback
 from drystone.errors import OptionError, RecordingError
+from drystone.values import text
 from drystone.world import World
 
 BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -43,12 +44,7 @@ def give_back(
                 f"the run had a {name} with a state: give it again, so that it can be restored"
             )
         keepers[name].restore(state)
-    if "rng" not in known:
-        return None
-    if rng is not None and type(rng.bit_generator).__name__ == known["rng"].get("bit_generator"):
-        rng.bit_generator.state = known["rng"]
-        return rng
-    return _generator(known["rng"])
+    return _generator(known["rng"], rng) if "rng" in known else None
 
 
 def checked(rng: Any) -> np.random.Generator:
@@ -72,10 +68,14 @@ def _has_state(item: Any) -> bool:
     return all(callable(getattr(item, name, None)) for name in ("state", "restore"))
 
 
-def _generator(state: dict[str, Any]) -> np.random.Generator:
-    name = state.get("bit_generator")
+def _generator(state: Any, rng: np.random.Generator | None) -> np.random.Generator:
+    name = state.get("bit_generator") if isinstance(state, dict) else state
     if name not in BITS:
-        raise RecordingError(f"random numbers of an unknown kind: {name!r}")
-    bits = getattr(np.random, name)()
-    bits.state = state
-    return np.random.Generator(bits)
+        raise RecordingError(f"random numbers of an unknown kind: {text(name)}")
+    if rng is None or type(rng.bit_generator).__name__ != name:
+        rng = np.random.Generator(getattr(np.random, name)())
+    try:
+        rng.bit_generator.state = state
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
+        raise RecordingError(f"random numbers without a state: {error}") from None
+    return rng

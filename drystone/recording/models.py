@@ -12,8 +12,9 @@ from drystone.model import Geoms, Joints, Model, PairRules
 from drystone.recording.older import joint_kinds
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
-NAME_CHARACTERS = 10_000  # of a name that is read: arrays of names are as wide as the longest
+READ_CHARACTERS = 10_000  # of a name that is read: arrays of names are as wide as the longest
 ROUNDING = 64 * np.finfo(float).eps  # of the largest number of an array: some dozen operations
+FIRST = {"dim": "it has another dimension", "names": "its bodies are others"}  # compared first
 FUNCTIONS = ("motions", "forces")  # objects: they come from the world
 
 
@@ -43,12 +44,12 @@ def model_from(arrays: dict[str, Any]) -> Model:
 
 
 def difference(a: Model, b: Model) -> str | None:
-    """The first thing in which two models differ, None if they are the same. Real numbers may
-    differ by rounding: another processor rounds products of matrices otherwise."""
+    """The first thing in which two models differ, in words, None if they are the same. Real
+    numbers may differ by rounding: another processor rounds products of matrices otherwise."""
     mine, other = model_arrays(a), model_arrays(b)
-    for name in sorted({*mine, *other}):
+    for name in (*FIRST, *sorted({*mine, *other} - {*FIRST})):
         if name not in mine or name not in other or not _same(mine[name], other[name]):
-            return name
+            return FIRST.get(name, f"{name} is different")
     return None
 
 
@@ -85,5 +86,5 @@ def _check(model: Model) -> None:
     for first, values in ((geoms.first, geoms.numbers), (geoms.first_int, geoms.ints)):
         if first[0] < 0 or (np.diff(first) < 0).any() or first[-1] > values.size:
             raise TypeError("geoms beyond their numbers")
-    if any(not isinstance(name, str) or len(name) > NAME_CHARACTERS for name in model.names):
-        raise TypeError(f"names of more than {NAME_CHARACTERS} characters")
+    if any(not isinstance(name, str) or len(name) > READ_CHARACTERS for name in model.names):
+        raise TypeError(f"names of more than {READ_CHARACTERS} characters")

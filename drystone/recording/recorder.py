@@ -215,7 +215,8 @@ class Recorder:
         try:
             if self.sim.model is self.model:
                 self._keep()
-                if self.since and how != layout.RUN_FAILED:
+                made = self.sim.report is not None  # else the checkpoint resumed from is the end
+                if self.since and made and how != layout.RUN_FAILED:
                     self._note_now()  # after the checkpoint: a resumed run drops it
             writer.put(lambda: {"ended": with_sums([[run, how]], "<i8")})
         finally:

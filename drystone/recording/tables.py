@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from drystone.errors import MissingExtraError, OptionError
 from drystone.escaping import for_cell
 from drystone.recording.base import Replay
 from drystone.recording.reports import COLUMNS
-from drystone.values import among, text
+from drystone.values import among, text, whole
 
 WHAT = ("bodies", "contacts", "joints", "reports")
 AXES = ("x", "y", "z")
@@ -41,10 +42,12 @@ def chosen(rec: Replay, frame: Any) -> range:
     if frame is None:
         return every
     if isinstance(frame, slice):
-        return every[frame]
-    if isinstance(frame, int | np.integer) and -len(every) <= frame < len(every):
-        return range(every[frame], every[frame] + 1)
-    raise OptionError(f"frame = {frame!r}: expected a number below {len(every)}, or a slice")
+        with suppress(TypeError, ValueError):  # slices of texts, or with a step of zero
+            return every[frame]
+    number = whole(frame)
+    if number is not None and -len(every) <= number < len(every):
+        return range(every[number], every[number] + 1)
+    raise OptionError(f"frame = {text(frame)}: expected a number below {len(every)}, or a slice")
 
 
 def to_pandas(rec: Any, what: str, frame: Any = None) -> Any:

@@ -69,10 +69,12 @@ def create(
 def check_place(path: Path, overwrite: bool) -> Lock:
     """The right to make a file there; RecordingError, before the run begins, if none can be made.
     overwrite: a recording that is there may be replaced."""
-    if path.is_dir():
-        raise RecordingError(f"{path}: cannot be written: it is a folder")
-    if path.exists() and not path.is_file():
-        raise RecordingError(f"{path}: cannot be written: {kind_of(path)}")
+    try:
+        odd = kind_of(path) if path.exists() else ""
+    except OSError as error:  # a name that is too long, a folder that may not be read
+        odd = reason(error)
+    if odd:
+        raise RecordingError(f"{path}: cannot be written: {odd}")
     lock = Lock(path)
     try:
         if path.exists() and not overwrite:

@@ -30,6 +30,7 @@ from drystone.steppers.event_driven.impulses import CollisionLaw
 from drystone.steppers.time_stepping.options import Sleeping
 from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.types import VectorLike
+from drystone.values import NAME_CHARACTERS
 
 MAX_BODIES = 200_000  # with copies: a short file must not fill the memory
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -38,7 +39,7 @@ NotNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0)]
 Whole = Annotated[int, Field(strict=True)]
 Count = Annotated[int, Field(strict=True, ge=1, le=MAX_BODIES)]
 Switch = Annotated[bool, Field(strict=True)]
-Text = Annotated[str, Field(strict=True, min_length=1, max_length=500)]
+Text = Annotated[str, Field(strict=True, min_length=1, max_length=NAME_CHARACTERS)]
 Vector = Annotated[list[Number], Field(min_length=2, max_length=3)]
 Pair = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Bound = Number | Literal["inf", "-inf"] | None

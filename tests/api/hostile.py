@@ -33,6 +33,7 @@ VALUES = [
     Decimal("0.5"), Nothing(), int, len, range(3), {1, 2, 3}, {"a": 1}, {"turn": "x"}, {1: 2},
     {"turn": (1, 2)}, {"x": None}, np.datetime64("2020-01-01"), np.ones((2, 3, 4)), [()], [None],
     [Nothing()], ("a",), ("a", "b"), ("turn", NAN), slice(1, 2), np.array([1.0, 2.0, 3.0])[::-1],
+    np.timedelta64(1, "s"), np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False]),
 ]  # fmt: skip
 
 WORDS = (

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 
 import drystone as ds
 from drystone.arguments import HOMES, MARK, SYNONYMS
@@ -167,6 +168,59 @@ def test_a_slip_in_what_is_set_is_not_silent():
     mine = Mine()
     mine.title = "mine"
     assert mine.title == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hint"),
+    [
+        ("dt", 0.01, "another method"), ("gravity", (0, 0, 0), "world.gravity"),
+        ("profile", "yes", "True or False"), ("method", "penalty", "no setter"),
+        ("world", None, "no setter"), ("time", 0.0, "no setter"),
+    ],
+)  # fmt: skip
+def test_what_would_be_set_without_effect_is_refused(name, value, hint):
+    sim = ds.Simulation(world())
+    with pytest.raises((ds.OptionError, AttributeError), match=hint):
+        setattr(sim, name, value)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a" * 501, "a\0", "", 3, b"a", "world"])
+def test_names_that_files_cannot_keep_are_refused(name):
+    with pytest.raises(ds.ModelError, match=r"body name .* expected a string"):
+        world().add_body(ds.Sphere(1), name=name)
+    if name != "world":
+        with pytest.raises(ds.ModelError, match=r"joint name .* expected a string"):
+            world().add_joint(ds.Ball("a", anchor=(0, 0, 0), name=name))
+
+
+@pytest.mark.parametrize("name", ["a" * 500, "a\nb", "\x1b", " ", "\N{PILE OF POO}\u202e"])
+def test_names_that_are_taken_are_kept(name, tmp_path):
+    here = world()
+    here.add_body(ds.Sphere(1), name=name, position=(0, 0, 9))
+    here.add_joint(ds.Ball("a", name, anchor=(0, 0, 5), name=name))
+    ds.Simulation(here).run(0.05, record=tmp_path / "a.h5").close()
+    ds.resume(tmp_path / "a.h5", until=0.1)
+    with ds.read_recording(tmp_path / "a.h5") as rec:
+        assert rec.names[-1] == name
+        assert rec.joints(1)["name"].tolist() == [name]
+        assert rec.world.bodies[-1] == name
+
+
+def test_what_only_looks_like_numbers():
+    masked = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    for call in (
+        lambda: ds.Sphere(np.timedelta64(1, "s")),
+        lambda: ds.Penalty(damping=np.timedelta64(1, "s")),
+        lambda: world().add_body(ds.Sphere(1), position=masked),
+        lambda: ds.LCP(np.eye(3), masked),
+        lambda: ds.solve(ds.LCP(np.eye(3), [1.0, 1.0, 1.0]), guess=masked),
+        lambda: ds.Compound(coo_array((2, 2))),
+    ):
+        with pytest.raises(ds.DrystoneError):
+            call()
+    plain = ds.solve(ds.LCP(np.array([[2.0, 1.0], [1.0, 2.0]]), [-1.0, -1.0]))
+    other = ds.solve(ds.LCP(np.array([[2.0, 1.0], [1.0, 2.0]]).view(np.matrix), [-1.0, -1.0]))
+    assert np.array_equal(plain.value, other.value)
 
 
 def test_a_target_that_is_set_wrong_is_an_error_of_the_run():

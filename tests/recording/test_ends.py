@@ -7,6 +7,7 @@ import drystone as ds
 from drystone.cli.watch import watch
 from drystone.recording.locks import Lock
 from drystone.recording.repair import repair
+from drystone.resuming import reopen
 from drystone.scenes import scene
 
 
@@ -53,6 +54,54 @@ def test_a_run_that_goes_on_leaves_it_out(name, steps, tmp_path):
     with ds.read_recording(path) as a, made(name).run(23 * dt, record=whole, every=5) as b:
         assert a.time.size == b.time.size == 1 + 4 + 1
         assert np.array_equal(b.time[:-1], np.arange(5) * 5 * dt)
+        same(a, b, len(b))
+
+
+@pytest.mark.parametrize("until", [None, 7])
+@pytest.mark.parametrize("name", ["spheres", "four-bar"])
+def test_a_run_that_is_at_its_end_is_left_alone(name, until, tmp_path):
+    path, dt = tmp_path / "a.h5", made(name).method.dt
+    made(name).run(7.3 * dt, record=path, every=5).close()
+    before = path.read_bytes()
+    for _ in range(2):
+        sim = ds.resume(path, until=None if until is None else until * dt)
+        assert sim.time == 7 * dt
+        assert path.read_bytes() == before
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"until": 1e300}, "steps"), ({"until": 10**400}, "finite"), ({"until": "1"}, "finite"),
+        ({"until": float("nan")}, "finite"), ({"until": 0.001}, "already"),
+        ({"until": True}, "finite"), ({"until": 1.0, "callback": 3}, "callback"),
+        ({"until": 1.0, "callback": lambda: None}, "callback"),
+        ({"until": 1.0, "world": 3}, "World"),
+        ({"until": 1.0, "world": ds.World(planar=True)}, "dimension"),
+        ({"until": 1.0, "world": ds.World()}, "bodies"), ({"until": 1.0, "method": 3}, "method"),
+        ({"until": 1.0, "method": "penalty"}, "dt"), ({"until": 1.0, "method": "pgs"}, "method"),
+        ({"until": 1.0, "salvage": "no"}, "salvage"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_leaves_the_file_alone(arguments, word, tmp_path):
+    path, dt = tmp_path / "a.h5", made().method.dt
+    made().run(7 * dt, record=path, every=5).close()
+    before = path.read_bytes()
+    with pytest.raises(ds.DrystoneError, match=word):
+        ds.resume(path, **arguments)
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_run_that_is_stopped_before_its_first_step(tmp_path):
+    path, whole, dt = tmp_path / "a.h5", tmp_path / "b.h5", made().method.dt
+    made().run(7 * dt, record=path, every=5).close()
+    reopen(path, 13 * dt)[1].close()
+    with ds.read_recording(path) as stopped:
+        assert np.array_equal(stopped.time, [0.0, 5 * dt])
+    ds.resume(path, until=13 * dt)
+    with ds.read_recording(path) as a, made().run(13 * dt, record=whole, every=5) as b:
         same(a, b, len(b))
 
 

@@ -74,6 +74,9 @@ def test_places_that_cannot_be_written(tmp_path):
         sim.run(0.1, record=tmp_path / "nowhere" / "a.h5")
     with pytest.raises(ds.RecordingError, match="cannot be written"):
         sim.run(0.1, record=tmp_path)
+    for letters in (5000, 250):  # the second is the lock's alone
+        with pytest.raises(ds.RecordingError, match="cannot be written"):
+            sim.run(0.1, record=tmp_path / ("a" * letters))
     assert sim.time == 0.0
     sim.run(0.1)
     assert sim.time > 0.0

@@ -321,6 +321,15 @@ def test_checkpoints_that_are_none_are_refused():
             sim.restore({k: v for k, v in known.items() if k != name})
         with pytest.raises(ds.OptionError, match=f"{name} = 'a text'"):
             sim.restore({**known, name: "a text"})
+    for name, value in (
+        ("since", "a text"), ("since", 10**400), ("remainder", None), ("remainder", np.nan),
+        ("summary", 3), ("summary", "{"), ("velocity", known["velocity"] + np.inf),
+    ):  # fmt: skip
+        with pytest.raises(ds.OptionError, match=f"{name} = "):
+            sim.restore({**known, name: value})
+    for rng in (3, {}, {"bit_generator": "PCG64"}, {"bit_generator": "PCG64", "state": {}}):
+        with pytest.raises(ds.RecordingError, match="random numbers"):
+            sim.restore({**known, "kept": {"rng": rng}})
     with pytest.raises(ds.OptionError, match=r"shape \(1, 3\) .* another world"):
         sim.restore({**known, "position": known["position"][:1]})
     with pytest.raises(ds.OptionError, match="not 3"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,9 +47,13 @@ class Compound(Shape):
         def __init__(self, parts: Sequence[PartLike] | list[object]) -> None: ...
 
     def __post_init__(self) -> None:
-        if isinstance(self.parts, Shape) or not isinstance(self.parts, Iterable):
+        try:
+            given = None if isinstance(self.parts, Shape) else list(self.parts)
+        except TypeError:
+            given = None
+        if given is None:
             raise ShapeError(f"Compound: parts must be a list of shapes, got {self.parts!r}")
-        parts = tuple(_part(i, part) for i, part in enumerate(self.parts))
+        parts = tuple(_part(i, part) for i, part in enumerate(given))
         if not parts:
             raise ShapeError("Compound: parts must not be empty")
         for i, part in enumerate(parts):

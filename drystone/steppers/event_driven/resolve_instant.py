@@ -73,7 +73,7 @@ class InstantResolver:
         """Kinetic energy of all bodies at the speeds of rest [J]."""
         speed = max(self.tolerances.normal, self.tolerances.slip, 2.0 * self.slow)
         mass = self.mechanics.model.inverse_mass
-        return float(0.5 * speed**2 * (1.0 / mass[mass > 0]).sum())
+        return float(0.5 * speed * speed * (1.0 / mass[mass > 0]).sum())
 
     def resolve(self, state: State, log: FrameLog) -> Mode:
         """The phase that begins at a state, whose velocities jump, in place, if contacts meet."""
