@@ -11,7 +11,6 @@ from typing import Any
 
 from drystone.arguments import warn_user
 from drystone.errors import OptionError, SimulationError, StepWarning
-from drystone.steppers.base import Loop
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
@@ -110,11 +109,24 @@ def execute(
     raises: bool,
 ) -> None:
     """The steps of a run; raises: stop at the first that fails."""
-    done = False
-    try:
-        done = _steps(sim, todo, kept, every, contacts, callback, raises)
-    finally:
-        sim._remainder = todo.carried if done else 0.0
+    sim._remainder = 0.0  # nothing is carried over from a run that is cut short
+    if callback is None and not raises and getattr(sim.stepper, "in_one", False):
+        run_compiled(sim, todo.steps, every, contacts, kept)
+        sim._remainder = todo.carried
+        return
+    count = todo.steps + (todo.rest > 0.0)
+    for k in range(count):
+        last = k == todo.steps
+        report = sim._advance(todo.rest if last else sim.method.dt, todo.until if last else None)
+        if raises and not sim._fine:
+            raise SimulationError(failure(sim), sim.problem(), report)
+        if kept is not None and ((k + 1) % every == 0 or last):
+            kept.add(sim.model, sim.state, report, sim.contacts if contacts else None)
+        if callback is not None and _stops(sim, callback) and k + 1 < count:
+            if sim._recorder is not None:
+                sim._recorder.stopped = True
+            return
+    sim._remainder = todo.carried
 
 
 class FailureWarning:
@@ -149,35 +161,6 @@ def warn_of_failures(summary: RunSummary) -> None:
     said = f"of {summary.made}: {summary.trouble}; {first}{summary.worst}"
     hint = 'sim.summary has the totals, run(..., on_failure="raise") stops at the first'
     warn_user(f"{said} ({hint})", StepWarning)
-
-
-def _steps(
-    sim: Any,
-    todo: Plan,
-    kept: Trajectory | None,
-    every: int,
-    contacts: bool,
-    callback: Callable[[Any], Any] | None,
-    raises: bool,
-) -> bool:
-    """Whether all were made: a callback may stop them."""
-    stepper, recorder = sim.stepper, sim._recorder
-    if isinstance(stepper, Loop) and callback is None and stepper.in_one and not raises:
-        run_compiled(sim, todo.steps, every, contacts, kept)
-        return True
-    count = todo.steps + (todo.rest > 0.0)
-    for k in range(count):
-        last = k == todo.steps
-        report = sim._advance(todo.rest if last else sim.method.dt, todo.until if last else None)
-        if raises and not sim._fine:
-            raise SimulationError(failure(sim), sim.problem(), report)
-        if kept is not None and ((k + 1) % every == 0 or last):
-            kept.add(sim.model, sim.state, report, sim.contacts if contacts else None)
-        if callback is not None and _stops(sim, callback):
-            if recorder is not None:
-                recorder.stopped = k + 1 < count
-            return k + 1 == count
-    return True
 
 
 def _stops(sim: Any, callback: Callable[[Any], Any]) -> bool:

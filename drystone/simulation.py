@@ -21,10 +21,10 @@ from drystone.errors import IgnoredWarning, ModelError, OptionError, RecordingEr
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.readings import BodyView, JointView
-from drystone.recording.keepers import checked
+from drystone.recording.keepers import check_states, checked, states
 from drystone.running import FailureWarning, choice, execute, plan, seconds
 from drystone.snapshots import LastStep, Snapshot, Structure
-from drystone.steppers.base import Event, Loop, Method, StepReport, current_name
+from drystone.steppers.base import Event, Method, StepReport, current_name
 from drystone.steppers.event_driven.options import EventDriven
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.time_stepping.options import TimeStepping
@@ -159,7 +159,7 @@ class Simulation:
     @profile.setter
     def profile(self, value: bool) -> None:
         self._profiled = switch("Simulation", "profile", value)
-        if isinstance(self._stepper, Loop):
+        if hasattr(self._stepper, "in_one"):  # it is a steppers.base.Loop
             self._stepper.profile = self._profiled
 
     def sync(self) -> None:
@@ -411,6 +411,7 @@ class Simulation:
             return kept
         from drystone.recording.reader import Recording
 
+        check_states(states(self.world, self.rng, callback))
         wanted = contacts is None or contacts
         with (
             FailureWarning(self, policy),

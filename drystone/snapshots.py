@@ -13,7 +13,7 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Model, State
-from drystone.recording.keepers import give_back, states
+from drystone.recording.keepers import check_states, give_back, states
 from drystone.recording.older import JOINT_KINDS
 from drystone.steppers.snapshot import flat, parts_of
 from drystone.steppers.totals import RunSummary, Totals
@@ -134,6 +134,7 @@ def checkpoint(sim: Simulation, callback: Any = None) -> dict[str, Any]:
     """All that the next step depends on, as numbers, texts, arrays and dictionaries of them, as
     files keep it."""
     out = moment(sim, callback)
+    check_states(out["kept"])
     return out | {
         "stepper": flat(out["stepper"]), "summary": Totals(sim.summary).text(),
         "structure": dict(sim._structure.digests),

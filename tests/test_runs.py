@@ -348,6 +348,15 @@ def test_words_of_one_step():
     assert str(sim.summary).startswith("1 step to t = 0.05 s, all solved")
 
 
+def test_a_moment_within_a_run_carries_nothing_over():
+    sim, seen = ball(ds.TimeStepping(dt=0.1)), []
+    sim.run(0.15)
+    sim.run(0.3, callback=lambda sim: seen.append(sim.snapshot()))
+    sim.restore(seen[0])
+    sim.run(0.09)
+    assert sim.time == 0.2
+
+
 def test_a_callback_that_stops_carries_nothing_over():
     sim = ball(ds.TimeStepping(dt=0.05))
     sim.run(0.99, callback=lambda s: s.time < 0.1)

@@ -12,6 +12,7 @@ import numpy as np
 
 from drystone.dynamics.forces import Callback
 from drystone.errors import OptionError, RecordingError
+from drystone.recording.packing import pack
 from drystone.values import text
 from drystone.world import World
 
@@ -26,6 +27,15 @@ def states(world: World, rng: np.random.Generator | None, callback: Any) -> dict
     if rng is not None:
         out["rng"] = rng.bit_generator.state
     return out
+
+
+def check_states(known: dict[str, Any]) -> None:
+    """RecordingError for states that no file can keep."""
+    for name, state in known.items():
+        try:
+            pack(state)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise RecordingError(f"the state() of the {name}: {error}") from None
 
 
 def give_back(

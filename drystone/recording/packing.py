@@ -35,7 +35,7 @@ def unpack(data: bytes) -> Any:
     length = int.from_bytes(data[8:HEAD], "little")
     try:
         return _rebuilt(json.loads(body[:length]), memoryview(body)[length:], [0])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RecordingError(f"it does not hold what it should ({error})") from None
 
 
@@ -46,7 +46,7 @@ def _plain(value: Any, arrays: list[np.ndarray]) -> Any:
         arrays.append(value)
         return {ARRAY: [value.dtype.str, list(value.shape)]}
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
     if isinstance(value, dict):
         return {str(key): _plain(item, arrays) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -259,9 +259,8 @@ class StepReport:
         return "; ".join(parts)
 
 
-@runtime_checkable
 class Loop(Protocol):
-    """What a stepper has that makes many steps in one compiled loop.
+    """What a stepper has that makes many steps in one compiled loop; others have no `in_one`.
 
     profile: whether the time of every stage is to be told; in_one: whether many steps may be made
     at once; method_names: of solvers, by their bits in reports. run(state, h, start, done, steps,

@@ -82,6 +82,31 @@ def test_places_that_cannot_be_written(tmp_path):
     assert sim.time > 0.0
 
 
+@pytest.mark.parametrize(
+    "state", [{1, 2}, b"a", 1j, np.array([None]), {"a": [object()]}, np.datetime64("2020-01-01")]
+)
+def test_states_that_no_file_can_keep(state, tmp_path):
+    class Callback:
+        def state(self):
+            return state
+
+        def restore(self, state):
+            """Never called."""
+
+        def __call__(self, sim):
+            """Does nothing."""
+
+    sim = ds.Simulation(world())
+    with pytest.raises(ds.RecordingError, match=r"the callback: .* cannot be kept"):
+        sim.run(0.1, record=tmp_path / "a.h5", callback=Callback())
+    assert sim.time == 0.0
+    assert list(tmp_path.iterdir()) == []
+    recorder = sim.record(tmp_path / "b.h5")
+    recorder.callback = Callback()
+    with pytest.raises(ds.RecordingError, match="kept"):
+        recorder.close()
+
+
 FULL = """
 import resource, signal, sys
 import drystone as ds
