@@ -71,16 +71,18 @@ def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
 
 # Ways through one scheme.
 #
-# A way is (a) a class that steps a model by time stepping: ``Stepper`` or one derived from it, with
-# a method of WALK of its own; (b) a loop in Python over steps, or over the stages of one: a for or
-# while that calls a method of WALK, by the function that holds it, in such a class or in the module
-# that runs a simulation; (c) work that is shared out to threads beside the list of stages.
-WALK = ("step", "_step", "_advance", "_attempt", "_steps", "_looped", "_timed", "_one", "_halved")
+# A way is (a) a loop in Python over the stages of a step, or over steps: a for or while in
+# ``Stepper``, or in a class derived from it, that calls the compiled loop or a method of WALK; (b)
+# a class derived from it with a method of WALK of its own. Not ways of their own: the class that
+# has the loop; a run that calls ``Simulation.step`` again and again, for callbacks and for every
+# method alike, since each of these steps is the loop (a); threads, which share out the islands of
+# one stage that asks for them.
+WALK = ("step", "_step", "_advance", "_attempt", "_walk", "_steps", "_one", "_halved", "loop")
 BASE = "Stepper"
 
 
 def ways() -> list[str]:
-    here = [m for m in modules() if m.inside("steppers.time_stepping", "simulation", "running")]
+    here = [m for m in modules() if m.inside("steppers.time_stepping")]
     classes = [(m, n) for m in here for n in ast.walk(m.tree) if isinstance(n, ast.ClassDef)]
     stepping = {BASE}
     for _ in classes:  # until no more are derived
@@ -92,14 +94,9 @@ def ways() -> list[str]:
         if node.name not in stepping:
             continue
         own = [n for n in node.body if isinstance(n, ast.FunctionDef)]
-        if {n.name for n in own} & set(WALK):
+        if node.name != BASE and {n.name for n in own} & set(WALK):
             out.append(module.place(node, f"class {node.name}"))
         out += [module.place(n, f"loop in {node.name}.{n.name}") for n in own if walks(n)]
-    for module in here:
-        if not module.inside("steppers"):
-            out += [module.place(n, f"loop in {n.name}") for n in functions(module) if walks(n)]
-        if re.search(r"ThreadPoolExecutor\(", module.text):
-            out.append(module.place(module.tree.body[0], "threads"))
     return out
 
 

@@ -165,6 +165,8 @@ STEP: Record = {
     "since_frame": whole("steps since the last frame"),
     "logged": whole("islands in the log of frames"),
     "records_contacts": whole("whether frames keep their contacts"),
+    "contact_interval": whole("frames from one that keeps its contacts to the next"),
+    "since_contacts": whole("frames since the last that was due to keep its contacts"),
 }
 
 SETTINGS: Record = {

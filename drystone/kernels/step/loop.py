@@ -8,12 +8,13 @@ from drystone.kernels.step.copies import copy_all
 
 
 @stage
-def loop(job, at, steps):
-    """Run `steps` steps, the first of them from stage `at` on; returns the code that stopped it.
+def loop(job, at, steps, alone):
+    """Run `steps` steps, the first of them from stage `at` on, until a stage needs Python; returns
+    the code that stopped it. alone: run one stage only, whatever it answers.
 
     job: program (n,): addresses of stages; s and scan: what they get; gets (n,): STEP_AND_JOINTS if
     the arrays j of joints, too, SCAN if it is detection; where (2,): out, steps that were finished
-    and the stage that stopped.
+    and the stage that answered.
     """
     program, gets, where, s, scan, j = job.program, job.gets, job.where, job.s, job.scan, job.j
     done = 0
@@ -27,13 +28,11 @@ def loop(job, at, steps):
                 code = call(program[at], (s, scan, j))
             else:
                 code = call(program[at], (s, scan))
-            if code == codes.AGAIN:
-                at = s.next_stage
-            elif code != codes.GO_ON:
-                where[0], where[1] = done, at
+            if alone or not (code == codes.GO_ON or code == codes.AGAIN):
+                ends = code == codes.GO_ON and at + 1 == program.size
+                where[0], where[1] = done + ends, at
                 return code
-            else:
-                at += 1
+            at = s.next_stage if code == codes.AGAIN else at + 1
         at = 0
         done += 1
     where[0], where[1] = done, 0
@@ -67,7 +66,8 @@ def record(s, scan):
     """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
     kept = becomes_frame(s)
     k, islands, logged = s.frames, s.islands, s.logged
-    noted, touching = s.noted_ends[0], s.rows * s.records_contacts
+    due = s.since_contacts + 1 >= s.contact_interval
+    noted, touching = s.noted_ends[0], s.rows if due and s.records_contacts else 0
     if kept and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
         return codes.FULL
     if kept and noted + touching > s.noted_numbers.shape[0]:
@@ -80,6 +80,7 @@ def record(s, scan):
     if not kept:
         return codes.GO_ON
     s.since_frame = 0
+    s.since_contacts = 0 if due else s.since_contacts + 1
     for j in range(islands):
         s.log[logged + j, 0] = max(s.residual[j, 0], s.residual[j, 1])
         s.log[logged + j, 1] = s.start[j + 1] - s.start[j]

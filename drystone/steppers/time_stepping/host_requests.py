@@ -33,6 +33,7 @@ from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.closing import Closer
 from drystone.steppers.time_stepping.friction import solve_friction
 from drystone.steppers.time_stepping.impact import collide
+from drystone.steppers.time_stepping.nonlinear_gaps import NonlinearGaps
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames, read_report
 from drystone.steppers.time_stepping.search import Search
@@ -66,6 +67,7 @@ class HostRequests:
     detector: Detector
     search: Search
     sweeper: Sweeper
+    gaps: NonlinearGaps | None
     _frames: Frames | None
     _jam: tuple[int, tuple[str, ...], tuple[str, ...]] | None
     _looked: tuple[Rows, Solved] | None
@@ -107,6 +109,8 @@ class HostRequests:
             return self._close()
         if code == codes.LOOK:
             return self._look_again() or int(j.aim_stage)
+        if code == codes.END_GAPS and self.gaps is not None:
+            return self.gaps.next_stage(stage)
         if code == codes.VERDICT:
             return 0 if self._retried() else stage + 1
         raise ValueError(f"a stage answered {code}")
@@ -134,7 +138,7 @@ class HostRequests:
         end = s if j is None else j
         names = ("position", "orientation", "velocity")
         parts = (getattr(end, name if j is None else f"at_{name}") for name in names)
-        after = State(self._now + s.h, *parts)
+        after = State(self.now + s.h, *parts)
         bodies.check_finite(self.model, after, s.force, float(s.h))
         raise SimulationError(f"a body ran away at t = {after.time:.6g} s")
 
@@ -142,7 +146,7 @@ class HostRequests:
         """Forces of springs and callbacks at the start of a step, or where it arrived for its
         second kick; what they store at the start."""
         state = self.buffers.state()
-        state.time = self._now if s.drifts else self._now + float(s.h)
+        state.time = self.now if s.drifts else self.now + float(s.h)
         s.force[:] = 0.0
         for item in self.model.forces:
             item.add(self.model, state, s.force)
@@ -151,7 +155,7 @@ class HostRequests:
             s.spring_energy = stored(self.model, state)
 
     @property
-    def _now(self) -> float:
+    def now(self) -> float:
         """When the step that is being made begins, or its part [s]."""
         s, j = self.buffers.s, self.buffers.j
         return float(s.time if j is None else s.time + j.whole * (j.done / divide.WHOLE))
@@ -319,7 +323,7 @@ class HostRequests:
     def _begin_part(self) -> None:
         """Forces and prescribed motions of a part of a step."""
         s = self.buffers.s
-        self.buffers.prepare_motions(int(s.cursor), self._now, float(s.h))
+        self.buffers.prepare_motions(int(s.cursor), self.now, float(s.h))
         if self.model.forces:
             self._forces(s)
 
@@ -404,13 +408,13 @@ class HostRequests:
         move = closing.drift_planar if self.model.dim == 2 else closing.drift_spatial
         move(s, self.detector.scan, j)
         pose = j.at_position.copy(), j.at_orientation.copy()
-        return State(self._now + float(s.h), *pose, j.at_velocity.copy())
+        return State(self.now + float(s.h), *pose, j.at_velocity.copy())
 
     def _part(self) -> Part:
         """What the part of a step that is being made begins with."""
         s = self.buffers.s
         state = self.buffers.state()
-        state.time = self._now
+        state.time = self.now
         return Part(
             self.model, state, float(s.h), float(s.kick), bool(s.drifts), s.v0, s.v_free.copy(),
             s.inertia, s.inverse,
@@ -422,7 +426,7 @@ class HostRequests:
         s, j, options = self.buffers.s, self.buffers.j, self.options
         if s.drifts:
             self._began = self.buffers.state(), self._memory()
-        s.report.time = self._now + s.h
+        s.report.time = self.now + s.h
         report = read_report(s, float(s.h), self.method_names, {})
         if report.ok:
             return False
@@ -451,7 +455,7 @@ class HostRequests:
             driven += "a motor drives its linkage where it cannot go (bound it by max_force), or "
         raise SimulationError(
             f"joint {joints.names[k]!r} is open by {j.opening:.3g} m or rad between {a} and {b} at "
-            f"t = {self._now + s.h:.6g} s: {driven}the step of {self.options.dt:.3g} s is too long "
+            f"t = {self.now + s.h:.6g} s: {driven}the step of {self.options.dt:.3g} s is too long "
             "for what pulls on it: take a shorter one"
         )
 

@@ -8,21 +8,20 @@ press touch and none penetrates. What is left shrinks by a factor of order h fro
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from drystone.dynamics import bodies
-from drystone.errors import SimulationError
 from drystone.geometry.contact_buffer import COLUMNS
 from drystone.geometry.matching import Tags, sources
 from drystone.kernels import rigid
-from drystone.kernels.step import codes, joint_spare, kicks
-from drystone.model import Contacts, Model, State
-from drystone.steppers.base import StepReport
-from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.reading import joined
-from drystone.steppers.time_stepping.stages import Stage, drift_stage
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.kernels.step import codes, joint_spare
+from drystone.model import Contacts, State
 from drystone.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from drystone.steppers.time_stepping.host_requests import HostRequests
 
 ROUNDS = 6  # solves with moved gaps
 HALVINGS = 4  # of a step whose gaps do not close
@@ -33,58 +32,39 @@ NEAR = 1e-3  # of a geom's size: how far apart contacts are detected at the end 
 REACH = 0.05  # of a body's size: how far the point of one contact moves on a body in a step
 
 
-class NonlinearGaps(Stepper):
-    """Steps a model by ``TimeStepping(order=2)``; closed [m]: what may be left of gaps. Steps that
-    leave more than twice as much are halved. In steps that are much shorter than options.dt the
-    slop is wider: closing such gaps would need any speed."""
+class NonlinearGaps:
+    """Judges gaps at the end of the steps of `stepper`; close [m]: what may be left of them. Steps
+    that leave more than twice as much are halved. In steps that are much shorter than options.dt
+    the slop is wider: closing such gaps would need any speed.
 
-    def __init__(self, options: TimeStepping, model: Model, closed: float) -> None:
-        self.closed, self.left = closed, 0.0
-        super().__init__(options, model)
+    left [m]: of the gaps of the last step.
+    """
 
-    def adopt(self, model: Model) -> None:
-        """Continue with an edited model."""
-        super().adopt(model)
+    halvings = HALVINGS
+
+    def __init__(self, stepper: HostRequests, close: float) -> None:
+        self.stepper, self.close, self.left = stepper, close, 0.0
         self._rounds = _Rounds()
 
-    def _list(self) -> list[Stage]:
-        """With one more, that judges gaps before bodies drift."""
-        made = super()._list()
-        drift = drift_stage(self.model.dim, self.jointed)
-        made.insert([run for _, run in made].index(drift), ("solve", kicks.end_gaps))
-        return made
+    def begin(self, h: float) -> None:
+        """A step of length h [s] begins."""
+        options, s = self.stepper.options, self.stepper.buffers.s
+        s.slop = options.slop if h >= SHORT * options.dt else WIDE * options.slop
+        self.left, self._rounds = 0.0, _Rounds()
 
-    def step(self, state: State, h: float) -> tuple[State, StepReport]:
-        """The state after h, and what happened."""
-        return self._halved(state, h, 0)
+    @property
+    def closed(self) -> bool:
+        """Whether the last step closed its gaps."""
+        return self.left <= 2.0 * self.close
 
-    def _halved(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
-        slop = self.options.slop
-        self.buffers.s.slop = slop if h >= SHORT * self.options.dt else WIDE * slop
-        memory, self.left = self._memory(), 0.0
-        self._rounds = _Rounds()
-        try:
-            out = super().step(state, h)
-            if self.left <= 2.0 * self.closed or level >= HALVINGS:
-                return out
-        except SimulationError:  # a solve that failed, and bodies that ran away
-            if level >= HALVINGS:
-                raise
-        self._recall(memory)
-        middle, first = self._halved(state, 0.5 * h, level + 1)
-        after, second = self._halved(middle, 0.5 * h, level + 1)
-        return after, joined(first, second)
-
-    def answer(self, code: int, stage: int) -> int:
-        """Do what a stage asked for; returns the stage to continue with."""
-        if code != codes.END_GAPS:
-            return super().answer(code, stage)
+    def next_stage(self, stage: int) -> int:
+        """The stage to continue with after this one, which asked for a judgement."""
         return self._again() if self._judge_gaps() else stage + 1
 
     def _again(self) -> int:
         """Solve once more, with the bias of contacts as it is now; returns the stage that begins
         it."""
-        s, j, mine = self.buffers.s, self.buffers.j, self._touching()
+        s, j, mine = self.stepper.buffers.s, self.stepper.buffers.j, self._touching()
         if j is None:
             s.slip_rounds = 1
             return int(s.solve_stage)
@@ -97,7 +77,7 @@ class NonlinearGaps(Stepper):
 
     def _judge_gaps(self) -> bool:
         """Whether to solve again: the bias then has gaps moved by what their linear part misses."""
-        s, now = self.buffers.s, self._rounds
+        s, now = self.stepper.buffers.s, self._rounds
         n, ni, h = int(s.rows), int(s.islands), float(s.h)
         if not now.same(s.bias[:n, 0]):  # rows were made anew, with other contacts
             now = self._rounds = _Rounds()
@@ -115,7 +95,7 @@ class NonlinearGaps(Stepper):
         open_by = np.where(normal > 0.0, end, np.minimum(end, 0.0))
         worst = float(np.abs(open_by[self._touching()]).max(initial=0.0))
         self.left = max(worst, beside)
-        if worst <= self.closed or worst > 0.5 * now.best or now.count == ROUNDS:
+        if worst <= self.close or worst > 0.5 * now.best or now.count == ROUNDS:
             return False
         now.best, now.count = worst, now.count + 1
         now.good = s.bias[:n, 0].copy(), s.r[:n].copy()
@@ -125,12 +105,12 @@ class NonlinearGaps(Stepper):
 
     def _touching(self) -> Ints:
         """Rows of contacts."""
-        return np.flatnonzero(self.buffers.s.geom_a[: self.buffers.s.rows] >= 0)
+        return np.flatnonzero(self.stepper.buffers.s.geom_a[: self.stepper.buffers.s.rows] >= 0)
 
     def _move_gaps(self, gap: Floats, end: Floats, linear: Floats) -> None:
         """The bias of contacts with gaps (n,) moved by what the linear part misses of their end, as
         ``kernels.step.rows.give_bias`` has it."""
-        s, mine = self.buffers.s, self._touching()
+        s, mine = self.stepper.buffers.s, self._touching()
         size = s.size[s.body[mine]].min(axis=1)
         slack = s.slop * np.where(np.isfinite(size), size, 1.0)
         gap = gap[mine] + end[mine] - linear[mine]
@@ -139,8 +119,8 @@ class NonlinearGaps(Stepper):
     def _end(self, linear: Floats) -> tuple[Floats, float]:
         """(n,) gaps where the drift leads, of contacts that are not found there the linear ones;
         the greatest penetration of others that are found."""
-        s, scan, mine = self.buffers.s, self.detector.scan, self._touching()
-        x, R = bodies.geom_poses(self.model, self._arrival_state())
+        s, scan, mine = self.stepper.buffers.s, self.stepper.detector.scan, self._touching()
+        x, R = bodies.geom_poses(self.stepper.model, self._arrival_state())
         found = self._contacts_at(x, R)
         # where corners nearly meet, the same point may have another feature's name
         here = Contacts(
@@ -148,7 +128,7 @@ class NonlinearGaps(Stepper):
             s.feature[mine],
         )  # fmt: skip
         tags = self._tags(found, x, R), self._tags(here, scan.x, scan.R)
-        at = sources(*tags, reach=REACH * self.buffers.typical)
+        at = sources(*tags, reach=REACH * self.stepper.buffers.typical)
         out = linear.copy()
         out[mine[at >= 0]] = found.gap[at[at >= 0]]
         beside = np.delete(found.gap, at[at >= 0])
@@ -156,12 +136,12 @@ class NonlinearGaps(Stepper):
 
     def _arrival_state(self) -> State:
         """Where the drift leads."""
-        s, j, out = self.buffers.s, self.buffers.j, self.buffers.state()
+        s, j, out = self.stepper.buffers.s, self.stepper.buffers.j, self.stepper.buffers.state()
         if j is not None:
             parts = j.at_position, j.at_orientation, j.at_velocity
-            return State(self._now + float(s.h), *(part.copy() for part in parts))
+            return State(self.stepper.now + float(s.h), *(part.copy() for part in parts))
         out.velocity[:] = s.v
-        if self.model.dim == 2:
+        if self.stepper.model.dim == 2:
             rigid.drift_planar(out.velocity, s.h, out.position, out.orientation)
         else:
             flow = s.torque_free != 0
@@ -173,12 +153,12 @@ class NonlinearGaps(Stepper):
             out.position[b] = s.driven_position[s.cursor, k]
             out.orientation[b] = s.driven_orientation[s.cursor, k]
         out.time = float(s.time + s.h)
-        bodies.check_finite(self.model, out, s.force, float(s.h))
+        bodies.check_finite(self.stepper.model, out, s.force, float(s.h))
         return out
 
     def _contacts_at(self, x: Floats, R: Floats) -> Contacts:
         """Contacts at poses x, R of the geoms. Those of the start stay where stages read them."""
-        detector, radius = self.detector, self.model.geoms.radius
+        detector, radius = self.stepper.detector, self.stepper.model.geoms.radius
         n = int(detector.scan.n_contacts)
         kept = {name: getattr(detector.scan, name)[:n].copy() for name in COLUMNS}
         found = detector.contacts(x, R, NEAR * np.where(np.isfinite(radius), radius, 0.0))
@@ -189,7 +169,7 @@ class NonlinearGaps(Stepper):
 
     def _tags(self, contacts: Contacts, x: Floats, R: Floats) -> Tags:
         """Names of contacts, and their points on geom a."""
-        a, uid = contacts.geom_a, self.model.geoms.uid
+        a, uid = contacts.geom_a, self.stepper.model.geoms.uid
         local = np.einsum("iba,ib->ia", R[a], contacts.point - x[a])
         return Tags(uid[a], uid[contacts.geom_b], contacts.feature, local)
 

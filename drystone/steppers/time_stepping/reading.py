@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -188,17 +188,6 @@ class Frames:
         self.said: dict[float, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self.state: State | None = None
         self.report: StepReport | None = None
-
-    def parts(self, steps: int) -> Iterator[tuple[int, bool]]:
-        """So many steps in pieces, and whether contacts are kept of a piece's frames."""
-        while self.spaced > 1 and steps > 0:
-            due = self.gone + 1 >= self.spaced
-            part = 1 if due else min(steps, self.spaced - 1 - self.gone)
-            yield part, self.watched and due
-            self.gone = 0 if due else self.gone + part
-            steps -= part
-        if steps > 0:
-            yield steps, self.watched
 
     def take(self, s: Any) -> None:
         """Copy the frames that lie in the buffers, and empty them."""

@@ -50,12 +50,13 @@ Stage = tuple[str, Run]
 KINDS = {2: "planar", 3: "spatial", 4: "finger"}
 
 
-def stages(options: TimeStepping, dim: int, jointed: bool) -> list[Stage]:
+def stages(options: TimeStepping, dim: int, jointed: bool, end_gaps: bool = False) -> list[Stage]:
     """The stages of a step, with the names under which their time is reported.
 
     Steps whose contacts change begin again with the first of the rows, and where friction does, of
     the solve. With joints the list runs for parts of the step where they need it, see
     ``kernels.step.joint_divide``, and stages of the solve are repeated until joints are closed.
+    end_gaps: whether gaps where the drift leads are judged before it.
     """
     of, sleeps, twice = partial(stage_of, dim), options.sleeping is not None, options.order == 2
     solve, ended = (_joint_solve, _joint_finish) if jointed else (_solve, _finish)
@@ -70,7 +71,7 @@ def stages(options: TimeStepping, dim: int, jointed: bool) -> list[Stage]:
         *_some("rows", twice, kicks.reached),
         *(_joint_rows(dim) if jointed else _rows(options, dim)),
         *[("solve", stage) for stage in solve(options, dim)],
-        *ended(options, dim),
+        *ended(options, dim, end_gaps),
         ("report", record),
     ]
 
@@ -146,25 +147,27 @@ def _joint_solve(options: TimeStepping, dim: int) -> list[Run]:
     ]
 
 
-def _finish(options: TimeStepping, dim: int) -> list[Stage]:
+def _finish(options: TimeStepping, dim: int, end_gaps: bool) -> list[Stage]:
     """Contacts that broke loose, positions, the report."""
     of = partial(stage_of, dim)
     return [
         ("report", of(finish, "slip") if options.packs(dim) else blocks.slide),
         *_some("report", _ends(options, dim), end_mass.book),
+        *_some("solve", end_gaps, kicks.end_gaps),
         ("drift", of(finish, "drift")),
         *_some("report", options.order == 2, kicks.again),
         *_some("drift", options.sleeping is not None, of(sleep, "put_to_sleep")),
     ]
 
 
-def _joint_finish(options: TimeStepping, dim: int) -> list[Stage]:
+def _joint_finish(options: TimeStepping, dim: int, end_gaps: bool) -> list[Stage]:
     """Whether a part of the step is good; positions, what joints bore, the report."""
     of = partial(stage_of, dim)
     block = partial(stage_of, 4 if isinstance(options.shape, SoftFingerCone) else dim)
     return [
         *_some("drift", options.joints == "project", block(joint_project, "project")),
         *_some("report", _ends(options, dim), end_mass.book),
+        *_some("solve", end_gaps, kicks.end_gaps),
         ("drift", of(joint_finish, "finish")),
         *_some("report", options.on_failure != "report", joint_divide.verdict),
         ("drift", joint_finish.commit),
@@ -190,11 +193,6 @@ def stage_of(dim: int, module: Any, name: str) -> Run:
     """The stage of this name for worlds in the plane or in space; 4: for blocks of soft fingers."""
     found: Run = getattr(module, f"{name}_{KINDS[dim]}")
     return found
-
-
-def drift_stage(dim: int, jointed: bool) -> Run:
-    """The stage before which a step's end can still be changed."""
-    return stage_of(dim, joint_finish, "finish") if jointed else stage_of(dim, finish, "drift")
 
 
 def gets(run: Run) -> int:

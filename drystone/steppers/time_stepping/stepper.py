@@ -1,9 +1,9 @@
-"""The stepper of ``ds.TimeStepping``: its stages run in one compiled loop.
+"""The stepper of ``ds.TimeStepping``: one list of stages, run by one loop.
 
-The loop runs for as many steps as it is told, and comes back when something needs Python
+Compiled code runs the list for as many steps as it is told, and returns when a stage needs Python
 (``host_requests``): room, a pair kernel that is not loaded yet, a collision with restitution,
-Newton's method, joints that do not close in the usual way. That is done, and the loop goes on from
-the stage where it stopped. One step or a thousand, it is the same loop.
+Newton's method, joints that do not close in the usual way. That is done, and the loop continues
+from there. One step or many, timed, recorded or with sweeps on threads: it is the same loop.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from drystone.errors import SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels._calls import address
 from drystone.kernels.contact_rows import read_contacts
-from drystone.kernels.detect import detect
 from drystone.kernels.packed import Packed
 from drystone.kernels.step import codes, joint_divide, joint_finish, kicks
 from drystone.kernels.step.loop import loop
@@ -34,28 +33,32 @@ from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import ContactRows, NotedJoints
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.host_requests import HostRequests
+from drystone.steppers.time_stepping.nonlinear_gaps import NonlinearGaps
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames, joined, read_report
 from drystone.steppers.time_stepping.search import Search
 from drystone.steppers.time_stepping.solve import Solved
-from drystone.steppers.time_stepping.stages import Stage, gets, joint_numbers, numbers, stages
+from drystone.steppers.time_stepping.stages import gets, joint_numbers, numbers, stages
 from drystone.steppers.time_stepping.threads import Sweeper
 from drystone.types import Floats, Ints
 
-CHUNK = 256  # steps between two looks at what was recorded
+CHUNK = 256  # steps that are prepared at a time: Ctrl-C is noticed between them
 
 
 class Stepper(HostRequests):
     """Steps a model; ``stages`` lists how.
 
-    profile: time every stage (steps are then run from Python, stage by stage, to the same bits).
+    end_gaps [m]: what may be left of gaps at the end of a step, see ``nonlinear_gaps``; None: gaps
+    are closed to first order.
+    profile: time every stage (stages are then run one at a time, to the same bits).
     jointed: whether the list is that of a world with joints; lost: uids of joints that broke.
     """
 
     profile = False
 
-    def __init__(self, options: TimeStepping, model: Model) -> None:
+    def __init__(self, options: TimeStepping, model: Model, end_gaps: float | None = None) -> None:
         super().__init__(options)
+        self.gaps = None if end_gaps is None else NonlinearGaps(self, end_gaps)
         self.lost: Ints = np.empty(0, np.int64)
         self._detector: Detector | None = None
         self.adopt(model)
@@ -79,7 +82,7 @@ class Stepper(HostRequests):
         self.detector = self._detector
         self.search = Search(self.options, model, self.detector)
         self.buffers = Buffers(self.options, model, self.jointed)
-        self.stages = self._list()
+        self.stages = stages(self.options, model.dim, self.jointed, self.gaps is not None)
         self.buffers.s.put(**numbers(self.stages))
         if before is not None:
             self.buffers.remember(before)
@@ -104,9 +107,6 @@ class Stepper(HostRequests):
             j.turns[:] = carry_values(before.joints, before.j.turns, self.buffers.joints)
             j.lead, j.start = before.j.lead, before.j.start
 
-    def _list(self) -> list[Stage]:
-        return stages(self.options, self.model.dim, self.jointed)
-
     @property
     def job(self) -> Packed:
         """What the loop gets; making it compiles the stages."""
@@ -124,32 +124,54 @@ class Stepper(HostRequests):
             self._address(k)
 
     def _address(self, stage: int) -> int:
-        return address(self.stages[stage][1], *self._given(stage))
+        """Of a stage, compiled for what it gets."""
+        run, scan = self.stages[stage][1], self.detector.scan
+        given = gets(run)
+        if given == codes.SCAN:
+            return address(run, scan, scan.x, scan.R, scan.margin)
+        return address(run, self.buffers.s, scan, *((self.buffers.j,) if given else ()))
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
-        """The state after h; halved and tried again where the caller asked for it."""
+        """The state after h, and what happened."""
         # with joints the list itself tries again, and what is never made again is not remembered
-        if self.jointed or self.options.on_failure == "report":
+        kept = self.jointed or self.options.on_failure == "report"
+        if kept and self.gaps is None:
             after, report = self._advance(state, h)
             return after, self._lose_broken(report) if self.jointed and self._over.any() else report
         return self._attempt(state, h, 0)
 
     def _attempt(self, state: State, h: float, level: int) -> tuple[State, StepReport]:
+        """A step, or two halves of it where it cannot be kept as it is."""
         memory = self._memory()
-        after, report = self._advance(state, h)
-        if report.ok:
-            return after, report
-        if self.options.on_failure != "retry" or level == self.options.retries:
-            raise SimulationError(self._failure(report), self.problem(), report)
+        try:
+            after, report = self._advance(state, h)
+            if self._kept(report, level):
+                return after, report
+        except SimulationError:  # shorter steps may still close their gaps
+            if self.gaps is None or level >= self.gaps.halvings:
+                raise
         self._recall(memory)
         middle, first = self._attempt(state, 0.5 * h, level + 1)
         after, second = self._attempt(middle, 0.5 * h, level + 1)
         return after, joined(first, second)
 
+    def _kept(self, report: StepReport, level: int) -> bool:
+        """Whether a step that was halved so many times over is kept; SimulationError if it is not
+        and cannot be halved again."""
+        if self.gaps is not None:
+            return self.gaps.closed or level >= self.gaps.halvings
+        if report.ok:
+            return True
+        if self.options.on_failure != "retry" or level == self.options.retries:
+            raise SimulationError(self._failure(report), self.problem(), report)
+        return False
+
     def _advance(self, state: State, h: float) -> tuple[State, StepReport]:
         buffers = self.buffers
         buffers.set_state(state, state.time, 0)
-        seconds = self._steps(h, 1)
+        if self.gaps is not None:
+            self.gaps.begin(h)
+        seconds = self._walk(h, 1)
         if self.jointed:
             buffers.s.time = state.time + h
         return buffers.state(), self._report(h, seconds)
@@ -173,19 +195,10 @@ class Stepper(HostRequests):
         out.joints = () if self.model.joints is None else self.model.joints.names
         buffers.set_state(state, start, done)
         buffers.clear_totals()
-        s.frame_interval, s.since_frame = every, out.since
+        s.put(frame_interval=every, since_frame=out.since, records_contacts=int(out.watched))
+        s.put(contact_interval=out.spaced, since_contacts=out.gone)
         try:
-            while steps > 0:
-                chunk = 1 if self.model.forces else min(steps, CHUNK)
-                wanted = (1 + chunk // every, 1 + CHUNK // every) if every else (0, 0)
-                buffers.make_room_for_frames(*wanted)
-                for part, watched in out.parts(chunk):
-                    s.records_contacts = watched
-                    self._steps(h, part)
-                    s.origin[1] += part
-                    s.cursor = 0
-                out.take(s)
-                steps -= chunk
+            self._walk(h, steps)
             out.state, out.report = buffers.state(), self._report(h, {})
         except SimulationError:
             out.take(s)
@@ -193,31 +206,67 @@ class Stepper(HostRequests):
             raise
         finally:
             out.count = int(s.origin[1] + s.cursor)
-            out.since, out.total = int(s.since_frame), s.total_row.copy()
+            out.since, out.gone = int(s.since_frame), int(s.since_contacts)
+            out.total = s.total_row.copy()
             s.frame_interval, self._frames = 0, None
 
-    def _steps(self, h: float, steps: int) -> dict[str, float]:
-        """Run steps; returns the seconds of each stage if they are asked for."""
+    def _walk(self, h: float, steps: int) -> dict[str, float]:
+        """`steps` times through the list of stages; returns the seconds of each stage if they are
+        asked for. Stages are run one at a time where they are timed, and from the moment that a
+        motor jams in a step: a later solve of the step may free it."""
+        job, ready, at = self._job or self.job, 0, 0
+        seconds: dict[str, float] = {}
+        while steps > 0:
+            if ready == 0:
+                ready = self._prepare(h, steps)
+            began, alone = perf_counter(), self.profile or self._jams_now
+            code = loop(job, at, ready, alone)
+            done, stage = job.where.tolist()
+            if code == codes.GO_ON:
+                at = 0 if done else stage + 1
+            elif code == codes.AGAIN:
+                at = self._go_back(stage)
+            else:
+                at = self.answer(code, stage)
+            if self.profile:
+                name = self.stages[stage][0]
+                seconds[name] = seconds.get(name, 0.0) + perf_counter() - began
+            steps, ready = steps - done, ready - done
+            if done and ready == 0:
+                self._conclude()
+        return seconds
+
+    def _prepare(self, h: float, steps: int) -> int:
+        """Prepare the next of `steps` steps of length h; returns how many: as far as prescribed
+        motions are worked out ahead and there is room for frames. Forces are asked for at every
+        step."""
         s, j = self.buffers.s, self.buffers.j
+        ready = 1 if self.model.forces else min(steps, CHUNK)
+        if self._frames is not None:
+            every = int(s.frame_interval)
+            wanted = (1 + ready // every, 1 + CHUNK // every) if every else (0, 0)
+            self.buffers.make_room_for_frames(*wanted)
         if j is not None:
             self._held = self._closer = self._asked = None
-            j.level = j.done = 0  # a step that an error ended is not gone on with
+            j.level = j.done = 0  # a step that an error ended is not continued
             self._over[:] = False
             self.least.look(self.model, self.buffers.state())
             self.buffers.find_spare(self.least.parts)
-        self.buffers.set_step(h, steps)
+        self.buffers.set_step(h, ready)
         if self.model.forces:
             self._forces(s)
         self._looked, self._table, self._stepped, self._jam = None, None, True, None
-        seconds: dict[str, float] = {}
-        if self.profile:
-            for _ in range(steps):
-                self._timed(seconds)
-        else:
-            self._looped(steps)
+        return ready
+
+    def _conclude(self) -> None:
+        """After the steps that were prepared: the energy of springs, and their frames."""
+        s = self.buffers.s
         if self.model.forces:
             self._stored(s)
-        return seconds
+        s.origin[1] += s.cursor
+        s.cursor = 0
+        if self._frames is not None:
+            self._frames.take(s)
 
     def _report(self, h: float, seconds: dict[str, float]) -> StepReport:
         """Of the last step."""
@@ -238,51 +287,11 @@ class Stepper(HostRequests):
         halved = s.next_stage == 0 and here not in (joint_divide.next_part, kicks.again_with_joints)
         return bool(again or halved or s.next_stage in (j.laws_stage, s.rows_stage))
 
-    def _looped(self, steps: int) -> None:
-        job, stage = self._job or self.job, 0
-        while True:
-            code = loop(job, stage, steps)
-            if code == codes.GO_ON:
-                return
-            done, at = job.where.tolist()
-            steps -= done
-            stage = self.answer(code, at)
-            while self._jams_now and stage < len(self.stages) - 1:  # till it is sure that it does
-                stage = self._one(stage)
-
-    def _given(self, stage: int) -> tuple[Any, ...]:
-        """What a stage gets."""
-        scan, given = self.detector.scan, gets(self.stages[stage][1])
-        if given == codes.SCAN:
-            return scan, scan.x, scan.R, scan.margin
-        return self.buffers.s, scan, *((self.buffers.j,) if given else ())
-
-    def _timed(self, seconds: dict[str, float]) -> None:
-        stage = 0
-        while stage < len(self.stages):
-            began, name = perf_counter(), self.stages[stage][0]
-            stage = self._one(stage)
-            seconds[name] = seconds.get(name, 0.0) + perf_counter() - began
-
-    def run_stages(self, name: str) -> bool:
-        """Run the stages of this name alone, for tests; whether there are any."""
-        last = max((k for k, stage in enumerate(self.stages) if stage[0] == name), default=-1)
-        stage = next((k for k, stage in enumerate(self.stages) if stage[0] == name), 0)
-        while stage <= last:
-            stage = self._one(stage)
-        return last >= 0
-
-    def _one(self, stage: int) -> int:
-        """Run one stage from Python; returns the next."""
-        run = self.stages[stage][1]
-        code = int(run(*self._given(stage)))
-        if code and run is detect:
-            code += codes.DETECTION
-        if code == codes.AGAIN:
-            if self._jams_now and self._solves_anew(stage):
-                self._forget_jam()
-            return int(self.buffers.s.next_stage)
-        return stage + 1 if code == codes.GO_ON else self.answer(code, stage)
+    def _go_back(self, stage: int) -> int:
+        """The earlier stage that this one goes back to."""
+        if self._jams_now and self._solves_anew(stage):
+            self._forget_jam()
+        return int(self.buffers.s.next_stage)
 
     def _stored(self, s: Any) -> None:
         """Book the energy that springs took or gave, also in the frame of this step."""
