@@ -8,10 +8,10 @@ import numpy as np
 
 from drystone.errors import ModelError, SimulationError
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.kernels.rigid import RUNAWAY
 from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
-RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
 Pair = tuple[int, int]  # uids of two bodies
 OVERLAP = 1e-3  # of the smaller body's size, that bodies may start inside each other
 

@@ -147,7 +147,10 @@ class Detector:
         by_kinds = {}
         for c, entry in sorted(self._kernels.items()):
             row = table[c].tolist()
-            counts: dict[str, Any] = {"pairs": row[stage.TESTED], "contacts": row[stage.MADE]}
+            counts: dict[str, Any] = {
+                "pairs": row[stage.TESTED],
+                "contacts": row[stage.CONTACTS_FOUND],
+            }
             counts.update(zip(entry.counters, row, strict=False))
             if "hits" in entry.counters and row[stage.TESTED]:
                 counts["hit_rate"] = counts["hits"] / row[stage.TESTED]
@@ -160,7 +163,7 @@ class Detector:
         }
         return {
             "pairs": int(table[:, stage.TESTED].sum()),
-            "contacts": int(table[:, stage.MADE].sum()),
+            "contacts": int(table[:, stage.CONTACTS_FOUND].sum()),
             "broad": broad if each else broad | self._broad.stats(),
             "kinds": by_kinds,
         }

@@ -16,9 +16,9 @@ from numba.extending import intrinsic
 
 from drystone.kernels._jit import MODE, kernel
 
-PATIENCE = 4000  # looks before the core is offered to others
-WAITING, ROUND = 0, 8  # places in the state, on cache lines of their own
-SIZE = 16  # of the state, int64, zeros
+SPINS = 4000  # reads before the core is offered to others
+WAITING, PHASE = 0, 8  # places in the state, on cache lines of their own
+STATE_SIZE = 16  # of the state, int64, zeros
 
 
 @intrinsic
@@ -59,18 +59,18 @@ def _yield(typing_context):  # type: ignore[no-untyped-def]
 
 @kernel
 def _meet(state, n):
-    """Wait until n threads are here. state (SIZE,): int64, zeros at first."""
+    """Wait until n threads are here. state (STATE_SIZE,): int64, zeros at first."""
     if n == 1:
         return
-    current = _look(state, ROUND)
+    current = _look(state, PHASE)
     if _add(state, WAITING, 1) == n - 1:
         _add(state, WAITING, -n)
-        _add(state, ROUND, 1)
+        _add(state, PHASE, 1)
         return
-    looks = 0
-    while _look(state, ROUND) == current:
-        looks += 1
-        if looks > PATIENCE:
+    spins = 0
+    while _look(state, PHASE) == current:
+        spins += 1
+        if spins > SPINS:
             _yield()
 
 

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from drystone.kernels._jit import MODE, stage
 
 AHEAD = 8  # contacts before its turn that one is asked for
-FAR = 4096  # contacts in the plane from which on that pays; in space it always does
+PREFETCH_FROM = 4096  # contacts in the plane from which on that pays; in space it always does
 
 
 def _fetch_nothing(array: Any, row: int, column: int) -> None:

@@ -2,6 +2,9 @@
 
 A contact's rows J follow from its frame, its point and the positions of its two bodies; where
 they are used once or twice a step it is faster to form them on the way than to store them.
+
+`orientation`, (nb,) in the plane and (nb, 4) in space, tells the compiler the dimension: only what
+it needs is compiled.
 """
 
 from drystone.kernels._jit import stage
@@ -9,8 +12,33 @@ from drystone.kernels._prefetch import fetch_bodies
 
 
 @stage
-def velocities_planar(n, body, frame, point, position, bias, v, u):
-    """u (n, 2) = J v + bias."""
+def velocities(orientation, n, body, frame, point, position, bias, v, u):
+    """u (n, dim) = J v + bias."""
+    if orientation.ndim == 1:
+        _velocities_planar(n, body, frame, point, position, bias, v, u)
+    else:
+        _velocities_spatial(n, body, frame, point, position, bias, v, u)
+
+
+@stage
+def push(orientation, n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
+    """v += M^-1 J' r."""
+    if orientation.ndim == 1:
+        _push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v)
+    else:
+        _push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v)
+
+
+@stage
+def driven_work(orientation, n, body, moves, frame, point, position, r, before, after):
+    """Work that prescribed bodies do through the impulses r, over their mean velocity [J]."""
+    if orientation.ndim == 1:
+        return _driven_work_planar(n, body, moves, frame, point, position, r, before, after)
+    return _driven_work_spatial(n, body, moves, frame, point, position, r, before, after)
+
+
+@stage
+def _velocities_planar(n, body, frame, point, position, bias, v, u):
     for i in range(n):
         a, b = body[i, 0], body[i, 1]
         x, y = _relative_planar(i, a, b, point, position, v)
@@ -33,8 +61,7 @@ def _at_planar(i, b, point, position, v):
 
 
 @stage
-def velocities_spatial(n, body, frame, point, position, bias, v, u):
-    """u (n, 3) = J v + bias."""
+def _velocities_spatial(n, body, frame, point, position, bias, v, u):
     for i in range(n):
         fetch_bodies(i, body, v, position)
         a, b = body[i, 0], body[i, 1]
@@ -58,8 +85,7 @@ def _at_spatial(i, b, point, position, v):
 
 
 @stage
-def push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
-    """v += M^-1 J' r."""
+def _push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
     for i in range(n):
         fx = frame[i, 0, 0] * r[i, 0] + frame[i, 1, 0] * r[i, 1]
         fy = frame[i, 0, 1] * r[i, 0] + frame[i, 1, 1] * r[i, 1]
@@ -75,8 +101,8 @@ def push_planar(n, body, frame, point, position, inverse_mass, inverse_inertia, 
 
 
 @stage
-def push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
-    """The same in space; inverse_inertia (nb, 3, 3) in world axes."""
+def _push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia, r, v):
+    """inverse_inertia (nb, 3, 3) in world axes."""
     for i in range(n):
         fetch_bodies(i, body, v, position)
         fx = frame[i, 0, 0] * r[i, 0] + frame[i, 1, 0] * r[i, 1] + frame[i, 2, 0] * r[i, 2]
@@ -107,8 +133,7 @@ def push_spatial(n, body, frame, point, position, inverse_mass, inverse_inertia,
 
 
 @stage
-def driven_work_planar(n, body, moves, frame, point, position, r, before, after):
-    """Work that prescribed bodies do through the impulses r, over their mean velocity [J]."""
+def _driven_work_planar(n, body, moves, frame, point, position, r, before, after):
     total = 0.0
     for i in range(n):
         for s in range(2):
@@ -124,8 +149,7 @@ def driven_work_planar(n, body, moves, frame, point, position, r, before, after)
 
 
 @stage
-def driven_work_spatial(n, body, moves, frame, point, position, r, before, after):
-    """The same in space."""
+def _driven_work_spatial(n, body, moves, frame, point, position, r, before, after):
     total = 0.0
     for i in range(n):
         for s in range(2):

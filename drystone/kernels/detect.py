@@ -17,7 +17,7 @@ DONE, NOT_FINITE, BROAD, ROOM_PAIRS, ROOM_CACHE, ROOM_CONTACTS, NO_KERNEL = rang
 BOXES, RENEW, TEST, FLAT, SORT, RUN = range(6)  # values of stage: what is done next
 # Values of method: each box with each; candidates that are kept; whatever BROAD's answer is
 EACH, KEPT, ASK = range(3)
-TESTED, MADE = 8, 9  # columns of Scan.tally behind the eight counters of a pair kernel
+TESTED, CONTACTS_FOUND = 8, 9  # columns of Scan.tally behind the eight counters of a pair kernel
 
 
 @stage
@@ -136,7 +136,7 @@ def run_batches(scan, x, R):
         if made < 0:
             s.batch, s.wanted = c, 2 * s.gap.size
             return ROOM_CONTACTS
-        s.tally[c, TESTED], s.tally[c, MADE] = end - begin, made
+        s.tally[c, TESTED], s.tally[c, CONTACTS_FOUND] = end - begin, made
         for p in range(at, at + made):
             row = begin + s.which[p]
             s.geom_a[p], s.geom_b[p] = s.pairs[row, 0], s.pairs[row, 1]

@@ -209,8 +209,8 @@ BODIES: Record = {
 SLEEP: Record = {
     "asleep": array("ns", "", "bodies that sleep", bool),
     "slow_time": array("ns", "s", "how long a body has been slow"),
-    "restless": array("ns", "", "work: bodies that keep others awake", bool),
-    "stirred": array("ns", "", "work: islands with such bodies, by their roots", bool),
+    "keeps_awake": array("ns", "", "work: bodies that keep others awake", bool),
+    "island_awake": array("ns", "", "work: islands with such bodies, by their roots", bool),
     "joined": array("joined 2", "", "bodies that a joint holds together", int),
 }
 
@@ -275,16 +275,16 @@ STORED: Record = {
     "P": array("n d 2 dof", "1/kg", "M^-1 J'"),
 }
 
-# Islands, of which there are no more than rows: what each owes, and what its sweeps gave
+# Islands, of which there are no more than rows: when each is solved, and what its sweeps gave
 ISLANDS: Record = {
     "jointed": array("n", "", "whether an island has joints", bool),
     "plan": array("n", "", "what an island still needs: DONE, SMALL_NEWTON, ...", int),
     "chosen": array("n", "", "numbers of islands to be swept", int),
-    "limit": array("n", "", "residual at which an island is solved"),
-    "enough": array("n", "", "residual at which it is left after `least` sweeps"),
-    "resort": array("n", "", "residual that it must reach where that is out of reach"),
-    "least": array("n", "", "sweeps before `enough` will do", int),
-    "most": array("n", "", "sweeps", int),
+    "island_tol": array("n", "", "residual at which an island is solved"),
+    "loose_tol": array("n", "", "residual at which it is left after `min_sweeps`"),
+    "fallback_tol": array("n", "", "residual that it must reach where that is out of reach"),
+    "min_sweeps": array("n", "", "sweeps before `loose_tol` will do", int),
+    "sweep_limit": array("n", "", "sweeps at most", int),
     "ended": array("n", "", "status code of its sweeps", int),
     "sweeps": array("n", "", "that were made", int),
     "residual": array("n 2", "", "as measured, and unit-free"),
@@ -379,11 +379,11 @@ FIRST_BODIES: Record = {
 PARTS: Record = {
     "law": whole(""),
     "only_sweeps": whole(""),
-    "limit": real("", "as of the island in ROWS, also those that follow"),
-    "enough": real("", ""),
-    "resort": real("", ""),
-    "least": whole(""),
-    "most": whole(""),
+    "island_tol": real("", "as of the island in ROWS, also those that follow"),
+    "loose_tol": real("", ""),
+    "fallback_tol": real("", ""),
+    "min_sweeps": whole(""),
+    "sweep_limit": whole(""),
     "leave": whole(""),
     "plain_q": real("", "sums of |q|^2, as they are and unit-free"),
     "free_q": real("", ""),
@@ -496,7 +496,7 @@ JOINTS: Record = {
     "done": whole("of this step, 2^52: all of it"),
     "start": whole("times that a step is halved before it is tried"),
     "wanted": whole("the same for the next step"),
-    "looks": whole("times that contacts of this part were looked for again"),
+    "looks": whole("times that contacts of this part were searched for again"),
     "earlier": whole("iterations before that"),
     "by_host": whole("whether joints were closed by Python"),
     "lawful": whole("whether any block has a law: contacts, limits, motors of limited force"),

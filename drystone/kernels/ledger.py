@@ -4,6 +4,14 @@ from drystone.kernels._jit import stage
 
 
 @stage
+def kinetic(mass, inertia, velocity):
+    """Kinetic energy [J] in the plane, or in space with inertia (nb, 3, 3) in world axes."""
+    if inertia.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        return kinetic_planar(mass, inertia, velocity)
+    return kinetic_spatial(mass, inertia, velocity)
+
+
+@stage
 def kinetic_planar(mass, inertia, velocity):
     """Kinetic energy [J]; mass 0: not a body that carries energy."""
     total = 0.0

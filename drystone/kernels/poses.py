@@ -6,6 +6,15 @@ from drystone.kernels._jit import stage
 
 
 @stage
+def geom_poses(body, offset, turn, position, orientation, x, R):
+    """Fill x and R of every geom, in the plane or in space."""
+    if orientation.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        geom_poses_planar(body, offset, turn, position, orientation, x, R)
+    else:
+        geom_poses_spatial(body, offset, turn, position, orientation, x, R)
+
+
+@stage
 def geom_poses_planar(body, offset, turn, position, orientation, x, R):
     """Fill x (ng, 2) and R (ng, 2, 2), world point = x + R local, for every geom.
 

@@ -12,6 +12,7 @@ from drystone.kernels._jit import kernel
 
 TURN = 0.02  # [rad] of a substep of the torque-free rotation: fourth order, error about TURN^5
 MOST = 4096  # substeps of one drift
+RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
 
 
 @kernel
@@ -57,6 +58,15 @@ def to_world(inertia, orientation, out):
 
 
 @kernel
+def kick(inverse_mass, inverse_inertia, gravity, force, velocity, h, out):
+    """out (nb, dof) = v + h M^-1 (force + m g), in the plane or in space."""
+    if inverse_inertia.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        kick_planar(inverse_mass, inverse_inertia, gravity, force, velocity, h, out)
+    else:
+        kick_spatial(inverse_mass, inverse_inertia, gravity, force, velocity, h, out)
+
+
+@kernel
 def kick_planar(inverse_mass, inverse_inertia, gravity, force, velocity, h, out):
     """out (nb, 3) = v + h M^-1 (force + m g); bodies without inverse mass keep their velocity."""
     for i in range(inverse_mass.size):
@@ -92,6 +102,15 @@ def gyroscopic(inertia, velocity, force):
         force[i, 3] -= w[1] * l2 - w[2] * l1
         force[i, 4] -= w[2] * l0 - w[0] * l2
         force[i, 5] -= w[0] * l1 - w[1] * l0
+
+
+@kernel
+def drift(inertia, inverse_inertia, flow, velocity, h, position, orientation):
+    """Positions and orientations move over h, in place, in the plane or in space."""
+    if orientation.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        drift_planar(velocity, h, position, orientation)
+    else:
+        drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orientation)
 
 
 @kernel

@@ -51,6 +51,15 @@ def frames_spatial(normal, axis, ratios, radius, frame):
 
 
 @stage
+def contact_rows(inverse_mass, inverse_inertia, position, body, point, frame, J, P, D):
+    """J, P and D of contacts, in the plane or in space."""
+    if inverse_inertia.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        rows_planar(inverse_mass, inverse_inertia, position, body, point, frame, J, P, D)
+    else:
+        rows_spatial(inverse_mass, inverse_inertia, position, body, point, frame, J, P, D)
+
+
+@stage
 def rows_planar(inverse_mass, inverse_inertia, position, body, point, frame, J, P, D):
     """J, P (nc, 2, 2, 3) and D (nc, 2, 2); body (nc, 2)."""
     for i in range(point.shape[0]):

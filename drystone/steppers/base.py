@@ -22,7 +22,7 @@ from drystone.model import Contacts, Model, State
 from drystone.types import Floats, Ints, Status
 
 # of what a ledger's parts move, and of the energy that is there: what rounding may leave
-UNEXPLAINED, ROUNDING = 1e-8, 1e-11
+UNEXPLAINED, ENERGY_ROUNDING = 1e-8, 1e-11
 
 
 @answering
@@ -86,7 +86,7 @@ def closes(
     unexplained = change - (loads + driving + friction + impact + constraint + integration)
     moved = abs(loads) + abs(driving) + abs(friction) + abs(impact) + abs(constraint)
     bound = UNEXPLAINED * (abs(change) + abs(integration) + moved)
-    return bool(abs(unexplained) <= bound + ROUNDING * (kinetic + abs(potential)))
+    return bool(abs(unexplained) <= bound + ENERGY_ROUNDING * (kinetic + abs(potential)))
 
 
 @answering
@@ -262,7 +262,7 @@ class StepReport:
 class Loop(Protocol):
     """What a stepper has that makes many steps in one compiled loop; others have no `in_one`.
 
-    profile: whether the time of every stage is to be told; in_one: whether many steps may be made
+    profile: whether the time of every stage is reported; in_one: whether many steps may be made
     at once; method_names: of solvers, by their bits in reports. run(state, h, start, done, steps,
     every, out): `steps` steps of length h, of which out gets a frame of every `every`-th.
     """

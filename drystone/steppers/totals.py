@@ -117,7 +117,7 @@ NOTHING = {f.name: f.default for f in fields(RunSummary)}
 
 
 class Totals:
-    """Adds up steps as they come; ``summary`` says what they amount to. Cheap: it is told of every
+    """Adds up steps as they come; ``summary`` says what they amount to. Cheap: it sees every
     step."""
 
     steps: int

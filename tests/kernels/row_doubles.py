@@ -68,8 +68,9 @@ def solve_record(a, start, bias, mu, law, tol, most, v, r, q, chosen=None, **mor
     chosen = np.arange(ni) if chosen is None else np.array(chosen)
     given = {
         "start": np.array(start), "body": a["body"], "bias": bias, "mu": mu, "law": law, "v": v,
-        "r": r, "q": q, "u": np.full_like(r, np.nan), "limit": limit, "enough": limit,
-        "resort": limit, "least": sweeps, "most": sweeps, "leave": 0, "only_sweeps": 0,
+        "r": r, "q": q, "u": np.full_like(r, np.nan), "island_tol": limit, "loose_tol": limit,
+        "fallback_tol": limit, "min_sweeps": sweeps, "sweep_limit": sweeps, "leave": 0,
+        "only_sweeps": 0,
         "chosen": chosen, "n_chosen": len(chosen), "ended": np.zeros(ni, whole),
         "sweeps": np.zeros(ni, whole), "residual": np.zeros((ni, 2)), "lam": np.zeros(len(r)),
         "tol": 0.0, "energy_gap": np.zeros(ni),

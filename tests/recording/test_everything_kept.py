@@ -26,16 +26,16 @@ SCRATCH = {
             "velocity", "v0", "v_free", "v", "force", "load", "inertia", "inverse", "end_inertia",
             "position", "was", "was_turned", "was_moving", "orientation", "reach", "moves", "root",
             "fast", "seen", "mine", "motion", "begun", "report", "sums", "turn", "origin", "total",
-            "frame_*", "frames", "since_frame", "log", "noted_*", "driven_*",
+            "frame_*", "frames", "since_frame", "since_contacts", "log", "noted_*", "driven_*",
             "geom_a", "geom_b", "feature", "tag_a", "tag_b", "pick", "found", "label", "place",
-            "source", "chosen", "most", "least", "enough", "ended", "sweeps", "plan", "gap", "mu",
-            "spin", "limit",
+            "source", "chosen", "sweep_limit", "min_sweeps", "loose_tol", "island_tol",
+            "fallback_tol", "ended", "sweeps", "plan", "gap", "mu", "spin",
             "keep", "forced", "loose", "slid", "bias", "zero", "r", "u", "q", "w", "point",
             "normal", "impulse", "pair", "body", "both", "eps", "residual", "row_axis",
             "energy_gap",
             "row_ratios", "frame", "D", "contact", "J", "P", "start", "head", "tail", "old_a",
             "old_b", "old_feature", "old_impulse", "old_spin", "old_slid", "inverse_mass",
-            "restless", "stirred", "left_out", "awake", "lam", "first", "jointed",
+            "keeps_awake", "island_awake", "left_out", "awake", "lam", "first", "jointed",
             "first_",
         )),
         *(f"buffers.s.{name}" for name in (  # numbers of this step
@@ -83,7 +83,8 @@ SCRATCH["Stepper"] += [
     )),
 ]  # fmt: skip
 SCRATCH["EventStepper"] += [
-    f"_loop.clusters._stepper.{name}" for name in (*SCRATCH["Stepper"], "left", "_rounds*")
+    f"_loop.clusters._stepper.{name}"
+    for name in (*SCRATCH["Stepper"], "gaps.left", "gaps._rounds*")
 ]
 # of a detector: all but its cache, which ``state`` exports by pairs
 CASES = [

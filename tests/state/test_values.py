@@ -157,7 +157,7 @@ def test_a_copy_needs_nothing_of_its_original(cut):
 def test_islands_on_two_threads(monkeypatch):
     """Contacts enough for threads: copies are made, and go on, as on one."""
     monkeypatch.setattr(threads, "count_threads", lambda: 2)
-    monkeypatch.setattr(threads, "WORTH", 4)
+    monkeypatch.setattr(threads, "SHARED_TOTAL", 4)
     sim = ds.Simulation(heap(0.0602, 0.0301))
     for _ in range(8):
         sim.step()

@@ -23,9 +23,9 @@ from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import CONVEX
 from drystone.kernels.contact.polyhedral import fastest, inside, slip_polyhedral
 
-ROOT_STEPS = 100  # bisection alone needs about 60; Newton about 5, from a warm start two
+SLIP_STEPS = 100  # bisection alone needs about 60; Newton about 5, from a warm start two
 ANGLE_STEPS = 12  # Newton needs 3 to 6 from the direction of stick; else the general search
-TINY = 4e-16  # two roundings: a relative step or bracket that changes nothing any more
+NO_CHANGE = 4e-16  # two roundings: a relative step or bracket that changes nothing any more
 FRICTIONLESS = 1e-15  # a smaller coefficient changes nothing that rounding does not
 
 
@@ -209,7 +209,7 @@ def _spatial(W, q, mu, lam):
         rn = np.nan  # it never passes for stick
     c = W[0, 0]
     e = W[0, 1] / c, W[0, 2] / c
-    return coulomb_spatial(q[0], (rn, x1, x2), p, 1.0 / c, e, T, mu, lam, TINY)
+    return coulomb_spatial(q[0], (rn, x1, x2), p, 1.0 / c, e, T, mu, lam, NO_CHANGE)
 
 
 @stage
@@ -249,7 +249,7 @@ def slip(qn, p, inverse, e, T, mu, lam, last):
     low, high = 0.0, np.inf
     if not lam > 1e-6 * trace:  # none, or one from the border to stick: a poor guess
         lam = 0.1 * trace
-    for _ in range(ROOT_STEPS):
+    for _ in range(SLIP_STEPS):
         square = max(n0 + lam * (2.0 * n1 + lam * n2), 0.0)
         length, R = np.sqrt(square), g0 + lam * (g1 + lam * g2)
         h = length - R
@@ -257,7 +257,7 @@ def slip(qn, p, inverse, e, T, mu, lam, last):
             low = lam
         else:
             high = lam
-        if abs(h) <= TINY * length:
+        if abs(h) <= NO_CHANGE * length:
             break
         move = h * square / (square * (g1 + 2.0 * lam * g2) - R * (n1 + lam * n2))
         step = lam + move
@@ -267,7 +267,7 @@ def slip(qn, p, inverse, e, T, mu, lam, last):
                 break
         elif high < np.inf:
             lam = 0.5 * (low + high)
-            if high - low <= TINY * high:
+            if high - low <= NO_CHANGE * high:
                 break
         else:
             lam *= 4.0
@@ -307,7 +307,7 @@ def _slip_convex(W, k, q, mu, r, i):
         ds = -(h1 * q[1] + h2 * q[2] + 2.0 * s * hwg) / D
         slope = ds * hwg + s * whh - (u1 * g1 + u2 * g2)
         turn = -G / slope
-        if s > 0.0 and u1 * x + u2 * y < 0.0 and abs(turn) <= TINY:
+        if s > 0.0 and u1 * x + u2 * y < 0.0 and abs(turn) <= NO_CHANGE:
             r[i, 0], r[i, 1], r[i, 2] = s, s * g1, s * g2
             return True
         if not abs(turn) < 0.5:
@@ -340,18 +340,18 @@ def _slip_general(shape, W, k, q, mu, law, lam, work, r, i):
             low, sign = pole, -1.0
     if not (low < lam < high):
         lam = 0.5 * (low + high) if high < np.inf else 2.0 * low + 0.1 * W[k, 1, 1]
-    for _ in range(ROOT_STEPS):
+    for _ in range(SLIP_STEPS):
         h = _imbalance(shape, W, k, q, mu, law, sign, work, lam)
         if sign * h > 0.0:
             low = lam
         else:
             high = lam
-        if h == 0.0 or (high < np.inf and high - low <= TINY * high):
+        if h == 0.0 or (high < np.inf and high - low <= NO_CHANGE * high):
             break
         eps = 1e-7 * lam
         slope = (_imbalance(shape, W, k, q, mu, law, sign, work, lam + eps) - h) / eps
         step = lam - h / slope
-        if not (low < step < high) or abs(step - lam) < TINY * lam:
+        if not (low < step < high) or abs(step - lam) < NO_CHANGE * lam:
             step = 0.5 * (low + high) if high < np.inf else 4.0 * lam
         lam = step
     chi = _chi(work, m, lam)

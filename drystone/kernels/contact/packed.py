@@ -24,8 +24,8 @@ from drystone.kernels.layout import BODY_3 as B3
 from drystone.kernels.layout import CONTACT_2 as C2
 from drystone.kernels.layout import CONTACT_3 as C3
 
-SETTLE, WAKE = 3, 6  # sweeps over all contacts at the start, and how often later ones are
-TINY = 64  # contacts of an island all of which are always swept
+FULL_SWEEPS, WAKE = 3, 6  # sweeps over all contacts at the start, and how often later ones are
+ALWAYS_SWEPT = 64  # contacts of an island all of which are always swept
 
 
 @stage
@@ -96,7 +96,7 @@ def ratios(sums, plain_q, free_q):
 @stage
 def wakes_all(done, size):
     """Whether the next sweep is over all `size` contacts of an island, after `done` sweeps."""
-    return done < SETTLE or done % WAKE == 0 or size <= TINY
+    return done < FULL_SWEEPS or done % WAKE == 0 or size <= ALWAYS_SWEPT
 
 
 @stage

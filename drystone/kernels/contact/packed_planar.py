@@ -9,7 +9,7 @@ Lines of ``contact`` and ``motion`` are declared in ``layout``: CONTACT_2, BODY_
 import numpy as np
 
 from drystone.kernels._jit import stage
-from drystone.kernels._prefetch import AHEAD, FAR, fetch_line
+from drystone.kernels._prefetch import AHEAD, PREFETCH_FROM, fetch_line
 from drystone.kernels.blocks import CONVEX
 from drystone.kernels.contact.one_contact import convex_planar, coulomb_planar
 from drystone.kernels.contact.residual import error_planar
@@ -71,7 +71,7 @@ def sweep_planar(awake, body, contact, motion, law, beta):
     """
     total, kept, n = 0.0, 0, awake.size
     for j in range(n):
-        if n > FAR:
+        if n > PREFETCH_FROM:
             ahead = awake[min(j + AHEAD, n - 1)]
             fetch_line(ahead, body, contact, C.WIDTH, motion, B.WIDTH)
         i = awake[j]
@@ -122,7 +122,7 @@ def judge_planar(lo, hi, body, contact, motion, law, u):
     u (nc, 2) gets their velocities."""
     plain_f, plain_r, plain_u, free_f, free_r, free_u = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(lo, hi):
-        if hi - lo > FAR:
+        if hi - lo > PREFETCH_FROM:
             fetch_line(min(i + AHEAD, hi - 1), body, contact, C.WIDTH, motion, B.WIDTH)
         line, first, second = contact[i], motion[body[i, 0]], motion[body[i, 1]]
         n0, n1, wa, wb = line[C.NORMAL], line[C.NORMAL + 1], first[B.V + 2], second[B.V + 2]

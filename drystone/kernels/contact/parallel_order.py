@@ -10,7 +10,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.radix import sort_by_keys
 
-BITS = 10  # of each coordinate
+CURVE_BITS = 10  # of each coordinate
 
 
 @kernel
@@ -32,7 +32,7 @@ def order_bodies(lo, hi, body, moves, position, number, members, keys, spare, co
             members[moving] = b
             moving += 1
     _keys(members[:moving], position, keys)
-    sort_by_keys(0, moving, 1 << (dim * BITS), keys, members, spare[0], spare[1], count)
+    sort_by_keys(0, moving, 1 << (dim * CURVE_BITS), keys, members, spare[0], spare[1], count)
     total = moving
     for b in range(nb):
         if number[b] == 0 and not moves[b]:
@@ -54,12 +54,12 @@ def _keys(members, position, keys):
             least[k] = min(least[k], position[b, k])
             most = max(most, position[b, k])
         side = max(side, most - least[k])
-    scale = (2**BITS - 1) / side if side > 0.0 else 0.0
+    scale = (2**CURVE_BITS - 1) / side if side > 0.0 else 0.0
     for j in range(members.size):
         keys[j] = 0
         for k in range(dim):
             x = np.int64((position[members[j], k] - least[k]) * scale)
-            for bit in range(BITS):
+            for bit in range(CURVE_BITS):
                 keys[j] |= ((x >> bit) & 1) << (dim * bit + k)
     return 0
 

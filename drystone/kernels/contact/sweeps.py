@@ -13,8 +13,8 @@ in r, so bodies take the same step beyond as impulses. What is judged and return
 a sweep.
 
 Judging costs two thirds of a sweep. |g|, which a sweep knows at no cost, follows the residual by a
-factor that changes slowly: so the residual is asked for where that promises the end, and else now
-and then.
+factor that changes slowly: so the residual is evaluated where |g| predicts the end, and else every
+few sweeps.
 """
 
 from typing import NamedTuple
@@ -30,25 +30,26 @@ from drystone.kernels.contact.parallel_sweeps import judge_parts, sweep_parts
 from drystone.kernels.layout import CONTACT_2 as C2
 from drystone.kernels.layout import CONTACT_3 as C3
 
-MANY = 1000  # contacts of an island whose sweeps are dear: it is left sooner
+COSTLY_ISLAND = 1000  # contacts of an island whose sweeps cost much: it is left sooner
 EVERY = 8  # sweeps between judgings, once the first few are done
-SOON = 3  # sweeps until an island is judged that was left for a looser tolerance
+FIRST_JUDGING = 3  # sweeps until an island is judged that was left for a looser tolerance
 RESTART = 1.1  # of |g|^2, from one sweep to the next
 GROWN = 1.5  # of |g|^2, from its least on: in large heaps it may grow slowly, and for ever
 SAFE = 0.5  # of the residual that would have the energy gap that is asked for
-GO_ON = -1  # no status: the island is swept on
+UNDECIDED = -1  # no status: the island is swept on
 
 
 class Aim(NamedTuple):
-    """What an island owes; the fields are those of ``layout.ISLANDS``. size: its contacts; leave:
-    stop early where the rate so far promises no end; plain: without acceleration."""
+    """When the sweeps of an island end; the fields are those of ``layout.ISLANDS``. size: its
+    contacts; leave: stop early where the rate of convergence is too slow; plain: without
+    acceleration."""
 
     size: int
-    limit: float
-    enough: float
-    resort: float
-    least: int
-    most: int
+    island_tol: float
+    loose_tol: float
+    fallback_tol: float
+    min_sweeps: int
+    sweep_limit: int
     gap: float
     leave: bool
     plain: bool
@@ -91,14 +92,14 @@ class Blocks(NamedTuple):
 
 @stage
 def solve_packed_islands(s, chosen, seen, mine, awake):
-    """Sweep the chosen islands k until both residuals are <= s.limit[k], or <= s.enough[k] after
-    s.least[k] sweeps, or s.most[k] sweeps; where that is out of reach, until they are <=
-    s.resort[k], if that is more than enough.
+    """Sweep the chosen islands k until both residuals are <= s.island_tol[k], or <= s.loose_tol[k]
+    after s.min_sweeps[k] sweeps, or s.sweep_limit[k] sweeps; where that is out of reach, until they
+    are <= s.fallback_tol[k], if that is more than loose_tol.
 
     For contacts alone, of Coulomb's law in space or of either law in the plane. s: fields of
     ``layout``, with v = v_free + M^-1 J' r on entry and on return, contact and motion from
     ``pack_spatial`` or ``pack_planar``; ended, sweeps (added to), residual, u: out. s.leave: stop
-    early where the rate so far promises no end. seen, mine (nb,), awake (nc,): work. Returns 0.
+    early where the rate of convergence is too slow. seen, mine (nb,), awake (nc,): work. Returns 0.
     """
     for b in range(seen.size):
         seen[b] = -1
@@ -166,7 +167,8 @@ def solve_parts(p, rank, threads):
     ``layout.PARTS``. Returns 0."""
     size = p.first[p.first_body.size]
     leave, alone, gap = p.leave != 0, p.only_sweeps != 0, np.inf
-    aim = Aim(size, p.limit, p.enough, p.resort, p.least, p.most, gap, leave, alone)
+    tols = p.island_tol, p.loose_tol, p.fallback_tol
+    aim = Aim(size, *tols, p.min_sweeps, p.sweep_limit, gap, leave, alone)
     code, done, plain, free, _ = _solve(aim, None, Share(p, rank, threads), None)
     if rank == 0:
         p.ended, p.sweeps, p.plain, p.free = code, done, plain, free
@@ -177,15 +179,17 @@ def solve_parts(p, rank, threads):
 def _aim(s, k):
     """Of island k, as the record has it."""
     size, leave, plain = s.start[k + 1] - s.start[k], s.leave != 0, s.only_sweeps != 0
-    gap = s.tol if s.limit[k] <= s.tol else np.inf
-    return Aim(size, s.limit[k], s.enough[k], s.resort[k], s.least[k], s.most[k], gap, leave, plain)
+    gap = s.tol if s.island_tol[k] <= s.tol else np.inf
+    tols = s.island_tol[k], s.loose_tol[k], s.fallback_tol[k]
+    return Aim(size, *tols, s.min_sweeps[k], s.sweep_limit[k], gap, leave, plain)
 
 
 @kernel
 def _solve(aim, lines, share, blocks, corners=None):
     """Status, sweeps, both residuals and the energy gap of one island: of packed contacts, of a
     thread's share or of blocks. The others are None, and what is for them is not compiled."""
-    limit, enough, resort, least, most = aim.limit, aim.enough, aim.resort, aim.least, aim.most
+    limit, enough, resort = aim.island_tol, aim.loose_tol, aim.fallback_tol
+    least, most = aim.min_sweeps, aim.sweep_limit
     leave = aim.leave
     done, upto, last, before = 0, 1, 0, np.inf
     old, new, low, goal, t = np.inf, np.inf, np.inf, -1.0, 1.0
@@ -218,17 +222,17 @@ def _solve(aim, lines, share, blocks, corners=None):
         worst = max(plain, free)
         code = verdict(aim.size, done, upto, last, before, worst, limit, enough, least, most, leave)
         gap = 0.0
-        if code != GO_ON and lines is not None:
+        if code != UNDECIDED and lines is not None:
             gap = gap_of_lines(lines)
-        if code != GO_ON and blocks is not None:
+        if code != UNDECIDED and blocks is not None:
             gap = _gap_of_island(blocks, corners)
         if code == status.SOLVED and gap > aim.gap:  # as its impulses are large, so is its error
-            code = GO_ON if done < most and worst > 0.0 else status.RUNNING
+            code = UNDECIDED if done < most and worst > 0.0 else status.RUNNING
             limit = SAFE * worst * aim.gap / gap
         if worth_resort(code, done, most, worst, enough, resort):
-            limit, enough, leave, code = 0.0, resort, False, GO_ON
-            least, upto = done, done + SOON
-        if code != GO_ON:
+            limit, enough, leave, code = 0.0, resort, False, UNDECIDED
+            least, upto = done, done + FIRST_JUDGING
+        if code != UNDECIDED:
             return code, done, plain, free, gap
         goal = new * ((limit if done < least else enough) / worst) ** 2
         if done >= upto:
@@ -265,12 +269,12 @@ def verdict(nc, done, upto, last, before, worst, limit, enough, least, most, lea
         return status.SOLVED
     if done >= most or not np.isfinite(worst) or (done >= least and worst <= enough):
         return status.RUNNING
-    if leave and done >= upto and done >= (EVERY if nc > MANY else 3 * EVERY):
+    if leave and done >= upto and done >= (EVERY if nc > COSTLY_ISLAND else 3 * EVERY):
         rate = np.log(worst / before) / (done - last)
         left = worst <= enough or _hopeless(rate, enough / worst, most - done)
         if left and _hopeless(rate, limit / worst, least - done):
             return status.RUNNING
-    return GO_ON
+    return UNDECIDED
 
 
 @stage

@@ -2,33 +2,35 @@
 
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
+from drystone.kernels.ledger import kinetic
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 
 
-@stage
-def begin_planar(s, scan):
+@kernel
+def begin(s, scan):
     """v0, v_free, and the energy at the start."""
     _fresh(s)
-    for i in range(s.orientation.size if s.drifts else 0):
-        s.was_turned[i] = s.orientation[i]
-    for b in range(s.asleep.size):
-        s.inverse[b] = s.own_inverse[b]
-    s.begun.kinetic = kinetic_planar(s.mass, s.inertia, s.velocity)
-    return kick_planar(s, scan)
+    turn_inertia(s, s.orientation)
+    s.begun.kinetic = kinetic(s.mass, s.inertia, s.velocity)
+    return kick(s, scan)
 
 
 @kernel
-def begin_spatial(s, scan):
-    _fresh(s)
-    for i in range(s.orientation.shape[0] if s.drifts else 0):
-        for a in range(4):
-            s.was_turned[i, a] = s.orientation[i, a]
-    rigid.to_world(s.own_inertia, s.orientation, s.inertia)
-    rigid.to_world(s.own_inverse, s.orientation, s.inverse)
-    s.begun.kinetic = kinetic_spatial(s.mass, s.inertia, s.velocity)
-    return kick_spatial(s, scan)
+def turn_inertia(s, orientation):
+    """Inertia of bodies turned like this in world axes; in the plane it is always the same."""
+    if orientation.ndim == 2:  # a constant for the compiler
+        rigid.to_world(s.own_inertia, orientation, s.inertia)
+    turn_inverse(s, orientation)
+
+
+@kernel
+def turn_inverse(s, orientation):
+    """The inverse of it alone, also of bodies that slept."""
+    if orientation.ndim == 2:
+        rigid.to_world(s.own_inverse, orientation, s.inverse)
+    else:
+        copy_all(s.own_inverse, s.inverse)
 
 
 @stage
@@ -42,6 +44,7 @@ def _fresh(s):
     if s.drifts:  # the second kick of a step is not its start
         copy_all(s.velocity, s.was_moving)
         copy_all(s.position, s.was)
+        copy_all(s.orientation, s.was_turned)
     for k in range(s.begun_row.size):
         s.begun_row[k] = 0.0
     s.begun.gravity_energy = height(s, s.position)
@@ -61,33 +64,21 @@ def height(s, position):
 
 
 @stage
-def kick_planar(s, scan):
-    """v_free from v0."""
-    rigid.kick_planar(s.inverse_mass, s.inverse, s.gravity, s.force, s.v0, s.kick, s.v_free)
-    _drive(s)
-    return codes.GO_ON
-
-
-@stage
-def kick_spatial(s, scan):
-    """The same in space, where the gyroscopic torque may be one of the forces."""
-    load = s.force
-    if s.gyroscopic:
-        load = s.load
-        for i in range(load.shape[0]):
-            for a in range(6):
-                load[i, a] = s.force[i, a]
-        rigid.gyroscopic(s.inertia, s.v0, load)
-    rigid.kick_spatial(s.inverse_mass, s.inverse, s.gravity, load, s.v0, s.kick, s.v_free)
-    _drive(s)
-    return codes.GO_ON
-
-
-@stage
-def _drive(s):
-    """Prescribed bodies are kicked by their motion."""
-    at = s.cursor
-    for k in range(s.driven.size):
+def kick(s, scan):
+    """v_free from v0; in space the gyroscopic torque may be one of the forces."""
+    _kick(s, s.inverse)
+    for k in range(s.driven.size):  # prescribed bodies are kicked by their motion
         for a in range(s.v_free.shape[1]):
-            mean = s.driven_velocity[at, k, a]
-            s.v_free[s.driven[k], a] = mean if s.drifts else s.driven_late[at, k, a]
+            mean = s.driven_velocity[s.cursor, k, a]
+            s.v_free[s.driven[k], a] = mean if s.drifts else s.driven_late[s.cursor, k, a]
+    return codes.GO_ON
+
+
+@stage
+def _kick(s, inverse):
+    load = s.force
+    if inverse.ndim == 3 and s.gyroscopic:  # its first part is a constant for the compiler
+        load = s.load
+        copy_all(s.force, load)
+        rigid.gyroscopic(s.inertia, s.v0, load)
+    rigid.kick(s.inverse_mass, inverse, s.gravity, load, s.v0, s.kick, s.v_free)

@@ -1,8 +1,7 @@
 """Stages of contacts whose rows J and P are stored: soft fingers, the convex law in space, and
 problems that a solver of the library is asked for.
 
-All other contacts are packed (``rows``, ``prepare``, ``sweeps``), which computes the same in a
-third of the time.
+All other contacts are packed (``packed``), which computes the same in a third of the time.
 """
 
 import numpy as np
@@ -15,48 +14,25 @@ from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import codes
 from drystone.kernels.step.choose import choose
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.finish import slip
-from drystone.kernels.step.policy import share
-from drystone.kernels.step.rows import complete, frames_planar, frames_spatial
-from drystone.kernels.step.sweeps import counted, reset
+from drystone.kernels.step.finish import break_loose
+from drystone.kernels.step.policy import count_sweeps, reset_sweeps, share
+from drystone.kernels.step.rows import complete, make_frames
 
 
 @stage
-def rows_planar(s, scan):
+def rows(s, scan):
     """Frames, J, P and D, materials, bias, first guess."""
     choose(s, scan)
-    n = s.rows
-    frames_planar(s, scan, n)
-    respond_planar(s)
-    return complete(s, n)
+    make_frames(s, scan, s.rows)
+    respond(s)
+    return complete(s, s.rows)
 
 
 @stage
-def rows_spatial(s, scan):
-    """The same in space."""
-    choose(s, scan)
-    n = s.rows
-    frames_spatial(s, scan, n)
-    respond_spatial(s)
-    return complete(s, n)
-
-
-@stage
-def respond_planar(s):
+def respond(s):
     """J, P and D with the inertia as it is now."""
     n = s.rows
-    kernels.rows_planar(
-        s.inverse_mass, s.inverse, s.position, s.body[:n], s.point[:n], s.frame[:n], s.J[:n],
-        s.P[:n], s.D[:n],
-    )  # fmt: skip
-    _units(s, n)
-
-
-@stage
-def respond_spatial(s):
-    """The same in space."""
-    n = s.rows
-    kernels.rows_spatial(
+    kernels.contact_rows(
         s.inverse_mass, s.inverse, s.position, s.body[:n], s.point[:n], s.frame[:n], s.J[:n],
         s.P[:n], s.D[:n],
     )  # fmt: skip
@@ -113,9 +89,9 @@ def sweep_4(s, scan):
 def _sweep(shape, s, corners):
     if s.n_chosen == 0:
         return codes.GO_ON
-    reset(s, s.islands)
+    reset_sweeps(s)
     solve_block_islands(shape, s, s.zero, s.unit, corners)
-    return counted(s, s.islands)
+    return count_sweeps(s)
 
 
 @stage
@@ -125,11 +101,11 @@ def ask(s, scan):
 
 
 @stage
-def slide(s, scan):
+def slip(s, scan):
     """Velocities u, the impulses' work, who slides; AGAIN if a contact breaks loose."""
     n = s.rows
     row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v, s.u[:n])
     for k in range(4):
         s.sums[k] = 0.0
     contact_work(s.body[:n], s.moves, s.J[:n], s.r[:n], s.v0, s.v, s.sums)
-    return slip(s, n)
+    return break_loose(s, n)

@@ -1,12 +1,12 @@
-"""Which contacts take part, in the order of their islands."""
+"""Which contacts take part, in the order of their islands, and whether one of them collides."""
 
 from drystone.kernels._jit import stage
 from drystone.kernels.active import activate
 from drystone.kernels.islands import label_contacts
 from drystone.kernels.step import codes
 
-DEEP = 1e-4  # of the smaller body's size, that a contact which is left out may end inside
-ROUNDS = 4  # of adding such contacts
+MISSED_DEPTH = 1e-4  # of the smaller body's size, that a contact which is left out may end inside
+MISSED_ROUNDS = 4  # of adding such contacts
 
 
 @stage
@@ -110,8 +110,35 @@ def missed(s, scan):
         a, b = s.pair[i, 0], s.pair[i, 1]
         speed = normal_speed(i, a, s.v, scan.point, s.position, scan.normal)
         speed -= normal_speed(i, b, s.v, scan.point, s.position, scan.normal)
-        if scan.gap[i] + h * speed < -DEEP * min(s.size[a], s.size[b]):
+        if scan.gap[i] + h * speed < -MISSED_DEPTH * min(s.size[a], s.size[b]):
             s.forced[i] = again = True
     s.missed_rounds += 1
     s.next_stage = s.rows_stage
-    return codes.AGAIN if again and s.missed_rounds <= ROUNDS else codes.GO_ON
+    return codes.AGAIN if again and s.missed_rounds <= MISSED_ROUNDS else codes.GO_ON
+
+
+@stage
+def impacts(s, scan):
+    """COLLIDE if a contact that touches, or closes within the step, approaches with restitution.
+
+    Velocities of the scheme lie half a step before the positions they meet: the law of impact
+    sees v0 and half of the kick, which makes no collision by itself. In order 2 it sees v0 at the
+    start, and the whole kick at the end.
+    """
+    if not s.bounces:
+        return codes.GO_ON
+    h, still, touch = s.h, s.impact_speed, s.impact_gap
+    for i in range(s.rows):
+        if not (s.eps[i, 0] > 0.0 or s.eps[i, 1] > 0.0):
+            continue
+        a, b = s.body[i, 0], s.body[i, 1]
+        before = normal_speed(i, a, s.v0, s.point, s.position, s.normal)
+        before -= normal_speed(i, b, s.v0, s.point, s.position, s.normal)
+        free = normal_speed(i, a, s.v_free, s.point, s.position, s.normal)
+        free -= normal_speed(i, b, s.v_free, s.point, s.position, s.normal)
+        pull = s.impact_share * (free - before)
+        u, gap = before + pull, s.gap[i]
+        near = gap <= touch or gap + h * (u + pull) <= 0.0
+        if near and before < -still and u < -still:
+            return codes.COLLIDE
+    return codes.GO_ON

@@ -2,26 +2,27 @@
 
 # answers of a stage; those of detection lie above DETECTION
 GO_ON = 0
-NO_ROOM = 1  # for s.needed rows
+NO_ROW_ROOM = 1  # for s.needed rows
 COLLIDE = 2  # collisions with restitution are to be solved
 NEWTON = 3  # islands with s.plan 1 or 2 are to be solved by Newton's method
-STUCK = 4  # islands with s.plan > 0 are to be solved by other means
+UNSOLVED = 4  # islands with s.plan > 0 are to be solved by other means
 AGAIN = 5  # go on from stage s.next_stage: contacts broke loose, or were missed
-NOT_FINITE = 6
-FULL = 7  # no room to record
+NOT_FINITE = 6  # velocities or poses: the run ends
+NO_FRAME_ROOM = 7  # to record this step
 THREADS = 8  # sweeps on several threads are due
-CLOSE = 9  # joints do not close in the usual way: other ways are to be tried
+CLOSE_JOINTS = 9  # joints do not close in the usual way: other ways are to be tried
 SOLVE = 10  # rows with laws are to be solved
-LEAST = 11  # reactions of redundant joints are to be made the least
+LEAST_REACTIONS = 11  # of redundant joints are to be found
 PATTERN = 12  # of W is to be found
-LOOK = 13  # bodies went further than contacts were looked for
+LOOK = 13  # bodies went further than contacts were searched for
 FORCES = 14  # of springs and callbacks are to be asked for, before the second kick
-PART = 15  # of a step begins: forces and prescribed motions are to be asked for
-TORN = 16  # joints are open, and no shorter step closes them
+BEGIN_PART = 15  # a part of a step begins: forces and prescribed motions are to be asked for
+TORN_JOINTS = 16  # joints are open, and no shorter step closes them
 VERDICT = 17  # whether a part of a step is kept is to be decided
-BORNE = 18  # what joints bore is to be looked at
+BORNE = 18  # reactions of joints are to be read
 END_GAPS = 19  # gaps where the drift would lead are to be judged
-DETECTION = 100
+HOST_STAGE = 20  # this stage is a function of Python
+DETECTION = 100  # added to the codes of ``detect``
 
 # values of s.plan: what an island still needs
 DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
@@ -30,16 +31,16 @@ DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
 BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2
 
 # values of j.goal: what a solve of joints is for
-START, END, SETTLE, MASS = 0, 1, 2, 3
+START, END, SETTLE_JOINTS, MASS = 0, 1, 2, 3
 
 # values of j.scheme: what holds joints at the end of a step
-EXACT, STABILIZE, PROJECT, VELOCITY = 0, 1, 2, 3
+EXACT_JOINTS, STABILIZE, PROJECT, VELOCITY = 0, 1, 2, 3
 
 # states of a contact that is recorded
-OPEN, STICKS, SLIPS = 0, 1, 2
+NO_LOAD, STICKS, SLIPS = 0, 1, 2
 
-# what a stage gets
-STEP, STEP_AND_JOINTS, SCAN = 0, 1, 2
+# what a stage gets; HOST: it is called from Python
+STEP_ALONE, STEP_AND_JOINTS, DETECTOR, HOST = 0, 1, 2, 3
 
 # places in ``types.Status``
 INACCURATE = 9

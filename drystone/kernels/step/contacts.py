@@ -25,10 +25,7 @@ def note_contacts(s, numbers, bodies, laws, features, ends):
     """
     first = ends[0]
     n = _note_bodies(s, bodies, first)
-    if s.point.shape[1] == 2:
-        _note_planar(s, numbers, first)
-    else:
-        _note_spatial(s, numbers, first)
+    _note_numbers(s, s.orientation, numbers, first)
     ends[0] += n
     if n > 0:
         _note_laws(s, n, laws, ends)
@@ -52,14 +49,15 @@ def _note_bodies(s, bodies, at):
             row[b] = (body[i, 0] >> 8 * b) & 255
             row[wide + b] = (body[i, 1] >> 8 * b) & 255
             row[2 * wide + b] = (k >> 8 * b) & 255
-        # without branches, which nobody foresees
+        # without branches, which no processor predicts
         row[3 * wide] = (r[i, 0] > 0.0) * (codes.STICKS + slid[i] * (codes.SLIPS - codes.STICKS))
     return n
 
 
 @stage
-def _note_planar(s, numbers, at):
-    """The numbers of each contact; loops over two axes would cost more than what they do."""
+def _note_numbers(s, orientation, numbers, at):
+    """The numbers of each contact from row `at` on."""
+    dim = 2 if orientation.ndim == 1 else 3  # a constant for the compiler, which unrolls loops
     geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
     gap, impulse, u, bias, frame = s.gap, s.impulse, s.u, s.bias, s.frame
     for i in range(s.rows):
@@ -67,34 +65,14 @@ def _note_planar(s, numbers, at):
             continue
         out = numbers[at]
         at += 1
-        along = _speed(u, bias, frame, i, 0, stretched)
-        across = _speed(u, bias, frame, i, 1, stretched)
-        out[0], out[1] = point[i, 0], point[i, 1]
-        out[2], out[3] = normal[i, 0], normal[i, 1]
-        out[4] = gap[i]
-        out[5], out[6] = impulse[i, 0], impulse[i, 1]
-        out[7] = 0.0 + along * frame[i, 0, 0] + across * frame[i, 1, 0]
-        out[8] = 0.0 + along * frame[i, 0, 1] + across * frame[i, 1, 1]
-
-
-@stage
-def _note_spatial(s, numbers, at):
-    """The same in space."""
-    geom, point, normal, stretched = s.geom_a, s.point, s.normal, s.anisotropic[0]
-    gap, impulse, u, bias, frame = s.gap, s.impulse, s.u, s.bias, s.frame
-    for i in range(s.rows):
-        if geom[i] < 0:
-            continue
-        out = numbers[at]
-        at += 1
-        along = _speed(u, bias, frame, i, 0, stretched)
-        across = _speed(u, bias, frame, i, 1, stretched)
-        aside = _speed(u, bias, frame, i, 2, stretched)
-        out[6] = gap[i]
-        for c in range(3):
-            out[c], out[3 + c], out[7 + c] = point[i, c], normal[i, c], impulse[i, c]
-            way = 0.0 + along * frame[i, 0, c] + across * frame[i, 1, c]
-            out[10 + c] = way + aside * frame[i, 2, c]
+        out[2 * dim] = gap[i]
+        for c in range(dim):
+            out[c], out[dim + c] = point[i, c], normal[i, c]
+            out[2 * dim + 1 + c], out[3 * dim + 1 + c] = impulse[i, c], 0.0
+        for a in range(dim):
+            speed = _speed(u, bias, frame, i, a, stretched)
+            for c in range(dim):
+                out[3 * dim + 1 + c] += speed * frame[i, a, c]
 
 
 @stage

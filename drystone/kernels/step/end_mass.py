@@ -3,16 +3,16 @@ M(q'), which changes q', until velocities stay."""
 
 from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.ledger import kinetic_spatial
+from drystone.kernels.ledger import kinetic
 from drystone.kernels.step import codes
-from drystone.kernels.step.begin import kick_spatial
-from drystone.kernels.step.blocks import respond_spatial
+from drystone.kernels.step.begin import kick, turn_inertia
+from drystone.kernels.step.blocks import respond
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.rows import pack
+from drystone.kernels.step.packed import pack
 
 OUTER = 25  # iterations, until contacts break loose
 SETTLED = 1e-11  # of the greatest velocity, that an iteration may change
-SLOW = 1e-3  # [m/s], [rad/s] velocities below it count as this
+LEAST_SCALE = 1e-3  # [m/s], [rad/s] velocities below it count as this
 
 
 @kernel
@@ -21,7 +21,7 @@ def packed(s, scan):
     if settled(s):
         return codes.GO_ON
     turn(s, scan)
-    pack(s, s.rows)
+    pack(s)
     return codes.AGAIN
 
 
@@ -31,13 +31,13 @@ def stored(s, scan):
     if settled(s):
         return codes.GO_ON
     turn(s, scan)
-    respond_spatial(s)
+    respond(s)
     return codes.AGAIN
 
 
 @stage
 def settled(s):
-    change, most = 0.0, SLOW
+    change, most = 0.0, LEAST_SCALE
     for b in range(s.v.shape[0]):
         for a in range(6):
             change = max(change, abs(s.v[b, a] - s.v_before[b, a]))
@@ -92,12 +92,11 @@ def turn(s, scan):
     rigid.drift_spatial(
         s.own_inertia, s.own_inverse, False, s.load, s.h, s.end_position, s.end_orientation
     )
-    rigid.to_world(s.own_inertia, s.end_orientation, s.inertia)
-    rigid.to_world(s.own_inverse, s.end_orientation, s.inverse)
+    turn_inertia(s, s.end_orientation)
     for b in range(s.asleep.size):
         if s.asleep[b]:
             s.inverse[b] = 0.0
-    kick_spatial(s, scan)
+    kick(s, scan)
     s.next_stage = s.solve_stage
 
 
@@ -105,6 +104,6 @@ def turn(s, scan):
 def book(s, scan):
     """Kinetic energy that velocities have because M is another: an error of the scheme."""
     rigid.to_world(s.own_inertia, s.was_turned, s.end_inertia)
-    s.begun.integration += kinetic_spatial(s.mass, s.inertia, s.v0)
-    s.begun.integration -= kinetic_spatial(s.mass, s.end_inertia, s.v0)
+    s.begun.integration += kinetic(s.mass, s.inertia, s.v0)
+    s.begun.integration -= kinetic(s.mass, s.end_inertia, s.v0)
     return codes.GO_ON

@@ -2,32 +2,18 @@
 
 from drystone.kernels._jit import stage
 from drystone.kernels.active import body_reach
-from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
+from drystone.kernels.poses import geom_poses
 from drystone.kernels.step import codes
 
-SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
-NEAR = 1.0  # of a geom's size: the most its search distance grows because others are fast
+TRAVEL_SLACK = 1e-6  # of a body's size, added to what it can travel: resting contacts stay
+MOST_MARGIN = 1.0  # of a geom's size: the most its search distance grows because others are fast
 
 
 @stage
-def reach_planar(s, scan):
-    geom_poses_planar(
-        s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
-    )
-    return _reach(s, scan)
-
-
-@stage
-def reach_spatial(s, scan):
-    geom_poses_spatial(
-        s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R
-    )
-    return _reach(s, scan)
-
-
-@stage
-def _reach(s, scan):
-    """Contacts are looked for within what bodies can travel in this step, and a little beyond."""
+def reach(s, scan):
+    """Poses of geoms; contacts are looked for within what bodies can travel in this step, and a
+    little beyond."""
+    geom_poses(s.geom_body, s.geom_offset, s.geom_turn, s.position, s.orientation, scan.x, scan.R)
     fastest = s.longest_path = body_reach(s.v_free, s.size, s.h, s.reach)
     for b in range(s.reach.size):
         s.reach[b] += s.slack[b]
@@ -42,7 +28,7 @@ def margins(s, scan, fastest):
             scan.margin[g] = 0.5 * s.active_gap
         else:
             mine = s.reach[s.geom_body[g]]
-            scan.margin[g] = max(mine, min(fastest, NEAR * s.geom_size[g]))
+            scan.margin[g] = max(mine, min(fastest, MOST_MARGIN * s.geom_size[g]))
     return codes.GO_ON
 
 
@@ -52,7 +38,7 @@ def admit(s, scan):
     n = s.candidates = scan.n_contacts
     if n > s.keep.size:
         s.needed = n
-        return codes.NO_ROOM
+        return codes.NO_ROW_ROOM
     deepest, part, s.missed_rounds = 0.0, 0.0, 0
     a = b = -1
     for i in range(n):

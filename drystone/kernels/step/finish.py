@@ -1,63 +1,22 @@
-"""Contacts that broke loose, then drift, what the next step needs, and the books."""
+"""Contacts that broke loose, then drift, what the next step needs, and the report."""
 
 import numpy as np
 
-from drystone.kernels import contact_frames as frames
 from drystone.kernels import rigid
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
+from drystone.kernels.ledger import kinetic
 from drystone.kernels.step import codes
 from drystone.kernels.step.begin import height
-from drystone.kernels.step.copies import copy_all
+from drystone.kernels.step.copies import copy_all, copy_row
 from drystone.kernels.step.policy import inaccurate
 
-SLIP = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
-ROUNDS = 10  # of contacts that break loose because others did
-RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
+SLIP_SPEED = 1e-6  # of the greatest contact velocity of an island: slower contacts stick
+SLIP_ROUNDS = 10  # of contacts that break loose because others did
 
 
 @stage
-def slip_planar(s, scan):
-    """Velocities u, the impulses' work, who slides; AGAIN if a contact breaks loose."""
-    n = s.rows
-    args = (s.body, s.frame, s.point, s.position)
-    frames.velocities_planar(n, *args, s.zero, s.v0, s.w)
-    frames.velocities_planar(n, *args, s.bias, s.v, s.u)
-    s.sums[3] = frames.driven_work_planar(
-        n, s.body, s.moves, s.frame, s.point, s.position, s.r, s.v0, s.v
-    )
-    _work(n, s.r, s.u, s.bias, s.w, s.sums)
-    return slip(s, n)
-
-
-@stage
-def slip_spatial(s, scan):
-    """The same in space."""
-    n = s.rows
-    args = (s.body, s.frame, s.point, s.position)
-    frames.velocities_spatial(n, *args, s.zero, s.v0, s.w)
-    frames.velocities_spatial(n, *args, s.bias, s.v, s.u)
-    s.sums[3] = frames.driven_work_spatial(
-        n, s.body, s.moves, s.frame, s.point, s.position, s.r, s.v0, s.v
-    )
-    _work(n, s.r, s.u, s.bias, s.w, s.sums)
-    return slip(s, n)
-
-
-@stage
-def _work(n, r, u, bias, before, sums):
-    """sums of ``ledger.contact_work``, but for the last: before (n, d) = J v0, u = J v + bias."""
-    sums[0] = sums[1] = sums[2] = 0.0
-    for i in range(n):
-        for c in range(r.shape[1]):
-            new = u[i, c] - bias[i, c]
-            sums[1] += 0.5 * r[i, c] * (before[i, c] - new)
-            sums[2 if c == 0 else 0] += r[i, c] * new
-
-
-@stage
-def slip(s, n):
+def break_loose(s, n):
     """A contact with its static coefficient that slides gets the dynamic one, and the step is
     solved again: the set of sliding contacts only grows."""
     sliding(s.islands, s.start, s.r, s.u, s.q, s.slid)
@@ -69,7 +28,7 @@ def slip(s, n):
             s.mu[i] = s.both[i, 1]
     s.slip_rounds += 1
     s.next_stage = s.solve_stage
-    return codes.AGAIN if broke and s.slip_rounds < ROUNDS else codes.GO_ON
+    return codes.AGAIN if broke and s.slip_rounds < SLIP_ROUNDS else codes.GO_ON
 
 
 @stage
@@ -88,51 +47,34 @@ def sliding(islands, start, r, u, q, slid):
             speed = 0.0
             for a in range(1, u.shape[1]):
                 speed += u[i, a] * u[i, a]
-            slid[i] = r[i, 0] > 0.0 and np.sqrt(speed) > SLIP * scale
+            slid[i] = r[i, 0] > 0.0 and np.sqrt(speed) > SLIP_SPEED * scale
 
 
-@stage
-def drift_planar(s, scan):
+@kernel
+def drift(s, scan):
     """The state after the step, and what is left for the next."""
-    kicked = kinetic_planar(s.mass, s.inertia, s.v)
+    kicked = kinetic(s.mass, s.inertia, s.v)
     move(s)
     if s.drifts:
-        rigid.drift_planar(s.velocity, s.h, s.position, s.orientation)
+        rigid.drift(
+            s.own_inertia, s.own_inverse, s.torque_free != 0, s.velocity, s.h, s.position,
+            s.orientation,
+        )  # fmt: skip
     for k in range(s.driven.size):
-        b = s.driven[k]
-        s.orientation[b] = s.driven_orientation[s.cursor, k]
-        for a in range(2):
-            s.position[b, a] = s.driven_position[s.cursor, k, a]
-    good = finite(s.velocity, s.position)
-    for b in range(s.orientation.size):
-        good = good and np.isfinite(s.orientation[b])
-    if not good:
+        copy_row(s.driven_position[s.cursor], k, s.position, s.driven[k])
+        copy_row(s.driven_orientation[s.cursor], k, s.orientation, s.driven[k])
+    if not (finite(s.velocity, s.position) and finite(s.velocity, s.orientation)):
         return codes.NOT_FINITE
-    book(s, kicked, kinetic_planar(s.mass, s.inertia, s.velocity), s.position)
+    _turn_inertia(s, s.orientation)
+    book(s, kicked, kinetic(s.mass, s.end_inertia, s.velocity), s.position)
     return codes.GO_ON
 
 
 @kernel
-def drift_spatial(s, scan):
-    """The same in space."""
-    kicked = kinetic_spatial(s.mass, s.inertia, s.v)
-    move(s)
-    flow = s.torque_free != 0
-    if s.drifts:
-        rigid.drift_spatial(
-            s.own_inertia, s.own_inverse, flow, s.velocity, s.h, s.position, s.orientation
-        )
-    for k in range(s.driven.size):
-        b = s.driven[k]
-        for a in range(3):
-            s.position[b, a] = s.driven_position[s.cursor, k, a]
-        for a in range(4):
-            s.orientation[b, a] = s.driven_orientation[s.cursor, k, a]
-    if not (finite(s.velocity, s.position) and finite(s.velocity, s.orientation)):
-        return codes.NOT_FINITE
-    rigid.to_world(s.own_inertia, s.orientation, s.end_inertia)
-    book(s, kicked, kinetic_spatial(s.mass, s.end_inertia, s.velocity), s.position)
-    return codes.GO_ON
+def _turn_inertia(s, orientation):
+    """At the end of the step, in world axes; in the plane it is always the same."""
+    if orientation.ndim == 2:  # a constant for the compiler
+        rigid.to_world(s.own_inertia, orientation, s.end_inertia)
 
 
 @stage
@@ -153,13 +95,14 @@ def move(s):
 
 @stage
 def finite(velocity, other):
-    total = 0.0
+    """Whether velocities, and poses of any kind, are numbers that a step can continue with."""
     for b in range(velocity.shape[0]):
         for a in range(velocity.shape[1]):
-            if not abs(velocity[b, a]) <= RUNAWAY:
+            if not abs(velocity[b, a]) <= rigid.RUNAWAY:
                 return False
-        for a in range(other.shape[1]):
-            total += other[b, a]
+    total, other = 0.0, other.reshape(other.size)
+    for i in range(other.size):
+        total += other[i]
     return np.isfinite(total)
 
 

@@ -36,7 +36,7 @@ def rows(s, scan, j):
                 dim, s.body[:n], s.J[:n], j.soft[:n], j.inverse, j.stiff, j.right[:n], s.P[:n],
                 s.D[:n],
             )  # fmt: skip
-        if j.goal != codes.SETTLE:
+        if j.goal != codes.SETTLE_JOINTS:
             silence(s, j)
         if not ahead or _positive(s.D[:n]):
             break
@@ -48,7 +48,7 @@ def rows(s, scan, j):
 def aim(s, scan, j):
     """Bias and free velocities of the next solve, or as they are left when joints are closed."""
     n, what = s.rows, j.goal
-    if what != codes.SETTLE:  # whether it can be solved does not depend on the round before
+    if what != codes.SETTLE_JOINTS:  # whether it can be solved does not depend on the round before
         s.failed, s.status = -1, 0
     if what == codes.END:
         _expand(s, j, n)

@@ -84,7 +84,7 @@ def _driven(s, j, at):
         for a in range(s.position.shape[1]):
             j.at_position[s.driven[k], a] = s.driven_position[at, k, a]
     if not finite(j.at_velocity, j.at_position):
-        return codes.CLOSE
+        return codes.CLOSE_JOINTS
     return codes.GO_ON
 
 
@@ -129,16 +129,16 @@ def judge(s, scan, j):
     if j.goal == codes.MASS:
         s.next_stage = j.least_stage
         return codes.AGAIN
-    if j.scheme != codes.EXACT:
-        j.goal = codes.SETTLE
+    if j.scheme != codes.EXACT_JOINTS:
+        j.goal = codes.SETTLE_JOINTS
         return codes.LOOK if outran(s, j) else codes.AGAIN
     if j.round > 0 and s.h * j.moved > FAR * j.error:
-        return codes.CLOSE  # rows that are nearly too many where the step ends
+        return codes.CLOSE_JOINTS  # rows that are nearly too many where the step ends
     j.error = error
     if error <= CLOSED and not opening <= OPEN:
-        return codes.CLOSE  # rows that are not to be closed contradict those that are
+        return codes.CLOSE_JOINTS  # rows that are not to be closed contradict those that are
     if error <= CLOSED:
-        j.goal = codes.SETTLE
+        j.goal = codes.SETTLE_JOINTS
         return codes.LOOK if outran(s, j) else codes.AGAIN
     if j.round == 0:
         j.best_opening = 2.0 * error + 1.0
@@ -149,5 +149,5 @@ def judge(s, scan, j):
         j.misses += 1
     j.best_opening = min(j.best_opening, error)
     if not error < 1e300 or j.misses > PATIENCE or j.round >= ROUNDS:
-        return codes.CLOSE
+        return codes.CLOSE_JOINTS
     return codes.AGAIN

@@ -48,7 +48,7 @@ def enter(s, scan, j):
         s.kick += j.behind
         s.impact_share = j.behind / s.kick
     asked = s.forced_by_python or s.driven.size > 0
-    return codes.PART if j.level > 0 and asked else codes.GO_ON
+    return codes.BEGIN_PART if j.level > 0 and asked else codes.GO_ON
 
 
 @stage
@@ -69,11 +69,11 @@ def judge(s, j, gain):
     or made more energy than they may (gain > 1). TORN if they are open and nothing helps."""
     torn = not j.opening <= j.torn
     helps = torn or OPEN < j.opening < HELPED * j.open_before
-    if helps and j.scheme == codes.EXACT and j.level < j.most:
+    if helps and j.scheme == codes.EXACT_JOINTS and j.level < j.most:
         j.open_before = j.opening
         return _halve(s, j)
     if torn:
-        return codes.TORN
+        return codes.TORN_JOINTS
     if gain > 1.0 and j.level < j.gaining:
         return _halve(s, j)
     _want(j, gain)

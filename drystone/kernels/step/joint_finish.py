@@ -20,8 +20,8 @@ GAIN = 0.001
 
 @stage
 def least(s, scan, j):
-    """LEAST where forces of large groups are to be made the least."""
-    return codes.LEAST if j.large_excess > 0 else codes.GO_ON
+    """LEAST_REACTIONS where forces of large groups are to be made the least."""
+    return codes.LEAST_REACTIONS if j.large_excess > 0 else codes.GO_ON
 
 
 @kernel

@@ -13,9 +13,8 @@ from drystone.kernels.contact.sweeps import solve_block_islands
 from drystone.kernels.rows import add_impulses, row_velocities
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
-from drystone.kernels.step.finish import ROUNDS, sliding
-from drystone.kernels.step.policy import plan, share
-from drystone.kernels.step.sweeps import counted, reset
+from drystone.kernels.step.finish import SLIP_ROUNDS, sliding
+from drystone.kernels.step.policy import count_sweeps, plan, reset_sweeps, share
 
 LIFTS = 40  # solves until the loads of joints are what they should be
 EXACT = 1e-12  # of a load, that it may be off
@@ -65,9 +64,9 @@ def sweep_finger(s, scan, j):
 def _sweep(shape, s, j):
     if s.n_chosen == 0:
         return codes.GO_ON
-    reset(s, s.islands)
+    reset_sweeps(s)
     solve_block_islands(shape, s, j.soft, j.unit, None)
-    return counted(s, s.islands)
+    return count_sweeps(s)
 
 
 @stage
@@ -93,7 +92,7 @@ def conclude(s, scan, j):
         j.slides = 0
         if j.lifts > 0:
             _as_given(s, j)
-        return codes.CLOSE
+        return codes.CLOSE_JOINTS
     row_velocities(s.body[:n], s.J[:n], s.bias[:n], s.v, s.u[:n])
     for i in range(n):
         for a in range(s.u.shape[1]):
@@ -104,7 +103,7 @@ def conclude(s, scan, j):
         if s.slid[i] and not s.loose[i] and s.both[i, 0] > s.both[i, 1]:
             broke = s.loose[i] = True
     j.slides += 1
-    if broke and j.slides < ROUNDS:
+    if broke and j.slides < SLIP_ROUNDS:
         s.next_stage = j.laws_stage
         return codes.AGAIN
     j.slides = 0

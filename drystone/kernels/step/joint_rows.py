@@ -30,7 +30,7 @@ def order(s, scan, j):
     blocks = j.block_body.shape[0]
     if s.candidates + blocks > s.gap.size:
         s.needed = s.candidates + blocks
-        return codes.NO_ROOM
+        return codes.NO_ROW_ROOM
     m = collect(s, scan)
     for b in range(blocks):
         j.place[b] = -1
@@ -149,7 +149,7 @@ def tie(s, scan, j):
     copy_all(j.at_value, j.last)
     copy_all(j.at_J, j.tie)
     h, bias, soft, J, n = s.h, s.bias, j.soft, s.J, s.rows
-    closes = s.drifts and (j.scheme == codes.EXACT or j.scheme == codes.STABILIZE)
+    closes = s.drifts and (j.scheme == codes.EXACT_JOINTS or j.scheme == codes.STABILIZE)
     if j.action_kind.size > 0:
         actions = Actions(j.action_kind, j.action_coordinate, j.action_numbers)
         action_rows(

@@ -18,7 +18,7 @@ def put_to_sleep_planar(s, scan, j):
     """Count slow time, and put to sleep islands that have had enough."""
     sleep.count_slow_time(s)
     _keep_awake(s, j)
-    return sleep.stop_planar(s)
+    return sleep.stop(s)
 
 
 @stage
@@ -26,18 +26,18 @@ def put_to_sleep_spatial(s, scan, j):
     """The same in space."""
     sleep.count_slow_time(s)
     _keep_awake(s, j)
-    return sleep.stop_spatial(s)
+    return sleep.stop(s)
 
 
 @stage
 def _keep_awake(s, j):
-    """Stir islands with motors and springs that will move what they act on."""
+    """Keep islands awake with motors and springs that will move what they act on."""
     for i in range(s.rows):
         block = j.joint[i]
         if block >= 0 and j.block_action[block] >= 0 and _acts(s, j, i, j.block_action[block]):
             for side in range(2):
                 if s.own_inverse_mass[s.body[i, side]] > 0.0:
-                    s.stirred[root_of(s.body[i, side], s.root)] = True
+                    s.island_awake[root_of(s.body[i, side], s.root)] = True
 
 
 @stage

@@ -18,7 +18,7 @@ def scale_of(s):
 def load(s, scan, j):
     """S of the impulses s.r: of the least that do what they do. Schemes that do not close joints
     at the end of the step have none."""
-    if j.scheme != codes.EXACT or j.goal == codes.MASS:
+    if j.scheme != codes.EXACT_JOINTS or j.goal == codes.MASS:
         return codes.GO_ON
     n, d, dim = s.rows, s.J.shape[1], s.position.shape[1]
     r = s.r

@@ -99,7 +99,7 @@ def _factor(shape, j):
     fine = factorise(
         shape, j.panels[0], j.node, j.first, j.below, j.rows, j.lower, j.upper, j.buffer
     )
-    return codes.GO_ON if fine else codes.CLOSE
+    return codes.GO_ON if fine else codes.CLOSE_JOINTS
 
 
 @kernel
@@ -152,7 +152,7 @@ def refine(s, scan, j):
     if slow or not worst < np.inf or k == MOST:
         j.refined = j.extra = 0
         j.before = np.inf
-        return codes.CLOSE
+        return codes.CLOSE_JOINTS
     j.extra += worst <= tol
     j.refined += 1
     j.before = worst

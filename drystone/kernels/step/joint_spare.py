@@ -46,7 +46,7 @@ def split(s, scan, j):
         )  # fmt: skip
     j.excess = excess
     quiet(s, j)
-    return codes.GO_ON if weak == 0 or j.scheme != codes.EXACT else codes.CLOSE
+    return codes.GO_ON if weak == 0 or j.scheme != codes.EXACT_JOINTS else codes.CLOSE_JOINTS
 
 
 @stage

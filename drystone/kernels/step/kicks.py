@@ -14,7 +14,7 @@ from drystone.kernels.step.copies import copy_all
 
 @stage
 def reached(s, scan):
-    """Leave out contacts that the second kick does not know: apart, and without load."""
+    """Leave out contacts that take no part in the second kick: open, and without load."""
     n, old = s.candidates, s.old_rows
     if s.drifts:
         for i in range(n):
@@ -52,13 +52,13 @@ def again(s, scan):
     After the second: one report of both, and the first kick's contacts to be read."""
     if s.drifts:
         copy_all(s.report_row, s.first_row)
-        _keep(s)
+        _exchange(s, True)
         s.drifts, s.impact_share, s.next_stage = 0, 1.0, 0
         return codes.FORCES if s.forced_by_python else codes.AGAIN
     join(s.first, s.report)
     s.report.islands, s.report.redundant = s.first.islands, s.first.redundant
     s.report.joint_error = s.first.joint_error
-    _show(s)
+    _exchange(s, False)
     s.drifts, s.impact_share = 1, 0.0
     return codes.GO_ON
 
@@ -68,88 +68,59 @@ def again_with_joints(s, scan, j):
     """The same with joints (RATTLE): the rows of the first kick are to be read, too. In the second
     they give J v = 0 where bodies arrived, motors and springs their other half, and of limits those
     take part that are reached."""
-    first, n = s.drifts, s.rows
-    code = again(s, scan)
-    if first:
-        copy_all(s.J[:n], j.first_J[:n])
-        copy_all(s.P[:n], j.first_P[:n])
-        copy_all(s.D[:n], j.first_D[:n])
-        copy_all(j.soft[:n], j.first_soft[:n])
-        copy_all(j.unit[:n], j.first_unit[:n])
-        copy_all(j.joint[:n], j.first_joint[:n])
-        return code
-    n = s.rows
-    copy_all(j.first_J[:n], s.J[:n])
-    copy_all(j.first_P[:n], s.P[:n])
-    copy_all(j.first_D[:n], s.D[:n])
-    copy_all(j.first_soft[:n], j.soft[:n])
-    copy_all(j.first_unit[:n], j.unit[:n])
-    copy_all(j.first_joint[:n], j.joint[:n])
-    return codes.GO_ON
+    first = s.drifts != 0
+    code, n = again(s, scan), s.rows
+    _copy(first, s.J[:n], j.first_J[:n])
+    _copy(first, s.P[:n], j.first_P[:n])
+    _copy(first, s.D[:n], j.first_D[:n])
+    _copy(first, j.soft[:n], j.first_soft[:n])
+    _copy(first, j.unit[:n], j.first_unit[:n])
+    _copy(first, j.joint[:n], j.first_joint[:n])
+    return code
 
 
 @stage
-def _keep(s):
-    """What is read of the first kick."""
+def _exchange(s, keep):
+    """What is read of the first kick: kept, or put back to be read."""
+    if keep:
+        s.first_rows, s.first_islands, s.first_failed = s.rows, s.islands, s.failed
+    else:
+        s.rows, s.islands, s.failed = s.first_rows, s.first_islands, s.first_failed
     n, ni = s.rows, s.islands
-    s.first_rows, s.first_islands, s.first_failed = n, ni, s.failed
-    copy_all(s.v0, s.first_v0)
-    copy_all(s.v_free, s.first_v_free)
-    copy_all(s.v, s.first_v)
-    copy_all(s.geom_a[:n], s.first_geom_a[:n])
-    copy_all(s.geom_b[:n], s.first_geom_b[:n])
-    copy_all(s.feature[:n], s.first_feature[:n])
-    copy_all(s.body[:n], s.first_body[:n])
-    copy_all(s.start[: ni + 1], s.first_start[: ni + 1])
-    copy_all(s.gap[:n], s.first_gap[:n])
-    copy_all(s.point[:n], s.first_point[:n])
-    copy_all(s.normal[:n], s.first_normal[:n])
-    copy_all(s.frame[:n], s.first_frame[:n])
-    copy_all(s.both[:n], s.first_both[:n])
-    copy_all(s.eps[:n], s.first_eps[:n])
-    copy_all(s.mu[:n], s.first_mu[:n])
-    copy_all(s.slid[:n], s.first_slid[:n])
-    copy_all(s.bias[:n], s.first_bias[:n])
-    copy_all(s.q[:n], s.first_q[:n])
-    copy_all(s.u[:n], s.first_u[:n])
-    copy_all(s.r[:n], s.first_r[:n])
-    copy_all(s.contact[:n], s.first_contact[:n])
-    copy_all(s.impulse[:n], s.first_impulse[:n])
-    copy_all(s.spin[:n], s.first_spin[:n])
-    copy_all(s.residual[:ni], s.first_residual[:ni])
-    copy_all(s.unit[:n], s.first_unit[:n])
+    _copy(keep, s.v0, s.first_v0)
+    _copy(keep, s.v_free, s.first_v_free)
+    _copy(keep, s.v, s.first_v)
+    _copy(keep, s.geom_a[:n], s.first_geom_a[:n])
+    _copy(keep, s.geom_b[:n], s.first_geom_b[:n])
+    _copy(keep, s.feature[:n], s.first_feature[:n])
+    _copy(keep, s.body[:n], s.first_body[:n])
+    _copy(keep, s.start[: ni + 1], s.first_start[: ni + 1])
+    _copy(keep, s.gap[:n], s.first_gap[:n])
+    _copy(keep, s.point[:n], s.first_point[:n])
+    _copy(keep, s.normal[:n], s.first_normal[:n])
+    _copy(keep, s.frame[:n], s.first_frame[:n])
+    _copy(keep, s.both[:n], s.first_both[:n])
+    _copy(keep, s.eps[:n], s.first_eps[:n])
+    _copy(keep, s.mu[:n], s.first_mu[:n])
+    _copy(keep, s.slid[:n], s.first_slid[:n])
+    _copy(keep, s.bias[:n], s.first_bias[:n])
+    _copy(keep, s.q[:n], s.first_q[:n])
+    _copy(keep, s.u[:n], s.first_u[:n])
+    _copy(keep, s.r[:n], s.first_r[:n])
+    _copy(keep, s.contact[:n], s.first_contact[:n])
+    _copy(keep, s.impulse[:n], s.first_impulse[:n])
+    _copy(keep, s.spin[:n], s.first_spin[:n])
+    _copy(keep, s.residual[:ni], s.first_residual[:ni])
+    _copy(keep, s.unit[:n], s.first_unit[:n])
 
 
 @stage
-def _show(s):
-    """The same, to be read."""
-    n, ni = s.first_rows, s.first_islands
-    s.rows, s.islands, s.failed = n, ni, s.first_failed
-    copy_all(s.first_v0, s.v0)
-    copy_all(s.first_v_free, s.v_free)
-    copy_all(s.first_v, s.v)
-    copy_all(s.first_geom_a[:n], s.geom_a[:n])
-    copy_all(s.first_geom_b[:n], s.geom_b[:n])
-    copy_all(s.first_feature[:n], s.feature[:n])
-    copy_all(s.first_body[:n], s.body[:n])
-    copy_all(s.first_start[: ni + 1], s.start[: ni + 1])
-    copy_all(s.first_gap[:n], s.gap[:n])
-    copy_all(s.first_point[:n], s.point[:n])
-    copy_all(s.first_normal[:n], s.normal[:n])
-    copy_all(s.first_frame[:n], s.frame[:n])
-    copy_all(s.first_both[:n], s.both[:n])
-    copy_all(s.first_eps[:n], s.eps[:n])
-    copy_all(s.first_mu[:n], s.mu[:n])
-    copy_all(s.first_slid[:n], s.slid[:n])
-    copy_all(s.first_bias[:n], s.bias[:n])
-    copy_all(s.first_q[:n], s.q[:n])
-    copy_all(s.first_u[:n], s.u[:n])
-    copy_all(s.first_r[:n], s.r[:n])
-    copy_all(s.first_contact[:n], s.contact[:n])
-    copy_all(s.first_impulse[:n], s.impulse[:n])
-    copy_all(s.first_spin[:n], s.spin[:n])
-    copy_all(s.first_residual[:ni], s.residual[:ni])
-    copy_all(s.first_unit[:n], s.unit[:n])
+def _copy(keep, now, first):
+    """first = now, or now = first if it is not kept but put back."""
+    if keep:
+        copy_all(now, first)
+    else:
+        copy_all(first, now)
 
 
 @stage

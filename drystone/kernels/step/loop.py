@@ -12,20 +12,22 @@ def loop(job, at, steps, alone):
     """Run `steps` steps, the first of them from stage `at` on, until a stage needs Python; returns
     the code that stopped it. alone: run one stage only, whatever it answers.
 
-    job: program (n,): addresses of stages; s and scan: what they get; gets (n,): STEP_AND_JOINTS if
-    the arrays j of joints, too, SCAN if it is detection; where (2,): out, steps that were finished
-    and the stage that answered.
+    job: program (n,): addresses of stages; s, scan and j: what they get; gets (n,): STEP_AND_JOINTS
+    if also the arrays j of joints, DETECTOR if it is detection, HOST if it is a function of Python;
+    where (2,): out, steps that were finished and the stage that answered.
     """
     program, gets, where, s, scan, j = job.program, job.gets, job.where, job.s, job.scan, job.j
     done = 0
     while done < steps:
         while at < program.size:
-            if gets[at] == codes.SCAN:
+            if gets[at] == codes.DETECTOR:
                 code = call(program[at], (scan, scan.x, scan.R, scan.margin))
                 if code != codes.GO_ON:
                     code += codes.DETECTION
             elif gets[at] == codes.STEP_AND_JOINTS:
                 code = call(program[at], (s, scan, j))
+            elif gets[at] == codes.HOST:
+                code = codes.HOST_STAGE
             else:
                 code = call(program[at], (s, scan))
             if alone or not (code == codes.GO_ON or code == codes.AGAIN):
@@ -63,15 +65,15 @@ def tally(report, total):
 
 @stage
 def record(s, scan):
-    """The last stage: the clock, and every so many steps a frame; FULL if there is no room."""
+    """The last stage: the clock, and every so many steps a frame, if there is room for it."""
     kept = becomes_frame(s)
     k, islands, logged = s.frames, s.islands, s.logged
     due = s.since_contacts + 1 >= s.contact_interval
     noted, touching = s.noted_ends[0], s.rows if due and s.records_contacts else 0
     if kept and (k >= s.frame_time.size or logged + islands > s.log.shape[0]):
-        return codes.FULL
+        return codes.NO_FRAME_ROOM
     if kept and noted + touching > s.noted_numbers.shape[0]:
-        return codes.FULL
+        return codes.NO_FRAME_ROOM
     s.cursor += 1
     s.time = s.origin[0] + (s.origin[1] + s.cursor) * s.h
     s.report.time = s.time

@@ -4,7 +4,7 @@ Here ``ds.IslandPolicy`` is evaluated, for contacts and joints, in a step and in
 alone (collisions, closing of joints). ``layout.SOLVE`` has what is read of the record of the step.
 
 In this order until an island is solved:
-1. accelerated Gauss-Seidel on body velocities, left early where it promises no end;
+1. accelerated Gauss-Seidel on body velocities, left early where it converges too slowly;
 2. small islands, and those with joints: Newton's method (NEWTON: outside of this loop, but for
    small ones beside joints), many sweeps, everything there is;
 3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
@@ -17,7 +17,7 @@ In this order until an island is solved:
    steps turn into motion. If this brings no rest in `slow_steps` steps, there is a long pause.
 Islands with joints get few sweeps: what joints must tell each other takes too many.
 Without a warm start no step may rely on the next: large islands are solved as small ones.
-Nothing here looks at the clock, so that a run repeats to the bit on any machine.
+Nothing here reads the clock: runs are bitwise reproducible on any machine.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from drystone.kernels._jit import stage
 from drystone.kernels.step import codes
 
 LARGE_GAP = 1.0  # energy gap of large islands with joints: what the law forbids is all there is
-NEVER = 1 << 40  # contacts: no island is refused
+NO_LIMIT = 1 << 40  # contacts: no island is refused
 
 
 @stage
@@ -47,54 +47,54 @@ def share(s):
         s.tight, s.careful = s.tight_steps > 0, s.restless_steps < policy.slow_steps
         s.tight_steps = max(0, s.tight_steps - 1)
     tight = s.tight != 0
-    restless = rests = False
+    creeps = rests = False
     warm = s.warm_start != 0  # else no later step carries on: each must arrive by itself
     for k in range(ni):
         size = s.start[k + 1] - s.start[k]
         s.chosen[k] = k
         if s.only_sweeps:
-            s.limit[k] = s.enough[k] = s.resort[k] = tol
-            s.least[k] = s.most[k] = s.max_sweeps
+            s.island_tol[k] = s.loose_tol[k] = s.fallback_tol[k] = tol
+            s.min_sweeps[k] = s.sweep_limit[k] = s.max_sweeps
             s.residual[k, 0] = s.residual[k, 1] = s.energy_gap[k] = 0.0
             continue
         jointed, large = s.jointed[k], size > policy.small and not s.jointed[k]
-        s.limit[k], s.most[k] = tol, policy.first_sweeps + policy.first_visits // size
+        s.island_tol[k], s.sweep_limit[k] = tol, policy.first_sweeps + policy.first_visits // size
         if jointed:
-            s.most[k] = policy.jointed_sweeps
+            s.sweep_limit[k] = policy.jointed_sweeps
         if size <= policy.small:
-            s.limit[k] = tol * policy.closer
+            s.island_tol[k] = tol * policy.closer
             if not jointed and at_rest(s, k):
                 # an error that is let pass is a velocity that the next step must stop, by impulses
                 # that the one after it must unlearn: only two good solves in a row settle it
-                s.limit[k] = tol * (policy.closest if tight else policy.closer_at_rest)
-                s.most[k] = policy.jointed_sweeps if tight else s.most[k]
+                s.island_tol[k] = tol * (policy.closest if tight else policy.closer_at_rest)
+                s.sweep_limit[k] = policy.jointed_sweeps if tight else s.sweep_limit[k]
         elif large and warm and s.sweep_tol > tol:
-            s.most[k] = max(policy.sweeps, policy.visits // size)
+            s.sweep_limit[k] = max(policy.sweeps, policy.visits // size)
             if not settled(s, k, 1.0):
-                s.limit[k] = s.sweep_tol
-        s.enough[k] = s.resort[k] = s.limit[k]
-        s.least[k] = s.most[k]
-        if warm and large and s.limit[k] < s.sweep_tol:
+                s.island_tol[k] = s.sweep_tol
+        s.loose_tol[k] = s.fallback_tol[k] = s.island_tol[k]
+        s.min_sweeps[k] = s.sweep_limit[k]
+        if warm and large and s.island_tol[k] < s.sweep_tol:
             # the warm start carries on: what is left of the tolerance is swept in later steps. If
             # Newton's turn comes next, it is not to begin where sweeps have done the easy part
-            s.enough[k], s.least[k], s.most[k] = (
+            s.loose_tol[k], s.min_sweeps[k], s.sweep_limit[k] = (
                 max(tol, policy.rest_tol * s.sweep_tol),
                 policy.rest_sweeps,
                 policy.rest_sweeps_most,
             )
             if s.newton_wait == 0:
-                s.enough[k], s.most[k] = tol, policy.rest_sweeps
+                s.loose_tol[k], s.sweep_limit[k] = tol, policy.rest_sweeps
             else:
-                s.resort[k] = s.sweep_tol
+                s.fallback_tol[k] = s.sweep_tol
             rests = True
-            if s.enough[k] > tol and slow(s, k):
+            if s.loose_tol[k] > tol and slow(s, k):
                 _carefully(s, k, size)
         elif warm and large and slow(s, k):
-            restless = True
+            creeps = True
             if s.careful:
                 _carefully(s, k, size)
         s.residual[k, 0] = s.residual[k, 1] = s.energy_gap[k] = 0.0
-    if first and restless:
+    if first and creeps:
         s.restless_steps = (s.restless_steps + 1) % policy.slow_period
     elif first and rests:
         s.restless_steps = 0
@@ -104,8 +104,8 @@ def share(s):
 @stage
 def _carefully(s, k, size):
     """Sweeps that also end errors which change slowly along a column, see above."""
-    s.limit[k] = s.enough[k] = s.resort[k] = s.policy.slow_tol * s.sweep_tol
-    s.least[k] = s.most[k] = max(s.policy.sweeps, s.policy.visits // size)
+    s.island_tol[k] = s.loose_tol[k] = s.fallback_tol[k] = s.policy.slow_tol * s.sweep_tol
+    s.min_sweeps[k] = s.sweep_limit[k] = max(s.policy.sweeps, s.policy.visits // size)
 
 
 @stage
@@ -162,11 +162,11 @@ def _dim(s):
 def plan(s, scan):
     """s.plan of every island; NEWTON if some of it is not done by sweeps."""
     ni, tol, loose = s.islands, s.tol, s.sweep_tol
-    if s.warm_start == 0:  # no later step thanks for a solve: none is spared
+    if s.warm_start == 0:  # no later step continues from what is left
         loose = tol
     first, slow, code = s.solves == 1, 0, codes.GO_ON
     if first:
-        s.newton_refused = min(s.newton_refused + s.newton_refused // 128, NEVER)
+        s.newton_refused = min(s.newton_refused + s.newton_refused // 128, NO_LIMIT)
     for k in range(ni):
         s.plan[k] = codes.DONE
         if s.ended[k] == status.SOLVED or s.only_sweeps:
@@ -198,6 +198,21 @@ def plan(s, scan):
 
 
 @stage
+def reset_sweeps(s):
+    """No island was swept yet."""
+    for k in range(s.islands):
+        s.sweeps[k] = 0
+
+
+@stage
+def count_sweeps(s):
+    """Add the sweeps of the islands to the iterations of the step."""
+    for k in range(s.islands):
+        s.iterations += s.sweeps[k]
+    return codes.GO_ON
+
+
+@stage
 def choose_rest(s, scan):
     """Islands for more sweeps: what Newton was not asked to do, or did not."""
     ni, tol = s.islands, s.tol
@@ -207,23 +222,23 @@ def choose_rest(s, scan):
         size = s.start[k + 1] - s.start[k]
         if s.plan[k] == codes.DONE:
             continue
-        careful = size > s.policy.small and tol < s.limit[k] < s.sweep_tol
-        aim = s.limit[k] if careful else s.sweep_tol
-        s.limit[k] = tol
+        careful = size > s.policy.small and tol < s.island_tol[k] < s.sweep_tol
+        aim = s.island_tol[k] if careful else s.sweep_tol
+        s.island_tol[k] = tol
         worst = max(s.residual[k, 0], s.residual[k, 1])
         if worst <= tol and gap_holds(s, k):
             s.plan[k] = codes.DONE
             continue
-        s.limit[k] = s.policy.closer * tol if size <= s.policy.small else aim
-        if size > s.policy.small and worst <= s.limit[k] and gap_holds(s, k):
+        s.island_tol[k] = s.policy.closer * tol if size <= s.policy.small else aim
+        if size > s.policy.small and worst <= s.island_tol[k] and gap_holds(s, k):
             s.plan[k] = codes.DONE
             continue
-        s.enough[k] = s.resort[k] = s.limit[k]
+        s.loose_tol[k] = s.fallback_tol[k] = s.island_tol[k]
         # where Coulomb's law is hard to meet, sweeps that crawl are cheaper than Newton's method
-        s.most[k] = s.policy.sweeps
+        s.sweep_limit[k] = s.policy.sweeps
         if size > s.policy.small:
-            s.most[k] = max(s.policy.sweeps, s.policy.visits // size)
-        s.least[k] = s.most[k]
+            s.sweep_limit[k] = max(s.policy.sweeps, s.policy.visits // size)
+        s.min_sweeps[k] = s.sweep_limit[k]
         s.chosen[s.n_chosen] = k
         s.n_chosen += 1
     total = 0.0
@@ -237,19 +252,20 @@ def choose_rest(s, scan):
 
 @stage
 def judge_rest(s, scan):
-    """STUCK if an island that is worth it is still not solved; a large one owes `sweep_tol`."""
+    """UNSOLVED if an island that is worth it is still not solved; a large one is judged by
+    `sweep_tol`."""
     code, tol = codes.GO_ON, s.tol
-    if s.only_sweeps:  # what they leave is said; a jam is still to be told from it
+    if s.only_sweeps:  # an island that jams is recognised by the host
         conclude(s)
-        return codes.STUCK if s.failed >= 0 else codes.GO_ON
+        return codes.UNSOLVED if s.failed >= 0 else codes.GO_ON
     for j in range(s.n_chosen):
         k = s.chosen[j]
         size = s.start[k + 1] - s.start[k]
-        s.limit[k] = tol if size <= s.policy.small else s.sweep_tol
-        if max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k] and gap_holds(s, k):
+        s.island_tol[k] = tol if size <= s.policy.small else s.sweep_tol
+        if max(s.residual[k, 0], s.residual[k, 1]) <= s.island_tol[k] and gap_holds(s, k):
             s.plan[k] = codes.DONE
         elif size <= s.policy.medium:
-            code = codes.STUCK
+            code = codes.UNSOLVED
     if code == codes.GO_ON:
         conclude(s)
     return code
@@ -259,7 +275,7 @@ def judge_rest(s, scan):
 def conclude(s):
     """Note an island that was not solved; else one whose velocities are not trusted."""
     for k in range(s.islands):
-        if not max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k]:
+        if not max(s.residual[k, 0], s.residual[k, 1]) <= s.island_tol[k]:
             s.failed = k
             return
     for k in range(s.islands):
@@ -280,4 +296,4 @@ def gap_holds(s, k):
 @stage
 def inaccurate(s, k):
     """Whether island k is within its residual, but not within its energy gap."""
-    return max(s.residual[k, 0], s.residual[k, 1]) <= s.limit[k] and not gap_holds(s, k)
+    return max(s.residual[k, 0], s.residual[k, 1]) <= s.island_tol[k] and not gap_holds(s, k)

@@ -1,78 +1,28 @@
-"""The chosen contacts packed for sweeps, and the first guess."""
+"""Rows of the chosen contacts, packed or stored: frames, materials, bias and the first guess."""
 
 import numpy as np
 
 from drystone.kernels import rows as kernels
 from drystone.kernels._jit import stage
 from drystone.kernels.active import pair_materials
-from drystone.kernels.contact.packed_planar import pack_planar
-from drystone.kernels.contact.packed_spatial import pack_spatial
 from drystone.kernels.matching import match_contacts
 from drystone.kernels.rigid import rotation_of
 from drystone.kernels.step import codes
-from drystone.kernels.step.choose import choose, normal_speed
+from drystone.kernels.step.choose import normal_speed
 
 
 @stage
-def rows_planar(s, scan):
-    """Frames, materials, bias, and the packed form; rows J and P are not stored."""
-    choose(s, scan)
-    n = s.rows
-    frames_planar(s, scan, n)
-    pack_planar(
-        s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
-        s.contact[:n], s.motion, s.D[:n],
-    )  # fmt: skip
-    return complete(s, n)
-
-
-@stage
-def rows_spatial(s, scan):
-    """The same in space."""
-    choose(s, scan)
-    n = s.rows
-    frames_spatial(s, scan, n)
-    pack(s, n)
-    return complete(s, n)
-
-
-@stage
-def pack(s, n):
-    """Packed contacts and bodies in space, with the inertia as it is now."""
-    pack_spatial(
-        s.body[:n], s.frame[:n], s.point[:n], s.position, s.inverse_mass, s.inverse,
-        s.contact[:n], s.motion, s.D[:n],
-    )  # fmt: skip
-
-
-@stage
-def store_planar(s, lo, hi):
-    """J, P, D of the contacts lo:hi, from where bodies were when they were found."""
-    at = s.was if s.drifts else s.position
-    kernels.rows_planar(
-        s.inverse_mass, s.inverse, at, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
-        s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
-    )  # fmt: skip
-
-
-@stage
-def store_spatial(s, lo, hi):
-    at = s.was if s.drifts else s.position
-    kernels.rows_spatial(
-        s.inverse_mass, s.inverse, at, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
-        s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
-    )  # fmt: skip
-
-
-@stage
-def frames_planar(s, scan, n):
+def make_frames(s, scan, n):
+    """Contacts in the order of s.pick, and their frames."""
     _gather(s, scan, n)
-    kernels.frames_planar(s.normal[:n], s.frame[:n])
+    _frames(s, n, s.orientation)
 
 
 @stage
-def frames_spatial(s, scan, n):
-    _gather(s, scan, n)
+def _frames(s, n, orientation):
+    if orientation.ndim == 1:  # a constant for the compiler: only one of them is compiled
+        kernels.frames_planar(s.normal[:n], s.frame[:n])
+        return
     if s.anisotropic[0]:
         axes(s, n)
     kernels.frames_spatial(
@@ -81,8 +31,17 @@ def frames_spatial(s, scan, n):
 
 
 @stage
+def store(s, lo, hi):
+    """J, P, D of the contacts lo:hi, from where bodies were when they were found."""
+    at = s.was if s.drifts else s.position
+    kernels.contact_rows(
+        s.inverse_mass, s.inverse, at, s.body[lo:hi], s.point[lo:hi], s.frame[lo:hi],
+        s.J[lo:hi], s.P[lo:hi], s.D[lo:hi],
+    )  # fmt: skip
+
+
+@stage
 def _gather(s, scan, n):
-    """Contacts in the order of s.pick."""
     uid, body_of = s.geom_uid, s.geom_body
     for i in range(n):
         j = s.pick[i]

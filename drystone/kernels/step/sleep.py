@@ -4,34 +4,22 @@ Whatever moves wakes its island, which contacts within reach and joints make. Bo
 no inverse mass and no velocity: for the solve they are part of the ground.
 """
 
-from drystone.kernels import rigid
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.active import body_reach
-from drystone.kernels.ledger import kinetic_planar, kinetic_spatial
+from drystone.kernels.ledger import kinetic
 from drystone.kernels.step import codes
-from drystone.kernels.step.begin import kick_planar, kick_spatial
+from drystone.kernels.step.begin import kick, turn_inverse
 from drystone.kernels.step.choose import pairs
 from drystone.kernels.union_find import root_of, unite
 
 
-@stage
-def wake_planar(s, scan):
+@kernel
+def wake(s, scan):
     """s.moves: sleepers in reach of a body that moves are woken. Contacts that no impulse can
     change are left out."""
     if _wake(s, scan):
-        for b in range(s.inverse.size):
-            s.inverse[b] = s.own_inverse[b]
-        kick_planar(s, scan)
-    _still(s)
-    return codes.GO_ON
-
-
-@kernel
-def wake_spatial(s, scan):
-    """The same in space."""
-    if _wake(s, scan):
-        rigid.to_world(s.own_inverse, s.orientation, s.inverse)
-        kick_spatial(s, scan)
+        turn_inverse(s, s.orientation)
+        kick(s, scan)
     _still(s)
     return codes.GO_ON
 
@@ -39,11 +27,11 @@ def wake_spatial(s, scan):
 @stage
 def _wake(s, scan):
     """Who sleeps in this step; whether one of them woke that this step had already stilled."""
-    n, root, stirred, restless = s.candidates, s.root, s.stirred, s.restless
+    n, root, island_awake, keeps_awake = s.candidates, s.root, s.island_awake, s.keeps_awake
     pairs(n, s.geom_body, scan.geom_a, scan.geom_b, s.pair)
     for b in range(root.size):
-        root[b], stirred[b] = b, False
-        restless[b] = s.own_inverse_mass[b] > 0.0 and not s.asleep[b]
+        root[b], island_awake[b] = b, False
+        keeps_awake[b] = s.own_inverse_mass[b] > 0.0 and not s.asleep[b]
     _drive(s)
     for i in range(n):
         if _near(s, scan, i):
@@ -52,12 +40,12 @@ def _wake(s, scan):
         _join(s, s.joined[k, 0], s.joined[k, 1])
     for i in range(n):
         if _near(s, scan, i):
-            _stir(s, s.pair[i, 0], s.pair[i, 1])
+            _mark_awake(s, s.pair[i, 0], s.pair[i, 1])
     for k in range(s.joined.shape[0]):
-        _stir(s, s.joined[k, 0], s.joined[k, 1])
+        _mark_awake(s, s.joined[k, 0], s.joined[k, 1])
     late = False
     for b in range(root.size):
-        if s.asleep[b] and stirred[root_of(b, root)]:
+        if s.asleep[b] and island_awake[root_of(b, root)]:
             s.asleep[b], s.slow_time[b] = False, 0.0
         if s.asleep[b] and _pushed(s, b):
             s.asleep[b] = False
@@ -72,12 +60,12 @@ def _wake(s, scan):
 
 @stage
 def _drive(s):
-    """Prescribed bodies that move are restless."""
+    """Prescribed bodies that move keep others awake."""
     for k in range(s.driven.size):
         b = s.driven[k]
         for a in range(s.v_free.shape[1]):
             if s.v_free[b, a] != 0.0:
-                s.restless[b] = True
+                s.keeps_awake[b] = True
 
 
 @stage
@@ -93,13 +81,13 @@ def _join(s, a, b):
 
 
 @stage
-def _stir(s, a, b):
-    """Mark the island of two bodies if one of them is restless."""
-    if s.restless[a] or s.restless[b]:
+def _mark_awake(s, a, b):
+    """Mark the island of two bodies if one of them keeps others awake."""
+    if s.keeps_awake[a] or s.keeps_awake[b]:
         if s.own_inverse_mass[a] > 0.0:
-            s.stirred[root_of(a, s.root)] = True
+            s.island_awake[root_of(a, s.root)] = True
         if s.own_inverse_mass[b] > 0.0:
-            s.stirred[root_of(b, s.root)] = True
+            s.island_awake[root_of(b, s.root)] = True
 
 
 @stage
@@ -137,64 +125,49 @@ def touched(s, scan):
 
 
 @stage
-def put_to_sleep_planar(s, scan):
-    """Count slow time, and put to sleep islands that have had enough; the books have what it
-    costs."""
+def put_to_sleep(s, scan):
+    """Count slow time, and put to sleep islands that have been slow for long enough; the energy
+    ledger has what it costs."""
     count_slow_time(s)
-    return stop_planar(s)
+    return stop(s)
 
 
 @stage
-def stop_planar(s):
-    """Put islands to sleep that nothing stirs."""
+def stop(s):
+    """Put islands to sleep that nothing moves."""
     if _stop(s):
-        _book(s, kinetic_planar(s.mass, s.inertia, s.velocity))
-    return codes.GO_ON
-
-
-@stage
-def put_to_sleep_spatial(s, scan):
-    """The same in space."""
-    count_slow_time(s)
-    return stop_spatial(s)
-
-
-@stage
-def stop_spatial(s):
-    """The same in space."""
-    if _stop(s):
-        _book(s, kinetic_spatial(s.mass, s.end_inertia, s.velocity))
+        _book(s, kinetic(s.mass, s.end_inertia, s.velocity))
     return codes.GO_ON
 
 
 @stage
 def count_slow_time(s):
-    """s.stirred: islands with bodies that have not been slow for long, by their roots."""
-    root, stirred, restless, speed = s.root, s.stirred, s.restless, s.fast
+    """s.island_awake: islands with bodies that have not been slow for long, by their roots."""
+    root, island_awake, keeps_awake, speed = s.root, s.island_awake, s.keeps_awake, s.fast
     body_reach(s.velocity, s.size, 1.0, speed)
     for b in range(root.size):
         s.slow_time[b] = s.slow_time[b] + s.h if speed[b] < s.sleep_speed else 0.0
-        root[b], stirred[b] = b, False
+        root[b], island_awake[b] = b, False
         awake = s.own_inverse_mass[b] > 0.0 and not s.asleep[b]
-        restless[b] = awake and not _ready(s, b)
+        keeps_awake[b] = awake and not _ready(s, b)
     _drive(s)
     for i in range(s.rows):
         _join(s, s.body[i, 0], s.body[i, 1])
     for i in range(s.rows):
-        _stir(s, s.body[i, 0], s.body[i, 1])
+        _mark_awake(s, s.body[i, 0], s.body[i, 1])
 
 
 @stage
 def _stop(s):
     """s.asleep and its count; whether somebody fell asleep that was not quite at rest."""
-    root, stirred, restless = s.root, s.stirred, s.restless
+    root, island_awake, keeps_awake = s.root, s.island_awake, s.keeps_awake
     moved = False
     for i in range(s.rows):
         for side in range(2):
             b = s.body[i, side]
-            if s.asleep[b] or restless[b] or not s.own_inverse_mass[b] > 0.0:
+            if s.asleep[b] or keeps_awake[b] or not s.own_inverse_mass[b] > 0.0:
                 continue
-            if not stirred[root_of(b, root)]:
+            if not island_awake[root_of(b, root)]:
                 s.asleep[b] = True
                 for a in range(s.velocity.shape[1]):
                     moved = moved or s.velocity[b, a] != 0.0

@@ -20,25 +20,25 @@ from drystone.model import Joints, Model, State
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
 
-ROUNDS = 100  # of displacements
-CLOSED = 1e-9  # of the smaller body's size: a depth that is none
-WIDE = 2.0  # times the greatest depth: how far apart others may be that a displacement looks at
+DISPLACEMENTS = 100  # at most
+NO_OVERLAP = 1e-9  # of the smaller body's size: a depth that is none
+SEARCH_WIDTH = 2.0  # times the greatest depth: how far apart others are that take part
 
 
 def moved_apart(model: Model, state: State, turns: Floats | None = None) -> State:
     """The state with bodies moved so far that none overlaps; ModelError names bodies that cannot
     be. turns: coordinates of joints, from which their angles are counted."""
-    options = TimeStepping(dt=1.0, overlap="allow", slop=0.1 * CLOSED)
+    options = TimeStepping(dt=1.0, overlap="allow", slop=0.1 * NO_OVERLAP)
     stepper = options.stepper(_still(model))
     sizes, now = bodies.radii(model), state.copy()
     now.velocity[:] = 0.0
-    for _ in range(ROUNDS):
+    for _ in range(DISPLACEMENTS):
         found = stepper.overlaps(now)
         part, pair = bodies.deepest(model, sizes, found)
-        if part <= CLOSED:
+        if part <= NO_OVERLAP:
             break
         depth = float(-found.gap.min())
-        stepper.buffers.s.put(search=codes.GIVEN, active_gap=WIDE * depth)
+        stepper.buffers.s.put(search=codes.GIVEN, active_gap=SEARCH_WIDTH * depth)
         stepper.turns = turns
         after, _ = stepper.step(now, 1.0)
         now.position, now.orientation = after.position, after.orientation

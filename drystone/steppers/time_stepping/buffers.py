@@ -21,9 +21,9 @@ from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.kernels.packed import Packed, as_row
 from drystone.kernels.rigid import to_world
 from drystone.kernels.step import codes
-from drystone.kernels.step.find import SLACK
-from drystone.kernels.step.policy import NEVER
-from drystone.kernels.step.rows import store_planar, store_spatial
+from drystone.kernels.step.find import TRAVEL_SLACK
+from drystone.kernels.step.policy import NO_LIMIT
+from drystone.kernels.step.rows import store
 from drystone.model import Contacts, Joints, Model, State
 from drystone.problems.cones import EllipticCone, PolyhedralCone, SoftFingerCone
 from drystone.problems.friction import LAWS
@@ -35,10 +35,9 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import noted_rows
 from drystone.types import Ints
 
-FIRST = 16  # rows that there is room for at first
-SOON = 8  # frames with contacts until memory is there that somebody else has touched
+FIRST_ROWS = 16  # rows that there is room for at first
+ROOM_AHEAD = 8  # frames with contacts until memory is there that somebody else has touched
 FRAMES = 4 << 20  # bytes of states that are made room for at once
-STILL, SLOW, TOUCH = impact.STILL, impact.SLOW, impact.TOUCH
 RESTING = ("asleep", "slow_time")
 WARM = ("old_a", "old_b", "old_feature", "old_impulse", "old_spin", "old_slid")
 KEPT = layout.kept(layout.STEP)
@@ -63,7 +62,7 @@ GIVEN = (
 TORN = {"exact": 0.01, "stabilize": 0.2, "project": 0.2, "velocity": np.inf}
 
 SCHEMES = {
-    "exact": codes.EXACT, "stabilize": codes.STABILIZE, "project": codes.PROJECT,
+    "exact": codes.EXACT_JOINTS, "stabilize": codes.STABILIZE, "project": codes.PROJECT,
     "velocity": codes.VELOCITY,
 }  # fmt: skip
 
@@ -93,8 +92,9 @@ class Buffers:
         made |= layout.make(layout.FIRST_BODIES, self._sizes())
         made |= layout.make(layout.SLEEP, self._sizes()) | {"joined": _copy(joined(model))}
         self.stores = jointed or not options.packs(model.dim)  # rows J and P, in every step
-        first = FIRST if self.stores else 1
-        made |= self._frames(0, 0) | self._driven(0) | self._made(FIRST, first) | self._noted(1)
+        first = FIRST_ROWS if self.stores else 1
+        made |= self._frames(0, 0) | self._driven(0) | self._noted(1)
+        made |= self._made(FIRST_ROWS, first)
         self.s, self.j = Packed(**made), None
         if jointed:
             self._add_joints()
@@ -116,7 +116,7 @@ class Buffers:
         if options.sweeps_beside_joints(model.dim):
             method: Any = options.method
             self.s.put(only_sweeps=1, max_sweeps=method.max_sweeps)
-        self.grow(self.blocks.mu.size + FIRST)
+        self.grow(self.blocks.mu.size + FIRST_ROWS)
 
     @property
     def room(self) -> int:
@@ -156,7 +156,7 @@ class Buffers:
             "own_inverse": model.inverse_inertia, "inertia": model.inertia,
             "inverse": model.inverse_inertia, "end_inertia": model.inertia,
             "gravity": model.gravity, "size": self.size,
-            "slack": SLACK * np.where(np.isfinite(self.size), self.size, 0.0),
+            "slack": TRAVEL_SLACK * np.where(np.isfinite(self.size), self.size, 0.0),
             "friction": model.friction, "restitution": model.restitution, "axis": model.axis,
             "ratios": model.ratios, "rule_key": rules.key, "rule_friction": rules.friction,
             "rule_restitution": rules.restitution, "geom_body": geoms.body,
@@ -175,8 +175,8 @@ class Buffers:
             "stabilize": int(options.stabilize), "warm_start": int(options.warm_start),
             "bounces": int(options.restitution != "none"), "drifts": 1,
             "forced_by_python": int(bool(model.forces)), "newton_interval": 1,
-            "newton_refused": NEVER, "parallel_island": threads.LARGE,
-            "parallel_total": threads.WORTH, "search": codes.BY_TRAVEL,
+            "newton_refused": NO_LIMIT, "parallel_island": threads.LARGE_ISLANDS,
+            "parallel_total": threads.SHARED_TOTAL, "search": codes.BY_TRAVEL,
         }  # fmt: skip
         if isinstance(cone, PolyhedralCone) and model.dim == 3:
             made["corners"] = np.ascontiguousarray(cone.directions().T)
@@ -186,7 +186,7 @@ class Buffers:
             method: Any = options.method
             made["only_sweeps"], made["max_sweeps"] = 1, method.max_sweeps
         if threads.count_threads() == 1:  # what is shared out by islands has the same bits on one
-            made["parallel_total"] = NEVER
+            made["parallel_total"] = NO_LIMIT
         if options.active_gap == "predicted":
             made["search"] = codes.PREDICTED
         elif options.active_gap is not None:
@@ -259,7 +259,7 @@ class Buffers:
             "is_tree": int(is_forest(joints, self.model.inverse_mass > 0)),
             "later": int(springs or joints.coupled_row.size > 0),
             "kicks": self.options.order, "most": self.options.most_halvings,
-            "gaining": min(GAINING, self.options.most_halvings), "least_impact": STILL,
+            "gaining": min(GAINING, self.options.most_halvings), "least_impact": impact.LEAST_SPEED,
             "open_before": np.inf, "sum": total, "sum_row": as_row(total),
             "breaks": int(np.isfinite(joints.breaks_at).any()), "before": np.inf,
             "scheme": SCHEMES[self.options.joints], "loads": int((self.blocks.mu > 0.0).any()),
@@ -367,7 +367,8 @@ class Buffers:
         """Steps of length h, `steps` of them to come: prescribed motions are worked out ahead."""
         s = self.s
         # what counts as a collision in steps of this length, see ``impact``
-        still, touch = max(STILL, SLOW * h * self.pull), TOUCH * self.typical
+        still = max(impact.LEAST_SPEED, impact.SLOW_IMPACT * h * self.pull)
+        touch = impact.IMPACT_GAP * self.typical
         kick, share = (0.5 * h, 0.0) if self.options.order == 2 else (h, 0.5)
         s.put(kick=kick, impact_share=share, drifts=1)
         s.put(h=h, rest_speed=h * self.gravity, impact_speed=still, impact_gap=touch, cursor=0)
@@ -411,7 +412,7 @@ class Buffers:
         n = int(self.s.rows * self.s.records_contacts)
         if n > self.s.noted_numbers.shape[0]:
             many = noted_rows(self.s.noted_numbers)
-            self.s.put(**self._noted(max(2 * n, min(SOON * n, many) if more_comes else many)))
+            self.s.put(**self._noted(max(2 * n, min(ROOM_AHEAD * n, many) if more_comes else many)))
 
     def memory(self) -> Snapshot:
         """What a step leaves for the next one."""
@@ -448,7 +449,7 @@ class Buffers:
         self.recall(own)
 
     def remember(self, other: Buffers) -> None:
-        """Take over the warm start of other buffers; contacts are told by uids. All are awake."""
+        """Take over the warm start of other buffers; contacts are known by uids. All are awake."""
         known = other.memory()
         self.recall({name: known[name] for name in known if name not in RESTING})
 
@@ -465,7 +466,7 @@ class Buffers:
         if self.s.J.shape[0] < self.room:
             shape = (self.room, *self.s.J.shape[1:])
             self.s.put(J=np.zeros(shape), P=np.zeros(shape))
-        (store_planar if self.model.dim == 2 else store_spatial)(self.s, lo, hi)
+        store(self.s, lo, hi)
 
     def store_again(self) -> None:
         """J and P of all contacts that are read, with the inertia of the time they are of."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.rows import Rows
-from drystone.kernels.step.finish import ROUNDS, SLIP
+from drystone.kernels.step.finish import SLIP_ROUNDS, SLIP_SPEED
 from drystone.kernels.step.joint_laws import EXACT, LIFTS
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.types import Bools, Floats, Ints
@@ -92,7 +92,7 @@ def _slipping(
         return solver.solve(rows, static.copy(), bias, v_free, r, step)
     loose = slid.copy()
     iterations = 0
-    for _ in range(ROUNDS):
+    for _ in range(SLIP_ROUNDS):
         solved = solver.solve(rows, np.where(loose, dynamic, static), bias, v_free, r, step)
         iterations += solved.iterations
         broke = sliding(rows, solved) & ~loose & (static > dynamic)
@@ -115,4 +115,4 @@ def sliding(rows: Rows, solved: Solved) -> Bools:
     speed = np.sqrt((solved.u[:, 1:] ** 2).sum(axis=1))
     most = np.maximum(np.abs(solved.q), np.abs(solved.u)).max(axis=1)
     scale = np.repeat(np.maximum.reduceat(most, rows.start[:-1]), np.diff(rows.start))
-    return (solved.r[:, 0] > 0.0) & (speed > SLIP * scale)
+    return (solved.r[:, 0] > 0.0) & (speed > SLIP_SPEED * scale)

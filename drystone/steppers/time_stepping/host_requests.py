@@ -19,7 +19,7 @@ from drystone.geometry.detector import Detector
 from drystone.kernels import ledger as kernels
 from drystone.kernels.active import body_reach
 from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR
-from drystone.kernels.step import begin, blocks, codes, policy, prepare, sweeps
+from drystone.kernels.step import begin, blocks, codes, packed, policy
 from drystone.kernels.step import joint_close as closing
 from drystone.kernels.step import joint_divide as divide
 from drystone.kernels.step import joint_finish as finish
@@ -48,11 +48,16 @@ STATUSES = tuple(Status)
 # what is done for a code before the next stage, and before the stage that asked is run again
 GOES_ON = {
     codes.THREADS: "_sweep", codes.COLLIDE: "_collide", codes.NEWTON: "_newton",
-    codes.STUCK: "_stuck", codes.NOT_FINITE: "_run_away", codes.PART: "_begin_part",
-    codes.LEAST: "_least_reactions", codes.BORNE: "_look_at_joints", codes.TORN: "_tear",
+    codes.UNSOLVED: "_stuck", codes.NOT_FINITE: "_run_away", codes.BEGIN_PART: "_begin_part",
+    codes.LEAST_REACTIONS: "_least_reactions", codes.BORNE: "_look_at_joints",
+    codes.TORN_JOINTS: "_tear",
 }  # fmt: skip
-REPEATS = {codes.NO_ROOM: "_grow", codes.FULL: "_empty", codes.PATTERN: "_find_pattern"}
-LOOKS = 4  # times that contacts are looked for again in a step
+REPEATS = {
+    codes.NO_ROW_ROOM: "_grow",
+    codes.NO_FRAME_ROOM: "_empty",
+    codes.PATTERN: "_find_pattern",
+}
+MORE_SEARCHES = 4  # further searches for contacts in a step
 
 
 class HostRequests:
@@ -105,12 +110,12 @@ class HostRequests:
                 self._ask()
                 return stage + 1
             return int(j.load_stage) if self._solve_laws() else self._close()
-        if code == codes.CLOSE:
+        if code == codes.CLOSE_JOINTS:
             return self._close()
         if code == codes.LOOK:
             return self._look_again() or int(j.aim_stage)
         if code == codes.END_GAPS and self.gaps is not None:
-            return self.gaps.next_stage(stage)
+            return self.gaps.next_stage(self, stage)
         if code == codes.VERDICT:
             return 0 if self._retried() else stage + 1
         raise ValueError(f"a stage answered {code}")
@@ -171,8 +176,7 @@ class HostRequests:
         if not hits.collisions:
             return
         s.v0[:] = hits.v - half
-        kick = begin.kick_planar if self.model.dim == 2 else begin.kick_spatial
-        kick(s, self.detector.scan)
+        begin.kick(s, self.detector.scan)
         if j is not None:
             j.free[:] = s.v_free
         blows, offset = np.zeros(4), 0.0
@@ -195,7 +199,7 @@ class HostRequests:
         """Sweeps of the chosen islands on several threads."""
         s = self.buffers.s
         self.sweeper.solve(s, s.chosen[: s.n_chosen].copy())
-        sweeps.counted(s, s.islands)
+        policy.count_sweeps(s)
 
     def _newton(self) -> None:
         """Newton on the islands that are planned for it."""
@@ -245,8 +249,7 @@ class HostRequests:
     def _adopt_answers(self, view: Solved) -> None:
         """Velocities from the new impulses; what it took."""
         s = self.buffers.s
-        push = prepare.push_planar if self.model.dim == 2 else prepare.push_spatial
-        (blocks.push if self.buffers.stores else push)(s, self.detector.scan)
+        (blocks if self.buffers.stores else packed).push(s, self.detector.scan)
         s.iterations += view.iterations
         self._used(view, Status.MAX_ITERATIONS)
         if view.stalls:
@@ -334,7 +337,7 @@ class HostRequests:
         h, travel = float(s.h), np.empty(self.model.nb)
         body_reach(j.at_v, self.search.sizes, h, travel)
         travel = np.maximum(travel, s.reach)
-        if j.looks == LOOKS or not self.search.misses(
+        if j.looks == MORE_SEARCHES or not self.search.misses(
             self.buffers.state(), j.at_v, h, travel, self.buffers.rows()
         ):
             return 0
@@ -393,7 +396,7 @@ class HostRequests:
         s.J[:n], s.P[:n], s.D[:n], s.bias[:n] = made.J, made.P, made.D, bias
         s.v_free[:], j.softening = part.v_free, part.softening
         self._adopt_solved(solved)
-        j.by_host, j.excess, j.goal = 1, self.least.count, codes.SETTLE
+        j.by_host, j.excess, j.goal = 1, self.least.count, codes.SETTLE_JOINTS
         after = self._arrival_of(solved.v)
         bodies.check_finite(self.model, after, s.force, h)
         places.places(s, self.detector.scan, j)
@@ -472,7 +475,7 @@ class HostRequests:
             dim = self.model.dim
             self._over |= broken(self.buffers.joints, s.wrench[:, :dim], s.wrench[:, dim:])
 
-    def _look(self) -> tuple[Rows, Solved] | None:
+    def _last_solve(self) -> tuple[Rows, Solved] | None:
         """Rows and impulses of the last step, if there was one."""
         if self._looked is None and self._stepped:
             self.buffers.store_again()
@@ -481,20 +484,20 @@ class HostRequests:
 
     def problem(self) -> FrictionProblem | None:
         """The last step's friction problem (all islands), or None without contacts."""
-        look = self._look()
-        if look is None or look[0].nc == 0:
+        last = self._last_solve()
+        if last is None or last[0].nc == 0:
             return None
-        rows, solved = look
+        rows, solved = last
         return island_problem(rows, 0, rows.nc, solved.mu, solved.q, self.options)
 
     def _failure(self, report: StepReport) -> str:
         """Why a step is not good, in words."""
-        names, look = self.model.names, self._look()
+        names, last = self.model.names, self._last_solve()
         if report.jammed:
             return f"at t = {report.time - report.dt:.6g} s {'; '.join(report.log)}"
         where = ""
-        if look is not None and look[1].failed >= 0:
-            rows, k = look[0], look[1].failed
+        if last is not None and last[1].failed >= 0:
+            rows, k = last[0], last[1].failed
             lo, hi = rows.start[k], rows.start[k + 1]
             body = int(rows.body[lo:hi].max())
             where = f" of {hi - lo} contacts that holds body {names[body]!r}"

@@ -29,10 +29,10 @@ from drystone.constraints.rows import Rows
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved
 from drystone.types import Floats, Ints, Status
 
-ROUNDS = 20  # of contacts that begin to approach because others bounced
-TOUCH = 1e-6  # of a body's size: contacts this near take part in a collision at once
-SLOW = 1e-6  # of the speed that gravity gives in a step: not a collision
-STILL = 1e-12  # [m/s] the same without gravity
+IMPACT_ROUNDS = 20  # of contacts that begin to approach because others bounced
+IMPACT_GAP = 1e-6  # of a body's size: contacts this near take part in a collision at once
+SLOW_IMPACT = 1e-6  # of the speed that gravity gives in a step: not a collision
+LEAST_SPEED = 1e-12  # [m/s] the same without gravity
 
 
 @dataclass(slots=True)
@@ -61,9 +61,9 @@ def collide(
     """
     out = Impact(v + half, half, 0, [])
     pull = rows.velocities(half)[:, 0]
-    still = max(STILL, SLOW * h * gravity)
-    for _ in range(ROUNDS):
-        chosen, count = _colliding(rows, out.v, pull, h, still, TOUCH * size)
+    still = max(LEAST_SPEED, SLOW_IMPACT * h * gravity)
+    for _ in range(IMPACT_ROUNDS):
+        chosen, count = _colliding(rows, out.v, pull, h, still, IMPACT_GAP * size)
         if count == 0:
             break
         out.collisions += count

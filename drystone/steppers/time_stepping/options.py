@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from drystone.model import Model
     from drystone.steppers.time_stepping.stepper import Stepper
 
-NEVER = 1e9  # [s]
-HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
+NO_TIME_LIMIT = 1e9  # [s]
+JOINT_HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
 MOST_RETRIES = 50  # halvings of a step: beyond, its length is rounding of its time
 CHOICES: dict[str, tuple[str, ...]] = {
     "formulation": ("coulomb", "convex"),
@@ -87,7 +87,7 @@ class TimeStepping:
     overlap: bodies that start in each other, or are put there later: "refuse", or "allow": they are
         moved apart, without a change of velocity.
     max_depth: part of the smaller body's size (its radius): steps that begin with bodies deeper in
-        each other are counted and told of by ``Simulation.run``.
+        each other are counted and reported by ``Simulation.run``.
     """
 
     dt: float = 1.0 / 240.0
@@ -174,7 +174,7 @@ class TimeStepping:
         """Times over that a step is halved for the sake of its joints."""
         if self.halvings is not None:
             return self.halvings
-        return HALVINGS if self.joints == "exact" else 0
+        return JOINT_HALVINGS if self.joints == "exact" else 0
 
     @property
     def shape(self) -> Cone:
@@ -183,8 +183,8 @@ class TimeStepping:
 
     @property
     def method(self) -> Solver:
-        """The solver object, with this tolerance; one given by name never looks at the clock, so
-        that a run repeats to the bit."""
+        """The solver object, with this tolerance; one given by name never reads the clock: runs
+        are bitwise reproducible."""
 
         solver = by_name(self.solver) if isinstance(self.solver, str) else self.solver
         if not isinstance(solver, Solver):
@@ -192,7 +192,7 @@ class TimeStepping:
                 f"TimeStepping.solver = {self.solver!r}: expected a name or a solver object"
             )
         if isinstance(self.solver, str):
-            return replace(solver, tol=self.tol, time_limit=NEVER)
+            return replace(solver, tol=self.tol, time_limit=NO_TIME_LIMIT)
         return solver
 
     @property

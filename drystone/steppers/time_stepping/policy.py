@@ -16,12 +16,12 @@ class IslandPolicy:
     It is evaluated in one place, ``kernels/step/policy.py``.
 
     Tolerances are parts of ``TimeStepping.tol``, or of ``sweep_tol`` where that is said. Nothing
-    here looks at the clock: a run is bitwise reproducible on any machine.
+    here reads the clock: a run is bitwise reproducible on any machine.
 
     small: contacts of an island that gets every method there is.
     medium: contacts of an island for which Newton's method is tried when sweeps stall.
     first_sweeps, first_visits: sweeps before Newton's method: first_sweeps + first_visits /
-        contacts, if their rate promises to arrive.
+        contacts, if their rate of convergence is fast enough.
     jointed_sweeps: the same for islands with joints, and where Newton's method was just needed.
     sweeps, visits: sweeps of an island that Newton's method does not take or solve: at least
         `sweeps`, and for large islands visits / contacts.

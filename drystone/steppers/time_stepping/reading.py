@@ -159,8 +159,8 @@ class Frames:
     since: steps that were made since the last frame, before the run and after it; watched: frames
     keep their contacts; spaced: only of every so many frames, for whoever wants the reports of
     all steps, and gone: frames since the last of those; spare: arrays that nobody uses any more
-    (memory that is new costs more than all that is written to it); told: called with each chunk as
-    soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
+    (memory that is new costs more than all that is written to it); on_chunk: called with each chunk
+    as soon as it is there, and must not raise; joints: names of those whose forces the chunks have;
     total: of all steps, see ``layout.TOTALS``; jammed: steps whose status is JAMMED, and who
     stalled in the first; said: who stalled in the step that ends at a time, and its log.
     """
@@ -172,12 +172,12 @@ class Frames:
         since: int = 0,
         watched: bool = False,
         spare: Spare | None = None,
-        told: Callable[[Frames, dict[str, np.ndarray]], None] | None = None,
+        on_chunk: Callable[[Frames, dict[str, np.ndarray]], None] | None = None,
     ) -> None:
         self.names, self.h = names, h
         self.since, self.watched = since, watched
         self.spare = spare
-        self.told = told
+        self.on_chunk = on_chunk
         self.spaced, self.gone = 1, 0
         self.chunks: list[dict[str, np.ndarray]] = []
         self.joints: tuple[str, ...] = ()
@@ -206,8 +206,8 @@ class Frames:
             if self.watched:
                 self._take_contacts(s, chunk, spare)
             self.chunks.append(chunk)
-            if self.told is not None:
-                self.told(self, chunk)
+            if self.on_chunk is not None:
+                self.on_chunk(self, chunk)
         s.frames = s.logged = s.noted_ends[:] = 0
 
     def _take_contacts(

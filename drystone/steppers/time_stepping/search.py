@@ -9,7 +9,7 @@ from drystone.dynamics import bodies
 from drystone.geometry.detector import Detector
 from drystone.kernels import rigid
 from drystone.kernels.active import body_reach
-from drystone.kernels.step.find import NEAR, SLACK
+from drystone.kernels.step.find import MOST_MARGIN, TRAVEL_SLACK
 from drystone.model import Contacts, Model, State
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.types import Floats
@@ -39,9 +39,10 @@ class Search:
             return self._within(state, np.full(len(geoms), 0.5 * gap))
         reach = np.empty(model.nb)
         fastest = body_reach(_free_velocities(model, state, h), self.sizes, h, reach)
-        reach += SLACK * np.where(np.isfinite(self.sizes), self.sizes, 0.0)
+        reach += TRAVEL_SLACK * np.where(np.isfinite(self.sizes), self.sizes, 0.0)
         size = np.where(np.isfinite(geoms.radius), geoms.radius, np.inf)
-        return self._within(state, np.maximum(reach[geoms.body], np.minimum(fastest, NEAR * size)))
+        margin = np.maximum(reach[geoms.body], np.minimum(fastest, MOST_MARGIN * size))
+        return self._within(state, margin)
 
     def _within(self, state: State, margin: Floats) -> Contacts:
         """Contacts nearer than margin[a] + margin[b], (ng,) [m]."""

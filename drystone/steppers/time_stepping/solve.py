@@ -20,7 +20,7 @@ from drystone.kernels import layout
 from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.sweeps import solve_block_islands
 from drystone.kernels.packed import Packed
-from drystone.kernels.step import codes, sweeps
+from drystone.kernels.step import codes
 from drystone.kernels.step import policy as stages
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
 from drystone.problems.delassus import BlockMatrix
@@ -30,7 +30,7 @@ from drystone.solvers.base import Limits, Start
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.registry import by_name
 from drystone.solvers.solve import solve
-from drystone.steppers.time_stepping.options import NEVER, TimeStepping
+from drystone.steppers.time_stepping.options import NO_TIME_LIMIT, TimeStepping
 from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.steppers.time_stepping.stalling import EXACTLY, Stall, stall
 from drystone.types import Bools, Floats, Ints, Solution, Status
@@ -126,7 +126,7 @@ class IslandSolver:
             out.refresh(rows, v_free)
         stages.choose_rest(s, None)
         self._sweep(rows, s)
-        if stages.judge_rest(s, None) == codes.STUCK:
+        if stages.judge_rest(s, None) == codes.UNSOLVED:
             self.stuck(s, out, lambda k: rows)
             out.refresh(rows, v_free)
         out.iterations += int(s.iterations)
@@ -155,7 +155,7 @@ class IslandSolver:
             s.put(law=LAWS[options.formulation])
         s.put(
             rows=n, islands=rows.islands, iterations=0, solves=0, newton_wait=0, newton_interval=1,
-            newton_tried=0, newton_refused=stages.NEVER, tight_steps=0, restless_steps=0,
+            newton_tried=0, newton_refused=stages.NO_LIMIT, tight_steps=0, restless_steps=0,
             v_free=v_free, v=out.v, moves=rows.moves, J=rows.J, P=rows.P, D=rows.D, body=rows.body,
             bias=bias, mu=out.mu, q=out.q, r=out.r, start=rows.start, residual=out.residual,
             energy_gap=out.gap,
@@ -169,9 +169,9 @@ class IslandSolver:
     def _sweep(self, rows: Rows, s: Packed) -> None:
         """Sweeps over the chosen islands."""
         if s.n_chosen:
-            sweeps.reset(s, s.islands)
+            stages.reset_sweeps(s)
             solve_block_islands(rows.key, s, rows.soft, rows.unit, None)
-            sweeps.counted(s, s.islands)
+            stages.count_sweeps(s)
 
     def newton(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
         """Newton on the islands that are planned for it; large ones are refused for lack of room,
@@ -334,7 +334,7 @@ class IslandSolver:
             out.gap[k] = max(out.gap[k], error)
         elif not creeps(r, W.product(r, q), q, unit):
             return
-        held = at_rest(problem, value, Limits(self.options.tol, NEVER))
+        held = at_rest(problem, value, Limits(self.options.tol, NO_TIME_LIMIT))
         if held is not None:
             out.r[lo:hi] = held.reshape(hi - lo, -1)
             out.residual[k] = problem.residuals(held)
@@ -393,14 +393,14 @@ class IslandSolver:
         problem = island_problem(rows, lo, hi, mus, every, self.options, W)
         start = Start(np.ascontiguousarray(r).reshape(-1))
         if smooth and self.options.formulation == "convex":  # has solvers that are sure to arrive
-            solution = solve(problem, "auto", guess=start.value, tol=tol, time_limit=NEVER)
+            solution = solve(problem, "auto", guess=start.value, tol=tol, time_limit=NO_TIME_LIMIT)
             value, count = solution.value, solution.iterations
         else:  # `solve` would go on to what lies below rounding: the residual is enough here
             policy, method = self.policy, by_name("lemke")
             if smooth:
                 method = Newton(max_steps=policy.newton_steps, room=policy.newton_room)
                 method = method if sure else replace(method, homotopy=0, sweeps=0)
-            answer = method.run(problem, start, Limits(tol, NEVER))
+            answer = method.run(problem, start, Limits(tol, NO_TIME_LIMIT))
             value, count = answer.value, answer.iterations
         out.iterations += count
         return value.reshape(hi - lo, -1) if max(problem.residuals(value)) <= tol else None
@@ -423,7 +423,7 @@ class IslandSolver:
         )
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         start = Start(np.ascontiguousarray(out.r[lo:hi]).reshape(-1))
-        answer = newton.run(problem, start, Limits(newton.tol, NEVER))
+        answer = newton.run(problem, start, Limits(newton.tol, NO_TIME_LIMIT))
         out.iterations += answer.iterations
         residuals = problem.residuals(answer.value)
         if max(residuals) < out.residual[k].max():

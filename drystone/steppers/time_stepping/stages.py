@@ -1,7 +1,8 @@
 """The stages of a time step: one list, in which options and joints add and exchange stages.
 
 A stage is a compiled function of the record of the step that answers with a code
-(``kernels.step.codes``); those of joints get their record, too. ``kernels.step.loop`` runs it.
+(``kernels.step.codes``); those of joints get their record, too. ``kernels.step.loop`` runs it. A
+function of Python, of (s, scan, j), may stand in the list: only this stage leaves compiled code.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from drystone.kernels._jit import MODE
 from drystone.kernels.detect import detect
 from drystone.kernels.step import (
     begin,
@@ -19,7 +21,6 @@ from drystone.kernels.step import (
     end_mass,
     find,
     finish,
-    impacts,
     joint_aim,
     joint_close,
     joint_divide,
@@ -35,11 +36,9 @@ from drystone.kernels.step import (
     joint_solve,
     joint_spare,
     kicks,
+    packed,
     policy,
-    prepare,
-    rows,
     sleep,
-    sweeps,
 )
 from drystone.kernels.step.loop import record
 from drystone.problems.cones import PolyhedralCone, SoftFingerCone
@@ -58,16 +57,16 @@ def stages(options: TimeStepping, dim: int, jointed: bool, end_gaps: bool = Fals
     ``kernels.step.joint_divide``, and stages of the solve are repeated until joints are closed.
     end_gaps: whether gaps where the drift leads are judged before it.
     """
-    of, sleeps, twice = partial(stage_of, dim), options.sleeping is not None, options.order == 2
+    sleeps, twice = options.sleeping is not None, options.order == 2
     solve, ended = (_joint_solve, _joint_finish) if jointed else (_solve, _finish)
     return [
         *_some("forces", jointed, joint_divide.enter),
-        ("forces", of(begin, "begin")),
-        ("contacts", of(find, "reach")),
+        ("forces", begin.begin),
+        ("contacts", find.reach),
         *_some("contacts", jointed, joint_divide.widen),
         ("contacts", detect),
         ("contacts", find.admit),
-        *_some("rows", sleeps, of(sleep, "wake")),
+        *_some("rows", sleeps, sleep.wake),
         *_some("rows", twice, kicks.reached),
         *(_joint_rows(dim) if jointed else _rows(options, dim)),
         *[("solve", stage) for stage in solve(options, dim)],
@@ -78,8 +77,8 @@ def stages(options: TimeStepping, dim: int, jointed: bool, end_gaps: bool = Fals
 
 def _rows(options: TimeStepping, dim: int) -> list[Stage]:
     """Of contacts, and whether one of them collides."""
-    made = rows if options.packs(dim) else blocks
-    return [("rows", stage_of(dim, made, "rows")), ("impacts", impacts.impacts)]
+    made = packed if options.packs(dim) else blocks
+    return [("rows", made.rows), ("impacts", choose.impacts)]
 
 
 def _joint_rows(dim: int) -> list[Stage]:
@@ -92,14 +91,14 @@ def _joint_rows(dim: int) -> list[Stage]:
         ("rows", of(joint_rows, "touch")),
         ("rows", joint_rows.tie),
         ("rows", joint_rows.respond),
-        ("impacts", impacts.impacts),
+        ("impacts", choose.impacts),
         ("rows", joint_spare.split),
     ]
 
 
 def _solve(options: TimeStepping, dim: int) -> list[Run]:
     packs, cone = options.packs(dim), options.shape
-    sweep: Run = sweeps.sweep
+    sweep: Run = packed.sweep
     if not packs:
         sweep = blocks.sweep_4 if isinstance(cone, SoftFingerCone) else blocks.sweep_3
         sweep = blocks.sweep_polyhedral if isinstance(cone, PolyhedralCone) else sweep
@@ -109,7 +108,7 @@ def _solve(options: TimeStepping, dim: int) -> list[Run]:
     if _ends(options, dim):
         again.append(end_mass.packed if packs else end_mass.stored)
     return [
-        stage_of(dim, prepare, "prepare") if packs else blocks.prepare,
+        packed.prepare if packs else blocks.prepare,
         *([blocks.ask] if options.asks(dim) else tried),
         *again,
     ]
@@ -149,14 +148,14 @@ def _joint_solve(options: TimeStepping, dim: int) -> list[Run]:
 
 def _finish(options: TimeStepping, dim: int, end_gaps: bool) -> list[Stage]:
     """Contacts that broke loose, positions, the report."""
-    of = partial(stage_of, dim)
+    made = packed if options.packs(dim) else blocks
     return [
-        ("report", of(finish, "slip") if options.packs(dim) else blocks.slide),
+        ("report", made.slip),
         *_some("report", _ends(options, dim), end_mass.book),
         *_some("solve", end_gaps, kicks.end_gaps),
-        ("drift", of(finish, "drift")),
+        ("drift", finish.drift),
         *_some("report", options.order == 2, kicks.again),
-        *_some("drift", options.sleeping is not None, of(sleep, "put_to_sleep")),
+        *_some("drift", options.sleeping is not None, sleep.put_to_sleep),
     ]
 
 
@@ -198,9 +197,11 @@ def stage_of(dim: int, module: Any, name: str) -> Run:
 def gets(run: Run) -> int:
     """What a stage gets, by its arguments."""
     if run is detect:
-        return codes.SCAN
+        return codes.DETECTOR
+    if MODE != "off" and not hasattr(run, "py_func"):
+        return codes.HOST
     arguments = getattr(run, "py_func", run).__code__.co_argcount
-    return codes.STEP_AND_JOINTS if arguments == 3 else codes.STEP
+    return codes.STEP_AND_JOINTS if arguments == 3 else codes.STEP_ALONE
 
 
 def numbers(made: list[Stage]) -> dict[str, int]:

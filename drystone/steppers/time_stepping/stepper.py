@@ -58,7 +58,7 @@ class Stepper(HostRequests):
 
     def __init__(self, options: TimeStepping, model: Model, end_gaps: float | None = None) -> None:
         super().__init__(options)
-        self.gaps = None if end_gaps is None else NonlinearGaps(self, end_gaps)
+        self.gaps = None if end_gaps is None else NonlinearGaps(end_gaps)
         self.lost: Ints = np.empty(0, np.int64)
         self._detector: Detector | None = None
         self.adopt(model)
@@ -127,7 +127,9 @@ class Stepper(HostRequests):
         """Of a stage, compiled for what it gets."""
         run, scan = self.stages[stage][1], self.detector.scan
         given = gets(run)
-        if given == codes.SCAN:
+        if given == codes.HOST:
+            return 0
+        if given == codes.DETECTOR:
             return address(run, scan, scan.x, scan.R, scan.margin)
         return address(run, self.buffers.s, scan, *((self.buffers.j,) if given else ()))
 
@@ -170,7 +172,7 @@ class Stepper(HostRequests):
         buffers = self.buffers
         buffers.set_state(state, state.time, 0)
         if self.gaps is not None:
-            self.gaps.begin(h)
+            self.gaps.begin(self, h)
         seconds = self._walk(h, 1)
         if self.jointed:
             buffers.s.time = state.time + h
@@ -222,11 +224,12 @@ class Stepper(HostRequests):
             began, alone = perf_counter(), self.profile or self._jams_now
             code = loop(job, at, ready, alone)
             done, stage = job.where.tolist()
-            if code == codes.GO_ON:
-                at = 0 if done else stage + 1
-            elif code == codes.AGAIN:
+            at = 0 if done and code == codes.GO_ON else stage + 1
+            if code == codes.HOST_STAGE:
+                code = int(self.stages[stage][1](self.buffers.s, self.detector.scan, job.j))
+            if code == codes.AGAIN:
                 at = self._go_back(stage)
-            else:
+            elif code != codes.GO_ON:
                 at = self.answer(code, stage)
             if self.profile:
                 name = self.stages[stage][0]
@@ -309,7 +312,7 @@ class Stepper(HostRequests):
         """Go on without the joints that broke; what there is to read of the step stays."""
         joints, over = self.buffers.joints, self._over
         names = tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
-        held, looked, table = self._bear(), self._look(), self.contact_table()
+        held, looked, table = self._bear(), self._last_solve(), self.contact_table()
         self.lost = np.union1d(self.lost, joints.uid[over])
         self.adopt(self.model)
         self._held, self._looked, self._table, self._stepped = held, looked, table, True
@@ -332,13 +335,13 @@ class Stepper(HostRequests):
 
     @property
     def rows(self) -> Rows | None:
-        look = self._look()
-        return None if look is None else look[0]
+        last = self._last_solve()
+        return None if last is None else last[0]
 
     @property
     def solved(self) -> Solved | None:
-        look = self._look()
-        return None if look is None else look[1]
+        last = self._last_solve()
+        return None if last is None else last[1]
 
     @property
     def kick(self) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import OptionError
-from drystone.kernels._barrier import SIZE
+from drystone.kernels._barrier import STATE_SIZE
 from drystone.kernels._jit import MODE
 from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.packed import free_scales
@@ -28,10 +28,10 @@ from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES
 from drystone.types import Bools, Floats, Ints
 
-LARGE = 8192  # contacts of an island that is worth cutting
-MOST_PARTS = 8
-WORTH = 4096  # contacts in islands that are worth a second thread
-DEFAULT = 2
+LARGE_ISLANDS = 8192  # contacts of an island that is worth cutting
+MOST_PARTS = 8  # of an island, however large it is
+SHARED_TOTAL = 4096  # contacts in islands that are worth a second thread
+USUAL_THREADS = 2  # if there are as many cores
 
 
 def count_threads() -> int:
@@ -43,7 +43,7 @@ def count_threads() -> int:
         if not text.isdecimal() or int(text) < 1:
             raise OptionError(f"DRYSTONE_THREADS={text!r}: expected a number of threads, 1 or more")
         return int(text)
-    return min(DEFAULT, count_cores())
+    return min(USUAL_THREADS, count_cores())
 
 
 def count_cores() -> int:
@@ -55,7 +55,7 @@ def count_cores() -> int:
 def count_parts(contacts: int) -> int:
     """Parts of an island, by its size: 1, 2, 4 or 8."""
     parts = 1
-    while parts < MOST_PARTS and contacts >= parts * LARGE:
+    while parts < MOST_PARTS and contacts >= parts * LARGE_ISLANDS:
         parts *= 2
     return parts
 
@@ -71,15 +71,15 @@ class Sweeper:
     def solve(self, s: Packed, chosen: Ints) -> None:
         """Solve the chosen islands; s: fields as ``solve_packed_islands`` has them."""
         size = s.start[chosen + 1] - s.start[chosen]
-        for k in chosen[size >= LARGE]:
+        for k in chosen[size >= LARGE_ISLANDS]:
             self._large(s, int(k))
-        few = chosen[size < LARGE]
-        share = self._shares(few, size[size < LARGE])
+        few = chosen[size < LARGE_ISLANDS]
+        share = self._shares(few, size[size < LARGE_ISLANDS])
         self._run(lambda rank: sweep_islands(s, share[rank]), len(share))
 
     def _shares(self, chosen: Ints, size: Ints) -> list[Ints]:
         """Islands of each thread, contacts shared about equally."""
-        if self.threads == 1 or chosen.size < 2 or size.sum() < WORTH:
+        if self.threads == 1 or chosen.size < 2 or size.sum() < SHARED_TOTAL:
             return [chosen] if chosen.size else []
         upto = np.cumsum(size) - 0.5 * size
         of = np.minimum(upto * self.threads // size.sum(), self.threads - 1)
@@ -108,12 +108,12 @@ class Sweeper:
         order, first = self._array("order", n, dtype=np.int64), np.empty(parts + 2, np.int64)
         order_contacts(lo, hi, s.body, number, first_body, order, first)
         plain_q, free_q = free_scales(lo, hi, s.q, s.contact[:, columns.UNIT2])
-        ruled = ("limit", "enough", "resort", "least", "most")
+        ruled = ("island_tol", "loose_tol", "fallback_tol", "min_sweeps", "sweep_limit")
         p = Packed(
             law=s.law, only_sweeps=s.only_sweeps, leave=s.leave,
             **{name: getattr(s, name)[k].item() for name in ruled},
             plain_q=float(plain_q), free_q=float(free_q), ended=0, sweeps=0, plain=0.0, free=0.0,
-            gate=np.zeros(SIZE, np.int64), order=order, number=number, members=members,
+            gate=np.zeros(STATE_SIZE, np.int64), order=order, number=number, members=members,
             first=first, first_body=first_body, near=self._array("near", n, 2, dtype=np.int64),
             line=self._array("line", n, columns.WIDTH),
             state=self._array("state", members.size, moving.WIDTH), u=self._array("u", n, d),

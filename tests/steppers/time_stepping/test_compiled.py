@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.kernels.step import codes
 from drystone.steppers.time_stepping.stepper import Stepper
 from tests.steppers.time_stepping.plain_step import plain_step
 
@@ -238,8 +239,8 @@ def test_threads_do_not_change_the_bits(monkeypatch) -> None:
     """Islands shared out, and one island cut into parts: the same on one thread and on two."""
     from drystone.steppers.time_stepping import threads
 
-    monkeypatch.setattr(threads, "LARGE", 150)
-    monkeypatch.setattr(threads, "WORTH", 60)
+    monkeypatch.setattr(threads, "LARGE_ISLANDS", 150)
+    monkeypatch.setattr(threads, "SHARED_TOTAL", 60)
     ends = []
     for count in ("1", "2"):
         monkeypatch.setenv("DRYSTONE_THREADS", count)
@@ -248,6 +249,22 @@ def test_threads_do_not_change_the_bits(monkeypatch) -> None:
         assert sim.report.contacts > 150
         ends.append(sim)
     same(*ends)
+
+
+def test_a_stage_may_be_a_function_of_python() -> None:
+    plain, own = (ds.scene("pyramid", rows=2).simulation() for _ in range(2))
+    times = []
+
+    def watch(s, scan, j):
+        times.append(float(s.time))
+        return codes.GO_ON
+
+    own.stepper.stages.insert(-1, ("report", watch))
+    for sim in (plain, own):
+        sim.run(4 * sim.method.dt)
+        sim.step()
+    np.testing.assert_allclose(times, np.arange(5) * plain.method.dt, atol=1e-15)
+    same(plain, own)
 
 
 def test_a_step_without_joints_stores_no_rows() -> None:

@@ -61,8 +61,11 @@ def heap(dim, side, seed=0):
     return a
 
 
-def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None, resort=None):
-    """All results of a solve, as arrays; with `resort` islands are left where it goes slowly."""
+def solved(
+    a, sweeper, start=None, tol=1e-6, sweep_limit=400, loose_tol=None, min_sweeps=None,
+    fallback_tol=None,
+):  # fmt: skip
+    """All results of a solve, as arrays; with `fallback_tol` slow islands are left."""
     nc, dim = a["nc"], a["dim"]
     start = np.array([0, nc]) if start is None else start
     ni = start.size - 1
@@ -71,9 +74,10 @@ def solved(a, sweeper, start=None, tol=1e-6, most=400, enough=None, least=None, 
     ended, sweeps, residual = np.zeros(ni, np.int64), np.zeros(ni, np.int64), np.zeros((ni, 2))
     s = Packed(
         start=start, body=a["body"], bias=np.zeros((nc, dim)), mu=np.full(nc, 0.4), law=0,
-        limit=np.full(ni, tol), enough=np.full(ni, enough or tol),
-        resort=np.full(ni, resort or enough or tol), least=np.full(ni, least or most),
-        most=np.full(ni, most), leave=int(resort is not None), q=q, v=v, r=r, u=u, ended=ended,
+        island_tol=np.full(ni, tol), loose_tol=np.full(ni, loose_tol or tol),
+        fallback_tol=np.full(ni, fallback_tol or loose_tol or tol),
+        min_sweeps=np.full(ni, min_sweeps or sweep_limit), sweep_limit=np.full(ni, sweep_limit),
+        leave=int(fallback_tol is not None), q=q, v=v, r=r, u=u, ended=ended,
         only_sweeps=0, tol=0.0, energy_gap=np.zeros(ni),
         sweeps=sweeps, residual=residual, contact=a["contact"], motion=a["motion"],
         position=a["position"],
@@ -92,35 +96,35 @@ def same(one, other):
 @pytest.fixture
 def small(monkeypatch):
     """Islands of a few contacts count as large."""
-    monkeypatch.setattr(module, "LARGE", 20)
-    monkeypatch.setattr(module, "WORTH", 2)
+    monkeypatch.setattr(module, "LARGE_ISLANDS", 20)
+    monkeypatch.setattr(module, "SHARED_TOTAL", 2)
 
 
 @pytest.mark.parametrize("sweeper", [None, Sweeper(1)])
 @pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
-def test_enough_ends_a_solve_after_the_least_number_of_sweeps(small, dim, side, sweeper):
+def test_the_loose_tolerance_ends_a_solve_after_the_fewest_sweeps(small, dim, side, sweeper):
     a = heap(dim, side)
     exact = solved(a, sweeper)
     for least in (1, 12):
-        done = solved(a, sweeper, enough=1e-2, least=least)
+        done = solved(a, sweeper, loose_tol=1e-2, min_sweeps=least)
         assert done["ended"][0] == status.RUNNING
         assert done["residual"].max() <= 1e-2
         assert least <= done["sweeps"][0] < exact["sweeps"][0]
-    soon = solved(a, sweeper, tol=1e-2, enough=1e-1, least=12)
+    soon = solved(a, sweeper, tol=1e-2, loose_tol=1e-1, min_sweeps=12)
     assert soon["ended"][0] == status.SOLVED
     assert soon["sweeps"][0] <= 12
 
 
 @pytest.mark.parametrize("sweeper", [None, Sweeper(1)])
 @pytest.mark.parametrize(("dim", "side"), [(2, 6), (3, 4)])
-def test_an_island_that_promises_no_end_goes_on_to_its_last_resort(small, dim, side, sweeper):
+def test_an_island_that_converges_slowly_gets_its_fallback_tolerance(small, dim, side, sweeper):
     a = heap(dim, side)
-    ask = {"tol": 1e-15, "enough": 1e-14, "least": 30, "most": 60}
-    left = solved(a, sweeper, resort=1e-14, **ask)
+    ask = {"tol": 1e-15, "loose_tol": 1e-14, "min_sweeps": 30, "sweep_limit": 60}
+    left = solved(a, sweeper, fallback_tol=1e-14, **ask)
     assert left["ended"][0] == status.RUNNING
     assert left["sweeps"][0] < 60, "it is left"
     wanted = 0.3 * left["residual"].max()
-    done = solved(a, sweeper, resort=wanted, **ask)
+    done = solved(a, sweeper, fallback_tol=wanted, **ask)
     assert done["ended"][0] == status.RUNNING, "what was asked for is not reached"
     assert done["residual"].max() <= wanted
     assert left["sweeps"][0] < done["sweeps"][0] <= 60
@@ -161,7 +165,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(small, dim, side):
 @pytest.mark.parametrize("threads", [1] if MODE == "off" else [1, 2, 3])
 def test_islands_are_shared_out(monkeypatch, threads):
     """Pairs of bodies, and heaps of another size: the same bits as one after the other."""
-    monkeypatch.setattr(module, "WORTH", 2)
+    monkeypatch.setattr(module, "SHARED_TOTAL", 2)
     a = random_rows(np.random.default_rng(4), 3, 21, 10, 1)
     a["body"][:] = np.arange(1, 21).reshape(10, 2)
     a["contact"] = np.full((10, CONTACT_3.WIDTH), np.nan)
