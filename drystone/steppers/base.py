@@ -1,12 +1,13 @@
 """What every method of a simulation gives back, and the contract it keeps.
 
 1. A method is a frozen dataclass of options (``Method``); ``stepper(model)`` makes the object
-   that steps (``Stepper``).
+   that steps (``Stepper``), ``stepper(model, before)`` continues with an edited model: what is
+   cached stays with its bodies.
 2. ``stepper.step(state, h) -> (state', StepReport)``; the given state is left untouched, so that
    a step that fails can be tried again.
-3. ``stepper.adopt(model)``: go on with an edited model; what is cached stays with its bodies.
-4. ``stepper.snapshot()`` and ``restore``: all that the next step depends on beside the state, as
-   arrays, so that a run can go on to the same bits, here after other steps or in another process.
+3. ``stepper.snapshot()`` and ``restore``: all that the next step depends on beside the state, as
+   arrays, so that a run resumes bit for bit, here after other steps or in another process.
+4. A stepper that makes many steps in one compiled loop is a ``Loop``, too.
 """
 
 from __future__ import annotations
@@ -281,7 +282,17 @@ class Loop(Protocol):
 
 
 class Stepper(Protocol):
-    """What ``Simulation`` asks of the object that steps a model."""
+    """What ``Simulation`` asks of the object that steps a model.
+
+    model: as it is stepped, without joints that broke; detector: of its contacts; turns (nq,):
+    coordinates of joints lately, from which their angles are counted, or None.
+    step(state, h): the state after h [s], and what happened. check_start(state): ModelError where
+    no run can start. overlaps(state): all contacts in a state, or None if bodies may overlap;
+    penetration(state): the greatest depth [m]; stored(state): energy in springs of joints [J]. None
+    of these changes later steps. wake(): what sleeps is to move again. contact_table(),
+    joint_table(): of the last step (``tables``); problem(): its friction problem, or None.
+    snapshot(), restore(known, model): see above.
+    """
 
     @property
     def model(self) -> Model: ...

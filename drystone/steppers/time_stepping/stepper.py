@@ -221,9 +221,10 @@ class Stepper(HostRequests):
         while steps > 0:
             if ready == 0:
                 ready = self._prepare(h, steps)
-            began, alone = perf_counter(), self.profile or self._jams_now
+            alone = self.profile or (self._jam is not None and self._jams_now)
+            began = perf_counter() if alone else 0.0
             code = loop(job, at, ready, alone)
-            done, stage = job.where.tolist()
+            done, stage = job.where.tolist() if alone or code != codes.GO_ON else (ready, 0)
             at = 0 if done and code == codes.GO_ON else stage + 1
             if code == codes.HOST_STAGE:
                 code = int(self.stages[stage][1](self.buffers.s, self.detector.scan, job.j))
@@ -235,7 +236,7 @@ class Stepper(HostRequests):
                 name = self.stages[stage][0]
                 seconds[name] = seconds.get(name, 0.0) + perf_counter() - began
             steps, ready = steps - done, ready - done
-            if done and ready == 0:
+            if done and ready == 0 and (steps > 0 or self._frames is not None or self.model.forces):
                 self._conclude()
         return seconds
 
@@ -262,7 +263,8 @@ class Stepper(HostRequests):
         return ready
 
     def _conclude(self) -> None:
-        """After the steps that were prepared: the energy of springs, and their frames."""
+        """After steps that were prepared, where something follows: the energy of springs, frames,
+        other steps."""
         s = self.buffers.s
         if self.model.forces:
             self._stored(s)
