@@ -17,6 +17,7 @@ from drystone.solvers import __all__ as _SOLVERS
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison as Comparison
     from drystone.comparison.compare import compare as compare
+    from drystone.constraints.force_ranges import ForceRange as ForceRange
     from drystone.constraints.joints import *
     from drystone.dynamics.drag import Drag as Drag
     from drystone.dynamics.forces import Callback as Callback
@@ -122,6 +123,7 @@ _HOMES: dict[str, str] = {
     "BodyHandle": "world",
     "ForceHandle": "world",
     "Simulation": "simulation",
+    "ForceRange": "constraints.force_ranges",
     "Snapshot": "snapshots",
     "Trajectory": "trajectory",
     "Recording": "recording.reader",

@@ -121,7 +121,8 @@ def execute(
         if raises and not sim._fine:
             raise SimulationError(failure(sim), sim.problem(), report)
         if kept is not None and ((k + 1) % every == 0 or last):
-            kept.add(sim.model, sim.state, report, sim.contacts if contacts else None)
+            table = sim.stepper.contact_table() if contacts else None
+            kept.add(sim.model, sim.state, report, table)
         if callback is not None and _stops(sim, callback) and k + 1 < count:
             if sim._recorder is not None:
                 sim._recorder.stopped = True

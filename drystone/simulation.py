@@ -14,6 +14,8 @@ import numpy as np
 from drystone import edits, snapshots
 from drystone.arguments import warn_user
 from drystone.builder.arrays import carry_over
+from drystone.constraints.canonical import canonical, checked_choice
+from drystone.constraints.interfaces import interfaces
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
 from drystone.dynamics.energy import energy
@@ -35,6 +37,7 @@ from drystone.values import among, as_path, function, switch, text, whole
 from drystone.world import World
 
 if TYPE_CHECKING:  # files are heavy to load, and most runs have none
+    from drystone.constraints.force_ranges import ForceRange
     from drystone.problems import FrictionProblem
     from drystone.recording.reader import Recording
     from drystone.recording.recorder import Recorder
@@ -46,7 +49,10 @@ METHODS: dict[str, Callable[[], Method]] = {
     "penalty": Penalty,
 }
 # what is made from the world, the method and a snapshot; and who records this simulation
-MADE = ("model", "state", "_version", "_stepper", "_places", "_shown", "_structure", "_recorder")
+MADE = (
+    "model", "state", "_version", "_stepper", "_places", "_shown", "_structure", "_recorder",
+    "_known_forces",
+)  # fmt: skip
 
 
 class RunOptions(TypedDict, total=False):
@@ -77,7 +83,9 @@ class Simulation:
     world may be edited between steps; bodies that stay keep their state.
     """
 
-    def __init__(self, world: World, method: str | Method = "time-stepping") -> None:
+    def __init__(
+        self, world: World, method: str | Method = "time-stepping", *, forces: str = "auto"
+    ) -> None:
         self.model: Model
         self.state: State
         self._structure: Structure
@@ -91,7 +99,10 @@ class Simulation:
             raise OptionError(f"method = {text(method)}: expected ds.TimeStepping(...) or its name")
         self._world = world
         self._method: Any = method
+        self.forces = forces
         self._profiled = False
+        # of which model and bits of a table contacts were read last, and what was read
+        self._known_forces: tuple[Model, bytes, tuple[Table, Table, Any]] | None = None
         self._set_up(0.0)
         self.state = assembled(self.model, self.state)
         self.state = edits.start(self)
@@ -233,7 +244,7 @@ class Simulation:
         if self.world.version == self._first[0]:
             self.restore(self._first[1])
             return
-        fresh = type(self)(self.world, self.method)
+        fresh = type(self)(self.world, self.method, forces=self.forces)
         fresh.origin, fresh.profile = self.origin, self._profiled
         vars(self).update(vars(fresh))
 
@@ -246,7 +257,7 @@ class Simulation:
     def __setstate__(self, own: dict[str, Any]) -> None:
         now = own["_now"]
         vars(self).update({name: value for name, value in own.items() if name != "_now"})
-        self._recorder = self._current = None  # no run of the copy is on
+        self._recorder = self._current = self._known_forces = None  # no run of the copy is on
         self._set_up(now.time)
         snapshots.put(self, now)
 
@@ -403,7 +414,8 @@ class Simulation:
         todo = plan(self, duration, until)
         raises = policy == "raise"
         if isinstance(record, bool):
-            kept = Trajectory(self.model, self.state, self.origin) if record else None
+            law = getattr(self.method, "contact_law", None)
+            kept = Trajectory(self.model, self.state, self.origin, law) if record else None
             with FailureWarning(self, policy) as totals:
                 if kept is not None:
                     kept.totals = totals
@@ -489,11 +501,58 @@ class Simulation:
     @property
     def contacts(self) -> Table:
         """Contacts of the last step, a structured array: bodies, point, normal, gap, force,
-        impulse (on the first body, world axes), velocity, friction, island, state."""
-        shown = self._shown
+        impulse (on the first body, world axes), velocity, friction, island, state. Where the law
+        leaves forces open they are the canonical ones (``forces``)."""
+        return self._read_forces()[1].copy()
+
+    @property
+    def forces(self) -> str:
+        """Which contact forces are read: "auto": the canonical ones, of all that satisfy the law
+        and give the same motion those with the least sum of squares; in islands of more than 400
+        contacts those that the solver found. "canonical": in larger islands too. "raw": those
+        that the solver found."""
+        return self._forces
+
+    @forces.setter
+    def forces(self, value: str) -> None:
+        self._forces, self._known_forces = checked_choice("Simulation", value), None
+
+    @property
+    def canonical_forces(self) -> np.ndarray:
+        """(n,) bool: which of ``contacts`` have their canonical force."""
+        return self._read_forces()[2].copy()
+
+    def _read_forces(self) -> tuple[Table, Table, Any]:
+        """Contacts of the last step with the forces that its solver found, as they are read, and
+        which are canonical; made once for what a step left."""
+        shown, model, known = self._shown, self._stepper.model, self._known_forces
         if shown is not None and shown.count == self._count:
-            return shown.table("contacts")
-        return self._stepper.contact_table()
+            raw = shown.table("contacts")
+        else:
+            raw = self._stepper.contact_table()
+        bits = raw.tobytes()
+        same = known is not None and known[0] is model and known[1] == bits
+        if known is None or not same or known[2][0].dtype != raw.dtype:
+            law = getattr(self.method, "contact_law", None)
+            known = model, bits, (raw, *canonical(raw, model, law, self._forces))
+            self._known_forces = known
+        return known[2]
+
+    @property
+    def interfaces(self) -> Table:
+        """Resultants of the contact forces of the last step, a structured array with a row for
+        each pair of bodies: bodies, contacts (their number), centre, point (of application),
+        normal, force, N and T [N], M [N m] about the centre, eccentricity [m], mobilisation (of
+        friction), all on the first body."""
+        return interfaces(self._read_forces()[1])
+
+    def force_range(self, contact: int) -> ForceRange:
+        """Least and greatest values that the force of a contact, a row of ``contacts``, can have
+        under the law with the same motion."""
+        from drystone.constraints.force_ranges import force_range
+
+        law = getattr(self.method, "contact_law", None)
+        return force_range(self._read_forces()[0], self._stepper.model, law, contact)
 
     @property
     def joints(self) -> np.ndarray:

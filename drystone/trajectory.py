@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from drystone.arguments import answering
+from drystone.constraints.canonical import ContactLaw, canonical, checked_choice
 from drystone.errors import OptionError, QuantityError
 from drystone.model import Model, State
 from drystone.steppers.base import StepReport, current_name
@@ -35,8 +36,14 @@ class Trajectory:
     title: hints for drawing, of the scene it was run from.
     """
 
-    def __init__(self, model: Model, state: State, origin: Mapping[str, Any] | None = None) -> None:
-        self.model = model
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        origin: Mapping[str, Any] | None = None,
+        law: ContactLaw | None = None,
+    ) -> None:
+        self.model, self._law = model, law
         about = dict(origin or {})
         self.view: Mapping[str, Any] = dict(about.get("view") or {})
         self.title = str(about.get("title") or about.get("scene") or "")
@@ -127,15 +134,19 @@ class Trajectory:
     def velocity(self) -> Floats:
         return np.array([s.velocity for s in self._states])
 
-    def contacts(self, k: int) -> np.ndarray:
+    def contacts(self, k: int, forces: str = "auto") -> np.ndarray:
         """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start.
-        They exist if the run was asked to keep them: ``run(..., contacts=True)``."""
+        They exist if the run was asked to keep them: ``run(..., contacts=True)``.
+        forces: as ``Simulation.forces``."""
+        checked_choice("contacts", forces)
         k = frame_number(k, len(self), "this run")
         if k and k not in self._tables:
             raise OptionError(
                 "contacts were not kept: sim.run(duration, record=True, contacts=True) keeps them"
             )
-        return self._tables.get(k, contact_table(self.model.names, self.model.dim, 0))
+        if k not in self._tables:
+            return contact_table(self.model.names, self.model.dim, 0)
+        return canonical(self._tables[k], self.model, self._law, forces)[0]
 
     def show(self, **options: Any) -> Any:
         """Replay in a browser; in a notebook the result is shown in the cell. Options are those of

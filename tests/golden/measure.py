@@ -89,13 +89,14 @@ def _measured(case: Case, nudge: int, finer: bool) -> Run:
 
 def started(case: Case, finer: bool = False) -> ds.Simulation:
     sim = case.make()
+    sim.forces = "raw"  # what the steps themselves found
     if not finer:
         return sim
     method = sim.method
     names = ("tol", "sweep_tol") if hasattr(method, "tol") else ("rtol", "atol")
     less = {"sweep_tol": 1e-6, "tol": 1e-2, "rtol": 0.1, "atol": 0.1}
     given = {name: less[name] * getattr(method, name) for name in names}
-    return ds.Simulation(sim.world, replace(method, **given))
+    return ds.Simulation(sim.world, replace(method, **given), forces="raw")
 
 
 def steps(sim: ds.Simulation, count: int) -> list[Any]:

@@ -35,7 +35,7 @@ def check(rec, seen):
     assert len(rec.contacts(0)) == 0
     assert [len(rec.contacts(k)) for k in range(1, len(rec))] == seen["counts"].tolist()
     for name in rec.contacts(1).dtype.names:
-        column = np.concatenate([rec.contacts(k)[name] for k in range(1, len(rec))])
+        column = np.concatenate([rec.contacts(k, forces="raw")[name] for k in range(1, len(rec))])
         assert np.array_equal(column, seen[f"contact_{name}"]), name
     assert rec.complete
     assert all(rec.reports(k).ok for k in range(1, len(rec)))

@@ -234,9 +234,9 @@ def test_tables_of_contacts_are_those_of_the_rows(planar, many, name):
     if many > 1:
         ball = ds.Pin if planar else ds.Ball
         world.add_joint(ball(f"{name}0", f"{name}1", anchor=(0.125,) + (0.1,) * (size - 1)))
-    sim = ds.Simulation(world)
+    sim = ds.Simulation(world, forces="raw")
     for _ in range(3):
-        frame = sim.run(sim.method.dt, record=True, contacts=True).contacts(-1)
+        frame = sim.run(sim.method.dt, record=True, contacts=True).contacts(-1, forces="raw")
         live, slow = sim.contacts, contacts_by_rows(sim.stepper)
         assert len(live) == many
         for field in live.dtype.names:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from drystone.constraints.canonical import ContactLaw
 from drystone.errors import DrystoneError, OptionError
 from drystone.problems.cones import Cone, PolyhedralCone, SoftFingerCone, as_cone
 from drystone.solvers.base import Solver
@@ -180,6 +181,11 @@ class TimeStepping:
     def shape(self) -> Cone:
         """The cone of every contact; a planar world makes any even number of directions 2."""
         return as_cone(self.cone)
+
+    @property
+    def contact_law(self) -> ContactLaw:
+        """What forces of contacts obey."""
+        return ContactLaw(self.shape, self.formulation == "convex", self.stabilize, self.slop)
 
     @property
     def method(self) -> Solver:

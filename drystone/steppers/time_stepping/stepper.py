@@ -354,14 +354,13 @@ class Stepper(HostRequests):
         """Structured array, one entry a contact; see ``Simulation.contacts``."""
         if self._table is not None:
             return self._table.copy()
-        s = self.buffers.s
+        s, rows = self.buffers.s, self.contact_rows
         n = s.rows if self._stepped else 0
         if not n:
-            return self.contact_rows.none()
-        words, room = self.contact_rows.words, self._contact_room(n)
-        out = np.zeros(n * words)
-        found = read_contacts(s, room, s.kick, words, out)
-        return out.view(self.contact_rows.kind)[:found]
+            return rows.none()
+        out = np.zeros(n * rows.words)
+        found = read_contacts(s, self._contact_room(n), s.kick, rows.words, out)
+        return out.view(rows.kind)[:found]
 
     @property
     def contact_rows(self) -> ContactRows:
