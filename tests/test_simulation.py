@@ -225,3 +225,24 @@ def test_a_restitution_that_is_left_out_is_said():
         warnings.simplefilter("error")
         ds.Simulation(world, ds.TimeStepping(restitution="newton"))
         ds.Simulation(world, ds.EventDriven())
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("method", ["time-stepping", "event-driven", "penalty"])
+def test_worlds_without_bodies(method, planar, tmp_path):
+    """From the start, and once all bodies are gone."""
+    world = ds.World(planar=planar)
+    sim = ds.Simulation(world, method)
+    sim.run(0.1)
+    world.add_body(ds.Disk(1.0) if planar else ds.Sphere(1.0), name="a")
+    sim.run(0.1)
+    world.remove_body("a")
+    sim.run(0.1, record=tmp_path / "a.h5").close()
+    end = ds.resume(tmp_path / "a.h5", until=sim.time + 0.1).time
+    with ds.read_recording(tmp_path / "a.h5") as rec:
+        assert rec.time[-1] == end
+        assert rec.position.shape == (len(rec), 0, world.dim)
+    assert sim.bodies == ()
+    assert sim.energy == (0.0, 0.0)
+    assert sim.penetration == 0.0
+    assert len(sim.contacts) == 0

@@ -19,9 +19,9 @@ def make_growing(
     row = data.shape[1:]
     # by HDF5's own calls: h5py's cost more than what they do
     plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    plan.set_chunk((chunk, *row))
+    plan.set_chunk((chunk, *(max(n, 1) for n in row)))
     plan.set_obj_track_times(False)
-    space = h5py.h5s.create_simple((len(data) + more, *row), (h5py.h5s.UNLIMITED, *row))
+    space = h5py.h5s.create_simple((len(data) + more, *row), _growing_to(row))
     kind = h5py.h5t.py_create(data.dtype, logical=True)
     out = h5py.h5d.create(file.id, name.encode(), kind, space, plan, _links())
     if len(data):
@@ -37,6 +37,11 @@ def make_fixed(file: h5py.File, name: str, data: np.ndarray) -> None:
     space = h5py.h5s.create_simple(data.shape)
     out = h5py.h5d.create(file.id, name.encode(), kind, space, None, _links())
     out.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(data))
+
+
+def _growing_to(row: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that a dataset may grow to; rows of no bodies fit no chunk otherwise."""
+    return h5py.h5s.UNLIMITED, *(n or h5py.h5s.UNLIMITED for n in row)
 
 
 @cache

@@ -160,7 +160,7 @@ class ContactState:
     @cached_property
     def moves(self) -> Bools:
         """(nb,) bodies that forces accelerate."""
-        turns = self.inverse_inertia.reshape(self.nb, -1).any(axis=1)
+        turns = self.inverse_inertia.any(axis=tuple(range(1, self.inverse_inertia.ndim)))
         return np.asarray((self.inverse_mass > 0) | turns)
 
     @cached_property
