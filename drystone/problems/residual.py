@@ -12,7 +12,9 @@ That residual is blind where impulses are large beside q, as in a wedge that nea
 in the velocities is divided by |r|, and the gap r.u~, which bounds the square of their error, by
 |r|^2. So friction problems have two measures more, unit-free and relative to q alone, and an answer
 is a solution if all are within the tolerance:
-primal = |(dist(u~, K*), dist(r, K))| / |q|, and gap = sum |r_i.u~_i| / |q|^2. What lies within the
+primal = |((-u_n)+, dist(r, K))| / |q|, with dist(u, K*) in place of (-u_n)+ for the convex law, and
+gap = sum |r_i.u~_i| / |q|^2. u~ is in K* exactly if u_n >= 0, but with a large mu it is near K*
+however fast the contact closes: its distance is |u_n| / sqrt(1 + mu^2). What lies within the
 rounding of u = W r + q counts as zero. For the convex law the kinetic energy of the error of the
 velocities is at most r.u, where u and r are feasible.
 
@@ -99,19 +101,20 @@ class FrictionMeasures:
                 np.linalg.norm(error[:, 1:], axis=1), np.minimum(r[sliding, 0], 0.0)
             )
             work[sliding] = np.abs(r[sliding, 0] * u[sliding, 0])
-        shifted, m = u[rest], mu[rest]
+        m, rn, rt, un, ut = mu[rest], r[rest, 0], r[rest, 1:], u[rest, 0], u[rest, 1:]
         outside[rest] = np.linalg.norm(r[rest] - project_cone(r[rest], m, k), axis=1)
-        if law == "static":
-            force, speed = np.linalg.norm(r[rest, 1:], axis=1), np.linalg.norm(u[rest, 1:], axis=1)
-            push = np.einsum("ij,ij->i", r[rest, 1:], u[rest, 1:])
-            away[rest] = np.maximum(-u[rest, 0], 0.0)
-            work[rest] = np.abs(r[rest, 0] * u[rest, 0]) + np.maximum(push, 0.0)
-            work[rest] += speed * np.maximum(m * r[rest, 0] - force, 0.0)
+        push = np.einsum("ij,ij->i", rt, ut)
+        if law == "convex":
+            away[rest] = np.linalg.norm(project_cone(-u[rest], m, k), axis=1)
+            work[rest] = np.abs(rn * un + push)
+        elif law == "coulomb":
+            away[rest] = np.maximum(-un, 0.0)
+            work[rest] = np.abs(rn * (un + m * slip_speed(ut, k)) + push)
         else:
-            if law == "coulomb":
-                shifted[:, 0] += m * slip_speed(shifted[:, 1:], k)
-            away[rest] = np.linalg.norm(project_cone(-shifted, m, k), axis=1)
-            work[rest] = np.abs(np.einsum("ij,ij->i", r[rest], shifted))
+            force, speed = np.linalg.norm(rt, axis=1), np.linalg.norm(ut, axis=1)
+            away[rest] = np.maximum(-un, 0.0)
+            work[rest] = np.abs(rn * un) + np.maximum(push, 0.0)
+            work[rest] += speed * np.maximum(m * rn - force, 0.0)
         primal = np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - NOISE * size, 0.0) ** 2
         gap = np.maximum(work - noise * size, 0.0)
         scale = _norm(q)

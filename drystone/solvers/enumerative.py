@@ -15,6 +15,7 @@ from drystone.errors import OptionError
 from drystone.kernels.pivoting import enumerate as kernels
 from drystone.problems import FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import BoxReduction, fold, to_lcp
+from drystone.problems.residual import EPS
 from drystone.solvers.base import Answer, Limits, Solver, Start
 from drystone.solvers.reuse import contact_states
 from drystone.types import Bools, Floats, Ints, Status
@@ -24,6 +25,8 @@ NEARLY = 1e-5  # one that has less may be a solution that rounding does not let 
 # of the largest singular value: less is rounding, as in ``kernels.pivoting.enumerate``
 DEPENDENT_VALUE = 1e-11
 VERTEX_TOLERANCE = 1e-11  # of the terms of a row: what rounding leaves of a vertex
+# coefficients of friction beyond: in sums with friction what presses is lost by rounding
+RESOLVED_FRICTION = VERTEX_TOLERANCE / EPS
 SOLUTION_ROOM = 512  # solutions that one call of the kernel may write
 
 
@@ -41,7 +44,7 @@ class Enumerative(Solver):
     max_size: refuse problems with more than 2^max_size combinations (a planar contact counts 2).
     max_solutions: stop after so many; ``info["complete"]`` says whether all were found: False also
         where rounding leaves open whether some combination has a solution (``info["doubtful"]``
-        counts them).
+        counts them), and with coefficients of friction above 4e4.
     """
 
     max_size: int = 16
@@ -81,6 +84,8 @@ class Enumerative(Solver):
             return _error(problem, np.asarray(back(y)))
 
         found = Search(pieces, self.max_solutions, limits, error)
+        if isinstance(problem, FrictionProblem) and (problem.mu > RESOLVED_FRICTION).any():
+            found.complete = False
         points = [np.asarray(back(y)) for y in found.values]
         info: dict[str, Any] = {
             "count": len(points),
@@ -194,14 +199,28 @@ class Search:
             stop = min(total, int(state[kernels.NEXT]) + chunk)
             kernels.search(asked, room, VERTEX_TOLERANCE, stop)
             for k in range(int(state[kernels.FOUND])):
-                vertex = self._judged(scale * values[k], modes[k])
-                if vertex is not None:
-                    self._keep(vertex)
+                vertex = self._vertex(values[k], scale)
+                vertex = None if vertex is None else self._judged(vertex, modes[k])
+                if vertex is not None and not self._is_listed(vertex):
+                    self._by_support.setdefault((vertex != 0.0).tobytes(), []).append(vertex)
+                    self.values.append(vertex)
             state[kernels.FOUND] = 0
         self.tried = int(state[kernels.NEXT])
         self.singular = int(state[kernels.SINGULAR])
         self.doubtful += int(state[kernels.DOUBTFUL])
         self.complete = self.tried == total and not (state[kernels.SKIPPED] or self.doubtful)
+
+    def _vertex(self, y: Floats, scale: Floats) -> Floats | None:
+        """What the kernel takes for a vertex, y in balanced units, without parts as small as
+        rounding where it solves without them; None if that is listed."""
+        small = np.abs(y) <= VERTEX_TOLERANCE * np.abs(y).max(initial=0.0)
+        small[self._given.always_columns] = False
+        without = scale * np.where(small, 0.0, y)
+        if self._is_listed(without):
+            return None
+        whole = scale * np.where(small, np.maximum(y, 0.0), y)
+        changed = (whole[small] != 0.0).any()
+        return whole if changed and self._error(without) > ACCURATE else without
 
     def _judged(self, y: Floats, modes: Ints) -> Floats | None:
         """The most accurate of a vertex, the vertex polished, and a point of its piece by linear
@@ -224,13 +243,11 @@ class Search:
             return None
         return best
 
-    def _keep(self, y: Floats) -> None:
+    def _is_listed(self, y: Floats) -> bool:
         """Several choices of rows may lead to one vertex; other supports cannot."""
-        alike = self._by_support.setdefault((y != 0.0).tobytes(), [])
+        alike = self._by_support.get((y != 0.0).tobytes(), ())
         top = float(np.abs(y).max(initial=0.0))
-        if not any(np.abs(y - other).max(initial=0.0) <= 1e-9 * top for other in alike):
-            alike.append(y)
-            self.values.append(y)
+        return any(np.abs(y - other).max(initial=0.0) <= 1e-9 * top for other in alike)
 
 
 def _balanced(pieces: Pieces) -> tuple[Pieces, Floats]:

@@ -185,10 +185,11 @@ def _no_lcp(problem: FrictionProblem) -> str | None:
 
 
 def _certify(M: Floats, q: Floats, free: Bools, out: Outcome, info: dict[str, Any]) -> None:
-    """Check the ray; where it is also a proof that nothing is feasible, say so."""
+    """Keep the ray if it is one; where it is also a proof that nothing is feasible, say so."""
     if out.ray is not None:
-        info["ray_valid"] = ray_certificate(M, out.ray, 1e-9, free)
-        if infeasibility_certificate(M, q, out.ray, 1e-9, free):
+        if not ray_certificate(M, out.ray, 1e-9, free):
+            out.ray, out.status = None, Status.STALLED
+        elif infeasibility_certificate(M, q, out.ray, 1e-9, free):
             out.status = Status.INFEASIBLE
             info["certificate"] = out.ray
     elif out.status is Status.INFEASIBLE:

@@ -119,7 +119,7 @@ def contact_states(problem: FrictionProblem, r: Floats) -> IndexSets:
     """
     n, t = r[0 : 2 * problem.nc : 2], r[1 : 2 * problem.nc : 2]
     top = float(np.abs(r).max(initial=0.0))
-    opened = n <= 1e-12 * top
+    opened = np.maximum(n, np.abs(t)) <= 1e-12 * top  # large friction holds with hardly any normal
     edge = ~opened & (np.abs(t) >= problem.mu * n * (1.0 - 1e-9))
     if problem.slip is not None:
         edge |= ~opened & problem.sliding

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 import drystone as ds
 from drystone.problems import FrictionProblem
+from drystone.solvers.reuse import contact_states
 
 STATES = ("open", "stick", "up", "down")
 
@@ -164,3 +165,29 @@ def test_a_rank_that_rounding_decides_proves_nothing():
         assert solution.ok or not solution.info["complete"]
         doubtful += not solution.ok
     assert doubtful < 15
+
+
+@pytest.mark.parametrize("law", ["coulomb", "convex"])
+@pytest.mark.parametrize("mu", [1e-300, 1e-30, 1e-16, 1e8, 1e16, 1e50, 1e300])
+def test_no_friction_coefficient_makes_a_step_infeasible(law, mu):
+    """Steps of bodies have a solution. With hardly any friction, half of them were said to have
+    none, as friction was taken for zero; with much of it, what presses is lost by rounding, and
+    nothing is proved."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        nc = int(rng.integers(1, 4))
+        J = rng.normal(size=(2 * nc, 3))
+        J = np.round(J) if seed % 2 else J
+        problem = FrictionProblem(J @ J.T, J @ rng.normal(size=3), mu, dim=2, law=law)
+        solution = ds.solve(problem, "enumerative")
+        assert solution.status is not ds.Status.INFEASIBLE, seed
+        assert solution.ok or mu > 1.0, seed
+        assert mu < 1.0 or not solution.info["complete"]
+
+
+def test_a_contact_that_hardly_presses_and_holds_is_not_open():
+    """mu = 1e12: friction of 1 with a normal force of 1e-12."""
+    problem = FrictionProblem(np.eye(4), [-1e-12, -1.0, -1.0, 0.0], 1e12, dim=2)
+    states = contact_states(problem, np.array([1e-12, 0.9, 1.0, 0.0]))
+    assert states["open"].size == 0
+    assert states["stick"].tolist() == [0, 1]

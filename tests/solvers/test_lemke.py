@@ -253,3 +253,17 @@ def test_too_large_for_dense_matrices_is_refused():
     problem = ds.LCP(np.eye(5), -np.ones(5))
     with pytest.raises(ds.UnsupportedProblemError, match="over max_size = 4"):
         ds.solve(problem, ds.Lemke(max_size=4))
+
+
+def test_a_ray_is_one_or_is_not_returned():
+    """Friction of 1e300, where sums overflow or lose all that presses: rays of rounding."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        nc = int(rng.integers(1, 7))
+        J = rng.normal(size=(2 * nc, 3 * max(1, nc // 3)))
+        J = np.round(J) if seed % 2 else J
+        problem = ds.FrictionProblem(J @ J.T, J @ rng.normal(size=J.shape[1]), 1e300, dim=2)
+        for solver in ("lemke", "auto"):
+            solution = ds.solve(problem, solver)
+            assert solution.status is not ds.Status.RAY
+            assert solution.ray is None

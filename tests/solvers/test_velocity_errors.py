@@ -10,7 +10,7 @@ import pytest
 import drystone as ds
 from drystone.problems import FrictionProblem, classic
 from drystone.problems.residual import FrictionMeasures
-from drystone.solvers.base import COLD, Limits, judged
+from drystone.solvers.base import COLD, Answer, Limits, judged
 
 
 def groove(delta):
@@ -241,3 +241,27 @@ def test_redundant_contacts_and_heavy_loads_are_judged_as_before():
     solution = ds.solve(sim.problem())
     assert solution.ok
     assert solution.backward < 1e-6
+
+
+@pytest.mark.parametrize("mu", [1e6, 1e9, 1e12, 1e16])
+@pytest.mark.parametrize(("dim", "cone"), [(2, None), (3, None), (3, 4)])
+def test_large_friction_hides_no_closing_contact(mu, dim, cone):
+    """Contacts that close and slip at the same speed, without impulses: u + mu |u_t| n is as near
+    to the dual cone as 1 / mu."""
+    nc = 101 if cone is None else 5  # too many rows for the backward error
+    q = np.tile([-1.0, 1.0, 0.0][:dim], nc)
+    problem = FrictionProblem(np.eye(dim * nc), q, mu, dim=dim, cone=cone)
+    nothing = Answer(np.zeros(dim * nc), ds.Status.SOLVED)
+    assert problem.optimality(nothing.value)[0] == pytest.approx(np.sqrt(0.5))
+    assert judged(problem, nothing, ds.NSGS(), 0.0).status is ds.Status.INACCURATE
+
+
+@pytest.mark.parametrize("method", ["admm", "apgd", "qp-signs"])
+def test_no_method_passes_through_rough_contacts(method):
+    """A body in 160 contacts of random directions, mu = 1e9: all three called impulses
+    of nearly zero a solution."""
+    rng = np.random.default_rng(0)
+    J = rng.normal(size=(320, 6))
+    problem = FrictionProblem(J @ J.T, J @ rng.normal(size=6), 1e9, dim=2)
+    solution = ds.solve(problem, method, time_limit=2.0)
+    assert not solution.ok or solution.dual[::2].min() >= -1e-6 * np.linalg.norm(problem.q)

@@ -36,10 +36,10 @@ def contact_optimality(shape, r, u, q, mu, unit, law):
             work = abs(rn * un) + max(push, 0.0) + ut * max(0.0, mu[i] * rn - rt)
             away = max(0.0, -un)
         else:
-            if law == COULOMB:
-                un += mu[i] * ut
-                work += mu[i] * ut * rn
             away = dual_distance(un, ut, mu[i])
+            if law == COULOMB:
+                away = max(0.0, -un)
+                work += mu[i] * ut * rn
         primal += max(0.0, away - noise) ** 2
         primal += max(0.0, cone_distance(rn, rt, mu[i]) - NOISE * rr) ** 2
         gap += max(0.0, abs(work) - noise * rr)

@@ -237,7 +237,8 @@ def _restrict(p, s, row, rank, ns, out):
 @kernel
 def _accept(p, s, ns, tol, noise):
     """Keep y if its support is positive and every row does what its role asks, or might but for
-    the noise of y: what is kept will be judged."""
+    the noise of y: what is kept will be judged. Parts that are small beside the largest need not
+    be zero: friction is mu times what presses, for any mu."""
     A, b, lists, role, y = p.A, p.b, s.lists, s.role, s.y
     state, modes, values, nfree = s.state, s.modes, s.values, p.always_columns.size
     top = 0.0
@@ -246,17 +247,18 @@ def _accept(p, s, ns, tol, noise):
             return
         top = max(top, abs(y[j]))
     for j in range(nfree, ns):
-        if y[j] <= (tol if noise < tol else -noise) * top:
+        if y[j] <= -noise * top:
             return
     for i in range(role.size):
         if role[i] == FREE:
             continue
-        u, size = b[i], abs(b[i])
+        u, size, weight = b[i], abs(b[i]), 0.0
         for j in range(ns):
             term = A[i, lists[1, j]] * y[j]
             u += term
             size += abs(term)
-        slack = max(100.0 * tol, noise) * size + 1e-300
+            weight += abs(A[i, lists[1, j]])
+        slack = 100.0 * tol * size + noise * (size + weight * top) + 1e-300
         if role[i] == ZERO and abs(u) > slack:
             return
         if role[i] == ABOVE and u < -slack:
