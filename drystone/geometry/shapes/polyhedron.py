@@ -170,6 +170,7 @@ KIND = Kind(
     picture=_picture,
     half_width=_half_width,
     local=local_shapes.polyhedral,
+    pieced=True,
     edges="all",
     pairs={
         "polyhedron": PairKernel(

@@ -110,19 +110,19 @@ class ContactSet:
         self._closing: tuple[State, Floats | None, Closing] | None = None
         self._there = self.began, contacts, np.zeros(len(contacts), bool)
         self._rims: Rims | None = None
-        self._recent = self.began, contacts
+        self._accepted = self.began, contacts
         self.follow(self.began, contacts)
 
     def follow(self, state: State, contacts: Contacts) -> None:
-        """A state is accepted: lowest points of rims are told by where they are in it."""
+        """A state is accepted: contacts that are lost are continued from it, and lowest points of
+        rims are told by where they are in it."""
+        self._accepted, self._continued = (state.copy(), contacts), None
         caps = self.mechanics.caps
         if not caps.any:
             return
         x, R = bodies.geom_poses(self.mechanics.model, state)
         rims = caps.rims(contacts, x, R).only_lowest()
         self._rims = rims if rims.index.size else None
-        if self._rims is not None:
-            self._recent, self._continued = (state.copy(), contacts), None
 
     def leans(self, state: State, contacts: Contacts) -> tuple[Ints, Floats]:
         """Contacts of this set that are lowest points of rims, and how far the points across are
@@ -166,7 +166,7 @@ class ContactSet:
         """A phase begins: what is lost is continued from here."""
         contacts, lost = self.contacts(state)
         if not lost.any():
-            self.start, self.began, self._continued = contacts, state.copy(), None
+            self.start, self.began = contacts, state.copy()
             self.follow(state, contacts)
 
     def put(self, state: State, contacts: Contacts) -> None:
@@ -382,8 +382,7 @@ class ContactSet:
     def _continue(self, state: State) -> Contacts:
         start = self.start
         if self._continued is None:
-            recent = (self.began, start) if self._rims is None else self._recent
-            self._continued = self._fixed(*recent)
+            self._continued = self._fixed(*self._accepted)
         fixed = self._continued
         R = rotations(state.orientation)
         p = [

@@ -11,6 +11,7 @@ import numpy as np
 from drystone.constraints.kinematics import frames_and_velocities
 from drystone.constraints.rows import select
 from drystone.geometry.shapes import KINDS, codes
+from drystone.kernels import kinds
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven import sweep
 from drystone.steppers.event_driven.active_contacts import Rows
@@ -18,7 +19,7 @@ from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.joint_acceleration_rows import along
 from drystone.steppers.event_driven.mechanics import same_pose
 from drystone.steppers.event_driven.mode import Evaluation, Mode
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Ints
 
 HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
@@ -128,7 +129,9 @@ class EventFunctions:
         self._open = np.append(~mode.closed, True)  # the last one: what is not in the phase
         kind = mode.contact_set.mechanics.model.geoms.kind
         geom = np.stack([start.contacts.geom_a, start.contacts.geom_b], axis=1)
-        self.pieced: Bools = PIECED[kind[geom]] & mode.closed[: start.nr, None]
+        kind = kind[geom]
+        named = (kind == kinds.POLYHEDRON).all(axis=1)  # by the features that meet
+        self.pieced: Bools = PIECED[kind] & (mode.closed[: start.nr] & ~named)[:, None]
         self._pieced = bool(self.pieced.any())
         self._spare = mode.spare_joints
         which, away = mode.contact_set.leans(mode.contact_set.began, start.contacts)
@@ -170,8 +173,8 @@ class EventFunctions:
             out.values.update(zip(zip(repeat(kind), there.tolist()), values, strict=True))
         self._slips(now.rows.kin.frame, now.rows.state.u[:, 1:], out)
         self._flush(state, now.rows.contacts, out)
-        self._lost(found, now.rows.contacts, now.rows.lost, out)
-        self._borders(now, out)
+        self._lost(state, found, now.rows.contacts, now.rows.lost, out)
+        self._borders(now.rows.kin.piece, now.rows.lost, out)
         self._rows(now, out)
         return out
 
@@ -193,12 +196,15 @@ class EventFunctions:
         out = EventSample(state.time, None, found, state, reach)
         self._gaps(state, found, own, out)
         self._flush(state, own, out)
-        self._lost(found, own, lost, out)
+        self._lost(state, found, own, lost, out)
         if self.slips:
             frame, u = frames_and_velocities(
                 mode.contact_set.body, state.position, state.velocity, own
             )
             self._slips(frame, u[:, 1:], out)
+        if self._pieced:
+            sides = mode.contact_set.sides
+            self._borders(mechanics.kinematics(state, own, sides).piece, lost, out)
         return out
 
     def late(self, there: State, state: State, margin: Floats, legal: EventSample) -> float:
@@ -320,16 +326,25 @@ class EventFunctions:
                     out.values[Condition.GROW, i] = 4.0 * self.slow - speed[i]
             out.values[Condition.SLIP, i] = float(way) + TURNED * tol.slip
 
-    def _lost(self, found: Contacts, own: Contacts, lost: Bools, out: EventSample) -> None:
+    def _lost(
+        self, state: State, found: Contacts, own: Contacts, lost: Bools, out: EventSample
+    ) -> None:
         """Closed contacts that are not found, unless they only changed their name, or are found
-        elsewhere under their name; by how much [m], where there is something to compare with."""
+        elsewhere, or with another normal, under their name; by how much [m], where there is
+        something to compare with."""
         mode, mechanics = self.mode, self.mode.contact_set.mechanics
         closed = mode.closed[: lost.size]
+        if not closed.any():
+            return
         moved = np.abs(own.gap - self.gap)
+        parts = np.abs(mechanics.gap_rates(state, own)) > mode.leaving_speed(state)
+        for i in (~lost & closed & parts).nonzero()[0].tolist():
+            out.values[Condition.SET, i] = -1.0
         for i in (~lost & closed & (moved > mechanics.jump)).nonzero()[0].tolist():
             out.values[Condition.SET, i] = mechanics.jump - float(moved[i])
         for i in (lost & closed).nonzero()[0].tolist():
-            if i in self._tips and out.values[Condition.FLUSH, i] <= self._tips[i][1]:
+            away = out.values.get((Condition.FLUSH, i), np.inf)
+            if i in self._tips and away <= self._tips[i][1]:
                 continue  # the point of a rim that ends with its tilt
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
@@ -355,11 +370,11 @@ class EventFunctions:
         for i in self._spare.tolist():
             out.values[Condition.ROW, i] = FOLLOWS * size - float(missed[i])
 
-    def _borders(self, now: Evaluation, out: EventSample) -> None:
-        """Closed contacts on another piece of a surface than at the start: its curvature jumps
-        at the border, and forces with it (Baraff 1992, 6.7)."""
+    def _borders(self, piece: Ints, lost: Bools, out: EventSample) -> None:
+        """Closed contacts on another piece (nc, 2) of a surface than at the start: its curvature
+        jumps at the border, and forces with it (Baraff 1992, 6.7)."""
         if not self._pieced:
             return
-        other = (self.pieced & (now.rows.kin.piece != self.piece)).any(axis=1) & ~now.rows.lost
+        other = (self.pieced & (piece != self.piece)).any(axis=1) & ~lost
         for i in np.flatnonzero(other).tolist():
             out.values[Condition.PIECE, i] = -1.0

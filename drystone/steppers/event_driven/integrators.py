@@ -322,7 +322,7 @@ class StepPath:
     """
 
     def __init__(self, solver: Any) -> None:
-        self.begin = float(solver.t_old)
+        self.begin, self.end = float(solver.t_old), float(solver.t)
         self._solver, self._end = solver, solver.y
         self._polynomial: Any = None
 

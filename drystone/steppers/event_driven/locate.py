@@ -21,10 +21,11 @@ from drystone.steppers.event_driven.vector import Layout
 from drystone.types import Floats
 
 KEPT = 0.3  # of how much nearer they come: of the way to where a contact is lost
-INSTANT = 1e-10  # [s]: how well the end of what is there or not is located: contacts, pieces
 LIGHT = (
     Condition.GAP, Condition.FLUSH, Condition.SLIP, Condition.GROW, Condition.TURN, Condition.SET,
+    Condition.PIECE,
 )  # what needs no forces to be evaluated  # fmt: skip
+INSTANT = 1e-10  # [s]: how well the end of what is there or not is located: contacts, pieces
 THERE_OR_NOT = (Condition.SET, Condition.PIECE)  # what has no size
 
 Sampler = Callable[[float, bool], EventSample]  # at a time; whether gaps and slips are enough

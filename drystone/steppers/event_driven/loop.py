@@ -30,7 +30,7 @@ from drystone.steppers.event_driven.integrators import (
     History,
     StepPath,
 )
-from drystone.steppers.event_driven.locate import Bracket, StepSearch
+from drystone.steppers.event_driven.locate import INSTANT, THERE_OR_NOT, Bracket, StepSearch
 from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.mode import Evaluation, Mode
 from drystone.steppers.event_driven.phase import Phase
@@ -43,6 +43,8 @@ from drystone.types import Floats
 
 EARLIER = 4  # rounds of an event's time
 FORCE_ROUNDS = 2  # more rounds of forces for what is closed and stopped, where these were
+SHORTER = 4.0  # times: the step after one that crossed a border
+CROSSINGS = 8  # steps of a phase that are taken again up to a border; more are rounding's
 PAST = 1e-8  # past a bound, relative to the largest of their island
 TAKEN = 500.0  # times rtol, of the kinetic energy: what closing contacts may take in a phase, or
 TAKEN_LEAST = 5e-6  # of it, whichever is more
@@ -134,20 +136,25 @@ class Loop:
         y = self.layout.pack(state, self.work)
         self.last = phase.go_on(state)
         phase.accept(state.time, y, self.last)
-        flat = self._flattened(phase, self.last)
+        flat = mode.races = self._flattened(phase, self.last)
         solver = self._solver(phase, state.time, y, until, flat)
-        longest = 0.0
+        longest, crossed = 0.0, 0
         while solver.status == "running":
-            t, tried = solver.t, self.log.evaluations
+            t, y, taken, tried = solver.t, solver.y, self._taken, self.log.evaluations
             self._step(phase, solver)
             tried = self.log.evaluations - tried
             longest = max(longest, solver.t - t)
             path = StepPath(solver)
             after = self._accept(phase, solver)
-            self.hint = float(max(longest, solver.h_abs))
+            self.hint = float(max(longest, solver.h_abs)) if crossed == 0 else self.hint
             found, margin = self._locate(phase, path, state, after)
             if not isinstance(found, EventSample):
-                return self._end(phase, path, found, margin)
+                if crossed >= CROSSINGS or not self._crosses(phase, path, found):
+                    return self._end(phase, path, found, margin)
+                self._taken, crossed = taken, crossed + 1
+                self.hint = (path.end - t) / SHORTER**crossed
+                solver = self._solver(phase, t, y, found[0].t, flat)
+                continue
             self._check_taken(phase, after)
             self.last = found.now
             if found.now is None or self._restarts(phase, found, solver, flat):
@@ -162,6 +169,8 @@ class Loop:
             self._log_forces(mode, found.now)
             solver.f = phase.rate(solver.t, solver.y)
             state, phase.last = after, found
+            if solver.status == "finished" and solver.t < until:  # at a border
+                solver = self._solver(phase, solver.t, solver.y, until, flat)
         if isinstance(solver, Adams):
             y = solver.y.copy()
             self._history = History(mode.signature, solver.t, y, solver.past, solver.order)
@@ -199,7 +208,7 @@ class Loop:
         self.mechanics.advance_turns(state)
         before = self.mechanics.energy(state)
         check_closed(self.mechanics, close(phase.mode, state, phase.targets), state)
-        stop(phase.mode, state)
+        stop(phase.mode, state, phase.targets)
         work = solver.y[self.layout.work].copy()
         taken = self.mechanics.energy(state) - before
         work[CONSTRAINT] += taken
@@ -217,6 +226,18 @@ class Loop:
         search = StepSearch(phase.events, self.layout, path, margin, self.log)
         return search.first(prior, after), margin
 
+    @staticmethod
+    def _crosses(phase: Phase, path: StepPath, event: Bracket) -> bool:
+        """Whether contacts meet other features within a step: trials that lie beyond have another
+        law of motion, and spoil all of the step's polynomial. Up to there it is taken again, unless
+        it begins or ends there, or the law goes on smoothly."""
+        legal, illegal = event
+        if phase.follows_corners or {name[0] for name in illegal.violated()}.isdisjoint(
+            THERE_OR_NOT
+        ):
+            return False
+        return path.begin + INSTANT < legal.t and illegal.t + INSTANT < path.end
+
     def _end(self, phase: Phase, path: StepPath, event: Bracket, margin: Floats) -> State:
         """The state at an event, the legal side, but where the next phase must see the change."""
         legal, illegal = event
@@ -233,7 +254,7 @@ class Loop:
             self.mechanics.advance_turns(state)
             there, before = state.copy(), self.mechanics.energy(state)
             close(mode, state, phase.targets)
-            stop(mode, state)  # the polynomial of a step is less exact than its end
+            stop(mode, state, phase.targets)  # the polynomial of a step is less exact than its end
             # what closing moves it may move into others, that meet a little earlier then
             late = phase.events.late(there, state, margin, legal)
             if late == 0.0 or t - late <= path.begin:

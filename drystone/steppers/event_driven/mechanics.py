@@ -72,7 +72,7 @@ class Mechanics:
     """The model, its detector and its sizes."""
 
     def __init__(self, model: Model, detector: Detector, touch: float, rtol: float) -> None:
-        self.model, self.detector = model, detector
+        self.model, self.detector, self.rtol = model, detector, rtol
         self.caps, self.sweep = Caps(model, touch, rtol), Sweep(model)
         self.sizes = bodies.radii(model)
         solid = np.isfinite(self.sizes) & (self.sizes > 0)  # a body may have no shape
@@ -176,17 +176,18 @@ class Mechanics:
             q = self.jointed(state).q
             self.turns = None if q is None else q.value
 
+    def speeds(self, state: State) -> Floats:
+        """(nb,) that no point of a body exceeds [m/s]; of unbounded ones: of their origin."""
+        size = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
+        v, w = state.velocity[:, : self.model.dim], state.velocity[:, self.model.dim :]
+        return np.asarray(np.sqrt((v**2).sum(axis=1)) + size * np.sqrt((w**2).sum(axis=1)))
+
     def travel(self, before: State, after: State, touch: float) -> Floats:
         """(ng,) how far a geom's surface can have moved in a step, with something to spare."""
-        dim, h = self.model.dim, after.time - before.time
-        size = np.where(np.isfinite(self.sizes), self.sizes, 0.0)
-        speed = np.zeros(size.size)
-        for state in (before, after):
-            v, w = state.velocity[:, :dim], state.velocity[:, dim:]
-            now = np.sqrt((v**2).sum(axis=1)) + size * np.sqrt((w**2).sum(axis=1))
-            speed = np.maximum(speed, now)
+        h, size = after.time - before.time, self.sizes
+        speed = np.maximum(self.speeds(before), self.speeds(after))
         for i, (linear, angular) in self.sweep.fastest(before.time, after.time).items():
-            reach_of = size[i] if np.isfinite(self.sizes[i]) else self._farthest(before, i)
+            reach_of = size[i] if np.isfinite(size[i]) else self._farthest(before, i)
             speed[i] = max(speed[i], linear + reach_of * angular)
         moved = np.sqrt(((after.position - before.position) ** 2).sum(axis=1))
         reach: Floats = np.maximum(h * speed, moved) + 2.0 * touch

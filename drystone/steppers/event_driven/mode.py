@@ -27,6 +27,8 @@ from drystone.steppers.event_driven.vector import FRICTION, LOADS
 from drystone.types import Bools, Floats, Ints
 
 STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
+LEAVES = 10.0  # times the speed of rest: a closed contact that moves so has other features, or
+LEAVES_BY_ERROR = 1e4  # times rtol, of the fastest body's speed, where that is more
 WEAK = 1e-9  # reciprocal condition below which rows may depend on each other
 # Of the largest singular value, units scaled out: what rows still resist, about the square of how
 # far a linkage is from a dead point [rad]. There it is free to go either way, and goes on as it
@@ -186,6 +188,7 @@ class Mode:
     ) -> None:
         self.contact_set, self.forces, self.sliding = contact_set, forces, sliding
         self.tolerances, self.method, self.fresh = tolerances, method, fresh
+        self.races = False  # whether contact points race over nearly flat surfaces
         self._last: Evaluation | None = None
         self.resting: dict[int, tuple[Floats, Floats]] = {}  # forces of islands in equilibrium
         self._law: Law | None = None
@@ -213,6 +216,16 @@ class Mode:
                 own = np.arange(first, part.system.m)
                 out.append(part.system.joints[~np.isin(own, part.index_set.rows)])
         return np.concatenate(out)
+
+    def leaving_speed(self, state: State) -> float:
+        """At which a closed contact is one of other features [m/s]: far beyond rest, and beyond the
+        integrator's error within a step; none where contact points race over flat spots, and what
+        is taken from their velocities tells whether they can be crossed."""
+        if self.races:
+            return np.inf
+        mechanics = self.contact_set.mechanics
+        fastest = float(mechanics.speeds(state).max(initial=0.0))
+        return max(LEAVES * self.tolerances.normal, LEAVES_BY_ERROR * mechanics.rtol * fastest)
 
     @property
     def signature(self) -> tuple[object, ...]:

@@ -73,6 +73,11 @@ class Phase:
         self._known: tuple[float, Floats, Evaluation] | None = None
         self._running: Running | None = None
 
+    @property
+    def follows_corners(self) -> bool:
+        """Whether the law of motion is smooth also where contacts are lost."""
+        return self.fast is not None and self.fast.smooth
+
     def go_on(self, state: State) -> Evaluation:
         """Forces at the present state, as another frame begins with it."""
         last = self.last
@@ -235,6 +240,11 @@ class Rate:
             n = np.einsum("iek,ik->ie", R[self._geom[np.arange(side.size), 1 - side]], local)
             if np.abs(n - normal).max() > NORMAL_TURNED:
                 self._corner = None
+
+    @property
+    def smooth(self) -> bool:
+        """Whether contacts are corners on faces, followed without looking for them, or none."""
+        return self.contacts.size == 0 or self._corner is not None
 
     def _corners(
         self, rows: Rows, x: Floats, R: Floats, normal: Floats

@@ -34,7 +34,7 @@ def put_to_rest(mode: Mode, state: State, touch: float, slow: float) -> Floats:
     deep = np.abs(gap) > DEEP * touch
     targets: Floats = np.where(deep & np.isfinite(gap), gap, 0.0)
     close(mode, state, targets)
-    stop(mode, state, start=True)
+    stop(mode, state, targets, start=True)
     mode.straighten(state, slow)
     mode.rest(state)
     return targets
@@ -48,11 +48,10 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
     """
     mechanics, contact_set = mode.contact_set.mechanics, mode.contact_set
     nd = mode.closed.size * mechanics.model.dim
-    best = np.inf
+    best, fastest = np.inf, mode.leaving_speed(state)
     for _ in range(ROUNDS):
         rows = contact_set.closing(state)
-        near = np.abs(rows.gap - targets) <= mechanics.jump  # others have met other features
-        pressed = np.flatnonzero(mode.closed & near & ~rows.lost)
+        pressed = np.flatnonzero(mode.closed & followed(mode, rows, targets, fastest))
         C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.error])
         worst = float(np.abs(C).max(initial=0.0))
         if worst <= EXACT * mechanics.size or worst > 0.5 * best:
@@ -67,12 +66,21 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
     return rows.error
 
 
-def stop(mode: Mode, state: State, start: bool = False) -> float:
+def followed(mode: Mode, rows: Closing, targets: Floats, fastest: float) -> Bools:
+    """(nc,) contacts that are found where their phase has them, and part or approach no faster
+    than `fastest` [m/s]; others have met other features, with another gap or another normal, or
+    are continued from where they were last, and their motion says nothing."""
+    there = np.abs(rows.gap - targets) <= mode.contact_set.mechanics.jump
+    d, nc = mode.contact_set.mechanics.model.dim, rows.gap.size
+    return np.asarray(there & ~rows.lost & (np.abs(rows.u[: nc * d : d]) <= fastest))
+
+
+def stop(mode: Mode, state: State, targets: Floats, start: bool = False) -> float:
     """Take what is left of C' and of the slip of sticking contacts out of the velocities, in
     place; returns the greatest speed that was there [m/s].
 
-    start: of a phase, where contacts that begin to slide have no slip yet, and those that touch
-    without force, at rest and not accelerated, come to rest too.
+    targets: as of ``close``. start: of a phase, where contacts that begin to slide have no slip
+    yet, and those that touch without force, at rest and not accelerated, come to rest too.
     """
     mechanics, d = mode.contact_set.mechanics, mode.contact_set.mechanics.model.dim
     rows = mode.contact_set.closing(state)
@@ -84,6 +92,7 @@ def stop(mode: Mode, state: State, start: bool = False) -> float:
     )  # loads have friction 1
     wanted = np.repeat((still & (mu > 0))[:, None], d, axis=1)
     wanted[:, 0] = rests & real
+    wanted[real & ~followed(mode, rows, targets, mode.leaving_speed(state))] = False
     bilateral = np.arange(wanted.size, rows.u.size)
     chosen = np.concatenate([np.flatnonzero(wanted), bilateral])
     speed = rows.u[chosen]
