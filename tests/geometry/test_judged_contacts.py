@@ -1,4 +1,4 @@
-"""Contacts of polyhedra and polygons before judges that share nothing with the kernels.
+"""Contacts before judges that share nothing with the kernels.
 
 Poses are deep, touching, 1e-16 to 1e-3 of the size apart; faces, edges and corners against each
 other, parallel, all but parallel and not; aspects 1 to 1000, sizes 1e-3 to 1e3, up to 1e6 sizes
@@ -11,8 +11,16 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.kernels.kinds import POLYGON, POLYHEDRON
-from tests.geometry import polygon_judge, polyhedra_judge
+from drystone.kernels.kinds import (
+    CAPSULE,
+    CONE,
+    CYLINDER,
+    ELLIPSOID,
+    POLYGON,
+    POLYHEDRON,
+    SPHERE,
+)
+from tests.geometry import polygon_judge, polyhedra_judge, round_judge
 from tests.geometry.kind_tables import ENTRIES
 
 FAMILIES = BOXES, POLYHEDRA, SIDES = (
@@ -58,6 +66,35 @@ def test_polyhedra_are_right_in_every_pose(family, old):
 @pytest.mark.parametrize("sided", [False, True], ids=["plain", "sides"])
 def test_polygons_and_capsules_are_right_in_every_pose(sided, old):
     assert polygon_faults(1, 2000, old, sided) == {}
+
+
+@pytest.mark.parametrize("kinds", round_judge.PAIRS)
+def test_round_bodies_that_touch_are_right(kinds):
+    wrong = {i: fault for i in range(100) if (fault := round_judge.Pose([7, i], kinds).fault())}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "number"),
+    [
+        # a sphere 4e4 times as large as the ellipsoid that it touches
+        ((SPHERE, ELLIPSOID), 148),
+        # axes that cross just beside an end: the end's direction is not the nearest points'
+        ((CAPSULE, CAPSULE), 129),
+        ((CAPSULE, CAPSULE), 144),
+        # apart by less than a polytope tells: the direction was that of a false depth
+        ((ELLIPSOID, CYLINDER), 459),
+        ((CYLINDER, CONE), 303),
+        ((CYLINDER, POLYHEDRON), 185),
+        ((CONE, CONE), 97),
+        ((CONE, POLYHEDRON), 55),
+        # thin ellipsoids that held at a feature deep inside
+        ((ELLIPSOID, POLYHEDRON), 363),
+        ((ELLIPSOID, POLYHEDRON), 474),
+    ],
+)
+def test_round_bodies_that_were_wrong(kinds, number):
+    assert round_judge.Pose([1, number], kinds).fault() == ""
 
 
 @pytest.mark.parametrize(

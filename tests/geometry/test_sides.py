@@ -113,3 +113,53 @@ def test_a_box_rests_on_a_side_in_single_precision_wherever_it_stands():
         sim.run(0.3)
         assert_at(sim.contacts["point"], SQUARE + shift)
         assert np.abs(sim.state.velocity).max() < 1e-5
+
+
+def lying(shape, table, position, orientation=(1, 0, 0, 0)):
+    """Contacts of a body that lies still on a table whose upper side is at z = 0."""
+    world = ds.World()
+    world.add_body(
+        table.shape, name="table", fixed=True, orientation=table.orientation,
+        position=-table.middle - [0, 0, 0.5 * table.height],
+    )  # fmt: skip
+    world.add_body(shape, name="top", position=position, orientation=orientation, density=1000)
+    sim = ds.Simulation(world, ds.TimeStepping(dt=1 / 100))
+    sim.step()
+    found = sim.contacts["point"], sim.contacts["gap"]
+    sim.run(0.3)
+    assert np.abs(sim.state.velocity).max() < 1e-4
+    return found
+
+
+@pytest.fixture(params=range(3))
+def table(request):
+    """A plate of 1 x 1 m whose upper side is several triangles, in single precision."""
+    points = prism(SQUARE) * [1, 1, 0.2]
+    shape, turn = rounded(points, request.param)
+    placed = Placed(shape, turn)
+    placed.shape = shape
+    placed.orientation = np.roll(Rotation.from_matrix(placed.R).as_quat(), 1)
+    return placed
+
+
+LYING = np.sqrt(0.5) * np.array([1, 0, 1, 0])  # the axis along x
+
+
+@pytest.mark.parametrize("half", [0.3, 0.7])
+@pytest.mark.parametrize("kind", [ds.Capsule, ds.Cylinder])
+def test_a_body_that_lies_on_a_side_of_several_faces_has_both_ends_of_its_line(kind, half, table):
+    """The ends of its own line, or those of the side that it overhangs."""
+    point, gap = lying(kind(2 * half, 0.1), table, (0, 0.11, 0.1), LYING)
+    end = min(half, 0.5)
+    assert_at(point, [(-end, 0.11), (end, 0.11)])
+    assert np.abs(gap).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", [ds.Cylinder, ds.Cone])
+def test_a_body_that_stands_on_a_side_of_several_faces_has_its_whole_rim(kind, table):
+    z = 0.1 if kind is ds.Cylinder else 0.05
+    point, gap = lying(kind(0.2, 0.3), table, (0.05, 0.02, z))
+    angle = np.arange(12) * np.pi / 6
+    assert_at(point, np.stack((0.05 + 0.3 * np.cos(angle), 0.02 + 0.3 * np.sin(angle)), 1))
+    # heights are those of the true faces, so the side's own unevenness shows
+    assert np.abs(gap).max() < 1e-6

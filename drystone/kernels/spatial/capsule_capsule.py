@@ -14,7 +14,9 @@ from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_write import local, put, turned
 
 PARALLEL_AXES = 1e-20  # square of the sine below which axes do not cross
-LEAST_GAIN = 1e-9  # nearest points that gain less than this share of the radii add no contact
+# of the smaller capsule: how much less the separation along a contact's direction may be than its
+# distance; of A's length: how near to an end of A an end of B belongs to that
+LEAST_GAIN = 1e-9
 MEET = 1e-13  # axes nearer than this share of the radii have no direction between them
 CROSSING, END_TO_END = 0.0, 5.0
 
@@ -33,7 +35,9 @@ def segment_rows(h, k, t, d, near, rows):
     """Contacts of the segment |z| <= h on the z axis with that of centre t, unit axis d, half k.
 
     t, d (3,). Writes rows (6, 6): height on the first, vector from the second segment to it,
-    distance, feature; -> their count, at most 5. The nearest points are among them to `near`.
+    distance, feature; -> their count, at most 5. An end that stands over the other segment is
+    nearest of all, but for `near`, if the segments are as far apart along the line to it: else
+    the nearest points are a contact too.
     """
     c, last = np.int64(0), np.int64(5)  # the last row holds the nearest clamped pair of an end
     rows[last, 4] = np.inf
@@ -59,10 +63,16 @@ def segment_rows(h, k, t, d, near, rows):
         e0, e1 = -t[0] - q * d[0], -t[1] - q * d[1]
         if abs(p) < h and abs(q) < k and e0 * e0 + e1 * e1 < rows[last, 4] ** 2:
             _row(rows, last, p, e0, e1, 0.0, CROSSING)
-    best = np.inf
+    best, falls_short = np.inf, np.inf
     for j in range(c):
-        best = min(best, rows[j, 4])
-    if rows[last, 4] < best - near:
+        if rows[j, 4] < best:
+            best, f = rows[j, 4], int(rows[j, 5])
+            inward, length = (3.0 - 2.0 * f) * rows[j, 3], 2.0 * h
+            if f > 2:
+                along = rows[j, 1] * d[0] + rows[j, 2] * d[1] + rows[j, 3] * d[2]
+                inward, length = (2.0 * f - 7.0) * along, 2.0 * k
+            falls_short = max(-inward * length, 0.0)
+    if c == 0 or (rows[last, 4] < best and falls_short > near * best):
         for j in range(6):
             rows[c, j] = rows[last, j]
         c += 1
@@ -104,7 +114,7 @@ def contact_capsule_capsule(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCont
         t[0], t[1], t[2] = local(x[a], R[a], x[b])
         for j in range(3):
             d[j] = R[a, 0, j] * R[b, 0, 2] + R[a, 1, j] * R[b, 1, 2] + R[a, 2, j] * R[b, 2, 2]
-        count = segment_rows(ha, hb, t, d, LEAST_GAIN * (ra + rb), rows)
+        count = segment_rows(ha, hb, t, d, LEAST_GAIN * min(ha + ra, hb + rb), rows)
         for j in range(count):
             g = rows[j, 4] - ra - rb
             if g > margin[i]:

@@ -1,9 +1,10 @@
 """Capsules with convex polyhedra: the nearest points, and both ends of a line of contact.
 
 The exact contact comes first. Beside it stand, where they are within the margin: the end balls
-with nearly the same normal, and the places where the axis leaves the prism over the face that
-looks along the normal. Each is a true contact of a ball of the capsule, so a capsule that lies on
-a face has two points, whether the face or the capsule is the longer one.
+with nearly the same normal, and the places where the axis leaves the prism over the side that
+looks along the normal: a face, with all faces that lean less than LEAN from it. Each is a true
+contact of a ball of the capsule, so a capsule that lies on a side has two points, whether the
+side or the capsule is the longer one.
 Features: 1, 2 ends z = -h, h; 16 + edge; 16 + number of edges + vertex.
 """
 
@@ -12,6 +13,7 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.capsule_capsule import on_capsule
+from drystone.kernels.spatial.polyhedra_shape import LEAN
 from drystone.kernels.spatial.smooth_write import local, put, turned
 from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
 
@@ -206,6 +208,25 @@ def _clip(numbers, o, ints, q, f, t, d, h):
 
 
 @kernel
+def _over_side(numbers, o, ints, q, face, t, d, h):
+    """Part [low, high] of the axis over the side that `face` belongs to; of both ends the edge,
+    as ``_clip``, and the face that it ends over."""
+    low, high, from_edge, to_edge, from_face, to_face = np.inf, -np.inf, -1, -1, face, face
+    i = o + 3 * ints[q] + 4 * face
+    for f in range(ints[q + 1]):
+        j = o + 3 * ints[q] + 4 * f
+        c = numbers[i] * numbers[j] + numbers[i + 1] * numbers[j + 1]
+        if c + numbers[i + 2] * numbers[j + 2] < 1.0 - 0.5 * LEAN * LEAN:
+            continue
+        start, end, edge, last = _clip(numbers, o, ints, q, f, t, d, h)
+        if start <= end and start < low:
+            low, from_edge, from_face = start, edge, f
+        if start <= end and end > high:
+            high, to_edge, to_face = end, last, f
+    return low, high, from_edge, to_edge, from_face, to_face
+
+
+@kernel
 def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
     """Fill rows (5, 6) with the contact `best` and those that go with it; -> their count."""
     for j in range(6):
@@ -222,10 +243,12 @@ def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
     face = _like_face(numbers, o, ints, q, best)
     if face < 0:
         return c
-    low, high, from_edge, to_edge = _clip(numbers, o, ints, q, face, t, d, h)
-    k = o + 3 * ints[q] + 4 * face
+    low, high, from_edge, to_edge, from_face, to_face = _over_side(
+        numbers, o, ints, q, face, t, d, h
+    )
     for end in range(2):
-        p, e = (low, from_edge) if end == 0 else (high, to_edge)
+        p, e, f = (low, from_edge, from_face) if end == 0 else (high, to_edge, to_face)
+        k = o + 3 * ints[q] + 4 * f
         if low > high or e < 0 or (end == 1 and high - low <= SAME_PLACE * h):
             continue
         s = -numbers[k + 3]

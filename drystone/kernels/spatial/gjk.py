@@ -283,6 +283,7 @@ def penetration(cores: Cores, grow, tol, n, T, labels, hull: Polytope, stats):
 
 THICKNESS = 1e-2  # thickness given to A - B, in sizes of the smaller body
 DISTANCE_TOL = 1e-6  # relative gap between the bounds on the distance that ends the search
+TOUCHING = 1e-10  # distance below which a direction is noise, in sizes of the smaller body
 DEPTH_TOL = 2e-4  # how well the depth is found before it is polished, in the same
 
 
@@ -293,6 +294,7 @@ def search(pairs: Pairs, geoms: PosedGeoms, known: Directions):
     state, normal, atoms, labels = known.state, known.normal, known.atoms, known.labels
     P, lam, work, T = np.zeros((4, 3)), np.zeros(4), np.zeros((2, 4)), np.eye(3)[:2]
     frame, size, hull = cores.frame, cores.size, empty_polytope()
+    other, near = np.empty(3), np.zeros((4, 2), np.int64)
     for i in range(margin.size):
         if state[i] != UNKNOWN and state[i] != UNSURE:
             continue
@@ -311,8 +313,22 @@ def search(pairs: Pairs, geoms: PosedGeoms, known: Directions):
             cores, far, 0.5 * THICKNESS * scale, DISTANCE_TOL, n, P, labels[i], lam, work, stats
         )
         if found == DEEP:
+            for c in range(3):
+                other[c] = n[c]
             penetration(cores, THICKNESS * scale, DEPTH_TOL * scale, n, T, labels[i], hull, stats)
             atoms[i] = 3
+            # bodies that all but touch may be apart, where the direction is the only one; of flat
+            # ones the polytope may have missed it by more than they are thick
+            found, m = distance(
+                cores, far, TOUCHING * scale, DISTANCE_TOL, other, P, near, lam, work, stats
+            )
+            low = both(cores, n[0], n[1], n[2])
+            if found != APART and both(cores, other[0], other[1], other[2]) > low:
+                atoms[i] = m
+                for c in range(3):
+                    n[c] = other[c]
+                for k in range(m):
+                    labels[i, k, 0], labels[i, k, 1] = near[k, 0], near[k, 1]
         state[i] = FAR if found == APART else GUESS
         if found == APART:
             atoms[i] = 0

@@ -21,6 +21,7 @@ from drystone.kernels.spatial.support import (
     is_curved,
     set_pair,
     support,
+    thickness,
 )
 
 # ---- The last digits of the direction: Newton's method on the sphere of directions.
@@ -444,11 +445,21 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
 
 
 @kernel
+def thinner(cores: Cores):
+    """Thickness of the thinner of the two cores [m]."""
+    spec, least = cores.spec, np.inf
+    for s in range(2):
+        kind, f0, i0 = spec[s, 0], spec[s, 1], spec[s, 2]
+        least = min(least, thickness(kind, cores.numbers, f0, cores.ints, i0))
+    return least
+
+
+@kernel
 def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, depth, trust):
     """Pairs in state GUESS become SURE, UNSURE, CAP or FAR (over the margin).
 
-    depth: cores deeper in each other than this, in sizes of the smaller body, are UNSURE, because
-    the least depth may be elsewhere than it was. trust: take a cap without trying the rest.
+    depth: cores deeper in each other than this, in thicknesses of the thinner one, are UNSURE,
+    because the least depth may be elsewhere than it was. trust: take a cap without trying the rest.
     """
     geom, margin, x, cores = pairs.geom, pairs.margin, geoms.x, cores_of(geoms)
     state, normal, atoms, labels, gap, mid = known
@@ -467,7 +478,7 @@ def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, depth, trust):
             cores, trust, atoms[i], n, low, labels[i], mid[i], pairs.stats
         )
         gap[i] = g - around
-        if g < -depth * min(size[0], size[1]):
+        if g < 0.0 and g < -depth * thinner(cores):
             state[i] = UNSURE
         for c in range(3):
             mid[i, c] += x[a, c]

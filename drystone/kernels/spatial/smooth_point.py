@@ -17,7 +17,9 @@ from drystone.kernels.spatial.smooth_surface import derivatives
 POINT_STEPS = 30
 ATTEMPTS = 60  # whole and partial ways to c
 FIRST_STEP = 0.125
-POINT_TOL = 1e-12  # of the distance between p + lam grad F and c, in sizes
+# of the distance between p + lam grad F and c, in sizes, or distances of c where that is larger:
+# K turns it into an error of p that is a size's share in either case
+POINT_TOL = 1e-12
 
 
 @kernel
@@ -58,9 +60,8 @@ def _newton(s, c, p, g, d, H, K):
                 gkg += g[i] * K[i, j] * g[j]
                 gke += g[i] * K[i, j] * d[j]
                 ghg += g[i] * H[i, j] * g[j]
-        if (
-            ee <= (POINT_TOL * size) ** 2
-        ):  # K positive along the surface: determinant and trace there
+        if ee <= POINT_TOL * POINT_TOL * max(size * size, lam * lam * gg):
+            # K positive along the surface: determinant and trace there
             return step if gkg > 0.0 and trace - lam * ghg / gg > 0.0 else -1
         if step == POINT_STEPS or not ee < np.inf:
             break

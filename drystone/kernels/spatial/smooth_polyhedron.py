@@ -1,9 +1,10 @@
 """Ellipsoids and superquadrics with convex polyhedra: a walk over features to the extremal one.
 
 The walk begins at the last step's feature, else at the face that stands farthest off A, and goes
-where the separation grows (see below); apart, the first feature that holds is the
-answer, as the separation is concave. Should it not arrive, faces, edges and vertices are visited
-one by one. A direction that separates by more than the margin ends it at once.
+where the separation grows (see below); apart, the first feature that holds is the answer, as the
+separation is concave, and in penetration it is if a ball of that depth can roll inside A. Deeper,
+or should the walk not arrive, faces, edges and vertices are visited one by one. A direction that
+separates by more than the margin ends it at once.
 
 Cache: 0 feature, 1-3 A's point and 4-6 its change in the last step, in world axes.
 Counters: 0 Newton iterations at vertices, 1 predicted, 2 fallbacks (slow Newton or full search),
@@ -17,7 +18,12 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_point import nearest_point
-from drystone.kernels.spatial.smooth_surface import derivatives, read_surface, support
+from drystone.kernels.spatial.smooth_surface import (
+    derivatives,
+    read_surface,
+    rolling_ball,
+    support,
+)
 from drystone.kernels.spatial.smooth_write import local, put, turned
 
 # ---- A smooth body against one face, edge or vertex of a convex polyhedron (Baraff 1992, 5.2).
@@ -263,36 +269,45 @@ def _first_face(pair: SmoothPair, far, n, p):
 
 
 @kernel
+def _visit(pair: SmoothPair, code, n, p, work, H, stats):
+    """The feature `code`: its separation, and the feature to look at next."""
+    nf, ne = pair.ints[pair.q + 1], pair.ints[pair.q + 2]
+    stats[5] += 1
+    if code <= nf:
+        return visit_face(pair, code - 1, n, p)
+    if code <= nf + ne:
+        return visit_edge(pair, code - nf - 1, n, p, work)
+    return _visit_vertex(pair, code - nf - ne - 1, n, p, work, H, stats)
+
+
+@kernel
 def _walk(pair: SmoothPair, code, far, n, p, work, H, stats):
-    """From feature `code` to the one that holds; -> it and its separation."""
+    """From feature `code` to the first that holds; -> it (0: none does) and its separation."""
+    edged = pair.ints[pair.q + 1] + pair.ints[pair.q + 2]
+    for _ in range(WALK):
+        d, follow = _visit(pair, code, n, p, work, H, stats)
+        # a vertex's own direction separates only if it holds
+        if follow == code or (d > far and code <= edged):
+            return code, d
+        code = follow
+    return 0, 0.0
+
+
+@kernel
+def _search(pair: SmoothPair, n, p, work, H, stats):
+    """Of all features that hold that of the greatest separation; if none does, out by the nearest
+    face. -> it and its separation"""
     ints, q = pair.ints, pair.q
-    nf, ne = ints[q + 1], ints[q + 2]
-    last = WALK + nf + ne + ints[q]
+    stats[2] += 1
     best, found, top, face = -np.inf, 0, -np.inf, 0
-    d = 0.0
-    for step in range(last + 1):
-        if step == last:  # deep inside, nothing holds: out by the nearest face
-            code = found if found > 0 else face
-        elif step >= WALK:
-            code = step - WALK + 1
-        if code <= nf:
-            d, follow = visit_face(pair, code - 1, n, p)
-        elif code <= nf + ne:
-            d, follow = visit_edge(pair, code - nf - 1, n, p, work)
-        else:
-            v = code - nf - ne - 1
-            d, follow = _visit_vertex(pair, v, n, p, work, H, stats)
-        stats[5] += 1
-        if step < WALK:
-            # a vertex's own direction separates only if it holds
-            if follow == code or (d > far and code <= nf + ne):
-                return code, d
-            code = follow
-            stats[2] += 1 if step == WALK - 1 else 0
-        elif follow == code and d > best:
+    for code in range(1, ints[q + 1] + ints[q + 2] + ints[q] + 1):
+        d, follow = _visit(pair, code, n, p, work, H, stats)
+        if follow == code and d > best:
             best, found = d, code
-        if step >= WALK and code <= nf and d > top:
+        if code <= ints[q + 1] and d > top:
             top, face = d, code
+    code = found if found > 0 else face
+    d, _ = _visit(pair, code, n, p, work, H, stats)
     return code, d
 
 
@@ -339,6 +354,8 @@ def contact_smooth_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCo
         else:
             code = _first_face(pair, far, n, p)
         code, g = _walk(pair, code, far, n, p, work, H, stats)
+        if code == 0 or g < -rolling_ball(s):
+            code, g = _search(pair, n, p, work, H, stats)
         stats[6] += 1 if code == known else 0
         _remember(row, code, x[b], R[b], p, known > 0)
         if g > far:

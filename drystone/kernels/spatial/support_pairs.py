@@ -25,6 +25,8 @@ from drystone.kernels.spatial.gjk_refine import (
     refine,
     tangents,
 )
+from drystone.kernels.spatial.polyhedra_region import SEEN_ALONG
+from drystone.kernels.spatial.polyhedra_shape import FLAT, LEAN
 from drystone.kernels.spatial.support import ORIGIN, Cores, cores_of, set_pair, support
 
 # ---- Support features: the face, edge or point of a body that faces a direction, as a polygon.
@@ -58,14 +60,12 @@ def ring(r, z, out: Feature):
 
 
 @kernel
-def face_or_edge(numbers, f0, ints, i0, v, d, sine, out: Feature):
-    """The flattest face at vertex v along d (3 numbers), else its flattest edge; 0 points if none
+def flattest(numbers, f0, ints, i0, v, d, sine):
+    """The face at vertex v that is flattest along d (3 numbers), and its flattest edge; -1 if none
     is flat."""
-    points, names, across = out
     dx, dy, dz = d
     nv, nf, ne = ints[i0], ints[i0 + 1], ints[i0 + 2]
-    loop = i0 + 3 + nf + 1
-    edges = loop + ints[i0 + 3 + nf]
+    edges = i0 + 3 + nf + 1 + ints[i0 + 3 + nf]
     face, most = -1, np.sqrt(1.0 - sine * sine)
     edge, least = -1, sine
     for e in range(ne):
@@ -84,6 +84,15 @@ def face_or_edge(numbers, f0, ints, i0, v, d, sine, out: Feature):
         slope = abs(dx * e0 + dy * e1 + dz * e2) / np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
         if slope < least:
             edge, least = e, slope
+    return face, edge
+
+
+@kernel
+def face_or_edge(numbers, f0, ints, i0, face, edge, out: Feature):
+    """Corners of a face, else of an edge, else none: how many."""
+    points, names, across = out
+    nf, n = ints[i0 + 1], 0
+    loop = i0 + 3 + nf + 1
     if face >= 0:
         first, last = ints[i0 + 3 + face], ints[i0 + 3 + face + 1]
         stride = 1 + (last - first - 1) // ROOM
@@ -91,15 +100,96 @@ def face_or_edge(numbers, f0, ints, i0, v, d, sine, out: Feature):
         for k in range(n):
             names[k] = ints[loop + first + stride * k]
     elif edge >= 0:
-        names[0], names[1] = ints[edges + 4 * edge], ints[edges + 4 * edge + 1]
+        k = loop + ints[i0 + 3 + nf] + 4 * edge
+        names[0], names[1] = ints[k], ints[k + 1]
         n = 2
-    else:
-        return 0
     for k in range(n):
         p = f0 + 3 * names[k]
         points[k, 0], points[k, 1], points[k, 2] = numbers[p], numbers[p + 1], numbers[p + 2]
         across[k] = 0.0
     return n
+
+
+@kernel
+def outline(numbers, f0, ints, i0, face, thick, out: Feature):
+    """Corners of the side that `face` belongs to: the hull of those of all faces that lean less
+    than LEAN from it. 0 if there are no others, if the side is not flat to `thick`, or if it has
+    more corners than there is room for."""
+    points, names, across = out
+    nf = ints[i0 + 1]
+    loop, planes = i0 + 3 + nf + 1, f0 + 3 * ints[i0]
+    m, lean = planes + 4 * face, 1.0 - 0.5 * LEAN * LEAN
+    nx, ny, nz = numbers[m], numbers[m + 1], numbers[m + 2]
+    faces, n, low, high = 0, 0, np.inf, -np.inf
+    for f in range(nf):
+        p = planes + 4 * f
+        faces += nx * numbers[p] + ny * numbers[p + 1] + nz * numbers[p + 2] >= lean
+    if faces == 1:
+        return 0
+    for f in range(nf):
+        p = planes + 4 * f
+        if nx * numbers[p] + ny * numbers[p + 1] + nz * numbers[p + 2] < lean:
+            continue
+        for e in range(loop + ints[i0 + 3 + f], loop + ints[i0 + 3 + f + 1]):
+            known = False
+            for k in range(n):
+                known = known or names[k] == ints[e]
+            if known:
+                continue
+            p = f0 + 3 * ints[e]
+            h = nx * numbers[p] + ny * numbers[p + 1] + nz * numbers[p + 2]
+            low, high = min(low, h), max(high, h)
+            if n == ROOM or high - low > thick:
+                return 0
+            names[n], across[n] = ints[e], 0.0
+            points[n, 0], points[n, 1], points[n, 2] = numbers[p], numbers[p + 1], numbers[p + 2]
+            n += 1
+    # the corner farthest from another is of the hull; the next ones have all others on their left
+    count, best, most = 0, 0, -1.0
+    for k in range(n):
+        d = 0.0
+        for c in range(3):
+            d += (points[k, c] - points[0, c]) ** 2
+        if d > most:
+            best, most = k, d
+    while True:
+        for c in range(3):
+            points[count, c], points[best, c] = points[best, c], points[count, c]
+        names[count], names[best] = names[best], names[count]
+        x, y, z = points[count, 0], points[count, 1], points[count, 2]
+        count += 1
+        best = 0  # back to the first, unless another corner lies on the right of that line
+        for k in range(count, n):
+            a, b, c = points[best, 0] - x, points[best, 1] - y, points[best, 2] - z
+            u, v, w = points[k, 0] - x, points[k, 1] - y, points[k, 2] - z
+            left = nx * (b * w - c * v) + ny * (c * u - a * w) + nz * (a * v - b * u)
+            if left < 0.0 or (count == 1 and best == 0):
+                best = k
+        if best == 0:
+            return count
+
+
+@kernel
+def surface_height(cores: Cores, s, n, T, u, v):
+    """Height along n of polyhedron s (0: A, its lower side, 1: B, its upper) over the place (u, v)
+    of the plane across n: the least of its faces' planes."""
+    numbers, ints, F = cores.numbers, cores.ints, cores.frame[s]
+    f0, i0, sign = cores.spec[s, 1], cores.spec[s, 2], 2.0 * s - 1.0
+    height = np.inf
+    for f in range(ints[i0 + 1]):
+        p = f0 + 3 * ints[i0] + 4 * f
+        slope, rest = 0.0, numbers[p + 3]
+        for c in range(3):
+            m = (
+                F[3 * c] * numbers[p]
+                + F[3 * c + 1] * numbers[p + 1]
+                + F[3 * c + 2] * numbers[p + 2]
+            )
+            slope += sign * m * n[c]
+            rest -= m * (u * T[0, c] + v * T[1, c] - F[ORIGIN + c])
+        if slope > SEEN_ALONG:
+            height = min(height, rest / slope)
+    return sign * height
 
 
 @kernel
@@ -128,7 +218,8 @@ def end_or_side(p, d, sine, out: Feature):
 
 @kernel
 def feature_of(cores: Cores, s, n, sine, out: Feature):
-    """Feature of body s (0: A along -n, 1: B along n) in the axes of its frame: its points.
+    """Feature of body s (0: A along -n, 1: B along n) in the axes of its frame: its points, and
+    whether it is a side of several faces, whose points are not of one plane.
 
     The single furthest point of the core has the name 0 and counts as one point.
     """
@@ -140,9 +231,15 @@ def feature_of(cores: Cores, s, n, sine, out: Feature):
     dz = sign * (F[2] * n[0] + F[5] * n[1] + F[8] * n[2])
     names[0] = -1
     v = support(cores, s, names[0], n[0], n[1], n[2])
-    kind, f0, k = spec[s, 0], spec[s, 1], 0
+    kind, f0, k, several = spec[s, 0], spec[s, 1], 0, False
     if kind == POLYHEDRON:
-        k = face_or_edge(numbers, f0, cores.ints, spec[s, 2], v, (dx, dy, dz), sine, out)
+        ints, i0, size = cores.ints, spec[s, 2], cores.size
+        face, edge = flattest(numbers, f0, ints, i0, v, (dx, dy, dz), sine)
+        if face >= 0:
+            k = outline(numbers, f0, ints, i0, face, FLAT * min(size[0], size[1]), out)
+            several = k > 0
+        if not several:
+            k = face_or_edge(numbers, f0, ints, i0, face, edge, out)
     elif is_revolved(kind):
         k = end_or_side(profile_of(kind, numbers, f0), (dx, dy, dz), sine, out)
     for i in range(k):
@@ -153,8 +250,8 @@ def feature_of(cores: Cores, s, n, sine, out: Feature):
         names[0], across[0] = 0, 0.0
         for c in range(3):
             points[0, c] = ab[s, c]
-        return 1
-    return k
+        return 1, False
+    return k, several
 
 
 # ---- Contact points of two support features: they are clipped against each other across the
@@ -255,7 +352,8 @@ def crossings(m, ka, kb, A, B, ida, idb, same, found, names):
 @kernel
 def along_segments(m, A, B, ca, cb, same, found, names):
     """Ends of two nearly parallel segments over each other; off each other sideways by y, round
-    bodies are further apart there by y^2 / 2 (r_A + r_B), and sharp edges do not meet at all."""
+    bodies meet between their lines, as their radii r_A, r_B divide y, and are further apart there
+    by y^2 / 2 (r_A + r_B); sharp edges do not meet at all."""
     for s in range(2):
         for end in range(2):
             # P's end over segment Q
@@ -270,17 +368,19 @@ def along_segments(m, A, B, ca, cb, same, found, names):
             cp, cq = (ca[end], (1.0 - t) * cb[0] + t * cb[1])
             if s == 1:
                 cp, cq = (cb[end], (1.0 - t) * ca[0] + t * ca[1])
-            relief = 0.0
+            relief, part = 0.0, 0.5  # part: of the way from P's line to Q's
             if y > same:
                 if cp + cq <= y:
                     continue
-                relief = 0.5 * y * y / (cp + cq)
+                relief, part = 0.5 * y * y / (cp + cq), cp / (cp + cq)
             hq = Q[0, 2] + t * (Q[1, 2] - Q[0, 2])
             ha, hb = (P[end, 2], hq) if s == 0 else (hq, P[end, 2])
-            u = P[end, 0] - 0.5 * (d0 - t * e0)
-            v = P[end, 1] - 0.5 * (d1 - t * e1)
+            own = part if s == 0 else 1.0 - part  # A's part of the relief
+            u = P[end, 0] - part * (d0 - t * e0)
+            v = P[end, 1] - part * (d1 - t * e1)
             name = (CORNER_A if s == 0 else CORNER_B) + end
-            m = add_point(m, u, v, ha + relief, hb, name, same, found, names)
+            ha, hb = ha + own * relief, hb - (1.0 - own) * relief
+            m = add_point(m, u, v, ha, hb, name, same, found, names)
     return m
 
 
@@ -355,7 +455,7 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
     """
     geom, margin, x, cores = pairs.geom, pairs.margin, geoms.x, cores_of(geoms)
     state, normal, g, mid, size = known.state, known.normal, known.gap, known.mid, cores.size
-    T, count = np.empty((2, 3)), np.zeros(2, np.int64)
+    T, count, several = np.empty((2, 3)), np.zeros(2, np.int64), np.zeros(2, np.bool_)
     P, Q = np.empty((ROOM, 3)), np.empty((2, ROOM, 3))
     ids, across = np.empty((2, ROOM), np.int64), np.empty((2, ROOM))
     found, names = np.empty((4 * ROOM, 4)), np.empty(4 * ROOM, np.int64)
@@ -368,11 +468,14 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
         same = SAME_CONTACT * min(size[0], size[1])
         tangents(n, T)
         for s in range(2):
-            count[s] = feature_of(cores, s, n, SINE, Feature(P, ids[s], across[s]))
+            count[s], several[s] = feature_of(cores, s, n, SINE, Feature(P, ids[s], across[s]))
             flatten(count[s], n, T, P, Q[s])
         m = clip(
             count[0], count[1], Q[0], Q[1], ids[0], ids[1], across[0], across[1], same, found, names
         )
+        for s in range(2):
+            for j in range(m if several[s] else 0):
+                found[j, 2 + s] = surface_height(cores, s, n, T, found[j, 0], found[j, 1])
         if state[i] == CAP:
             state[i] = UNSURE
             for j in range(m):

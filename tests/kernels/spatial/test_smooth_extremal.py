@@ -175,7 +175,7 @@ def test_a_walk_over_a_box_keeps_its_feature():
     gaps = []
     for step in range(400):
         t = step / 400
-        bench.x[0] = [-0.5 + 2.2 * t, -0.2 + 1.2 * t, 0.66 - 0.3 * t * t]
+        bench.x[0] = [-0.5 + 2.2 * t, -0.2 + 1.2 * t, 0.66 - 0.2 * t * t]
         bench.R[0] = Rotation.from_rotvec([t, 2 * t, 0.1]).as_matrix()
         c = nearest_of_each(bench, bench.run(fresh=False))[0]
         assert max(certificate(bench, c)) < 1e-10

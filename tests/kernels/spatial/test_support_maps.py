@@ -205,8 +205,9 @@ def test_support_features(shape, direction, points):
     room = support_pairs.ROOM
     P, ids, across = np.empty((room, 3)), np.empty(room, int), np.empty(room)
     out = support_pairs.Feature(P, ids, across)
-    k = support_pairs.feature_of(cores, 1, n, support_pairs.SINE, out)
+    k, several = support_pairs.feature_of(cores, 1, n, support_pairs.SINE, out)
     assert k == points
+    assert not several
     assert np.unique(ids[:k]).size == k
     core = solid.h(n) - cores.size[3]
     assert np.all(P[:k] @ n <= core + 1e-12)
