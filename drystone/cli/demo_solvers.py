@@ -12,7 +12,7 @@ from rich.table import Table
 
 from drystone.errors import MissingExtraError
 from drystone.kernels._jit import compile_seconds
-from drystone.plots import demos, force_chains, style
+from drystone.plots import demos, style
 from drystone.problems import classic
 from drystone.problems.convert import fold
 from drystone.problems.friction import FrictionProblem
@@ -105,8 +105,9 @@ def normal_forces(solution: Solution) -> Floats:
 
 def draw_pile(pile: Pile, solution: Solution, path: Path) -> Path:
     with style.figure(9.0, 5.2) as fig:
-        axes = fig.add_axes((0.01, 0.01, 0.98, 0.97))
-        force_chains.draw(axes, pile, solution.value, thickest=8.0)
+        axes = fig.add_axes((0.01, 0.01, 0.98, 0.87))
+        legend = fig.add_axes((0.03, 0.88, 0.5, 0.11))
+        demos.draw_pile(axes, legend, pile, solution.value, thickest=8.0)
         return style.save(fig, path)
 
 

@@ -1,4 +1,5 @@
-"""Figures of the demos: a pile of grains before and after it was shaken, and the sliding rod."""
+"""Figures of the demos: grains before and after they were shaken, a pile with its force chains, the
+sliding rod."""
 
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from drystone.model import Model, State
 from drystone.plots import style
-from drystone.plots.forces_2d import force_legend, force_lines
-from drystone.plots.planar_picture import draw_planar
+from drystone.plots.forces_2d import ForceLines, draw_forces, force_legend, force_lines
+from drystone.plots.planar_picture import draw_disks, draw_planar
 from drystone.plots.scene_picture import thickest
 from drystone.plots.style import BLUE, GROUND, INK, ORANGE, QUIET, RED, STONE, STONE_EDGE
+from drystone.problems.generated import Pile
 from drystone.types import Floats
 
 if TYPE_CHECKING:
@@ -85,6 +87,37 @@ def save_brazil_nut(start: Moment, end: Moment, rise: Rise, path: Path, half_wid
                 force_legend(place, drawn, float(forces.size.max()), thick)
         draw_rise(fig.add_axes((0.07, 0.5 / height, 0.66, 1.5 / height)), rise)
         return style.save(fig, path)
+
+
+def pile_chains(pile: Pile, impulses: Floats, least: float = 1e-3) -> ForceLines:
+    """Normal impulses of at least `least` of the largest, from centre to centre or to the floor."""
+    r = impulses[: 2 * pile.problem.nc].reshape(-1, 2)
+    normal = r[:, 0]
+    shown = normal > least * max(normal.max(initial=0.0), np.finfo(float).tiny)
+    a, b = pile.pairs[shown].T
+    far = np.where((b >= 0)[:, None], pile.centres[b], pile.points[shown])
+    bound = pile.problem.mu[shown] * normal[shown]
+    share = np.divide(np.abs(r[shown, 1]), bound, out=np.zeros_like(bound), where=bound > 0)
+    ends = np.stack([pile.centres[a], far], axis=1)
+    return ForceLines(ends, normal[shown], np.clip(share, 0.0, 1.0))
+
+
+def draw_pile(axes: Axes, legend: Axes, pile: Pile, impulses: Floats, thickest: float) -> None:
+    """Disks on a floor, and the impulses between them; the strongest is `thickest` points thick."""
+    found = pile_chains(pile, impulses)
+    draw_disks(axes, pile.centres, 2.0 * pile.radii, STONE)
+    drawn = draw_forces(axes, found, thickest=thickest)
+    radius = float(pile.radii.max())
+    # over the chains, so that their round ends stop at the floor
+    axes.axhspan(-10.0 * radius, 0.0, color=GROUND, lw=0, zorder=5)
+    axes.axhline(0.0, color=INK, lw=1.0, zorder=5)
+    low, high = pile.centres.min(axis=0) - radius, pile.centres.max(axis=0) + radius
+    axes.set_xlim(low[0] - radius, high[0] + radius)
+    axes.set_ylim(-0.9 * radius, high[1] + 0.5 * radius)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    strongest = float(found.size.max(initial=0.0))
+    force_legend(legend, drawn, strongest, thickest, "normal impulse [N s]")
 
 
 def draw_rise(axes: Any, rise: Rise) -> None:

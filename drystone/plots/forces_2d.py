@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.model import Model, State
-from drystone.plots.force_chains import colours
 from drystone.plots.style import INK
 from drystone.types import Floats, Ints
 
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
 
+# of friction mobilisation, from none to slip
+MOBILISATION = ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")
+
 
 @dataclass(frozen=True)
 class ForceLines:
-    """One entry for each force: ends (n, 2, 2) [m]; size (n,) [N]; share (n,): friction
-    mobilisation |f_t| / (mu f_n), from 0 to 1 (slip)."""
+    """One entry for each force: ends (n, 2, 2) [m]; size (n,) [N], or [N s] of impulses; share
+    (n,): friction mobilisation |f_t| / (mu f_n), from 0 to 1 (slip)."""
 
     ends: Floats
     size: Floats
@@ -98,6 +100,7 @@ def draw_forces(
 ) -> LineCollection:
     """Lines as thick as their force; the strongest force [N] is `thickest` points thick."""
     from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap
 
     most = lines.size.max(initial=0.0) if strongest is None else strongest
     order = np.argsort(lines.size, kind="stable")  # strong ones on top
@@ -110,8 +113,9 @@ def draw_forces(
         capstyle="round",
         zorder=3,
     )
+    colours = LinearSegmentedColormap.from_list("mobilisation", MOBILISATION)
     out = LineCollection(
-        ends, linewidths=np.maximum(width, 0.5), cmap=colours(), capstyle="round", zorder=4
+        ends, linewidths=np.maximum(width, 0.5), cmap=colours, capstyle="round", zorder=4
     )
     out.set_array(lines.share[order])
     out.set_clim(0.0, 1.0)
@@ -121,7 +125,11 @@ def draw_forces(
 
 
 def force_legend(
-    axes: Axes, drawn: LineCollection, strongest: float, thickest: float = 6.0
+    axes: Axes,
+    drawn: LineCollection,
+    strongest: float,
+    thickest: float = 6.0,
+    what: str = "contact force [N]",
 ) -> None:
     """A colour bar for friction mobilisation and two widths for the force, in axes of their own."""
     from matplotlib.lines import Line2D
@@ -144,7 +152,8 @@ def force_legend(
     handles = [
         Line2D([], [], color=INK, lw=thickest * share, solid_capstyle="round") for share in shares
     ]
-    labels = [f"{_round(strongest * share)} N" for share in shares]
+    name, unit = what.rstrip("]").split(" [")
+    labels = [f"{_round(strongest * share)} {unit}" for share in shares]
     axes.legend(
         handles,
         labels,
@@ -154,7 +163,7 @@ def force_legend(
         handlelength=2.2,
         columnspacing=1.4,
         fontsize=8.0,
-        title="contact force",
+        title=name,
         title_fontsize=8.0,
         borderaxespad=0.0,
     )

@@ -82,7 +82,7 @@ def _frame(x0: float, x1: float, y0: float, y1: float) -> Any:
 
 
 def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, str]) -> None:
-    from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
+    from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.colors import to_rgba
 
     geoms, at = model.geoms, drawing.frames(model, state)
@@ -96,20 +96,7 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
     disks = np.flatnonzero(np.isin(geoms.kind, BALLS))
     size = 2.0 * geoms.numbers[geoms.first[disks]]
     if disks.size:
-        axes.add_collection(
-            EllipseCollection(
-                size,
-                size,
-                np.zeros_like(size),
-                units="xy",
-                offsets=at.origin[disks],
-                offset_transform=axes.transData,
-                facecolors=face(disks),
-                edgecolors=STONE_EDGE,
-                linewidths=0.6,
-                zorder=1,
-            )
-        )
+        draw_disks(axes, at.origin[disks], size, face(disks))
         axes.add_collection(
             LineCollection(_marks(at, disks, size), colors=STONE_EDGE, linewidths=0.7, zorder=1.5)
         )
@@ -124,6 +111,19 @@ def _draw_bodies(axes: Axes, model: Model, state: State, colours: Mapping[str, s
                 zorder=1,
             )
         )
+
+
+def draw_disks(axes: Axes, centres: Floats, size: Floats, colours: Any) -> None:
+    """Disks at centres (n, 2), of diameters size (n,) [m]."""
+    from matplotlib.collections import EllipseCollection
+
+    axes.add_collection(
+        EllipseCollection(
+            size, size, np.zeros_like(size), units="xy", offsets=centres,
+            offset_transform=axes.transData, facecolors=colours, edgecolors=STONE_EDGE,
+            linewidths=0.6, zorder=1,
+        )
+    )  # fmt: skip
 
 
 def _marks(at: drawing.Frames, disks: Ints, size: Floats) -> list[Floats]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.plots import demos, force_chains, style
+from drystone.plots import demos, style
 from drystone.problems.generated import Pile
 
 
@@ -23,25 +23,25 @@ def pile():
 
 
 def test_chains_join_centres_and_reach_the_floor(pile):
-    found = force_chains.chains(pile, np.array([4.0, -1.0, 2.0, 1.0, 3.0, 0.0]))
+    found = demos.pile_chains(pile, np.array([4.0, -1.0, 2.0, 1.0, 3.0, 0.0]))
     assert found.ends.tolist() == [
         [[0.0, 1.0], [0.0, 0.0]],
         [[2.0, 1.0], [2.0, 0.0]],
         [[2.0, 1.0], [0.0, 1.0]],
     ]
-    assert found.normal.tolist() == [4.0, 2.0, 3.0]
-    assert found.mobilisation.tolist() == [0.5, 1.0, 0.0]  # no friction: nothing to use
+    assert found.size.tolist() == [4.0, 2.0, 3.0]
+    assert found.share.tolist() == [0.5, 1.0, 0.0]  # no friction: nothing to use
 
 
 def test_contacts_that_carry_nothing_are_left_out(pile):
-    found = force_chains.chains(pile, np.array([4.0, 0.0, 0.0, 0.0, 1e-6, 0.0]))
-    assert found.normal.tolist() == [4.0]
+    found = demos.pile_chains(pile, np.array([4.0, 0.0, 0.0, 0.0, 1e-6, 0.0]))
+    assert found.size.tolist() == [4.0]
 
 
 @pytest.mark.parametrize("impulses", [np.zeros(6), np.array([4.0, -1.0, 2.0, 1.0, 3.0, 0.0])])
 def test_drawing_works_also_without_forces(pile, impulses, tmp_path):
     with style.figure(4.0, 3.0) as fig:
-        force_chains.draw(fig.add_subplot(), pile, impulses)
+        demos.draw_pile(fig.add_subplot(2, 1, 2), fig.add_subplot(2, 1, 1), pile, impulses, 7.0)
         path = style.save(fig, tmp_path / "new" / "pile.png", dpi=50)
     assert path.read_bytes().startswith(b"\x89PNG")
 
