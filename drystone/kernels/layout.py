@@ -174,6 +174,7 @@ SETTINGS: Record = {
     "noted_ends": array("3", "", "rows that recorded contacts, laws and features take", int),
     "sums": array("4", "J", "work of contacts, see ``ledger.contact_work``"),
     "turn": array("3 3", "", "work"),
+    "turn_work": array("5 3", "", "work of ``rigid.drift``"),
     "cone_axis": array("3", "", "direction of elliptic cones"),
     "cone_ratios": array("2", "", "of elliptic cones"),
     "corners": array("corners 2", "", "directions of a polyhedral cone, in order"),

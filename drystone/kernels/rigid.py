@@ -16,45 +16,51 @@ RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
 
 
 @kernel
+def rows_of(quaternion):
+    """The rows of R, of one unit quaternion (w, x, y, z)."""
+    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    return (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+
+
+@kernel
 def rotation_of(quaternion, R):
     """R (3, 3) of one unit quaternion (w, x, y, z)."""
-    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
-    R[0, 0], R[1, 1], R[2, 2] = (
-        1.0 - 2.0 * (y * y + z * z),
-        1.0 - 2.0 * (x * x + z * z),
-        1.0 - 2.0 * (x * x + y * y),
-    )
-    R[0, 1], R[1, 0] = 2.0 * (x * y - w * z), 2.0 * (x * y + w * z)
-    R[0, 2], R[2, 0] = 2.0 * (x * z + w * y), 2.0 * (x * z - w * y)
-    R[1, 2], R[2, 1] = 2.0 * (y * z - w * x), 2.0 * (y * z + w * x)
+    rows = rows_of(quaternion)
+    for a in range(3):
+        R[a, 0], R[a, 1], R[a, 2] = rows[a]
 
 
 @kernel
 def to_world(inertia, orientation, out):
     """out (nb, 3, 3) = R inertia R' for inertia (nb, 3, 3) in body axes, quaternions (nb, 4)."""
-    R, RI = np.empty((3, 3)), np.empty((3, 3))
     for i in range(out.shape[0]):
-        # isotropic bodies have no orientation: exact, and free of rounding
         Ic = inertia[i]
-        if (
-            Ic[0, 0] == Ic[1, 1] == Ic[2, 2]
-            and Ic[0, 1] == 0.0
-            and Ic[0, 2] == 0.0
-            and Ic[1, 2] == 0.0
-        ):
+        if _isotropic(Ic):  # has no orientation: exact, and free of rounding
             for a in range(3):
                 for b in range(3):
                     out[i, a, b] = Ic[a, b]
             continue
-        rotation_of(orientation[i], R)
+        R = rows_of(orientation[i])
         for a in range(3):
-            for b in range(3):
-                RI[a, b] = R[a, 0] * Ic[0, b] + R[a, 1] * Ic[1, b] + R[a, 2] * Ic[2, b]
-        for a in range(3):
+            x, y, z = R[a]
+            RI0 = x * Ic[0, 0] + y * Ic[1, 0] + z * Ic[2, 0]
+            RI1 = x * Ic[0, 1] + y * Ic[1, 1] + z * Ic[2, 1]
+            RI2 = x * Ic[0, 2] + y * Ic[1, 2] + z * Ic[2, 2]
             for b in range(a + 1):
-                s = RI[a, 0] * R[b, 0] + RI[a, 1] * R[b, 1] + RI[a, 2] * R[b, 2]
+                s = RI0 * R[b][0] + RI1 * R[b][1] + RI2 * R[b][2]
                 out[i, a, b] = s
                 out[i, b, a] = s
+
+
+@kernel
+def _isotropic(Ic):
+    return (
+        Ic[0, 0] == Ic[1, 1] == Ic[2, 2] and Ic[0, 1] == 0.0 and Ic[0, 2] == 0.0 and Ic[1, 2] == 0.0
+    )
 
 
 @kernel
@@ -105,12 +111,12 @@ def gyroscopic(inertia, velocity, force):
 
 
 @kernel
-def drift(inertia, inverse_inertia, flow, velocity, h, position, orientation):
-    """Positions and orientations move over h, in place, in the plane or in space."""
+def drift(inertia, inverse_inertia, flow, velocity, h, position, orientation, work):
+    """Positions and orientations move over h, in place, in the plane or in space; work (5, 3)."""
     if orientation.ndim == 1:  # a constant for the compiler: only one of them is compiled
         drift_planar(velocity, h, position, orientation)
     else:
-        drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orientation)
+        _drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orientation, work)
 
 
 @kernel
@@ -147,23 +153,21 @@ def drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orienta
     otherwise, and for isotropic and immovable bodies, by the exponential of h omega.
     """
     work = np.empty((5, 3))
+    _drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orientation, work)
+
+
+@kernel
+def _drift_spatial(inertia, inverse_inertia, flow, velocity, h, position, orientation, work):
     for i in range(velocity.shape[0]):
         for a in range(3):
             position[i, a] += h * velocity[i, a]
         w = velocity[i, 3:]
         if w[0] == 0.0 and w[1] == 0.0 and w[2] == 0.0:
             continue
-        Ic = inertia[i]
-        round_ = (
-            Ic[0, 0] == Ic[1, 1] == Ic[2, 2]
-            and Ic[0, 1] == 0.0
-            and Ic[0, 2] == 0.0
-            and Ic[1, 2] == 0.0
-        )
-        if round_ or not flow:
+        if _isotropic(inertia[i]) or not flow:
             turn(orientation[i], h * w[0], h * w[1], h * w[2])
         else:
-            _free_rotation(Ic, inverse_inertia[i], h, orientation[i], w, work)
+            _free_rotation(inertia[i], inverse_inertia[i], h, orientation[i], w, work)
 
 
 @kernel

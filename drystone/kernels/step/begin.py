@@ -1,13 +1,13 @@
 """Inertia in world axes, velocities after the step's forces (kick)."""
 
 from drystone.kernels import rigid
-from drystone.kernels._jit import kernel, stage
+from drystone.kernels._jit import stage
 from drystone.kernels.ledger import kinetic
 from drystone.kernels.step import codes
 from drystone.kernels.step.copies import copy_all
 
 
-@kernel
+@stage
 def begin(s, scan):
     """v0, v_free, and the energy at the start."""
     _fresh(s)
@@ -16,7 +16,7 @@ def begin(s, scan):
     return kick(s, scan)
 
 
-@kernel
+@stage
 def turn_inertia(s, orientation):
     """Inertia of bodies turned like this in world axes; in the plane it is always the same."""
     if orientation.ndim == 2:  # a constant for the compiler
@@ -24,7 +24,7 @@ def turn_inertia(s, orientation):
     turn_inverse(s, orientation)
 
 
-@kernel
+@stage
 def turn_inverse(s, orientation):
     """The inverse of it alone, also of bodies that slept."""
     if orientation.ndim == 2:

@@ -4,7 +4,7 @@ import numpy as np
 
 from drystone.kernels import rigid
 from drystone.kernels import rows as kernels
-from drystone.kernels._jit import kernel, stage
+from drystone.kernels._jit import stage
 from drystone.kernels.ledger import kinetic
 from drystone.kernels.step import codes
 from drystone.kernels.step.begin import height
@@ -50,7 +50,7 @@ def sliding(islands, start, r, u, q, slid):
             slid[i] = r[i, 0] > 0.0 and np.sqrt(speed) > SLIP_SPEED * scale
 
 
-@kernel
+@stage
 def drift(s, scan):
     """The state after the step, and what is left for the next."""
     kicked = kinetic(s.mass, s.inertia, s.v)
@@ -58,7 +58,7 @@ def drift(s, scan):
     if s.drifts:
         rigid.drift(
             s.own_inertia, s.own_inverse, s.torque_free != 0, s.velocity, s.h, s.position,
-            s.orientation,
+            s.orientation, s.turn_work,
         )  # fmt: skip
     for k in range(s.driven.size):
         copy_row(s.driven_position[s.cursor], k, s.position, s.driven[k])
@@ -70,7 +70,7 @@ def drift(s, scan):
     return codes.GO_ON
 
 
-@kernel
+@stage
 def _turn_inertia(s, orientation):
     """At the end of the step, in world axes; in the plane it is always the same."""
     if orientation.ndim == 2:  # a constant for the compiler
