@@ -551,7 +551,7 @@ def callable_names():
 READ_ONLY = (
     "StepReport", "EnergyLedger", "Conditions", "Trajectory", "Comparison", "Sweep", "Solution",
     "MassProperties", "Scene", "Snapshot", "Alternative", "RunSummary", "Event", "Impulse",
-    "Answer",
+    "Answer", "ForceRange",
     "register_solver", "register_exporter",  # once for each name: tests/test_registry.py
     # bases of shapes: tests/geometry/test_outside_shapes.py
     "SupportShape", "ImplicitShape", "register_shape",
