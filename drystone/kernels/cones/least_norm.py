@@ -69,7 +69,7 @@ def minimise(blocks, b, work):
     for p in range(n):
         w.y[p] = 0.0
     for k in range(ROUNDS):
-        error = _left(blocks, b, w.x, w.left) / scale
+        error = _imbalance(blocks, b, w.x, w.left) / scale
         if error < least:
             least = error
             for i in range(w.x.shape[0]):
@@ -94,7 +94,7 @@ def minimise(blocks, b, work):
             # the first step leads to the plain solution of least norm
             if k == 0 or gain >= SLOPE * length * promised:
                 break
-            if _left(blocks, b, w.x, w.left) <= NEARER * error * scale:
+            if _imbalance(blocks, b, w.x, w.left) <= NEARER * error * scale:
                 break
             length *= 0.5
         if length < SHORTEST:
@@ -136,7 +136,7 @@ def _mean_square(blocks, n):
 
 
 @stage
-def _left(blocks, b, x, left):
+def _imbalance(blocks, b, x, left):
     """left = b - A x; returns its length."""
     for p in range(b.size):
         left[p] = b[p]
