@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 import drystone as ds
+from drystone.constraints.canonical import canonical
 
 G = 9.81
 SOLVERS = ("auto", "nsgs", "newton", "interior-point", "admm", "apgd")
@@ -552,3 +553,51 @@ def test_interfaces_in_the_plane_and_without_contacts():
     assert row["eccentricity"] == pytest.approx(offset)
     assert abs(row["M"][0]) == pytest.approx(10 * G * offset)
     assert row["mobilisation"] == pytest.approx(2.0 / G / 0.6)
+
+
+@pytest.mark.parametrize("formulation", ["coulomb", "convex"])
+def test_what_slides_has_one_answer_whatever_corner_the_solver_spared(formulation):
+    """Loads of opposite corners can be exchanged for those of the others. Impulses without one of
+    the four, with the same force and moment, become the same canonical ones."""
+    world = ds.World()
+    world.add_ground(friction=0.4)
+    world.add_body(ds.Box(0.3, 0.2, 0.1), mass=2, position=(0, 0, 0.05), velocity=(1, 0.5, 0))
+    sim = ds.Simulation(world, ds.TimeStepping(formulation=formulation))
+    sim.step()  # by the convex law what slides lifts off, and has no contact in the next
+    table, law = sim.contacts, sim.method.contact_law
+    assert sim.canonical_forces.all()
+    assert len(table) == 4
+    middle = table["point"][:, :2].mean(axis=0)
+    exchange = np.prod(np.sign(table["point"][:, :2] - middle), axis=1)
+    normal = table["force"][:, 2]
+    assert abs(exchange @ normal) < 1e-8 * normal.sum(), "least squares: nothing to exchange"
+    along = table["force"] / normal[:, None]
+    spared = int(np.flatnonzero(exchange > 0)[0])
+    other = table.copy()
+    changed = (normal - normal[spared] * exchange)[:, None] * along
+    other["impulse"] *= changed / table["force"]
+    other["force"] = changed
+    assert not other["impulse"][spared].any()
+    found, canonical_ones = canonical(other, sim.model, law)
+    assert canonical_ones.all()
+    assert found["force"] == pytest.approx(table["force"], abs=1e-8 * normal.sum())
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-5, 1e-4])
+def test_a_support_that_is_not_reached_bears_nothing(gap):
+    """A beam on two supports, a third between them a little lower: found by the step, but open."""
+    world = ds.World(planar=True)
+    for k, low in enumerate((0.0, gap, 0.0)):
+        block = ds.Rectangle(0.1, 0.1)
+        world.add_body(block, name=f"s{k}", fixed=True, position=(0.5 * k, -0.05 - low))
+    world.add_body(ds.Rectangle(1.2, 0.1), name="beam", mass=2, position=(0.5, 0.05))
+    sim = ds.Simulation(world)
+    sim.run(0.1)
+    there = np.any(sim.contacts["bodies"] == "s1", axis=1)
+    assert there.any()
+    assert sim.canonical_forces.all()
+    assert np.abs(sim.contacts["force"][there]).max() == 0.0
+    bears = {str(row["bodies"][0] if row["bodies"][1] == "beam" else row["bodies"][1]): row["N"]
+             for row in sim.interfaces}  # fmt: skip
+    assert bears["s0"] == pytest.approx(9.81, rel=1e-8)
+    assert bears["s2"] == pytest.approx(9.81, rel=1e-8)
