@@ -265,6 +265,31 @@ def test_a_motion_that_ends_inside_another_body_and_returns_leaves_it_where_it_i
 
 
 @BOTH
+@pytest.mark.parametrize("first", ["plate", "free"])
+def test_overlap_with_a_plate_that_stands_is_undone_as_fast_as_weight_closes_it(planar, first):
+    """Its motion is prescribed, and it does not move: what lies in it approaches at g h in a step,
+    and leaves no faster, whichever of the two was added first."""
+    kit = Kit(planar)
+    rests = ds.ConstantVelocity(velocity=kit.at(0, 0))
+    bodies = {
+        "plate": lambda: kit.box("plate", 0.0, 1.0, 0.4, motion=rests),
+        "free": lambda: kit.box("free", 0.0, 1.2),
+    }
+    for name in sorted(bodies, key=lambda name: name != first):
+        bodies[name]()
+    sim = ds.Simulation(kit.world, ds.TimeStepping(dt=1 / 240))
+    sim.step()
+    rested = sim.body("free").position[-1]
+    sim.state.position[sim.index("free"), -1] -= 0.005
+    fastest = 0.0
+    for _ in range(80):
+        sim.step()
+        fastest = max(fastest, np.abs(sim.body("free").velocity).max())
+    assert 0.0 < fastest < 9.81 / 240 * (1 + 1e-9)
+    assert sim.body("free").position[-1] == pytest.approx(rested, abs=1e-8)
+
+
+@BOTH
 def test_a_motion_that_jams_ends_a_run_that_is_to_raise(planar):
     sim = ds.Simulation(squeeze(planar), ds.TimeStepping(dt=1 / 240))
     with pytest.warns(ds.StepWarning, match=r"not solved \(jammed: 'head'\)"):
