@@ -123,7 +123,7 @@ def penalty_rods() -> None:
             axes.plot(1e3 * t, f, color=colour, label=f"$d_0 = {depth:g}\\,m/k$")
         t, f = _pressed("rod-indeterminate", 1e6, 0.1, 90, depth=1.5e-6)
         axes.plot(1e3 * t, f, color=style.RED, label="$d_0 = 1.5\\,m/k$")
-        axes.set_title("two forces: the depth chooses")
+        axes.set_title("two forces: the initial penetration decides")
         axes.set_xlabel("time [ms]")
         axes.set_ylim(-0.1, 5)
         axes.legend(frameon=False)

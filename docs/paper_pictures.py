@@ -61,12 +61,12 @@ def disks_depth() -> None:
         for k, stabilize in enumerate((False, True)):
             sim = ds.scene("disks-21").simulation(stabilize=stabilize)
             kept = sim.run(20.0, record=True)
-            axes = fig.add_axes((0.08 + 0.5 * k, 0.2, 0.4, 0.66))
+            axes = fig.add_axes((0.1 + 0.5 * k, 0.2, 0.39, 0.66))
             axes.plot(kept.time[1:], kept.series("penetration"), color=style.BLUE, lw=1.0)
             axes.set_title("stabilised" if stabilize else "not stabilised")
             axes.set_xlabel("time [s]")
             axes.set_ylim(0, None)
-        fig.axes[0].set_ylabel("depth [m]")
+        fig.axes[0].set_ylabel("penetration [m]")
         style.save(fig, PICTURES / "disks_21_depth.png")
 
 
