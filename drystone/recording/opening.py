@@ -121,7 +121,7 @@ def _check_array(name: str, item: Any, size: int) -> None:
         raise RecordingError(f"is not a recording: {name!r} is compressed or in another file")
     if item.dtype.hasobject or item.shape is None:
         raise RecordingError(f"is not a recording: {name!r} is not numeric")
-    if item.nbytes > size:
+    if max(item.nbytes, *item.shape, 0) > size:  # rows of nothing are counted, too
         raise RecordingError(
             f"is damaged: {name!r} claims {item.nbytes} bytes, the file has {size}"
         )

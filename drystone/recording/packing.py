@@ -16,12 +16,15 @@ MARK = b"DSN1"
 HEAD = len(MARK) + 12  # mark, sum of the rest, length of the JSON text
 KINDS = "biufU"
 ARRAY = "__array__"
+MAX_TEXT = 64 * 2**20  # bytes of JSON: as Python's objects they may take thirty times as many
 
 
 def pack(value: Any) -> bytes:
     """Bytes from which ``unpack`` makes an equal value; raises TypeError for other things."""
     arrays: list[np.ndarray] = []
     text = json.dumps(_plain(value, arrays)).encode()
+    if len(text) > MAX_TEXT:
+        raise TypeError(f"{len(text)} bytes beside arrays cannot be kept: at most {MAX_TEXT}")
     body = b"".join([text, *(np.ascontiguousarray(a).tobytes() for a in arrays)])
     return MARK + zlib.crc32(body).to_bytes(4, "little") + len(text).to_bytes(8, "little") + body
 
@@ -33,6 +36,8 @@ def unpack(data: bytes) -> Any:
     if not whole or zlib.crc32(body) != int.from_bytes(data[4:8], "little"):
         raise RecordingError("bytes are missing or damaged")
     length = int.from_bytes(data[8:HEAD], "little")
+    if length > MAX_TEXT:
+        raise RecordingError(f"it claims {length} bytes beside arrays: at most {MAX_TEXT}")
     try:
         return _rebuilt(json.loads(body[:length]), memoryview(body)[length:], [0])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -67,6 +72,8 @@ def _rebuilt(value: Any, data: memoryview, at: list[int]) -> Any:
     dtype = np.dtype(name)
     if dtype.kind not in KINDS:
         raise ValueError(f"array of {dtype}")
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise ValueError(f"array of {shape}")
     size = dtype.itemsize * math.prod(shape)
     part = data[at[0] : at[0] + size]
     at[0] += size

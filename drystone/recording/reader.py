@@ -20,7 +20,7 @@ from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, older, reports, sums
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
-from drystone.recording.packing import unpack
+from drystone.recording.packing import MAX_TEXT, unpack
 from drystone.scene_files.text import parse_json
 from drystone.steppers.base import StepReport
 from drystone.steppers.totals import RunSummary, Totals
@@ -100,6 +100,8 @@ class Recording:
         return RecordingError(f"{self.path}: {what}")
 
     def _text(self, name: str) -> str:
+        if self.file[name].nbytes > MAX_TEXT:
+            raise self._bad(f"is damaged: {name} has more than {MAX_TEXT} bytes")
         return self.file[name][()].tobytes().decode()
 
     def _read_about(self) -> dict[str, Any]:
@@ -448,11 +450,13 @@ class Recording:
                     data[e - s : e].decode() for e, s in zip(sizes.cumsum(), sizes, strict=True)
                 ]
             out: list[str | None] = []
+            read = 0  # bytes: no byte is read twice, so that a text takes no more than it has
             for row in self.file["note_index"][()]:
                 end, size, total = row.tolist()
-                text = data[end - size : end] if 0 <= size <= end else b""
+                text = data[end - size : end] if size >= 0 and read <= end - size else b""
                 whole = len(text) == size and sums.note_sum(row[:2], text) == total
                 out.append(text.decode() if whole else None)
+                read = end if whole else read
             return out
 
         return self._guard(read)
@@ -570,7 +574,11 @@ class Recording:
             there &= marks[:, 1] <= len(self.ends)
             there |= ~ok
             n = len(rows) if there.all() else int(np.argmin(there))
-            return marks[:n], ok[:n]
+            marks, ok = marks[:n], ok[:n]
+            places = marks[ok, 3]  # no byte is read twice
+            if (marks[ok, 2] < 0).any() or (np.diff(places, prepend=0) < marks[ok, 2]).any():
+                raise ValueError("its checkpoints are not in order")
+            return marks, ok
 
         return self._guard(read)
 

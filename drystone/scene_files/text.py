@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,7 @@ def parse_json(text: str, name: str) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(items)
         if len(out) != len(items):
-            keys = [key for key, _ in items]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = Counter(key for key, _ in items).most_common(1)[0][0]
             raise SceneFileError(f"{name}: the key {twice!r} is there twice")
         return out
 

@@ -203,3 +203,11 @@ def test_examples_are_in_order():
         sim = scene.simulation()
         sim.run(3 * scene.method.dt)
         assert sim.summary.ok, path.name
+
+
+def test_a_key_that_is_there_twice_among_many(tmp_path):
+    """Found in one pass: one for each key would take hours."""
+    path = tmp_path / "a.json"
+    path.write_text("{" + ", ".join(f'"k{n}": 0' for n in (*range(200_000), 199_999)) + "}")
+    with pytest.raises(ds.SceneFileError, match="the key 'k199999' is there twice"):
+        ds.read_scene(path)

@@ -1,0 +1,96 @@
+"""Small files that claim much: whoever writes them knows the sums."""
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.recording import packing, sums
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded") / "a.h5"
+    world = ds.World(planar=True)
+    world.add_ground()
+    world.add_body(ds.Disk(0.1), name="disk", position=(0, 0.1))
+    ds.Simulation(world, ds.TimeStepping(dt=0.01)).run(0.05, record=path, every=1)
+    return path
+
+
+def forged(recorded, path, **changed):
+    """The same file with other datasets (groups by two underscores), and with right sums."""
+    with h5py.File(recorded) as old, h5py.File(path, "w", libver="latest") as new:
+        names = []
+        old.visititems(lambda name, item: names.append(name) if hasattr(item, "shape") else None)
+        parts = {name: old[name][()] for name in names}
+        parts |= {name.replace("__", "/"): value for name, value in changed.items()}
+        fixed = sums.checksum({name: parts[name] for name in sums.FIXED})
+        parts["sum"] = np.array([fixed], parts["sum"].dtype)
+        for name, value in parts.items():
+            new[name] = value
+    return path
+
+
+def test_a_file_that_was_only_copied_is_whole(recorded, tmp_path):
+    assert ds.read_recording(forged(recorded, tmp_path / "b.h5")).damage == ()
+
+
+def packed(value, data):
+    body = json.dumps(value).encode()
+    head = len(body).to_bytes(8, "little")
+    body += data
+    total = packing.zlib.crc32(body).to_bytes(4, "little")
+    return packing.MARK + total + head + body
+
+
+def test_no_array_begins_before_the_one_before_it():
+    width = 1000
+    again = [{"__array__": [f"<U{width}", [1]]}, {"__array__": [f"<U{width}", [-1]]}]
+    with pytest.raises(ds.RecordingError, match="array of"):
+        packing.unpack(packed(again * 50, bytes(4 * width)))
+    for shape in ([1.0], [True], ["1"], [-3], [10**30, 0]):
+        with pytest.raises(ds.RecordingError):
+            packing.unpack(packed({"__array__": ["<f8", shape]}, bytes(8)))
+
+
+def test_texts_beside_arrays_are_limited(monkeypatch):
+    monkeypatch.setattr(packing, "MAX_TEXT", 1000)
+    with pytest.raises(TypeError, match="cannot be kept"):
+        packing.pack({"a": "x" * 1000})
+    with pytest.raises(ds.RecordingError, match="at most 1000"):
+        packing.unpack(packed({"a": "x" * 1000}, b""))
+    assert packing.unpack(packing.pack({"a": np.ones(1000)}))["a"].sum() == 1000
+
+
+def test_no_text_is_read_twice(recorded, tmp_path):
+    data = np.frombuffer(b"x" * 1000, np.uint8)
+    row = [1000, 1000, sums.note_sum(np.array([1000, 1000]), data.tobytes())]
+    path = forged(recorded, tmp_path / "b.h5", notes=data, note_index=np.array([row] * 100))
+    texts = ds.read_recording(path)._texts
+    assert sum(text is not None for text in texts) == 1
+
+
+def test_no_checkpoint_is_read_twice(recorded, tmp_path):
+    with h5py.File(recorded) as old:
+        row = old["checkpoints/index"][:1]
+    path = forged(recorded, tmp_path / "b.h5", checkpoints__index=np.repeat(row, 100, axis=0))
+    with pytest.raises(ds.RecordingError, match="not in order"):
+        ds.read_recording(path).checkpoints  # noqa: B018
+
+
+def test_rows_of_nothing_are_counted(recorded, tmp_path):
+    path = tmp_path / "b.h5"
+    names = ("time", "kick", "ends", "sums", "position", "orientation", "velocity", "report")
+    empty = {f"frames__{name}": np.empty((10**9, 0)) for name in names}
+    forged(recorded, path, **empty)
+    with pytest.raises(ds.RecordingError, match="claims"):
+        ds.read_recording(path)
+
+
+def test_long_texts(recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr("drystone.recording.reader.MAX_TEXT", 100)
+    with pytest.raises(ds.RecordingError, match="more than 100 bytes"):
+        ds.read_recording(recorded)
