@@ -50,7 +50,6 @@ def export(
     salvage: Annotated[bool, SALVAGE] = False,
 ) -> None:
     kind = format_of("--to" if to is not None else "-o", output, to)
-    place = output or recording.with_suffix(kind.suffix)
     asked = {
         "fps": fps, "speed": speed, "start": start, "end": end, "size": _size(size),
         "forces": forces or None, "table": table,
@@ -60,6 +59,7 @@ def export(
         if name not in kind.options:
             raise OptionError(f"--{name}: {kind.name} has no such option")
     replay = read_recording(str(recording), salvage)
+    place = output or recording.with_suffix(kind.suffix)
     with busy(f"writing {place}"):
         kind.writer(replay, place, **options)
     if not place.exists():

@@ -247,6 +247,9 @@ def mistakes(debug: bool) -> Iterator[None]:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            complain(f"{error.filename}: {error.strerror}")  # a path that the user gave
+            raise typer.Exit(EXIT_WRONG) from None
         why = " ".join(str(error).split())[:300]
         complain(f"internal error: {type(error).__name__}: {why} (--debug shows where)")
         raise typer.Exit(EXIT_FAILED) from None

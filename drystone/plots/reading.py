@@ -21,8 +21,8 @@ BODIES_SHOWN = 6  # bodies shown where none were named
 
 def reports(run: Any) -> Sequence[StepReport] | None:
     """The report of every step, or None for runs that hold series only."""
-    found = getattr(run, "reports", run)
-    if callable(found):
+    found = run if isinstance(run, type) else getattr(run, "reports", run)
+    if callable(found) and found is not run:
         return None
     if not isinstance(found, Sequence):
         raise OptionError(f"a plot needs a run that was kept, not {type(run).__name__}")

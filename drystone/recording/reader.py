@@ -26,6 +26,7 @@ from drystone.steppers.base import StepReport
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.types import Bools, Floats, Ints
 from drystone.values import as_path, frame_number, switch
+from drystone.values import text as said
 
 if TYPE_CHECKING:
     from drystone.world import World
@@ -34,6 +35,12 @@ T = TypeVar("T")
 OPENED = ("file", "live", "ends", "sums", "_about", "_kept", "_lost", "_time")
 FRAMES_CHECKED = 256  # frames that are compared with their sums at a time
 SALVAGE = "salvage=True, or --salvage, reads what is whole"
+ABOUT: dict[str, Any] = {  # of what kind the parts of `about` are; others are not read
+    "version": int, "dim": int, "dt": float | int, "every": int, "contacts": bool | int,
+    "forces": bool | int | None, "method": dict | None, "scene": str | None,
+    "settings": dict | None, "view": dict | None, "title": str | None, "undescribed": str | None,
+    "info": dict | None,
+}  # fmt: skip
 OPEN_TRIALS = 5  # attempts to open a file that is being written
 OPEN_WAIT = 0.05  # [s] between them
 
@@ -118,6 +125,11 @@ class Recording:
             )
         if int(self.file["sum"][0]) != sums.checksum(self._fixed()):
             raise self._bad("is damaged: its model or settings are not what was written")
+        for name, kind in ABOUT.items():
+            if not isinstance(about.get(name), kind):
+                raise self._bad(f"is damaged: its {name} is {said(about.get(name))}")
+        if about["dim"] not in (2, 3) or not about["dt"] > 0 or about["every"] < 1:
+            raise self._bad("is damaged: its steps are none")
         return dict(about)
 
     def _fixed(self) -> dict[str, np.ndarray]:
@@ -130,6 +142,7 @@ class Recording:
     def _count(self) -> None:
         """Find the frames of which all parts are there, and where these are."""
         parts = self.file["frames"]
+        self._check_states(parts)
         n = min(item.shape[0] for item in parts.values())
         ends, time, kick = (parts[name][:n] for name in ("ends", "time", "kick"))
         lost = np.zeros(n, bool)
@@ -154,6 +167,18 @@ class Recording:
             raise self._bad("is damaged: its frames are not in order")
         if (self.ends[1:, layout.NOTE][~lost[1:n]] < 0).any():
             raise self._bad("is damaged: frames without reports")
+
+    def _check_states(self, parts: Any) -> None:
+        """That times and states are what can be drawn: real numbers of so many bodies."""
+        dim, bodies = self._about["dim"], parts["position"].shape[1:2]
+        turn, dof = ((), (3,)) if dim == 2 else ((4,), (6,))
+        rows = {
+            "time": (), "kick": (), "position": (*bodies, dim), "orientation": (*bodies, *turn),
+            "velocity": (*bodies, *dof),
+        }  # fmt: skip
+        for name, row in rows.items():
+            if parts[name].shape[1:] != row or parts[name].dtype != np.dtype("<f8"):
+                raise self._bad(f"is damaged: {name} of its frames is not of the kind it should be")
 
     @property
     def _notes_there(self) -> int:
@@ -477,9 +502,14 @@ class Recording:
         """One number of all reports, without the others."""
         if name not in self._columns:
             place = reports.PLACE[name]
+
+            def read(part: Ints) -> Floats:
+                rows = self.frames("report", int(part[0]), int(part[-1]) + 1)
+                return self._guard(lambda: rows[part - part[0], place])
+
             breaks = np.arange(FRAMES_CHECKED, self._n - 1, FRAMES_CHECKED)
             parts = [
-                self.frames("report", int(part[0]), int(part[-1]) + 1)[part - part[0], place]
+                read(part)
                 for piece in np.split(self._kept[1:], breaks)
                 for part in np.split(piece, np.flatnonzero(np.diff(piece) > 1) + 1)
                 if len(part)
@@ -535,7 +565,11 @@ class Recording:
         def read() -> Model:
             arrays = unpack(self.file["model"][()].tobytes())
             tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in arrays.items()}
-            return model_from(tuples)
+            model = model_from(tuples)
+            shown = self.file["frames/position"].shape[1:]
+            if (model.nb, model.dim) != shown:
+                raise ValueError(f"its model has {model.nb} bodies, its frames have {shown[0]}")
+            return model
 
         return self._guard(read)
 
@@ -677,7 +711,7 @@ class Recording:
     @property
     def duration(self) -> float:
         """What was asked for, from the start of the recording [s]; nan if it was left open."""
-        return float(self.runs[-1, 1] - self.time[0])
+        return self._guard(lambda: float(self.runs[-1, 1] - self.time[0]))
 
     def show(self, **options: Any) -> Any:
         """Replay in a browser; in a notebook the result is shown in the cell. Options are those of
@@ -721,7 +755,7 @@ class Recording:
     @property
     def keeps_forces(self) -> bool:
         """Whether forces are kept beside impulses."""
-        return bool(self._about["forces"])
+        return bool(self._about.get("forces"))
 
     @property
     def method(self) -> dict[str, Any] | None:

@@ -38,6 +38,8 @@ REAL = (
 COLUMNS = (*REAL, *WHOLE, *ENERGY, *CONDITIONS)
 PLACE = {name: i for i, name in enumerate(COLUMNS)}
 DERIVED = {"total": ("kinetic", "potential"), "unexplained": ENERGY}  # of the ledger
+# what texts and numbers raise that are not what a step's report is made of
+UNREADABLE = (LookupError, ValueError, TypeError, AttributeError, OverflowError)
 T = TypeVar("T")
 
 # where rows of the compiled loop have the same numbers
@@ -93,22 +95,22 @@ def loop_texts(rows: Floats, frames: Frames) -> list[str]:
 
 def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> StepReport:
     """The report again; islands (n, 2): residuals and sizes."""
-    values = dict(zip(COLUMNS, row.tolist(), strict=True))
     try:
+        values = dict(zip(COLUMNS, row.tolist(), strict=True))
         said = json.loads(text)
         events = tuple(
             Event(
-                float(e["time"]), str(e["kind"]), tuple(e["names"]), float(e["energy"]),
+                float(e["time"]), str(e["kind"]), _names(e["names"]), float(e["energy"]),
                 tuple(map(_impulse, e.get("impulses", ()))),
             )
             for e in said.get("events", ())
         )  # fmt: skip
         return StepReport(
             status=Status(said["status"]),
-            methods=tuple(said["methods"]),
-            broken=tuple(said.get("broken", ())),
-            jammed=tuple(said.get("jammed", ())),
-            log=tuple(said.get("log", ())),
+            methods=_names(said["methods"]),
+            broken=_names(said.get("broken", ())),
+            jammed=_names(said.get("jammed", ())),
+            log=_names(said.get("log", ())),
             events=events,
             seconds=dict(zip(said.get("stages", ()), seconds.tolist(), strict=True)),
             energy=EnergyLedger(**{name: values[name] for name in ENERGY}),
@@ -118,8 +120,12 @@ def report_from(row: Floats, text: str, islands: Floats, seconds: Floats) -> Ste
             **{name: values[name] for name in REAL},
             **_whole(values),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         raise RecordingError(f"a step's report cannot be read ({error})") from None
+
+
+def _names(said: Any) -> tuple[str, ...]:
+    return tuple(str(name) for name in said)
 
 
 def _whole(values: dict[str, float]) -> dict[str, Any]:
@@ -152,11 +158,11 @@ def solved(text: str) -> bool:
 
 def stages(text: str) -> tuple[str, ...]:
     """The stages that were timed."""
-    return _said(text, lambda said: tuple(said.get("stages", ())))
+    return _said(text, lambda said: _names(said.get("stages", ())))
 
 
 def _said(text: str, read: Callable[[dict[str, Any]], T]) -> T:
     try:
         return read(json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         raise RecordingError(f"a step's report cannot be read ({error})") from None

@@ -11,6 +11,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from drystone.arguments import answering, warn_user
 from drystone.errors import DrystoneError, OptionError, StepWarning
 from drystone.escaping import for_cell
+from drystone.plain_files import open_plain
 from drystone.sweeps.measures import DEFAULT, read_measure
 from drystone.types import Floats
 from drystone.values import as_path, function, real, whole
@@ -60,10 +62,13 @@ class Sweep:
         out = csv.writer(text, lineterminator="\n")
         out.writerow([for_cell(name) for name in self.columns])
         out.writerows([["" if v is None else for_cell(v) for v in row] for row in self.rows])
-        place = Path(path)
-        partial = place.with_name(place.name + ".new")
-        partial.write_text(text.getvalue(), encoding="utf-8")
-        os.replace(partial, place)
+        place = as_path("Sweep.write", path, OptionError)
+        partial = place.with_name(f"{place.name}.new")
+        try:
+            partial.write_text(text.getvalue(), encoding="utf-8")
+            os.replace(partial, place)
+        except OSError as error:
+            raise OptionError(f"{place}: {error.strerror or error}") from None
         return place
 
 
@@ -262,28 +267,32 @@ class Journal:
         self.path, self.file = path, path.with_name(path.name + ".part")
         self.head = json.dumps({"drystone": __version__, "points": asked})
         self.done: dict[int, Result] = {}
-        if self.file.exists():
-            self._read(len(asked[0][4]))
-        else:
-            try:
-                self.file.parent.mkdir(parents=True, exist_ok=True)
-                self.file.write_text(self.head + "\n", encoding="utf-8")
-            except OSError as error:
-                raise OptionError(f"{path}: {error.strerror or error}") from None
+        lines = [self.head]
+        try:
+            if self.file.exists():
+                lines += self._known(len(asked), len(asked[0][4]))
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OptionError(f"{path}: {error.strerror or error}") from None
 
-    def _read(self, count: int) -> None:
-        lines = self.file.read_text(encoding="utf-8").split("\n")
+    def _known(self, points: int, count: int) -> list[str]:
+        """Lines of the points that are done, of `count` values each; others are left out."""
+        with open_plain(self.file) as file:
+            lines = file.read().decode(errors="replace").split("\n")
         if lines[0] != self.head:
             raise OptionError(
                 f"{self.file} is of another sweep that was stopped: remove it, or name another file"
             )
-        whole = lines[:1]
+        whole = []
         for line in lines[1:-1]:  # a line without its end was cut off
-            k, values, *texts = json.loads(line)
-            if len(values) == count and len(texts) == 2:
-                self.done[int(k)] = (values, *texts)
-                whole.append(line)
-        self.file.write_text("\n".join(whole) + "\n", encoding="utf-8")
+            with suppress(ValueError, TypeError, RecursionError):
+                k, values, why, note = json.loads(line)
+                if k in range(points) and len(values) == count:
+                    read = [None if value is None else float(value) for value in values]
+                    self.done[int(k)] = (read, str(why), str(note))
+                    whole.append(line)
+        return whole
 
     def add(self, k: int, result: Result) -> None:
         with self.file.open("a", encoding="utf-8") as out:

@@ -6,7 +6,6 @@ meshes. glTF has y up: a spatial world hangs in a root node that turns it.
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from drystone.geometry.shapes.base import circle
 from drystone.model import Geoms, Model
 from drystone.types import Floats, Ints
 from drystone.view.player import states
-from drystone.view.player.replays import colours_of
+from drystone.view.player.replays import as_json, colours_of
 
 FLOAT, UINT = 5126, 5125  # types of numbers in glTF
 VERTEX_BUFFER, INDEX_BUFFER = 34962, 34963  # what a view of the buffer is for
@@ -252,8 +251,7 @@ class _File:
         if self.accessors:
             document |= {"accessors": self.accessors, "bufferViews": self.views}
             document["buffers"] = [{"byteLength": self.size}]
-        text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("utf-8")
-        chunks = _chunk(JSON_CHUNK, text, b" ")
+        chunks = _chunk(JSON_CHUNK, as_json(document).encode("utf-8"), b" ")
         if self.size:
             chunks += _chunk(BIN_CHUNK, b"".join(self.parts), b"\0")
         return struct.pack("<III", MAGIC, 2, 12 + len(chunks)) + chunks

@@ -22,6 +22,7 @@ from drystone.errors import OptionError
 from drystone.escaping import for_html, for_line
 from drystone.recording.base import Replay
 from drystone.values import text, whole
+from drystone.view.player.replays import as_json, pack
 
 SCRIPTS = ("decode", "algebra", "camera", "shaders", "spatial", "planar", "series", "main")
 
@@ -90,8 +91,6 @@ def page(
     scene ("limits", "camera", "target"); colours: "#rrggbb" of bodies by name; play: begin by
     itself; speed: simulated seconds in one second.
     """
-    from drystone.view.player.replays import pack
-
     shown = list(replays) if isinstance(replays, list | tuple) else [replays]
     if not shown:
         raise OptionError("write_html: no replays given")
@@ -182,7 +181,7 @@ def _assembled(title: str, version: str, page: Mapping[str, Any], data: Sequence
         "VERSION": for_html(version),
         "TITLE": for_html(title),
         "STYLE": style,
-        "REPLAYS": _harmless(json.dumps(page, separators=(",", ":"), allow_nan=False)),
+        "REPLAYS": _harmless(as_json(page)),
         "DATA": "\n".join(blocks),
         "SCRIPT": script,
     }

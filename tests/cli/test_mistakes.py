@@ -222,3 +222,19 @@ def test_slips_in_python():
 def test_steps_are_numbers_as_people_write_them():
     done = runner.invoke(app, ["run", "incline", "--dt", "1/480", "--duration", "0.01", "--json"])
     assert json.loads(done.stdout)["method"]["dt"] == 1 / 480
+
+
+LONG = "a" * 300  # more than the name of a file may have
+
+
+@pytest.mark.parametrize(
+    "line",
+    [("run", LONG), ("view", LONG), ("plot", LONG), ("compare", LONG), ("check", LONG),
+     ("bench", "solvers", LONG), ("run", "incline", "--record", f"{LONG}.h5"),
+     ("plot", "incline", "-o", f"{LONG}.png"), ("export", "", "--to", "csv"),
+     ("export", "/", "--to", "csv")],
+)  # fmt: skip
+def test_names_that_no_file_can_have(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert answer(*line)
+    assert not list(tmp_path.iterdir())

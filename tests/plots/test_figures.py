@@ -336,3 +336,9 @@ def test_the_tolerance_is_seen_with_the_residuals(collapse):
     plot(collapse, "residual", ax=ax, tol=1e-3)
     low, high = ax.get_ylim()
     assert low < 1e-3 < high
+
+
+def test_a_class_is_no_run():
+    for what in ("energy", "gap"):
+        with pytest.raises(ds.DrystoneError):
+            ds.plot(ds.Sphere, what)

@@ -94,3 +94,78 @@ def test_long_texts(recorded, tmp_path, monkeypatch):
     monkeypatch.setattr("drystone.recording.reader.MAX_TEXT", 100)
     with pytest.raises(ds.RecordingError, match="more than 100 bytes"):
         ds.read_recording(recorded)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("dt", "x"), ("dt", 0), ("every", None), ("every", 0), ("dim", 4), ("info", 1.5),
+     ("settings", ["a"]), ("view", "x"), ("title", 3), ("method", []), ("scene", {})],
+)  # fmt: skip
+def test_what_a_recording_says_of_itself(recorded, tmp_path, name, value):
+    with h5py.File(recorded) as old:
+        about = json.loads(old["about"][()].tobytes())
+    text = json.dumps(about | {name: value})
+    path = forged(recorded, tmp_path / "b.h5", about=sums.text_array(text))
+    with pytest.raises(ds.RecordingError, match="is damaged"):
+        ds.read_recording(path)
+
+
+def test_reports_that_are_none(recorded, tmp_path):
+    with h5py.File(recorded) as old:
+        rows = old["frames/report"][()]
+        table = old["frames/sums"][()]
+    narrow = rows[:, :3].copy()
+    table[:, 4] = sums.row_sums(narrow)
+    path = forged(recorded, tmp_path / "b.h5", frames__report=narrow, frames__sums=table)
+    rec = ds.read_recording(path)
+    for read in (lambda: rec.reports(1), lambda: rec.series("kinetic")):
+        with pytest.raises(ds.RecordingError):
+            read()
+    endless = rows.copy()
+    endless[:] = np.inf
+    table[:, 4] = sums.row_sums(endless)
+    forged(recorded, path, frames__report=endless, frames__sums=table)
+    with pytest.raises(ds.RecordingError, match="cannot be read"):
+        ds.read_recording(path).reports(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("position", lambda x: x[:, 0]), ("position", lambda x: x.astype("S3")),
+     ("position", lambda x: x[:, :1]), ("velocity", lambda x: x[:, :, :1]),
+     ("kick", lambda x: x[0]), ("orientation", lambda x: x[:, :, None]),
+     ("time", lambda x: x[:, None])],
+)  # fmt: skip
+def test_states_of_another_kind(recorded, tmp_path, name, change):
+    with h5py.File(recorded) as old:
+        found = change(old[f"frames/{name}"][()])
+    path = forged(recorded, tmp_path / "b.h5", **{f"frames__{name}": found})
+    with pytest.raises(ds.RecordingError, match="damaged"):
+        ds.read_recording(path)
+
+
+def test_frames_of_another_number_of_bodies(recorded, tmp_path):
+    changed, names = {}, ("position", "orientation", "velocity")
+    with h5py.File(recorded) as old:
+        table = old["frames/sums"][()]
+        for column, name in enumerate(names, 1):
+            rows = old[f"frames/{name}"][()]
+            changed[f"frames__{name}"] = np.concatenate([rows, rows], axis=1)
+            table[:, column] = sums.row_sums(changed[f"frames__{name}"])
+    path = forged(recorded, tmp_path / "b.h5", frames__sums=table, **changed)
+    with pytest.raises(ds.RecordingError, match="its model has 2 bodies, its frames have 4"):
+        ds.read_recording(path).model  # noqa: B018
+
+
+def test_places_beyond_all_bounds(recorded, tmp_path):
+    """The bodies' range overflows: JSON has no word for it."""
+    with h5py.File(recorded) as old:
+        places = old["frames/position"][()]
+        table = old["frames/sums"][()]
+    places[0], places[-1] = -1.7e308, 1.7e308
+    table[:, 1] = sums.row_sums(places)
+    path = forged(recorded, tmp_path / "b.h5", frames__position=places, frames__sums=table)
+    rec = ds.read_recording(path)
+    for kind in ("html", "glb"):
+        with pytest.raises(ds.OptionError, match="not finite"), np.errstate(all="ignore"):
+            ds.export(rec, tmp_path / f"x.{kind}")

@@ -189,3 +189,39 @@ def test_a_cluster_gives_the_same_table(tmp_path):
         found = ds.sweep("incline", {"ratio": [0.9, 1.2]}, scheduler=cluster.scheduler_address,
                          **ask)  # fmt: skip
     assert found.rows == ds.sweep("incline", {"ratio": [0.9, 1.2]}, jobs=1, **ask).rows
+
+
+def journal_of(tmp_path, *lines):
+    """The journal of a stopped sweep of one point, with these lines after its head."""
+    asked = ("incline", {"mu": "0.5"}, "own", 0.01, ("end:block.path",))
+    head = json.dumps({"drystone": ds.__version__, "points": [asked]})
+    place = tmp_path / "s.csv.part"
+    place.write_bytes(b"\n".join([head.encode(), *lines, b""]))
+    return module.Journal(tmp_path / "s.csv", [asked]), place
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"not json", b"[]", b"3", b'[0, 1, "", ""]', b'[0, ["x"], "", ""]', b'[7, [1.0], "", ""]',
+     b'[0, [1.0, 2.0], "", ""]', b'[[], [1.0], "", ""]', b"\xff\xfe", b"[" * 100_000],
+)  # fmt: skip
+def test_lines_of_a_journal_that_are_none(tmp_path, line):
+    """Their points are run again."""
+    whole = b'[0, [1.0], "", "a"]'
+    journal, place = journal_of(tmp_path, line, whole)
+    assert journal.done == {0: ([1.0], "", "a")}
+    assert place.read_bytes().split(b"\n")[1:] == [whole, b""]
+    assert journal_of(tmp_path, line)[0].done == {}
+
+
+def test_places_that_no_table_can_have(tmp_path):
+    for place in (tmp_path / ("a" * 300), tmp_path / "file" / "b.csv"):
+        (tmp_path / "file").write_text("")
+        with pytest.raises(ds.OptionError):
+            ds.sweep("incline", {"mu": [0.5]}, duration=0.01, jobs=1, path=place)
+    found = ds.Sweep("a", ("b",), ((1.0,),))
+    with pytest.raises(ds.OptionError):
+        found.write(tmp_path)
+    (tmp_path / "b.csv.part").mkdir()
+    with pytest.raises(ds.OptionError, match="is a folder"):
+        ds.sweep("incline", {"mu": [0.5]}, duration=0.01, jobs=1, path=tmp_path / "b.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,6 +71,14 @@ def pack(
     meta["series"] = _series(blob, replay, frames, len(time))
     meta["sections"] = blob.sections
     return meta, blob.text()
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """What a page or a model says beside its arrays, compact."""
+    try:
+        return json.dumps(document, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise OptionError("this replay has places or sizes that are not finite") from None
 
 
 def bounds_of(
