@@ -86,10 +86,11 @@ class Solution:
     dual: w = M z + q, or the velocities u = W r + q.
     velocity: generalised velocities v of a global friction problem, else None.
     residual, residual_unit: judged by the problem itself; with units scaled out in the second.
-    primal, gap: of a friction problem: the speed with which contacts close (for the convex law the
-        distance of u from K*) and the distance of r from K, relative to |q|, and sum |r_i.u~_i|
-        relative to |q|^2, unit-free. They see errors of velocities that the residual divides by
-        large impulses or large coefficients of friction.
+    primal, gap: of an LCP: the componentwise backward error, which no scaling of rows and columns
+        changes, and 0; of a friction problem: the speed with which contacts close (for the convex
+        law the distance of u from K*) and the distance of r from K, relative to |q|, and
+        sum |r_i.u~_i| relative to |q|^2, unit-free. They see errors of velocities that the residual
+        divides by large impulses or large coefficients of friction.
     backward: the least change of q, relative to |q|, with which the impulses of a friction problem
         solve exactly, or a bound; 0 where it was not measured. SOLVED means residuals, primal, gap
         and the square of backward within the tolerance.

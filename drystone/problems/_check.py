@@ -39,6 +39,17 @@ class Statement:
     def residuals(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
         raise NotImplementedError
 
+    def optimality(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        """(primal, gap): errors that the residuals may hide."""
+        raise NotImplementedError
+
+    def backward_error(
+        self, value: Floats, dual: Floats | None = None, *, enough: float = 0.0
+    ) -> float:
+        """The least relative change of q with which a value solves exactly, or a bound of it below
+        `enough`; 0 where it is not measured."""
+        return 0.0
+
     def residual(self, value: VectorLike) -> float:
         """Scaled residual."""
         return self.residuals(self.check_guess(value))[0]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import ArrayError, ProblemError
+from drystone.kernels.blocks import componentwise_error
 from drystone.problems import _check
 from drystone.problems._check import SquareLike
 from drystone.problems.residual import boxed_residuals
@@ -76,6 +77,15 @@ class BoxedLCP(_check.Statement):
         value = _check.given("value", value, self.size)
         w = self.dual(value) if dual is None else _check.given("dual", dual, self.size)
         return boxed_residuals(value, w, self.q, self.lower, self.upper, self.unit)
+
+    def optimality(self, value: Floats, dual: Floats | None = None) -> tuple[float, float]:
+        """(componentwise backward error of z, 0); see ``problems.residual``."""
+        w = self.dual(value) if dual is None else dual
+        M, starts, columns = self.M, None, None
+        if self.sparse:
+            M, starts, columns = M.data, M.indptr, M.indices
+        bounds = self.lower, self.upper
+        return componentwise_error(M, starts, columns, value, w, self.q, *bounds), 0.0
 
     def __repr__(self) -> str:
         storage = "sparse" if self.sparse else "dense"

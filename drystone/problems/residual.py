@@ -19,6 +19,14 @@ rounding of u = W r + q counts as zero. For the convex law the kinetic energy of
 velocities is at most r.u, where u and r are feasible.
 
 LCP: res = |min(z, w)| / |q|; boxed: |z - mid(lower, z - w, upper)| / |q|, which is the same.
+It is blind where rows or columns have units of their own: a row of small numbers counts for nothing
+beside one of large numbers. So LCPs have a second measure, too, which scaling of rows and columns
+does not change, the componentwise backward error (Oettli and Prager 1964):
+primal = max |mid(w_i / e_i, (z_i - lower_i) f_i, (z_i - upper_i) f_i)| / max (|q_i| / e_i), with
+e = |M| |z| + |q| the size of the terms of a row and f_j = max_i |M_ij| / e_i what a change of z_j
+makes of all rows. z is an exact solution if no entry of M and q is changed by a larger share; the
+divisor asks for more where z is large, as the residual does. To e_i 1e-4 of the largest q is added,
+with rows and columns balanced (largest entries near 1): rows that hold nothing but rounding.
 """
 
 from __future__ import annotations

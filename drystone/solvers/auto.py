@@ -230,7 +230,7 @@ class _Search:
             answer.residuals = self.problem.residuals(answer.value, answer.dual)
         residual = max(answer.residuals)
         worst = residual
-        if isinstance(self.problem, FrictionProblem) and residual <= self.limits.tol:
+        if residual <= self.limits.tol:
             worst = self._judged(answer, residual)
             self.refined += 1
             if worst > self.limits.tol:  # the methods that follow aim at a smaller residual
@@ -251,7 +251,6 @@ class _Search:
     def _judged(self, answer: Answer, residual: float) -> float:
         """The largest of all measures of an answer whose residual is within the tolerance."""
         problem, tol = self.problem, self.limits.tol
-        assert isinstance(problem, FrictionProblem)
         worst = max(residual, *problem.optimality(answer.value, answer.dual))
         if worst <= tol:
             backward = problem.backward_error(answer.value, answer.dual, enough=np.sqrt(tol))

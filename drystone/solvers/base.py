@@ -22,7 +22,7 @@ import numpy as np
 from drystone.arguments import answering
 from drystone.errors import ArgumentError, DrystoneError, OptionError, UnsupportedProblemError
 from drystone.kernels._jit import compile_seconds
-from drystone.problems import FrictionProblem, GlobalFrictionProblem, Problem
+from drystone.problems import GlobalFrictionProblem, Problem
 from drystone.registry import misfit, once_a_class, unfit
 from drystone.types import Floats, Solution, Status
 from drystone.values import check_options, reals, text, whole
@@ -167,7 +167,9 @@ class Solver:
 
     def _answer(self, problem: Any, start: Start, limits: Limits) -> Answer:
         """What ``run`` found. That of a user's solver is checked, and its residual is measured
-        here, whatever it says."""
+        here, whatever it says. A problem without unknowns needs no method."""
+        if problem.size == 0:
+            return Answer(np.zeros(0), Status.SOLVED)
         answer = self._ask("run", problem, start, limits)
         if type(self).__module__.partition(".")[0] != __package__.partition(".")[0]:
             _check_answer(f"{type(self).__name__}.run", problem, answer)
@@ -241,11 +243,10 @@ def judged(problem: Problem, answer: Answer, solver: Solver, begin: float) -> So
         dual = problem.dual(answer.value)
     if residuals is None:
         residuals = problem.residuals(answer.value, dual)
-    primal, gap, backward = 0.0, 0.0, 0.0
-    if isinstance(problem, FrictionProblem | GlobalFrictionProblem):
-        primal, gap = problem.optimality(answer.value, dual)
-        if max(*residuals, primal, gap) <= solver.tol:
-            backward = problem.backward_error(answer.value, dual, enough=np.sqrt(solver.tol))
+    primal, gap = problem.optimality(answer.value, dual)
+    backward = 0.0
+    if max(*residuals, primal, gap) <= solver.tol:
+        backward = problem.backward_error(answer.value, dual, enough=np.sqrt(solver.tol))
     status = answer.status
     if max(*residuals, primal, gap, backward**2) <= solver.tol:
         status = Status.SOLVED

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from drystone.problems import BoxedLCP
+from drystone.problems.convert import BoxReduction, scaled
 from drystone.types import Bools, Floats
 
 ESCAPE = 1e8  # |z| |M| / |q|: larger z are taken for none
@@ -86,3 +88,14 @@ def prove_infeasible(M: Floats, q: Floats, free: Bools) -> Floats | None:
         return None
     y = np.where(free, found.x, np.maximum(found.x, 0.0))
     return y if infeasibility_certificate(M, q, y, 1e-9, free) else None
+
+
+def boxes_infeasible(problem: BoxedLCP) -> bool:
+    """Whether linear programming proves that no z within its bounds has the w that they ask for.
+
+    A library's own verdict is none where bounds differ by many orders of magnitude.
+    """
+    lcp = scaled(BoxReduction(problem).lcp).problem
+    assert isinstance(lcp, BoxedLCP)
+    size = float(np.abs(lcp.q).max(initial=0.0)) or 1.0
+    return prove_infeasible(lcp.dense, lcp.q / size, lcp.free) is not None

@@ -24,6 +24,7 @@ from drystone.errors import OptionError
 from drystone.problems import BoxedLCP, FrictionProblem, MixedLCP, Problem
 from drystone.solvers._polish import interior, polish_boxed, reused
 from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers.certificates import boxes_infeasible
 from drystone.solvers.qp import frictionless, normal_lcp
 from drystone.types import Bools, Floats, Status
 
@@ -129,6 +130,7 @@ class _Rows:
 
     def __init__(self, problem: BoxedLCP, limits: Limits) -> None:
         unit, self.limits, self.iterations, self.word = problem.unit, limits, 0, 0
+        self.problem = problem
         b = problem.q / unit
         size = float(np.linalg.norm(b)) or 1.0
         self.b, self.scale = b / size, size / unit
@@ -143,7 +145,8 @@ class _Rows:
         """Why the last program gave nothing: the limit, HiGHS' own trouble, or no such f."""
         if self.limits.expired() or self.word == 1:
             return Status.TIME_LIMIT
-        return Status.INFEASIBLE if self.word == 2 else Status.STALLED
+        proved = self.word == 2 and boxes_infeasible(self.problem)
+        return Status.INFEASIBLE if proved else Status.STALLED
 
     def guess(self, V: Bools) -> Floats | None:
         """f of (18): zero and a >= 0 in V, a = 0 and f >= 0 (or free) outside; or None."""

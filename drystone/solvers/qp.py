@@ -24,6 +24,7 @@ from drystone.problems.convert import ConicProgram, PyramidLCP, fold, scaled, to
 from drystone.solvers._convex import box_rows, minimise
 from drystone.solvers._polish import interior, polish_boxed, reused
 from drystone.solvers.base import Answer, Limits, Solver, Start
+from drystone.solvers.certificates import boxes_infeasible
 from drystone.solvers.interior_point import polished
 from drystone.types import Floats, Status
 
@@ -131,6 +132,8 @@ def solve_boxed(problem: BoxedLCP, form: int, start: Start, limits: Limits) -> A
         return polish_boxed(problem, np.clip(z, problem.lower, problem.upper))
 
     answer = _minimised(program, problem, fixed, finished, form, limits)
+    if answer.status is Status.INFEASIBLE and not boxes_infeasible(problem):
+        answer.status = Status.STALLED
     if max(problem.residuals(answer.value)) <= limits.tol:
         answer.extras["basis"] = interior(problem, answer.value)
     return answer

@@ -134,3 +134,20 @@ def test_unsatisfiable_joints_are_infeasible():
 def test_time_limit():
     solution = ds.solve(system(0, 20, 3), "lotstedt", time_limit=1e-6)
     assert solution.status is ds.Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize("mu", [1e6, 1e9, 1e12])
+def test_large_bounds_are_not_called_infeasible(mu):
+    """Free velocities of bodies that can be stopped: forces exist for any friction."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        nc, dim = int(rng.integers(1, 5)), int(rng.choice([2, 3]))
+        J = rng.normal(size=(dim * nc, int(rng.integers(2, 4 * nc + 1))))
+        problem = ds.FrictionProblem(J @ J.T, J @ rng.normal(size=J.shape[1]), mu, dim=dim)
+        assert ds.solve(problem, "lotstedt").status is not ds.Status.INFEASIBLE
+
+
+def test_what_no_force_prevents_is_infeasible():
+    """Two bodies pressed together by motions that are given: W = 0, q < 0."""
+    problem = ds.FrictionProblem(np.zeros((2, 2)), [-1.0, 0.0], 0.5, dim=2)
+    assert ds.solve(problem, "lotstedt").status is ds.Status.INFEASIBLE
