@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853
 
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
@@ -27,6 +26,7 @@ from drystone.steppers.event_driven.integrators import (
     INTEGRATORS,
     Adams,
     ArcLengthIntegrator,
+    DormandPrince8,
     History,
     StepPath,
 )
@@ -43,6 +43,8 @@ from drystone.types import Floats
 
 EARLIER = 4  # rounds of an event's time
 FORCE_ROUNDS = 2  # more rounds of forces for what is closed and stopped, where these were
+PATIENCE = 8  # trials of a step across a dead point, each three quarters of the one before
+STALLED = 10  # steps along a path without time; on a flat spot a phase may begin with some
 SHORTER = 4.0  # times: the step after one that crossed a border
 CROSSINGS = 8  # steps of a phase that are taken again up to a border; more are rounding's
 PAST = 1e-8  # past a bound, relative to the largest of their island
@@ -138,10 +140,14 @@ class Loop:
         phase.accept(state.time, y, self.last)
         flat = mode.races = self._flattened(phase, self.last)
         solver = self._solver(phase, state.time, y, until, flat)
-        longest, crossed = 0.0, 0
+        longest, crossed, stalled = 0.0, 0, 0
         while solver.status == "running":
             t, y, taken, tried = solver.t, solver.y, self._taken, self.log.evaluations
+            solver.patience = PATIENCE if phase.near_dead_point else 0
             self._step(phase, solver)
+            stalled = stalled + 1 if solver.t == t else 0  # in time, along a path
+            if stalled > STALLED:
+                raise self._too_flat(t, "the integrator advances it without any time")
             tried = self.log.evaluations - tried
             longest = max(longest, solver.t - t)
             path = StepPath(solver)
@@ -180,11 +186,11 @@ class Loop:
     def _solver(self, phase: Phase, t: float, y: Floats, until: float, flat: bool) -> Any:
         scale = abs(self.mechanics.energy(self.layout.state(t, y)))
         atol = self.layout.tolerances(self.atol, self.rtol, max(scale, 1e-12))
-        first = None if self.hint is None else min(self.hint, until - t)
+        first = min(self.hint, until - t) if self.hint else None
         make = INTEGRATORS[self.integrator]
         if flat:
             return ArcLengthIntegrator(
-                DOP853 if make is Adams else make, phase.rate, phase.pace, t, y, until,
+                DormandPrince8 if make is Adams else make, phase.rate, phase.pace, t, y, until,
                 rtol=self.rtol, atol=atol, first_step=first,
             )  # fmt: skip
         more = self._recall(phase.mode, t, y) if make is Adams else {}
@@ -315,18 +321,20 @@ class Loop:
         if taken <= max(TAKEN * self.rtol, TAKEN_LEAST) * kinetic + self.resolver.little:
             return
         rims = phase.mode.contact_set.on_rims  # these whirl, and miss the tolerance by no more
-        flat = [name for name in self._flat if name not in rims]
-        if flat:
-            raise SimulationError(
-                f"at t = {state.time:.6g} s contact {', '.join(flat)} crosses a spot that is "
-                f"too flat: its orientation does not tell any more where the contact point is, and "
-                f"to close the contact would change the energy by {self._taken:.3g} J. Surfaces "
-                "flatter than x^4 (a superquadric with an exponent under 0.45) cannot be rolled "
-                "over by events: use ds.TimeStepping, or a rounder shape"
-            )
+        if not rims.issuperset(self._flat):
+            why = f"to close the contact would change the energy by {self._taken:.3g} J"
+            raise self._too_flat(state.time, why)
         self.log.say(
             f"closing contacts and joints changed the energy by {self._taken:.3g} J at "
             f"t = {state.time:.6g} s, more than the integrator's error"
+        )
+
+    def _too_flat(self, t: float, why: str) -> SimulationError:
+        return SimulationError(
+            f"at t = {t:.6g} s contact {', '.join(self._flat)} crosses a spot that is too flat: "
+            f"its orientation does not tell any more where the contact point is, and {why}. "
+            "Surfaces flatter than x^4 (a superquadric with an exponent under 0.45) cannot be "
+            "rolled over by events: use ds.TimeStepping, or a rounder shape"
         )
 
     def _flattened(self, phase: Phase, now: Evaluation) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dgecon, dgesv
@@ -88,7 +89,8 @@ class Law:
         self.tied, self.direction = np.zeros(n, bool), np.zeros((n, d - 1))
         self.moves = np.asarray(model.inverse_mass > 0)
         held = np.zeros(body.shape[0])
-        self._parts: list[tuple[Ints, Ints, Floats]] = []  # equations, unknown rows, their shares
+        # equations, unknown rows, their shares, all equations with those that follow from others
+        self._parts: list[tuple[Ints, Ints, Floats, Ints]] = []
         for i, part in enumerate(forces.islands):
             L, system = part.index_set, part.system
             if i in resting or L is None:
@@ -98,8 +100,10 @@ class Law:
                 (d * at[:, None] + np.arange(d)).ravel(), n * d + system.joints,
             ])  # fmt: skip
             bears = np.flatnonzero(L.share) if L.share.any() else L.rows
+            spare = np.setdiff1d(system.m - 1 - np.arange(system.joints.size), L.rows)
             if bears.size:
-                self._parts.append((rows_of[L.rows], rows_of[bears], L.share[bears]))
+                every = rows_of[np.concatenate([L.rows, spare])]
+                self._parts.append((rows_of[L.rows], rows_of[bears], L.share[bears], every))
             mine = at >= 0
             self.tied[at[mine]] = (L.closed & ~L.stick)[mine]
             self.direction[at[mine]] = L.direction[mine]
@@ -109,6 +113,7 @@ class Law:
         tangents[self.tied] = 0.0
         self._given = np.flatnonzero(held)
         self._force = held[self._given]
+        self.condition = 1.0  # reciprocal, of the worst island, where forces were found last
 
     def forces(
         self,
@@ -129,15 +134,17 @@ class Law:
         S = np.empty_like(J)
         kernels.responses(self.body, J, model.inverse_mass, inverse_inertia.reshape(-1, k, k), S)
         kernels.tie(friction, self.tied, S)
-        r = np.zeros(bias.size)
+        r, self.condition = np.zeros(bias.size), 1.0
         r[self._given] = self._force
         kernels.add_rows(self._given, self._force, self.body, S, a)
-        for equations, unknown, share in self._parts:
-            B, load = np.empty((unknown.size, equations.size)), np.empty(equations.size)
-            kernels.equations(
-                equations, unknown, self.body, self.moves, J, S, bias, soft, a, B, load
-            )
-            f = _unknown(B, load, share)
+        for equations, unknown, share, every in self._parts:
+            given = self.body, self.moves, J, S, bias, soft, a
+            B, load = _equations(equations, unknown, *given)
+            f, condition = _unknown(B, load, share)
+            self.condition = min(self.condition, condition)
+            if condition <= WEAK and every.size > equations.size:
+                unknown = every  # those that were chosen to bear the load depend on each other here
+                f = _least(*_equations(every, every, *given))
             r[unknown] = f
             kernels.add_rows(unknown, f, self.body, S, a)
         f = r[: n * d].reshape(n, d)
@@ -145,13 +152,25 @@ class Law:
         return r
 
 
-def _unknown(B: Floats, load: Floats, share: Floats) -> Floats:
-    """Forces f with B'f = load: those that share the load, the only ones, or the least."""
+def _equations(equations: Ints, unknown: Ints, *given: Any) -> tuple[Floats, Floats]:
+    """B and load of B'f = load; given: as ``kernels.equations`` has it."""
+    B, load = np.empty((unknown.size, equations.size)), np.empty(equations.size)
+    kernels.equations(equations, unknown, *given, B, load)
+    return B, load
+
+
+def _unknown(B: Floats, load: Floats, share: Floats) -> tuple[Floats, float]:
+    """Forces f with B'f = load: those that share the load, the only ones, or the least; and the
+    reciprocal condition of B, 1 where they share it."""
     if load.size < B.shape[0]:
-        return solved(B.T, load, share)
+        return solved(B.T, load, share), 1.0
     lu, _, f, info = dgesv(B.T, load)
-    if info == 0 and dgecon(lu, np.abs(B).sum(axis=1).max(initial=0.0))[0] > WEAK:
-        return np.asarray(f)
+    condition = 0.0 if info else float(dgecon(lu, np.abs(B).sum(axis=1).max(initial=0.0))[0])
+    return (np.asarray(f) if condition > WEAK else _least(B, load)), condition
+
+
+def _least(B: Floats, load: Floats) -> Floats:
+    """Least forces f with B'f = load, units scaled out."""
     unit = np.sqrt(np.maximum(np.abs(B.diagonal()), 1e-300))
     scaled = B.T / unit[:, None] / unit
     return np.asarray(np.linalg.lstsq(scaled, load / unit, rcond=RANK)[0] / unit)
@@ -159,7 +178,8 @@ def _unknown(B: Floats, load: Floats, share: Floats) -> Floats:
 
 @dataclass(slots=True)
 class Evaluation:
-    """Forces f (nc, d), joint (nj,), accelerations (nb, dof) at a state."""
+    """Forces f (nc, d), joint (nj,), accelerations (nb, dof) at a state; condition: reciprocal, of
+    the equations that gave them."""
 
     state: State
     rows: Rows
@@ -167,6 +187,7 @@ class Evaluation:
     joint: Floats
     acceleration: Floats
     power: Floats
+    condition: float = 1.0
 
 
 class Mode:
@@ -249,7 +270,8 @@ class Mode:
             result = self.method.solve(rows.state)
             f, joint, acceleration = result.f, result.joint, result.acceleration
         power = self._power(rows, f, joint, state.velocity)
-        self._last = Evaluation(state, rows, f, joint, acceleration, power)
+        condition = 1.0 if self._law is None else self._law.condition
+        self._last = Evaluation(state, rows, f, joint, acceleration, power, condition)
         return self._last
 
     def _by_law(self, rows: Rows) -> tuple[Floats, Floats, Floats]:

@@ -33,12 +33,14 @@ from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.integrators import Paths, Running
 from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.mode import Evaluation, Law, Mode, Sliding
+from drystone.steppers.event_driven.projection import close, stop
 from drystone.steppers.event_driven.sleep import Island
 from drystone.steppers.event_driven.vector import LOADS, Layout
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats, Ints
 
 FAR = 1e12  # [m], [m/s]: no state is there
+DEAD = 0.5  # of the best condition of a phase's joints: a dead point is near
 NORMAL_TURNED = 1e-12  # of a normal: what is more than rounding
 
 
@@ -71,6 +73,8 @@ class Phase:
         self.log = FrameLog()
         self.trouble = ""
         self._known: tuple[float, Floats, Evaluation] | None = None
+        self._best = self.start.condition
+        self.near_dead_point = False
         self._running: Running | None = None
 
     @property
@@ -84,9 +88,17 @@ class Phase:
         if last is not None and last.found is not None and last.t != state.time:
             self.last = self.events.conditions(state, last.found, None, last.reach)
         now = self.mode.evaluate(state)
+        self._watch_condition(now)
         if self.fast is not None:
             self.fast.follow(now)
         return now
+
+    def _watch_condition(self, now: Evaluation) -> None:
+        """Near a dead point trial states of the integrator are closed before forces are computed:
+        what is open at a distance x from it has accelerations of its size over x^2, and steps would
+        become as short as x."""
+        self._best = max(self._best, now.condition)
+        self.near_dead_point = bool(now.joint.size) and now.condition < DEAD * self._best
 
     def lasts(self, touch: float) -> bool:
         """Whether the next frame may go on with this phase: another one, found anew, would be the
@@ -113,6 +125,7 @@ class Phase:
     def accept(self, t: float, y: Floats, now: Evaluation) -> None:
         """Go on from (t, y), where forces are known."""
         self._known = t, y.copy(), now
+        self._watch_condition(now)
         self.mode.contact_set.follow(now.state, now.rows.contacts)
         if self.fast is not None:
             self.fast.follow(now, anew=False)
@@ -128,6 +141,8 @@ class Phase:
             if not np.abs(y).max() <= FAR:
                 return np.full_like(y, np.nan)
             try:
+                if self.near_dead_point:
+                    y = self._closed(t, y)
                 fast = None if self.fast is None else self.fast(t, y)
                 if fast is not None and self.fast is not None:
                     self._running = self.fast.slide, self.fast.contacts
@@ -139,6 +154,13 @@ class Phase:
         self._running = now.rows.kin.slide, np.arange(now.rows.nr)
         return self.layout.rate(y, now.state, now.acceleration, now.power)
 
+    def _closed(self, t: float, y: Floats) -> Floats:
+        """Y with contacts and joints closed."""
+        state = self.layout.state(t, y)
+        close(self.mode, state, self.targets)
+        stop(self.mode, state, self.targets)
+        return self.layout.pack(state, y[self.layout.work])
+
     def pace(self) -> float:
         """g of the latest rate; see ``ArcLengthIntegrator``."""
         return 1.0 if self._running is None else self.paths.pace(*self._running)
@@ -148,7 +170,7 @@ class Phase:
         mode, contact_set, last = self.mode, self.mode.contact_set, self.last
         out: Snapshot = {
             "acts": contact_set.acts, "loaded": contact_set.loaded, "targets": self.targets,
-            "turns": self.turns, "slow": self.events.slow,
+            "turns": self.turns, "slow": self.events.slow, "best": self._best,
         }  # fmt: skip
         parts: dict[str, Any] = {
             "state": contact_set.began, "start": contact_set.start, "sliding": mode.sliding,
@@ -187,6 +209,7 @@ class Phase:
         contact_set.put(now, Contacts(**part_of(known, "own")))
         found = Contacts(**part_of(known, "found"))
         out.last = out.events.conditions(now, found, None, known.get("reach"))
+        out._best = float(known.get("best", out._best))
         return out
 
 

@@ -52,7 +52,7 @@ def test_a_passive_parallelogram_passes_its_flat_configuration(masses, angle, cr
         fallen = G * height * (sin(angle) - sin(a.orientation))
         speed = np.sqrt(2 * fallen / inertia)
         assert abs(a.angular_velocity) == pytest.approx(speed, rel=1e-5, abs=1e-6)
-        assert report.evaluations < 4000
+        assert report.evaluations < 120
         assert report.joint_error < 1e-10
         passed = min(passed, a.orientation)
     assert passed < -0.5, "through the flat one"
@@ -104,7 +104,7 @@ def test_hinges_in_space_pass_it_whatever_their_heading():
         sim = ds.Simulation(hinged(heading), method=ds.EventDriven(dt=0.05))
         before = sum(sim.energy)
         for _ in range(16):
-            assert sim.step().evaluations < 4000
+            assert sim.step().evaluations < 120
         heights.append(sim.body("bar").position[2])
         assert sum(sim.energy) == pytest.approx(before, abs=1e-6)
     assert heights[0] < -0.2
@@ -131,16 +131,18 @@ def test_a_loop_with_redundant_rows_is_one_phase():
     assert np.ptp(energies) < 1e-11 * 1.6 * G  # of about the weight times the height of the bars
 
 
-def test_sarrus_linkage_goes_straight_through_its_flat_states():
-    """Where it is flat two more rows are dependent. By energy alone, with one degree of freedom:
-    the plate's speed at the height where it is."""
-    length, angle = 0.5, 0.8
-    sim, reports, energies = passing(sarrus(angle, length), 0.6)
-    assert sum(e.kind == "joints" for r in reports for e in r.events) <= 2
-    assert not [e for r in reports for e in r.events if e.kind == "cluster"]
-    assert max(r.evaluations for r in reports) < 2000
+@pytest.mark.parametrize(
+    ("angle", "length", "duration"), [(0.8, 0.5, 0.6), (0.3, 0.5, 0.5), (1.2, 0.5, 0.9)]
+)
+def test_sarrus_linkage_goes_straight_through_its_flat_states(angle, length, duration):
+    """Where it is flat two more rows are dependent, and on the way back those that were chosen to
+    bear the load. By energy alone, with one degree of freedom: the plate's speed at the height
+    where it is."""
+    sim, reports, energies = passing(sarrus(angle, length), duration)
+    assert not [e.kind for r in reports for e in r.events]
+    assert max(r.evaluations for r in reports) < 150
     assert max(r.joint_error for r in reports) < 1e-12
-    assert np.abs(energies - energies[0]).max() < 1e-5
+    assert np.abs(energies - energies[0]).max() < 1e-6
     plate = sim.body("bar2")
     assert plate.position[:2] == pytest.approx((0.25, 0.25), abs=1e-8)
     # bars of their length in mass at a quarter and three quarters of the plate's height; across

@@ -206,3 +206,27 @@ def test_flat_spots_are_crossed_with_all_energy_or_refused(exponent):
         sim.run(0.35)
     assert sum(sim.energy) == pytest.approx(before, rel=1e-6), "nothing moved wrongly"
     assert angle(sim) < 0, "it is where the last frame ended"
+
+
+@pytest.mark.parametrize(
+    ("seed", "exponents", "size", "mu"),
+    [(8, (0.47, 0.33), 0.06, 0.3), (11, (0.2, 0.2), 0.3, 0.3), (12, (0.8, 0.3), 0.02, 0.0)],
+)
+def test_a_spot_that_is_too_flat_is_refused_at_once(seed, exponents, size, mu):
+    """Dice that fall on it and roll with friction or spin: a contact point that stays on it while
+    nothing turns made ten thousands of steps of no length, and in one that follows SciPy refused
+    to begin."""
+    rng = np.random.default_rng(seed)
+    world = ds.World(gravity=(0, 0, -G))
+    world.add_ground(friction=mu)
+    q = rng.normal(size=4)
+    world.add_body(
+        ds.Superquadric(*(size * rng.uniform(0.4, 1.0, 3)), *exponents), name="body", density=1000,
+        friction=mu, position=(0, 0, 2 * size), orientation=q / np.linalg.norm(q),
+    )  # fmt: skip
+    sim = ds.Simulation(world, method=ds.EventDriven())
+    before = sum(sim.energy)
+    with pytest.raises(ds.SimulationError, match="crosses a spot that is too flat"):
+        sim.run(2.0)
+    assert sim.stepper.loop.log.evaluations < 1500
+    assert sum(sim.energy) <= before * (1 + 1e-6)
