@@ -2,9 +2,9 @@
 
 ``BlockProblem`` (nsgs, newton) has the blocks of W, q, mu and a law. The rows of an LCP are blocks
 of size 1 with mu = 0, and free rows are bilateral blocks, so that the same kernels serve.
-``ConeProblem`` (admm, apgd, interior-point) is unit-free: r sqrt(d), u / sqrt(d) with d the mean
-diagonal of a contact's block, so that every contact has the same weight; scaling by contact keeps
-its circular cone. W is held in block rows, or as G G' with G = J M^-1/2 if it is matrix-free.
+``ConeProblem`` (first-order and interior methods) is unit-free: r sqrt(d), u / sqrt(d) with d the
+mean diagonal of a contact's block, so that every contact has the same weight; scaling by contact
+keeps its circular cone. W is held in block rows, or as G G' with G = J M^-1/2 if it is matrix-free.
 """
 
 from __future__ import annotations

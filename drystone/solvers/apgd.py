@@ -95,12 +95,14 @@ class _State:
     def advance(self, s: Floats, steps: int) -> None:
         cones, x = self.cones, self.iterate
         p = kernels.Cones(cones.q, cones.mu, s)
+        W = (
+            cones.factor
+            if cones.matrix_free
+            else Blocks(cones.W.indptr, cones.W.indices, cones.W.blocks)
+        )
+        kernels.apgd(cones.key, W, p, x, self.state, steps)
         if cones.matrix_free:
-            kernels.apgd_factored(cones.key, cones.factor, p, x, self.state, steps)
             conic.gather(cones.key, cones.factor, x.u, cones.q, self.u)
-        else:
-            W = Blocks(cones.W.indptr, cones.W.indices, cones.W.blocks)
-            kernels.apgd_blocks(cones.key, W, p, x, self.state, steps)
 
 
 def _first_curvature(cones: ConeProblem) -> float:

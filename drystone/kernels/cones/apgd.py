@@ -54,37 +54,43 @@ def momentum(state, uphill):
 
 
 @kernel
-def apgd_factored(shape, G, p, x, state, steps):
-    """`steps` iterations with W = G G' (Factor), never formed; p: Cones, x: Iterate with G'r.
-
-    Each trial is one pass over the contacts.
-    """
-    d, nb = len(shape), x.r.shape[0]
-    r, y, nu, nu_y, r_new, nu_new = x.r, x.y, x.u, x.u_y, x.new_r, x.new_u
+def apgd(shape, W, p, x, state, steps):
+    """`steps` iterations with W in block rows (Blocks; x: Iterate with W r + q), or with a factor
+    G of W = G G' (Factor; x with G'r), where W is never formed; p: Cones."""
     for _ in range(steps):
         while True:
             state[3] += 1.0
-            moved, uphill = _trial(shape, G, p, x, state[1])
-            energy = 0.0
-            for j in range(nu.size):
-                energy += (nu_new[j] - nu_y[j]) ** 2
+            moved, uphill, energy = _trial(shape, W, p, x, x.u, state[1])
             if not energy > state[1] * moved * (1.0 + 1e-12) or state[1] > LARGEST:
                 break
             state[1] = max(2.0 * state[1], energy / moved)
         beta = momentum(state, uphill)
-        for i in range(nb):
-            for a in range(d):
-                y[i, a] = r_new[i, a] + beta * (r_new[i, a] - r[i, a])
-                r[i, a] = r_new[i, a]
-        for j in range(nu.size):
-            nu_y[j] = nu_new[j] + beta * (nu_new[j] - nu[j])
-            nu[j] = nu_new[j]
+        _extrapolate(x.new_r.reshape(-1), x.r.reshape(-1), x.y.reshape(-1), beta)
+        _extrapolate(x.new_u.reshape(-1), x.u.reshape(-1), x.u_y.reshape(-1), beta)
         state[1] *= DECREASE
 
 
 @kernel
-def _trial(shape, G, p, x, L):
-    """r_new = P_K(y - u~(y) / L), nu_new = G' r_new; (|r_new - y|^2, u~(y).(r_new - r))."""
+def _trial(shape, W, p, x, u, L):
+    """r_new = P_K(y - u~(y) / L), and what is linear in it; returns (|r_new - y|^2,
+    u~(y).(r_new - r), (r_new - y)'W(r_new - y))."""
+    if u.ndim == 2:  # a constant for the compiler
+        return _trial_blocks(shape, W, p, x, L)
+    else:
+        return _trial_factored(shape, W, p, x, L)
+
+
+@kernel
+def _extrapolate(new, old, ahead, beta):
+    """ahead = new + beta (new - old), and old = new."""
+    for j in range(new.size):
+        ahead[j] = new[j] + beta * (new[j] - old[j])
+        old[j] = new[j]
+
+
+@kernel
+def _trial_factored(shape, G, p, x, L):
+    """``_trial`` in one pass over the contacts."""
     d = len(shape)
     indptr, columns, blocks, mu = G.indptr, G.columns, G.blocks, p.mu
     r, y, nu_y, r_new, nu_new, g = x.r, x.y, x.u_y, x.new_r, x.new_u, x.row
@@ -111,50 +117,18 @@ def _trial(shape, G, p, x, L):
             for a in range(d):
                 total += blocks[k, a] * r_new[i, a]
             nu_new[columns[k]] += total
-    return moved, uphill
+    energy = 0.0
+    for j in range(nu_new.size):
+        energy += (nu_new[j] - nu_y[j]) ** 2
+    return moved, uphill, energy
 
 
 @kernel
-def apgd_blocks(shape, W, p, x, state, steps):
-    """`steps` iterations with W in block rows (Blocks); p: Cones, x: Iterate with W r + q."""
-    d, nb = len(shape), x.r.shape[0]
-    indptr, indices, blocks = W.indptr, W.indices, W.blocks
-    r, y, u, u_y, r_new, u_new = x.r, x.y, x.u, x.u_y, x.new_r, x.new_u
-    for _ in range(steps):
-        while True:
-            state[3] += 1.0
-            moved, uphill = _trial_blocks(shape, p, x, state[1])
-            energy = 0.0
-            for i in range(nb):
-                for a in range(d):
-                    u_new[i, a] = p.q[i, a]
-                for k in range(indptr[i], indptr[i + 1]):
-                    j = indices[k]
-                    for a in range(d):
-                        total = 0.0
-                        for b in range(d):
-                            total += blocks[k, a, b] * r_new[j, b]
-                        u_new[i, a] += total
-                for a in range(d):
-                    energy += (r_new[i, a] - y[i, a]) * (u_new[i, a] - u_y[i, a])
-            if not energy > state[1] * moved * (1.0 + 1e-12) or state[1] > LARGEST:
-                break
-            state[1] = max(2.0 * state[1], energy / moved)
-        beta = momentum(state, uphill)
-        for i in range(nb):
-            for a in range(d):
-                y[i, a] = r_new[i, a] + beta * (r_new[i, a] - r[i, a])
-                u_y[i, a] = u_new[i, a] + beta * (u_new[i, a] - u[i, a])
-                r[i, a] = r_new[i, a]
-                u[i, a] = u_new[i, a]
-        state[1] *= DECREASE
-
-
-@kernel
-def _trial_blocks(shape, p, x, L):
-    """r_new = P_K(y - u~(y) / L); (|r_new - y|^2, u~(y).(r_new - r))."""
+def _trial_blocks(shape, W, p, x, L):
+    """``_trial`` with W in block rows."""
     d = len(shape)
-    mu, r, y, u_y, r_new = p.mu, x.r, x.y, x.u_y, x.new_r
+    indptr, indices, blocks = W.indptr, W.indices, W.blocks
+    mu, r, y, u_y, r_new, u_new = p.mu, x.r, x.y, x.u_y, x.new_r, x.new_u
     moved, uphill = 0.0, 0.0
     for i in range(r.shape[0]):
         shift = p.s[i] if mu[i] >= 0.0 else 0.0
@@ -166,4 +140,17 @@ def _trial_blocks(shape, p, x, L):
             g = u_y[i, a] + (shift if a == 0 else 0.0)
             uphill += g * (r_new[i, a] - r[i, a])
             moved += (r_new[i, a] - y[i, a]) ** 2
-    return moved, uphill
+    energy = 0.0
+    for i in range(r.shape[0]):
+        for a in range(d):
+            u_new[i, a] = p.q[i, a]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            for a in range(d):
+                total = 0.0
+                for b in range(d):
+                    total += blocks[k, a, b] * r_new[j, b]
+                u_new[i, a] += total
+        for a in range(d):
+            energy += (r_new[i, a] - y[i, a]) * (u_new[i, a] - u_y[i, a])
+    return moved, uphill, energy
