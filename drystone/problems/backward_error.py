@@ -61,19 +61,19 @@ def backward_error(problem: FrictionProblem, r: Floats, u: Floats, enough: float
     return least
 
 
-def _regular(W: Floats, B: Floats, error: Floats, rounding: Floats) -> float:
-    """A bound of |z| by a Cholesky factor of B W B', where directions that the factor does not
-    resolve may hide all that is left."""
+def _regular(W: Floats, B: Floats, error: Floats, rounding: Floats) -> tuple[float, Floats]:
+    """(a bound of |z|, U z) by a Cholesky factor of B W B', where directions that the factor does
+    not resolve may hide all that is left."""
     G = B @ W @ B.T
     damping = 1e-12 * max(1.0, float(np.trace(G)))
     try:
         factor = scipy.linalg.cho_factor(G + damping * np.eye(G.shape[0]), check_finite=False)
     except np.linalg.LinAlgError:
-        return np.inf
+        return np.inf, np.zeros(W.shape[0])
     y = scipy.linalg.cho_solve(factor, error, check_finite=False)
     left = damping * float(np.linalg.norm(y)) + float(np.linalg.norm(rounding))
-    shift = float(np.linalg.norm(W @ (B.T @ y)))
-    return shift + left / UNRESOLVED
+    shift = -(W @ (B.T @ y))
+    return float(np.linalg.norm(shift)) + left / UNRESOLVED, shift
 
 
 class _Held:
@@ -109,11 +109,15 @@ class _Held:
         self.slip &= ~self.stick
         self.fast &= self.slip
         self.mu, self.law = mu, law
+        self.violated = np.zeros((nb, d))  # rows of open contacts, zero where they are satisfied
+        for i in np.flatnonzero(self.open):
+            self.violated[i] = _opening(self.u[i], mu[i], law, 0.0)
         self.turns = np.zeros(nb)  # of friction, for a change of the velocity of the slip
         self.turns[self.fast] = (mu * held[:, 0])[self.fast] / speed[self.fast]
 
-    def rows(self, noise: Floats) -> tuple[Floats, Floats]:
-        """(B, rows of unit length; rounding of B u)."""
+    def rows(self, noise: Floats, at: Floats) -> tuple[Floats, Floats]:
+        """(B, rows of unit length; rounding of B u), with rows of the open contacts that velocities
+        `at` (nb, d), or those before, violate."""
         nb, d = self.u.shape
         rows, rounding = [], []
         for i in range(nb):
@@ -124,7 +128,9 @@ class _Held:
                 block = _slipping(self.along[i], self.mu[i], self.law)
                 block = block[:1] if self.fast[i] else block
             else:
-                block = _opening(self.u[i], self.mu[i], self.law)
+                if not self.violated[i].any():
+                    self.violated[i] = _opening(at[i], self.mu[i], self.law, noise[i])
+                block = self.violated[i : i + 1] if self.violated[i].any() else self.violated[:0]
             for row in block:
                 full = np.zeros(nb * d)
                 full[d * i : d * i + d] = row
@@ -133,24 +139,35 @@ class _Held:
         return np.array(rows).reshape(len(rows), nb * d), np.array(rounding)
 
     def error(self, W: Floats, noise: Floats, enough: float) -> float:
-        """|z|, or a bound of it below `enough`."""
-        B, rounding = self.rows(noise)
-        if not B.shape[0]:
-            return 0.0
+        """|z|, or a bound of it below `enough`. Where u + U z violates contacts that u satisfies,
+        it is no solution's: their rows join B."""
+        at = self.u
+        for _ in range(len(noise) + 1):
+            B, rounding = self.rows(noise, at)
+            if not B.shape[0]:
+                return 0.0
+            bound, shift = self._bound(W, B, rounding, enough)
+            at = self.u + shift.reshape(self.u.shape)
+            if self.rows(noise, at)[0].shape[0] == B.shape[0]:
+                return bound
+        return np.inf
+
+    def _bound(self, W: Floats, B: Floats, rounding: Floats, enough: float) -> tuple[float, Floats]:
+        """(|z|, or a bound of it below `enough`; U z)."""
         error = B @ self.u.ravel()
         most = float(self.turns.max(initial=0.0))
-        shift = _regular(W, B, error, rounding)
-        if shift * (1.0 + most * np.abs(W).sum(axis=1).max()) <= enough:
-            return shift
+        bound, shift = _regular(W, B, error, rounding)
+        if bound * (1.0 + most * np.abs(W).sum(axis=1).max()) <= enough:
+            return bound, shift
         U, response, _ = scipy.linalg.svd(W)
         U = U[:, response > RANGE_CUT * response[0]]
         left, s, right = scipy.linalg.svd(B @ U, full_matrices=False)
         kept = s > ROUNDING * response[0] / response[U.shape[1] - 1]
         inverse = right[kept].T @ (left[:, kept] / s[kept]).T
-        z = inverse @ error
-        z = np.copysign(np.abs(z) + np.abs(inverse) @ rounding, z)
+        least = inverse @ error
+        z = np.copysign(np.abs(least) + np.abs(inverse) @ rounding, least)
         turned = (self.turns[:, None] * (U @ z).reshape(self.u.shape)).ravel()
-        return float(np.linalg.norm(z)) + float(np.linalg.norm(W @ turned))
+        return float(np.linalg.norm(z)) + float(np.linalg.norm(W @ turned)), -(U @ least)
 
 
 def _slipping(along: Floats, mu: float, law: str) -> Floats:
@@ -171,12 +188,13 @@ def _slipping(along: Floats, mu: float, law: str) -> Floats:
     return np.vstack([normal, np.hstack([np.zeros((d - 2, 1)), across])])
 
 
-def _opening(u: Floats, mu: float, law: str) -> Floats:
-    """The row of an open contact's condition that u (d,) does not satisfy, if any."""
+def _opening(u: Floats, mu: float, law: str, noise: float) -> Floats:
+    """(d,) the row of an open contact's condition that u (d,) violates by more than `noise`, or
+    zeros."""
     speed = float(np.linalg.norm(u[1:]))
-    row = np.zeros((1, u.size))
-    row[0, 0] = 1.0
+    row = np.zeros(u.size)
+    row[0] = 1.0
     if law == "convex" and speed > 0.0:
-        row[0, 1:] = -mu * u[1:] / speed
+        row[1:] = -mu * u[1:] / speed
         row /= np.hypot(1.0, mu)
-    return row if float(row[0] @ u) < 0.0 else row[:0]
+    return row if float(row @ u) < -noise else np.zeros(u.size)

@@ -11,7 +11,8 @@ from drystone.problems import BoxedLCP
 from drystone.problems.convert import BoxReduction, scaled
 from drystone.types import Bools, Floats
 
-ESCAPE = 1e8  # |z| |M| / |q|: larger z are taken for none
+# |z| |M| / |q|: a certificate that a larger z may escape by its error is none (a groove that jams)
+ESCAPE = 1e9
 
 
 def ray_certificate(M: Any, z: Any, tol: float = 1e-9, free: Bools | None = None) -> bool:

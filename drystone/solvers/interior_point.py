@@ -19,6 +19,7 @@ from drystone.problems.delassus import BlockMatrix
 from drystone.solvers._blocks import ConeProblem, smooth_cones_only
 from drystone.solvers._system import System, shifted_system
 from drystone.solvers.base import LEAST_RESIDUAL, Answer, Limits, Solver, Start
+from drystone.solvers.certificates import ESCAPE
 from drystone.types import Floats, Status
 
 FRACTION = 0.99  # of the way to the boundary
@@ -243,8 +244,6 @@ class _Path:
 
 VANISHING = 1e-5  # share of a diverging x below which a block does not diverge
 PROOF = 1e-9  # relative error of a certificate of infeasibility
-# |z| / |q|: a certificate that a larger z may escape by its error is none (a groove that just jams)
-ESCAPE = 1e8
 
 
 class ConicProblem:

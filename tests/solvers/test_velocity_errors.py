@@ -203,6 +203,33 @@ def test_impulses_hide_a_motion_that_the_backward_error_sees():
     assert np.linalg.norm(ds.solve(problem).dual) < 1e-4 or not ds.solve(problem).ok
 
 
+def unequal_groove(theta, excesses):
+    """A particle lifted out of a groove whose walls' friction differs from tan(theta)."""
+    c, s = np.cos(theta), np.sin(theta)
+    J = np.array([[c, s], [-s, c], [-c, s], [-s, -c]])
+    mu = np.tan(theta) * (1.0 + np.array(excesses))
+    return FrictionProblem(J @ J.T, J @ (0.0, 1.0), mu, dim=2, law="convex")
+
+
+def test_a_nearer_motion_that_violates_another_contact_is_no_solution():
+    """One wall holds by 1.3e-9, the other lets go by 3e-10: together they jam. The velocity moved
+    onto the one wall's condition violates that of the other."""
+    problem = unequal_groove(1.16, (1.33e-9, -3.26e-10))
+    nothing = np.zeros(4)
+    assert max(*problem.residuals(nothing), *problem.optimality(nothing)) < 1e-8
+    assert problem.backward_error(nothing) > 0.5
+    for method in METHODS:
+        solution = ds.solve(problem, method)
+        assert not solution.ok or np.linalg.norm(solution.dual) < 2e-4, method
+
+
+@pytest.mark.parametrize("method", ["interior-point", "auto"])
+def test_walls_that_jam_unequally_are_not_called_infeasible(method):
+    """Resting takes impulses of 10^7 to 10^8 times the momentum."""
+    problem = unequal_groove(1.3685840823782274, (3.4418547e-7, -2.01949278e-8))
+    assert ds.solve(problem, method).status is not ds.Status.INFEASIBLE
+
+
 def test_twice_the_backward_error_bounds_that_of_velocities():
     """Impulses of a solution, judged for other free velocities of the same bodies. Convex law: the
     velocities are off by at most twice the backward error; norms of W are between that of u, in
