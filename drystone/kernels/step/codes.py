@@ -5,6 +5,7 @@ GO_ON = 0
 NO_ROW_ROOM = 1  # for s.needed rows
 COLLIDE = 2  # collisions with restitution are to be solved
 NEWTON = 3  # islands with s.plan 1 or 2 are to be solved by Newton's method
+REST = 21  # whether islands with s.plan REST_FIRST can rest is to be found out
 UNSOLVED = 4  # islands with s.plan > 0 are to be solved by other means
 AGAIN = 5  # go on from stage s.next_stage: contacts broke loose, or were missed
 NOT_FINITE = 6  # velocities or poses: the run ends
@@ -25,7 +26,7 @@ HOST_STAGE = 20  # this stage is a function of Python
 DETECTION = 100  # added to the codes of ``detect``
 
 # values of s.plan: what an island still needs
-DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP = 0, 1, 2, 3
+DONE, SMALL_NEWTON, LARGE_NEWTON, SWEEP, REST_FIRST = 0, 1, 2, 3, 4
 
 # values of s.search: how contacts are chosen
 BY_TRAVEL, PREDICTED, GIVEN = 0, 1, 2

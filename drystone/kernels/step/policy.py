@@ -5,6 +5,8 @@ alone (collisions, closing of joints). ``layout.SOLVE`` has what is read of the 
 
 In this order until an island is solved:
 1. accelerated Gauss-Seidel on body velocities, left early where it converges too slowly;
+   What rested before and now moves, or is not solved, is asked first whether it can rest (REST): if
+   rest is a solution it is the one that is taken, see ``solvers.multipliers``;
 2. small islands, and those with joints: Newton's method (NEWTON: outside of this loop, but for
    small ones beside joints), many sweeps, everything there is;
 3. large islands: Newton where it pays. A wall needs it once and then stands on the warm start; a
@@ -114,14 +116,7 @@ def slow(s, k):
     are not much faster than errors of sweeps can make them."""
     if s.start[k + 1] - s.start[k] > s.policy.medium or s.policy.slow_tol * s.sweep_tol <= s.tol:
         return False
-    for i in range(s.start[k], s.start[k + 1]):
-        for side in range(2):
-            b = s.body[i, side]
-            if not s.moves[b]:
-                for a in range(s.v.shape[1]):
-                    if s.v[b, a] != 0.0:
-                        return False
-    return settled(s, k, s.policy.slow_speed)
+    return not pushed(s, k) and settled(s, k, s.policy.slow_speed)
 
 
 @stage
@@ -156,6 +151,58 @@ def settled(s, k, times):
 @stage
 def _dim(s):
     return 2 if s.v.shape[1] == 3 else 3
+
+
+@stage
+def hold(s, scan):
+    """REST if islands are to rest where they can: those that were at rest and begin to move, those
+    whose sweeps did not arrive, and large ones that come to rest, when it is Newton's turn."""
+    code = codes.GO_ON
+    for k in range(s.islands):
+        s.plan[k] = codes.DONE
+        if s.only_sweeps or s.jointed[k] or pushed(s, k):
+            continue
+        solved = s.ended[k] == status.SOLVED
+        first = unmoved(s, k) and not (solved and quiet(s, s.v, k, s.policy.quiet))
+        if s.start[k + 1] - s.start[k] > s.policy.small and not (solved or first):
+            first = s.newton_wait == 0 and settled(s, k, 1.0)
+        if first:
+            s.plan[k], code = codes.REST_FIRST, codes.REST
+    return code
+
+
+@stage
+def unmoved(s, k):
+    """Whether island k rested before this step."""
+    return quiet(s, s.v0, k, s.policy.quiet)
+
+
+@stage
+def quiet(s, v, k, part):
+    """Whether nothing in island k has more than this part of rest_speed."""
+    dim = _dim(s)
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if s.moves[b]:
+                for a in range(v.shape[1]):
+                    speed = abs(v[b, a]) if a < dim else abs(v[b, a]) * s.size[b]
+                    if speed > part * s.rest_speed:
+                        return False
+    return True
+
+
+@stage
+def pushed(s, k):
+    """Whether a body of island k moves as it is told to."""
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if not s.moves[b]:
+                for a in range(s.v.shape[1]):
+                    if s.v[b, a] != 0.0:
+                        return True
+    return False
 
 
 @stage

@@ -27,6 +27,7 @@ from drystone.kernels.step import joint_places as places
 from drystone.kernels.step import joint_spare as spare
 from drystone.model import Model, State
 from drystone.problems.friction import FrictionProblem
+from drystone.solvers.multipliers import MULTIPLIERS
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.steppers.base import StepReport
 from drystone.steppers.time_stepping.buffers import Buffers
@@ -43,14 +44,14 @@ from drystone.steppers.time_stepping.stiffness import Part
 from drystone.steppers.time_stepping.threads import Sweeper
 from drystone.types import Bools, Floats, Status
 
-METHODS = [*dict.fromkeys(("nsgs", "newton", *SOLVERS.ours)), "stall"]  # by their bits
+METHODS = [*dict.fromkeys(("nsgs", "newton", *SOLVERS.ours)), "stall", MULTIPLIERS]  # by bits
 STATUSES = tuple(Status)
 # what is done for a code before the next stage, and before the stage that asked is run again
 GOES_ON = {
     codes.THREADS: "_sweep", codes.COLLIDE: "_collide", codes.NEWTON: "_newton",
-    codes.UNSOLVED: "_stuck", codes.NOT_FINITE: "_run_away", codes.BEGIN_PART: "_begin_part",
-    codes.LEAST_REACTIONS: "_least_reactions", codes.BORNE: "_look_at_joints",
-    codes.TORN_JOINTS: "_tear",
+    codes.REST: "_rest", codes.UNSOLVED: "_stuck", codes.NOT_FINITE: "_run_away",
+    codes.BEGIN_PART: "_begin_part", codes.LEAST_REACTIONS: "_least_reactions",
+    codes.BORNE: "_look_at_joints", codes.TORN_JOINTS: "_tear",
 }  # fmt: skip
 REPEATS = {
     codes.NO_ROW_ROOM: "_grow",
@@ -206,6 +207,12 @@ class HostRequests:
         view = self._view()
         self._new_solve()
         self.solver.newton(self.buffers.s, view, self._rows_of)
+        self._adopt_answers(view)
+
+    def _rest(self) -> None:
+        """Islands that are to rest where they can."""
+        view = self._view()
+        self.solver.rest(self.buffers.s, view, self._rows_of)
         self._adopt_answers(view)
 
     def _new_solve(self) -> None:

@@ -26,8 +26,6 @@ class IslandPolicy:
     sweeps, visits: sweeps of an island that Newton's method does not take or solve: at least
         `sweeps`, and for large islands visits / contacts.
     newton_steps, large_newton_steps: steps of Newton's method, on small and on large islands.
-    standing_speed: times the speed that gravity gives in a step: an island of up to `medium`
-        contacts that is no faster before contacts push stands, and gets all steps of a small one.
     newton_batch, newton_gain: steps on a large island at a time, and the part of its residual to
         which they must bring it to be followed by more.
     newton_room: blocks in the factors of W; islands that need more are swept only.
@@ -39,6 +37,10 @@ class IslandPolicy:
         pass is there again in the next step's warm start.
     closer_at_rest, closest: the same for small islands at rest, and in the two steps after one
         that needed Newton's method.
+    quiet: part of the speed that gravity gives in a step: what is slower rests. An island that
+        rested and begins to move is asked first whether it can rest.
+    rest_room: blocks in the factors of the matrix of bodies that decides it; larger islands are
+        swept only.
     rest_sweeps, rest_sweeps_most, rest_tol: sweeps of a large island at rest in each step, their
         number where it is not within `rest_tol` (of sweep_tol), and that tolerance.
     slow_speed: times the speed that gravity gives in a step; slower islands of up to `medium`
@@ -55,7 +57,6 @@ class IslandPolicy:
     visits: int = 300_000
     newton_steps: int = 100
     large_newton_steps: int = 20
-    standing_speed: float = 1.1
     newton_batch: int = 4
     newton_gain: float = 0.1
     newton_room: int = 100_000
@@ -65,6 +66,8 @@ class IslandPolicy:
     closer: float = 0.01
     closer_at_rest: float = 1e-4
     closest: float = 1e-6
+    quiet: float = 1e-6
+    rest_room: int = 3_000_000
     rest_sweeps: int = 16
     rest_sweeps_most: int = 64
     rest_tol: float = 0.05

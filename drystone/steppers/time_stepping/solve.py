@@ -20,20 +20,22 @@ from drystone.kernels import layout
 from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.sweeps import solve_block_islands
 from drystone.kernels.packed import Packed
+from drystone.kernels.status import SOLVED
 from drystone.kernels.step import codes
 from drystone.kernels.step import policy as stages
 from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFingerCone
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS, FrictionProblem
+from drystone.solvers import multipliers
 from drystone.solvers._jammed import LARGE, at_rest, creeps
 from drystone.solvers.base import Limits, Start
+from drystone.solvers.multipliers import MULTIPLIERS
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.registry import by_name
 from drystone.solvers.solve import solve
 from drystone.steppers.time_stepping.options import NO_TIME_LIMIT, TimeStepping
-from drystone.steppers.time_stepping.policy import IslandPolicy
 from drystone.steppers.time_stepping.stalling import EXACTLY, Stall, stall
-from drystone.types import Bools, Floats, Ints, Solution, Status
+from drystone.types import Floats, Ints, Solution, Status
 
 COUNTERS = (
     "newton_wait", "newton_interval", "newton_tried", "newton_refused", "tight_steps",
@@ -173,6 +175,33 @@ class IslandSolver:
             solve_block_islands(rows.key, s, rows.soft, rows.unit, None)
             stages.count_sweeps(s)
 
+    def rest(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
+        """Islands that may rest: the answer of the convex law, if Coulomb's is met by it. Its
+        velocities are unique, so they are rest wherever rest is a solution."""
+        law, tol = LAWS[self.options.formulation], self.policy.closer * self.options.tol
+        for k in np.flatnonzero(s.plan[: s.islands] == codes.REST_FIRST).tolist():
+            rows = rows_of(k)
+            lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+            if rows.soft[lo:hi].any():
+                continue
+            given = multipliers.Contacts(
+                rows.J[lo:hi], rows.body[lo:hi], s.bias[lo:hi], out.q[lo:hi], out.mu[lo:hi],
+                rows.unit[lo:hi],
+            )  # fmt: skip
+            bodies = multipliers.Bodies(s.inverse_mass, s.inverse, s.v_free)
+            room = self.policy.rest_room
+            answer = multipliers.solve(given, bodies, law, tol, out.r[lo:hi], room)
+            if answer is None:
+                continue
+            out.iterations += answer.steps
+            out.methods += (MULTIPLIERS,) if MULTIPLIERS not in out.methods else ()
+            judged = answer.r, answer.u, given.q, given.mu, given.unit
+            gap = gap_of_blocks(*judged, law, None)
+            if max(answer.residual) > s.tol or gap > s.tol:
+                continue
+            out.r[lo:hi], out.residual[k], s.island_tol[k] = answer.r, answer.residual, s.tol
+            s.ended[k], out.gap[k] = SOLVED, gap
+
     def newton(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
         """Newton on the islands that are planned for it; large ones are refused for lack of room,
         and wait longer where it did not arrive."""
@@ -182,15 +211,15 @@ class IslandSolver:
             if not smooth:
                 self._island(rows_of(k), k, out)
                 continue
-            self._newton(rows_of(k), k, out, self._steps(s, k))
+            self._newton(rows_of(k), k, out, policy.newton_steps)
             if not (s.tight or s.jointed[k]):
                 s.tight_steps = 2
         for k in np.flatnonzero(s.plan[: s.islands] == codes.LARGE_NEWTON).tolist():
             size = int(s.start[k + 1] - s.start[k])
             if not smooth:  # pivoting is for small ones: more sweeps
                 continue
-            steps, moves = self._steps(s, k), not self._stands(s, k)
-            if size < s.newton_refused and not self._newton(rows_of(k), k, out, steps, moves):
+            steps = policy.large_newton_steps
+            if size < s.newton_refused and not self._newton(rows_of(k), k, out, steps, True):
                 s.newton_refused = size
             missed |= bool(s.residual[k].max() > tol)
         tries = s.newton_tried == s.solves
@@ -203,19 +232,6 @@ class IslandSolver:
             s.tight_steps, s.newton_wait = 2, 0
             s.newton_interval = max(1, s.newton_interval // 4)
         self._leave_jams(s, out)
-
-    def _steps(self, s: Packed, k: int) -> int:
-        """Of Newton's method on island k: large ones get all where they stand."""
-        small = s.start[k + 1] - s.start[k] <= self.policy.small
-        return (
-            self.policy.newton_steps
-            if small or self._stands(s, k)
-            else self.policy.large_newton_steps
-        )
-
-    def _stands(self, s: Packed, k: int) -> bool:
-        body = s.body[s.start[k] : s.start[k + 1]]
-        return stands(body, s.moves, s.v_free, s.rest_speed, self.policy)
 
     def stuck(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
         """Islands that sweeps did not solve either: the whole chain of methods, if small."""
@@ -461,18 +477,6 @@ class IslandSolver:
                 out.status, out.failed = answer.status, k
         out.refresh(rows, v_free)
         self._name_jams(out)
-
-
-def stands(body: Ints, moves: Bools, v_free: Floats, rest: float, policy: IslandPolicy) -> bool:
-    """Whether a large island stands: an arch or a house of cards is solved once, whatever it takes,
-    and then stands on the warm start; a heap that settles is not.
-
-    body (nc, 2): of its contacts; rest: what gravity gives in a step, and all that moves what
-    stands before contacts push [m/s].
-    """
-    own = body[moves[body] > 0]
-    fast = np.linalg.norm(v_free[own, : 2 if v_free.shape[1] == 3 else 3], axis=1).max(initial=0.0)
-    return bool(len(body) <= policy.medium and fast <= policy.standing_speed * rest)
 
 
 def _jointed(rows: Rows, k: int) -> bool:

@@ -102,7 +102,8 @@ def _solve(options: TimeStepping, dim: int) -> list[Run]:
     if not packs:
         sweep = blocks.sweep_4 if isinstance(cone, SoftFingerCone) else blocks.sweep_3
         sweep = blocks.sweep_polyhedral if isinstance(cone, PolyhedralCone) else sweep
-    tried = [sweep, policy.plan, policy.choose_rest, sweep, policy.judge_rest]
+    rest = [policy.hold] if options.smooth(dim) else []
+    tried = [sweep, *rest, policy.plan, policy.choose_rest, sweep, policy.judge_rest]
     again = [choose.missed]
     again += [sleep.touched] if options.sleeping is not None else []
     if _ends(options, dim):
