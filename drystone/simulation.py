@@ -14,7 +14,7 @@ import numpy as np
 from drystone import edits, snapshots
 from drystone.arguments import warn_user
 from drystone.builder.arrays import carry_over
-from drystone.constraints.canonical import canonical, checked_choice
+from drystone.constraints.canonical import CanonicalForces, checked_choice
 from drystone.constraints.interfaces import interfaces
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
@@ -101,8 +101,7 @@ class Simulation:
         self._method: Any = method
         self.forces = forces
         self._profiled = False
-        # of which model and bits of a table contacts were read last, and what was read
-        self._known_forces: tuple[Model, bytes, tuple[Table, Table, Any]] | None = None
+        self._known_forces: CanonicalForces | None = None
         self._set_up(0.0)
         self.state = assembled(self.model, self.state)
         self.state = edits.start(self)
@@ -503,11 +502,9 @@ class Simulation:
         """Contacts of the last step, a structured array: bodies, point, normal, gap, force,
         impulse (on the first body, world axes), velocity, friction, island, state. Where the law
         leaves forces open they are the canonical ones (``forces``)."""
-        if self._forces == "raw":
-            return self._raw_contacts()
-        table = self._read_forces()[1]
-        own = bytearray(table)  # all fields at once: to copy one by one takes ten times as long
-        return np.ndarray(table.shape, table.dtype, own)
+        table = self._raw_contacts()
+        self._canonical.put(table, self._forces)
+        return table
 
     @property
     def forces(self) -> str:
@@ -519,24 +516,21 @@ class Simulation:
 
     @forces.setter
     def forces(self, value: str) -> None:
-        self._forces, self._known_forces = checked_choice("Simulation", value), None
+        self._forces = checked_choice("Simulation", value)
 
     @property
     def canonical_forces(self) -> np.ndarray:
         """(n,) bool: which of ``contacts`` have their canonical force."""
-        return self._read_forces()[2].copy()
+        return self._canonical.put(self._raw_contacts(), self._forces)
 
-    def _read_forces(self) -> tuple[Table, Table, Any]:
-        """Contacts of the last step with the forces that its solver found, as they are read, and
-        which are canonical; made once for what a step left."""
-        model, known, raw = self._stepper.model, self._known_forces, self._raw_contacts()
-        bits = raw.tobytes()
-        same = known is not None and known[0] is model and known[1] == bits
-        if known is None or not same or known[2][0].dtype != raw.dtype:
-            law = getattr(self.method, "contact_law", None)
-            known = model, bits, (raw, *canonical(raw, model, law, self._forces))
+    @property
+    def _canonical(self) -> CanonicalForces:
+        """What makes the forces of this model canonical."""
+        model, known = self._stepper.model, self._known_forces
+        if known is None or known.model is not model:
+            known = CanonicalForces(model, getattr(self._method, "contact_law", None))
             self._known_forces = known
-        return known[2]
+        return known
 
     def _raw_contacts(self) -> Table:
         """A table of the caller's own, with the forces that the solver found."""
@@ -551,15 +545,14 @@ class Simulation:
         each pair of bodies: bodies, contacts (their number), centre, point (of application),
         normal, force, N and T [N], M [N m] about the centre, eccentricity [m], mobilisation (of
         friction), all on the first body."""
-        return interfaces(self._read_forces()[1])
+        return interfaces(self.contacts)
 
     def force_range(self, contact: int) -> ForceRange:
         """Least and greatest values that the force of a contact, a row of ``contacts``, can have
         under the law with the same motion."""
         from drystone.constraints.force_ranges import force_range
 
-        law = getattr(self.method, "contact_law", None)
-        return force_range(self._read_forces()[0], self._stepper.model, law, contact)
+        return force_range(self._canonical, self._raw_contacts(), contact)
 
     @property
     def joints(self) -> np.ndarray:

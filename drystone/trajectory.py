@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from drystone.arguments import answering
-from drystone.constraints.canonical import ContactLaw, canonical, checked_choice
+from drystone.constraints.canonical import CanonicalForces, ContactLaw, checked_choice
 from drystone.errors import OptionError, QuantityError
 from drystone.model import Model, State
 from drystone.steppers.base import StepReport, current_name
@@ -43,7 +43,7 @@ class Trajectory:
         origin: Mapping[str, Any] | None = None,
         law: ContactLaw | None = None,
     ) -> None:
-        self.model, self._law = model, law
+        self.model, self._canonical = model, CanonicalForces(model, law)
         about = dict(origin or {})
         self.view: Mapping[str, Any] = dict(about.get("view") or {})
         self.title = str(about.get("title") or about.get("scene") or "")
@@ -146,7 +146,7 @@ class Trajectory:
             )
         if k not in self._tables:
             return contact_table(self.model.names, self.model.dim, 0)
-        return canonical(self._tables[k], self.model, self._law, forces)[0]
+        return self._canonical.of(self._tables[k], forces)
 
     def show(self, **options: Any) -> Any:
         """Replay in a browser; in a notebook the result is shown in the cell. Options are those of

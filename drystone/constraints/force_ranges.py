@@ -16,22 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from drystone.arguments import answering
-from drystone.constraints.canonical import (
-    ContactLaw,
-    Share,
-    balance,
-    components,
-    forces_of,
-    kick_of,
-    shares,
-)  # fmt: skip
+from drystone.constraints.canonical import CanonicalForces
 from drystone.errors import OptionError, SimulationError
+from drystone.kernels.canonical_forces import ENOUGH, assemble, divide, solve, unpack
 from drystone.kernels.cones.least_norm import Blocks
-from drystone.model import Model
 from drystone.problems.convert import ConicProgram
 from drystone.solvers._convex import minimise
 from drystone.solvers.base import Limits
-from drystone.solvers.least_norm import least_norm
 from drystone.types import Floats, Ints, Status, Table
 from drystone.values import text, whole
 
@@ -58,7 +49,7 @@ class ForceRange:
     tangential: tuple[tuple[float, float], ...]
 
 
-def force_range(table: Table, model: Model, law: ContactLaw | None, contact: Any) -> ForceRange:
+def force_range(canonical: CanonicalForces, table: Table, contact: Any) -> ForceRange:
     """The range of the force of one contact; table: of the step's own forces."""
     number = whole(contact)
     if number is None or not -len(table) <= number < len(table):
@@ -67,75 +58,83 @@ def force_range(table: Table, model: Model, law: ContactLaw | None, contact: Any
             f"force_range: contact = {text(contact)}: expected the row of one of sim.contacts: "
             f"{there}"
         )
-    if law is None:
-        raise OptionError("force_range: a question for ds.TimeStepping(...)")
-    if model.axis.any():
-        raise OptionError(
-            "force_range: friction that depends on a direction of a body has no range"
-        )
     i = int(number) % len(table)
     names = tuple(str(name) for name in table["bodies"][i])
-    kick = kick_of(table)
-    if not kick > 0.0:  # no contact has a force
-        kick = 1.0
-    share = shares(table, model, law, kick)
-    dim = model.dim
-    own = next((own for own in components(share) if i in own), None)
-    size = np.sqrt((share.frame[i, :dim] ** 2).sum(axis=1))
-    if own is None:
-        ends = np.stack([share.r[i, :dim]] * 2, axis=1)
+    c, done = canonical.prepare(table), np.empty(len(table), np.bool_)
+    if not unpack(c, table.view(np.float64), done):  # no contact has a force
+        c.kick = 1.0
+    divide(c, done, len(table))
+    dim, block = canonical.model.dim, int(c.label[i])
+    size = np.sqrt((c.frame[i, :dim] ** 2).sum(axis=1))
+    if block < 0:
+        ends = np.stack([c.r[i, :dim]] * 2, axis=1)
     else:
-        if len(own) > LARGEST:
+        begin, end = c.end[block : block + 2].tolist()
+        if end - begin > LARGEST:
             raise OptionError(
                 f"force_range: contact {i} between {names[0]!r} and {names[1]!r} is one of "
-                f"{len(own)} that depend on each other: at most {LARGEST} are taken"
+                f"{end - begin} that depend on each other: at most {LARGEST} are taken"
             )
-        ends = _ends(share, own, int(np.flatnonzero(own == i)[0]), dim)
-    ends = ends * (size / kick)[:, None]
+        ends = _ends(c, begin, end - begin, i)
+    ends = ends * (size / c.kick)[:, None]
     ends[0] = np.maximum(ends[0], 0.0)  # the program's tolerance
     values = [(float(low), float(high)) for low, high in ends]
-    unit = share.frame[i, 1:dim] / size[1:, None]
+    unit = c.frame[i, 1:dim] / size[1:, None]
     return ForceRange(
         i, (names[0], names[1]), values[0], tuple(tuple(t) for t in unit.tolist()),
         tuple(values[1:]),
     )  # fmt: skip
 
 
-def _ends(share: Share, own: Ints, place: int, dim: int) -> Floats:
-    """(dim, 2) least and greatest coordinates of the force of contact own[place]."""
-    blocks, x0 = balance(share, own)
-    found, good = least_norm(blocks, x0)
-    x0 = found if good else x0
+def _ends(c: Any, begin: int, m: int, i: int) -> Floats:
+    """(dim, 2) least and greatest coordinates of the force of contact i, one of the m of a block.
+
+    x (m, d): what is open of each force, see ``kernels.canonical_forces``."""
+    groups, entries = assemble(c, begin, m)
+    if entries > c.L.size:
+        c.put(L=np.empty(int(entries)))
+    own = c.own[begin : begin + m]
+    r, ray, slides = c.r[own], c.ray[own], c.slides[own] > 0
+    blocks = Blocks(c.size[:m], c.cone[:m], c.at[:m], c.G[:m], c.sides)
+    open_ = np.arange(r.shape[1]) < blocks.size[:, None]
+    along = np.zeros_like(r)
+    along[:, 0] = (r * ray).sum(axis=1)
+    x0 = np.where(open_, np.where(slides[:, None], along, r), 0.0)
+    if entries >= 0 and solve(c, m, groups) <= ENOUGH:
+        x0 = c.best[:m].copy()
     start = np.concatenate([[0], np.cumsum(blocks.size)])
     Z = _free(blocks, start)
     scale = float(np.abs(x0).max()) or 1.0
-    flat = x0[np.arange(x0.shape[1]) < blocks.size[:, None]] / scale
+    flat = x0[open_] / scale
     G, h, cones = _cones(blocks, start)
+    place, dim = int(np.flatnonzero(own == i)[0]), c.dim
     out = np.empty((dim, 2))
-    here = forces_of(share, own, x0)[place]
+    here = x0[place]
+    if slides[place]:
+        here = r[place] + (here[0] - along[place, 0]) * ray[place]
     for a in range(dim):
         row = np.zeros(int(start[-1]))
-        if share.sliding[own[place]]:
-            row[start[place]] = share.ray[own[place], a]
+        if slides[place]:
+            row[start[place]] = ray[place, a]
         elif a < blocks.size[place]:
             row[start[place] + a] = 1.0
-        c = Z.T @ row
-        if not np.abs(c).max(initial=0.0) > RANK:
+        objective = Z.T @ row
+        if not np.abs(objective).max(initial=0.0) > RANK:
             out[a] = here[a]
             continue
         for end, sign in ((0, 1.0), (1, -1.0)):
             program = ConicProgram(
-                sp.csc_array((Z.shape[1], Z.shape[1])), sign * c, sp.csc_array(G @ Z),
+                sp.csc_array((Z.shape[1], Z.shape[1])), sign * objective, sp.csc_array(G @ Z),
                 h - G @ flat, cones,
             )  # fmt: skip
             minimum = minimise(program, TOL, Limits(TOL, SECONDS))
             if minimum.status is Status.SOLVED:
-                out[a, end] = here[a] + scale * float(c @ minimum.x)
+                out[a, end] = here[a] + scale * float(objective @ minimum.x)
             elif minimum.proves == "dual":
                 out[a, end] = -sign * np.inf
             else:
                 raise SimulationError(
-                    f"force_range: contact {own[place]}: the cone program of its range was not "
+                    f"force_range: contact {i}: the cone program of its range was not "
                     f"solved: {minimum.status.value}"
                 )
     return out

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone.constraints.canonical import kick_of
-from drystone.types import Floats, Table
+from drystone.types import Floats, Ints, Table
 
 TOUCHING = 1e-6  # of the extent of an interface: gaps up to which its points touch
 
@@ -22,60 +21,85 @@ def interfaces(contacts: Table) -> Table:
     eccentricity, mobilisation; pairs of bodies without a force are left out. Mobilisation is nan
     where the contacts have no friction."""
     dim = contacts["point"].shape[1]
-    turns = 1 if dim == 2 else 3
     kind = [
         ("bodies", contacts.dtype["bodies"].base, (2,)), ("contacts", np.int64),
         *((name, float, (dim,)) for name in ("centre", "point", "normal", "force")),
-        ("N", float), ("T", float), ("M", float, (turns,)),
+        ("N", float), ("T", float), ("M", float, (1 if dim == 2 else 3,)),
         ("eccentricity", float), ("mobilisation", float),
     ]  # fmt: skip
-    kick = kick_of(contacts)
-    pushes = np.asarray(contacts["force"].any(axis=1))
-    named = contacts["bodies"]
-    swapped = np.array([a > b for a, b in named.tolist()], bool)
-    pairs = np.where(swapped[:, None], named[:, ::-1], named)
-    _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    which = which.ravel()
-    pushed = np.unique(which[pushes])
-    order = pushed[np.argsort(first[pushed])]
-    table = np.zeros(len(order), kind)
-    for row, k in zip(table, order, strict=True):
-        own = contacts[which == k]
-        sign = np.where(swapped[which == k] == swapped[first[k]], 1.0, -1.0)[:, None]
-        row["bodies"] = named[first[k]]
-        twist = sign * own["spin"][:, None] * own["normal"] / (kick or 1.0)
-        _fill(row, own, sign * own["force"], sign * own["normal"], twist.sum(axis=0))
+    which, sign, bodies = _pairs(contacts)
+    pushed = np.zeros(len(bodies), bool)
+    pushed[which[contacts["force"].any(axis=1)]] = True
+    kept = pushed[which]
+    own, sign = contacts[kept], sign[kept]
+    which, count = (np.cumsum(pushed) - 1)[which[kept]], int(pushed.sum())
+    table = np.zeros(count, kind)
+    if not count:
+        return table
+
+    def sums(values: Floats) -> Floats:
+        """(count, ...) over the contacts of each interface."""
+        out = np.zeros((count, *values.shape[1:]))
+        np.add.at(out, which, values)
+        return out
+
+    point, gap = own["point"], own["gap"]
+    force, normal = sign * own["force"], sign * own["normal"]
+    pressed = (force * normal).sum(axis=1)
+    low, high = np.full((count, dim), np.inf), np.full((count, dim), -np.inf)
+    farthest = np.zeros(count)
+    np.minimum.at(low, which, point)
+    np.maximum.at(high, which, point)
+    pushes = np.asarray(force.any(axis=1))
+    np.maximum.at(farthest, which[pushes], gap[pushes])
+    touches = gap <= (farthest + TOUCHING * (high - low).max(axis=1))[which]
+    number = sums(1.0 * touches)
+    centre = sums(point * touches[:, None]) / number[:, None]
+    mean = sums(pressed[:, None] * normal)
+    mean = np.where((mean != 0.0).any(axis=1)[:, None], mean, sums(normal))
+    length = np.sqrt((mean * mean).sum(axis=1))[:, None]
+    first = np.searchsorted(np.sort(which), np.arange(count))
+    n = np.where(length > 0.0, mean, normal[np.argsort(which, kind="stable")[first]])
+    n = n / np.where(length > 0.0, length, 1.0)
+    total, arm = sums(force), point - centre[which]
+    N = (total * n).sum(axis=1)
+    along = total - N[:, None] * n
+    if dim == 2:
+        turn = sums(arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0])[:, None]
+        offset = turn * np.stack([n[:, 1], -n[:, 0]], axis=1)
+    else:
+        twist = sign * (own["spin"] / _kick(own))[:, None] * own["normal"]
+        turn = sums(np.cross(arm, force) + twist)
+        offset = np.cross(n, turn)
+    offset = np.where((N > 0.0)[:, None], offset / np.where(N > 0.0, N, 1.0)[:, None], np.nan)
+    table["bodies"], table["contacts"] = bodies[pushed], number
+    table["centre"], table["point"], table["normal"] = centre, centre + offset, n
+    table["force"], table["N"], table["M"] = total, N, turn
+    table["T"] = T = np.sqrt((along * along).sum(axis=1))
+    table["eccentricity"] = np.sqrt((offset * offset).sum(axis=1))
+    bears = sums(own["friction"] * np.maximum(pressed, 0.0))
+    table["mobilisation"] = np.where(bears > 0.0, T / np.where(bears > 0.0, bears, 1.0), np.nan)
     return table
 
 
-def _fill(row: np.void, own: Table, force: Floats, normal: Floats, twist: Floats) -> None:
-    """The resultant of these contacts, whose forces and normals are those of the first body; twist:
-    the moment of soft fingers."""
-    point, gap, dim = own["point"], own["gap"], force.shape[1]
-    pressed = np.einsum("ik,ik->i", force, normal)
-    extent = float(np.ptp(point, axis=0).max())
-    farthest = max(0.0, float(gap[force.any(axis=1)].max()))
-    touches = gap <= farthest + TOUCHING * extent
-    centre = point[touches].mean(axis=0)
-    total = force.sum(axis=0)
-    mean = pressed @ normal
-    mean = mean if mean.any() else normal.sum(axis=0)
-    length = float(np.sqrt(mean @ mean))
-    n = mean / length if length > 0.0 else normal[0]
-    arm = point - centre
-    row["contacts"], row["centre"], row["normal"], row["force"] = touches.sum(), centre, n, total
-    row["N"] = N = float(total @ n)
-    along = total - N * n
-    row["T"] = T = float(np.sqrt(along @ along))
-    if dim == 2:
-        moment = float((arm[:, 0] * force[:, 1] - arm[:, 1] * force[:, 0]).sum())
-        row["M"] = moment
-        offset = moment * np.array([n[1], -n[0]])
-    else:
-        turn = np.cross(arm, force).sum(axis=0) + twist
-        row["M"] = turn
-        offset = np.cross(n, turn)
-    offset = offset / N if N > 0.0 else np.full(dim, np.nan)
-    row["point"], row["eccentricity"] = centre + offset, float(np.sqrt(offset @ offset))
-    bears = float(own["friction"] @ np.maximum(pressed, 0.0))
-    row["mobilisation"] = T / bears if bears > 0.0 else np.nan
+def _pairs(contacts: Table) -> tuple[Ints, Floats, np.ndarray]:
+    """(n,) interface of each contact, (n, 1) -1 where its bodies are in the other order than there,
+    and (m, 2) names of the bodies, in the order in which they come."""
+    named, found = contacts["bodies"].tolist(), dict[tuple[str, str], int]()
+    which, sign, first = np.empty(len(named), np.int64), np.ones((len(named), 1)), list[int]()
+    for i, (a, b) in enumerate(named):
+        if (b, a) in found:
+            which[i], sign[i] = found[b, a], -1.0
+            continue
+        if (a, b) not in found:
+            found[a, b] = len(first)
+            first.append(i)
+        which[i] = found[a, b]
+    return which, sign, contacts["bodies"][first]
+
+
+def _kick(contacts: Table) -> float:
+    """For how long the impulses acted [s], 1 if there are none."""
+    impulse, force = contacts["impulse"].ravel(), contacts["force"].ravel()
+    most = int(np.abs(impulse).argmax())
+    return float(impulse[most] / force[most]) if impulse[most] and force[most] else 1.0

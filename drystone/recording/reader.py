@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from drystone.arguments import answering
-from drystone.constraints.canonical import ContactLaw, canonical, checked_choice
+from drystone.constraints.canonical import CanonicalForces, checked_choice
 from drystone.errors import DrystoneError, FrameError, RecordingError
 from drystone.model import Model, State
 from drystone.recording import contacts as columns
@@ -429,21 +429,21 @@ class Recording:
         return np.array(self.names, dtype=np.str_) if self.names else np.array([""])
 
     @cached_property
-    def _law(self) -> ContactLaw | None:
-        """Of the method that was recorded; None where it cannot be made again."""
+    def _canonical(self) -> CanonicalForces:
+        """By the law of the method that was recorded; none where it cannot be made again."""
         from drystone.scene_files.methods import method_from
 
         try:
-            method = method_from(self.method or {})
+            law = getattr(method_from(self.method or {}), "contact_law", None)
         except DrystoneError:
-            return None
-        return getattr(method, "contact_law", None)
+            law = None
+        return CanonicalForces(self.model, law)
 
     def contacts(self, k: int, forces: str = "auto") -> np.ndarray:
         """Those of the step that led to frame k, as ``Simulation.contacts``; none of the start.
         forces: as ``Simulation.forces``; the file has those of the solver."""
         checked_choice("contacts", forces)
-        return canonical(self._contacts(k), self.model, self._law, forces)[0]
+        return self._canonical.of(self._contacts(k), forces)
 
     def _contacts(self, k: int) -> np.ndarray:
         at = self._index(k)

@@ -1,13 +1,15 @@
 """Canonical contact forces against statics, symmetry and a general minimiser."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
 import drystone as ds
-from drystone.constraints.canonical import canonical
+from drystone.constraints import canonical
+from drystone.constraints.canonical import CanonicalForces
 
 G = 9.81
 SOLVERS = ("auto", "nsgs", "newton", "interior-point", "admm", "apgd")
@@ -578,7 +580,8 @@ def test_what_slides_has_one_answer_whatever_corner_the_solver_spared(formulatio
     other["impulse"] *= changed / table["force"]
     other["force"] = changed
     assert not other["impulse"][spared].any()
-    found, canonical_ones = canonical(other, sim.model, law)
+    own = CanonicalForces(sim.model, law)
+    found, canonical_ones = own.of(other), own.put(other.copy())
     assert canonical_ones.all()
     assert found["force"] == pytest.approx(table["force"], abs=1e-8 * normal.sum())
 
@@ -601,3 +604,46 @@ def test_a_support_that_is_not_reached_bears_nothing(gap):
              for row in sim.interfaces}  # fmt: skip
     assert bears["s0"] == pytest.approx(9.81, rel=1e-8)
     assert bears["s2"] == pytest.approx(9.81, rel=1e-8)
+
+
+def test_the_closed_form_is_the_solution_of_the_general_problem():
+    """An elliptic cone with equal axes is the round one, and is solved by Newton's method."""
+    for world in (box(), brick_stack(3), crooked()):
+        sim = ran(world)
+        law = sim.method.contact_law
+        usual = CanonicalForces(sim.model, law)
+        other = CanonicalForces(sim.model, replace(law, cone=ds.EllipticCone((1.0, 1.0))))
+        a, b = usual.of(raw(sim)), other.of(raw(sim))
+        scale = np.abs(a["force"]).max()
+        assert np.allclose(a["force"], b["force"], rtol=0, atol=1e-9 * scale)
+        assert (a["state"] == b["state"]).all()
+
+
+def test_blocks_that_would_take_too_long_are_left_and_named(monkeypatch):
+    monkeypatch.setattr(canonical, "MOST", 100.0)
+    sim = ds.Simulation(ds.scene("arch").world, forces="canonical")
+    sim.run(0.02)
+    with pytest.warns(ds.IgnoredWarning, match="would take minutes"):
+        table = sim.contacts
+    assert np.array_equal(table, raw(sim))
+    assert not sim.canonical_forces.any()
+
+
+def test_names_of_any_letters_and_lengths_are_told_apart():
+    """Bodies are known by the letters of their names, in the table too."""
+    sims = []
+    for names in (
+        ("a", "b", "c"),
+        ("körper", "k", "a very long name of a brick"),
+        ("ab", "ba", ""),
+    ):
+        world = on_ground()
+        for k, name in enumerate(names):
+            world.add_body(
+                ds.Box(0.2, 0.1, 0.06), name=name or None, density=1800, friction=0.6,
+                position=(0.3 * k, 0, 0.03), velocity=(0.0, 0.1 * k, 0),
+            )  # fmt: skip
+        sims.append(ran(world, 0.02))
+        assert sims[-1].canonical_forces.all()
+    for sim in sims[1:]:
+        assert np.array_equal(sim.contacts["force"], sims[0].contacts["force"])

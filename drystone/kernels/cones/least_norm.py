@@ -1,5 +1,10 @@
-"""min |x|, A x = b, x in a product of cones, by Newton's method on its dual; see
-``solvers.least_norm``.
+"""The point of least norm of a product of cones on a linear manifold: min |x|, A x = b, x in K.
+
+It is unique, and x = P_K(A'y) of any y that maximises the dual, b.y - |P_K(A'y)|^2 / 2: a concave
+function with the gradient b - A P_K(A'y). Newton's method on it, with the derivative of the
+projection and a line search, begins with the plain solution of least norm and ends there if that
+lies in K. Whatever y it stops at, x is the point of least norm for its own A x: all that is left
+to judge is A x = b. There must be points of K with A x = b.
 
 Block i of x meets at most two groups of w rows of A, which begin at rows at[i, 0] and at[i, 1], -1
 for none, with the matrices G[i, 0] and G[i, 1]. A D A' + shift is factorised within its envelope:
@@ -15,7 +20,7 @@ from drystone.kernels.contact.polyhedral import project as project_polyhedral
 from drystone.kernels.linalg.envelope import _inner, substitute
 
 ROUNDS = 200  # Newton steps; most problems take fewer than ten
-FINEST = 1e-14  # of |b|: what is left of A x - b beyond is rounding
+FINEST = 1e-12  # of |b|: what may be left of A x - b; less is soon rounding
 SHIFT = 1e-13  # of the mean of diag A A': keeps factors of dependent rows regular
 DAMPING = 1e-2  # of the same and of the error: where the derivative itself is singular
 GROWTH = 10.0  # of the shift, where rounding makes a pivot negative
@@ -68,6 +73,7 @@ def minimise(blocks, b, work):
                 w.D[i, a, c] = 1.0 if a == c and a < blocks.size[i] else 0.0
     for p in range(n):
         w.y[p] = 0.0
+    plain, factored = True, False
     for k in range(ROUNDS):
         error = _imbalance(blocks, b, w.x, w.left) / scale
         if error < least:
@@ -77,9 +83,11 @@ def minimise(blocks, b, work):
                     w.best[i, a] = w.x[i, a]
         if error <= FINEST:
             break
-        shift = mean * (max(SHIFT, DAMPING * error) if k > 0 else SHIFT)
-        while not _factorise(blocks, w.D, shift, w.first, w.begin, w.L):
-            shift *= GROWTH
+        if not (plain and factored):  # else the factor stands, and this step refines the last
+            shift = mean * (SHIFT if plain else max(SHIFT, DAMPING * error))
+            while not _factorise(blocks, w.D, shift, plain, w.z, w.first, w.begin, w.L):
+                shift *= GROWTH
+            factored = plain
         for p in range(n):
             w.step[p] = w.left[p]
         substitute(n, w.first, w.begin, w.L, w.step)
@@ -89,7 +97,7 @@ def minimise(blocks, b, work):
             for p in range(n):
                 w.new[p] = w.y[p] + length * w.step[p]
             _transposed(blocks, w.new, w.z)
-            project(blocks, w.z, w.x, w.D)
+            plain = project(blocks, w.z, w.x, w.D)
             gain = _dual(b, w.new, w.x) - value
             # the first step leads to the plain solution of least norm
             if k == 0 or gain >= SLOPE * length * promised:
@@ -165,9 +173,10 @@ def _transposed(blocks, y, z):
 
 
 @stage
-def _factorise(blocks, D, shift, first, begin, L):
-    """L L' = A D A' + shift; False where a pivot is not positive."""
-    n, w = first.size, blocks.G.shape[2]
+def _factorise(blocks, D, shift, plain, z, first, begin, L):
+    """L L' = A D A' + shift; False where a pivot is not positive. plain: D is the identity; z: is
+    written to."""
+    n, w, GD = first.size, blocks.G.shape[2], z[0]
     for k in range(begin[n]):
         L[k] = 0.0
     for i in range(blocks.size.size):
@@ -177,19 +186,22 @@ def _factorise(blocks, D, shift, first, begin, L):
             if row < 0:
                 continue
             for p in range(w):
+                G0 = blocks.G[i, s, p]
                 for a in range(d):
-                    along = 0.0
-                    for c in range(d):
-                        along += blocks.G[i, s, p, c] * D[i, c, a]
-                    if along == 0.0:
+                    GD[a] = G0[a] if plain else 0.0
+                    if not plain:
+                        for c in range(d):
+                            GD[a] += G0[c] * D[i, c, a]
+                for t in range(2):
+                    column = blocks.at[i, t]
+                    if column < 0 or column > row:
                         continue
-                    for t in range(2):
-                        column = blocks.at[i, t]
-                        if column < 0 or column > row:
-                            continue
-                        at = begin[row + p] - first[row + p] + column
-                        for q in range(p + 1 if column == row else w):
-                            L[at + q] += along * blocks.G[i, t, q, a]
+                    at = begin[row + p] - first[row + p] + column
+                    for q in range(p + 1 if column == row else w):
+                        G1, total = blocks.G[i, t, q], 0.0
+                        for a in range(d):
+                            total += GD[a] * G1[a]
+                        L[at + q] += total
     for p in range(n):
         at, low = begin[p], first[p]
         for j in range(low, p):
@@ -205,19 +217,28 @@ def _factorise(blocks, D, shift, first, begin, L):
 
 @stage
 def project(blocks, z, x, D):
-    """x (k, d): the nearest points of the cones, D (k, d, d): the derivative there."""
+    """x (k, d): the nearest points of the cones, D (k, d, d): the derivative there; returns whether
+    all of z lies in them."""
+    plain = True
     for i in range(z.shape[0]):
-        for a in range(z.shape[1]):
-            x[i, a] = 0.0
-            for c in range(z.shape[1]):
-                D[i, a, c] = 0.0
-        if blocks.size[i] == 1:
-            if z[i, 0] > 0.0:
-                x[i, 0], D[i, 0, 0] = z[i, 0], 1.0
-        elif blocks.sides > 0:
-            _polyhedral(z[i], blocks.mu[i], blocks.sides, x[i], D[i])
-        else:
-            _circular(z[i], blocks.mu[i], x[i], D[i])
+        inside = project_one(z[i], blocks.size[i], blocks.mu[i], blocks.sides, x[i], D[i])
+        plain = plain and inside
+    return plain
+
+
+@stage
+def project_one(z, size, mu, sides, x, D):
+    """The same for one block; returns whether z (d,) lies in its cone."""
+    for a in range(z.size):
+        x[a] = 0.0
+        for c in range(z.size):
+            D[a, c] = 0.0
+    if size == 1:
+        if not z[0] > 0.0:
+            return False
+        x[0], D[0, 0] = z[0], 1.0
+        return True
+    return _polyhedral(z, mu, sides, x, D) if sides > 0 else _circular(z, mu, x, D)
 
 
 @stage
@@ -230,9 +251,9 @@ def _circular(z, mu, x, D):
     if size <= mu * n:
         for a in range(d):
             x[a], D[a, a] = z[a], 1.0
-        return
+        return True
     if mu * size <= -n:
-        return
+        return False
     along = (n + mu * size) / (1.0 + mu * mu)
     x[0] = along
     for a in range(1, d):
@@ -243,6 +264,7 @@ def _circular(z, mu, x, D):
             if a > 0 and c > 0:
                 across = (1.0 if a == c else 0.0) - z[a] * z[c] / square
                 D[a, c] += mu * along / size * across
+    return False
 
 
 @stage
@@ -253,19 +275,20 @@ def _polyhedral(z, mu, sides, x, D):
     if x[0] == z[0] and x[1] == z[1] and x[2] == z[2]:
         for a in range(3):
             D[a, a] = 1.0
-        return
+        return True
     if x[0] <= 0.0:
-        return
+        return False
     half = np.pi / sides
     reach = np.hypot(x[1], x[2])
     if reach >= mu * x[0] * (1.0 - 1e-12):  # on a ray, which is farther out than a facet
         for a in range(3):
             for c in range(3):
                 D[a, c] = x[a] * x[c] / (x[0] * x[0] * (1.0 + mu * mu))
-        return
+        return False
     middle = (np.floor(np.arctan2(x[2], x[1]) / (2.0 * half)) + 0.5) * 2.0 * half
     slope = mu * np.cos(half)
     out = -slope, np.cos(middle), np.sin(middle)
     for a in range(3):
         for c in range(3):
             D[a, c] = (1.0 if a == c else 0.0) - out[a] * out[c] / (1.0 + slope * slope)
+    return False
