@@ -15,7 +15,7 @@ GENERAL = PairKernel(
     points=4,
     width=13,
     counters=("hits", "searches", "gjk", "epa", "newton", "uncertain", "bisections"),
-    by_address=True,
+    calls_of="drystone.kernels.spatial.support_pairs",
 )
 
 

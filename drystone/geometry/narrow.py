@@ -23,8 +23,8 @@ class PairKernel:
 
     points: contacts of one pair that room is made for at first; width: columns of the cache;
     counters: names of the stats it counts, at most 8, e.g. ("hits", "searches", "iterations").
-    by_address: whether it calls others by address, three at most, which `calls` of its module
-    gives. A kernel that serves several kinds reads them from the geoms.
+    calls_of: the module whose `calls` gives the addresses of kernels that it calls, three at most.
+    A kernel that serves several kinds reads them from the geoms.
     """
 
     module: str
@@ -32,7 +32,7 @@ class PairKernel:
     points: int = 1
     width: int = 0
     counters: tuple[str, ...] = ()
-    by_address: bool = False
+    calls_of: str = ""
 
     def load(self) -> Callable[..., Any]:
         function: Callable[..., Any] = getattr(import_module(self.module), self.name)
@@ -40,7 +40,7 @@ class PairKernel:
 
     def calls(self) -> Ints:
         """Addresses (3,) of the kernels that it calls, zeros if it calls none."""
-        if not self.by_address:
+        if not self.calls_of:
             return np.zeros(3, np.int64)
-        addresses: Ints = import_module(self.module).calls()
+        addresses: Ints = import_module(self.calls_of).calls()
         return addresses

@@ -1,4 +1,4 @@
-"""A judge of contacts of spheres, ellipsoids, capsules, cylinders, cones and polyhedra.
+"""A judge of contacts of spheres, ellipsoids, superquadrics, capsules, cylinders, cones, polyhedra.
 
 Bodies touch with a feature of each (face, end, side, rim, edge, corner) at a gap that is known from
 above, by the two points that were put there, and from below, by the separation along their normal.
@@ -16,7 +16,9 @@ from tests.geometry.polyhedra_judge import _frame, _turn
 from tests.geometry.support_bodies import Solid
 
 LONG = np.longdouble
-KINDS = (K.SPHERE, K.ELLIPSOID, K.CAPSULE, K.CYLINDER, K.CONE, K.POLYHEDRON)
+KINDS = (
+    K.SPHERE, K.ELLIPSOID, K.SUPERQUADRIC, K.CAPSULE, K.CYLINDER, K.CONE, K.POLYHEDRON
+)  # fmt: skip
 PAIRS = [(a, b) for a in KINDS for b in KINDS if a <= b and a != K.POLYHEDRON]
 MARGINS = (1e-6, 1e-3, 0.02, 0.5)  # of the smaller body
 
@@ -29,6 +31,8 @@ def solid(rng, kind, size):
         return Solid(ds.Sphere(size / 2))
     if kind == K.ELLIPSOID:
         return Solid(ds.Ellipsoid(*(stretch / 2)))
+    if kind == K.SUPERQUADRIC:
+        return Solid(ds.Superquadric(*(stretch / 2), *rng.choice([1, rng.uniform(0.1, 1)], size=2)))
     if kind == K.POLYHEDRON:
         if rng.random() < 0.5:
             return Solid(ds.Box(*stretch))
@@ -53,6 +57,15 @@ def feature(rng, body):
         m = rng.normal(size=3) if how else np.eye(3)[rng.integers(3)]
         m, a = m / np.linalg.norm(m), f * np.ones(3)
         return a * a * m / np.linalg.norm(a * m), m
+    if body.kind == K.SUPERQUADRIC:
+        m = rng.normal(size=3) if how else np.eye(3)[rng.integers(3)]
+        m = m / np.linalg.norm(m)
+        q, t = 2 / (2 - f[4]), 2 / (2 - f[3])
+        u, w = np.abs(f[:2] * m[:2]), abs(f[2] * m[2])
+        across = (u**q).sum() ** (1 / q)
+        along = (across**t + w**t) ** (1 / t)
+        u = (u / across) ** (q - 1) * (across / along) ** (t - 1) if across > 0 else 0 * u
+        return f[:3] * np.copysign([*u, (w / along) ** (t - 1)], m), m
     angle, z, t = rng.uniform(0, 2 * np.pi), rng.choice([-1.0, 1.0]), rng.uniform(0, np.pi / 2)
     out = np.array([np.cos(angle), np.sin(angle), 0])
     up = np.array([0, 0, z])

@@ -19,6 +19,7 @@ from drystone.kernels.kinds import (
     POLYGON,
     POLYHEDRON,
     SPHERE,
+    SUPERQUADRIC,
 )
 from tests.geometry import polygon_judge, polyhedra_judge, round_judge
 from tests.geometry.kind_tables import ENTRIES
@@ -75,26 +76,53 @@ def test_round_bodies_that_touch_are_right(kinds):
 
 
 @pytest.mark.parametrize(
-    ("kinds", "number"),
+    ("kinds", "number", "seed"),
     [
         # a sphere 4e4 times as large as the ellipsoid that it touches
-        ((SPHERE, ELLIPSOID), 148),
+        ((SPHERE, ELLIPSOID), 148, 1),
         # axes that cross just beside an end: the end's direction is not the nearest points'
-        ((CAPSULE, CAPSULE), 129),
-        ((CAPSULE, CAPSULE), 144),
+        ((CAPSULE, CAPSULE), 129, 1),
+        ((CAPSULE, CAPSULE), 144, 1),
         # apart by less than a polytope tells: the direction was that of a false depth
-        ((ELLIPSOID, CYLINDER), 459),
-        ((CYLINDER, CONE), 303),
-        ((CYLINDER, POLYHEDRON), 185),
-        ((CONE, CONE), 97),
-        ((CONE, POLYHEDRON), 55),
+        ((ELLIPSOID, CYLINDER), 459, 1),
+        ((CYLINDER, CONE), 303, 1),
+        ((CYLINDER, POLYHEDRON), 185, 1),
+        ((CONE, CONE), 97, 1),
+        ((CONE, POLYHEDRON), 55, 1),
         # thin ellipsoids that held at a feature deep inside
-        ((ELLIPSOID, POLYHEDRON), 363),
-        ((ELLIPSOID, POLYHEDRON), 474),
+        ((ELLIPSOID, POLYHEDRON), 363, 1),
+        ((ELLIPSOID, POLYHEDRON), 474, 1),
+        # thin ellipsoids: planes that cut the answer away, a maximum that is not the greatest
+        ((ELLIPSOID, ELLIPSOID), 194, 1),
+        ((ELLIPSOID, ELLIPSOID), 644, 1),
+        ((ELLIPSOID, ELLIPSOID), 849, 1),
+        ((ELLIPSOID, POLYHEDRON), 609, 1),
+        # points of flat faces that do not face each other
+        ((ELLIPSOID, SUPERQUADRIC), 85, 3),
+        ((SUPERQUADRIC, SUPERQUADRIC), 104, 1),
+        ((SUPERQUADRIC, SUPERQUADRIC), 990, 4),
+        # small bodies on large ones: a direction that was good enough for the large one
+        ((SPHERE, POLYHEDRON), 366, 1),
+        ((CAPSULE, CAPSULE), 680, 3),
+        ((CAPSULE, POLYHEDRON), 696, 3),
+        ((CYLINDER, POLYHEDRON), 30, 1),
+        ((CYLINDER, CYLINDER), 756, 6),
+        # a maximum in penetration beside the touching direction
+        ((CONE, CONE), 354, 1),
+        ((CONE, CONE), 1208, 1),
+        # a face's points that were all less deep than the contact
+        ((CONE, POLYHEDRON), 110, 1),
     ],
 )
-def test_round_bodies_that_were_wrong(kinds, number):
-    assert round_judge.Pose([1, number], kinds).fault() == ""
+def test_round_bodies_that_were_wrong(kinds, number, seed):
+    assert round_judge.Pose([seed, number], kinds).fault() == ""
+
+
+@pytest.mark.judges
+@pytest.mark.parametrize("kinds", round_judge.PAIRS)
+def test_poses_of_round_bodies_by_the_thousand(kinds):
+    wrong = {i: fault for i in range(1500) if (fault := round_judge.Pose([1, i], kinds).fault())}
+    assert wrong == {}
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,23 @@ from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 AT = "drystone.kernels.spatial."
 COUNTERS = ("iterations", "predicted", "fallbacks", "solves", "culled")
 # with an ellipsoid or a superquadric, a sphere, a polyhedron, a half-space
-EXTREMAL = PairKernel(AT + "smooth_smooth", "contact_smooth_smooth", width=13, counters=COUNTERS)
-NEAREST = PairKernel(AT + "sphere_smooth", "contact_sphere_smooth", width=7, counters=COUNTERS)
+WIDEST = AT + "widest"
+EXTREMAL = PairKernel(
+    AT + "smooth_smooth",
+    "contact_smooth_smooth",
+    width=13,
+    counters=COUNTERS,
+    calls_of=WIDEST,
+)
+NEAREST = PairKernel(
+    AT + "sphere_smooth", "contact_sphere_smooth", width=7, counters=COUNTERS, calls_of=WIDEST
+)
 FEATURES = PairKernel(
     AT + "smooth_polyhedron",
     "contact_smooth_polyhedron",
     width=7,
     counters=(*COUNTERS, "visits", "kept"),
+    calls_of=WIDEST,
 )
 PLANE = PairKernel(AT + "halfspace_smooth", "contact_smooth_halfspace")
 

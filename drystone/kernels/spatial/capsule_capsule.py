@@ -31,6 +31,13 @@ def _row(rows, c, p, e0, e1, e2, f):
 
 
 @kernel
+def across(e0, e1, e2, d):
+    """The part of e across d (3,): rounding of a place on a long axis tilts a short e."""
+    along = e0 * d[0] + e1 * d[1] + e2 * d[2]
+    return e0 - along * d[0], e1 - along * d[1], e2 - along * d[2]
+
+
+@kernel
 def segment_rows(h, k, t, d, near, rows):
     """Contacts of the segment |z| <= h on the z axis with that of centre t, unit axis d, half k.
 
@@ -48,6 +55,7 @@ def segment_rows(h, k, t, d, near, rows):
         q = min(max(q, -k), k)
         e0, e1, e2 = -t[0] - q * d[0], -t[1] - q * d[1], p - t[2] - q * d[2]
         if inside:
+            e0, e1, e2 = across(e0, e1, e2, d)
             c = _row(rows, c, p, e0, e1, e2, 1.0 * f)
         elif e0 * e0 + e1 * e1 + e2 * e2 < rows[last, 4] ** 2:
             _row(rows, last, p, e0, e1, e2, END_TO_END)

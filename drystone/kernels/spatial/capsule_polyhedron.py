@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.capsule_capsule import on_capsule
+from drystone.kernels.spatial.capsule_capsule import across, on_capsule
 from drystone.kernels.spatial.polyhedra_shape import LEAN
 from drystone.kernels.spatial.smooth_write import local, put, turned
 from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
@@ -90,7 +90,7 @@ def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
         j = o + 3 * v
         e0, e1, e2 = t[0] - numbers[j], t[1] - numbers[j + 1], t[2] - numbers[j + 2]
         p = -(e0 * d[0] + e1 * d[1] + e2 * d[2])
-        e0, e1, e2 = e0 + p * d[0], e1 + p * d[1], e2 + p * d[2]
+        e0, e1, e2 = across(e0 + p * d[0], e1 + p * d[1], e2 + p * d[2], d)
         s = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
         if abs(p) < h and 0.0 < s < best[1]:
             _keep(best, p, s, e0 / s, e1 / s, e2 / s, 1.0 * (EDGE + ne + v))

@@ -23,6 +23,7 @@ from drystone.kernels.spatial.support import (
     support,
     thickness,
 )
+from drystone.kernels.spatial.widest import SAME_DEPTH, tangents, widest
 
 # ---- The last digits of the direction: Newton's method on the sphere of directions.
 #
@@ -38,14 +39,9 @@ from drystone.kernels.spatial.support import (
 # and rims converge quadratically; a mixture does both.
 
 
-@kernel
-def tangents(n, T):
-    """Two unit vectors T (2, 3) across n, right-handed with it."""
-    s = 1.0 if n[2] >= 0.0 else -1.0
-    a = -1.0 / (s + n[2])
-    b = n[0] * n[1] * a
-    T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * n[0] * n[0] * a, s * b, -s * n[0]
-    T[1, 0], T[1, 1], T[1, 2] = b, s + n[1] * n[1] * a, -n[1]
+FACING = 1e-8  # of the smaller body: how far points that face each other may be apart sideways
+CERTAIN = 1e-10  # of the smaller body: error of a gap
+ROUNDING = 1e-15  # of both bodies
 
 
 @kernel
@@ -266,88 +262,11 @@ def polish(cores: Cores, m, n, labels, mid, stats):
     x = y = 0.0
     for i in range(m):
         x, y = x + lam[i] * q[i, 0], y + lam[i] * q[i, 1]
-    return good and done and x * x + y * y <= (1e-9 * size) ** 2, m, low
-
-
-# ---- The direction of two convex bodies by bisection: slow and hard to defeat.
-#
-# On a tangent plane of the sphere of directions -f(v) = min v . (a - b) is concave, whatever kinks
-# it has. So its maximum over a line is found by bisecting the sign of a slope, and the maximum of
-# those maxima over the other axis by bisecting again; at a kink the slopes of the two ends mix.
-# Newton's method leaves to this what it cannot finish: superquadrics near their flat points, where
-# a point moves by a finite way while the normal hardly turns, and kinks that meet.
-
-HALVINGS = 54  # halvings of the window: to rounding
-OUTER_WINDOW = 0.02  # half width of the window along the first tangent [rad]
-INNER_WINDOW = 0.5  # and along the second: a slanting ridge leaves the window sideways
-
-
-@kernel
-def slope(t, v, c):
-    """Sign of the change of v . c / |v| when v (3,) moves along t."""
-    vc = v[0] * c[0] + v[1] * c[1] + v[2] * c[2]
-    tc = t[0] * c[0] + t[1] * c[1] + t[2] * c[2]
-    tv = t[0] * v[0] + t[1] * v[1] + t[2] * v[2]
-    return tc * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) - vc * tv
-
-
-@kernel
-def narrow(k, s, w, c, window, ends):
-    """One halving: the end of slope s at w takes the new point's c (6,). Whether to go on.
-
-    window (4,): lower and upper end, their slopes; ends (2, 6). The first two calls are the ends.
-    """
-    side = 0 if s > 0.0 else 1
-    if k < 2 and side != k:
-        return False
-    window[side], window[2 + side] = w, s
-    for i in range(6):
-        ends[side, i] = c[i]
-    if k == HALVINGS - 1:  # at a kink, what lies between the two ends has slope 0
-        t = window[2] / (window[2] - window[3])
-        for i in range(6):
-            c[i] = (1.0 - t) * ends[0, i] + t * ends[1, i]
-    return True
-
-
-@kernel
-def along(cores: Cores, u, n, T, v, window, ends, c):
-    """Maximum over the second tangent, u given along the first: v (3,), and c (6,) = a - b, a + b
-    mixed so that the slope along the second is nil. Whether it is in the window."""
-    ab = cores.ab
-    window[0], window[1] = -INNER_WINDOW, INNER_WINDOW
-    for k in range(HALVINGS):
-        w = window[k] if k < 2 else 0.5 * (window[0] + window[1])
-        for i in range(3):
-            v[i] = n[i] + u * T[0, i] + w * T[1, i]
-        both(cores, v[0], v[1], v[2])
-        for i in range(3):
-            c[i], c[3 + i] = ab[0, i] - ab[1, i], ab[0, i] + ab[1, i]
-        if not narrow(k, slope(T[1], v, c), w, c, window, ends):
-            return False
-    return True
-
-
-@kernel
-def bisect(cores: Cores, n, mid):
-    """Maximum of g near n (3,), which it improves; mid (3,) halfway between the cores' points.
-
-    -> whether it lies in the window, g(n)
-    """
-    T, v, c = np.empty((2, 3)), np.empty(3), np.empty(6)
-    window, ends, inner, pair = np.zeros(4), np.empty((2, 6)), np.zeros(4), np.empty((2, 6))
-    tangents(n, T)
-    window[0], window[1] = -OUTER_WINDOW, OUTER_WINDOW
-    for k in range(HALVINGS):
-        u = window[k] if k < 2 else 0.5 * (window[0] + window[1])
-        if not along(cores, u, n, T, v, inner, pair, c):
-            return False, 0.0
-        if not narrow(k, slope(T[0], v, c), u, c, window, ends):
-            return False, 0.0
-    length = np.sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
-    for i in range(3):
-        n[i], mid[i] = v[i] / length, 0.5 * c[3 + i]
-    return True, both(cores, n[0], n[1], n[2])
+    slip, small = np.sqrt(x * x + y * y), min(cores.size[0], cores.size[1])
+    # apart, their distance is never less than the signed one, and g never more
+    error = slip * slip / (slip + max(low, 0.0)) if slip > 0.0 else 0.0
+    fine = slip <= FACING * small and error <= CERTAIN * small + ROUNDING * size
+    return good and done and fine, m, low
 
 
 # states of a pair's direction; CAP: certain if the faces of the two bodies overlap along it
@@ -436,11 +355,11 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
         stats[6] += 1
         for c in range(3):
             other[c] = n[c]
-        good, best = bisect(cores, other, point)
-        if good and best >= g - 1e-13 * total:
+        best, _, _ = widest(cores, SAME_DEPTH * min(size[0], size[1]), other, point)
+        if best >= g - 1e-13 * total:
             for c in range(3):
                 n[c], mid[c] = other[c], point[c] + shift * other[c]
-            return SURE, m, best
+            return SURE, 0, best
     return UNSURE, m, g
 
 

@@ -3,11 +3,11 @@
 The walk begins at the last step's feature, else at the face that stands farthest off A, and goes
 where the separation grows (see below); apart, the first feature that holds is the answer, as the
 separation is concave, and in penetration it is if a ball of that depth can roll inside A. Deeper,
-or should the walk not arrive, faces, edges and vertices are visited one by one. A direction that
-separates by more than the margin ends it at once.
+or should the walk not arrive, cutting planes answer (``widest``). A direction that separates by
+more than the margin ends it at once.
 
 Cache: 0 feature, 1-3 A's point and 4-6 its change in the last step, in world axes.
-Counters: 0 Newton iterations at vertices, 1 predicted, 2 fallbacks (slow Newton or full search),
+Counters: 0 Newton iterations at vertices, 1 predicted, 2 fallbacks (slow Newton or cutting planes),
 3 vertex solves, 4 culled, 5 features visited, 6 pairs whose feature was kept.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_point import nearest_point
@@ -294,24 +295,6 @@ def _walk(pair: SmoothPair, code, far, n, p, work, H, stats):
 
 
 @kernel
-def _search(pair: SmoothPair, n, p, work, H, stats):
-    """Of all features that hold that of the greatest separation; if none does, out by the nearest
-    face. -> it and its separation"""
-    ints, q = pair.ints, pair.q
-    stats[2] += 1
-    best, found, top, face = -np.inf, 0, -np.inf, 0
-    for code in range(1, ints[q + 1] + ints[q + 2] + ints[q] + 1):
-        d, follow = _visit(pair, code, n, p, work, H, stats)
-        if follow == code and d > best:
-            best, found = d, code
-        if code <= ints[q + 1] and d > top:
-            top, face = d, code
-    code = found if found > 0 else face
-    d, _ = _visit(pair, code, n, p, work, H, stats)
-    return code, d
-
-
-@kernel
 def _guess(row, s, Q, t, xb, Rb, n, p, work, H):
     """Predicted point p of A and direction n in B's frame, from the cached world point."""
     for k in range(3):
@@ -336,6 +319,7 @@ def contact_smooth_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCo
     x, R, _kind, first, numbers, first_int, ints = geoms
     s, Q, t, n, p = np.empty(5), np.empty((3, 3)), np.empty(3), np.empty(3), np.empty(3)
     work, H, k = np.empty((8, 3)), np.empty((2, 3, 3)), np.int64(0)
+    P, gap, origin = np.empty((2, 3)), np.empty(1), np.zeros(3)
     for i in range(margin.size):
         a, b = geom[i, 0], geom[i, 1]
         far = margin[i]
@@ -354,9 +338,13 @@ def contact_smooth_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: FoundCo
         else:
             code = _first_face(pair, far, n, p)
         code, g = _walk(pair, code, far, n, p, work, H, stats)
-        if code == 0 or g < -rolling_ball(s):
-            code, g = _search(pair, n, p, work, H, stats)
-        stats[6] += 1 if code == known else 0
+        if code == 0 or g <= -rolling_ball(s):
+            call(pairs.calls[0], (geoms, a, b, n, P, gap))
+            code, g = 0, gap[0]
+            stats[2] += 1
+            p[0], p[1], p[2] = local(x[b], R[b], P[0])
+            n[0], n[1], n[2] = local(origin, R[b], n)
+        stats[6] += 1 if code == known and code > 0 else 0
         _remember(row, code, x[b], R[b], p, known > 0)
         if g > far:
             stats[4] += 1

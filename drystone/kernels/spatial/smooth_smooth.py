@@ -8,9 +8,16 @@ that began with a prediction, 2 fallbacks, 3 solves, 4 pairs that one separating
 
 import numpy as np
 
+from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.spatial.smooth_surface import derivatives, gauge, read_surface, support
+from drystone.kernels.spatial.smooth_surface import (
+    derivatives,
+    gauge,
+    read_surface,
+    rolling_ball,
+    support,
+)
 from drystone.kernels.spatial.smooth_write import put
 
 # ---- Extremal points of two smooth bodies: Newton on the eight equations (5-2) of Baraff (1992).
@@ -32,7 +39,8 @@ from drystone.kernels.spatial.smooth_write import put
 EXTREMAL_STEPS = 30  # more means that the guess was hopeless: the caller falls back
 EXTREMAL_TOL = 1e-11  # of normals [1] and points [sizes]; the gap's error is its square
 RAISED_BY = 1e-7  # Hessians are raised by this share of |gradient| / size
-INSIDE_SLACK = 1e-9  # slack of "the deepest points lie inside the other body"
+# of the smaller body: a gap may exceed the separation along its normal by this
+CERTAIN = 1e-10
 
 
 @kernel
@@ -128,8 +136,7 @@ def extremal_points(S, C, R, P, G, H, g, K, M):
     """Improve the guesses P (2, 3) to extremal points; -> Newton steps, or -1: failed.
 
     G (2, 3) out: grad F, grad G there; H (2, 3, 3), g (3,), K (3, 3), M (5, 6): scratch. A
-    solution is refused if normals do not oppose, or if the points of a penetration lie outside
-    the other body (the root of greatest distance).
+    solution is refused if normals do not oppose.
     """
     size = min(max(S[0, 0], S[0, 1], S[0, 2]), max(S[1, 0], S[1, 1], S[1, 2]))
     for step in range(EXTREMAL_STEPS + 1):
@@ -145,7 +152,7 @@ def extremal_points(S, C, R, P, G, H, g, K, M):
             e1 += (G[0, k] + l2 * G[1, k]) ** 2
             e4 += (P[1, k] - P[0, k] + l1 * G[1, k]) ** 2
         if e1 <= EXTREMAL_TOL * EXTREMAL_TOL * ff and e4 <= (EXTREMAL_TOL * size) ** 2:
-            return step if l2 > 0.0 and (l1 >= 0.0 or _inside(S, C, R, P)) else -1
+            return step if l2 > 0.0 else -1
         if step == EXTREMAL_STEPS or not e1 + e4 < np.inf:
             break
         f, h = np.sqrt(ff), np.sqrt(gg)
@@ -157,39 +164,8 @@ def extremal_points(S, C, R, P, G, H, g, K, M):
 
 
 @kernel
-def _inside(S, C, R, P):
-    """Whether each point lies in the other body."""
-    for o in range(2):
-        d0, d1, d2 = P[1 - o, 0] - C[o, 0], P[1 - o, 1] - C[o, 1], P[1 - o, 2] - C[o, 2]
-        phi = gauge(
-            S[o],
-            R[o, 0, 0] * d0 + R[o, 1, 0] * d1 + R[o, 2, 0] * d2,
-            R[o, 0, 1] * d0 + R[o, 1, 1] * d1 + R[o, 2, 1] * d2,
-            R[o, 0, 2] * d0 + R[o, 1, 2] * d1 + R[o, 2, 2] * d2,
-        )
-        if phi > 1.0 + INSIDE_SLACK:
-            return False
-    return True
-
-
-# ---- The direction of greatest separation of two smooth bodies, by cutting planes: the safe way.
-#
-# The signed distance is the maximum over unit n of s(n) = n.d - h_A(-n) - h_B(n), with d from the
-# centre of B to that of A and h the support functions; its gradient there is a - b, the difference
-# of the support points. Both bodies are symmetric about their centres, so n.d >= 0. Central
-# projection of that half sphere to a plane keeps the sets {s >= c} convex (always for c >= 0, and
-# for c < 0 as long as a ball of radius |c| can roll inside both), so each gradient cuts away half
-# of the plane. A polygon that holds the answer, cut through its centroid, loses more than a third
-# of its area each time, whatever the curvature: flat faces and sharp ends do not matter.
-
-CUTS = 250  # about 110 shrink the polygon to rounding; each cut adds at most one corner
-FIRST_SQUARE = 1e3  # half width of the first square: directions up to 89.9 degrees from d
-NO_SLOPE = 1e-14
-
-
-@kernel
 def separation(S, C, R, n, P):
-    """s(n) for unit n (3,); writes the support points P (2, 3). Arrays as in extremal_points."""
+    """The separation along unit n (3,); writes the support points P (2, 3)."""
     s = 0.0
     for o in range(2):
         sign = 2.0 * o - 1.0  # A is lowest, B highest along n
@@ -204,100 +180,6 @@ def separation(S, C, R, n, P):
             P[o, k] = C[o, k] + R[o, k, 0] * u + R[o, k, 1] * v + R[o, k, 2] * w
             s -= sign * n[k] * P[o, k]
     return s
-
-
-@kernel
-def _centroid(z, k):
-    """Area and centroid of the convex polygon z[:k], summed from its first corner."""
-    area, cx, cy = 0.0, 0.0, 0.0
-    for j in range(1, k - 1):
-        ux, uy = z[j, 0] - z[0, 0], z[j, 1] - z[0, 1]
-        vx, vy = z[j + 1, 0] - z[0, 0], z[j + 1, 1] - z[0, 1]
-        part = 0.5 * (ux * vy - uy * vx)
-        area += part
-        cx += part * (ux + vx) / 3.0
-        cy += part * (uy + vy) / 3.0
-    if area > 0.0:
-        cx, cy = cx / area, cy / area
-    return area, z[0, 0] + cx, z[0, 1] + cy
-
-
-@kernel
-def _cut(z, k, cx, cy, gx, gy, kept):
-    """Write the part of z[:k] with g.(z - c) >= 0 to `kept`; -> its corners."""
-    m, i = 0, k - 1
-    r = gx * (z[i, 0] - cx) + gy * (z[i, 1] - cy)
-    for j in range(k):
-        s = gx * (z[j, 0] - cx) + gy * (z[j, 1] - cy)
-        if s * r < 0.0:
-            f = s / (s - r)
-            kept[m, 0] = z[j, 0] + f * (z[i, 0] - z[j, 0])
-            kept[m, 1] = z[j, 1] + f * (z[i, 1] - z[j, 1])
-            m += 1
-        if s >= 0.0:
-            kept[m, 0], kept[m, 1] = z[j, 0], z[j, 1]
-            m += 1
-        i, r = j, s
-    return m
-
-
-@kernel
-def _frame(C, e):
-    """Rows of e (3, 3): two directions across d = C_A - C_B, and d made a unit vector."""
-    x, y, z = C[0, 0] - C[1, 0], C[0, 1] - C[1, 1], C[0, 2] - C[1, 2]
-    d = np.sqrt(x * x + y * y + z * z)
-    if d > 0.0:
-        x, y, z = x / d, y / d, z / d
-    else:
-        z = 1.0
-    sign = np.copysign(1.0, z)
-    a = -1.0 / (sign + z)
-    e[0, 0], e[0, 1], e[0, 2] = 1.0 + sign * x * x * a, sign * x * y * a, -sign * x
-    e[1, 0], e[1, 1], e[1, 2] = x * y * a, sign + y * y * a, -y
-    e[2, 0], e[2, 1], e[2, 2] = x, y, z
-
-
-@kernel
-def widest(S, C, R, P, n, e, polygons):
-    """Write the best direction n (3,) and points P (2, 3) of a common line along it; -> s(n).
-
-    e (4, 3), polygons (2, CUTS + 8, 2): scratch.
-    """
-    _frame(C, e)
-    m, z, size = e[3], polygons[0], 0.0
-    for o in range(2):
-        size = max(size, S[o, 0], S[o, 1], S[o, 2])
-        sign = FIRST_SQUARE - 2.0 * FIRST_SQUARE * o  # the square, corner by corner
-        z[2 * o, 0], z[2 * o, 1], z[2 * o + 1, 0], z[2 * o + 1, 1] = -sign, -sign, sign, -sign
-    k, cx, cy, best, last = np.int64(4), 0.0, 0.0, -np.inf, False
-    for step in range(CUTS + 1):
-        norm = 1.0 / np.sqrt(1.0 + cx * cx + cy * cy)
-        for i in range(3):
-            m[i] = n[i] if last else (e[2, i] + cx * e[0, i] + cy * e[1, i]) * norm
-        s = separation(S, C, R, m, P)
-        if last:
-            break
-        gx, gy, slip = 0.0, 0.0, 0.0
-        for i in range(3):
-            if s > best:
-                n[i] = m[i]
-            q = P[0, i] - P[1, i] - s * m[i]
-            gx += q * e[0, i]
-            gy += q * e[1, i]
-            slip += q * q
-        best = max(best, s)
-        k = _cut(polygons[step % 2], k, cx, cy, gx, gy, polygons[1 - step % 2])
-        area, cx, cy = _centroid(polygons[1 - step % 2], k)
-        small = NO_SLOPE * (1.0 + cx * cx + cy * cy)
-        last = slip <= (NO_SLOPE * size) ** 2 or not area > small * small or step == CUTS - 1
-    for i in range(3):
-        # support points of flat faces jump with the last digit of n; between them is as extreme
-        middle = 0.5 * (P[0, i] + P[1, i])
-        P[0, i], P[1, i] = middle + 0.5 * s * n[i], middle - 0.5 * s * n[i]
-    return s
-
-
-TRUST = 1e-9  # relative: a polished fallback must keep the separation that the planes found
 
 
 @kernel
@@ -365,20 +247,41 @@ def _normal(P, G, n):
 
 
 @kernel
+def _slack(S):
+    """Error of a gap that counts as none [m]."""
+    return CERTAIN * min(max(S[0, 0], S[0, 1], S[0, 2]), max(S[1, 0], S[1, 1], S[1, 2]))
+
+
+@kernel
+def _is_tight(S, C, R, n, g, other):
+    """Whether a gap g of two points, never less than the separation along n, is as much as that.
+    other (2, 3): scratch."""
+    return abs(g - separation(S, C, R, n, other)) <= _slack(S)
+
+
+@kernel
+def _is_only(S, g):
+    """Whether no other maximum can be as great: balls of that depth, one in each body, can roll
+    inside."""
+    return g > -(rolling_ball(S[0]) + rolling_ball(S[1]))
+
+
+@kernel
 def contact_smooth_smooth(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """One contact per pair, halfway between the extremal points."""
     geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
     x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     S, C, P, G = np.empty((2, 5)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
-    T, H, e, M = np.empty((2, 3, 3)), np.empty((3, 3, 3)), np.empty((4, 3)), np.empty((5, 6))
-    n, polygons, k = np.empty(3), np.empty((2, CUTS + 8, 2)), np.int64(0)
+    T, H, M = np.empty((2, 3, 3)), np.empty((3, 3, 3)), np.empty((5, 6))
+    n, m, gap = np.empty(3), np.empty(3), np.empty(1)
+    found, k = np.empty((2, 3)), np.int64(0)
     for i in range(margin.size):
         for o in range(2):
             read_surface(first, numbers, geom[i, o], S[o])
             for j in range(3):
                 C[o, j] = x[geom[i, o], j]
-                for m in range(3):
-                    T[o, j, m] = R[geom[i, o], j, m]
+                for c in range(3):
+                    T[o, j, c] = R[geom[i, o], j, c]
         row = cache[i]
         known = row[0]
         _guess(row, S, C, T, P)
@@ -389,18 +292,25 @@ def contact_smooth_smooth(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContac
             continue
         if k == contacts.gap.size:
             return -1
-        fallen, s, g = False, 0.0, 0.0
-        for _ in range(2):  # again, to polish what the fallback found
-            steps = extremal_points(S, C, T, P, G, H[:2], n, H[2], M)
-            if steps >= 0:
-                g = _normal(P, G, n)
-                if not fallen or abs(g - s) <= TRUST * (abs(s) + S[0, 0] + S[1, 0]):
-                    break
-            s = widest(S, C, T, P, n, e, polygons)
-            g = s
-            if fallen:
-                break
-            fallen = True
+        steps, g = extremal_points(S, C, T, P, G, H[:2], n, H[2], M), 0.0
+        if steps >= 0:
+            g = _normal(P, G, n)
+        fallen = steps < 0 or not (_is_only(S, g) and _is_tight(S, C, T, n, g, G))
+        if fallen:
+            call(pairs.calls[0], (geoms, geom[i, 0], geom[i, 1], n, P, gap))
+            g = gap[0]
+            for o in range(2):
+                for j in range(3):
+                    found[o, j] = P[o, j]
+            steps = extremal_points(S, C, T, found, G, H[:2], m, H[2], M)
+            polished = _normal(found, G, m) if steps >= 0 else -np.inf
+            if abs(polished - g) <= _slack(S) and _is_tight(S, C, T, m, polished, G):
+                g = polished
+                for o in range(2):
+                    for j in range(3):
+                        P[o, j] = found[o, j]
+                for j in range(3):
+                    n[j] = m[j]
         stats[0] += max(steps, 0)
         stats[1] += 1 if known == 2.0 else 0
         stats[2] += 1 if fallen else 0

@@ -46,7 +46,11 @@ def _on_edge(numbers, i, j, u, v, w):
     dx, dy, dz = u - numbers[i], v - numbers[i + 1], w - numbers[i + 2]
     c = (dx * rx + dy * ry + dz * rz) / (rx * rx + ry * ry + rz * rz)
     t = min(max(c, 0.0), 1.0)
-    return dx - t * rx, dy - t * ry, dz - t * rz, c
+    dx, dy, dz = dx - t * rx, dy - t * ry, dz - t * rz
+    if t == c:  # once more: rounding of a place on a long edge tilts a short vector
+        t = (dx * rx + dy * ry + dz * rz) / (rx * rx + ry * ry + rz * rz)
+        dx, dy, dz = dx - t * rx, dy - t * ry, dz - t * rz
+    return dx, dy, dz, c
 
 
 @kernel

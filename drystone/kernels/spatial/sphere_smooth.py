@@ -6,10 +6,11 @@ the last step, in B's frame. Counters as in ``smooth_smooth``.
 
 import numpy as np
 
+from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_point import nearest_point
-from drystone.kernels.spatial.smooth_surface import read_surface, support
+from drystone.kernels.spatial.smooth_surface import read_surface, rolling_ball, support
 from drystone.kernels.spatial.smooth_write import local, put_ball, turned
 
 
@@ -30,7 +31,8 @@ def contact_sphere_smooth(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContac
     geom, margin, cache, stats = pairs.geom, pairs.margin, pairs.cache, pairs.stats
     x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     s, c, p, n = np.empty(5), np.empty(3), np.empty(3), np.empty(3)
-    work, H = np.empty((5, 3)), np.empty((2, 3, 3))
+    work, H, P = np.empty((5, 3)), np.empty((2, 3, 3)), np.empty((2, 3))
+    gap, origin = np.empty(1), np.zeros(3)
     k = np.int64(0)
     for i in range(margin.size):
         a, b = geom[i, 0], geom[i, 1]
@@ -50,6 +52,12 @@ def contact_sphere_smooth(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContac
             return -1
         stats[1] += 1 if known == 2.0 else 0
         g = nearest_point(s, c, p, n, work, H, stats) - r
+        if g + r <= -rolling_ball(s):
+            call(pairs.calls[0], (geoms, a, b, n, P, gap))
+            g = gap[0]
+            p[0], p[1], p[2] = local(x[b], R[b], P[1])
+            n[0], n[1], n[2] = local(origin, R[b], n)
+            stats[2] += 1
         for j in range(3):
             cache[i, 4 + j] = p[j] - cache[i, 1 + j] if known > 0.0 else 0.0
             cache[i, 1 + j] = p[j]

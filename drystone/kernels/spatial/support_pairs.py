@@ -23,11 +23,11 @@ from drystone.kernels.spatial.gjk_refine import (
     UNSURE,
     Directions,
     refine,
-    tangents,
 )
 from drystone.kernels.spatial.polyhedra_region import SEEN_ALONG
 from drystone.kernels.spatial.polyhedra_shape import FLAT, LEAN
 from drystone.kernels.spatial.support import ORIGIN, Cores, cores_of, set_pair, support
+from drystone.kernels.spatial.widest import tangents
 
 # ---- Support features: the face, edge or point of a body that faces a direction, as a polygon.
 #
@@ -265,6 +265,7 @@ def feature_of(cores: Cores, s, n, sine, out: Feature):
 DOUBT = -2
 SINE = 0.1  # faces and edges within this angle of facing the other body are features
 SAME_CONTACT = 1e-9  # points nearer than this, in sizes of the smaller body, are one
+AS_DEEP = 0.5  # of that: a contact this much less deep than the deepest stands for it
 CORNER_A, CORNER_B, CROSSING = 1 << 40, 2 << 40, 3 << 40
 
 
@@ -433,7 +434,7 @@ def put(contacts: FoundContacts, k, i, m, limits, place, found, names):
             h, name = found[j, 2] - found[j, 3] - ra - rb, names[j]
             if not h <= margin:
                 continue
-            deep = deep or h <= g + same
+            deep = deep or h <= g + AS_DEEP * same
         for c in range(3):
             point[k, c] = mid[c]
             if j < m:
@@ -479,7 +480,7 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
         if state[i] == CAP:
             state[i] = UNSURE
             for j in range(m):
-                if found[j, 2] - found[j, 3] <= g[i] + size[2] + size[3] + same:
+                if found[j, 2] - found[j, 3] <= g[i] + size[2] + size[3] + AS_DEEP * same:
                     state[i] = SURE
             doubt = doubt or state[i] == UNSURE
         if k + m + 1 > contacts.gap.size:

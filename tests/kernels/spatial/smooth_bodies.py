@@ -117,6 +117,12 @@ class Bench:
         self.cache = np.zeros((m // 2, self.entry.width))
         self.stats = np.zeros(8, np.int64)
 
+    def geoms(self):
+        kind = [solid.kind for solid in self.solids]
+        return pair_calls.posed(
+            self.x, self.R, kind, self.first, self.numbers, self.first_int, self.ints
+        )
+
     def run(self, margin=1e3, fresh=True, room=None):
         """which, point, normal, gap, feature of all contacts."""
         m = len(self.pairs)
@@ -124,11 +130,10 @@ class Bench:
             self.cache[:] = 0.0
         room = m * self.entry.points if room is None else room
         out = pair_calls.room_for(room, 3)
-        kind = [solid.kind for solid in self.solids]
-        geoms = pair_calls.posed(
-            self.x, self.R, kind, self.first, self.numbers, self.first_int, self.ints
+        calls = self.entry.calls()
+        count = pair_calls.run(
+            self.kernel, self.pairs, margin, self.geoms(), self.cache, out, self.stats, calls
         )
-        count = pair_calls.run(self.kernel, self.pairs, margin, geoms, self.cache, out, self.stats)
         if count < 0:
             return self.run(margin, fresh=False, room=2 * room + 1)
         return pair_calls.found(out, count)

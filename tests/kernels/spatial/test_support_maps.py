@@ -10,10 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from drystone.geometry import shapes
 from drystone.kernels import kinds as K
-from drystone.kernels.spatial import gjk, gjk_refine, support, support_pairs
+from drystone.kernels.spatial import gjk, gjk_refine, support, support_pairs, widest
 from tests.geometry import pair_calls
 from tests.geometry.kind_tables import NAMES, SPATIAL, UNBOUNDED
-from tests.geometry.support_bodies import Solid, random_solid
+from tests.geometry.support_bodies import Solid, random_solid, sphere_of_directions
 
 pytestmark = pytest.mark.kernels
 KINDS = [k for k in SPATIAL if k not in UNBOUNDED]
@@ -133,14 +133,38 @@ def test_depth_of_polyhedra(seed):
     at = np.array([0.6, -0.4, 0.5])
     a, b, R, cores = hull_pair(seed, at)
     depth = -ConvexHull(differences(a, b, R, at)).equations[:, 3].max()
-    n, labels, stats, tol = np.zeros(3), np.zeros((4, 2), int), np.zeros(8, int), 1e-3
-    hull = gjk.empty_polytope()
-    gjk.penetration(cores, 0.01, tol, n, np.eye(3)[:2], labels, hull, stats)
-    coarse = -support.both(cores, *n)
-    assert depth - 1e-12 <= coarse <= depth + tol
-    good, _, g = gjk_refine.polish(cores, 3, n, labels, np.empty(3), stats)
+    n, mid = -at / np.linalg.norm(at), np.zeros(3)
+    g, loss, _ = widest.widest(cores, 1e-9, n, mid)
+    assert -g == pytest.approx(depth, abs=1e-9)  # the tolerance
+    assert loss < 1e-9
+    labels = np.zeros((4, 2), int)
+    good, _, g = gjk_refine.polish(cores, 0, n, labels, mid, np.zeros(8, int))
     assert good
     assert -g == pytest.approx(depth, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [K.ELLIPSOID, K.SUPERQUADRIC, K.CONE, K.POLYHEDRON], ids=NAMES.get)
+def test_of_many_maxima_in_penetration_the_greatest_is_found(kind):
+    """Thin bodies deep in each other, from any first direction; by 4000 directions all around."""
+    rng, all_around = np.random.default_rng(8), sphere_of_directions(4000)
+    for _ in range(10):
+        f = 10 ** rng.uniform(-2, 0, 3)
+        a = {
+            K.ELLIPSOID: shapes.Ellipsoid(*f), K.SUPERQUADRIC: shapes.Superquadric(*f, 0.4, 0.7),
+            K.CONE: shapes.Cone(*f[:2]), K.POLYHEDRON: shapes.Box(*f),
+        }[kind]  # fmt: skip
+        a, b = Solid(a), Solid(shapes.Ellipsoid(0.7, 0.5, 0.02))
+        R, at = Rotation.random(2, random_state=rng).as_matrix(), 0.2 * rng.normal(size=3)
+        cores, found = pair(a, b, at, R), []
+        around = cores.size[2] + cores.size[3]
+        for n in rng.normal(size=(4, 3)):
+            n /= np.linalg.norm(n)
+            g, _, spent = widest.widest(cores, 1e-10, n, np.zeros(3))
+            assert spent < 2000
+            found.append(g - around)
+        assert np.ptp(found) < 1e-9
+        others = all_around @ -at - a.h(-all_around @ R[0]) - b.h(all_around @ R[1])
+        assert found[0] >= others.max() - 1e-9
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -159,22 +183,17 @@ def test_model_step_is_the_maximum(seed, m):
     assert lam[:m].sum() == pytest.approx(1)
 
 
-def test_bisection_at_a_kink_and_on_a_smooth_body():
+def test_cutting_planes_at_a_kink_and_on_a_smooth_body():
     """A cone's apex against an ellipsoid, and two ellipsoids: conditions of the nearest points."""
     rng = np.random.default_rng(5)
     for kinds in ((K.ELLIPSOID, K.CONE), (K.ELLIPSOID, K.ELLIPSOID), (K.CYLINDER, K.POLYHEDRON)):
         a, b = (random_solid(k, rng) for k in kinds)
         R, at = Rotation.random(2, random_state=rng).as_matrix(), np.array([2.0, 1.0, 1.5])
         cores = pair(a, b, at, R)
-        n, mid, labels = -at / np.linalg.norm(at), np.zeros(3), np.zeros((4, 2), int)
-        gjk.distance(
-            cores, 10.0, 1e-3, 1e-6, n, np.zeros((4, 3)), labels, np.zeros(4), np.zeros((2, 4)),
-            np.zeros(8, np.int64),
-        )  # fmt: skip
-        n += 1e-3 * rng.normal(size=3)
+        n, mid = rng.normal(size=3), np.zeros(3)
         n /= np.linalg.norm(n)
-        good, g = gjk_refine.bisect(cores, n, mid)
-        assert good
+        g, loss, _ = widest.widest(cores, 1e-9, n, mid)
+        assert loss < 1e-9
         assert a.level((mid + 0.5 * g * n) @ R[0]) < 1e-9
         assert b.level((mid - 0.5 * g * n - at) @ R[1]) < 1e-9
         assert n @ -at - a.h(-n @ R[0]) - b.h(n @ R[1]) == pytest.approx(g, abs=1e-13)
@@ -249,3 +268,14 @@ def test_clipping_against_linear_programs(seed, ka, kb):
             assert m == 0
         else:
             assert (found[:m, :2] @ d).max() == pytest.approx(-best.fun, abs=1e-8)
+
+
+def test_a_polygon_below_rounding_does_not_outgrow_its_room():
+    """A cut of a convex one adds a corner at most; a zigzag would have one for each side."""
+    k = widest.CORNERS - 1
+    zigzag = np.stack([np.arange(k), (-1.0) ** np.arange(k)], axis=-1)
+    kept = np.empty((widest.CORNERS, 2))
+    assert widest.cut(zigzag, k, 0.0, 0.0, 0.0, 0.0, 1.0, kept) == 0
+    square = np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]])
+    assert widest.cut(square, 4, 0.0, 0.0, 0.5, 1.0, 0.0, kept) == 4
+    assert kept[:4, 0].min() == -0.5
