@@ -14,15 +14,15 @@ from drystone.constraints.joints.rows import free_coordinates, joint_extra_rows,
 from drystone.dynamics import bodies
 from drystone.dynamics.bodies import relative_velocity
 from drystone.dynamics.energy import energy
-from drystone.errors import SimulationError
+from drystone.errors import ModelError, SimulationError
 from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING
-from drystone.model import Contacts, Model, State
+from drystone.model import Contacts, Joints, Model, State
 from drystone.steppers.base import Conditions, EnergyLedger, StepReport
 from drystone.steppers.penalty.instant import LOADS, WORKS, Instant, Springs
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import contact_table, joint_table
-from drystone.types import Floats, Status
+from drystone.types import Floats, Ints, Status
 
 SOLVERS = {
     "rk45": integrate.RK45,
@@ -31,6 +31,7 @@ SOLVERS = {
     "radau": integrate.Radau,
     "bdf": integrate.BDF,
 }
+APART = 1e-3  # [m or rad] by which joints that are added to a run may be open: springs throw bodies
 LOOSE = 1e30  # [J] tolerance of the books: they follow the motion and do not steer it
 
 
@@ -51,6 +52,7 @@ class PenaltyStepper:
         self.last: Instant | None = None
         self.now: State | None = None
         self._first: float | None = None
+        self._held: Ints | None = None  # numbers of the joints in the last step
         self.adopt(model)
 
     def adopt(self, model: Model) -> None:
@@ -97,6 +99,8 @@ class PenaltyStepper:
         joints = self.model.joints
         if joints is not None and len(joints):
             self.turns = free_coordinates(joints, state, self.turns).value
+            self._check_added(joints, state)
+        self._held = np.empty(0, np.int64) if joints is None else joints.uid
         steps, y = self._integrate(state, h)
         after = self._unpack(state, state.time + h, y)
         bodies.check_finite(self.model, after, None, h)
@@ -193,6 +197,24 @@ class PenaltyStepper:
         return np.concatenate(
             [v[:, :dim].ravel(), turning.ravel(), now.acceleration[moves].ravel(), now.power]
         )
+
+    def _check_added(self, joints: Joints, state: State) -> None:
+        """Joints that an edit added with their anchors apart are refused, by name."""
+        if self._held is None:
+            return
+        added = ~np.isin(joints.uid, self._held)
+        rows = joint_rows(joints, state, free_coordinates(joints, state, self.turns))
+        error = np.where(added[joints.row_joint], np.abs(rows.error), 0.0)
+        if error.max(initial=0.0) > APART:
+            worst = int(error.argmax())
+            joint = int(joints.row_joint[worst])
+            names = self.model.names
+            a, b = ("the world" if i < 0 else repr(names[i]) for i in joints.body[joint])
+            raise ModelError(
+                f"joint {joints.names[joint]!r} was added at t = {state.time:.6g} s while it is "
+                f"open by {error[worst]:.3g} m or rad between {a} and {b}: its spring would throw "
+                "them; move them together, or use TimeStepping, which closes it in one step"
+            )
 
     def _report(
         self, before: State, after: State, work: Floats, h: float, steps: int

@@ -97,6 +97,26 @@ def test_joints_converge_to_the_pendulum_as_stiffness_grows(planar):
     assert np.linalg.norm(joints["force"][0]) > 5.0
 
 
+def test_a_joint_that_is_added_with_its_anchors_apart_is_refused_by_name():
+    """Its spring would throw the bodies: 0.1 m are 10^4 times what it is open by under gravity."""
+    world = ds.World(planar=True)
+    for name, x in (("a", 0.0), ("b", 0.4)):
+        world.add_body(ds.Disk(0.1), name=name, mass=1.0, position=(x, 0))
+    sim = ds.Simulation(world, ds.Penalty())
+    sim.run(0.05)
+    before = sim.state
+    world.add_joint(ds.Pin("a", "b", anchor_a=(0.15, 0), anchor_b=(-0.15, 0), name="late"))
+    for k in range(2):  # an edit of something else does not let it pass
+        world.add_body(ds.Disk(0.1), name=f"other{k}", mass=1.0, position=(5, k))
+        with pytest.raises(ds.ModelError, match=r"'late' was added at t = 0\.05 s while .* 0\.1 m"):
+            sim.step()
+    assert np.array_equal(sim.state.position[:2], before.position)
+    sim.body("b").position = sim.body("a").position + np.array([0.3, 0.0])
+    sim.run(0.1)
+    assert sim.report.joint_error < 1e-6
+    assert np.abs(sim.state.velocity[:, 0]).max() < 1e-6
+
+
 def test_time_stepping_takes_one_step_where_springs_take_hundreds():
     """The same stack for a tenth of a second."""
     world = ds.World(planar=True)
