@@ -77,6 +77,12 @@ class Enumerative(Solver):
             return f"2^{size} combinations; max_size={self.max_size} allows 2^{self.max_size}"
         return None
 
+    def _answer(self, problem: Any, start: Start, limits: Limits) -> Answer:
+        """Also that of a problem without unknowns: its one solution is listed."""
+        if problem.size == 0:
+            return self.run(problem, start, limits)
+        return super()._answer(problem, start, limits)
+
     def run(self, problem: Any, start: Start, limits: Limits) -> Answer:
         pieces, back = _statement(problem)
 

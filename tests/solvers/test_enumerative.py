@@ -246,3 +246,11 @@ def test_limits():
     late = ds.Enumerative(max_size=20, time_limit=1e-3).solve(none)
     assert late.status is ds.Status.TIME_LIMIT
     assert not late.info["complete"]
+
+
+def test_a_problem_without_unknowns_has_one_solution():
+    for problem in (ds.LCP(np.zeros((0, 0)), []), ds.FrictionProblem(np.zeros((0, 0)), [], [])):
+        found = ds.solve(problem, "enumerative")
+        assert found.ok
+        assert found.info["count"] == 1
+        assert [x.size for x in found.solutions] == [0]

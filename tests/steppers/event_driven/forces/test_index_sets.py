@@ -151,3 +151,14 @@ def test_options_that_make_no_sense():
         ContactForces(ramp_speed=0)
     with pytest.raises(ds.OptionError, match="prefer = 'both'"):
         ContactForces(prefer="both")
+
+
+def test_lotstedts_bounds_are_those_of_the_contact_whatever_it_does_now():
+    """A particle that rested begins to slide: one pass with the bound by its last normal force."""
+    state = particle_on_incline(0.3, 0.5)
+    forces = ContactForces("lotstedt")
+    forces.commit(forces.solve(state))
+    passes = forces.statistics.iterations
+    found = forces.solve(replace(state, slip=np.ones((1, 1)), mu=np.full((1, 2), 0.4)))
+    assert forces.statistics.iterations == passes + 1
+    assert found.f[0] == pytest.approx(9.81 * np.cos(0.3) * np.array([1, -0.4]), rel=1e-9)
