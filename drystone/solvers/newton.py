@@ -124,8 +124,14 @@ def newton_steps(
     best: Floats,
     history: Floats,
 ) -> tuple[int, int]:
-    """(code, steps): as the kernel of this name; sparse factors are compiled at the first need."""
-    found = kernels.newton_dense(key, problem, goal, r, best, history)
+    """(code, steps): as the kernel of this name; each kind of factors is compiled at its first
+    need. Friction couples all rows of a block."""
+    large = r.shape[1] * np.count_nonzero(problem.mu > 0.0) > kernels.LARGEST
+    found = (
+        (kernels.TOO_LARGE, 0)
+        if large
+        else kernels.newton_dense(key, problem, goal, r, best, history)
+    )
     if found[0] == kernels.TOO_LARGE:
         found = kernels.newton_sparse(key, problem, goal, r, best, history)
     return int(found[0]), int(found[1])

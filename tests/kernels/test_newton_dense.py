@@ -20,6 +20,7 @@ from drystone.kernels.cones.newton import (
 from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS
+from drystone.solvers import newton
 
 pytestmark = pytest.mark.kernels
 
@@ -106,3 +107,26 @@ def room(key, p):
     size = coupled_size(key, p, own, places)
     work = np.empty((2, size))
     return Dense(np.empty((size, size)), np.empty(size, np.int64), own, places, *work)
+
+
+def test_rows_that_friction_couples_are_counted_before_any_kernel_is_asked(monkeypatch):
+    """So that a large island compiles one kind of factors, not two; and only where the kernel for
+    small ones would refuse."""
+    d = 3
+    asked = []
+    monkeypatch.setattr(newton.kernels, "newton_dense", lambda *a: asked.append("dense") or (0, 1))
+    monkeypatch.setattr(
+        newton.kernels, "newton_sparse", lambda *a: asked.append("sparse") or (0, 1)
+    )
+    for nb in (LARGEST // d, LARGEST // d + 1):
+        W = BlockMatrix.of(np.eye(nb * d), d)
+        for mu in (0.5, 0.0, -1.0):
+            asked.clear()
+            p = FrictionBlocks(
+                W.indptr, W.indices, W.blocks, np.ones((nb, d)), np.full(nb, mu), np.ones(nb), 0
+            )
+            room = np.empty((nb, d), bool), np.empty((nb + 1, d + 1), np.int64)
+            refused = coupled_size((0,) * d, p, *room) < 0
+            r = np.zeros((nb, d))
+            newton.newton_steps((0,) * d, p, None, r, r, np.empty(1))
+            assert asked == (["sparse"] if refused else ["dense"])
