@@ -23,7 +23,8 @@ class Kind:
     """A kind of geom.
 
     code: of ``kernels.kinds``; name: in messages; dim: 2 or 3; numbers: what its floats and ints
-    mean, in its own frame, in words.
+    mean, in its own frame, in words. fits: how many floats it has, without ints, or of floats and
+    ints from a file, whether they can be read as its numbers.
     pairs: kernels by the name of the other kind. Bounded kinds in space that are not hollow need
     none: support maps answer for them.
     picture (floats, ints, segments of a full turn): the outline (k, 2) of a planar kind; vertices
@@ -41,6 +42,7 @@ class Kind:
     name: str
     dim: int
     numbers: str
+    fits: int | Callable[[Floats, Ints], bool]
     picture: Callable[[Floats, Ints, int], Any]
     half_width: Callable[[Floats, Ints], float]
     local: Callable[..., None] | None = None
@@ -53,3 +55,9 @@ class Kind:
     pieced: bool = False
     edges: Literal["none", "some", "all"] = "none"
     ends: tuple[float, ...] = ()
+
+    def holds(self, floats: Floats, ints: Ints) -> bool:
+        """Whether numbers from a file can be read as those of a geom of this kind."""
+        if callable(self.fits):
+            return bool(self.fits(floats, ints))
+        return floats.size == self.fits and not ints.size

@@ -8,12 +8,13 @@ import numpy as np
 
 from drystone.plots.style import QUIET
 from drystone.recording.thinning import peaks
-from drystone.types import Floats
+from drystone.types import Bools, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LOG_FLOOR = 1e-16  # logarithms end here: rounding
+LARGEST_SHOWN = 1e100  # limits of axes beyond it overflow: SI units of anything are far below
 PICTURE_COLUMNS = 2400  # of a picture, in which a line is told by its least and greatest value
 PREFIXES = ("G", "M", "k", "", "m", "µ", "n", "p", "f")
 
@@ -68,7 +69,7 @@ def legend_beside(axes: Axes, **options: Any) -> None:
 
 def logarithmic(axes: Axes, t: Floats, values: Floats, colour: str, **options: Any) -> None:
     """Zeros are breaks of the line, not a drop to the bottom of the picture."""
-    shown = np.where(values > 0.0, np.maximum(values, LOG_FLOOR), np.nan)
+    shown = np.where(drawable(values) & (values > 0.0), np.maximum(values, LOG_FLOOR), np.nan)
     line(axes, t, shown, color=colour, **{"lw": 1.0, **options})
     log_scale(axes, 2.0)
     over_time(axes, t)
@@ -81,7 +82,7 @@ def log_scale(axes: Axes, decades: float = 0.0) -> None:
     """
     drawn = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
     values = np.concatenate([np.empty(0), *drawn])
-    some = values[np.isfinite(values) & (values > 0.0)]
+    some = values[drawable(values) & (values > 0.0)]
     low, high = (float(some.min()), float(some.max())) if some.size else (1e-8, 1e-8)
     if high < 1.01 * low:
         low, high = 0.1 * low, 10.0 * high
@@ -91,6 +92,12 @@ def log_scale(axes: Axes, decades: float = 0.0) -> None:
     axes.set_yscale("log")
     if not some.size:
         note(axes, "zero throughout")
+
+
+def drawable(values: Floats) -> Bools:
+    """Which values are drawn: not those of a motion without bounds."""
+    out: Bools = np.abs(values) < LARGEST_SHOWN
+    return out
 
 
 def note(axes: Axes, text: str) -> None:

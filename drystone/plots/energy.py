@@ -8,6 +8,7 @@ import numpy as np
 
 from drystone.plots.axes import (
     PICTURE_COLUMNS,
+    drawable,
     legend_above,
     legend_beside,
     line,
@@ -114,11 +115,11 @@ def draw_unexplained(axes: Axes, run: Any) -> None:
     """What no part of the ledger explains, in each step, against the greatest energy: rounding."""
     t = series(run, "time")
     left = np.abs(series(run, "unexplained"))
-    some = left > 0.0
+    some = drawable(left) & (left > 0.0)
     axes.plot(t[some], left[some], ".", color=BLUE, ms=2.0, mec="none")
     axes.set_yscale("log")
     if some.any():
-        low, high = float(np.quantile(left[some], 0.02)), float(left.max())
+        low, high = float(np.quantile(left[some], 0.02)), float(left[some].max())
         axes.set_ylim(0.3 * low, 3.0 * high)
     else:
         note(axes, "zero throughout")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.geometry.shapes import KINDS
 from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Geoms, Joints, Model, PairRules
 from drystone.recording.older import joint_kinds
@@ -86,5 +87,11 @@ def _check(model: Model) -> None:
     for first, values in ((geoms.first, geoms.numbers), (geoms.first_int, geoms.ints)):
         if first[0] < 0 or (np.diff(first) < 0).any() or first[-1] > values.size:
             raise TypeError("geoms beyond their numbers")
+    for g, code in enumerate(geoms.kind.tolist()):
+        kind = KINDS.get(code)
+        own = slice(geoms.first[g], geoms.first[g + 1])
+        ints = geoms.ints[geoms.first_int[g] : geoms.first_int[g + 1]]
+        if kind is None or kind.dim != model.dim or not kind.holds(geoms.numbers[own], ints):
+            raise TypeError(f"numbers of geom {g} are not those of its kind")
     if any(not isinstance(name, str) or len(name) > READ_CHARACTERS for name in model.names):
         raise TypeError(f"names of more than {READ_CHARACTERS} characters")

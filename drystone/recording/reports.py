@@ -35,6 +35,8 @@ REAL = (
     "time", "dt", "residual", "residual_unit", "penetration", "impact_energy", "joint_error",
     "reuse",
 )  # fmt: skip
+MEASURED = ("time", "dt")  # numbers whatever became of the motion, as are those of WHOLE
+MOST = 2.0**53  # floats below are exact counts
 COLUMNS = (*REAL, *WHOLE, *ENERGY, *CONDITIONS)
 PLACE = {name: i for i, name in enumerate(COLUMNS)}
 DERIVED = {"total": ("kinetic", "potential"), "unexplained": ENERGY}  # of the ledger
@@ -143,6 +145,8 @@ def series(column: Callable[[str], Floats], name: str) -> Floats:
     name = current_name(name)
     if among(name, PLACE):
         values = column(name)
+        if name in (*WHOLE, *MEASURED) and not (np.abs(values) < MOST).all():
+            raise RecordingError(f"reports of steps cannot be read ({name} that is no number)")
         return values.astype(np.int64) if name in WHOLE else values.copy()
     if not among(name, DERIVED):
         raise QuantityError(f"a step's report has no number {text(name)}")

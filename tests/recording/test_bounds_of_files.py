@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.recording import packing, sums
+from drystone.kernels import kinds
+from drystone.recording import packing, reports, sums
 
 
 @pytest.fixture(scope="module")
@@ -169,3 +170,83 @@ def test_places_beyond_all_bounds(recorded, tmp_path):
     for kind in ("html", "glb"):
         with pytest.raises(ds.OptionError, match="not finite"), np.errstate(all="ignore"):
             ds.export(rec, tmp_path / f"x.{kind}")
+
+
+@pytest.fixture(scope="module")
+def solid(tmp_path_factory):
+    path = tmp_path_factory.mktemp("solid") / "a.h5"
+    world = ds.World()
+    world.add_ground()
+    world.add_body(ds.Box(0.2, 0.2, 0.2), name="box", position=(0, 0, 0.1))
+    world.add_body(ds.Sphere(0.1), name="ball", position=(1, 0, 0.1))
+    ds.Simulation(world, ds.TimeStepping(dt=0.01)).run(0.02, record=path, every=1)
+    return path
+
+
+def swapped(first, second):
+    def change(arrays):
+        kind = arrays["geoms.kind"]
+        a, b = np.isin(kind, first), np.isin(kind, second)
+        assert a.any()
+        kind[a], kind[b] = second, first
+
+    return change
+
+
+def number(place, value):
+    def change(arrays):
+        arrays["geoms.ints"][place] = value
+
+    return change
+
+
+def shorter(arrays):
+    first = arrays["geoms.first"]
+    first[np.argmax(np.diff(first)) + 1 :] -= 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [swapped(kinds.SPHERE, kinds.DISK), swapped(kinds.SPHERE, kinds.POLYHEDRON),
+     swapped(kinds.SPHERE, 77), swapped(kinds.POLYHEDRON, kinds.SURFACE), shorter,
+     number(0, 9), number(1, 5), number(2, 2**62), number(3, 1), number(4, 1), number(10, 8),
+     number(10, -1), number(34, 8), number(36, 6), number(-1, 8), number(-25, 1)],
+)  # fmt: skip
+def test_geoms_whose_numbers_are_those_of_another_kind(solid, tmp_path, change):
+    with h5py.File(solid) as old:
+        arrays = packing.unpack(old["model"][()].tobytes())
+    arrays = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arrays.items()}
+    change(arrays)
+    path = forged(solid, tmp_path / "b.h5", model=np.frombuffer(packing.pack(arrays), np.uint8))
+    with pytest.raises(ds.RecordingError, match="numbers of geom"):
+        ds.export(ds.read_recording(path), tmp_path / "x.html")
+
+
+def with_number(recorded, path, name, value):
+    with h5py.File(recorded) as old:
+        rows = old["frames/report"][()]
+        table = old["frames/sums"][()]
+    rows[1:, reports.PLACE[name]] = 1e-12
+    rows[2, reports.PLACE[name]] = value
+    table[:, 4] = sums.row_sums(rows)
+    return ds.read_recording(forged(recorded, path, frames__report=rows, frames__sums=table))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+@pytest.mark.parametrize("name", ["contacts", "islands", "iterations", "dt", "time"])
+def test_counts_and_times_that_are_no_numbers(recorded, tmp_path, name, value):
+    rec = with_number(recorded, tmp_path / "b.h5", name, value)
+    with pytest.raises(ds.RecordingError, match=f"{name} that is no number"):
+        rec.series(name)
+    if name != "time":  # plots take that of frames
+        with pytest.raises(ds.RecordingError, match="no number"):
+            ds.plot(rec, ["energy", "gap", "residual"])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+@pytest.mark.parametrize("name", ["penetration", "joint_error", "residual", "friction", "kinetic"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_motions_without_bounds_are_drawn_as_far_as_they_have_them(recorded, tmp_path, name, value):
+    rec = with_number(recorded, tmp_path / "b.h5", name, value)
+    for axes in ds.plot(rec, ["energy", "gap", "residual"]).axes:
+        assert np.isfinite(axes.get_ylim()).all()

@@ -33,6 +33,7 @@ KIND = Kind(
     name="bowl",
     dim=3,
     numbers="a, b, c, 1, 1, rim: outside the ellipsoid of these semi-axes, where z <= rim",
+    fits=6,
     picture=lambda a, ints, n: Bowl(*(float(a[i]) for i in (0, 1, 2, 5))).mesh(n),
     half_width=lambda a, ints: math.inf,
     local=local_shapes.hollow,

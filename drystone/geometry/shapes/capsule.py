@@ -32,6 +32,7 @@ KIND = Kind(
     name="capsule",
     dim=3,
     numbers="half length h along z, radius r: points within r of the segment",
+    fits=2,
     picture=lambda a, ints, n: Capsule(2 * float(a[0]), float(a[1])).mesh(n),
     half_width=lambda a, ints: float(a[1]),
     local=local_shapes.revolved,

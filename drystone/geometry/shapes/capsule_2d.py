@@ -28,6 +28,7 @@ KIND = Kind(
     name="planar capsule",
     dim=2,
     numbers="half length h along x, radius r: points within r of the segment",
+    fits=2,
     picture=lambda a, ints, n: Capsule2D(2 * float(a[0]), float(a[1])).outline(n),
     half_width=lambda a, ints: float(a[1]),
     pieced=True,

@@ -31,6 +31,7 @@ KIND = Kind(
     name="cone",
     dim=3,
     numbers="height H, radius r: base at z = -H/4, apex at z = 3H/4 (origin = centroid)",
+    fits=2,
     picture=lambda a, ints, n: Cone(*a.tolist()).mesh(n),
     half_width=lambda a, ints: 0.5 * float(a[0] * a[1] / np.hypot(a[0], a[1])),
     local=local_shapes.revolved,

@@ -31,6 +31,7 @@ KIND = Kind(
     name="cylinder",
     dim=3,
     numbers="half height h along z, radius r",
+    fits=2,
     picture=lambda a, ints, n: Cylinder(2 * float(a[0]), float(a[1])).mesh(n),
     half_width=lambda a, ints: float(a.min()),
     local=local_shapes.revolved,

@@ -29,6 +29,7 @@ KIND = Kind(
     name="disk",
     dim=2,
     numbers="radius",
+    fits=1,
     picture=lambda a, ints, n: Disk(float(a[0])).outline(n),
     half_width=lambda a, ints: float(a[0]),
     ball=True,

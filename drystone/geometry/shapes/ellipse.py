@@ -39,6 +39,7 @@ KIND = Kind(
     name="ellipse",
     dim=2,
     numbers="semi-axes a, b along x, y",
+    fits=2,
     picture=lambda a, ints, n: Ellipse(*a.tolist()).outline(n),
     half_width=lambda a, ints: float(a.min()),
     stretched=True,

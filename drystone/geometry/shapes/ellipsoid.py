@@ -52,6 +52,7 @@ KIND = Kind(
     name="ellipsoid",
     dim=3,
     numbers="semi-axes a, b, c",
+    fits=3,
     picture=lambda a, ints, n: Ellipsoid(*a.tolist()).mesh(n),
     half_width=lambda a, ints: float(a.min()),
     local=local_shapes.smooth,

@@ -30,6 +30,7 @@ KIND = Kind(
     name="half-plane",
     dim=2,
     numbers="none: the points y <= 0",
+    fits=0,
     picture=lambda a, ints, n: HalfPlane().outline(n),
     half_width=lambda a, ints: math.inf,
     bounded=False,

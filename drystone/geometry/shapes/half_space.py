@@ -31,6 +31,7 @@ KIND = Kind(
     name="half-space",
     dim=3,
     numbers="none: the points z <= 0",
+    fits=0,
     picture=lambda a, ints, n: HalfSpace().mesh(n),
     half_width=lambda a, ints: math.inf,
     local=local_shapes.flat,

@@ -50,6 +50,7 @@ KIND = Kind(
     name="polygon",
     dim=2,
     numbers="k vertices (x, y), counter-clockwise, strictly convex",
+    fits=lambda a, ints: a.size >= 6 and a.size % 2 == 0 and not ints.size,
     picture=lambda a, ints, n: np.array(a).reshape(-1, 2),
     half_width=_half_width,
     edges="all",

@@ -25,7 +25,7 @@ from drystone.geometry.shapes.base import (
     query,
 )
 from drystone.geometry.shapes.bowl import IN_BOWL_CORNERS
-from drystone.geometry.shapes.topology import Topology, layout, topology
+from drystone.geometry.shapes.topology import Topology, laid_out, layout, topology
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
@@ -167,6 +167,7 @@ KIND = Kind(
     dim=3,
     numbers="vertices (nv, 3), then face planes (nf, 4): outer unit normal n, offset n.x; "
     "ints: those of ``topology.layout``",
+    fits=lambda a, ints: laid_out(ints) and a.size == 3 * ints[0] + 4 * ints[1],
     picture=_picture,
     half_width=_half_width,
     local=local_shapes.polyhedral,

@@ -31,6 +31,7 @@ KIND = Kind(
     name="sphere",
     dim=3,
     numbers="radius",
+    fits=1,
     picture=lambda a, ints, n: Sphere(float(a[0])).mesh(n),
     half_width=lambda a, ints: float(a[0]),
     local=local_shapes.smooth,

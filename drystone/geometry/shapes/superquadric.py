@@ -31,6 +31,7 @@ KIND = Kind(
     name="superquadric",
     dim=3,
     numbers="a, b, c, e1, e2: (|x/a|^(2/e2) + |y/b|^(2/e2))^(e2/e1) + |z/c|^(2/e1) <= 1",
+    fits=5,
     picture=lambda a, ints, n: Superquadric(*a.tolist()).mesh(n),
     half_width=lambda a, ints: float(a[:3].min()),
     local=local_shapes.smooth,

@@ -43,11 +43,19 @@ BENT = 1e-7  # curvature times size below which a surface counts as concave
 GOOD, POOR = 1e-10, 1e-5  # relative difference of two rules for a volume: enough, too much
 NODES = 48  # of a rule of Gauss in each direction, for volumes
 
+
+def _fits(a: Floats, ints: Ints) -> bool:
+    if ints.size or a.size < layout.TABLE or not a[layout.ROWS] > 3.0:
+        return False
+    return bool(layout.TABLE + a[layout.ROWS] * layout.COLUMNS + a[layout.LENGTH] <= a.size)
+
+
 KIND = Kind(
     code=kinds.SURFACE,
     name="surface",
     dim=3,
     numbers="those of ``kernels.surfaces.layout``: a formula, and points to start from",
+    fits=_fits,
     picture=lambda a, ints, n: table_mesh(np.array(a)),
     half_width=lambda a, ints: 0.1 * float(a[layout.RADIUS]),
     local=local_shapes.formula,

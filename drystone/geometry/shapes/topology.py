@@ -82,3 +82,22 @@ def layout(nv: int, loops: Sequence[Sequence[int]]) -> Ints:
     out += np.cumsum([0, *map(len, star)]).tolist()
     out += [w for neighbours in star for w in neighbours]
     return np.array(out, dtype=np.int64)
+
+
+def laid_out(ints: Ints) -> bool:
+    """Whether ints, of a file, are those of a polyhedron: each number within its table."""
+    if ints.size < 3 or ints[:3].min() < 4:
+        return False
+    nv, nf, ne = ints[:3].tolist()
+    sizes = (3, nf + 1, 2 * ne, 4 * ne, nv + 1, 2 * ne)  # each edge twice in loops and in stars
+    if sum(sizes) != ints.size:
+        return False
+    _, face, vertex, edge, star, near = np.split(ints, np.cumsum(sizes)[:-1])
+    sides = edge.reshape(-1, 4)
+    return all(
+        bool((part >= 0).all() and (part < most).all())
+        for part, most in ((vertex, nv), (near, nv), (sides[:, :2], nv), (sides[:, 2:], nf))
+    ) and all(
+        bool(start[0] == 0 and start[-1] == 2 * ne and (np.diff(start) > least).all())
+        for start, least in ((face, 2), (star, 0))
+    )
