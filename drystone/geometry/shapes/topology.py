@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from drystone.types import Floats, Ints
+
+LAYOUTS_KNOWN = 64  # that were found right or wrong: triangles of a mesh, boxes share one each
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,12 @@ def layout(nv: int, loops: Sequence[Sequence[int]]) -> Ints:
 
 def laid_out(ints: Ints) -> bool:
     """Whether ints, of a file, are those of a polyhedron: each number within its table."""
+    return ints.dtype.kind == "i" and _laid_out(ints.astype(np.int64).tobytes())
+
+
+@lru_cache(LAYOUTS_KNOWN)
+def _laid_out(data: bytes) -> bool:
+    ints = np.frombuffer(data, np.int64)
     if ints.size < 3 or ints[:3].min() < 4:
         return False
     nv, nf, ne = ints[:3].tolist()
