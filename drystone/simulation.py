@@ -14,7 +14,7 @@ import numpy as np
 from drystone import edits, snapshots
 from drystone.arguments import warn_user
 from drystone.builder.arrays import carry_over
-from drystone.constraints.canonical import CanonicalForces, checked_choice
+from drystone.constraints.canonical import CanonicalForces, checked_choice, in_words
 from drystone.constraints.interfaces import interfaces
 from drystone.constraints.joints.assembly import assembled
 from drystone.constraints.joints.mobility import Mobility, mobility
@@ -521,7 +521,14 @@ class Simulation:
     @property
     def canonical_forces(self) -> np.ndarray:
         """(n,) bool: which of ``contacts`` have their canonical force."""
-        return self._canonical.put(self._raw_contacts(), self._forces)
+        return self._canonical.put(self._raw_contacts(), self._forces).copy()
+
+    @property
+    def forces_read(self) -> str:
+        """What the forces of ``contacts`` are: "canonical", "raw" (those that the method computed:
+        asked for, or of islands, laws and methods that are left), "canonical in part", or "none"
+        where there are no contacts."""
+        return in_words(self.canonical_forces)
 
     @property
     def _canonical(self) -> CanonicalForces:

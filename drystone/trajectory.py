@@ -139,6 +139,14 @@ class Trajectory:
         They exist if the run was asked to keep them: ``run(..., contacts=True)``.
         forces: as ``Simulation.forces``."""
         checked_choice("contacts", forces)
+        return self._canonical.of(self._raw_contacts(k), forces)
+
+    def forces_read(self, k: int, forces: str = "auto") -> str:
+        """What the forces of ``contacts(k)`` are, as ``Simulation.forces_read``."""
+        checked_choice("forces_read", forces)
+        return self._canonical.said(self._raw_contacts(k), forces)
+
+    def _raw_contacts(self, k: int) -> np.ndarray:
         k = frame_number(k, len(self), "this run")
         if k and k not in self._tables:
             raise OptionError(
@@ -146,7 +154,7 @@ class Trajectory:
             )
         if k not in self._tables:
             return contact_table(self.model.names, self.model.dim, 0)
-        return self._canonical.of(self._tables[k], forces)
+        return self._tables[k]
 
     def show(self, **options: Any) -> Any:
         """Replay in a browser; in a notebook the result is shown in the cell. Options are those of

@@ -65,6 +65,13 @@ def checked_choice(owner: str, forces: Any) -> str:
     return forces
 
 
+def in_words(canonical: Bools) -> str:
+    """What the forces of a table are, by which of its contacts have their canonical one (n,)."""
+    if not canonical.any():
+        return "raw" if canonical.size else "none"
+    return "canonical" if canonical.all() else "canonical in part"
+
+
 class CanonicalForces:
     """Makes the forces of tables of contacts canonical, those of one model under one law.
 
@@ -92,21 +99,25 @@ class CanonicalForces:
         self.put(out, forces)
         return out
 
+    def said(self, table: Table, forces: str = "auto") -> str:
+        """What `of` gives, ``in_words``."""
+        return in_words(self.put(np.array(table.view(np.float64)).view(table.dtype), forces))
+
     def put(self, table: Table, forces: str = "auto") -> Bools:
         """Write the canonical forces into a table as ``stepper.contact_table()`` has it; returns
-        which contacts have them (n,).
+        which contacts have them (n,), not to be written to.
 
         forces: "auto": islands of more than LARGEST contacts are left as they are; "canonical":
         none is; "raw": all are.
         """
-        n = len(table)
+        n = table.size
         if not self._open or forces == "raw" or not n:
             return np.zeros(n, np.bool_)
-        words, last = table.view(np.float64), self._last
-        bits = words.tobytes()
+        words, last = np.ndarray(table.nbytes // 8, np.float64, table), self._last
+        bits = bytes(words)
         if last is not None and bits == last[0] and forces == last[1] and table.dtype == self._kind:
             words[:] = last[2]
-            return last[3].copy()
+            return last[3]
         done, work = np.empty(n, np.bool_), self.prepare(table)
         largest = LARGEST if forces == "auto" else n
         missing = read_canonical(work, words, largest, done)
@@ -120,8 +131,9 @@ class CanonicalForces:
                 "depend on so many others that the canonical ones would take minutes",
                 IgnoredWarning,
             )
+        done.flags.writeable = False
         self._last = bits, forces, words.copy(), done
-        return done.copy()
+        return done
 
     def prepare(self, table: Table) -> Any:
         """``layout.CANONICAL`` with room for this table; an OptionError where the law leaves no

@@ -101,6 +101,12 @@ def contacts(run: Any, k: int) -> Any:
     return table(k)
 
 
+def forces_read(run: Any, k: int) -> str:
+    """What the forces of this table are, for a legend: " (canonical)" or the like."""
+    said = getattr(run, "forces_read", None)
+    return "" if said is None else f" ({said(k)})"
+
+
 def moving(run: Any) -> Ints:
     """Bodies (n,) that obey forces."""
     return np.flatnonzero(run.model.inverse_mass > 0)

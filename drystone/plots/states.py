@@ -11,7 +11,7 @@ from drystone.plots.axes import note
 from drystone.plots.forces_2d import draw_forces, force_legend, force_lines
 from drystone.plots.forces_3d import draw_silhouettes, force_lines_3d, sight
 from drystone.plots.planar_picture import Limits, draw_planar, planar_limits
-from drystone.plots.reading import contacts, frame, state
+from drystone.plots.reading import contacts, forces_read, frame, state
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,8 @@ def draw_chains(
         return
     thick = _thickest(axes, model)
     drawn = draw_forces(axes, lines, thickest=thick)
-    force_legend(_below(axes), drawn, float(lines.size.max()), thick)
+    what = f"contact force{forces_read(run, k)} [N]"
+    force_legend(_below(axes), drawn, float(lines.size.max()), thick, what)
 
 
 def _below(axes: Axes) -> Axes:

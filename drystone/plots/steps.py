@@ -21,7 +21,7 @@ from drystone.plots.axes import (
     power,
     unit,
 )
-from drystone.plots.reading import chosen, contacts, series, stages, unsolved
+from drystone.plots.reading import chosen, contacts, forces_read, series, stages, unsolved
 from drystone.plots.style import BLUE, CYCLE, ORANGE, QUIET, RED
 from drystone.types import Floats
 
@@ -151,16 +151,16 @@ def draw_forces_over_time(axes: Axes, run: Any, bodies: Sequence[str] | None = N
     names = list(bodies or ())
     chosen(run, names or None)  # raises where a name is unknown
     total, most, on = over_frames(run, names)
-    t = np.asarray(run.time)[1:]
+    t, read = np.asarray(run.time)[1:], forces_read(run, len(run.time) - 1)
     factor, name = unit(float(max(on.max(initial=0.0), total.max(initial=0.0) * (not names))), "N")
     if names:
         for k, body in enumerate(names):
             line(axes, t, factor * on[:, k], **style.line(k), lw=1.0, label=for_figure(body))
-        label = f"contact force on a body [{name}]"
+        label = f"contact force on a body{read} [{name}]"
     else:
         line(axes, t, factor * total, color=style.BLUE, lw=1.0, label="sum of normal forces")
         line(axes, t, factor * most, color=style.ORANGE, lw=1.0, label="greatest")
-        label = f"contact force [{name}]"
+        label = f"contact force{read} [{name}]"
     axes.set(xlabel="time [s]", ylabel=label, ylim=(0, None))
     over_time(axes, t)
     legend_above(axes, 3)

@@ -445,6 +445,11 @@ class Recording:
         checked_choice("contacts", forces)
         return self._canonical.of(self._contacts(k), forces)
 
+    def forces_read(self, k: int, forces: str = "auto") -> str:
+        """What the forces of ``contacts(k)`` are, as ``Simulation.forces_read``."""
+        checked_choice("forces_read", forces)
+        return self._canonical.said(self._contacts(k), forces)
+
     def _contacts(self, k: int) -> np.ndarray:
         at = self._index(k)
         kick = float(self.frames("kick", at, at + 1)[0])

@@ -143,13 +143,16 @@ def selected_text(picked: tuple[str, int] | None, source: Any, state: State, con
         return NOTHING
     kind, k = picked
     if kind == "body":
-        return body_text(source.model, state, k, contacts) if k < source.model.nb else NOTHING
+        if k >= source.model.nb:
+            return NOTHING
+        return body_text(source.model, state, k, contacts, source.forces_read)
     if contacts is None or k >= len(contacts):
         return "*This contact is open.*"
-    return contact_text(contacts[k])
+    return contact_text(contacts[k], source.forces_read)
 
 
-def body_text(model: Model, state: State, b: int, contacts: Any) -> str:
+def body_text(model: Model, state: State, b: int, contacts: Any, forces: str = "") -> str:
+    """forces: what they are, ``Simulation.forces_read``."""
     dim = model.dim
     velocity, spin = state.velocity[b, :dim], state.velocity[b, dim:]
     place = state.position[b] - rotation(state.orientation[b]) @ model.centre[b]
@@ -168,10 +171,12 @@ def body_text(model: Model, state: State, b: int, contacts: Any) -> str:
         force = np.where(first[:, None], 1.0, -1.0) * contacts["force"][mine]
         rows.append(("contacts", str(int(mine.sum()))))
         rows.append(("contact force", f"{vector(force.sum(axis=0))} N"))
+        rows += [("forces", forces)] if forces else []
     return f"**{for_markdown(model.names[b])}**\n\n{table(rows)}"
 
 
-def contact_text(contact: Any) -> str:
+def contact_text(contact: Any, forces: str = "") -> str:
+    """forces: as there."""
     a, b = contact["bodies"]
     normal = float(contact["force"] @ contact["normal"])
     tangent = contact["force"] - normal * contact["normal"]
@@ -183,6 +188,7 @@ def contact_text(contact: Any) -> str:
         ("normal force", f"{normal:.4g} N"),
         ("friction force", f"{float(np.linalg.norm(tangent)):.4g} N"),
         ("friction bound", f"{float(contact['friction']) * normal:.4g} N"),
+        *([("forces", forces)] if forces else []),
         ("slip", f"{vector(contact['velocity'])} m/s"),
         ("island", str(int(contact["island"]))),
     ]

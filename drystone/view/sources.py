@@ -86,6 +86,10 @@ class Live:
         return self.simulation.contacts
 
     @property
+    def forces_read(self) -> str:
+        return self.simulation.forces_read
+
+    @property
     def report(self) -> StepReport | None:
         return None if self.looked_at is not None else self.simulation.report
 
@@ -204,6 +208,11 @@ class Frames:
     def contacts(self) -> Any:
         read, k = getattr(self.frames, "contacts", None), self.place
         return read(k) if read is not None and k > 0 else None
+
+    @property
+    def forces_read(self) -> str:
+        said, k = getattr(self.frames, "forces_read", None), self.place
+        return said(k) if said is not None and k > 0 else ""
 
     @property
     def report(self) -> StepReport | None:

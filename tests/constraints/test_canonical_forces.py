@@ -429,6 +429,59 @@ def test_methods_that_compute_forces_themselves_are_read_as_they_are():
         assert not sim.canonical_forces.any()
 
 
+def test_readings_say_which_forces_they_have(tmp_path, monkeypatch):
+    """A stack whose island is larger than "auto" takes, and a box beside it."""
+    monkeypatch.setattr(canonical, "LARGEST", 4)
+    world = brick_stack(2)
+    world.add_body(ds.Box(0.2, 0.1, 0.06), mass=1.0, friction=0.6, position=(1, 0, 0.03))
+    sim = ds.Simulation(world)
+    assert sim.forces_read == "none"
+    kept = sim.run(0.02, record=True, contacts=True)
+    assert sim.forces_read == kept.forces_read(-1) == "canonical in part"
+    assert kept.forces_read(0) == "none"
+    with sim.run(0.02, record=tmp_path / "a.h5") as rec:
+        assert rec.forces_read(-1) == "canonical in part"
+        assert rec.forces_read(-1, forces="canonical") == "canonical"
+        assert rec.forces_read(-1, forces="raw") == "raw"
+        assert rec.forces_read(0) == "none"
+        with pytest.raises(ds.OptionError, match="forces"):
+            rec.forces_read(-1, forces="best")
+    sim.forces = "canonical"
+    assert sim.forces_read == "canonical"
+    sim.forces = "raw"
+    assert sim.forces_read == "raw"
+
+
+def test_pictures_say_which_forces_they_show():
+    from drystone.plots.states import draw_chains
+    from drystone.plots.steps import draw_forces_over_time
+    from drystone.view import panel
+    from drystone.view.player.blob import Blob
+    from drystone.view.player.contacts import add_contacts
+    from drystone.view.sources import Live
+
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for method, word in ((ds.TimeStepping(), "canonical"), (ds.Penalty(), "raw")):
+        sim = ds.Simulation(box(), method)
+        run = sim.run(0.02, record=True, contacts=True)
+        assert sim.forces_read == run.forces_read(-1) == word
+        figure, (one, two) = plt.subplots(2)
+        draw_forces_over_time(one, run)
+        draw_chains(two, run)
+        texts = [axes.get_ylabel() for axes in figure.axes]
+        for text in figure.findobj(plt.Text):
+            texts.append(text.get_text())
+        assert f"contact force ({word}) [N]" in texts
+        assert f"contact force ({word})" in texts
+        plt.close(figure)
+        for picked in (("contact", 0), ("body", 1)):
+            said = panel.selected_text(picked, Live(sim), sim.state, sim.contacts)
+            assert f"| forces | {word} |" in said
+        frames = np.arange(1, len(run.time))  # as a file has them: no contacts at the start
+        packed = add_contacts(Blob(), run, frames, np.asarray(run.time)[1:])
+        assert packed["read"] == word
+
+
 def test_friction_along_an_axis_of_a_body_is_left():
     world = box(cone=ds.EllipticCone((1.0, 0.5)), cone_axis=(1, 0, 0))
     sim = ran(world)

@@ -41,8 +41,14 @@ def add_contacts(blob: Blob, replay: Any, frames: Ints, time: Floats) -> dict[st
     blob.add("contact_share", np.rint(255 * _share(held)), "u1")
     return {
         "count": int(held.size), "low": low.tolist()[:dim], "step": step.tolist()[:dim],
-        "most": most,
+        "most": most, "read": _read(replay, int(frames[tables[-1][0]])),
     }  # fmt: skip
+
+
+def _read(replay: Any, k: int) -> str:
+    """What the forces of a frame are, for the legend."""
+    said = getattr(replay, "forces_read", None)
+    return said(k) if callable(said) else ""
 
 
 def contacts_of(replay: Any, k: int) -> np.ndarray | None:

@@ -66,6 +66,8 @@ class Player {
     find("forces").hidden = !forces;
     const strongest = Math.max(...this.replays.map((r) => r.strongest));
     find("force-most").textContent = number(strongest, "N");
+    const read = new Set(this.replays.map((r) => r.contacts && r.contacts.read).filter(Boolean));
+    find("force-read").textContent = read.size ? ` (${[...read].join(", ")})` : "";
   }
 
   controls() {
@@ -191,6 +193,7 @@ class Player {
       if (replay.contacts) {
         const sum = lines.reduce((s, line) => s + line.size, 0);
         rows.push(["touching bodies", String(lines.length)], ["contact forces", number(sum, "N")]);
+        if (replay.contacts.read) rows.push(["forces", replay.contacts.read]);
       }
     }
     find("name").textContent = this.replays.find((r) => b < r.nb).names[b];
