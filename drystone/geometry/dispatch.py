@@ -14,7 +14,7 @@ GENERAL = PairKernel(
     "contact_support_support",
     points=4,
     width=13,
-    counters=("hits", "searches", "gjk", "epa", "newton", "uncertain", "bisections"),
+    counters=("hits", "searches", "gjk", "evaluations", "newton", "uncertain", "fallbacks"),
     calls_of="drystone.kernels.spatial.support_pairs",
 )
 

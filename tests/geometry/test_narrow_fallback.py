@@ -56,11 +56,11 @@ def test_signed_distance(kinds):
     lower, outside = proofs(batch, point, normal, gap)
     assert lower.max() < EXACT
     assert outside.max() < EXACT
-    _, _, _, _, newton, uncertain, bisections = batch.stats[:7]
+    _, _, _, _, newton, uncertain, fallbacks = batch.stats[:7]
     assert uncertain == 0
     # Newton's method does the work in a few steps; flat points of superquadrics may defeat it
     assert newton < 10 * batch.n
-    assert bisections < (0.15 if K.SUPERQUADRIC in kinds else 0.05) * batch.n
+    assert fallbacks < (0.15 if K.SUPERQUADRIC in kinds else 0.05) * batch.n
 
 
 @every_pair
@@ -84,7 +84,7 @@ def test_penetration(kinds, depth):
 
 @every_pair
 def test_deep_penetration(kinds):
-    """Centres close together: within what the expanding polytope promises of the least depth."""
+    """Centres close together: the least depth."""
     batch = random_batch(kinds, 30, seed=3)
     batch.x[1::2] *= 0.3
     point, normal, gap = batch.deepest()

@@ -1,7 +1,7 @@
 """The last digits of the direction between two convex bodies, and what they are worth.
 
 From a direction that is nearly right (of the last step, or of a search) Newton's method finds the
-signed distance and says whether it is certain; what it cannot do, bisection does. Flat caps of
+signed distance and says whether it is certain; what it cannot do, cutting planes do. Flat caps of
 cylinders and cones are tried first: next to the axis their rim is a piece of unbounded curvature,
 on which Newton's method would stall.
 """
@@ -247,7 +247,7 @@ def polish(cores: Cores, m, n, labels, mid, stats):
                 lam[i] = 1.0 / m
         tangents(n, T)
         expand(cores, m, n, T, labels, lam, g, q, H, mid)
-        if done:
+        if done and (good or m == known):  # an atom met in the last step has no weight as yet
             break
         make_convex(H, low, size)
         good = best_step(m, g, q, H, lam, step)

@@ -493,8 +493,8 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
 @kernel
 def contact_support_support(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
     """Up to four contacts and more where faces meet. Cache: 0 set, 1-3 direction, 4 atoms, 5-12
-    their labels. Counters: hits, searches, steps of GJK, of EPA, of Newton, uncertain pairs,
-    bisections. pairs.calls (3,): ``calls``.
+    their labels. Counters: hits, searches, steps of GJK, evaluations of cutting planes, steps of
+    Newton, uncertain pairs, pairs that Newton left to cutting planes. pairs.calls (3,): ``calls``.
     """
     cache, stats, calls = pairs.cache, pairs.stats, pairs.calls
     size, searched = pairs.margin.size, stats[1]
