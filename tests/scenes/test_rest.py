@@ -2,6 +2,8 @@
 their least friction, which a cone program finds that knows nothing of the engine. Large dry-stone
 structures rest at default options."""
 
+import copy
+
 import clarabel
 import numpy as np
 import pytest
@@ -160,3 +162,45 @@ def test_a_large_structure_rests(world):
         sweeps += report.iterations
     assert np.abs(sim.state.position - start).max() < 1e-8
     assert sweeps < 400
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"order": 2}, {"sleeping": ds.Sleeping()}], ids=["default", "order 2", "sleep"]
+)
+def test_what_rests_goes_on_to_the_bit(options):
+    """Factors live within one solve: a copy and a snapshot have all that the next step reads."""
+
+    def bits(sim):
+        s = sim.state
+        return s.position.tobytes() + s.orientation.tobytes() + s.velocity.tobytes()
+
+    def made():
+        return ds.Simulation(ds.scene("pyramid", rows=22).world, ds.TimeStepping(**options))
+
+    whole = made()
+    whole.run(8 / 240)
+    for cut in (1, 4):
+        begun, resumed = made(), made()
+        for _ in range(cut):
+            begun.step()
+        resumed.restore(begun.snapshot())
+        for sim in (begun, copy.deepcopy(begun), resumed):
+            for _ in range(8 - cut):
+                sim.step()
+            assert bits(sim) == bits(whole)
+
+
+@pytest.mark.parametrize(("part", "falls"), [(0.999, True), (1.001, False)])
+def test_thresholds_know_no_units(part, falls):
+    """The pile of three rows in centimetres, grams and milliseconds: times, lengths and masses by
+    factors that are no powers of two."""
+    centres = triangle(3)
+    mu = part * threshold(centres)
+    world = ds.World(planar=True, gravity=(0.0, -9.81e-4))
+    world.add_ground(friction=mu)
+    for place in centres:
+        world.add_body(ds.Disk(10.0), density=1.0, friction=mu, position=100.0 * place)
+    sim = ds.Simulation(world, ds.TimeStepping(dt=1000 / 240))
+    sim.run(250.0)
+    moved = np.abs(sim.state.position[1:] - 100.0 * centres).max()
+    assert moved > 1e-4 if falls else moved < 1e-7

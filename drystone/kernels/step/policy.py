@@ -179,16 +179,20 @@ def unmoved(s, k):
 
 @stage
 def quiet(s, v, k, part):
-    """Whether nothing in island k has more than this part of rest_speed."""
-    dim = _dim(s)
+    """Whether nothing in island k, turning or not, is faster than this part of rest_speed."""
+    dim, most = _dim(s), (part * s.rest_speed) ** 2
     for i in range(s.start[k], s.start[k + 1]):
         for side in range(2):
             b = s.body[i, side]
             if s.moves[b]:
+                moved = turned = 0.0
                 for a in range(v.shape[1]):
-                    speed = abs(v[b, a]) if a < dim else abs(v[b, a]) * s.size[b]
-                    if speed > part * s.rest_speed:
-                        return False
+                    if a < dim:
+                        moved += v[b, a] ** 2
+                    else:
+                        turned += (v[b, a] * s.size[b]) ** 2
+                if moved > most or turned > most:
+                    return False
     return True
 
 

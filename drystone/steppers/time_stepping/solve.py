@@ -178,7 +178,7 @@ class IslandSolver:
     def rest(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
         """Islands that may rest: the answer of the convex law, if Coulomb's is met by it. Its
         velocities are unique, so they are rest wherever rest is a solution."""
-        law, tol = LAWS[self.options.formulation], self.policy.closer * self.options.tol
+        law, close = LAWS[self.options.formulation], self.policy.closer * self.options.tol
         for k in np.flatnonzero(s.plan[: s.islands] == codes.REST_FIRST).tolist():
             rows = rows_of(k)
             lo, hi = int(rows.start[k]), int(rows.start[k + 1])
@@ -189,7 +189,7 @@ class IslandSolver:
                 rows.unit[lo:hi],
             )  # fmt: skip
             bodies = multipliers.Bodies(s.inverse_mass, s.inverse, s.v_free)
-            room = self.policy.rest_room
+            room, tol = self.policy.rest_room, min(close, float(s.island_tol[k]))
             answer = multipliers.solve(given, bodies, law, tol, out.r[lo:hi], room)
             if answer is None:
                 continue
