@@ -1,4 +1,4 @@
-"""The loop of the penalty method: an ordinary differential equation, and its books."""
+"""The loop of the penalty method: an ordinary differential equation, and its energy ledger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOLVERS = {
     "bdf": integrate.BDF,
 }
 APART = 1e-3  # [m or rad] by which joints that are added to a run may be open: springs throw bodies
-LOOSE = 1e30  # [J] tolerance of the books: they follow the motion and do not steer it
+LOOSE = 1e30  # [J] tolerance of the ledger: it follows the motion and does not steer it
 
 
 class PenaltyStepper:
@@ -67,7 +67,7 @@ class PenaltyStepper:
         """What the next step depends on, beside the state."""
         own = {
             "turns": self.turns, "first": self._first, "depth": self._depth, "steps": self.steps,
-            "evaluations": self.springs.evaluations,
+            "evaluations": self.springs.evaluations, "held": self._held,
         }  # fmt: skip
         return {"own": own, "detector": self.detector.state()}
 
@@ -75,7 +75,7 @@ class PenaltyStepper:
         """Take over what ``snapshot`` gave, whatever steps were made since."""
         self.last = self.now = None
         own = known["own"]
-        self.turns, self._first = own.get("turns"), own.get("first")
+        self.turns, self._first, self._held = own.get("turns"), own.get("first"), own.get("held")
         self._depth, self.steps = float(own["depth"]), int(own["steps"])
         self.springs.evaluations = int(own["evaluations"])
         self.detector.restore(known["detector"])
@@ -230,7 +230,7 @@ class PenaltyStepper:
         loads = float(work[LOADS]) + stored - first[2] - first[3]
         parts = (work[DRIVEN], work[RUBBING], work[DAMPER], work[SPRING])
         driving, rubbing, damped, sprung = (float(x) for x in parts)
-        book = EnergyLedger(
+        ledger = EnergyLedger(
             kinetic=kinetic,
             potential=height + stored,
             change=change,
@@ -258,7 +258,7 @@ class PenaltyStepper:
             contacts=touching,
             islands=0,
             penetration=_depth(now.contacts.gap),
-            energy=book,
+            energy=ledger,
             conditions=Conditions(),
             joint_error=opening,
             relative_depth=part,

@@ -97,7 +97,8 @@ def test_joints_converge_to_the_pendulum_as_stiffness_grows(planar):
     assert np.linalg.norm(joints["force"][0]) > 5.0
 
 
-def test_a_joint_that_is_added_with_its_anchors_apart_is_refused_by_name():
+@pytest.mark.parametrize("restored", [False, True])
+def test_a_joint_that_is_added_with_its_anchors_apart_is_refused_by_name(restored):
     """Its spring would throw the bodies: 0.1 m are 10^4 times what it is open by under gravity."""
     world = ds.World(planar=True)
     for name, x in (("a", 0.0), ("b", 0.4)):
@@ -105,6 +106,9 @@ def test_a_joint_that_is_added_with_its_anchors_apart_is_refused_by_name():
     sim = ds.Simulation(world, ds.Penalty())
     sim.run(0.05)
     before = sim.state
+    if restored:
+        known, sim = sim.snapshot(), ds.Simulation(world, ds.Penalty())
+        sim.restore(known)
     world.add_joint(ds.Pin("a", "b", anchor_a=(0.15, 0), anchor_b=(-0.15, 0), name="late"))
     for k in range(2):  # an edit of something else does not let it pass
         world.add_body(ds.Disk(0.1), name=f"other{k}", mass=1.0, position=(5, k))
