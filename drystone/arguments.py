@@ -12,6 +12,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import FrozenInstanceError, fields
 from difflib import get_close_matches
 from enum import Enum
 from functools import wraps
@@ -24,9 +25,10 @@ from drystone.errors import ArgumentError, DrystoneError
 from drystone.escaping import for_lines
 
 HERE = str(Path(__file__).parent)
-MARK, MISSING = "__answers__", "__getattr__"
+MARK, MISSING, SETTING = "__answers__", "__getattr__", "__setattr__"
 T = TypeVar("T")
 WITHIN = ("__init__", "__call__")  # besides public methods
+FROZEN = "__dataclass_params__"  # of a class whose objects never change
 
 # What other engines, papers and habit call it, and our words for it, the likeliest first.
 _ROWS = (
@@ -106,11 +108,16 @@ for _words, _rights in _ROWS:
 HOMES = ("World.add_body", "TimeStepping", "EventDriven", "Penalty", "Motor", "Hinge", "World",
          "Simulation.run", "Simulation")  # fmt: skip
 
+CALLED = {"_Gallery": "scenes"}  # what users call an object that can be called
+
 SIZES = frozenset(
     ("size", "sizes", "dimensions", "dims", "extents", "half_extents", "sides", "lengths", "side",
      "half_size", "halfextents", "edge", "radii", "semi_axes", "axes")
 )  # fmt: skip
-HINTS = {"Simulation.step": "; Simulation.run(duration) makes many steps"}
+HINTS = {
+    "Simulation.step": "; Simulation.run(duration) makes many steps",
+    "scenes": "; ds.scene(name, **settings) is one of them",
+}
 
 NOTES: dict[str, str] = {
     **dict.fromkeys(
@@ -153,10 +160,14 @@ def _answer_class(cls: type) -> None:
     setattr(cls, MARK, True)
     if not any(MISSING in vars(base) for base in cls.__mro__):
         setattr(cls, MISSING, _no_attribute)
+    if SETTING in vars(cls) and getattr(vars(cls).get(FROZEN), "frozen", False):
+        setattr(cls, SETTING, _no_setting)
     for name, member in list(vars(cls).items()):
         if name.startswith("_") and name not in WITHIN:
             continue
         label = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name}"
+        if name == "__call__":
+            label = CALLED.get(cls.__name__, label)
         kind = type(member)
         if kind is FunctionType:
             setattr(cls, name, _answered(member, label, owned=True))
@@ -176,6 +187,7 @@ class NoAttribute(AttributeError):
     def __str__(self) -> str:
         kind, plain = self.cls.__name__, normal(self.wanted)
         known = [word for word in dir(self.cls) if not word.startswith("_")]
+        known = [word for word in known if not _only_refused(getattr(self.cls, word))]
         right = ATTRIBUTES.get((kind, plain)) or next(
             (word for word in (plain, *SYNONYMS.get(plain, ())) if word in known), None
         )
@@ -185,8 +197,25 @@ class NoAttribute(AttributeError):
         return f"{kind!r} object has no attribute {self.wanted!r}{hint}"
 
 
+def _only_refused(member: object) -> bool:
+    """A name that is there so that it cannot be set."""
+    return isinstance(member, property) and member.fget is None
+
+
 def _no_attribute(self: Any, name: str) -> Any:
     raise NoAttribute(type(self), name)
+
+
+def _no_setting(self: Any, name: str, value: object) -> None:
+    """Objects that never change, whatever the name: of slots Python says another thing than of
+    fields, and neither what to do."""
+    cls = type(self)
+    where = SETTINGS.get((cls.__name__, normal(name)))
+    if where is None:
+        own = any(field.name == name and field.init for field in fields(cls))
+        another = f"; dataclasses.replace(it, {name}=...) is another one" if own else ""
+        where = f"it never changes{another}"
+    raise FrozenInstanceError(f"{cls.__name__}: {name} cannot be set: {where}")
 
 
 def _answered(function: Callable[..., Any], label: str, *, owned: bool = False) -> Any:
@@ -202,7 +231,8 @@ def _answered(function: Callable[..., Any], label: str, *, owned: bool = False) 
                 raise  # it was entered: not the call is wrong
             own = args[:1] if owned else ()
             given = args[len(own) :]
-            name = type(own[0]).__name__ if own and label.find(".") < 0 else label
+            of_class = own and "." not in label and label not in CALLED.values()
+            name = type(own[0]).__name__ if of_class else label
             parameters = _parameters(function, owned)
             answer = _sizes(own, given, kwargs, parameters)
             if answer is None:
@@ -366,13 +396,15 @@ NAMES: dict[str, str] = {
     **dict.fromkeys(("load", "open", "read", "loadrecording"), "read_recording"),
     **dict.fromkeys(("loadscene",), "read_scene"),
     **dict.fromkeys(("gallery", "listscenes", "scenenames"), "scenes"),
-    **dict.fromkeys(("force", "load"), "ConstantForce"),
+    "force": "ConstantForce",
     **dict.fromkeys(("moreau", "timestepper"), "TimeStepping"),
     **dict.fromkeys(("eventdetection",), "EventDriven"),
     **dict.fromkeys(("gaussseidel",), "NSGS"),
     **dict.fromkeys(("error",), "DrystoneError"),
 }
 
+
+OF_BODIES = ("position", "orientation", "velocity", "angular_velocity", "mass")
 
 # What is tried on objects and has another name here, or another home.
 ATTRIBUTES: dict[tuple[str, str], str] = {
@@ -389,8 +421,27 @@ ATTRIBUTES: dict[tuple[str, str], str] = {
     ("Simulation", "velocity"): "state.velocity", ("Simulation", "velocities"): "state.velocity",
     ("Simulation", "add_body"): "world.add_body", ("Simulation", "save"): "record",
     ("Simulation", "get_body"): "body", ("Simulation", "forces"): "contacts",
+    ("Simulation", "view"): "show", ("Simulation", "plot"): "ds.plot(sim.run(..., record=True))",
+    ("Simulation", "export"): "ds.export(sim.run(..., record=True), path)",
     ("BodyView", "inertia"): "mass", ("BodyView", "rotation"): "orientation",
+    ("BodyView", "x"): "position", ("BodyView", "apply_force"): "sim.world.add_force",
+    ("BodyView", "force"): "sim.world.add_force", ("BodyView", "add_force"): "sim.world.add_force",
+    ("Solution", "z"): "value", ("Solution", "x"): "value", ("Solution", "r"): "value",
+    ("Trajectory", "body"): "position", ("Recording", "body"): "position",
+    **{("BodyHandle", word): f"sim.body(handle).{word}" for word in OF_BODIES},
 }  # fmt: skip
+
+# What cannot be set on objects that never change, and where it can.
+SETTINGS: dict[tuple[str, str], str] = {
+    **{
+        ("BodyHandle", word): f"a handle is a name; sim.body(handle).{word} = ... in a simulation"
+        for word in ("position", "orientation", "velocity", "angular_velocity")
+    },
+    **{
+        ("BodyHandle", word): f"a handle is a name; world.change_body(handle, {word}=...)"
+        for word in ("friction", "restitution", "motion")
+    },
+}
 
 
 def warn_user(text: str, category: type[Warning]) -> None:

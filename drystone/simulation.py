@@ -151,6 +151,12 @@ class Simulation:
     if not TYPE_CHECKING:  # what would be set without any effect
         dt = _refused("dt", "another step is another method, ds.Simulation(world, method)")
         gravity = _refused("gravity", "set sim.world.gravity")
+        solver = _refused("solver", "it is an option of the method, ds.TimeStepping(solver=...)")
+        tol = _refused("tol", "it is an option of the method, ds.TimeStepping(tol=...)")
+        duration = _refused("duration", "sim.run(duration)")
+        friction = _refused("friction", "world.change_body(body, friction=...)")
+        position = _refused("position", "sim.body(name).position = ...")
+        velocity = _refused("velocity", "sim.body(name).velocity = ...")
 
     @property
     def stops_bouncing(self) -> bool:

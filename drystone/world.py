@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
+from drystone.arguments import answering
 from drystone.builder import bodies as described
 from drystone.builder.arrays import Parts, build
 from drystone.builder.bodies import Body, Template
@@ -41,6 +42,7 @@ NAN = float("nan")
 Layers = int | Collection[int]  # of a body: bodies collide if they share one
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class BodyHandle:
     """What ``add_body`` returns: accepted wherever a body's name is; the uid is never reused."""
@@ -49,6 +51,7 @@ class BodyHandle:
     uid: int
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class ForceHandle:
     """What ``add_force`` returns, for ``remove_force``."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.builder.bodies import Body
 from drystone.constraints.joints import Gear
 from drystone.constraints.joints.base import Joint, Placed, Pose, frame_about
@@ -25,6 +26,7 @@ from drystone.values import new_name, switch
 Ends = tuple[Body | None, Body | None]  # None is the world
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class JointHandle:
     """What ``add_joint`` returns: accepted wherever a joint's name is; the uid is never reused."""

@@ -177,7 +177,7 @@ def _chosen(methods: Sequence[Any], own: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for one in methods:
         method = read_method(one, own) if isinstance(one, str) else one
-        if isinstance(method, type) or not hasattr(method, "stepper"):
+        if isinstance(method, type) or not callable(getattr(method, "stepper", None)):
             raise OptionError(
                 f"methods: {one!r}: expected a string or a method such as ds.Penalty()"
             )

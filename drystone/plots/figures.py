@@ -21,7 +21,7 @@ from drystone.plots.steps import (
     draw_residual,
     draw_stages,
 )
-from drystone.recording.base import Replay
+from drystone.recording.base import Replay, checked_replay
 from drystone.values import as_path, real, text
 
 if TYPE_CHECKING:
@@ -193,6 +193,8 @@ def plot(
     for field, word in (("coordinate", coordinate), ("plane", plane)):
         if word is not None and not isinstance(word, str):
             raise OptionError(f"{field} = {text(word)}: expected a string")
+    if any(QUANTITIES[name].contacts or not QUANTITIES[name].timed for name in names):
+        checked_replay(run)  # where steps alone will not do
     look = Look(tuple(bodies) if bodies else None, time, coordinate, plane, tol, loose)
     if ax is not None:
         if not hasattr(ax, "plot"):

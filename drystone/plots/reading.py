@@ -13,6 +13,7 @@ import numpy as np
 
 from drystone.errors import OptionError
 from drystone.model import State
+from drystone.recording.base import checked_replay
 from drystone.steppers.base import StepReport, current_name
 from drystone.types import Floats, Ints
 
@@ -24,10 +25,9 @@ def reports(run: Any) -> Sequence[StepReport] | None:
     found = run if isinstance(run, type) else getattr(run, "reports", run)
     if callable(found) and found is not run:
         return None
-    if not isinstance(found, Sequence):
-        raise OptionError(f"a plot needs a run that was kept, not {type(run).__name__}")
-    if not all(isinstance(report, StepReport) for report in found[:1]):
-        raise OptionError(f"a plot needs the reports of a run, not {type(found[0]).__name__}")
+    if not isinstance(found, Sequence) or not all(isinstance(r, StepReport) for r in found[:1]):
+        checked_replay(run)
+        raise OptionError(f"a plot needs the reports of a run, not {type(run).__name__}")
     if not len(found):
         raise OptionError("a plot over time needs a run of one step or more")
     return found

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from drystone.errors import OptionError
 from drystone.model import Model, State
 from drystone.types import Floats
+from drystone.values import text
 
 
 @runtime_checkable
@@ -49,3 +52,15 @@ class Replay(Protocol):
     def contacts(self, k: int) -> np.ndarray: ...
 
     def series(self, name: str) -> Floats: ...
+
+
+def checked_replay(value: Any) -> Any:
+    """The value, if it has frames with their times, and bodies: what all that draws or writes a
+    run begins with. A simulation has one moment only."""
+    model, time = getattr(value, "model", None), getattr(value, "time", 0.0)
+    if isinstance(model, Model) and not isinstance(value, type) and np.ndim(time) == 1:
+        return value
+    hint = "expected a Trajectory, such as sim.run(..., record=True) returns, or a Recording"
+    if isinstance(value, str | PathLike):
+        hint = "expected a run; of a file, ds.read_recording(path)"
+    raise OptionError(f"{text(value)} is not a replay: {hint}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone.errors import MissingExtraError, OptionError
 from drystone.escaping import for_cell
-from drystone.recording.base import Replay
+from drystone.recording.base import Replay, checked_replay
 from drystone.recording.reports import COLUMNS
 from drystone.values import among, text, whole
 
@@ -99,7 +99,7 @@ def write_table(
     if table in ("joints", "reports") and not callable(getattr(rec, table, None)):
         raise OptionError(f"table = {table!r}: only recordings have it, run(..., record=FILE)")
     place = Path(path)
-    frames = _between(rec.time, start, end)
+    frames = _between(checked_replay(rec).time, start, end)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_csv(rec, place, table, frames)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.arguments import answering
 from drystone.dynamics import bodies
 from drystone.kernels import layout
 from drystone.model import State
@@ -16,6 +17,7 @@ from drystone.steppers.base import StepReport
 from drystone.types import Floats, Status
 
 
+@answering
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """Totals over steps: of a simulation since its start, of a recording, of a trajectory.

@@ -23,6 +23,7 @@ from drystone.escaping import for_line
 from drystone.geometry.shapes import KINDS
 from drystone.geometry.shapes.base import circle
 from drystone.model import Geoms, Model
+from drystone.recording.base import checked_replay
 from drystone.types import Floats, Ints
 from drystone.view.player import states
 from drystone.view.player.replays import as_json, colours_of
@@ -47,7 +48,7 @@ def write_glb(
     """Write a Trajectory or a recording as an animation of `fps` keyframes a second."""
     if not fps > 0:
         raise OptionError(f"write_glb: fps = {fps!r}: expected a positive number")
-    model: Model = replay.model
+    model: Model = checked_replay(replay).model
     time = np.asarray(replay.time, dtype=float)
     if not len(time):
         raise OptionError("this replay has no frames to show")

@@ -22,6 +22,7 @@ from drystone.draw.raster import Sheets, draw_lines, draw_solids, sunlight
 from drystone.errors import MissingExtraError, OptionError
 from drystone.geometry.shapes import KINDS
 from drystone.model import Model, State
+from drystone.recording.base import checked_replay
 from drystone.types import Floats
 from drystone.view.look import GROUND, rgb
 from drystone.view.player import states
@@ -226,7 +227,7 @@ class Film:
     ) -> None:
         if not (min(pixels) >= 16 and max(pixels) <= 8192):
             raise OptionError(f"size = {pixels!r}: expected 16 to 8192 columns and rows of pixels")
-        self.model: Model = replay.model
+        self.model: Model = checked_replay(replay).model
         self.replay, self.pixels, self.forces = replay, pixels, forces
         self.time = np.asarray(replay.time, dtype=float)
         if not len(self.time):

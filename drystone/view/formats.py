@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from drystone.errors import OptionError
-from drystone.recording.base import Replay
+from drystone.recording.base import Replay, checked_replay
 from drystone.registry import Registry
 from drystone.values import as_path, refused_call, text
 
@@ -177,7 +177,9 @@ def export(
     place = as_path("export", path)
     kind = format_of("export", place, to)
     write = kind.writer
-    if kind.name not in FORMATS.ours:  # ours answer wrong words themselves
+    if kind.name not in FORMATS.ours:  # ours answer wrong words and runs themselves
         kind.check_call(write, options)
+        for one in replay if isinstance(replay, list | tuple) else [replay]:
+            checked_replay(one)
     write(replay, place, **options)
     return place

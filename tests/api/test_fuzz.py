@@ -9,11 +9,32 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from tests.api.calls import READ_ONLY, callable_names, cases, right
+from tests.api.calls import (
+    READ_ONLY,
+    Made,
+    callable_names,
+    cases,
+    lcp,
+    right,
+    simulation,
+    trajectory,
+    world,
+)
 from tests.api.hostile import VALUES, WORDS
 
 CASES = cases()
 NAMES = sorted(CASES)
+# what has its place, but not here
+OURS = [
+    Made(make)
+    for make in (
+        world, simulation, trajectory, lcp, ds.TimeStepping, lambda: simulation().state,
+        lambda: simulation().body("a"), lambda: simulation().report, lambda: world().handle("a"),
+        lambda: ds.solve(lcp()), lambda: simulation().snapshot(), lambda: ds.Sphere(0.1),
+        lambda: ds.scene("incline"), lambda: ds.Box, lambda: ds,
+    )
+]  # fmt: skip
+SPOILERS = VALUES + OURS
 
 
 def words_of(function, case):
@@ -30,7 +51,7 @@ def spoilt(draw, names):
     most = 1 if CASES[name].alone else 2
     chosen = draw(
         st.lists(
-            st.tuples(st.integers(0, 30), st.integers(0, len(VALUES) - 1)),
+            st.tuples(st.integers(0, 30), st.integers(0, len(SPOILERS) - 1)),
             min_size=0,
             max_size=most,
         )
@@ -47,7 +68,10 @@ def call(folder, name, chosen, word):
     words = words_of(function, case)
     for number, value in chosen:
         if words:
-            args[words[number % len(words)]] = VALUES[value]
+            spoiler = SPOILERS[value]
+            args[words[number % len(words)]] = (
+                spoiler.make() if isinstance(spoiler, Made) else spoiler
+            )
     if word is not None and function.__module__.startswith("drystone"):
         args[word] = 1
     with warnings.catch_warnings(), chdir(folder):  # files that come of it

@@ -5,6 +5,7 @@ import inspect
 import re
 import traceback
 import warnings
+from dataclasses import FrozenInstanceError, fields
 from importlib import import_module
 
 import numpy as np
@@ -143,6 +144,13 @@ ATTRIBUTES = {
     "dt": (lambda: ds.Simulation(world()), "dt", "method.dt"),
     "pos": (lambda: ds.Simulation(world()).body("a"), "pos", "position"),
     "timestep": (ds.TimeStepping, "timestep", "dt"),
+    "position of a handle": (
+        lambda: world().add_body(ds.Sphere(0.01), position=(0, 0, 3)),
+        "position",
+        "sim.body(handle).position",
+    ),
+    "view": (lambda: ds.Simulation(world()), "view", "show"),
+    "z": (lambda: ds.solve(ds.LCP([[1.0]], [-1.0])), "z", "value"),
 }
 
 
@@ -176,12 +184,101 @@ def test_a_slip_in_what_is_set_is_not_silent():
         ("dt", 0.01, "another method"), ("gravity", (0, 0, 0), "world.gravity"),
         ("profile", "yes", "True or False"), ("method", "penalty", "no setter"),
         ("world", None, "no setter"), ("time", 0.0, "no setter"),
+        ("solver", "lemke", "option of the method"), ("tol", 1e-12, "option of the method"),
+        ("duration", 1.0, "run"), ("position", (0, 0, 1), r"body\(name\).position"),
     ],
 )  # fmt: skip
 def test_what_would_be_set_without_effect_is_refused(name, value, hint):
     sim = ds.Simulation(world())
     with pytest.raises((ds.OptionError, AttributeError), match=hint):
         setattr(sim, name, value)
+
+
+def unchanging():
+    """Objects that never change, with slots and without."""
+    here = world()
+    sim = ds.Simulation(here)
+    return {
+        "handle": here.handle("a"),
+        "joint": here.add_joint(ds.Ball("a", "b", anchor=(0.2, 0, 0.1))),
+        "shape": ds.Box(1, 1, 1),
+        "method": ds.TimeStepping(),
+        "report": sim.step(),
+        "summary": sim.summary,
+        "force": ds.Spring("a", "b"),
+        "motion": ds.ConstantVelocity((1, 0, 0)),
+        "solution": ds.solve(ds.LCP([[1.0]], [-1.0])),
+    }
+
+
+@pytest.mark.parametrize("kind", unchanging())
+def test_what_never_changes_says_so_whatever_is_set(kind):
+    thing = unchanging()[kind]
+    with pytest.raises(FrozenInstanceError, match="nothing cannot be set: it never changes"):
+        thing.nothing = 1
+    own = fields(thing)[0].name
+    with pytest.raises(FrozenInstanceError, match=re.escape(f"dataclasses.replace(it, {own}=")):
+        setattr(thing, own, 1)
+    assert copy.deepcopy(thing) is not None
+
+
+def test_a_handle_says_where_its_body_is_moved():
+    handle = world().handle("a")
+    with pytest.raises(AttributeError, match=r"sim\.body\(handle\)\.position = "):
+        handle.position = (0, 0, 9)
+    with pytest.raises(AttributeError, match="change_body"):
+        handle.friction = 0.3
+
+
+USES = {
+    **{
+        ending: lambda run, ending=ending: ds.export(run, f"it.{ending}")
+        for ending in ("html", "glb", "csv", "gif", "webp", "mp4")
+    },
+    "page": ds.embed,
+    **{
+        what: lambda run, what=what: ds.plot(run, what)
+        for what in ("energy", "gap", "trajectory", "phase", "chains", "forces", "picture")
+    },
+}
+NO_RUNS = {
+    "a simulation": lambda: ds.Simulation(world()),
+    "a path": lambda: "run.h5",
+    "a world": world,
+    "nothing": lambda: None,
+    "a class": lambda: ds.Trajectory,
+    "a moment": lambda: ds.Simulation(world()).state,
+    "a scene": lambda: ds.scene("incline"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_is_no_replay_is_named_by_all_that_draws_and_writes(use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for kind, make in NO_RUNS.items():
+        with pytest.raises(ds.OptionError, match="is not a replay: expected a ") as caught:
+            USES[use](make())
+        hint = "read_recording" if kind == "a path" else "record=True"
+        assert hint in str(caught.value), kind
+    assert not list(tmp_path.iterdir())
+
+
+def test_replays_side_by_side_are_for_pages_alone(tmp_path):
+    both = [trajectory(), trajectory()]
+    assert ds.export(both, tmp_path / "both.html").exists()
+    for ending in ("glb", "csv", "gif"):
+        with pytest.raises(ds.OptionError, match="is not a replay"):
+            ds.export(both, tmp_path / f"both.{ending}")
+
+
+def test_a_simulation_is_no_method():
+    with pytest.raises(ds.OptionError, match="expected a string or a method"):
+        ds.compare("incline", [ds.Simulation(world())], duration=0.01)
+
+
+def test_the_gallery_says_how_to_get_one_scene():
+    with pytest.raises(ds.ArgumentError, match=r"^scenes\(\) takes .*ds\.scene\(name"):
+        ds.scenes("pyramid")
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a" * 501, "a\0", "", 3, b"a", "world"])

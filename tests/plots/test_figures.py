@@ -235,7 +235,7 @@ def test_planes(flight):
         (lambda run: plot(run, path="x.gif"), "ending in .png, .svg, .pdf"),
         (lambda run: plot(run, width=200), "inches from 1 to 40"),
         (lambda run: plot(run, "phase", coordinate="z"), "expected one of x, y, angle"),
-        (lambda run: plot(7), "not int"),
+        (lambda run: plot(7), "7 is not a replay"),
         (lambda run: plot([]), "one step or more"),
     ],
 )

@@ -11,8 +11,8 @@ import numpy as np
 from drystone.draw import meshes as drawing
 from drystone.errors import OptionError
 from drystone.model import Model
+from drystone.recording.base import checked_replay
 from drystone.types import Floats, Ints
-from drystone.values import text as said
 from drystone.view.look import GROUND, body_colours, rgb
 from drystone.view.player import states
 from drystone.view.player.blob import Blob
@@ -41,9 +41,7 @@ def pack(
     colours: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Any], str]:
     """What a page must know of a replay, and its arrays as compressed text."""
-    if not isinstance(getattr(replay, "model", None), Model):
-        raise OptionError(f"{said(replay)} is not a replay: expected a Trajectory or a Recording")
-    model: Model = replay.model
+    model: Model = checked_replay(replay).model
     if model.nb >= WORLD:
         raise OptionError(f"a page holds fewer than {WORLD} bodies; this replay has {model.nb}")
     time = np.asarray(replay.time, dtype=float)
