@@ -72,13 +72,13 @@ def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef
 # Ways through one scheme.
 #
 # A way is (a) a loop in Python over the stages of a step, or over steps: a for or while in
-# ``Stepper``, or in a class derived from it, that calls the compiled loop or a method of WALK; (b)
-# a class derived from it with a method of WALK of its own. Not ways of their own: the class that
-# has the loop; a run that calls ``Simulation.step`` again and again, for callbacks and for every
-# method alike, since each of these steps is the loop (a); threads, which share out the islands of
-# one stage that asks for them.
+# ``TimeStepper``, or in a class derived from it, that calls the compiled loop or a method of WALK;
+# (b) a class derived from it with a method of WALK of its own. Not ways of their own: the class
+# that has the loop; a run that calls ``Simulation.step`` again and again, for callbacks and for
+# every method alike, since each of these steps is the loop (a); threads, which share out the
+# islands of one stage that asks for them.
 WALK = ("step", "_step", "_advance", "_attempt", "_walk", "_steps", "_one", "_halved", "loop")
-BASE = "Stepper"
+BASE = "TimeStepper"
 
 
 def ways() -> list[str]:

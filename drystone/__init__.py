@@ -13,6 +13,7 @@ from drystone.constraints.joints import __all__ as _JOINTS
 from drystone.constraints.joints import home as _home
 from drystone.geometry.shapes import __all__ as _SHAPES
 from drystone.solvers import __all__ as _SOLVERS
+from drystone.steppers import __all__ as _STEPPERS
 
 if TYPE_CHECKING:
     from drystone.comparison.compare import Comparison as Comparison
@@ -89,20 +90,7 @@ if TYPE_CHECKING:
     from drystone.solvers.base import Solver as Solver
     from drystone.solvers.registry import register_solver as register_solver
     from drystone.solvers.solve import solve as solve
-    from drystone.steppers.base import Conditions as Conditions
-    from drystone.steppers.base import EnergyLedger as EnergyLedger
-    from drystone.steppers.base import Event as Event
-    from drystone.steppers.base import Impulse as Impulse
-    from drystone.steppers.base import StepReport as StepReport
-    from drystone.steppers.event_driven.forces.choices import Alternative as Alternative
-    from drystone.steppers.event_driven.guards import EventGuards as EventGuards
-    from drystone.steppers.event_driven.impulses.collide import CollisionLaw as CollisionLaw
-    from drystone.steppers.event_driven.options import EventDriven as EventDriven
-    from drystone.steppers.penalty.options import Penalty as Penalty
-    from drystone.steppers.time_stepping.options import Sleeping as Sleeping
-    from drystone.steppers.time_stepping.options import TimeStepping as TimeStepping
-    from drystone.steppers.time_stepping.policy import IslandPolicy as IslandPolicy
-    from drystone.steppers.totals import RunSummary as RunSummary
+    from drystone.steppers import *
     from drystone.sweeps.sweep import Sweep as Sweep
     from drystone.sweeps.sweep import sweep as sweep
     from drystone.trajectory import Trajectory as Trajectory
@@ -129,19 +117,6 @@ _HOMES: dict[str, str] = {
     "Recording": "recording.reader",
     "read_recording": "recording.reader",
     "resume": "resuming",
-    "TimeStepping": "steppers.time_stepping.options",
-    "IslandPolicy": "steppers.time_stepping.policy",
-    "Sleeping": "steppers.time_stepping.options",
-    "CollisionLaw": "steppers.event_driven.impulses.collide",
-    "EventDriven": "steppers.event_driven.options",
-    "EventGuards": "steppers.event_driven.guards",
-    "Penalty": "steppers.penalty.options",
-    "StepReport": "steppers.base",
-    "Event": "steppers.base",
-    "Impulse": "steppers.base",
-    "RunSummary": "steppers.totals",
-    "EnergyLedger": "steppers.base",
-    "Conditions": "steppers.base",
     "plot": "plots.figures",
     "export": "view.formats",
     "ExportFormat": "view.formats",
@@ -179,7 +154,6 @@ _HOMES: dict[str, str] = {
     "SimulationError": "errors",
     "StepWarning": "errors",
     "UnsupportedPairError": "errors",
-    "Alternative": "steppers.event_driven.forces.choices",
     "ArgumentError": "errors",
     "ArrayError": "errors",
     "CollidingContactsError": "errors",
@@ -218,6 +192,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(_SHAPES, "geometry.shapes"),
     **{name: f"constraints.joints.{_home(name)}" for name in _JOINTS},
     **dict.fromkeys(_SOLVERS, "solvers"),
+    **dict.fromkeys(_STEPPERS, "steppers"),
 }
 
 __all__ = ["__version__", "scenes", *_HOMES]

@@ -104,10 +104,6 @@ for _words, _rights in _ROWS:
     for _word in _words.split():
         SYNONYMS[_word] = (*SYNONYMS.get(_word, ()), *_rights.split())
 
-# Where a word is at home if the call at hand has no place for it; the first that has it is named.
-HOMES = ("World.add_body", "TimeStepping", "EventDriven", "Penalty", "Motor", "Hinge", "World",
-         "Simulation.run", "Simulation")  # fmt: skip
-
 CALLED = {"_Gallery": "scenes"}  # what users call an object that can be called
 
 SIZES = frozenset(
@@ -355,10 +351,18 @@ def normal(word: str) -> str:
     return snake.replace("center", "centre")
 
 
+def homes() -> tuple[str, ...]:
+    """Where a word may be at home that the call at hand has no place for; the first is named."""
+    methods = import_module(f"{__package__}.steppers").OURS.values()
+    return (
+        "World.add_body", *methods, "Motor", "Hinge", "World", "Simulation.run", "Simulation"
+    )  # fmt: skip
+
+
 def _home(name: str, word: str) -> str | None:
     """The public call that has an argument of this name, as users write it."""
     package = import_module("drystone")
-    for path in HOMES:
+    for path in homes():
         first, _, method = path.partition(".")
         found = getattr(package, first)
         target = getattr(found, method) if method else found

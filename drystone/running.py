@@ -48,7 +48,7 @@ def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
         end += sim.time + sim._remainder
     else:
         what, end = f"until = {text(until)}", seconds("run", "until", until)
-    dt, short = sim.method.dt, bool(getattr(sim.method, "partial_steps", False))
+    dt, short = sim.method.dt, sim.method.partial_steps
     least, made = SHORT_STEP_TOL if short else WHOLE, sim._count - sim._since
     many = (end - sim._start) / dt
     if end < sim.time - least * dt:
@@ -110,7 +110,7 @@ def execute(
 ) -> None:
     """The steps of a run; raises: stop at the first that fails."""
     sim._remainder = 0.0  # nothing is carried over from a run that is cut short
-    if callback is None and not raises and getattr(sim.stepper, "in_one", False):
+    if callback is None and not raises and sim.stepper.in_one:
         run_compiled(sim, todo.steps, every, contacts, kept)
         sim._remainder = todo.carried
         return

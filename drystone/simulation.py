@@ -26,10 +26,8 @@ from drystone.readings import BodyView, JointView
 from drystone.recording.keepers import check_states, checked, states
 from drystone.running import FailureWarning, choice, execute, plan, seconds
 from drystone.snapshots import LastStep, Snapshot, Structure
-from drystone.steppers.base import Event, Method, StepReport, current_name
-from drystone.steppers.event_driven.options import EventDriven
-from drystone.steppers.penalty.options import Penalty
-from drystone.steppers.time_stepping.options import TimeStepping
+from drystone.steppers.base import Event, Method, Stepper, StepReport, current_name
+from drystone.steppers.registry import METHODS
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.trajectory import Trajectory
 from drystone.types import BodyLike, Table
@@ -43,11 +41,6 @@ if TYPE_CHECKING:  # files are heavy to load, and most runs have none
     from drystone.recording.recorder import Recorder
     from drystone.steppers.event_driven.forces.choices import Alternative
 
-METHODS: dict[str, Callable[[], Method]] = {
-    "time-stepping": TimeStepping,
-    "event-driven": EventDriven,
-    "penalty": Penalty,
-}
 # what is made from the world, the method and a snapshot; and who records this simulation
 MADE = (
     "model", "state", "_version", "_stepper", "_places", "_shown", "_structure", "_recorder",
@@ -79,8 +72,8 @@ def _refused(name: str, hint: str) -> property:
 class Simulation:
     """A world in motion.
 
-    method: ds.TimeStepping(...), ds.EventDriven(...), ds.Penalty(...), or a name of METHODS. The
-    world may be edited between steps; bodies that stay keep their state.
+    method: ds.TimeStepping(...), ds.EventDriven(...), ds.Penalty(...), one of your own, or its
+    name. The world may be edited between steps; bodies that stay keep their state.
     """
 
     def __init__(
@@ -92,13 +85,11 @@ class Simulation:
         if not isinstance(world, World):
             raise OptionError(f"Simulation needs a ds.World, not {type(world).__name__}")
         if isinstance(method, str):
-            if method not in METHODS:
-                raise OptionError(f"unknown method {method!r}: expected {', '.join(METHODS)}")
-            method = METHODS[method]()
-        if isinstance(method, type) or not isinstance(method, Method):
+            method = METHODS.find(method)()
+        if not isinstance(method, Method):
             raise OptionError(f"method = {text(method)}: expected ds.TimeStepping(...) or its name")
         self._world = world
-        self._method: Any = method
+        self._method = method
         self.forces = forces
         self._profiled = False
         self._known_forces: CanonicalForces | None = None
@@ -126,7 +117,7 @@ class Simulation:
         """All that is made from the world and the method, at a time [s]."""
         self.model, self.state = self.world.build(time)
         self._version, self._structure = self.world.version, Structure(self.model)
-        self._stepper: Any = self.method.stepper(self.model)
+        self._stepper = checked_stepper(self.method, self.model)
         self.profile = self._profiled
         self._places = {name: i for i, name in enumerate(self.model.names)}
         self._shown: LastStep | None = None  # of a moment that was restored
@@ -170,13 +161,12 @@ class Simulation:
         """Whether ``report.seconds`` tells the time of every stage. Steps that are run in one
         compiled loop do not look at the clock; set it, and they are run stage by stage, to the
         same bits."""
-        return bool(getattr(self._stepper, "profile", True))
+        return self._stepper.profile
 
     @profile.setter
     def profile(self, value: bool) -> None:
         self._profiled = switch("Simulation", "profile", value)
-        if hasattr(self._stepper, "in_one"):  # it is a steppers.base.Loop
-            self._stepper.profile = self._profiled
+        self._stepper.profile = self._profiled
 
     def sync(self) -> None:
         """Take over edits of the world; called by every step and every reading."""
@@ -191,7 +181,7 @@ class Simulation:
         self.model, self.state, self._version = model, state, self.world.version
         self._places = {name: i for i, name in enumerate(model.names)}
         self._structure = Structure(model)
-        self._stepper = self.method.stepper(model, self._stepper)
+        self._stepper.adopt(model)
         self.profile = self._profiled
 
     def show(self, **options: Any) -> Any:
@@ -283,7 +273,13 @@ class Simulation:
             edits.check(self)
         if self._recorder is not None:
             self._recorder.before()
-        state, report = self._stepper.step(self.state, h)
+        made = self._stepper.step(self.state, h)
+        if type(made) is not tuple or len(made) != 2 or not isinstance(made[1], StepReport):
+            raise OptionError(
+                f"{type(self._stepper).__name__}.step gave {text(made)}: expected a state and a "
+                "report"
+            )
+        state, report = made
         self._count += 1
         if until is not None:
             self._start, self._since = until, self._count
@@ -419,7 +415,7 @@ class Simulation:
         todo = plan(self, duration, until)
         raises = policy == "raise"
         if isinstance(record, bool):
-            law = getattr(self.method, "contact_law", None)
+            law = self.method.contact_law
             kept = Trajectory(self.model, self.state, self.origin, law) if record else None
             with FailureWarning(self, policy) as totals:
                 if kept is not None:
@@ -541,7 +537,7 @@ class Simulation:
         """What makes the forces of this model canonical."""
         model, known = self._stepper.model, self._known_forces
         if known is None or known.model is not model:
-            known = CanonicalForces(model, getattr(self._method, "contact_law", None))
+            known = CanonicalForces(model, self._method.contact_law)
             self._known_forces = known
         return known
 
@@ -605,6 +601,16 @@ class Simulation:
         if problem is None:
             raise SimulationError("no contacts in the last step: there is no problem to save")
         write_problem(problem, path)
+
+
+def checked_stepper(method: Method, model: Model) -> Stepper:
+    """The stepper that a method makes."""
+    made = method.stepper(model)
+    if not isinstance(made, Stepper):
+        raise OptionError(
+            f"{type(method).__name__}.stepper gave {text(made)}: expected a ds.Stepper"
+        )
+    return made
 
 
 def _count(every: Any) -> int:

@@ -11,7 +11,7 @@ import math
 import operator
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -167,22 +167,32 @@ def _literal(part: Any) -> bool:
     return get_origin(part) is Literal
 
 
+def parts_of(hint: Any) -> tuple[Any, ...]:
+    """The types of which a value of this annotation may be."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
 @cache
 def _kinds(cls: Hashable) -> dict[str, tuple[Any, ...]]:
-    """Fields of a dataclass whose values are of plain types, and these types."""
+    """Fields of a dataclass whose values are of plain types or other options, and these types."""
     kind: Any = cls
     hints, out = get_type_hints(kind), {}
     for item in fields(kind):
-        hint = hints[item.name]
-        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        if all(part in _CONVERT or part is NoneType for part in parts if not _literal(part)):
+        parts = parts_of(hints[item.name])
+        others = (part for part in parts if not (part in _CONVERT or part is NoneType))
+        if all(_literal(part) or _options(part) for part in others):
             out[item.name] = parts
     return out
 
 
-def check_options(options: Any, name: str, dot: str = ": ") -> None:
-    """Bring the fields of a frozen dataclass to the plain types that they are annotated with:
-    float, int, bool, str, one of several texts, or None. OptionError where that cannot be."""
+def _options(part: Any) -> bool:
+    return isinstance(part, type) and is_dataclass(part)
+
+
+def check_options(options: Any, name: str, dot: str = ": ", floats: bool = False) -> None:
+    """Bring the fields of a frozen dataclass to the types that they are annotated with: float, int,
+    bool, str, one of several texts, other options, or None. OptionError where that cannot be.
+    Integers that are given for floats are as good, and stay; floats: they are made into floats."""
     kind: Any = type(options)
     for field, parts in _kinds(kind).items():
         value = getattr(options, field)
@@ -190,12 +200,16 @@ def check_options(options: Any, name: str, dot: str = ": ") -> None:
             if part is NoneType:
                 found = value is None
             elif _literal(part):
-                found = isinstance(value, str | int) and value in get_args(part)
+                found = any(
+                    type(value) is type(known) and value == known for known in get_args(part)
+                )
+            elif _options(part):
+                found = isinstance(value, part)
             else:
                 made = _CONVERT[part](value)
                 found = made is not None
-                usual = type(value) is part or (type(value) is int and -(2**62) < value < 2**62)
-                if found and not usual:
+                integer = type(value) is int and abs(value) < MAX_INTEGER
+                if found and type(value) is not part and (floats or not integer):
                     object.__setattr__(options, field, made)
             if found:
                 break
@@ -203,11 +217,25 @@ def check_options(options: Any, name: str, dot: str = ": ") -> None:
             raise OptionError(f"{name}{dot}{field} = {text(value)}: expected {_expected(parts)}")
 
 
+def check_positive(options: Any, name: str, *names: str, zero: bool = False) -> None:
+    """OptionError unless these fields, where they are numbers, are finite and positive; zero: or
+    zero."""
+    for field in names:
+        value = getattr(options, field)
+        if not isinstance(value, int | float):
+            continue
+        if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+            expected = "zero or more" if zero else "a positive number"
+            raise OptionError(f"{name}.{field} = {value!r}: expected {expected}")
+
+
 def _expected(parts: tuple[Any, ...]) -> str:
     words: list[str] = []
     for part in parts:
         if _literal(part):
             words += [str(choice) for choice in get_args(part)]
+        elif _options(part):
+            words.append(f"ds.{part.__name__}(...)")
         else:
             words.append("None" if part is NoneType else _WORDS[part])
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

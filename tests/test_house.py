@@ -36,13 +36,13 @@ SMALL = 2
 SHAPES = {"cylinder": 1, "cylindrical": 2}
 
 
-class Stepper:
+class TimeStepper:
     def step(self):
         for stage in self.stages:
             self._one(stage)
 
 
-class Other(Stepper):
+class Other(TimeStepper):
     """Cylinder."""
 
     def run(self):
@@ -73,7 +73,7 @@ def last(places):
 
 def test_ways():
     found = last(house.ways())
-    wanted = ["loop in Stepper.step", "class Third", "loop in Third._advance"]
+    wanted = ["loop in TimeStepper.step", "class Third", "loop in Third._advance"]
     assert found == wanted
 
 

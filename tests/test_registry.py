@@ -50,6 +50,23 @@ class Diagonal(ds.Solver):
         return ds.Answer(value, ds.Status.SOLVED)
 
 
+class Still(ds.Stepper):
+    def step(self, state, h):
+        before, after = self.energies(state), state.copy()
+        after.time = state.time + h
+        return after, self.report(before, after, h)
+
+
+@dataclass(frozen=True)
+class Frozen(ds.Method):
+    """Nothing moves."""
+
+    name: ClassVar[str] = "frozen"
+
+    def stepper(self, model):
+        return Still(model)
+
+
 F = ds.JointFunction
 
 
@@ -72,6 +89,9 @@ diagonal = outside:Diagonal
 
 [drystone.joints]
 rail = outside:Rail
+
+[drystone.methods]
+frozen = outside:Frozen
 """
 
 
@@ -144,6 +164,21 @@ method: {name: time-stepping, dt: 0.01}
 bodies: [{name: car, shape: {kind: rectangle, width: 1, height: 0.2}, velocity: [1, 0]}]
 joints: [{kind: rail, a: car, anchor: [0, 0], axis: [1, 0], reach: 3, limits: [null, 0.5]}]
 """
+
+
+def test_an_installed_package_brings_a_method(outside, tmp_path):
+    """A run of a scene of the gallery with it, and the rest of that run."""
+    first = ["run", "heavy-ball", "--method", "frozen", "--duration", "0.1", "--record", "a.h5"]
+    rest = ["resume", "a.h5", "--until", "0.2"]
+    compared = ["compare", "heavy-ball", "--with", "frozen:dt=0.05", "--duration", "0.1", "--json"]
+    unknown = ["run", "heavy-ball", "--method", "froze"]
+    ran, resumed, table, wrong = commands(outside, tmp_path, first, rest, compared, unknown)
+    assert ran[0] == resumed[0] == table[0] == 0, (ran, resumed, table)
+    assert "did you mean 'frozen'?" in wrong[1]
+    assert '"frozen:dt=0.05"' in table[1]
+    replay = ds.read_recording(tmp_path / "a.h5")
+    assert replay.time[-1] == pytest.approx(0.2)
+    np.testing.assert_array_equal(replay.position[-1], replay.position[0])
 
 
 def test_an_installed_package_brings_a_joint(outside, tmp_path):

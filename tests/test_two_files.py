@@ -1,4 +1,4 @@
-"""A solver and an export format of ours take two files each: done here to a copy of the package."""
+"""A solver, a stepper and an export format take two files each: done here to a copy."""
 
 import re
 import shutil
@@ -17,6 +17,11 @@ import numpy as np, drystone as ds
 from typer.testing import CliRunner
 from drystone.cli.main import app
 
+world = ds.World()
+world.add_body(ds.Sphere(1), name="ball", velocity=(1, 0, 0))
+sim = ds.Simulation(world, "inertia")
+sim.run(0.5)
+print(ds.Inertia().name, sim.body("ball").position[0])
 problem = ds.LCP(2.0 * np.eye(6), -np.ones(6))
 print(ds.Guess.__name__, *ds.solve(problem, "guess").methods, *ds.solve(problem).methods)
 try:
@@ -31,17 +36,25 @@ class Replay:
     names = ["a", "b"]
 ds.export(Replay(), "out.names")
 print(open("out.names").read())
-for command in ("solve", "export"):
+for command in ("solve", "export", "run"):
     print(CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "300"}).output)
 """
 
 
-def test_a_solver_and_a_format_take_two_files_each(tmp_path):
-    """The solver is the example of the architecture page."""
+def test_a_solver_a_stepper_and_a_format_take_two_files_each(tmp_path):
+    """The solver and the stepper are the examples of the architecture page."""
     package = tmp_path / "drystone"
     shutil.copytree(ROOT / "drystone", package, ignore=shutil.ignore_patterns("__pycache__"))
-    page = (ROOT / "docs" / "architecture.md").read_text().split("## Adding a solver")[1]
-    solver, record = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)[:2]
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    (solver, record), (stepper, name) = (
+        re.findall(r"```(?:python|text)\n(.*?)```", page.split(title)[1], re.DOTALL)[:2]
+        for title in ("## Adding a solver", "## Adding a stepper")
+    )
+    (package / "steppers" / "inertia").mkdir()
+    (package / "steppers" / "inertia" / "options.py").write_text(stepper)
+    table = package / "steppers" / "__init__.py"
+    known = table.read_text().replace("OURS = {", f"OURS = {{\n{name}", 1)
+    table.write_text(known.replace("__all__ = [", '__all__ = [\n    "Inertia",', 1))
     (package / "solvers" / "guess.py").write_text(solver)
     (package / "view" / "export_names.py").write_text(FORMAT)
     for table, line in (
@@ -58,10 +71,13 @@ def test_a_solver_and_a_format_take_two_files_each(tmp_path):
         [sys.executable, "-c", USE], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    first, refused, unknown, names, *helped = done.stdout.splitlines()
+    moved, first, refused, unknown, names, *helped = done.stdout.splitlines()
+    assert moved.split()[0] == "inertia"
+    assert abs(float(moved.split()[1]) - 0.5) < 1e-12
     assert first == "Guess guess guess"
     assert refused.startswith("guess: takes LCPs, not mixed-lcp (use lemke, newton")
     assert "did you mean 'guess'" in unknown
     assert names == "a b"
+    assert "inertia" in "".join(helped)
     assert "guess" in "".join(helped)
     assert "names" in "".join(helped)

@@ -332,7 +332,8 @@ class RunOfForces:
 
 def force_method(sim: Simulation) -> ContactForces:
     """What computes the contact forces of an event-driven simulation."""
-    method: ContactForces = sim._stepper.method
+    stepper: Any = sim.stepper
+    method: ContactForces = stepper.method
     return method
 
 

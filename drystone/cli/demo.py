@@ -119,7 +119,7 @@ def print_result(
     solved = f"{tally.unsolved} of {tally.steps} steps unsolved" if tally.unsolved else "all solved"
     console.print(
         f"Contacts: {tally.most_contacts} at most. Residual: {tally.residual:.0e} at worst, "
-        f"{solved}\n({tolerance(method, tally.residual)}).\n"
+        f"{solved}\n{tolerance(method, tally.residual).strip()}.\n"
         f"Greatest penetration: {tally.penetration:.2g} m, {tally.penetration / radius:.0%} of "
         "a small disk's radius."
     )

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from drystone.kernels._jit import MODE, cache_folder
 from drystone.simulation import Simulation
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 from drystone.steppers.time_stepping.threads import count_cores
 
 # by dimension, and whether there are joints: all worlds of a kind take the same kernels
@@ -32,7 +32,7 @@ def parallel_compilation(simulation: Simulation) -> Iterator[None]:
     """Within this context a helper process compiles kernels that the simulation needs, if they are
     missing and a second core is free. It ends with the context."""
     stepper = simulation.stepper
-    if not isinstance(stepper, Stepper) or count_cores() < 2 or not _missing(stepper):
+    if not isinstance(stepper, TimeStepper) or count_cores() < 2 or not _missing(stepper):
         yield
         return
     process = _started(SCENES[simulation.model.dim, stepper.jointed])
@@ -55,7 +55,7 @@ def _started(name: str) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def _missing(stepper: Stepper) -> bool:
+def _missing(stepper: TimeStepper) -> bool:
     """Whether the first stage of a step was never compiled on this machine."""
     first = stepper.stages[0][1]
     folder = cache_folder(first.__module__)
@@ -66,7 +66,7 @@ def main(name: str) -> None:
     from drystone.scenes.registry import scene
 
     stepper = scene(name).simulation().stepper
-    if isinstance(stepper, Stepper):
+    if isinstance(stepper, TimeStepper):
         stepper.compile_from_the_end()
 
 

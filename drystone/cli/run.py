@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from drystone.cli.watch import Watched
     from drystone.scenes.base import Scene
     from drystone.simulation import Simulation
+    from drystone.steppers.base import Method
 
 DT = Annotated[float | None, typer.Option("--dt", **NUMBER, help="Step [s].")]
 
@@ -110,11 +111,10 @@ def run(
         "restitution": restitution, "stabilize": stabilize, "on_failure": on_failure,
     }  # fmt: skip
     chosen = read_scene(scene, read_settings(settings))
-    given = read_options(options)
     check_seconds("--duration", duration)
     seconds = chosen.duration if duration is None else duration
     _check_places(picture, plots, record, overwrite)
-    simulation = begin(chosen, method, given)
+    simulation = begin(chosen, method, options)
     hint = unheeded(simulation)
     if hint and restitution is None and not as_json:
         complain(hint)
@@ -127,33 +127,33 @@ def run(
 def begin(scene: Scene, method: str | None, options: dict[str, Any]) -> Simulation:
     """The scene at its start, by its own method or one of that name, with options changed."""
     chosen = named_method(method) or scene.method
-    known = {field.name for field in fields(chosen)}
-    if "solver" in options and "solver" not in known and "contact_forces" in known:
-        options = {("contact_forces" if k == "solver" else k): v for k, v in options.items()}
-    for name, value in options.items():
-        if name not in known:
-            option = f"--{name.replace('_', '-')} {value}"
-            raise OptionError(f"{option}: {chosen.name} has no such option")
-    return scene.simulation(chosen, **options)
+    return scene.simulation(chosen, **read_options(chosen, options))
 
 
-def read_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Options of the method that were given, with choices checked and the cone's number read."""
+def read_options(method: Method, given: dict[str, Any]) -> dict[str, Any]:
+    """Options that were given, as the method calls them, with choices checked and the cone's number
+    read."""
     from drystone.scenes.base import unknown
-    from drystone.solvers.registry import METHODS
-    from drystone.steppers.time_stepping.options import CHOICES
+    from drystone.steppers.registry import choices
 
-    out = {name: value for name, value in given.items() if value is not None}
-    for name in out:
-        known = tuple(METHODS) if name == "solver" else CHOICES.get(name, ())
-        if known and out[name] not in known:
-            option = f"--{name.replace('_', '-')}"
-            raise OptionError(f"{option}: {unknown('choice', out[name], dict.fromkeys(known))}")
-    text = str(out.get("cone", "")).strip()
-    if text.lstrip("+-").isdigit():
-        out["cone"] = int(text)
-    elif "cone" in out and text != "circular":
-        raise OptionError(f"--cone {text}: expected circular, or an even number of directions")
+    known, out = {field.name for field in fields(method)}, {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        key = "contact_forces" if name == "solver" and name not in known else name
+        if key not in known:
+            raise OptionError(f"{option} {value}: {method.name} has no such option")
+        words, number = choices(type(method), key), str(value).strip()
+        if key == "cone" and number.lstrip("+-").isdigit():
+            out[key] = int(number)
+            continue
+        if key == "cone" and value not in words:
+            expected = "expected circular, or an even number of directions"
+            raise OptionError(f"{option} {value}: {expected}")
+        if words and value not in words:
+            raise OptionError(f"{option}: {unknown('choice', value, dict.fromkeys(words))}")
+        out[key] = value
     return out
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from drystone.errors import OptionError
+from drystone.steppers import OURS
 
 RECORDINGS = (".h5", ".hdf5")
 SCENE_FILES = (".yaml", ".yml", ".json")
@@ -30,7 +31,7 @@ SCENE = Annotated[
 ]
 METHOD = Annotated[
     str | None,
-    typer.Option(help="time-stepping, event-driven or penalty, with default options."),
+    typer.Option(help=f"{', '.join(OURS)}, or one that a package brings, with default options."),
 ]
 SETTINGS = Annotated[
     list[str] | None,
@@ -97,9 +98,6 @@ def read_settings(texts: list[str] | None) -> dict[str, str]:
 
 def named_method(name: str | None) -> Any:
     """A method with its defaults, None for the scene's own."""
-    from drystone.scenes.base import unknown
-    from drystone.simulation import METHODS
+    from drystone.steppers.registry import METHODS
 
-    if name is not None and name not in METHODS:
-        raise OptionError(f"--method: {unknown('method', name, METHODS)}")
-    return None if name is None else METHODS[name]()
+    return None if name is None else METHODS.find(name, "--method")()

@@ -107,8 +107,8 @@ def print_summary(
         "simulated": f"{done.simulated:g} s in {tally.steps} steps of {method.dt:.4g} s, "
         f"{len(simulation.bodies)} bodies, {getattr(method, 'formulation', method.name)}",
         "wall time": f"{duration(done.seconds)}: {times(done.speed)} real time{compiling}",
-        "solves": f"{unsolved}; worst residual {tally.residual:.1e} "
-        f"({tolerance(method, tally.residual)})",
+        "solves": f"{unsolved}; worst residual {tally.residual:.1e}"
+        f"{tolerance(method, tally.residual)}",
         "penetration": f"{tally.penetration:.2e} m at most",
         "contacts": f"{tally.contacts} at the end, {tally.most_contacts} at most",
         "energy": energy_words(tally.ledger()),

@@ -122,14 +122,14 @@ def tolerances(method: Any) -> dict[str, float]:
 
 
 def tolerance(method: Any, residual: float) -> str:
-    """The same in words; the loose one only if a residual made use of it."""
+    """The same in words, in parentheses; the loose one only if a residual made use of it."""
     known = tolerances(method)
     if "tol" not in known:
-        return f"integrated to rtol {method.rtol:g}"
-    text = f"tolerance {known['tol']:g}"
+        return f" (integrated to rtol {method.rtol:g})" if hasattr(method, "rtol") else ""
+    text = f" (tolerance {known['tol']:g}"
     if known["tol"] < residual and "loose" in known:
         text += f", {known['loose']:g} for large islands on the move"
-    return text
+    return f"{text})"
 
 
 def unheeded(simulation: Any) -> str:

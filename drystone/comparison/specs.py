@@ -1,41 +1,22 @@
 """Methods as texts: ``time-stepping:convex,dt=1/480``.
 
 A method's name, and after a colon words and KEY=VALUE, with commas between them. A word is a choice
-of one of the method's options ("convex" is a formulation, "lemke" a solver or a force method).
+of one of the method's options ("convex" is a formulation, "lemke" a solver or a force method), the
+first of ``Method.words`` that knows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
 from drystone.errors import OptionError
 from drystone.scenes.base import unknown
-from drystone.simulation import METHODS
-from drystone.solvers.registry import METHODS as SOLVERS
-from drystone.steppers.event_driven.options import INTEGRATORS
-from drystone.steppers.penalty.options import INTEGRATORS as PENALTY_INTEGRATORS
-from drystone.steppers.time_stepping.options import CHOICES
+from drystone.steppers.base import Method
+from drystone.steppers.registry import METHODS, RESERVED, choices
 
-OWN = "own"  # the method that the scene brings
-LAWS = ("simultaneous", "propagation", "frictionless", "routh", "keller")
-# options whose choices can be given as bare words, the first that knows a word wins
-WORDS: dict[str, dict[str, tuple[str, ...]]] = {
-    "time-stepping": {
-        "formulation": CHOICES["formulation"],
-        "restitution": tuple(c for c in CHOICES["restitution"] if c != "none"),
-        "cone": ("circular",),
-        "solver": tuple(SOLVERS),
-    },
-    "event-driven": {
-        "contact_forces": tuple(SOLVERS),
-        "integrator": INTEGRATORS,
-        "collisions": LAWS,
-    },
-    "penalty": {"integrator": PENALTY_INTEGRATORS},
-}
+OWN = RESERVED  # the method that the scene brings
 EVENT_DRIVEN_BODIES = 30  # bodies up to which events are few enough to follow by default
 SWITCHES = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
@@ -73,11 +54,21 @@ def read_method(text: str, own: Any = None) -> Any:
 
 def _no_method(text: str, name: str) -> str:
     """That no method has the name; a choice of one of them is taken for what it may be short of."""
-    for method, words in WORDS.items():
-        if any(name in choices for choices in words.values()):
+    for method, kind in METHODS.items():
+        if name in _words(kind):
             return f"{text!r} is not a method: did you mean '{method}:{text.strip()}'?"
-    said = unknown("method", name, METHODS | {OWN: None})
+    said = unknown("method", name, dict.fromkeys((*METHODS, OWN)))
     return said if text.strip() == name else f"{text!r}: {said}"
+
+
+def _words(method: type[Method]) -> dict[str, str]:
+    """{word: the first option that it is a choice of}"""
+    return {
+        word: option
+        for option in reversed(method.words)
+        for word in choices(method, option)
+        if word not in SWITCHES
+    }
 
 
 def _option(text: str, base: Any, part: str) -> tuple[str, Any]:
@@ -85,18 +76,16 @@ def _option(text: str, base: Any, part: str) -> tuple[str, Any]:
     known = {item.name: item for item in fields(base)}
     key, equals, value = (piece.strip() for piece in part.partition("="))
     if not equals:
-        words = WORDS[base.name]
-        for option, choices in words.items():
-            if part in choices:
-                return option, part
-        every: Mapping[str, None] = {w: None for choices in words.values() for w in choices}
-        raise OptionError(f"{text!r}: {base.name}: {unknown('choice', part, every)}")
+        words = _words(type(base))
+        if part in words:
+            return words[part], part
+        raise OptionError(f"{text!r}: {base.name}: {unknown('choice', part, words)}")
     key = key.replace("-", "_")
     if key not in known:
         raise OptionError(f"{text!r}: {base.name}: {unknown('option', key, known)}")
     if not value:
         raise OptionError(f"{text!r}: {key} has no value")
-    return key, read_value(value)
+    return key, value if value in choices(type(base), key) else read_value(value)
 
 
 def read_value(text: str) -> Any:

@@ -434,7 +434,7 @@ class Recording:
         from drystone.scene_files.methods import method_from
 
         try:
-            law = getattr(method_from(self.method or {}), "contact_law", None)
+            law = method_from(self.method or {}).contact_law
         except DrystoneError:
             law = None
         return CanonicalForces(self.model, law)

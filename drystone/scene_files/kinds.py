@@ -1,5 +1,5 @@
-"""What scene files call forces, motions and methods. Shapes and joints have their own tables
-(``geometry.shapes.SHAPES``, ``constraints.joints.registry.JOINTS``)."""
+"""What scene files call forces, motions and cones. Shapes, joints, solvers and methods have tables
+of their own, which users can add to (``registry.Registry``)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from drystone.dynamics.keyframes import Rocking, Waypoints
 from drystone.dynamics.motions import ConstantVelocity, Oscillation
 from drystone.dynamics.springs import Spring, TorsionSpring
 from drystone.problems import CircularCone, EllipticCone, PolyhedralCone, SoftFingerCone
-from drystone.steppers.event_driven.options import EventDriven
-from drystone.steppers.penalty.options import Penalty
-from drystone.steppers.time_stepping.options import TimeStepping
 
 SCENE_VERSION = 1  # of the format; files of later ones are refused
 
@@ -33,11 +30,6 @@ CONES: dict[str, Any] = {
     "elliptic": EllipticCone,
     "polyhedral": PolyhedralCone,
     "soft-finger": SoftFingerCone,
-}
-METHODS: dict[str, Any] = {
-    "time-stepping": TimeStepping,
-    "event-driven": EventDriven,
-    "penalty": Penalty,
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from functools import reduce
 from operator import or_
@@ -22,13 +22,11 @@ from pydantic_core import PydanticCustomError
 from drystone.constraints.joints.registry import JOINTS
 from drystone.geometry.shapes import SHAPES
 from drystone.geometry.shapes.base import parameters
-from drystone.scene_files.kinds import CONES, FORCES, METHODS, MOTIONS
+from drystone.scene_files.kinds import CONES, FORCES, MOTIONS
+from drystone.solvers.base import Solver
 from drystone.solvers.registry import METHODS as SOLVERS
 from drystone.solvers.registry import by_name
-from drystone.steppers.event_driven.guards import EventGuards
-from drystone.steppers.event_driven.impulses import CollisionLaw
-from drystone.steppers.time_stepping.options import Sleeping
-from drystone.steppers.time_stepping.policy import IslandPolicy
+from drystone.steppers.registry import METHODS
 from drystone.types import VectorLike
 from drystone.values import NAME_CHARACTERS
 
@@ -156,7 +154,7 @@ def listed(kind: Any, **limits: int) -> Any:
 
 def entry(kind: str, cls: Any, tag: str = "kind", own: Mapping[str, Any] | None = None) -> Any:
     """The model of entries that build `cls`; own: types of fields that say more than TYPES."""
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, include_extras=True)
     values: dict[str, Any] = {tag: (one_of(kind), ...)} if tag else {}
     for field in fields(cls):
         if not field.init or field.name == tag:
@@ -176,15 +174,35 @@ def strict(hint: Any) -> Any:
     simple = {float: Number, int: Whole, bool: Switch, str: Text}
     if hint in simple:
         return simple[hint]
+    if hint is Solver:
+        return solver_entry()
     if get_origin(hint) is Literal or hint is type(None):
         return hint
     if get_origin(hint) in (Union, types.UnionType):
-        return reduce(or_, [strict(part) for part in get_args(hint)])
+        parts = list(get_args(hint))
+        cones = [part for part in parts if part in CONES.values()]
+        names = {str} if Solver in parts else set()  # those of solvers are listed
+        found = [strict(part) for part in parts if part not in cones and part not in names]
+        return reduce(or_, [*found, cone_entry()] if cones else found)
+    if get_origin(hint) is tuple and Solver in get_args(get_args(hint)[0]):  # and how to use it
+        (options,) = get_args(get_args(hint)[1])[1:]
+        with_options = entry("used-solver", options, "")
+        return made("UsedSolverEntry", "", {"method": (solver_entry(), ...)}, with_options)
+    if get_origin(hint) is tuple and get_args(hint)[1:] == (...,):
+        return listed(strict(get_args(hint)[0]))
+    if is_dataclass(hint):
+        options = cast(Any, hint)
+        return entry(options.__name__, options, "")
     if get_origin(hint) in (np.floating, np.integer):
         return Number
     if hint in get_args(VectorLike):
         return Numbers
     return Any
+
+
+def cone_entry() -> Any:
+    """A cone: its kind and numbers."""
+    return union([entry(kind, cls) for kind, cls in CONES.items()])
 
 
 def union(models: list[Any], tag: str = "kind") -> Any:
@@ -202,33 +220,9 @@ def solver_entry() -> Any:
 
 def method_entry() -> Any:
     """A method: its name and options."""
-    solver = solver_entry()
-    cones = union([entry(kind, cls) for kind, cls in CONES.items()])
-    sleeping = entry("sleeping", Sleeping, "")
-    law = entry("collision-law", CollisionLaw, "", {"solver": solver})
-    about = "A method for contact forces, and its options."
-    options: dict[str, Any] = {
-        "tol": Positive,
-        "ramp_speed": Positive,
-        "directions": Whole,
-        "explain": Literal["suspicious", "never", "always"],
-        "prefer": Literal["method", "force"],
-        "reuse": Switch,
-        "fallback": list[Text],
-    }
-    optional = {name: (kind | None, None) for name, kind in options.items()}
-    forces = made("ContactForcesEntry", about, {"method": (solver, ...)} | optional)
-    own = {
-        "cone": Literal["circular"] | Whole | cones,
-        "solver": solver,
-        "sleeping": sleeping,
-        "policy": entry("policy", IslandPolicy, ""),
-        "guards": entry("guards", EventGuards, ""),
-        "collisions": Text | law,
-        "contact_forces": solver | forces,
-        "dt": Positive,
-    }
-    return union([entry(name, cls, "name", own) for name, cls in METHODS.items()], "name")
+    return union(
+        [entry(name, cls, "name", {"dt": Positive}) for name, cls in METHODS.items()], "name"
+    )
 
 
 def joint_entry(row: Any) -> Any:

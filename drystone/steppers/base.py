@@ -1,26 +1,28 @@
-"""What every method of a simulation gives back, and the contract it keeps.
+"""What every method of a simulation is, and gives back: options, a stepper, reports.
 
-1. A method is a frozen dataclass of options (``Method``); ``stepper(model)`` makes the object
-   that steps (``Stepper``), ``stepper(model, before)`` continues with an edited model: what is
-   cached stays with its bodies.
-2. ``stepper.step(state, h) -> (state', StepReport)``; the given state is left untouched, so that
-   a step that fails can be tried again.
-3. ``stepper.snapshot()`` and ``restore``: all that the next step depends on beside the state, as
-   arrays, so that a run resumes bit for bit, here after other steps or in another process.
-4. A stepper that makes many steps in one compiled loop is a ``Loop``, too.
+A method is a frozen dataclass of options (``Method``), which makes the object that steps a model
+(``Stepper``); a step is reported by a ``StepReport``. ``registry`` knows methods by their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from drystone.arguments import answering, warn_user
+from drystone.constraints.canonical import ContactLaw
+from drystone.constraints.joints.forces import stored_by_joints
+from drystone.dynamics import bodies
+from drystone.dynamics.energy import energy
+from drystone.geometry.detector import Detector
 from drystone.model import Contacts, Model, State
+from drystone.steppers.snapshot import Parts
+from drystone.steppers.tables import contact_table, joint_table
 from drystone.types import Floats, Ints, Status
+from drystone.values import check_options, check_positive
 
 # of what a ledger's parts move, and of the energy that is there: what rounding may leave
 UNEXPLAINED, ENERGY_ROUNDING = 1e-8, 1e-11
@@ -260,80 +262,167 @@ class StepReport:
         return "; ".join(parts)
 
 
-class Loop(Protocol):
-    """What a stepper has that makes many steps in one compiled loop; others have no `in_one`.
-
-    profile: whether the time of every stage is reported; in_one: whether many steps may be made
-    at once; method_names: of solvers, by their bits in reports. run(state, h, start, done, steps,
-    every, out): `steps` steps of length h, of which out gets a frame of every `every`-th.
-    """
-
-    profile: bool
-
-    @property
-    def in_one(self) -> bool: ...
-
-    @property
-    def method_names(self) -> Sequence[str]: ...
-
-    def run(
-        self, state: State, h: float, start: float, done: int, steps: int, every: int, out: Any
-    ) -> None: ...
-
-
-class Stepper(Protocol):
-    """What ``Simulation`` asks of the object that steps a model.
+class Stepper:
+    """Steps a model: what ``Method.stepper`` makes. Those of users derive from it and have at least
+    ``step``.
 
     model: as it is stepped, without joints that broke; detector: of its contacts; turns (nq,):
-    coordinates of joints lately, from which their angles are counted, or None.
-    step(state, h): the state after h [s], and what happened. check_start(state): ModelError where
-    no run can start. overlaps(state): all contacts in a state, or None if bodies may overlap;
-    penetration(state): the greatest depth [m]; stored(state): energy in springs of joints [J]. None
-    of these changes later steps. wake(): what sleeps is to move again. contact_table(),
-    joint_table(): of the last step (``tables``); problem(): its friction problem, or None.
-    snapshot(), restore(known, model): see above.
+    coordinates of joints lately, from which their angles are counted, or None. profile: whether the
+    time of every stage is reported.
+    in_one: whether many steps may be made in one compiled loop, ``run(state, h, start, done, steps,
+    every, out)``: `steps` steps of length h, of which out gets a frame of every `every`-th;
+    method_names: of solvers, by their bits in its reports.
     """
 
-    @property
-    def model(self) -> Model: ...
+    model: Model
+    detector: Detector
+    profile = True
+    method_names: Sequence[str] = ()
+
+    def __init__(self, model: Model) -> None:
+        self.adopt(model)
+
+    def adopt(self, model: Model) -> None:
+        """Continue with an edited model: what is cached stays with its bodies."""
+        self.model = model
+        self.look_for_contacts(model)
 
     @property
-    def detector(self) -> Any: ...
+    def turns(self) -> Floats | None:
+        return None
 
     @property
-    def turns(self) -> Floats | None: ...
+    def in_one(self) -> bool:
+        return False
 
-    def step(self, state: State, h: float) -> tuple[State, StepReport]: ...
+    def look_for_contacts(self, model: Model) -> None:
+        """Make the detector of a model, or adapt the one at hand."""
+        args = (model.geoms, model.inverse_mass > 0, model.layer, model.rules.ignored)
+        known: Detector | None = getattr(self, "detector", None)
+        if known is None:
+            self.detector = Detector(*args, names=model.names)
+        else:
+            known.remap(*args, names=model.names)
 
-    def check_start(self, state: State) -> None: ...
+    def contacts(self, state: State) -> Contacts:
+        """Points at which bodies touch or are in each other."""
+        x, R = bodies.geom_poses(self.model, state)
+        return self.detector.contacts(x, R, np.zeros(len(self.model.geoms)))
 
-    def penetration(self, state: State) -> float: ...
+    def step(self, state: State, h: float) -> tuple[State, StepReport]:
+        """The state after h [s], and what happened. The given one is left untouched, so that a step
+        that fails can be tried again."""
+        raise NotImplementedError
 
-    def overlaps(self, state: State) -> Contacts | None: ...
+    def check_start(self, state: State) -> None:
+        """An error where no run can start."""
+        bodies.check_finite(self.model, state)
 
-    def stored(self, state: State) -> float: ...
+    def overlaps(self, state: State) -> Contacts | None:
+        """All contacts in a state, or None if bodies may overlap; changes no later step."""
+        return None
 
-    def wake(self) -> None: ...
+    def penetration(self, state: State) -> float:
+        """Greatest depth of any contact in a state [m]; changes no later step."""
+        found = self.overlaps(state)
+        return depth(self.contacts(state) if found is None else found)
 
-    def contact_table(self) -> np.ndarray: ...
+    def stored(self, state: State) -> float:
+        """Energy in the springs of joints [J]."""
+        return stored_by_joints(self.model.joints, state, self.turns)
 
-    def joint_table(self) -> np.ndarray: ...
+    def wake(self) -> None:
+        """What sleeps is to move again."""
 
-    def problem(self) -> Any: ...
+    def contact_table(self) -> np.ndarray:
+        """Contacts of the last step; see ``Simulation.contacts``."""
+        return contact_table(self.model.names, self.model.dim, 0)
 
-    def snapshot(self) -> dict[str, dict[str, Any]]: ...
+    def joint_table(self) -> np.ndarray:
+        """Joints of the last step; see ``Simulation.joints``."""
+        return joint_table(self.model.names, None, None)
 
-    def restore(self, known: dict[str, dict[str, Any]], model: Model) -> None: ...
+    def problem(self) -> Any:
+        """The friction problem of the last step, or None."""
+        return None
+
+    def snapshot(self) -> Parts:
+        """All that the next step depends on beside the state, as arrays, so that a run resumes bit
+        for bit, here after other steps or in another process."""
+        return {"detector": self.detector.state()}
+
+    def restore(self, known: Parts, model: Model) -> None:
+        """Take over what ``snapshot`` gave, whatever steps were made since; model: with all its
+        joints, also those that broke."""
+        self.detector.restore(known["detector"])
+
+    def energies(self, state: State) -> tuple[float, float, float]:
+        """Kinetic energy, that of gravity, and that of springs [J]."""
+        kinetic, height, forces = energy(self.model, state)
+        return kinetic, height, forces + self.stored(state)
+
+    def report(
+        self,
+        before: tuple[float, float, float],
+        after: State,
+        h: float,
+        work: Mapping[str, float] | None = None,
+        **facts: Any,
+    ) -> StepReport:
+        """What a step did. before: ``energies`` at its start; work: fields of ``EnergyLedger`` [J],
+        loads without what springs took; what they leave of the change is ``integration``, unless it
+        is among them; facts: fields of ``StepReport``."""
+        kinetic, height, springs = self.energies(after)
+        change = kinetic + height + springs - sum(before)
+        parts = dict.fromkeys(("loads", "driving", "friction", "impact", "constraint"), 0.0)
+        parts |= work or {}
+        parts["loads"] += springs - before[2]
+        parts.setdefault("integration", change - sum(parts.values()))
+        ledger = EnergyLedger(
+            kinetic=kinetic, potential=height + springs, change=change, **parts
+        )  # fmt: skip
+        usual: dict[str, Any] = {
+            "status": Status.SOLVED, "residual": 0.0, "residual_unit": 0.0, "iterations": 0,
+            "methods": (), "contacts": 0, "islands": 0, "penetration": 0.0,
+            "conditions": Conditions(),
+        }  # fmt: skip
+        return StepReport(time=after.time, dt=h, energy=ledger, **usual | facts)
 
 
-@runtime_checkable
-class Method(Protocol):
-    """A method of simulation, chosen once: frozen options, among them the step `dt` [s]."""
+@dataclass(frozen=True)
+class Method:
+    """A method of simulation, chosen once: frozen options, among them the step `dt` [s].
+
+    name: in scene files, recordings, commands and messages.
+    words: options whose choices may stand alone in a text: "time-stepping:convex".
+    partial_steps: whether a run may end with a shorter step.
+    max_depth: part of the smaller body's size: steps with bodies deeper in each other are counted.
+    contact_law: what forces of contacts obey, where canonical ones are read; else None.
+    """
+
+    dt: float = 1.0 / 240.0
+
+    name: ClassVar[str] = ""
+    words: ClassVar[tuple[str, ...]] = ()
+    partial_steps: ClassVar[bool] = False
+    max_depth = np.inf
+
+    def __post_init__(self) -> None:
+        check_options(self, type(self).__name__, ".")
+        check_positive(self, type(self).__name__, "dt")
 
     @property
-    def dt(self) -> float: ...
+    def contact_law(self) -> ContactLaw | None:
+        return None
 
-    def stepper(self, model: Model, before: Any = None) -> Any: ...
+    def stepper(self, model: Model) -> Stepper:
+        """The object that steps a model by these options."""
+        raise NotImplementedError
+
+
+def depth(found: Contacts) -> float:
+    """The greatest of any contact [m]."""
+    return float(np.maximum(-found.gap, 0.0).max(initial=0.0))
 
 
 def _of(number: int, what: str) -> str:

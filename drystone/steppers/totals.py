@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-import numpy as np
-
 from drystone.arguments import answering
 from drystone.dynamics import bodies
 from drystone.kernels import layout
 from drystone.model import State
-from drystone.steppers.base import StepReport
+from drystone.steppers.base import Method, StepReport
 from drystone.types import Floats, Status
 
 
@@ -150,10 +148,10 @@ class Totals:
             self.__dict__.update({name: getattr(known, name) for name in NAMES})
 
     @classmethod
-    def of(cls, method: Any) -> Totals:
+    def of(cls, method: Method) -> Totals:
         """Of no step by a method."""
         out = cls.__new__(cls)
-        out.__dict__.update(NOTHING, max_depth=float(getattr(method, "max_depth", np.inf)))
+        out.__dict__.update(NOTHING, max_depth=float(method.max_depth))
         return out
 
     def add(self, report: StepReport, names: Sequence[str]) -> bool:

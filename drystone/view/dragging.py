@@ -57,9 +57,8 @@ class Dragging:
             strength = float(self.strength.value)
             place = start[:dim]
             from drystone.dynamics.drag import grip
-            from drystone.steppers.time_stepping.options import TimeStepping
 
-            dt = sim.method.dt if isinstance(sim.method, TimeStepping) else 0.0
+            dt = 0.0 if sim.method.partial_steps else sim.method.dt
             self.force = grip(sim.model, sim.state, body, place, dt, strength)
             self._handle = sim.world.add_force(self.force)
             sim.wake()

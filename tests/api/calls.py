@@ -555,6 +555,8 @@ READ_ONLY = (
     "register_solver", "register_exporter",  # once for each name: tests/test_registry.py
     # bases of shapes: tests/geometry/test_outside_shapes.py
     "SupportShape", "ImplicitShape", "register_shape",
+    # bases of methods: tests/steppers/test_own_methods.py
+    "Method", "Stepper", "register_method",
     # bases of joints, and what they are made of: tests/constraints/joints/test_own_joints.py
     "Joint", "AxisJoint", "AlignedJoint", "JointFunction", "register_joint",
 )  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import coo_array
 
 import drystone as ds
-from drystone.arguments import HOMES, MARK, SYNONYMS
+from drystone.arguments import MARK, SYNONYMS, homes
 from tests.api.calls import callable_names, trajectory, world
 
 
@@ -366,7 +366,7 @@ def test_lists_that_are_empty_or_ragged():
 def test_every_synonym_leads_somewhere():
     """The right words are words of the API."""
     words = set()
-    for path in {*callable_names(), *HOMES, "Simulation.record"}:
+    for path in {*callable_names(), *homes(), "Simulation.record"}:
         first, _, method = path.partition(".")
         target = getattr(getattr(ds, first), method) if method else getattr(ds, first)
         words |= set(inspect.signature(target).parameters)

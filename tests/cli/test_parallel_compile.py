@@ -8,7 +8,7 @@ from drystone.cli import parallel_compile
 from drystone.kernels import _calls
 from drystone.kernels._jit import MODE
 from drystone.scenes.registry import scene
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 
 pytestmark = pytest.mark.skipif(MODE == "off", reason="nothing is compiled")
 
@@ -38,7 +38,7 @@ def started(monkeypatch):
 def test_scenes_are_of_their_kind(dim, jointed):
     simulation = scene(parallel_compile.SCENES[dim, jointed]).simulation()
     assert simulation.model.dim == dim
-    assert isinstance(simulation.stepper, Stepper)
+    assert isinstance(simulation.stepper, TimeStepper)
     assert simulation.stepper.jointed == jointed
 
 
@@ -83,7 +83,7 @@ def test_one_core_is_left_alone(started, monkeypatch, tmp_path):
 def test_what_is_compiled_is_what_another_world_of_the_kind_asks_for(dim, jointed, other):
     parallel_compile.main(parallel_compile.SCENES[dim, jointed])
     stepper = scene(other).simulation().stepper
-    assert isinstance(stepper, Stepper)
+    assert isinstance(stepper, TimeStepper)
     assert stepper.jointed == jointed
     before = set(_calls._KNOWN)
     assert (stepper.job.program > 0).all()

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.comparison.specs import OWN, WORDS, default_methods, read_method, read_value
-from drystone.simulation import METHODS
+from drystone.comparison.specs import OWN, default_methods, read_method, read_value
+from drystone.steppers.registry import METHODS, choices
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ from drystone.simulation import METHODS
         ("time-stepping:nsgs,stabilize=no", ds.TimeStepping(solver="nsgs", stabilize=False)),
         ("time-stepping: poisson , warm-start=false", ds.TimeStepping(
             restitution="poisson", warm_start=False)),
+        ("time-stepping:restitution=none", ds.TimeStepping()),
         ("event-driven:dantzig", ds.EventDriven(contact_forces="dantzig")),
         ("event-driven:lemke,rk45,propagation,rtol=1e-6", ds.EventDriven(
             contact_forces="lemke", integrator="rk45", collisions="propagation", rtol=1e-6)),
@@ -66,13 +67,17 @@ def test_mistakes_name_the_text(text, words):
     assert repr(text) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("name", METHODS.ours)
 def test_every_word_is_an_option_of_its_method(name):
     """Solvers that cannot do what a method asks may refuse, but by name."""
-    for option, words in WORDS[name].items():
-        for word in words:
+    words = {option: choices(METHODS[name], option) for option in METHODS[name].words}
+    assert all(words.values())
+    for option, known in words.items():
+        for word in known:
+            if word == "none":
+                continue
             method = read_method(f"{name}:{word}")
-            first = next(o for o, known in WORDS[name].items() if word in known)
+            first = next(o for o, several in words.items() if word in several)
             assert getattr(method, first) == word, option
 
 

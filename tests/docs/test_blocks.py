@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.steppers.registry import METHODS as STEPPERS
 from drystone.view.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def name(path):
 def test_python_blocks_run(page, tmp_path, monkeypatch):
     """The blocks of one page run in order and share their names, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    for table in (SOLVERS, FORMATS):  # what a page registers is gone with it
+    for table in (SOLVERS, FORMATS, STEPPERS):  # what a page registers is gone with it
         monkeypatch.setattr(table, "_added", dict(table._added))
     text = page.read_text()
     names = {"__name__": "__main__"}

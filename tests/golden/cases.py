@@ -12,8 +12,8 @@ from typing import Any
 
 import drystone as ds
 from drystone.scenes.registry import SCENES
-from drystone.simulation import METHODS
 from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.steppers.registry import METHODS
 from tests.golden.kinds import KINDS
 from tests.golden.worlds import WORLDS, lattice
 

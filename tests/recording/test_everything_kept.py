@@ -17,7 +17,7 @@ from drystone.scenes import scene
 
 # what a step writes before it reads it, and what users read after a step
 SCRATCH = {
-    "Stepper": [
+    "TimeStepper": [
         "_stepped", "_looked*", "_job*", "_room*", "_contact_rows*", "_own*", "_frames", "rows*",
         "solved*", "work*", "sweeper*", "found.*", "_scan*", "stages*", "detector.*",
         "_detector.*", "search.detector.*", "profile",
@@ -50,7 +50,7 @@ SCRATCH = {
     # the phase that ended with the frame, its books; a phase that goes on, and islands that wait to
     # be laid to rest, are kept in another form
     "EventStepper": [
-        "detector.*", "_detector.*", "_loop.mechanics.detector.*",
+        "detector.*", "_loop.mechanics.detector.*",
         "_loop.resolver.mechanics.detector.*",
         *(f"_loop.{name}*" for name in (
             "phase", "_lasts", "_stored", "_waiting", "clusters.report",
@@ -62,10 +62,10 @@ SCRATCH = {
         )),
         "log.*", "loaded_joints*", "wrench*", "_shown*",
     ],
-    "PenaltyStepper": ["last*", "now*", "springs.detector.*", "springs._detector.*", "detector.*"],
+    "PenaltyStepper": ["last*", "now*", "springs.detector.*", "detector.*"],
 }  # fmt: skip
 # arrays of joints are this step's
-SCRATCH["Stepper"] += [
+SCRATCH["TimeStepper"] += [
     "buffers.parts*", "_held*", "_closer*", "_began*", "_over*", "_asked*",
     *(f"buffers.j.{name}*" for name in (
         "place", "at_*", "change", "push", "free", "tie", "mean", "impulse", "value",
@@ -84,7 +84,7 @@ SCRATCH["Stepper"] += [
 ]  # fmt: skip
 SCRATCH["EventStepper"] += [
     f"_loop.clusters._stepper.{name}"
-    for name in (*SCRATCH["Stepper"], "gaps.left", "gaps._rounds*")
+    for name in (*SCRATCH["TimeStepper"], "gaps.left", "gaps._rounds*")
 ]
 # of a detector: all but its cache, which ``state`` exports by pairs
 CASES = [

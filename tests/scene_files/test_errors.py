@@ -178,7 +178,8 @@ def test_the_schema_is_one_and_knows_every_kind():
     text = json.dumps(schema)
     from drystone.constraints.joints.registry import JOINTS
     from drystone.geometry.shapes import SHAPES
-    from drystone.scene_files.kinds import FORCES, METHODS, MOTIONS
+    from drystone.scene_files.kinds import FORCES, MOTIONS
+    from drystone.steppers.registry import METHODS
 
     for kinds in (FORCES, JOINTS, METHODS, MOTIONS, SHAPES):
         for kind in kinds:

@@ -6,7 +6,7 @@ import pytest
 import drystone as ds
 from drystone.cli.run import begin
 from drystone.scenes.registry import SCENES
-from drystone.simulation import METHODS
+from drystone.steppers.registry import METHODS
 
 SMALL = {
     "spheres": {"n": 8}, "hopper": {"n": 6}, "pyramid": {"rows": 2}, "dominoes": {"n": 3},

@@ -23,7 +23,7 @@ from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.steppers.event_driven.vector import CONSTRAINT, DRIVING, FRICTION, LOADS
 from drystone.steppers.snapshot import Snapshot, flat, part_of, parts_of, within
 from drystone.steppers.time_stepping.options import TimeStepping
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 from drystone.types import Floats
 
 SLOP = 0.1  # of `touch`: gaps that are none
@@ -41,10 +41,10 @@ class ClusterSteps:
     def __init__(self, model: Model, step: float, touch: float) -> None:
         self.model, self.step, self.touch = model, step, touch
         self.report: StepReport | None = None
-        self._stepper: Stepper | None = None
+        self._stepper: TimeStepper | None = None
 
     @property
-    def stepper(self) -> Stepper:
+    def stepper(self) -> TimeStepper:
         """What steps; made when the first cluster comes."""
         if self._stepper is None:
             model = self.model
@@ -57,7 +57,7 @@ class ClusterSteps:
             if model.joints is not None:  # whether they break is asked at the end of frames
                 lasting = np.full_like(model.joints.breaks_at, np.inf)
                 model = replace(model, joints=replace(model.joints, breaks_at=lasting))
-            self._stepper = Stepper(options, model, end_gaps=CLOSED * self.touch)
+            self._stepper = TimeStepper(options, model, end_gaps=CLOSED * self.touch)
         return self._stepper
 
     def step_through(

@@ -9,7 +9,6 @@ event, as rest or as a rebound, or hands the time over to steps of the time step
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,11 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from drystone.errors import OptionError
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.snapshot import Snapshot
 from drystone.types import Floats
-from drystone.values import check_options
+from drystone.values import check_options, check_positive
 
 if TYPE_CHECKING:
     from drystone.steppers.event_driven.mode import Evaluation, Mode
@@ -57,13 +55,8 @@ class EventGuards:
     repeats: int = 3
 
     def __post_init__(self) -> None:
-        check_options(self, "EventGuards", ".")
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if not (value > 0 and math.isfinite(value)):
-                raise OptionError(f"EventGuards.{entry.name} = {value!r}: expected more than 0")
-            if entry.type == "float":
-                object.__setattr__(self, entry.name, float(value))
+        check_options(self, "EventGuards", ".", floats=True)
+        check_positive(self, "EventGuards", *(entry.name for entry in fields(self)))
 
 
 USUAL = EventGuards()

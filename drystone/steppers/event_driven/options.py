@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from dataclasses import dataclass, replace
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from drystone.errors import OptionError
 from drystone.solvers.base import Solver
-from drystone.steppers.event_driven.forces import ContactForces
+from drystone.steppers.base import Method
+from drystone.steppers.event_driven.forces import ContactForces, ForceOptions
 from drystone.steppers.event_driven.guards import USUAL, EventGuards
 from drystone.steppers.event_driven.impulses import CollisionLaw
-from drystone.values import check_options
+from drystone.values import check_options, check_positive
 
 if TYPE_CHECKING:
     from drystone.model import Model
     from drystone.steppers.event_driven.stepper import EventStepper
 
-INTEGRATORS = ("dop853", "rk45", "adams")
-POSITIVE = (
-    "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed", "turning_speed", "max_depth",
-)  # fmt: skip
+Collisions = Literal["simultaneous", "propagation", "frictionless", "routh", "keller"]
+ForcesWith = tuple[str | Solver, Annotated[dict[str, Any], ForceOptions]]
 # options that were here before they had an object of their own, and their names in it
 MOVED = {"max_events": "max_events", "storm_step": "cluster_step"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class EventDriven:
+class EventDriven(Method):
     """Forces and accelerations, integrated smoothly from event to event (Baraff 1992).
 
     dt: length of a frame [s]: what ``Simulation.step`` advances; steps inside it adapt.
@@ -36,7 +33,7 @@ class EventDriven:
         1 to 12), with relative and absolute tolerances rtol, atol.
     contact_forces: method: "dantzig", "lemke", "lp", "qp", "lotstedt", "ramp", "qp-signs",
         "jacobi", any solver, or a tuple of options (method, {"prefer": "force", ...}) as of
-        ``steppers.event_driven.forces.ContactForces``.
+        ``steppers.event_driven.forces.ForceOptions``.
     collisions: "simultaneous" or "propagation" (of Newton's law), "frictionless", "routh" (exact,
         in the plane), "keller" (exact, in space), or a CollisionLaw.
     touch: bodies nearer than this touch; no accepted state is deeper [m].
@@ -58,8 +55,8 @@ class EventDriven:
     integrator: Literal["dop853", "rk45", "adams"] = "dop853"
     rtol: float = 1e-8
     atol: float = 1e-10
-    contact_forces: Any = "dantzig"
-    collisions: str | CollisionLaw = "simultaneous"
+    contact_forces: str | Solver | ForcesWith = "dantzig"
+    collisions: Collisions | CollisionLaw = "simultaneous"
     touch: float = 1e-9
     rest_speed: float = 1e-6
     slip_speed: float = 1e-8
@@ -71,24 +68,16 @@ class EventDriven:
     max_events: int | None = None
     storm_step: float | None = None
 
-    name = "event-driven"
-    partial_steps = True
+    name: ClassVar[str] = "event-driven"
+    words: ClassVar[tuple[str, ...]] = ("contact_forces", "integrator", "collisions")
+    partial_steps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_options(self, "EventDriven", ".")
-        for name in POSITIVE:
-            value = getattr(self, name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (number and value > 0 and math.isfinite(value)):
-                raise OptionError(f"EventDriven.{name} = {value!r}: expected a positive number")
-        for name, known in (("integrator", INTEGRATORS), ("overlap", ("refuse", "allow"))):
-            value = getattr(self, name)
-            if value not in known:
-                raise OptionError(
-                    f"EventDriven.{name} = {value!r}: expected one of {', '.join(known)}"
-                )
-        if not isinstance(self.guards, EventGuards):
-            raise OptionError(f"EventDriven.guards = {self.guards!r}: expected ds.EventGuards(...)")
+        check_positive(
+            self, "EventDriven", "dt", "rtol", "atol", "touch", "rest_speed", "slip_speed",
+            "turning_speed", "max_depth",
+        )  # fmt: skip
         self._move_options()
         self.forces()
         _ = self.law
@@ -119,44 +108,34 @@ class EventDriven:
 
     def forces(self) -> ContactForces:
         """A new object that computes forces, with its own memory."""
-        method: Any = self.contact_forces
+        given: Any = self.contact_forces
         options: dict[str, Any] = {}
-        if isinstance(method, tuple) and len(method) == 2 and isinstance(method[1], dict):
-            method, options = method
-        if not isinstance(method, str | Solver):
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], dict):
+            given, options = given
+        if not isinstance(given, str | Solver):
             raise OptionError(
                 f"EventDriven.contact_forces = {self.contact_forces!r}: expected a method's name, "
                 "a solver, or a pair of one and its options"
             )
-        known = tuple(signature(ContactForces).parameters)[1:]
+        known = [field.name for field in fields(ForceOptions)]
         for name in options:
             if name not in known:
                 raise OptionError(
                     f"EventDriven.contact_forces: unknown option {name!r}: expected one of "
                     f"{', '.join(known)}"
                 )
-        return ContactForces(method, **options)
+        return ContactForces(given, **options)
 
     @property
     def law(self) -> CollisionLaw:
         """The law of collisions."""
         if isinstance(self.collisions, CollisionLaw):
             return self.collisions
-        known = isinstance(self.collisions, str)
-        if known and self.collisions in ("simultaneous", "propagation"):
-            return CollisionLaw(order=self.collisions)  # type: ignore[arg-type]
-        if known and self.collisions in ("frictionless", "routh", "keller"):
-            return CollisionLaw(law=self.collisions)  # type: ignore[arg-type]
-        raise OptionError(
-            f"EventDriven.collisions = {self.collisions!r}: expected simultaneous, propagation, "
-            "frictionless, routh, keller or a CollisionLaw"
-        )
+        if self.collisions == "simultaneous" or self.collisions == "propagation":
+            return CollisionLaw(order=self.collisions)
+        return CollisionLaw(law=self.collisions)
 
-    def stepper(self, model: Model, before: Any = None) -> EventStepper:
-        """The object that steps a model; `before`: the one that stepped it until it was edited."""
+    def stepper(self, model: Model) -> EventStepper:
         from drystone.steppers.event_driven.stepper import EventStepper
 
-        if isinstance(before, EventStepper):
-            before.adopt(model)
-            return before
         return EventStepper(self, model)

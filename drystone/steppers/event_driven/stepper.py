@@ -8,13 +8,11 @@ from time import perf_counter
 import numpy as np
 
 from drystone.constraints.joints.edit import carry_values, without
-from drystone.constraints.joints.forces import broken, joint_forces, stored_by_joints
+from drystone.constraints.joints.forces import broken, joint_forces
 from drystone.constraints.joints.rows import joint_extra_rows, joint_rows
 from drystone.dynamics import bodies
-from drystone.dynamics.energy import energy
-from drystone.geometry.detector import Detector
 from drystone.model import Contacts, Joints, Model, State
-from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.steppers.base import Conditions, Stepper, StepReport, depth
 from drystone.steppers.event_driven.active_contacts import Rows
 from drystone.steppers.event_driven.event_clusters import ClusterSteps
 from drystone.steppers.event_driven.force_log import contacts_of
@@ -41,7 +39,7 @@ from drystone.types import Floats, Ints
 ASIDE = 10.0  # times rtol: part of a straight slip that may be across it
 
 
-class EventStepper:
+class EventStepper(Stepper):
     """Steps a model by ``EventDriven``; keeps index sets and the length of steps."""
 
     def __init__(self, options: EventDriven, model: Model) -> None:
@@ -51,10 +49,9 @@ class EventStepper:
         self.lost: Ints = np.empty(0, np.int64)
         self.wrench: tuple[Floats, Floats] | None = None
         self.loaded_joints: Joints | None = None
-        self._detector: Detector | None = None
         self._loop: Loop | None = None
         self._shown: Loop  # that made the last frame, with joints that broke at its end
-        self.adopt(model)
+        super().__init__(model)
 
     def adopt(self, model: Model) -> None:
         """Go on with an edited model."""
@@ -62,11 +59,7 @@ class EventStepper:
         if joints is not None and np.isin(joints.uid, self.lost).any():
             joints, _ = without(joints, np.isin(joints.uid, self.lost))
             model = replace(model, joints=joints)
-        args = (model.geoms, model.inverse_mass > 0, model.layer, model.rules.ignored)
-        if self._detector is None:
-            self._detector = Detector(*args, names=model.names)
-        else:
-            self._detector.remap(*args, names=model.names)
+        self.look_for_contacts(model)
         if self._loop is not None:
             known = self._loop.mechanics
             if joints is not None and known.turns is not None:
@@ -75,10 +68,8 @@ class EventStepper:
         self._shown = self.loop
 
     def _set_up(self, model: Model, turns: Floats | None) -> None:
-        if self._detector is None:
-            raise ValueError("no detector")
         o = self.options
-        self.model, self.detector = model, self._detector
+        self.model = model
         mechanics = Mechanics(model, self.detector, o.touch, o.rtol)
         mechanics.turns = turns
         tolerances = Tolerances(normal=o.rest_speed, slip=o.slip_speed)
@@ -94,15 +85,13 @@ class EventStepper:
         self.method.forget()
 
     def snapshot(self) -> Parts:
-        """What the next frame depends on, beside the state."""
         return {
             "own": {"lost": self.lost}, "loop": self.loop.snapshot(),
             "forces": self.method.snapshot(), "detector": self.detector.state(),
         }  # fmt: skip
 
     def restore(self, known: Parts, model: Model) -> None:
-        """Take over what ``snapshot`` gave, whatever steps were made since: a new loop, so that
-        nothing of them is left; model: with all its joints, also those that broke."""
+        """A new loop, so that nothing of the steps since is left."""
         lost = known["own"]["lost"]
         if np.array_equal(lost, self.lost):
             self._set_up(self.model, None)
@@ -127,16 +116,14 @@ class EventStepper:
 
     @property
     def turns(self) -> Floats | None:
-        """(nq,) coordinates of the joints lately, from which their angles are counted."""
         return self.mechanics.turns
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
-        """The state after h, and what happened."""
         begin = perf_counter()
         loop, log = self.loop, FrameLog()
         counts = self.method.statistics
         tried, reused, iterations = counts.tried, counts.reused, counts.iterations
-        before = self._energies(state)
+        before = self.energies(state)
         # a copy: whoever moves bodies must not move what the loop remembers of them
         after = loop.advance(state, state.time + h, log).copy()
         self.log = log
@@ -153,10 +140,6 @@ class EventStepper:
             seconds={"all": perf_counter() - begin},
         )
 
-    def _energies(self, state: State) -> tuple[float, float, float]:
-        kinetic, height, stored = energy(self.model, state)
-        return kinetic, height, stored + self.stored(state)
-
     def _report(
         self,
         before: tuple[float, float, float],
@@ -165,25 +148,20 @@ class EventStepper:
         log: FrameLog,
         now: Evaluation | None,
     ) -> StepReport:
-        end = self._energies(after)
         work, sleeping = self.loop.work, self.mechanics.sleeping
-        ledger = EnergyLedger(
-            kinetic=end[0],
-            potential=end[1] + end[2],
-            change=sum(end) - sum(before),
-            loads=float(work[LOADS]) + end[2] - before[2],
-            driving=float(work[DRIVING]) + log.driving,
-            friction=float(work[FRICTION]),
-            impact=log.impact_energy,
-            constraint=float(work[CONSTRAINT]),
-            integration=log.integration,
-        )
+        energy = {
+            "loads": float(work[LOADS]), "driving": float(work[DRIVING]) + log.driving,
+            "friction": float(work[FRICTION]), "impact": log.impact_energy,
+            "constraint": float(work[CONSTRAINT]), "integration": log.integration,
+        }  # fmt: skip
         error = 0.0 if now is None else np.abs(now.rows.jointed.bilateral.error).max(initial=0.0)
         found = self.overlaps(after)
         part, pair = bodies.deepest(self.model, self.mechanics.sizes, found)
-        report = StepReport(
-            time=after.time,
-            dt=h,
+        report = self.report(
+            before,
+            after,
+            h,
+            energy,
             status=log.status,
             residual=log.residual,
             residual_unit=log.residual,
@@ -191,10 +169,9 @@ class EventStepper:
             methods=(self.options.integrator, self.method.solver.name),
             contacts=(0 if now is None else now.rows.nr) + sleeping.contacts,
             islands=(0 if now is None else self._islands) + len(sleeping),
-            penetration=float(np.maximum(-found.gap, 0.0).max(initial=0.0)),
+            penetration=depth(found),
             relative_depth=part,
             deepest=pair,
-            energy=ledger,
             conditions=_conditions(now),
             collisions=log.collisions,
             impact_energy=log.impact_energy,
@@ -256,20 +233,10 @@ class EventStepper:
         phase = self._shown.phase
         return np.empty(0, np.int64) if phase is None else phase.mode.contact_set.acts
 
-    def stored(self, state: State) -> float:
-        """Energy in the springs of joints [J]."""
-        return stored_by_joints(self.model.joints, state, self.mechanics.turns)
-
     def wake(self) -> None:
-        """Wake islands at rest: what acts on them may have changed."""
         self.mechanics.sleeping.clear()
 
-    def penetration(self, state: State) -> float:
-        """Greatest depth of any contact in a state [m]."""
-        return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
-
     def overlaps(self, state: State) -> Contacts:
-        """All contacts in a state; leaves no trace in later steps."""
         last = None if self.loop.phase is None else self.loop.phase.last
         found = None if last is None or self.mechanics.sleeping else last.seen(state)
         if found is None:
@@ -304,7 +271,6 @@ class EventStepper:
         return np.concatenate(parts)
 
     def joint_table(self) -> np.ndarray:
-        """Structured array, one entry a joint; see ``Simulation.joints``."""
         return joint_table(self.model.names, self.loaded_joints, self.wrench)
 
     def problem(self) -> object:

@@ -52,29 +52,17 @@ class Instant:
 class Springs:
     """Turns states of a model into forces; counts how often."""
 
-    def __init__(self, options: Penalty, model: Model) -> None:
+    def __init__(self, options: Penalty) -> None:
         self.options = options
         self.evaluations = 0
-        self._detector: Detector | None = None
-        self.adopt(model)
 
-    def adopt(self, model: Model) -> None:
+    def adopt(self, model: Model, detector: Detector) -> None:
         if model.axis.any():
             name = model.names[int(np.argmax(model.axis.any(axis=1)))]
             raise ModelError(f"body {name!r}: the penalty method has no anisotropic friction")
         self.model = model
         self.moves = model.inverse_mass > 0
-        args = (model.geoms, self.moves, model.layer, model.rules.ignored)
-        if self._detector is None:
-            self._detector = Detector(*args, names=model.names)
-        else:
-            self._detector.remap(*args, names=model.names)
-        self.detector = self._detector
-
-    def contacts(self, state: State) -> Contacts:
-        """Points where bodies are in each other."""
-        x, R = bodies.geom_poses(self.model, state)
-        return self.detector.contacts(x, R, np.zeros(len(self.model.geoms)))
+        self.detector = detector
 
     def __call__(self, state: State, turns: Floats | None) -> Instant:
         """turns (nq,): coordinates of the joints lately, from which their angles are counted."""
@@ -83,7 +71,8 @@ class Springs:
         power = np.zeros(WORKS)
         force = bodies.loads(self.model, state)
         power[LOADS] = (force[self.moves] * state.velocity[self.moves]).sum()
-        found = self.contacts(state)
+        x, R = bodies.geom_poses(model, state)
+        found = self.detector.contacts(x, R, np.zeros(len(model.geoms)))
         body = np.stack([model.geoms.body[found.geom_a], model.geoms.body[found.geom_b]], axis=1)
         mu, eps = np.empty((2, len(found), 2))
         rules = model.rules

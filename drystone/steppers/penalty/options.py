@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from drystone.errors import OptionError
-from drystone.values import check_options
+from drystone.steppers.base import Method
+from drystone.values import check_options, check_positive
 
 if TYPE_CHECKING:
     from drystone.model import Model
     from drystone.steppers.penalty.stepper import PenaltyStepper
 
-INTEGRATORS = ("rk45", "dop853", "lsoda", "radau", "bdf")
-
 
 @dataclass(frozen=True)
-class Penalty:
+class Penalty(Method):
     """Springs in place of constraints, integrated with error control (Baraff 1992, 2.4).
 
     dt: how often there is a state and a report [s]; the integrator steps as it must in between.
@@ -46,37 +43,19 @@ class Penalty:
     max_steps: int = 200_000
     max_depth: float = 0.1
 
-    name = "penalty"
-    partial_steps = True
+    name: ClassVar[str] = "penalty"
+    words: ClassVar[tuple[str, ...]] = ("integrator",)
+    partial_steps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_options(self, "Penalty", ".")
-        for field in ("dt", "stiffness", "slip_speed", "rtol", "atol", "max_depth"):
-            _number(field, getattr(self, field), True)
-        _number("damping", self.damping, False)
-        for field, above in (("joint_stiffness", True), ("joint_damping", False)):
-            value = getattr(self, field)
-            if value is not None:
-                _number(field, value, above)
-        if self.integrator not in INTEGRATORS:
-            known = ", ".join(INTEGRATORS)
-            raise OptionError(f"Penalty.integrator = {self.integrator!r}: expected one of {known}")
-        steps = self.max_steps
-        if isinstance(steps, bool) or not (isinstance(steps, int) and steps > 0):
-            raise OptionError(f"Penalty.max_steps = {steps!r}: expected a count > 0")
+        check_positive(
+            self, "Penalty", "dt", "stiffness", "slip_speed", "rtol", "atol", "max_depth",
+            "joint_stiffness", "max_steps",
+        )  # fmt: skip
+        check_positive(self, "Penalty", "damping", "joint_damping", zero=True)
 
-    def stepper(self, model: Model, before: Any = None) -> PenaltyStepper:
-        """The object that steps a model; `before`: the one that stepped it until it was edited."""
+    def stepper(self, model: Model) -> PenaltyStepper:
         from drystone.steppers.penalty.stepper import PenaltyStepper
 
-        if type(before) is PenaltyStepper:
-            before.adopt(model)
-            return before
         return PenaltyStepper(self, model)
-
-
-def _number(name: str, value: Any, above: bool) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and math.isfinite(value) and (value > 0 if above else value >= 0)):
-        what = "a positive number" if above else "zero or more"
-        raise OptionError(f"Penalty.{name} = {value!r}: expected {what}")

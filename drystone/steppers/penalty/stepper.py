@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy import integrate
 
-from drystone.constraints.joints.forces import joint_forces, stored_by_joints
+from drystone.constraints.joints.forces import joint_forces
 from drystone.constraints.joints.rows import free_coordinates, joint_extra_rows, joint_rows
 from drystone.dynamics import bodies
 from drystone.dynamics.bodies import relative_velocity
-from drystone.dynamics.energy import energy
 from drystone.errors import ModelError, SimulationError
 from drystone.kernels.penalty import DAMPER, DRIVEN, RUBBING, SPRING
-from drystone.model import Contacts, Joints, Model, State
-from drystone.steppers.base import Conditions, EnergyLedger, StepReport
+from drystone.model import Joints, Model, State
+from drystone.steppers.base import Stepper, StepReport, depth
 from drystone.steppers.penalty.instant import LOADS, WORKS, Instant, Springs
 from drystone.steppers.penalty.options import Penalty
 from drystone.steppers.snapshot import Parts
 from drystone.steppers.tables import contact_table, joint_table
-from drystone.types import Floats, Ints, Status
+from drystone.types import Floats, Ints
 
 SOLVERS = {
     "rk45": integrate.RK45,
@@ -35,7 +33,7 @@ APART = 1e-3  # [m or rad] by which joints that are added to a run may be open: 
 LOOSE = 1e30  # [J] tolerance of the ledger: it follows the motion and does not steer it
 
 
-class PenaltyStepper:
+class PenaltyStepper(Stepper):
     """Integrates a model with springs for contacts and joints.
 
     The unknowns are what moved since the last report, so that tolerances do not depend on where
@@ -46,65 +44,58 @@ class PenaltyStepper:
 
     def __init__(self, options: Penalty, model: Model) -> None:
         self.options = options
-        self.springs = Springs(options, model)
+        self.springs = Springs(options)
         self.steps = 0
-        self.turns: Floats | None = None
         self.last: Instant | None = None
         self.now: State | None = None
         self._first: float | None = None
         self._held: Ints | None = None  # numbers of the joints in the last step
-        self.adopt(model)
+        super().__init__(model)
 
     def adopt(self, model: Model) -> None:
         """Go on with an edited model."""
-        self.springs.adopt(model)
-        self.model = model
+        super().adopt(model)
+        self.springs.adopt(model, self.detector)
         self.moves, self.sizes = self.springs.moves, bodies.radii(model)
-        self.turns, self.last, self._first = None, None, None
+        self._turns: Floats | None = None
+        self.last = self._first = None
         self._depth = 0.0  # where the last step ended [m]
 
     def snapshot(self) -> Parts:
-        """What the next step depends on, beside the state."""
         own = {
-            "turns": self.turns, "first": self._first, "depth": self._depth, "steps": self.steps,
+            "turns": self._turns, "first": self._first, "depth": self._depth, "steps": self.steps,
             "evaluations": self.springs.evaluations, "held": self._held,
         }  # fmt: skip
         return {"own": own, "detector": self.detector.state()}
 
     def restore(self, known: Parts, model: Model) -> None:
-        """Take over what ``snapshot`` gave, whatever steps were made since."""
         self.last = self.now = None
         own = known["own"]
-        self.turns, self._first, self._held = own.get("turns"), own.get("first"), own.get("held")
+        self._turns, self._first, self._held = own.get("turns"), own.get("first"), own.get("held")
         self._depth, self.steps = float(own["depth"]), int(own["steps"])
         self.springs.evaluations = int(own["evaluations"])
         self.detector.restore(known["detector"])
 
     @property
-    def detector(self) -> Any:
-        return self.springs.detector
+    def turns(self) -> Floats | None:
+        return self._turns
 
     @property
     def statistics(self) -> dict[str, int]:
         return {"steps": self.steps, "evaluations": self.springs.evaluations}
 
-    def check_start(self, state: State) -> None:
-        """Any start is a start: depth is a force here."""
-        bodies.check_finite(self.model, state)
-
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
-        """The state h later; the given one is left untouched."""
         clock = perf_counter()
         began = self.springs.evaluations
         joints = self.model.joints
         if joints is not None and len(joints):
-            self.turns = free_coordinates(joints, state, self.turns).value
+            self._turns = free_coordinates(joints, state, self._turns).value
             self._check_added(joints, state)
         self._held = np.empty(0, np.int64) if joints is None else joints.uid
         steps, y = self._integrate(state, h)
         after = self._unpack(state, state.time + h, y)
         bodies.check_finite(self.model, after, None, h)
-        self.last, self.now = self.springs(after, self.turns), after
+        self.last, self.now = self.springs(after, self._turns), after
         self.steps += steps
         report = self._report(state, after, y[-WORKS:], h, steps)
         before, self._depth = self._depth, report.penetration
@@ -145,7 +136,7 @@ class PenaltyStepper:
 
     def _failure(self, start: State, t: float, y: Floats, why: str) -> str:
         where = ""
-        found = self.springs.contacts(self._unpack(start, t, y))
+        found = self.contacts(self._unpack(start, t, y))
         if len(found):
             i = int(np.argmin(found.gap))
             body = self.model.geoms.body
@@ -177,7 +168,7 @@ class PenaltyStepper:
 
     def _rate(self, start: State, t: float, y: Floats) -> Floats:
         state = self._unpack(start, t, y)
-        now = self.springs(state, self.turns)
+        now = self.springs(state, self._turns)
         dim, moves = self.model.dim, self.moves
         v = state.velocity[moves]
         if dim == 2:
@@ -203,7 +194,7 @@ class PenaltyStepper:
         if self._held is None:
             return
         added = ~np.isin(joints.uid, self._held)
-        rows = joint_rows(joints, state, free_coordinates(joints, state, self.turns))
+        rows = joint_rows(joints, state, free_coordinates(joints, state, self._turns))
         error = np.where(added[joints.row_joint], np.abs(rows.error), 0.0)
         if error.max(initial=0.0) > APART:
             worst = int(error.argmax())
@@ -217,72 +208,29 @@ class PenaltyStepper:
             )
 
     def _report(
-        self, before: State, after: State, work: Floats, h: float, steps: int
+        self, before: State, after: State, power: Floats, h: float, steps: int
     ) -> StepReport:
         model, now = self.model, self.last
         if now is None:
             raise RuntimeError("a report of no step")
         joints = model.joints
-        kinetic, height, stored = energy(model, after)
-        stored += self.stored(after)
-        first = (*energy(model, before), self.stored(before))
-        change = kinetic + height + stored - sum(first)
-        loads = float(work[LOADS]) + stored - first[2] - first[3]
-        parts = (work[DRIVEN], work[RUBBING], work[DAMPER], work[SPRING])
-        driving, rubbing, damped, sprung = (float(x) for x in parts)
-        ledger = EnergyLedger(
-            kinetic=kinetic,
-            potential=height + stored,
-            change=change,
-            loads=loads,
-            driving=driving,
-            friction=rubbing,
-            impact=damped,
-            constraint=sprung,
-            integration=change - (loads + driving + rubbing + damped + sprung),
-        )
+        work = {
+            "loads": float(power[LOADS]), "driving": float(power[DRIVEN]),
+            "friction": float(power[RUBBING]), "impact": float(power[DAMPER]),
+            "constraint": float(power[SPRING]),
+        }  # fmt: skip
         opening = 0.0
         if joints is not None and len(joints):
-            q = free_coordinates(joints, after, self.turns)
+            q = free_coordinates(joints, after, self._turns)
             opening = float(np.abs(joint_rows(joints, after, q).error).max(initial=0.0))
         touching = int((now.contacts.gap < 0).sum())
         part, pair = bodies.deepest(model, self.sizes, now.contacts)
-        return StepReport(
-            time=after.time,
-            dt=h,
-            status=Status.SOLVED,
-            residual=0.0,
-            residual_unit=0.0,
-            iterations=steps,
-            methods=(self.options.integrator,),
-            contacts=touching,
-            islands=0,
-            penetration=_depth(now.contacts.gap),
-            energy=ledger,
-            conditions=Conditions(),
-            joint_error=opening,
-            relative_depth=part,
+        return self.report(
+            self.energies(before), after, h, work,
+            iterations=steps, methods=(self.options.integrator,), contacts=touching,
+            penetration=depth(now.contacts), joint_error=opening, relative_depth=part,
             deepest=pair,
-        )
-
-    def overlaps(self, state: State) -> Contacts | None:
-        """None: bodies may be put into each other, and springs push them apart."""
-        return None
-
-    def penetration(self, state: State) -> float:
-        """Greatest depth of any contact in a state [m]."""
-        return _depth(self.springs.contacts(state).gap)
-
-    def wake(self) -> None:
-        """Nobody sleeps here."""
-
-    def problem(self) -> None:
-        """There is no friction problem in a step: None."""
-        return None
-
-    def stored(self, state: State) -> float:
-        """Energy in the springs that the user gave to joints [J]."""
-        return stored_by_joints(self.model.joints, state, self.turns)
+        )  # fmt: skip
 
     def contact_table(self) -> np.ndarray:
         """Points in penetration; impulse is that of the force over dt."""
@@ -311,12 +259,8 @@ class PenaltyStepper:
         joints, last, state = self.model.joints, self.last, self.now
         if joints is None or last is None or state is None or not len(joints):
             return joint_table(self.model.names, None, None)
-        q = free_coordinates(joints, state, self.turns)
+        q = free_coordinates(joints, state, self._turns)
         rows = joint_rows(joints, state, q)
         extra = joint_extra_rows(self.model, state, 1.0, q)
         wrench = joint_forces(joints, state, rows, last.joint, 1.0, extra, last.action)
         return joint_table(self.model.names, joints, wrench)
-
-
-def _depth(gap: Floats) -> float:
-    return float(np.maximum(-gap, 0.0).max(initial=0.0))

@@ -15,7 +15,6 @@ from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
 from drystone.errors import SimulationError
-from drystone.geometry.detector import Detector
 from drystone.kernels import ledger as kernels
 from drystone.kernels.active import body_reach
 from drystone.kernels.joints_coupled import POSITION_MOTOR, SPEED_MOTOR
@@ -29,7 +28,7 @@ from drystone.model import Model, State
 from drystone.problems.friction import FrictionProblem
 from drystone.solvers.multipliers import MULTIPLIERS
 from drystone.solvers.registry import METHODS as SOLVERS
-from drystone.steppers.base import StepReport
+from drystone.steppers.base import Stepper, StepReport
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.closing import Closer
 from drystone.steppers.time_stepping.friction import solve_friction
@@ -61,16 +60,14 @@ REPEATS = {
 MORE_SEARCHES = 4  # further searches for contacts in a step
 
 
-class HostRequests:
+class HostRequests(Stepper):
     """Answers the codes of stages, in the buffers; ``answer`` returns the stage to go on with.
 
     method_names: by their bits in reports; least: which joints are redundant.
     """
 
     method_names: list[str]
-    model: Model
     buffers: Buffers
-    detector: Detector
     search: Search
     sweeper: Sweeper
     gaps: NonlinearGaps | None
@@ -81,7 +78,7 @@ class HostRequests:
     _stepped: bool
     _began: tuple[State, Any]
 
-    def __init__(self, options: TimeStepping) -> None:
+    def __init__(self, options: TimeStepping, model: Model) -> None:
         self.method_names = list(METHODS)
         self.options = options
         self.solver = IslandSolver(options)
@@ -90,6 +87,7 @@ class HostRequests:
         self._closer: Closer | None = None
         # the step, and the part of it, that the last solve was asked for
         self._asked: tuple[int, int, int, int] | None = None
+        super().__init__(model)
 
     def answer(self, code: int, stage: int) -> int:
         """Do what a stage asked for; returns the stage to go on with."""

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from drystone.constraints.canonical import ContactLaw
 from drystone.errors import DrystoneError, OptionError
 from drystone.problems.cones import Cone, PolyhedralCone, SoftFingerCone, as_cone
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import by_name
+from drystone.steppers.base import Method
 from drystone.steppers.time_stepping.policy import USUAL, IslandPolicy
-from drystone.values import check_options
+from drystone.values import check_options, check_positive
 
 if TYPE_CHECKING:
     from drystone.model import Model
-    from drystone.steppers.time_stepping.stepper import Stepper
+    from drystone.steppers.time_stepping.stepper import TimeStepper
 
 NO_TIME_LIMIT = 1e9  # [s]
 JOINT_HALVINGS, DEEPEST = 6, 12  # of steps of joints that are closed exactly; and the most
+LARGEST_SLOP = 0.1  # of a body's size: no gap of rounding
 MOST_RETRIES = 50  # halvings of a step: beyond, its length is rounding of its time
-CHOICES: dict[str, tuple[str, ...]] = {
-    "formulation": ("coulomb", "convex"),
-    "restitution": ("none", "newton", "poisson", "poisson-shortcut"),
-    "on_failure": ("report", "raise", "retry"),
-    "mass": ("start", "end"),
-    "rotation": ("flow", "explicit"),
-    "joints": ("exact", "stabilize", "project", "velocity"),
-}
 
 
 @dataclass(frozen=True)
@@ -43,13 +36,11 @@ class Sleeping:
 
     def __post_init__(self) -> None:
         check_options(self, "Sleeping", ".")
-        for name, value in (("speed", self.speed), ("duration", self.duration)):
-            if not (isinstance(value, int | float) and value > 0 and math.isfinite(value)):
-                raise OptionError(f"Sleeping.{name} = {value!r}: expected a positive number")
+        check_positive(self, "Sleeping", "speed", "duration")
 
 
 @dataclass(frozen=True)
-class TimeStepping:
+class TimeStepping(Method):
     """Complementarity time stepping: one friction problem a step.
 
     The schemes of Anitescu, Potra and Stewart 1998 and of Hart and Anitescu 2003.
@@ -92,7 +83,7 @@ class TimeStepping:
     """
 
     dt: float = 1.0 / 240.0
-    cone: str | int | Cone = "circular"
+    cone: Literal["circular"] | int | Cone = "circular"
     formulation: Literal["coulomb", "convex"] = "coulomb"
     stabilize: bool = True
     slop: float = 1e-9
@@ -114,55 +105,26 @@ class TimeStepping:
     overlap: Literal["refuse", "allow"] = "refuse"
     max_depth: float = 0.01
 
-    name = "time-stepping"
-    partial_steps = False
+    name: ClassVar[str] = "time-stepping"
+    words: ClassVar[tuple[str, ...]] = ("formulation", "restitution", "cone", "solver")
 
     def __post_init__(self) -> None:
         check_options(self, "TimeStepping", ".")
-        _positive("dt", self.dt)
-        _positive("tol", self.tol)
-        _positive("sweep_tol", self.sweep_tol)
-        _positive("max_depth", self.max_depth)
-        if not (isinstance(self.slop, int | float) and 0 <= self.slop < 0.1):
-            raise OptionError(f"TimeStepping.slop = {self.slop!r}: expected 0 <= slop < 0.1")
-        for switch in ("stabilize", "warm_start"):
-            if not isinstance(getattr(self, switch), bool):
-                raise OptionError(
-                    f"TimeStepping.{switch} = {getattr(self, switch)!r}: expected True or False"
-                )
-        if not 0 <= self.retries <= MOST_RETRIES:
-            most = f"expected a count from 0 to {MOST_RETRIES}"
-            raise OptionError(f"TimeStepping.retries = {self.retries!r}: {most}")
-        count = isinstance(self.halvings, int) and not isinstance(self.halvings, bool)
-        if self.halvings is not None and not (count and 0 <= self.halvings <= DEEPEST):
+        check_positive(self, "TimeStepping", "dt", "tol", "sweep_tol", "max_depth", "active_gap")
+        if not 0 <= self.slop < LARGEST_SLOP:
             raise OptionError(
-                f"TimeStepping.halvings = {self.halvings!r}: expected a count from 0 to {DEEPEST}, "
-                "or None"
+                f"TimeStepping.slop = {self.slop!r}: expected 0 <= slop < {LARGEST_SLOP}"
             )
-        for option, choices in CHOICES.items():
-            value = getattr(self, option)
-            if value not in choices:
+        for counts, value, most in (
+            ("retries", self.retries, MOST_RETRIES), ("halvings", self.halvings, DEEPEST)
+        ):  # fmt: skip
+            if value is not None and not 0 <= value <= most:
                 raise OptionError(
-                    f"TimeStepping.{option} = {value!r}: expected one of {', '.join(choices)}"
+                    f"TimeStepping.{counts} = {value!r}: expected a count from 0 to {most}"
                 )
-        if self.order not in (1, 2) or isinstance(self.order, bool):
-            raise OptionError(f"TimeStepping.order = {self.order!r}: expected 1 or 2")
         if self.order == 2 and self.mass == "end":
             raise OptionError(
                 'TimeStepping.order = 2 has M at the times of its kicks: mass="start"'
-            )
-        if self.overlap not in ("refuse", "allow"):
-            raise OptionError(f"TimeStepping.overlap = {self.overlap!r}: expected refuse or allow")
-        gap = self.active_gap
-        if gap is not None and gap != "predicted":
-            _positive("active_gap", gap)
-        if self.sleeping is not None and not isinstance(self.sleeping, Sleeping):
-            raise OptionError(
-                f"TimeStepping.sleeping = {self.sleeping!r}: expected ds.Sleeping(...) or None"
-            )
-        if not isinstance(self.policy, IslandPolicy):
-            raise OptionError(
-                f"TimeStepping.policy = {self.policy!r}: expected ds.IslandPolicy(...)"
             )
         try:
             as_cone(self.cone)
@@ -192,14 +154,9 @@ class TimeStepping:
         """The solver object, with this tolerance; one given by name never reads the clock: runs
         are bitwise reproducible."""
 
-        solver = by_name(self.solver) if isinstance(self.solver, str) else self.solver
-        if not isinstance(solver, Solver):
-            raise OptionError(
-                f"TimeStepping.solver = {self.solver!r}: expected a name or a solver object"
-            )
-        if isinstance(self.solver, str):
-            return replace(solver, tol=self.tol, time_limit=NO_TIME_LIMIT)
-        return solver
+        if isinstance(self.solver, Solver):
+            return self.solver
+        return replace(by_name(self.solver), tol=self.tol, time_limit=NO_TIME_LIMIT)
 
     @property
     def direct(self) -> bool:
@@ -241,17 +198,7 @@ class TimeStepping:
         plane they are the cone itself."""
         return dim == 3 and isinstance(self.shape, PolyhedralCone)
 
-    def stepper(self, model: Model, before: Stepper | None = None) -> Stepper:
-        """The object that steps a model; `before`: the one that stepped it until it was edited."""
-        from drystone.steppers.time_stepping.stepper import Stepper
+    def stepper(self, model: Model) -> TimeStepper:
+        from drystone.steppers.time_stepping.stepper import TimeStepper
 
-        if before is None:
-            return Stepper(self, model)
-        before.adopt(model)
-        return before
-
-
-def _positive(name: str, value: Any) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (number and value > 0 and math.isfinite(value)):
-        raise OptionError(f"TimeStepping.{name} = {value!r}: expected a positive number")
+        return TimeStepper(self, model)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 
-from drystone.errors import OptionError
-from drystone.values import check_options
+from drystone.values import check_options, check_positive
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,8 @@ class IslandPolicy:
     slow_period: int = 7680
 
     def __post_init__(self) -> None:
-        check_options(self, "IslandPolicy", ".")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not (value > 0 and math.isfinite(value)):
-                raise OptionError(f"IslandPolicy.{field.name} = {value!r}: expected more than 0")
-            if field.type == "float":
-                object.__setattr__(self, field.name, float(value))
+        check_options(self, "IslandPolicy", ".", floats=True)
+        check_positive(self, "IslandPolicy", *(field.name for field in fields(self)))
 
 
 USUAL = IslandPolicy()

@@ -20,7 +20,6 @@ from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
 from drystone.errors import SimulationError
-from drystone.geometry.detector import Detector
 from drystone.kernels._calls import address
 from drystone.kernels.contact_rows import read_contacts
 from drystone.kernels.packed import Packed
@@ -45,7 +44,7 @@ from drystone.types import Floats, Ints
 CHUNK = 256  # steps that are prepared at a time: Ctrl-C is noticed between them
 
 
-class Stepper(HostRequests):
+class TimeStepper(HostRequests):
     """Steps a model; ``stages`` lists how.
 
     end_gaps [m]: what may be left of gaps at the end of a step, see ``nonlinear_gaps``; None: gaps
@@ -57,11 +56,9 @@ class Stepper(HostRequests):
     profile = False
 
     def __init__(self, options: TimeStepping, model: Model, end_gaps: float | None = None) -> None:
-        super().__init__(options)
         self.gaps = None if end_gaps is None else NonlinearGaps(end_gaps)
         self.lost: Ints = np.empty(0, np.int64)
-        self._detector: Detector | None = None
-        self.adopt(model)
+        super().__init__(options, model)
 
     def adopt(self, model: Model) -> None:
         """Go on with an edited model; contacts and joints that stay keep their impulses."""
@@ -74,12 +71,7 @@ class Stepper(HostRequests):
             joints, _ = without(joints, np.isin(joints.uid, self.lost))
             model = replace(model, joints=joints)
         self.model = model
-        args = (model.geoms, model.inverse_mass > 0, model.layer, model.rules.ignored)
-        if self._detector is None:
-            self._detector = Detector(*args, names=model.names)
-        else:
-            self._detector.remap(*args, names=model.names)
-        self.detector = self._detector
+        self.look_for_contacts(model)
         self.search = Search(self.options, model, self.detector)
         self.buffers = Buffers(self.options, model, self.jointed)
         self.stages = stages(self.options, model.dim, self.jointed, self.gaps is not None)
@@ -134,7 +126,6 @@ class Stepper(HostRequests):
         return address(run, self.buffers.s, scan, *((self.buffers.j,) if given else ()))
 
     def step(self, state: State, h: float) -> tuple[State, StepReport]:
-        """The state after h, and what happened."""
         # with joints the list itself tries again, and what is never made again is not remembered
         kept = self.jointed or self.options.on_failure == "report"
         if kept and self.gaps is None:
@@ -327,12 +318,7 @@ class Stepper(HostRequests):
             found = self.search.near(state)
             bodies.check_apart(self.model, self.search.sizes, found, "TimeStepping")
 
-    def penetration(self, state: State) -> float:
-        """Greatest depth of any contact in a state [m]; leaves no trace in later steps."""
-        return float(np.maximum(-self.overlaps(state).gap, 0.0).max(initial=0.0))
-
     def overlaps(self, state: State) -> Contacts:
-        """All contacts in a state; leaves no trace in later steps."""
         return self.search.overlaps(state)
 
     @property
@@ -351,7 +337,6 @@ class Stepper(HostRequests):
         return float(self.buffers.s.kick)
 
     def contact_table(self) -> np.ndarray:
-        """Structured array, one entry a contact; see ``Simulation.contacts``."""
         if self._table is not None:
             return self._table.copy()
         s, rows = self.buffers.s, self.contact_rows
@@ -382,7 +367,6 @@ class Stepper(HostRequests):
         return self.contact_table(), self._noted_joints()
 
     def joint_table(self) -> np.ndarray:
-        """Structured array, one entry a joint; see ``Simulation.joints``."""
         return self._noted_joints().table()
 
     def _noted_joints(self) -> NotedJoints:
@@ -405,7 +389,6 @@ class Stepper(HostRequests):
 
     @property
     def turns(self) -> Floats | None:
-        """(nq,) coordinates of joints lately, from which their angles are counted."""
         return self.buffers.j.turns if self.jointed else None
 
     @turns.setter
@@ -414,15 +397,12 @@ class Stepper(HostRequests):
             self.buffers.j.turns[:] = value
 
     def stored(self, state: State) -> float:
-        """Energy in the springs of joints [J]."""
         return stored_by_joints(self.buffers.joints, state, self.turns) if self.jointed else 0.0
 
     def wake(self) -> None:
-        """Wake all sleeping bodies."""
         self.buffers.wake()
 
     def snapshot(self) -> Parts:
-        """What the next step depends on, beside the state."""
         parts: Parts = {"buffers": self.buffers.memory(), "detector": self.detector.state()}
         j = self.buffers.j
         if j is not None:
@@ -434,7 +414,6 @@ class Stepper(HostRequests):
         return parts
 
     def restore(self, known: Parts, model: Model) -> None:
-        """Take over what ``snapshot`` gave, whatever steps were made since."""
         jointed = known.get("jointed")
         if jointed is not None and not np.array_equal(jointed["lost"], self.lost):
             self.lost = jointed["lost"]

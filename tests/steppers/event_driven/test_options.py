@@ -29,7 +29,7 @@ def test_laws_by_name_and_by_object():
     law = ds.CollisionLaw(law="routh", restitution="newton")
     assert ds.EventDriven(collisions=law).law is law
     forces = ds.EventDriven(contact_forces=("lemke", {"prefer": "force"})).forces()
-    assert forces.prefer == "force"
+    assert forces.options.prefer == "force"
     assert forces.solver.name == "lemke"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import drystone as ds
 from drystone.kernels.step import codes
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 from tests.steppers.time_stepping.plain_step import plain_step
 
 SCENES = {
@@ -42,7 +42,7 @@ def test_steps_at_once_are_the_same_steps(name: str) -> None:
     known = ds.scene(name).settings
     settings = {k: v for k, v in SCENES[name].items() if k in known}
     one, many = (ds.scene(name, **settings).simulation() for _ in range(2))
-    assert isinstance(one._stepper, Stepper)
+    assert isinstance(one._stepper, TimeStepper)
     steps = 40
     reports = [one.step() for _ in range(steps)]
     kept = many.run(steps * many.method.dt, record=True)
@@ -273,7 +273,7 @@ def test_a_step_without_joints_stores_no_rows() -> None:
     for _ in range(3):
         simulation.step()
     stepper = simulation.stepper
-    assert isinstance(stepper, Stepper)
+    assert isinstance(stepper, TimeStepper)
     assert stepper.buffers.s.J.shape[0] == 1
     rows = stepper.rows
     assert rows is not None

@@ -11,7 +11,7 @@ from drystone.dynamics.frames import rotations
 from drystone.kernels.step import codes
 from drystone.kernels.step import joint_newton as newton
 from drystone.kernels.step import joint_spare as spare
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 
 BOOKS = ("kinetic", "potential", "change", "loads", "driving", "friction", "impact")
 SCENES = {
@@ -137,8 +137,8 @@ def test_what_breaks_loose_gets_its_dynamic_friction_in_the_loop():
 @pytest.mark.parametrize("name", ["vehicle", "gripper", "geneva"])
 def test_contacts_limits_and_motors_are_solved_without_a_return_to_python(name, monkeypatch):
     sim, asked = ds.scene(name).simulation(), []
-    solve = Stepper._newton
-    monkeypatch.setattr(Stepper, "_newton", lambda self: asked.append(1) or solve(self))
+    solve = TimeStepper._newton
+    monkeypatch.setattr(TimeStepper, "_newton", lambda self: asked.append(1) or solve(self))
     report = [sim.step() for _ in range(10)][-1]
     sim.run(20 * sim.method.dt)
     assert len(asked) <= 1  # the fingers' first grip takes more than plain Newton

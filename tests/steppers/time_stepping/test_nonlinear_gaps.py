@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 
 H, CLOSED = 1e-3, 1e-10
 OPTIONS = ds.TimeStepping(dt=H, order=2, tol=1e-9, slop=1e-11)
@@ -56,8 +56,8 @@ def heights(kind, planar, *more):
 
 @pytest.mark.parametrize("planar", [True, False])
 def test_the_edge_stays_on_the_floor(planar):
-    plain, _, _ = heights(Stepper, planar)
-    closed, books, _ = heights(Stepper, planar, CLOSED)
+    plain, _, _ = heights(TimeStepper, planar)
+    closed, books, _ = heights(TimeStepper, planar, CLOSED)
     assert np.abs(plain).max() > 1e-7, "order h^2: w^2 b h^2 / 2"
     assert np.abs(closed).max() <= 2 * CLOSED
     assert np.abs(books).max() < 1e-12
@@ -66,7 +66,7 @@ def test_the_edge_stays_on_the_floor(planar):
 @pytest.mark.parametrize("planar", [True, False])
 def test_the_motion_is_that_of_a_pendulum_on_its_edge(planar):
     """I theta'' = m g r sin(theta) about the edge, while friction holds it: energy."""
-    _, _, state = heights(Stepper, planar, CLOSED)
+    _, _, state = heights(TimeStepper, planar, CLOSED)
     m, a, b, w = 3.0, 0.1, 0.5, 2.0
     inertia = m * (4 * a * a + 4 * b * b) / 12 + m * (a * a + b * b)
     rate = np.abs(state.velocity[1, 2 if planar else 4])
@@ -79,7 +79,7 @@ def test_the_motion_is_that_of_a_pendulum_on_its_edge(planar):
 def test_what_is_apart_stays_apart():
     """A block that rises from the floor, within reach of it: no halved steps, no force."""
     sim = tipping(True)
-    stepper = Stepper(OPTIONS, sim.stepper.model, CLOSED)
+    stepper = TimeStepper(OPTIONS, sim.stepper.model, CLOSED)
     state = sim.state.copy()
     state.position[1, 1] += 1e-5
     state.velocity[1] = (0.0, 0.02, 0.0)
@@ -94,11 +94,11 @@ def test_what_is_apart_stays_apart():
 def test_stage_by_stage_it_is_the_same_to_the_bit():
     """Timed stages are called from Python, and contacts of the start are still there after those
     of the end were detected."""
-    _, _, looped = heights(Stepper, False, CLOSED)
+    _, _, looped = heights(TimeStepper, False, CLOSED)
     _, _, timed = heights(Timed, False, CLOSED)
     assert np.array_equal(looped.position, timed.position)
     assert np.array_equal(looped.velocity, timed.velocity)
 
 
-class Timed(Stepper):
+class Timed(TimeStepper):
     profile = True

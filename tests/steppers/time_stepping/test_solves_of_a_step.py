@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import drystone as ds
 from drystone.kernels import status
 from drystone.kernels.step import codes, policy
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 
 
 def heap(count, shape, spin, seed=0):
@@ -128,8 +128,8 @@ def wedge(static, dynamic, angle, speed):
 )
 def test_a_jam_that_ends_once_contacts_slide_is_none(static, dynamic, angle, speed, monkeypatch):
     noted = []
-    note = Stepper._note_jam
-    monkeypatch.setattr(Stepper, "_note_jam", lambda *a: (noted.append(a[1]), note(*a)))
+    note = TimeStepper._note_jam
+    monkeypatch.setattr(TimeStepper, "_note_jam", lambda *a: (noted.append(a[1]), note(*a)))
     world = wedge(static, dynamic, angle, speed)
     method = ds.TimeStepping(overlap="allow")
     sim = ds.Simulation(world, method)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.steppers.time_stepping.stepper import Stepper
+from drystone.steppers.time_stepping.stepper import TimeStepper
 
 G = 9.81
 
@@ -30,7 +30,7 @@ def test_a_slide_is_the_closed_form_at_all_times(planar):
     start = (0, 0.1) if planar else (0, 0, 0.1)
     world.add_body(box(planar), name="b", position=start, velocity=ahead, friction=0.3, mass=2.0)
     sim = ds.Simulation(world, ds.TimeStepping(dt=0.01, order=2))
-    assert isinstance(sim.stepper, Stepper)
+    assert isinstance(sim.stepper, TimeStepper)
     kept = sim.run(0.5, record=True, contacts=True)
     t = np.asarray(kept.time)
     expected = np.array([2.0 * t - 0.5 * 0.3 * G * t**2, 2.0 - 0.3 * G * t])

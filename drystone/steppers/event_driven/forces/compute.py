@@ -8,13 +8,12 @@ long as L holds (13.3); when it does not, the method itself runs and may choose 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from drystone.errors import OptionError
 from drystone.problems import FrictionProblem
 from drystone.solvers.base import Solver
 from drystone.solvers.ramp import Ramp
@@ -37,20 +36,18 @@ from drystone.steppers.event_driven.forces.state import ContactState, Kind
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats, Solution, Status
+from drystone.values import check_options, check_positive
 
-Explain = Literal["suspicious", "never", "always"]
-Prefer = Literal["method", "force"]
 Listener = Callable[[Any], None]
 DONE = (Status.SOLVED, Status.APPROXIMATE)
 FALLBACK = ("dantzig", "lemke")
 CIRCLE = "round cone"  # name of the method that goes on from a polyhedral one
 
 
-class ContactForces:
-    """Computes forces, instant by instant.
+@dataclass(frozen=True, kw_only=True)
+class ForceOptions:
+    """How ``ContactForces`` uses a method.
 
-    method: "dantzig", "lemke", "lp", "qp" (ds.QP(form=2) for the other form), "lotstedt",
-        "ramp", "qp-signs", "jacobi", or any solver of friction problems, by name or object.
     tol: residual that a named method has to reach [1].
     ramp_speed: below it friction is scaled down by "ramp" [m/s].
     directions: of the polyhedral cone that stands for the circular one where "lemke" or
@@ -63,35 +60,38 @@ class ContactForces:
         (12.4); "force" prefers forces where enumeration finds some.
     reuse: try the committed index sets first; without it every evaluation runs the method.
     fallback: methods to try, in order, when the chosen one ends without an answer.
+    """
+
+    tol: float = 1e-9
+    ramp_speed: float = 1e-3
+    directions: int = 8
+    round_cone: bool = False
+    explain: Literal["suspicious", "never", "always"] = "suspicious"
+    prefer: Literal["method", "force"] = "method"
+    reuse: bool = True
+    fallback: tuple[str, ...] = FALLBACK
+
+    def __post_init__(self) -> None:
+        check_options(self, "contact_forces")
+        check_positive(self, "contact_forces", "tol", "ramp_speed", "directions")
+
+
+class ContactForces:
+    """Computes forces, instant by instant.
+
+    method: "dantzig", "lemke", "lp", "qp" (ds.QP(form=2) for the other form), "lotstedt",
+        "ramp", "qp-signs", "jacobi", or any solver of friction problems, by name or object.
+    options: of ``ForceOptions``.
 
     ``listener``, None at first, is called at every accepted step of a run with what it tells
     (``force_log.LoggedForces``): the instant, the forces and accelerations it goes on with.
     """
 
-    def __init__(
-        self,
-        method: str | Solver = "dantzig",
-        *,
-        tol: float = 1e-9,
-        ramp_speed: float = 1e-3,
-        directions: int = 8,
-        round_cone: bool = False,
-        explain: Explain = "suspicious",
-        prefer: Prefer = "method",
-        reuse: bool = True,
-        fallback: tuple[str, ...] = FALLBACK,
-    ) -> None:
-        if explain not in get_args(Explain):
-            raise OptionError(f"explain = {explain!r}: expected one of {get_args(Explain)}")
-        if prefer not in get_args(Prefer):
-            raise OptionError(f"prefer = {prefer!r}: expected one of {get_args(Prefer)}")
-        if not (np.isfinite(ramp_speed) and ramp_speed > 0):
-            raise OptionError(f"ramp_speed = {ramp_speed}: expected a positive speed")
-        self.solver = methods.named(method, tol)
-        self.ramp_speed, self.directions = ramp_speed, directions
-        self.round_cone = round_cone
-        self.explain, self.prefer, self.reuse = explain, prefer, reuse
-        self.fallback = tuple(methods.named(name, tol) for name in fallback if name != method)
+    def __init__(self, method: str | Solver = "dantzig", **options: Any) -> None:
+        self.options = chosen = ForceOptions(**options)
+        self.solver = methods.named(method, chosen.tol)
+        fallback = [methods.named(name, chosen.tol) for name in chosen.fallback if name != method]
+        self.fallback = tuple(fallback)
         self.statistics = Statistics()
         self.listener: Listener | None = None
         self._memory: dict[Key, IslandCache] = {}
@@ -162,7 +162,7 @@ class ContactForces:
             solution = self._explained(problem, system, solution, log)
         count.rays += solution.status is Status.RAY
         count.failures += solution.status not in (*DONE, Status.RAY)
-        if self.round_cone and solution.ok and problem.k and problem.d == 3:
+        if self.options.round_cone and solution.ok and problem.k and problem.d == 3:
             circle = onto_circle(system, solution.value)
             if circle is not None:
                 return self._circular(key, system, known, solution, circle)
@@ -197,7 +197,7 @@ class ContactForces:
 
     def _again(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """The forces by the committed index set, or None where it does not hold."""
-        if known is None or known.index_set is None or not self.reuse:
+        if known is None or known.index_set is None or not self.options.reuse:
             return None
         self.statistics.tried += 1
         slip, mu = methods.acting(system)
@@ -222,7 +222,7 @@ class ContactForces:
 
     def _together(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """In space: forces that all contacts share, where such obey the laws."""
-        if self.solver.name != "dantzig" or self.explain == "always" or system.state.d == 2:
+        if self.solver.name != "dantzig" or self.options.explain == "always" or system.state.d == 2:
             return None
         begin = perf_counter()
         found = held_together(system)
@@ -244,14 +244,14 @@ class ContactForces:
         if polyhedral and system.state.d == 3:
             rough = ~methods.sliding(system) & (system.state.mu[system.contacts, 0] > 0)
             polyhedral = bool(rough.any())
-        return methods.friction_problem(system, self.directions if polyhedral else 0)
+        return methods.friction_problem(system, self.options.directions if polyhedral else 0)
 
     def _solve(
         self, problem: FrictionProblem, system: System, known: IslandCache | None, log: list[str]
     ) -> Solution:
         """By the chosen method, else by the first fallback that arrives."""
         guess = self._committed(system) if known is None else known.solution
-        solver = methods.prepared(self.solver, system, self.ramp_speed)
+        solver = methods.prepared(self.solver, system, self.options.ramp_speed)
         refused = solver.refuses(problem)
         first: Solution | None = None
         if refused is None:
@@ -299,9 +299,9 @@ class ContactForces:
             log.append(f"lp: no guess of breaking contacts holds; its forces add {energy:.4g} W")
 
     def _wants_explanation(self, problem: FrictionProblem, solution: Solution) -> bool:
-        if self.explain == "never":
+        if self.options.explain == "never":
             return False
-        if self.explain == "always" or solution.status is Status.RAY:
+        if self.options.explain == "always" or solution.status is Status.RAY:
             return True
         if self.solver.name in methods.APPROXIMATE:
             return False  # without an index set it would be every evaluation
@@ -316,7 +316,7 @@ class ContactForces:
             return solution
         self.statistics.several += found.several
         log.extend(found.log)
-        if self.prefer == "force" and solution.status is Status.RAY and found.forces:
+        if self.options.prefer == "force" and solution.status is Status.RAY and found.forces:
             log.append("took the first of the forces: prefer='force'")
             return found.forces[0]
         return solution

@@ -102,7 +102,7 @@ def test_answers_of_the_polygon_are_carried_on_to_the_circle(number):
 def test_the_circle_is_an_option_and_plain_lemke_obeys_its_polygon():
     state, system = instant(152)
     forces = ContactForces("lemke", reuse=False)
-    assert not forces.round_cone
+    assert not forces.options.round_cone
     assert forces.solve(state).islands[0].solution.methods == ("lemke",)
     found = onto_circle(system, forces.solve(state).f.ravel())
     assert found is not None
