@@ -17,7 +17,7 @@ from drystone.values import real
 TURN = 2.0 * math.pi + 1e-9  # [rad]
 LONG = 10.0  # [m] from its centre: a brick of 200 mm, given as 200, is beyond; a lorry is not
 LIGHT = (0.1, 25.0)  # [kg/m^3]: from cork to osmium in g/cm^3; in kg/m^3 there are only foams
-WEIGHT = (1.0, 100.0)  # [m/s^2]: who computes in millimetres has a gravity of 9810
+GRAVITIES = (1.0, 100.0)  # [m/s^2]: who computes in millimetres has a gravity of 9810
 ANGLES = (
     functions.ANGLE_A, functions.ANGLE_B, functions.TURN, functions.TILT, functions.TWIST,
 )  # fmt: skip
@@ -37,7 +37,7 @@ def look_at_body(
         text = f"orientation = {angle:g}: radians are expected, and these look like degrees"
         _say("orientation", owner, text, warned)
     moves = body.matter is not None and body.template is not None
-    if moves and body.template is not None and WEIGHT[0] <= math.hypot(*gravity) <= WEIGHT[1]:
+    if moves and body.template is not None and GRAVITIES[0] <= math.hypot(*gravity) <= GRAVITIES[1]:
         reach = body.template.reach
         if LONG < reach < math.inf:
             text = f"is about {2 * reach:.3g} m long: metres are expected, not millimetres"

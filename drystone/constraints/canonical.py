@@ -38,8 +38,8 @@ from drystone.problems.cones import Cone, EllipticCone, PolyhedralCone, SoftFing
 from drystone.types import Bools, Floats, Table
 from drystone.values import text
 
-LARGEST = 400  # contacts of an island up to which "auto" makes its forces canonical
-MOST = 1e11  # operations that the factor of a block may take: about two minutes
+AUTO_CONTACTS = 400  # contacts of an island up to which "auto" makes its forces canonical
+MOST_OPERATIONS = 1e11  # operations that the factor of a block may take: about two minutes
 CHOICES = ("auto", "canonical", "raw")  # of the forces that are read
 
 
@@ -107,8 +107,8 @@ class CanonicalForces:
         """Write the canonical forces into a table as ``stepper.contact_table()`` has it; returns
         which contacts have them (n,), not to be written to.
 
-        forces: "auto": islands of more than LARGEST contacts are left as they are; "canonical":
-        none is; "raw": all are.
+        forces: "auto": islands of more than AUTO_CONTACTS contacts are left as they are;
+        "canonical": none is; "raw": all are.
         """
         n = table.size
         if not self._open or forces == "raw" or not n:
@@ -119,7 +119,7 @@ class CanonicalForces:
             words[:] = last[2]
             return last[3]
         done, work = np.empty(n, np.bool_), self.prepare(table)
-        largest = LARGEST if forces == "auto" else n
+        largest = AUTO_CONTACTS if forces == "auto" else n
         missing = read_canonical(work, words, largest, done)
         while missing:
             work.put(L=np.empty(missing))
@@ -179,7 +179,7 @@ def _record(model: Model, law: ContactLaw, kind: np.dtype[Any], n: int) -> Packe
     made |= {
         "dim": dim, "width": kind.itemsize // 8, "sides": sides, "round": int(not (soft or sides)),
         "convex": int(law.convex), "stabilize": int(law.stabilize),
-        "slop": float(law.slop), "most": MOST,
+        "slop": float(law.slop), "most": MOST_OPERATIONS,
         "radius": law.cone.radius if isinstance(law.cone, SoftFingerCone) else 1.0,
     }  # fmt: skip
     return Packed(**made, names=names, states=states)

@@ -26,9 +26,9 @@ from drystone.solvers.base import Limits
 from drystone.types import Floats, Ints, Status, Table
 from drystone.values import text, whole
 
-LARGEST = 1000  # contacts of a block: the basis Z is dense
-RANK = 1e-10  # of the greatest singular value: smaller ones are rounding
-TOL = 1e-10  # of the cone programs, of the greatest force
+BLOCK_CONTACTS = 1000  # contacts of a block: the basis Z is dense
+RANK_ROUNDING = 1e-10  # of the greatest singular value: smaller ones are rounding
+CONE_PROGRAM_TOL = 1e-10  # of the cone programs, of the greatest force
 SECONDS = 60.0  # for each of them
 
 
@@ -70,10 +70,10 @@ def force_range(canonical: CanonicalForces, table: Table, contact: Any) -> Force
         ends = np.stack([c.r[i, :dim]] * 2, axis=1)
     else:
         begin, end = c.end[block : block + 2].tolist()
-        if end - begin > LARGEST:
+        if end - begin > BLOCK_CONTACTS:
             raise OptionError(
                 f"force_range: contact {i} between {names[0]!r} and {names[1]!r} is one of "
-                f"{end - begin} that depend on each other: at most {LARGEST} are taken"
+                f"{end - begin} that depend on each other: at most {BLOCK_CONTACTS} are taken"
             )
         ends = _ends(c, begin, end - begin, i)
     ends = ends * (size / c.kick)[:, None]
@@ -119,7 +119,7 @@ def _ends(c: Any, begin: int, m: int, i: int) -> Floats:
         elif a < blocks.size[place]:
             row[start[place] + a] = 1.0
         objective = Z.T @ row
-        if not np.abs(objective).max(initial=0.0) > RANK:
+        if not np.abs(objective).max(initial=0.0) > RANK_ROUNDING:
             out[a] = here[a]
             continue
         for end, sign in ((0, 1.0), (1, -1.0)):
@@ -127,7 +127,7 @@ def _ends(c: Any, begin: int, m: int, i: int) -> Floats:
                 sp.csc_array((Z.shape[1], Z.shape[1])), sign * objective, sp.csc_array(G @ Z),
                 h - G @ flat, cones,
             )  # fmt: skip
-            minimum = minimise(program, TOL, Limits(TOL, SECONDS))
+            minimum = minimise(program, CONE_PROGRAM_TOL, Limits(CONE_PROGRAM_TOL, SECONDS))
             if minimum.status is Status.SOLVED:
                 out[a, end] = here[a] + scale * float(objective @ minimum.x)
             elif minimum.proves == "dual":
@@ -150,7 +150,7 @@ def _free(blocks: Blocks, start: Ints) -> Floats:
             if at >= 0:
                 A[at : at + width, start[k] : start[k + 1]] = blocks.G[k, side, :, :size]
     _, s, V = np.linalg.svd(A)
-    rank = int((s > RANK * s.max(initial=0.0)).sum())
+    rank = int((s > RANK_ROUNDING * s.max(initial=0.0)).sum())
     return np.asarray(V[rank:].T)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.types import Floats, Ints, Table
 
-TOUCHING = 1e-6  # of the extent of an interface: gaps up to which its points touch
+TOUCHING_GAP = 1e-6  # of the extent of an interface: gaps up to which its points touch
 
 
 def interfaces(contacts: Table) -> Table:
@@ -52,7 +52,7 @@ def interfaces(contacts: Table) -> Table:
     np.maximum.at(high, which, point)
     pushes = np.asarray(force.any(axis=1))
     np.maximum.at(farthest, which[pushes], gap[pushes])
-    touches = gap <= (farthest + TOUCHING * (high - low).max(axis=1))[which]
+    touches = gap <= (farthest + TOUCHING_GAP * (high - low).max(axis=1))[which]
     number = sums(1.0 * touches)
     centre = sums(point * touches[:, None]) / number[:, None]
     mean = sums(pressed[:, None] * normal)

@@ -12,7 +12,7 @@ import numpy as np
 from drystone.errors import ModelError
 from drystone.values import real, reals, text
 
-LARGEST = 1e100  # of any number about a body: products of three stay numbers
+MAGNITUDE = 1e100  # of any number about a body: products of three stay numbers
 WORLD = "world"  # the name that means no body: the inertial frame
 Orientation = float | tuple[float, ...]  # planar angle [rad] or unit quaternion (w, x, y, z)
 
@@ -29,14 +29,14 @@ def number(owner: str, field: str, value: Any) -> float:
         if found is None:
             raise ModelError(f"{owner}: {field} = {text(value)}: expected a number")
         out = found
-    if not -LARGEST <= out <= LARGEST:
+    if not -MAGNITUDE <= out <= MAGNITUDE:
         raise ModelError(f"{owner}: {field} = {out:g}: {_too_large(out)}")
     return out
 
 
 def _too_large(value: float) -> str:
     if math.isfinite(value):
-        return f"expected a number up to {LARGEST:g}"
+        return f"expected a number up to {MAGNITUDE:g}"
     return "expected a finite number"
 
 
@@ -58,7 +58,7 @@ def vector(owner: str, field: str, value: Any, size: int) -> tuple[float, ...]:
     """`value` as a tuple of `size` finite floats."""
     if type(value) is tuple and len(value) == size:
         try:
-            if sum(map(abs, value)) <= LARGEST and all(isinstance(v, float | int) for v in value):
+            if sum(map(abs, value)) <= MAGNITUDE and all(isinstance(v, float | int) for v in value):
                 return tuple(map(float, value))
         except (TypeError, OverflowError):
             pass
@@ -67,8 +67,8 @@ def vector(owner: str, field: str, value: Any, size: int) -> tuple[float, ...]:
         raise ModelError(f"{owner}: {field} = {text(value)}: expected {size} numbers")
     if not np.isfinite(array).all():
         raise ModelError(f"{owner}: {field} = {text(value)}: expected finite numbers")
-    if np.abs(array).max(initial=0.0) > LARGEST:
-        raise ModelError(f"{owner}: {field} = {text(value)}: expected numbers up to {LARGEST:g}")
+    if np.abs(array).max(initial=0.0) > MAGNITUDE:
+        raise ModelError(f"{owner}: {field} = {text(value)}: expected numbers up to {MAGNITUDE:g}")
     return tuple(array.tolist())
 
 

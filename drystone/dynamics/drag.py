@@ -23,7 +23,7 @@ from drystone.values import real, reals, text
 PACE = 12.0  # [rad/s] of a mass on a grip's spring, where the step allows it
 STABLE = 0.4  # greatest pace times step: forces are those of a step's start
 STRONG = 8.0  # limit of the force, in weights of what is pulled
-LEAST = 9.81  # [m/s^2] that counts as gravity where there is less
+LEAST_GRAVITY = 9.81  # [m/s^2] that counts as gravity where there is less
 
 
 @dataclass(slots=True, eq=False)
@@ -122,7 +122,7 @@ def grip(
     pace = STABLE / dt if dt > 0 else np.inf
     stiffness = min(strength * heavy * PACE**2, light * pace**2)
     damping = float(min(2.0 * np.sqrt(stiffness * heavy), 2.0 * light * pace))
-    gravity = max(float(np.linalg.norm(model.gravity)), LEAST)
+    gravity = max(float(np.linalg.norm(model.gravity)), LEAST_GRAVITY)
     return Drag(
         model.names[body],
         tuple(float(v) for v in np.asarray(place, float)),

@@ -36,7 +36,7 @@ REAL = (
     "reuse",
 )  # fmt: skip
 MEASURED = ("time", "dt")  # numbers whatever became of the motion, as are those of WHOLE
-MOST = 2.0**53  # floats below are exact counts
+EXACT_COUNTS = 2.0**53  # floats below are exact counts
 COLUMNS = (*REAL, *WHOLE, *ENERGY, *CONDITIONS)
 PLACE = {name: i for i, name in enumerate(COLUMNS)}
 DERIVED = {"total": ("kinetic", "potential"), "unexplained": ENERGY}  # of the ledger
@@ -145,7 +145,7 @@ def series(column: Callable[[str], Floats], name: str) -> Floats:
     name = current_name(name)
     if among(name, PLACE):
         values = column(name)
-        if name in (*WHOLE, *MEASURED) and not (np.abs(values) < MOST).all():
+        if name in (*WHOLE, *MEASURED) and not (np.abs(values) < EXACT_COUNTS).all():
             raise RecordingError(f"reports of steps cannot be read ({name} that is no number)")
         return values.astype(np.int64) if name in WHOLE else values.copy()
     if not among(name, DERIVED):

@@ -431,7 +431,7 @@ def test_methods_that_compute_forces_themselves_are_read_as_they_are():
 
 def test_readings_say_which_forces_they_have(tmp_path, monkeypatch):
     """A stack whose island is larger than "auto" takes, and a box beside it."""
-    monkeypatch.setattr(canonical, "LARGEST", 4)
+    monkeypatch.setattr(canonical, "AUTO_CONTACTS", 4)
     world = brick_stack(2)
     world.add_body(ds.Box(0.2, 0.1, 0.06), mass=1.0, friction=0.6, position=(1, 0, 0.03))
     sim = ds.Simulation(world)
@@ -673,7 +673,7 @@ def test_the_closed_form_is_the_solution_of_the_general_problem():
 
 
 def test_blocks_that_would_take_too_long_are_left_and_named(monkeypatch):
-    monkeypatch.setattr(canonical, "MOST", 100.0)
+    monkeypatch.setattr(canonical, "MOST_OPERATIONS", 100.0)
     sim = ds.Simulation(ds.scene("arch").world, forces="canonical")
     sim.run(0.02)
     with pytest.warns(ds.IgnoredWarning, match="would take minutes"):

@@ -25,7 +25,7 @@ from drystone.values import real, text
 Numbers = tuple[float, float, float, float]
 Action = tuple[int, int, Numbers]  # coordinate, kind of ``kernels.joints_coupled``, its numbers
 ACTS = ("limits", "motor", "friction", "spring")  # fields of a joint, in the order of their rows
-GAIN = 10.0  # [1/s] of a position motor
+MOTOR_GAIN = 10.0  # [1/s] of a position motor
 INF = math.inf
 
 
@@ -40,7 +40,7 @@ class Motor:
     speed: float | None = None
     position: float | None = None
     max_force: float = INF
-    gain: float = GAIN
+    gain: float = MOTOR_GAIN
 
     def action(self, owner: str) -> tuple[int, Numbers]:
         """Kind and numbers of its row; ModelError if it makes no sense."""

@@ -21,18 +21,18 @@ from drystone.kernels.joints import COUPLED, LENGTH, POINT
 from drystone.model import Joints, Model, State
 from drystone.types import Floats
 
-TOL = 1e-10  # [m or rad], of the scene's size where that is more than 1 m
+ASSEMBLED = 1e-10  # [m or rad], of the scene's size where that is more than 1 m
 FITS = 1e-9  # the same: joints that are open by no more fit as they were described
-ROUNDING = 1e-15  # of the mechanism's size: error of a position that is a float
+POSITION_ROUNDING = 1e-15  # of the mechanism's size: error of a position that is a float
 ITERATIONS = 200  # Newton takes about 10; damped steps near a singular pose, dozens
-DENSE = 100  # rows of a group up to which its eigenvectors are computed
-RANK = 1e-13  # of the greatest eigenvalue: below, a direction does not count
-LONGEST = 0.5  # [rad] that a body turns in one step
+EIGENVECTOR_ROWS = 100  # rows of a group up to which its eigenvectors are computed
+LEAST_EIGENVALUE = 1e-13  # of the greatest eigenvalue: below, a direction does not count
+LARGEST_TURN = 0.5  # [rad] that a body turns in one step
 # of the matrix, tried in turn until the error falls
-DAMPING = (0.0, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)
+DAMPINGS = (0.0, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)
 
 
-def assemble(model: Model, state: State, tol: float = TOL) -> State:
+def assemble(model: Model, state: State, tol: float = ASSEMBLED) -> State:
     """The state with all joints closed to `tol` [m or rad]; velocities are kept.
 
     Dynamic bodies move as little as they can; ModelError names the joints that cannot close.
@@ -44,7 +44,7 @@ def assemble(model: Model, state: State, tol: float = TOL) -> State:
     size = max(1.0, float(np.abs(state.position).max(initial=0.0)))
     last = free_coordinates(joints, out).value
     error = _rows(joints, out, last)[0].error
-    exact = 4.0 * ROUNDING * size
+    exact = 4.0 * POSITION_ROUNDING * size
     if np.abs(error).max() <= exact:
         return out
     for group in groups(model, joints):
@@ -84,10 +84,10 @@ def _close(
         L = roots(model, state, group.bodies)
         step = _Steps(scaled_rows(rows.J, group.body, L), C)
         before = state.position[group.bodies], state.orientation[group.bodies]
-        for damping in DAMPING:
+        for damping in DAMPINGS:
             dq = np.einsum("bef,bf->be", L, step(damping).reshape(L.shape[:2]))
             turn = np.abs(dq[:, model.dim :]).max(initial=0.0)
-            dq *= min(1.0, LONGEST / turn) if turn > 0.0 else 1.0
+            dq *= min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
             state.position[group.bodies], state.orientation[group.bodies] = moved(*before, dq)
             there, values = _rows(part, state, last[kept])
             if step.size(there.error) < (1.0 - 1e-4) * step.size(C):
@@ -107,7 +107,7 @@ class _Steps:
         self.B = sparse.diags(self.scale) @ B
         self.C = self.scale * C
         self.S = (self.B @ self.B.T).tocsc()
-        self.dense = C.size <= DENSE
+        self.dense = C.size <= EIGENVECTOR_ROWS
         if self.dense:
             self.values, self.vectors = np.linalg.eigh(self.S.toarray())
 
@@ -116,7 +116,7 @@ class _Steps:
 
     def __call__(self, damping: float) -> Floats:
         if self.dense:
-            known = self.values > RANK * self.values[-1]
+            known = self.values > LEAST_EIGENVALUE * self.values[-1]
             inverse = np.divide(1.0, self.values + damping, out=np.zeros(self.C.size), where=known)
             z = self.vectors @ (inverse * (self.vectors.T @ self.C))
         else:

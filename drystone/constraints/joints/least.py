@@ -33,11 +33,11 @@ from drystone.types import Bools, Floats, Ints
 if TYPE_CHECKING:
     from drystone.constraints.rows import Rows
 
-DENSE = 300  # rows of one group up to which dependent ones are found
+DEPENDENT_ROWS = 300  # rows of one group up to which dependent ones are found
 # of a row's own response, beyond that size: taken back by refinement; rounding divided by it is
 # what the forces may be off
-SHIFT = 1e-8
-REFINED = 5
+DIAGONAL_SHIFT = 1e-8
+FACTOR_REFINEMENTS = 5  # of forces by the shifted factor
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ class LeastNorm:
     @property
     def large(self) -> bool:
         """Whether any group is so large that dependent rows are not looked for."""
-        return any(part.rows.size > DENSE for part in self.parts)
+        return any(part.rows.size > DEPENDENT_ROWS for part in self.parts)
 
     def split(
         self,
@@ -174,10 +174,10 @@ class LeastNorm:
         """Rows of this step that are too many, group by group; ties: joints at its start; h: its
         length [s]; strict: weak ones, too, see ``kernels.redundant.separate``."""
         self.look(model, state)
-        self.count = sum(part.count for part in self.parts if part.rows.size > DENSE)
+        self.count = sum(part.count for part in self.parts if part.rows.size > DEPENDENT_ROWS)
         out: list[Split] = []
         for part, at in self._here(model, rows):
-            if part.rows.size <= DENSE:
+            if part.rows.size <= DEPENDENT_ROWS:
                 firm = np.zeros(part.rows.size, bool)
                 turn = h * kernels.turning(at, rows.body, rows.moves, state.velocity)
                 args = (rows.body, rows.J, rows.P, at, part.rows, ties.error, turn, firm, strict)
@@ -189,7 +189,7 @@ class LeastNorm:
     def __call__(self, model: Model, rows: Rows, r: Floats) -> None:
         """Take from impulses r (nc, d) of large groups what does nothing, in place."""
         for part, at in self._here(model, rows):
-            if part.rows.size > DENSE:
+            if part.rows.size > DEPENDENT_ROWS:
                 i, a = at.T
                 r[i, a] -= _idle(rows, i, a, r[i, a])
 
@@ -235,9 +235,9 @@ def _idle(rows: Rows, i: Ints, a: Ints, r: Floats) -> Floats:
     root = np.sqrt(S.diagonal())
     S = sparse.diags(1.0 / root) @ S @ sparse.diags(1.0 / root)
     z = root * r
-    factor = splu((S + SHIFT * sparse.identity(z.size)).tocsc())
+    factor = splu((S + DIAGONAL_SHIFT * sparse.identity(z.size)).tocsc())
     x, wanted = np.zeros_like(z), S @ z
-    for _ in range(REFINED):
+    for _ in range(FACTOR_REFINEMENTS):
         x += factor.solve(wanted - S @ x)
     return np.asarray(z - x) / root
 

@@ -17,10 +17,10 @@ from drystone.constraints.joints.rows import joint_rows
 from drystone.model import Joints, Model, State
 from drystone.types import Bools, Floats, Ints
 
-RANK = 1e-8  # of the greatest singular value
+LEAST_SINGULAR_VALUE = 1e-8  # of the greatest singular value
 TAKES_PART = 1e-6  # of a null vector of length 1: what a joint must hold of it to be named
-DENSE = 600  # rows of loops up to which their singular values are computed
-NOTHING = 1e-13  # of the greatest eigenvalue of B B', beyond that size
+SINGULAR_ROWS = 600  # rows of loops up to which their singular values are computed
+ZERO_EIGENVALUE = 1e-13  # of the greatest eigenvalue of B B', beyond that size
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ def _null(B: Matrix) -> tuple[int, Floats]:
     """How many more rows than rank B (m, n) has, and the length (m,) of each row's part of the
     orthonormal vectors x with x B = 0."""
     m = B.shape[0]
-    if m <= DENSE:
+    if m <= SINGULAR_ROWS:
         U, s, _ = np.linalg.svd(B.toarray(), full_matrices=True)
-        known = int((s > RANK * s[0]).sum())
+        known = int((s > LEAST_SINGULAR_VALUE * s[0]).sum())
         return m - known, np.sqrt((U[:, known:] ** 2).sum(axis=1))
     S = (B @ B.T).tocsc()
     most = float(eigsh(S, k=1, v0=np.ones(m), return_eigenvectors=False)[0])
@@ -104,7 +104,7 @@ def _null(B: Matrix) -> tuple[int, Floats]:
         k = min(k, m - 1)
         start = np.cos(np.arange(m))  # any fixed vector: the same answer each time
         values, vectors = eigsh(S, k=k, sigma=-1e-8 * most, v0=start)
-        null = values < NOTHING * most
+        null = values < ZERO_EIGENVALUE * most
         if not null.all() or k == m - 1:
             return int(null.sum()), np.sqrt((vectors[:, null] ** 2).sum(axis=1))
         k *= 2

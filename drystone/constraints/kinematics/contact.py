@@ -18,7 +18,7 @@ from drystone.kernels.kinematics.resolve import resolve
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
 
-STILL = 1e-6  # [rad/s]: turning that counts
+LEAST_SPIN = 1e-6  # [rad/s]: turning that counts
 
 
 class Feature(IntEnum):
@@ -212,7 +212,7 @@ def _check(name: str, array: Floats, shape: tuple[int, ...]) -> None:
 
 
 def rolling(kin: ContactKinematics, velocity: Floats) -> tuple[Floats, Floats]:
-    """(nc,) how fast the normal turns in the bodies [rad/s], at least STILL, and how fast that
+    """(nc,) how fast the normal turns in the bodies [rad/s], at least LEAST_SPIN, and how fast that
     moves the contact point over them, along the same way [m/s]: their ratio is a mean of the
     bodies' radii of curvature. velocity (nb, dof) of the bodies.
 
@@ -223,7 +223,7 @@ def rolling(kin: ContactKinematics, velocity: Floats) -> tuple[Floats, Floats]:
     turning, power = np.empty(len(kin)), np.empty(len(kin))
     normal = np.ascontiguousarray(kin.frame[:, 0])
     rolling_rates(kin.body, velocity, normal, kin.normal_rate, kin.slide, turning, power)
-    turning = np.maximum(turning, STILL)
+    turning = np.maximum(turning, LEAST_SPIN)
     return turning, power / turning
 
 

@@ -23,9 +23,9 @@ from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
 FLUSH = 0.25  # of `touch`: an end whose rim is nowhere higher than that is flush
-TILT = 5.0  # times rtol: so is one whose tilt is less [rad], whose direction nobody knows
-NEAR = 1e-7  # of a geom's size: what lies on its rim
-FACING = 0.5  # cosine between an end and the plane below it
+LEVEL_TILT = 5.0  # times rtol: so is one whose tilt is less [rad], whose direction nobody knows
+ON_RIM = 1e-7  # of a geom's size: what lies on its rim
+FACING_PLANE = 0.5  # cosine between an end and the plane below it
 OVER = 1e-8  # of a geom's size: depth of the lowest point over that of what was found
 RINGS = 8, 12  # points of a ring over a half-space, and over anything else
 
@@ -68,7 +68,7 @@ class Caps:
 
     def __init__(self, model: Model, touch: float, rtol: float) -> None:
         geoms = model.geoms
-        self.model, self._touch, self._tilt = model, FLUSH * touch, TILT * rtol
+        self.model, self._touch, self._tilt = model, FLUSH * touch, LEVEL_TILT * rtol
         flat = np.isfinite(ENDS[geoms.kind]).any(axis=1)
         self._flat: Bools = np.asarray(flat)
         self.any = bool(flat.any())
@@ -100,9 +100,9 @@ class Caps:
         m = (2.0 * side - 1.0)[:, None] * np.einsum("iek,ie->ik", R[g], contacts.normal[index])
         height, r = geoms.numbers[geoms.first[g]], geoms.numbers[geoms.first[g] + 1]
         end = ENDS[geoms.kind[g], (m[:, 2] > 0.0).astype(int)] * height
-        rho, near = np.sqrt((q[:, :2] ** 2).sum(axis=1)), NEAR * geoms.radius[g]
+        rho, near = np.sqrt((q[:, :2] ** 2).sum(axis=1)), ON_RIM * geoms.radius[g]
         on = (np.abs(rho - r) <= near) & (np.abs(q[:, 2] - end) <= near)
-        on &= np.abs(m[:, 2]) > FACING
+        on &= np.abs(m[:, 2]) > FACING_PLANE
         ground = geoms.kind[geom[index, 1 - side]] == kinds.HALF_SPACE
         name = contacts.feature[index]
         lowest = np.where(ground, name % 16 == RINGS[0], name == 0)

@@ -27,8 +27,8 @@ from drystone.steppers.time_stepping.stepper import TimeStepper
 from drystone.types import Floats
 
 SLOP = 0.1  # of `touch`: gaps that are none
-CLOSED = 0.5  # of `touch`: what is left of gaps
-TOL = 1e-7  # of velocities: times a step, what gaps may be off
+GAP_LEFT = 0.5  # of `touch`: what is left of gaps
+VELOCITY_TOL = 1e-7  # of velocities: times a step, what gaps may be off
 
 
 class ClusterSteps:
@@ -51,13 +51,13 @@ class ClusterSteps:
             size = np.abs(model.geoms.radius[np.isfinite(model.geoms.radius)]).max(initial=1e-3)
             rebounds = model.restitution.any() or model.rules.restitution.any()
             options = TimeStepping(
-                dt=self.step, order=2, tol=TOL, sweep_tol=TOL, overlap="allow",
+                dt=self.step, order=2, tol=VELOCITY_TOL, sweep_tol=VELOCITY_TOL, overlap="allow",
                 slop=SLOP * self.touch / float(size), restitution="newton" if rebounds else "none",
             )  # fmt: skip
             if model.joints is not None:  # whether they break is asked at the end of frames
                 lasting = np.full_like(model.joints.breaks_at, np.inf)
                 model = replace(model, joints=replace(model.joints, breaks_at=lasting))
-            self._stepper = TimeStepper(options, model, end_gaps=CLOSED * self.touch)
+            self._stepper = TimeStepper(options, model, end_gaps=GAP_LEFT * self.touch)
         return self._stepper
 
     def step_through(

@@ -19,17 +19,18 @@ from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.joint_acceleration_rows import along
 from drystone.steppers.event_driven.mechanics import same_pose
 from drystone.steppers.event_driven.mode import Evaluation, Mode
+from drystone.steppers.event_driven.sweep import Meeting
 from drystone.types import Bools, Floats, Ints
 
-HOLDS = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
+VIOLATED = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
 # than methods and words need to see it; forces are continuous there, so its time matters little
-TURNED = 0.1  # of the slip speed: slip against the direction of friction, the same
-SAME = 1e-6  # of a body's size: a contact that is found again under another name
+REVERSED_SLIP = 0.1  # of the slip speed: slip against the direction of friction, the same
+RENAMED_CONTACT = 1e-6  # of a body's size: a contact that is found again under another name
 BEGUN = 1e-5  # [m/s]: slip that keeps the direction in which it began, at most
-NONE = 1e-13  # of a body's size: a gap that is none
+NO_GAP = 1e-13  # of a body's size: a gap that is none
 FOLLOWS = 1e-6  # relative: acceleration of a row that follows from others
-PART = 0.3  # of what conditions of L may be violated by, and
-FINE = 1e-3  # of the slip speed: how well their ends are located
+VIOLATION_PART = 0.3  # of what conditions of L may be violated by, and
+SLIP_END = 1e-3  # of the slip speed: how well their ends are located
 PIECED = np.zeros(max(KINDS) + 1, bool)  # by kind: whose curvature jumps
 PIECED[codes(lambda kind: kind.pieced)] = True
 
@@ -110,7 +111,7 @@ class EventFunctions:
         self, mode: Mode, start: Rows, touch: float, slow: float, slack: Floats | None
     ) -> None:
         self.mode, self.touch, self.slow = mode, touch, slow
-        self.slack = HOLDS * (np.ones(mode.closed.size) if slack is None else slack)
+        self.slack = VIOLATED * (np.ones(mode.closed.size) if slack is None else slack)
         low = np.minimum(start.gap, 0.0)
         leaves = start.state.kind == Kind.SEPARATING
         self.floor: Floats = np.where(leaves, low, low - 0.5 * touch)
@@ -135,7 +136,7 @@ class EventFunctions:
         self._pieced = bool(self.pieced.any())
         self._spare = mode.spare_joints
         which, away = mode.contact_set.leans(mode.contact_set.began, start.contacts)
-        low = np.minimum(away, 0.0) - NONE * mode.contact_set.mechanics.size
+        low = np.minimum(away, 0.0) - NO_GAP * mode.contact_set.mechanics.size
         # by contact: its height where the phase begins, if it is below the plane, and how high the
         # rim may be where there is no lowest point
         level = mode.contact_set.level_heights()
@@ -145,7 +146,7 @@ class EventFunctions:
     @property
     def calm(self) -> bool:
         """Whether nothing that happened in the frame is contact_set against the conditions."""
-        return bool((self.slack == HOLDS).all())
+        return bool((self.slack == VIOLATED).all())
 
     def sample(self, state: State, margin: Floats, now: Evaluation | None = None) -> EventSample:
         """Conditions at a state; margin (ng,) [m]: how far around geoms to look; now: its forces,
@@ -167,7 +168,7 @@ class EventFunctions:
         self._gaps(state, found, now.rows.contacts, out)
         self._limits(now, out)
         for kind, margins in zip(LAW, self.mode.margins(now), strict=True):
-            slack = HOLDS if kind is Condition.PRESS else self.slack
+            slack = VIOLATED if kind is Condition.PRESS else self.slack
             there = (margins < np.inf).nonzero()[0]
             values = (margins + slack)[there].tolist()
             out.values.update(zip(zip(repeat(kind), there.tolist()), values, strict=True))
@@ -178,11 +179,11 @@ class EventFunctions:
         self._rows(now, out)
         return out
 
-    def doubt(self, a: EventSample, b: EventSample) -> int:
+    def may_meet(self, a: EventSample, b: EventSample) -> Meeting:
         """Whether bodies may have met between two samples, as ``Sweep`` has it."""
         tool, own = self.mode.contact_set.mechanics.sweep, self.mode.contact_set.start
         touching = (own.geom_a * tool.count + own.geom_b)[self.mode.closed[: len(own)]]
-        return tool.doubt(a.look(tool.count), b.look(tool.count), touching, self.touch)
+        return tool.may_meet(a.look(tool.count), b.look(tool.count), touching, self.touch)
 
     def light(self, state: State, margin: Floats) -> EventSample | None:
         """A sample without forces: gaps, slips, contacts that are lost; None with joints whose
@@ -227,21 +228,21 @@ class EventFunctions:
         """By how much a condition of L may be violated; what is let press would sink."""
         kind, who = name
         if kind is Condition.PRESS or not isinstance(who, int):
-            return HOLDS
+            return VIOLATED
         return float(self.slack[who])
 
     def tiny(self, name: Name) -> float:
         """A violation of this condition that is none."""
         kind = name[0]
         if kind in GAPS:
-            return NONE * self.mode.contact_set.mechanics.size
+            return NO_GAP * self.mode.contact_set.mechanics.size
         if kind in (Condition.SLIP, Condition.GROW):
-            return FINE * self.mode.tolerances.slip
+            return SLIP_END * self.mode.tolerances.slip
         if kind is Condition.ROW:
             return FOLLOWS
         if kind is Condition.TURN:
-            return PART * self.mode.sliding.aside * self.slow
-        return PART * self._slack(name) if kind in LAW else 0.0
+            return VIOLATION_PART * self.mode.sliding.aside * self.slow
+        return VIOLATION_PART * self._slack(name) if kind in LAW else 0.0
 
     def _gaps(self, state: State, found: Contacts, own: Contacts, out: EventSample) -> None:
         """Gaps of contacts that are not closed; own: those of the phase, where they are now."""
@@ -254,7 +255,7 @@ class EventFunctions:
             return
         found, place = select(found, other), place[other]
         rate = mode.contact_set.mechanics.gap_rates(state, found)
-        near = SAME * mode.contact_set.mechanics.size
+        near = RENAMED_CONTACT * mode.contact_set.mechanics.size
         for j, key in enumerate(mode.contact_set.mechanics.keys(found)):
             i = int(place[j])
             gap = float(found.gap[j])
@@ -285,7 +286,7 @@ class EventFunctions:
         if not pair.any():
             return False
         away = np.abs(own.point[pair] - found.point[j]).max(axis=1)
-        return bool(away.min() <= SAME * mode.contact_set.mechanics.size)
+        return bool(away.min() <= RENAMED_CONTACT * mode.contact_set.mechanics.size)
 
     def _limits(self, now: Evaluation, out: EventSample) -> None:
         acts = now.rows.jointed.acts
@@ -324,7 +325,7 @@ class EventFunctions:
                     out.values[Condition.TURN, i] = aside - float(across)
                 elif u.shape[1] == 2:
                     out.values[Condition.GROW, i] = 4.0 * self.slow - speed[i]
-            out.values[Condition.SLIP, i] = float(way) + TURNED * tol.slip
+            out.values[Condition.SLIP, i] = float(way) + REVERSED_SLIP * tol.slip
 
     def _lost(
         self, state: State, found: Contacts, own: Contacts, lost: Bools, out: EventSample
@@ -349,7 +350,7 @@ class EventFunctions:
             pair = (found.geom_a == own.geom_a[i]) & (found.geom_b == own.geom_b[i])
             away = np.abs(found.point[pair] - own.point[i]).max(axis=1, initial=0.0)
             out.values[Condition.SET, i] = (
-                SAME * mechanics.size - float(away.min()) if away.size else -1.0
+                RENAMED_CONTACT * mechanics.size - float(away.min()) if away.size else -1.0
             )
             if out.values[Condition.SET, i] >= 0.0:
                 out.joins.append(mode.contact_set.names[i])

@@ -15,7 +15,7 @@ from drystone.steppers.event_driven.impulses.results import Collision
 from drystone.steppers.event_driven.mechanics import Mechanics
 from drystone.types import Floats, Ints, Status
 
-NONE = 1e-12  # of the largest impulse of a collision: rounding of a solve
+IMPULSE_ROUNDING = 1e-12  # of the largest impulse of a collision: rounding of a solve
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class FrameLog:
 def impulses(mechanics: Mechanics, state: State, rows: Rows, hit: Collision) -> tuple[Impulse, ...]:
     """Impulses of a collision at a state that are more than rounding: of contacts in their order,
     then of each joint its own and those of its stops."""
-    least = NONE * max(np.abs(x).max(initial=0.0) for x in (hit.impulse, hit.joint))
+    least = IMPULSE_ROUNDING * max(np.abs(x).max(initial=0.0) for x in (hit.impulse, hit.joint))
     names = mechanics.model.names
     none = (0.0,) * (1 if mechanics.model.dim == 2 else 3)
     out = []

@@ -24,16 +24,16 @@ from drystone.values import check_options, check_positive
 if TYPE_CHECKING:
     from drystone.steppers.event_driven.mode import Evaluation, Mode
 
-WINDOW = 1.0 / 60.0  # [s] in which events are counted, and what a cluster lasts at least
-LONGER = 16.0  # times that a cluster lasts at most; in large islands more, up to
-LONGEST = 64.0  # times
+EVENT_WINDOW = 1.0 / 60.0  # [s] in which events are counted, and what a cluster lasts at least
+LONG_CLUSTER = 16.0  # times that a cluster lasts at most; in large islands more, up to
+LONGEST_CLUSTER = 64.0  # times
 LARGE_ISLAND = 96  # contacts in an island, whose forces cost more the more there are
 HUGE_ISLAND = 192  # contacts in an island in which a cluster goes on as long as they touch
 FEWEST = 8  # events that are waited for in any case
 SLOW_SLIP = 1e-3  # [m/s]: slip that turns fast
 SLOW_STEPS = 8  # steps of such slip, that count as one event
 WIDER = 100.0  # times: the slack of a contact that is at a bound time and again
-WIDEST = 2  # times that it is widened
+TIMES_WIDENED = 2  # times that it is widened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,9 @@ class Guard:
         contacts of these names; actions of joints come after them."""
         times = np.zeros(count, np.int64)
         times[: len(names)] = [self.at_bound.get(name, 0) for name in names]
-        return np.asarray(WIDER ** np.clip(times - self.limits.repeats + 1, 0, WIDEST), np.float64)
+        return np.asarray(
+            WIDER ** np.clip(times - self.limits.repeats + 1, 0, TIMES_WIDENED), np.float64
+        )
 
     def note_bounds(self, names: Sequence[str], log: FrameLog) -> None:
         """Contacts ended a phase at the bounds of their forces."""
@@ -131,28 +133,31 @@ class Guard:
 
     def count_event(self, t: float, contacts: int, weight: float = 1.0) -> bool:
         """Count an event in an island of so many contacts; whether a cluster begins with it."""
-        windows = (t - self.since) / WINDOW
+        windows = (t - self.since) / EVENT_WINDOW
         if windows >= 1.0:
             left = self.length * 0.5 ** min(windows, 64.0)
-            self.length = left if left >= 0.5 * WINDOW else 0.0
+            self.length = left if left >= 0.5 * EVENT_WINDOW else 0.0
             self.count, self.since = 0.0, t
         self.count += weight * max(1.0, contacts / LARGE_ISLAND) ** 2
         most = self.limits.max_events
-        if self.count <= max(min(FEWEST, most), most / (1.0 + self.length / WINDOW)):
+        if self.count <= max(min(FEWEST, most), most / (1.0 + self.length / EVENT_WINDOW)):
             return False
         self._begin_cluster(t, contacts)
         return True
 
     def _begin_cluster(self, t: float, contacts: int) -> None:
-        most = min(LONGER * max(1.0, contacts / LARGE_ISLAND) ** 2, LONGEST) * WINDOW
-        self.length = min(max(2.0 * self.length, WINDOW), most)
+        most = (
+            min(LONG_CLUSTER * max(1.0, contacts / LARGE_ISLAND) ** 2, LONGEST_CLUSTER)
+            * EVENT_WINDOW
+        )
+        self.length = min(max(2.0 * self.length, EVENT_WINDOW), most)
         self.until = t + self.length
 
     def end_cluster(self, t: float, contacts: int) -> None:
         """The steps through a cluster end at t, with so many contacts in the largest island."""
         self.count, self.since = 0.0, t
         if contacts > HUGE_ISLAND:  # to ask for events would take longer than to step
-            self.until = max(self.until, t + WINDOW)
+            self.until = max(self.until, t + EVENT_WINDOW)
 
 
 def largest(mode: Mode) -> int:

@@ -33,11 +33,11 @@ Rate = Callable[[float, Floats], Floats]
 Running = tuple[Floats, Ints]  # velocities of contact points over both surfaces, which contacts
 Past = list[tuple[float, Floats]]
 
-MAX_ORDER = 12
-SAFETY, SHRINK, GROW = 0.8, 0.3, 2.0
+MAX_ORDER = 12  # of Adams' methods in use: higher ones are hardly stable
+SAFETY, SHRINK, GROW = 0.8, 0.3, 2.0  # of the step that the error allows; least, greatest change
 POINTS = [np.polynomial.legendre.leggauss(n) for n in range(1, 9)]
 QUARTER = 0.9 / 0.75  # SciPy's safety factor over what is left of a step
-FLAT = 10.0  # contact points that run this many times faster than bodies of their size turn
+RACING = 10.0  # contact points that run this many times faster than bodies of their size turn
 
 
 def weights(nodes: Floats, end: float) -> Floats:
@@ -197,7 +197,7 @@ class Paths:
     """Contact points of a phase, and how fast they run.
 
     flat (nr,): of pressing contacts that turn, those whose relative curvature is that of a
-    surface FLAT times larger than the body.
+    surface RACING times larger than the body.
     """
 
     def __init__(self, mode: Mode, start: Evaluation) -> None:
@@ -207,12 +207,12 @@ class Paths:
         self._closed: Bools = mode.closed[: rows.nr] & ~rows.lost
         self._size: Floats = np.where(np.isfinite(size), size, 1.0)
         turning, _ = rolling(rows.kin, start.state.velocity)
-        self._speed: Floats = FLAT * self._size * turning
+        self._speed: Floats = RACING * self._size * turning
         self.names = mode.contact_set.names
 
     def flat(self, now: Evaluation) -> Bools:
         turning, run = rolling(now.rows.kin, now.state.velocity)
-        fast: Bools = run > FLAT * self._size * turning
+        fast: Bools = run > RACING * self._size * turning
         return self._closed & fast
 
     def pace(self, slide: Floats, which: Ints) -> float:

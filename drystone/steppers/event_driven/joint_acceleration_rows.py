@@ -31,10 +31,10 @@ from drystone.kernels.joints_coupled import (
     UPPER,
 )
 from drystone.model import Joints, Model, State
+from drystone.steppers.event_driven.vector import CENTRAL
 from drystone.types import Floats, Ints
 
-TURN = 2e-3  # [rad] of the difference that gives the bias
-WEIGHTS = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
+TURN_DIFFERENCE = 2e-3  # [rad] of the difference that gives the bias
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ class JointRates:
             fast = max(fast, self._swing(state))
         if fast == 0.0:
             return rows, coordinates
-        step = TURN / fast
+        step = TURN_DIFFERENCE / fast
         if joints.coupled_row.size == 0:
             where = (state.position, state.orientation, v, step)
             frames = joints.frames
@@ -180,7 +180,7 @@ class JointRates:
         )
         k = 1 if dim == 2 else 4
         turn, to = state.orientation.reshape(-1, k), there.orientation.reshape(-1, k)
-        for n, weight in WEIGHTS:  # screws and gears tie rows to coordinates
+        for n, weight in CENTRAL:  # screws and gears tie rows to coordinates
             move_on(state.position, turn, v, n * step, there.position, to)
             at, tie = self._evaluate(there, q.value)
             add_along(joints.coordinate_body, at.J, v, weight / step, coordinates)

@@ -16,11 +16,11 @@ from drystone.model import State
 from drystone.steppers.event_driven.events import Condition, EventFunctions, EventSample, Name
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.integrators import StepPath
-from drystone.steppers.event_driven.sweep import GRAZED, MAYBE
+from drystone.steppers.event_driven.sweep import Meeting
 from drystone.steppers.event_driven.vector import Layout
 from drystone.types import Floats
 
-KEPT = 0.3  # of how much nearer they come: of the way to where a contact is lost
+PART_OF_WAY = 0.3  # of how much nearer they come: of the way to where a contact is lost
 LIGHT = (
     Condition.GAP, Condition.FLUSH, Condition.SLIP, Condition.GROW, Condition.TURN, Condition.SET,
     Condition.PIECE,
@@ -77,13 +77,13 @@ class StepSearch:
 
     def _hidden(self, a: EventSample, b: EventSample) -> Bracket | None:
         """The first event between two legal samples, if there is one."""
-        doubt = self.events.doubt(a, b)
-        if doubt == MAYBE:
+        meeting = self.events.may_meet(a, b)
+        if meeting is Meeting.POSSIBLE:
             m = self._sample(0.5 * (a.t + b.t), True)
             if m.violated():
                 return self._within(a, m)
             return self._hidden(a, m) or self._hidden(m, b)
-        for t in dips(a, b) if doubt == GRAZED else []:
+        for t in dips(a, b) if meeting is Meeting.GRAZING else []:
             m = self._sample(t, True)
             if m.violated():
                 return first_event(self.events, self._sample, a, m)
@@ -179,5 +179,5 @@ def _lost_at(ahead: float, later: float, c: float, h: float) -> float:
     if not later < c:
         return 0.5
     back = ahead * c / (later - c)
-    part = 1.0 - back / h * (1.0 - KEPT * back / (back + ahead))
+    part = 1.0 - back / h * (1.0 - PART_OF_WAY * back / (back + ahead))
     return part if part > 0.0 else 0.5

@@ -43,8 +43,8 @@ from drystone.types import Floats
 
 EARLIER = 4  # rounds of an event's time
 FORCE_ROUNDS = 2  # more rounds of forces for what is closed and stopped, where these were
-PATIENCE = 8  # trials of a step across a dead point, each three quarters of the one before
-STALLED = 10  # steps along a path without time; on a flat spot a phase may begin with some
+DEAD_POINT_TRIALS = 8  # trials of a step across a dead point, each three quarters of the one before
+TIMELESS_STEPS = 10  # steps along a path without time; on a flat spot a phase may begin with some
 SHORTER = 4.0  # times: the step after one that crossed a border
 CROSSINGS = 8  # steps of a phase that are taken again up to a border; more are rounding's
 PAST = 1e-8  # past a bound, relative to the largest of their island
@@ -143,10 +143,10 @@ class Loop:
         longest, crossed, stalled = 0.0, 0, 0
         while solver.status == "running":
             t, y, taken, tried = solver.t, solver.y, self._taken, self.log.evaluations
-            solver.patience = PATIENCE if phase.near_dead_point else 0
+            solver.patience = DEAD_POINT_TRIALS if phase.near_dead_point else 0
             self._step(phase, solver)
             stalled = stalled + 1 if solver.t == t else 0  # in time, along a path
-            if stalled > STALLED:
+            if stalled > TIMELESS_STEPS:
                 raise self._too_flat(t, "the integrator advances it without any time")
             tried = self.log.evaluations - tried
             longest = max(longest, solver.t - t)

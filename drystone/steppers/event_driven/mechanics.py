@@ -39,7 +39,7 @@ from drystone.steppers.event_driven.sweep import Sweep
 from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
 
-NEAR = 1e-3  # of a geom's size: how far apart the points of a closed contact are looked for
+CLOSED_REACH = 1e-3  # of a geom's size: how far apart the points of a closed contact are looked for
 JUMP = 1e-4  # of a body's size: a closed contact whose gap is more off is one of other features
 Key = tuple[int, int, int]
 ACTIONS = {
@@ -80,7 +80,7 @@ class Mechanics:
         self.size = float(np.median(finite)) if finite.size else 1.0
         self.jump = JUMP * self.size
         radius = model.geoms.radius
-        self.near = NEAR * np.where(np.isfinite(radius), radius, 0.0)
+        self.near = CLOSED_REACH * np.where(np.isfinite(radius), radius, 0.0)
         joints = model.joints
         self.joints = None if joints is None or not len(joints) else JointRates(model, joints)
         self.turns: Floats | None = None

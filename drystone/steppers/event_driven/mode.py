@@ -27,14 +27,15 @@ from drystone.steppers.event_driven.forces.results import contact_motion
 from drystone.steppers.event_driven.vector import FRICTION, LOADS
 from drystone.types import Bools, Floats, Ints
 
-STILL = 1e-9  # of a body's size a second, of gravity: speeds and accelerations that are none
+# of a body's size a second, of gravity: speeds and accelerations that are none
+RESTING_SPEED = 1e-9
 LEAVES = 10.0  # times the speed of rest: a closed contact that moves so has other features, or
 LEAVES_BY_ERROR = 1e4  # times rtol, of the fastest body's speed, where that is more
-WEAK = 1e-9  # reciprocal condition below which rows may depend on each other
+WEAK_CONDITION = 1e-9  # reciprocal condition below which rows may depend on each other
 # Of the largest singular value, units scaled out: what rows still resist, about the square of how
 # far a linkage is from a dead point [rad]. There it is free to go either way, and goes on as it
 # moves; closer to it a row's force would be that of its rounding.
-RANK = 1e-10
+INDEX_SET_RANK = 1e-10
 
 
 @dataclass(slots=True, eq=False)
@@ -142,7 +143,7 @@ class Law:
             B, load = _equations(equations, unknown, *given)
             f, condition = _unknown(B, load, share)
             self.condition = min(self.condition, condition)
-            if condition <= WEAK and every.size > equations.size:
+            if condition <= WEAK_CONDITION and every.size > equations.size:
                 unknown = every  # those that were chosen to bear the load depend on each other here
                 f = _least(*_equations(every, every, *given))
             r[unknown] = f
@@ -166,14 +167,14 @@ def _unknown(B: Floats, load: Floats, share: Floats) -> tuple[Floats, float]:
         return solved(B.T, load, share), 1.0
     lu, _, f, info = dgesv(B.T, load)
     condition = 0.0 if info else float(dgecon(lu, np.abs(B).sum(axis=1).max(initial=0.0))[0])
-    return (np.asarray(f) if condition > WEAK else _least(B, load)), condition
+    return (np.asarray(f) if condition > WEAK_CONDITION else _least(B, load)), condition
 
 
 def _least(B: Floats, load: Floats) -> Floats:
     """Least forces f with B'f = load, units scaled out."""
     unit = np.sqrt(np.maximum(np.abs(B.diagonal()), 1e-300))
     scaled = B.T / unit[:, None] / unit
-    return np.asarray(np.linalg.lstsq(scaled, load / unit, rcond=RANK)[0] / unit)
+    return np.asarray(np.linalg.lstsq(scaled, load / unit, rcond=INDEX_SET_RANK)[0] / unit)
 
 
 @dataclass(slots=True)
@@ -217,7 +218,7 @@ class Mode:
         self.sticks: Bools = states == Kind.STICKING
         self.closed: Bools = self.sticks | (states == Kind.YIELDING) | (states == Kind.SLIDING)
         a = np.abs(forces.contact_acceleration)
-        self.idle: Bools = (states == Kind.OPEN) & (a[:, 0] <= STILL * a.max(initial=1.0))
+        self.idle: Bools = (states == Kind.OPEN) & (a[:, 0] <= RESTING_SPEED * a.max(initial=1.0))
         self.smooth = all(part.index_set is not None for part in forces.islands)
         self._island = np.full(states.size, -1)
         self._pressing, self._sticking = np.zeros((2, states.size), bool)
@@ -326,8 +327,8 @@ class Mode:
             v, rate = state.velocity[system.bodies], now.acceleration[system.bodies]
             if busy[system.bodies].any():
                 continue
-            quiet = np.abs(v).max(initial=0.0) <= STILL * mechanics.size
-            if quiet and np.abs(rate).max(initial=0.0) <= STILL * size:
+            quiet = np.abs(v).max(initial=0.0) <= RESTING_SPEED * mechanics.size
+            if quiet and np.abs(rate).max(initial=0.0) <= RESTING_SPEED * size:
                 self.resting[k] = now.f[system.contacts], now.joint[system.joints]
                 state.velocity[system.bodies] = 0.0
                 self._last = self._law = None

@@ -39,7 +39,7 @@ from drystone.steppers.event_driven.vector import LOADS, Layout
 from drystone.steppers.snapshot import Snapshot, part_of, within
 from drystone.types import Floats, Ints
 
-FAR = 1e12  # [m], [m/s]: no state is there
+NO_STATE = 1e12  # [m], [m/s]: no state is there
 DEAD = 0.5  # of the best condition of a phase's joints: a dead point is near
 NORMAL_TURNED = 1e-12  # of a normal: what is more than rounding
 
@@ -138,7 +138,7 @@ class Phase:
         else:
             self.log.evaluations += 1
             # trials may go where the phase has no law: a rate of nan makes the step shorter
-            if not np.abs(y).max() <= FAR:
+            if not np.abs(y).max() <= NO_STATE:
                 return np.full_like(y, np.nan)
             try:
                 if self.near_dead_point:

@@ -17,21 +17,21 @@ from drystone.kernels.islands import label_contacts
 from drystone.model import State
 from drystone.steppers.event_driven.active_contacts import Closing
 from drystone.steppers.event_driven.mechanics import Mechanics
-from drystone.steppers.event_driven.mode import RANK, Mode
+from drystone.steppers.event_driven.mode import INDEX_SET_RANK, Mode
 from drystone.types import Bools, Floats, Ints
 
-ROUNDS = 5
+CLOSING_STEPS = 5  # of Newton's method, from a state that is open by the step's error
 TORN = 1e-3  # of the bodies' size (or of a radian): joints that are open by more cannot close
-EXACT = 1e-13  # of the bodies' size: gaps and openings that need no correction
-STILL = 1e-12  # [m/s] of a body's size of 1 m: the same of speeds
-DEEP = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
+CLOSED_GAP = 1e-13  # of the bodies' size: gaps and openings that need no correction
+STOPPED_SPEED = 1e-12  # [m/s] of a body's size of 1 m: the same of speeds
+KEPT_DEPTH = 1e3  # times touch: contacts that are deeper, as bodies may start, keep their depth
 
 
 def put_to_rest(mode: Mode, state: State, touch: float, slow: float) -> Floats:
     """Close what presses as a phase begins and stop it, in place; the gaps that closed contacts
     keep (nc,). touch [m], slow [m/s]: as in the options."""
     gap = mode.contact_set.closing(state).gap
-    deep = np.abs(gap) > DEEP * touch
+    deep = np.abs(gap) > KEPT_DEPTH * touch
     targets: Floats = np.where(deep & np.isfinite(gap), gap, 0.0)
     close(mode, state, targets)
     stop(mode, state, targets, start=True)
@@ -49,12 +49,12 @@ def close(mode: Mode, state: State, targets: Floats) -> Floats:
     mechanics, contact_set = mode.contact_set.mechanics, mode.contact_set
     nd = mode.closed.size * mechanics.model.dim
     best, fastest = np.inf, mode.leaving_speed(state)
-    for _ in range(ROUNDS):
+    for _ in range(CLOSING_STEPS):
         rows = contact_set.closing(state)
         pressed = np.flatnonzero(mode.closed & followed(mode, rows, targets, fastest))
         C = np.concatenate([rows.gap[pressed] - targets[pressed], rows.error])
         worst = float(np.abs(C).max(initial=0.0))
-        if worst <= EXACT * mechanics.size or worst > 0.5 * best:
+        if worst <= CLOSED_GAP * mechanics.size or worst > 0.5 * best:
             break
         best = worst
         chosen = np.concatenate([mechanics.model.dim * pressed, np.arange(nd, rows.body.shape[0])])
@@ -97,7 +97,7 @@ def stop(mode: Mode, state: State, targets: Floats, start: bool = False) -> floa
     chosen = np.concatenate([np.flatnonzero(wanted), bilateral])
     speed = rows.u[chosen]
     worst = float(np.abs(speed).max(initial=0.0))
-    if worst > STILL * max(mechanics.size, 1.0):
+    if worst > STOPPED_SPEED * max(mechanics.size, 1.0):
         state.velocity += _least(mechanics, state, rows, chosen, -speed)
     return worst
 
@@ -151,7 +151,7 @@ def _solved(body: Ints, J: Floats, P: Floats, moves: Bools, mine: Ints, goal: Fl
     scaled[flat], scaled[:, flat] = 0.0, 0.0
     rhs = np.where(flat, 0.0, goal / unit)
     pivots = np.zeros(n, np.int32)
-    _, y, _, _, info = dgelsy(scaled, rhs, pivots, RANK, 4 * n + 64)
+    _, y, _, _, info = dgelsy(scaled, rhs, pivots, INDEX_SET_RANK, 4 * n + 64)
     if info != 0:
         raise SimulationError("the projection onto closed contacts and joints failed")
     return np.asarray(y[:n, 0] if y.ndim == 2 else y[:n]) / unit

@@ -31,11 +31,11 @@ from drystone.steppers.snapshot import Snapshot
 from drystone.types import Bools, Floats, Ints, Status
 
 ONSETS = 30  # of the direction in which contacts begin to slide
-SAME = 1e-10
-CREEP = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
+SETTLED_DIRECTION = 1e-10  # change of a unit vector
+CREEPING = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
 SINKS = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
-TURNED = 0.1  # of the slip speed: slip that has a direction
-STRAIGHT = 0.1  # of what slip that keeps its direction may be across it: of accelerations
+SLIP_WITH_DIRECTION = 0.1  # of the slip speed: slip that has a direction
+ACROSS_SLIP = 0.1  # of what slip that keeps its direction may be across it: of accelerations
 GOES_ON = 1e-2  # the same: two directions of it that are one
 
 
@@ -89,7 +89,7 @@ class InstantResolver:
             forces, sliding, rows, fresh = self._forces(state, contact_set, tolerances)
             creeps = self._creeping(rows, forces)
             if forces.ray is None and creeps.any():
-                least = min(CREEP * self.tolerances.normal, 0.5 * -rows.state.u[creeps, 0].max())
+                least = min(CREEPING * self.tolerances.normal, 0.5 * -rows.state.u[creeps, 0].max())
                 slow = Tolerances(normal=float(least), slip=self.tolerances.slip)
                 whole = replace(rows.state, tolerances=slow, slip=None)
                 self._collide(state, replace(rows, state=whole), log, plastic=True)
@@ -139,7 +139,7 @@ class InstantResolver:
         open_ = (np.array(forces.states, np.int64) == Kind.OPEN) & ~rows.loaded
         u, a = rows.state.u[:, 0], np.maximum(forces.contact_acceleration[:, 0], 0.0)
         sinks = (u < -SINKS * self.touch) & (u * u > self.touch * a)
-        return np.asarray(open_ & (sinks | (u < -2.0 * CREEP * self.tolerances.normal)))
+        return np.asarray(open_ & (sinks | (u < -2.0 * CREEPING * self.tolerances.normal)))
 
     def _phase(
         self, contact_set: ContactSet, forces: Forces, sliding: Sliding, fresh: Bools, log: FrameLog
@@ -252,7 +252,7 @@ class InstantResolver:
     def _runs(self, slip: Floats) -> bool:
         """Whether a contact that gives way moves already, however slowly."""
         least = self.tolerances.slip
-        return bool((TURNED * least) ** 2 < float(slip @ slip) <= least**2)
+        return bool((SLIP_WITH_DIRECTION * least) ** 2 < float(slip @ slip) <= least**2)
 
     def _sliding(self, rows: Rows) -> Sliding:
         """Who slides by its velocity; slow slip keeps its direction (always, in the plane)."""
@@ -275,7 +275,7 @@ class InstantResolver:
         a, s = forces.contact_acceleration[:, 1:], state.slip_directions
         across = np.abs(s[:, 0] * a[:, 1] - s[:, 1] * a[:, 0])
         size = max(np.abs(a).max(initial=0.0), np.abs(state.acceleration).max(initial=0.0))
-        along = across <= STRAIGHT * sliding.aside * size
+        along = across <= ACROSS_SLIP * sliding.aside * size
         sliding.straight[:] = (sliding.slides & along & ~fresh)[:nr]
         sliding.frozen[:nr] |= sliding.straight
         for i in np.flatnonzero(sliding.straight).tolist():
@@ -317,7 +317,7 @@ class InstantResolver:
             if self._runs(slip) and float(slip @ new) < 0.0:
                 new = slip  # it moves the other way still: friction slows it down first
             new = new / np.linalg.norm(new)
-            turned |= bool(np.abs(new - old).max() > SAME) and rows.state.d == 3
+            turned |= bool(np.abs(new - old).max() > SETTLED_DIRECTION) and rows.state.d == 3
             sliding.direction[i] = frame.T @ new
         return turned
 

@@ -11,6 +11,7 @@ none can have passed through the other in between, and what grazes it shows in i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -19,15 +20,22 @@ from drystone.geometry.shapes import BALLS, HOLLOW, KINDS, codes
 from drystone.model import Contacts, Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
 
-APART, MAYBE, GRAZED = 0, 1, 2
-
-PART = 0.1  # of the thinner geom's half width: motion in which nothing passes through it
+PASSING_PART = 0.1  # of the thinner geom's half width: motion in which nothing passes through it
 SPARE = 1.5  # times the bend of a path at constant acceleration, and
-FASTER = 1.1  # times the turning at its ends: what smooth motion between two looks is within
+# times the turning at its ends: what smooth motion between two looks is within
+TURNING_FACTOR = 1.1
 TRAVEL = 0.5  # of the smaller geom: turning of bodies that touch, between two looks
 LOOKS = 10  # at a prescribed motion in an interval; nothing else is known of it
 ROUND = codes(lambda kind: kind.about_z)  # about the z axes of their frames
 UNEVEN = 0.6180339887498949  # looks at times that no period fits
+
+
+class Meeting(Enum):
+    """What may have happened between two looks at geoms that are apart at both."""
+
+    NONE = "they have not met"
+    POSSIBLE = "they may have met, and passed through each other"
+    GRAZING = "they may have met, but none can have passed through another"
 
 
 @dataclass(slots=True)
@@ -88,9 +96,8 @@ class Sweep:
             out[i] = float(linear), float(angular)
         return out
 
-    def doubt(self, a: Look, b: Look, touching: Ints, touch: float) -> int:
-        """Whether geoms that are apart at two looks may have met in between: APART, MAYBE, or
-        GRAZED, if none can have passed through another one.
+    def may_meet(self, a: Look, b: Look, touching: Ints, touch: float) -> Meeting:
+        """Whether geoms that are apart at two looks may have met in between.
 
         One of the looks reaches as far as bodies can move, so that pairs which were found at
         neither cannot meet. touching: keys of pairs with contacts that press: the others have
@@ -98,7 +105,7 @@ class Sweep:
         """
         key = np.union1d(a.pairs.key, b.pairs.key)
         if key.size == 0 or not a.state.time < b.state.time:
-            return APART
+            return Meeting.NONE
         g = np.stack([key // self.count, key % self.count], axis=1)
         shift, turned, bend, wobble = self._relative(a.state, b.state, g)
         loss = turned + 4.0 * bend
@@ -116,12 +123,14 @@ class Sweep:
             rate[known] = np.where(plain[known], along - loss[known], rate[known])
             bounds.append((gap - wobble, rate))
         own = np.isin(key, touching)
-        width = np.where(own, TRAVEL * self.radius[g].min(axis=1), PART * self.thin[g].min(axis=1))
+        width = np.where(
+            own, TRAVEL * self.radius[g].min(axis=1), PASSING_PART * self.thin[g].min(axis=1)
+        )
         fine = np.where(own, across, size) + loss + wobble <= width
         near: Bools = own | (_lowest(*bounds[0], *bounds[1]) < -touch)
         if (near & ~fine).any():
-            return MAYBE
-        return GRAZED if (near & ~own).any() else APART
+            return Meeting.POSSIBLE
+        return Meeting.GRAZING if (near & ~own).any() else Meeting.NONE
 
     def _relative(self, a: State, b: State, g: Ints) -> tuple[Floats, Floats, Floats, Floats]:
         """Of pairs of geoms g (n, 2) between two states: motion of A's centre less that of B's
@@ -132,7 +141,7 @@ class Sweep:
         change = b.velocity[:, :dim] - a.velocity[:, :dim]
         bend = SPARE * dt / 8.0 * np.sqrt((change**2).sum(axis=1))
         turns = [np.sqrt((s.velocity[:, dim:] ** 2).sum(axis=1)) for s in (a, b)]
-        turn, wobble = FASTER * np.maximum(*turns), np.zeros_like(bend)
+        turn, wobble = TURNING_FACTOR * np.maximum(*turns), np.zeros_like(bend)
         for i, motion in self.model.motions:
             if not (body == i).any():
                 continue
@@ -142,7 +151,7 @@ class Sweep:
             rates = np.array([motion.velocity(t, 0.0)[dim:] for t in times])
             bend[i] = 0.0
             wobble[i] = SPARE * float(np.sqrt(((place - straight) ** 2).sum(axis=1)).max())
-            turn[i] = FASTER * float(np.sqrt((rates**2).sum(axis=1)).max())
+            turn[i] = TURNING_FACTOR * float(np.sqrt((rates**2).sum(axis=1)).max())
         shift = moved[body[:, 0]] - moved[body[:, 1]]
         arm = self.arm[g]
         wide = ~np.isfinite(arm)
@@ -163,7 +172,7 @@ class Sweep:
         for s in (a, b):
             along = np.einsum("npij,npj->npi", rotations(s.orientation)[body], axis)
             least.append(np.sqrt((np.cross(s.velocity[body, dim:], along) ** 2).sum(axis=2)))
-        out: Floats = np.where(axis.any(axis=2), FASTER * np.maximum.reduce(least), rate)
+        out: Floats = np.where(axis.any(axis=2), TURNING_FACTOR * np.maximum.reduce(least), rate)
         return out
 
 

@@ -16,6 +16,7 @@ from drystone.types import Bools, Floats, Ints
 
 LOADS, DRIVING, FRICTION, CONSTRAINT = range(4)  # entries of work [J]
 DIFFERENCE = 2e-4  # [s] of the differences that stand for the acceleration of a prescribed motion
+# (place, weight) of differences of order 4
 CENTRAL = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
 FORWARD = ((0.0, -25 / 12), (1.0, 4.0), (2.0, -3.0), (3.0, 4 / 3), (4.0, -1 / 4))
 

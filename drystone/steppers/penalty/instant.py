@@ -27,7 +27,7 @@ from drystone.steppers.penalty.options import Penalty
 from drystone.types import Floats, Ints
 
 LOADS = 4  # after those of the kernel: what `power` holds, forces other than springs
-WORKS = 5
+WORKS = LOADS + 1
 
 
 @dataclass(slots=True)

@@ -29,7 +29,8 @@ SOLVERS = {
     "radau": integrate.Radau,
     "bdf": integrate.BDF,
 }
-APART = 1e-3  # [m or rad] by which joints that are added to a run may be open: springs throw bodies
+# [m or rad] by which joints that are added to a run may be open: springs throw bodies
+OPEN_JOINT = 1e-3
 LOOSE = 1e30  # [J] tolerance of the ledger: it follows the motion and does not steer it
 
 
@@ -196,7 +197,7 @@ class PenaltyStepper(Stepper):
         added = ~np.isin(joints.uid, self._held)
         rows = joint_rows(joints, state, free_coordinates(joints, state, self._turns))
         error = np.where(added[joints.row_joint], np.abs(rows.error), 0.0)
-        if error.max(initial=0.0) > APART:
+        if error.max(initial=0.0) > OPEN_JOINT:
             worst = int(error.argmax())
             joint = int(joints.row_joint[worst])
             names = self.model.names

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
-from drystone.constraints.joints.least import DENSE
+from drystone.constraints.joints.least import DEPENDENT_ROWS
 from drystone.constraints.joints.mobility import Excess
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
@@ -334,8 +334,8 @@ class Buffers:
         if parts is self.parts:
             return
         self.parts = parts
-        self.j.large_excess = sum(part.count for part in parts if part.rows.size > DENSE)
-        self.j.put(**_spare([part.rows for part in parts if part.rows.size <= DENSE]))
+        self.j.large_excess = sum(part.count for part in parts if part.rows.size > DEPENDENT_ROWS)
+        self.j.put(**_spare([part.rows for part in parts if part.rows.size <= DEPENDENT_ROWS]))
 
     def set_state(self, state: State, start: float, steps: int) -> None:
         """Begin with a state, `steps` steps after `start` [s]."""

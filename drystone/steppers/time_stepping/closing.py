@@ -33,15 +33,15 @@ from drystone.steppers.time_stepping.stiffness import Part, Softened
 from drystone.steppers.time_stepping.thinned import Thinned
 from drystone.types import Bools, Floats
 
-ROUNDS = 20  # solves of a step until its joints are closed
-CLOSED = 1e-10  # [m or rad]
+CLOSING_ROUNDS = 20  # solves of a step until its joints are closed
+JOINT_CLOSED = 1e-10  # [m or rad]
 LOST = 1e-5  # [m or rad] opening of a step that is tried without closing joints
-PATIENCE = 4  # rounds in a row that may leave joints no less than half as open
+SLOW_ROUNDS = 4  # rounds in a row that may leave joints no less than half as open
 LOST_WAY = 1e6  # [m or rad] opening from which no round leads back
 # times the spin that bodies gain in a step, with which they pass through a singular state
 PASSING = 4.0
 PASSES = 8  # solves of a step through a singular state
-WORK = 0.01  # of the kinetic energy, that closing joints behind it may take
+CLOSING_WORK = 0.01  # of the kinetic energy, that closing joints behind it may take
 
 
 class Closer:
@@ -147,7 +147,7 @@ class Closer:
             error = _open(at)
             if solved.stalls or (k == 0 and not self._passes(rows, solved.v)):
                 return None
-            if error <= OPEN and (error <= CLOSED or not error < 0.5 * best):
+            if error <= OPEN and (error <= JOINT_CLOSED or not error < 0.5 * best):
                 break
             if not error < best:
                 return None
@@ -166,7 +166,7 @@ class Closer:
         else:
             return None
         work = 0.5 * float((push * (part.v0 + solved.v)).sum())
-        if abs(work) > WORK * kinetic(part.model, part.inertia, part.v0):
+        if abs(work) > CLOSING_WORK * kinetic(part.model, part.inertia, part.v0):
             return None
         part.softening += work
         self.thinned, solved.iterations = firm, iterations
@@ -235,12 +235,12 @@ def close(
     at = _arrive(soft, end, solved.r, closes)
     iterations = solved.iterations
     best, misses = np.inf, 0
-    for _ in range(ROUNDS):
+    for _ in range(CLOSING_ROUNDS):
         error = max(at.error, part.h * float(np.abs(at.v - solved.v).max()))
         misses = 0 if error < 0.5 * best else misses + 1
         if error < best:
             best, kept = error, solved
-        if error <= CLOSED or misses > PATIENCE or not error < LOST_WAY:
+        if error <= JOINT_CLOSED or misses > SLOW_ROUNDS or not error < LOST_WAY:
             break
         if newton:
             _look_back(soft, at, end)

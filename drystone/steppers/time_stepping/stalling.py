@@ -36,11 +36,11 @@ from drystone.types import Bools, Floats, Ints
 YIELD = 1e-4  # compliance of a motor that may stall, of its row's own response
 WEAKER = (1e-2, 1.0, 100.0)  # the same where rubbing bodies under so vast a force are not solved
 EXACTLY = 1e-2  # of the tolerance, of motors that give way at once
-ROUNDS = 6  # of growing impulses
+STALL_ROUNDS = 6  # of growing impulses
 VAST = 1e3  # impulses beside those that the free velocities ask for, times 1 + mu: a certificate
 STAYS = 1e-3  # change of what motors lack, of that, from round to round: more force is in vain
 LACKS = 1e-6  # of the greatest free velocity that impulses are to change, unit-free
-MOST = 4  # bodies that are named
+NAMED_BODIES = 4  # bodies that are named
 BEARS = 1e-3  # of the greatest growing impulse: a contact that is part of a jam
 
 Names = tuple[str, ...]
@@ -147,7 +147,7 @@ def _grow(island: _Island, attempt: Attempt) -> tuple[Floats, Floats, Floats] | 
     vast = VAST * (1.0 + float(mu.max())) * scale
     short, r = np.zeros(drives.size), np.zeros_like(q)
     centre = r
-    for k in range(ROUNDS):
+    for k in range(STALL_ROUNDS):
         pulled, before, last = q.copy(), r, short
         pulled[drives, 0] -= soft * centre[drives, 0]
         found = attempt(island.loose, pulled, mu, before, YIELD)
@@ -196,7 +196,7 @@ def _driver(model: Model, rows: Rows, i: int) -> tuple[str, str]:
 
 
 def _list(names: list[str]) -> str:
-    said = [repr(name) for name in names[:MOST]]
-    if len(names) > MOST:
-        said.append(f"{len(names) - MOST} more")
+    said = [repr(name) for name in names[:NAMED_BODIES]]
+    if len(names) > NAMED_BODIES:
+        said.append(f"{len(names) - NAMED_BODIES} more")
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"

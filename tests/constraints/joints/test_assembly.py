@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import drystone as ds
 from drystone.constraints.joints import Ball, Distance, Fixed, Gear, Hinge, Pin, Screw, Slider
-from drystone.constraints.joints.assembly import DENSE, assemble
-from drystone.constraints.joints.mobility import DENSE as LOOPS
+from drystone.constraints.joints.assembly import EIGENVECTOR_ROWS, assemble
+from drystone.constraints.joints.mobility import SINGULAR_ROWS as LOOPS
 from drystone.constraints.joints.mobility import mobility
 from drystone.constraints.joints.rows import free_coordinates, joint_rows
 from drystone.dynamics.frames import conjugate, logarithm, product, rotation
@@ -183,7 +183,7 @@ def test_a_long_chain_closes_by_the_sparse_way():
     done = assemble(model, state)
     assert np.abs(joint_rows(model.joints, done).error).max() < 1e-11
     assert mobility(model, done).freedom == 3 * n
-    assert joint_rows(model.joints, done).error.size > DENSE
+    assert joint_rows(model.joints, done).error.size > EIGENVECTOR_ROWS
 
 
 def test_a_long_redundant_loop_closes_by_the_sparse_way():
@@ -200,7 +200,7 @@ def test_a_long_redundant_loop_closes_by_the_sparse_way():
     model, state = world.build()
     done = assemble(model, disturbed(state, np.random.default_rng(0), 0.02))
     assert np.abs(joint_rows(model.joints, done).error).max() < 1e-11
-    assert model.joints.nr > DENSE
+    assert model.joints.nr > EIGENVECTOR_ROWS
     assert [count for count, _ in mobility(model, done).redundant] == [3]
 
 

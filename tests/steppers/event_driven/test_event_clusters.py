@@ -10,7 +10,7 @@ import drystone as ds
 from drystone.errors import OptionError
 from drystone.scenes.stacks import dominoes
 from drystone.steppers.event_driven import guards
-from drystone.steppers.event_driven.guards import LARGE_ISLAND, SLOW_STEPS, WINDOW, Guard
+from drystone.steppers.event_driven.guards import EVENT_WINDOW, LARGE_ISLAND, SLOW_STEPS, Guard
 
 G = 9.81
 
@@ -182,13 +182,13 @@ def test_longer_clusters_ask_for_fewer_events(contacts, lengths):
         return count
 
     assert until_cluster(0.0) == 80 // weight + 1
-    assert guard.until == pytest.approx(WINDOW)
+    assert guard.until == pytest.approx(EVENT_WINDOW)
     found, counts = [], []
     for _ in lengths:
         t = guard.since = guard.until
         guard.count = 0.0
         counts.append(until_cluster(t))
-        found.append((guard.until - t) / WINDOW)
+        found.append((guard.until - t) / EVENT_WINDOW)
     assert found == pytest.approx(lengths)
     assert counts == sorted(counts, reverse=True)
 
@@ -197,7 +197,7 @@ def test_after_a_calm_while_a_cluster_is_forgotten():
     guard = Guard(ds.EventGuards())
     for _ in range(81):
         guard.count_event(0.0, 4)
-    assert guard.length == WINDOW
+    assert guard.length == EVENT_WINDOW
     for _ in range(80):
         assert not guard.count_event(1.0, 4)
     assert guard.length == 0.0
@@ -223,7 +223,7 @@ def test_huge_islands_stay_in_a_cluster(most, goes_on, monkeypatch):
     """A puck on four corners: huge if more than three are."""
     monkeypatch.setattr(guards, "HUGE_ISLAND", most)
     sim = ds.Simulation(puck(False), method=ds.EventDriven())
-    sim.stepper.loop.guard.until = 0.5 * WINDOW
+    sim.stepper.loop.guard.until = 0.5 * EVENT_WINDOW
     first, second = sim.step(), sim.step()
     assert first.events[0].kind == "cluster"
     assert bool(second.events) == goes_on

@@ -216,7 +216,7 @@ def test_long_loops_are_freed_of_idle_forces_by_sparse_solves(monkeypatch):
     ties = joint_rows(stepper.model.joints, before)
     split = stepper.least.split(stepper.model, before, stepper.rows, ties)[0]
     split.spread(answers[0])
-    monkeypatch.setattr(least, "DENSE", 0)
+    monkeypatch.setattr(least, "DEPENDENT_ROWS", 0)
     stepper.least(stepper.model, stepper.rows, answers[1])
     assert np.abs(answers[0] - spoiled).max() > 1e-4
     near = 1e-7 * np.abs(spoiled).max()  # rounding by the shift of these solves, and a little

@@ -25,9 +25,9 @@ from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats, Solution, Status
 
 UNLISTED = "the solutions of this instant cannot be listed"
-CLOSED = 8  # contacts with friction in space whose sets are searched
-SMALL = 12  # 2^SMALL combinations are tried to explain a choice (a static contact counts 2)
-SAME = 1e-7  # accelerations that differ less, relative to the largest, are one motion
+SEARCHED_CONTACTS = 8  # contacts with friction in space whose sets are searched
+EXPLAINED_CONTACTS = 12  # 2^12 combinations explain a choice (a static contact counts 2)
+SAME_MOTION = 1e-7  # accelerations that differ less, relative to the largest, are one motion
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,10 @@ def _spatial(problem: FrictionProblem) -> tuple[Floats, ...]:
     Directions of beginning slip are a continuum, so this is a search and no proof.
     """
     nc, d = problem.nc, problem.d
-    if nc > CLOSED:
+    if nc > SEARCHED_CONTACTS:
         raise UnsupportedProblemError(
-            f"{UNLISTED}: {nc} contacts with friction in space, and at most {CLOSED} are searched"
+            f"{UNLISTED}: {nc} contacts with friction in space, at most {SEARCHED_CONTACTS} are "
+            "searched"
         )
     limits, out = Limits(1e-8, 60.0), []
     for closed in product((False, True), repeat=nc):
@@ -184,7 +185,7 @@ def _by_auto(part: FrictionProblem) -> Floats | None:
 
 def explain(problem: FrictionProblem, system: System, solution: Solution) -> Explanation | None:
     """What else a solution could have been; None where that cannot be enumerated."""
-    solver = Enumerative(max_size=SMALL, time_limit=1.0)
+    solver = Enumerative(max_size=EXPLAINED_CONTACTS, time_limit=1.0)
     if solver.refuses(problem) is not None:
         return None
     found = solver.solve(problem)
@@ -214,7 +215,7 @@ def _motions(problem: FrictionProblem, values: tuple[Floats, ...]) -> list[list[
         a = problem.dual(value)
         size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
         for known, members in out:
-            if np.abs(a - known).max(initial=0.0) <= SAME * size:
+            if np.abs(a - known).max(initial=0.0) <= SAME_MOTION * size:
                 members.append(value)
                 break
         else:
@@ -226,7 +227,7 @@ def _number(problem: FrictionProblem, motions: list[list[Floats]], solution: Sol
     size = max(float(np.abs(solution.dual).max(initial=0.0)), float(np.abs(problem.q).max()))
     for k, members in enumerate(motions):
         away = np.abs(problem.dual(members[0]) - solution.dual).max(initial=0.0)
-        if away <= 10 * SAME * size:
+        if away <= 10 * SAME_MOTION * size:
             return f"no. {k + 1} of {len(motions)}"
     return "beside these (an approximation)"
 

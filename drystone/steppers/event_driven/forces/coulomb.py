@@ -34,22 +34,22 @@ from drystone.steppers.event_driven.forces.state import ContactState, Kind, Stat
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats, Solution
 
-LARGE = 1e3  # times the accelerations of an island: that of what slides already
+SLIDING_ACCELERATION = 1e3  # times the accelerations of an island: that of what slides already
 SOLVERS = ("newton", "nsgs")
 ALIKE = "central"  # name of the method that treats images of a problem alike
-SURE = 1e-8  # relative: contacts that stick by more rows than they need are at rest to within a
+# relative: contacts that stick by more rows than they need are at rest to within a
+RESTING_ROWS = 1e-8
 # speed, and so are their accelerations: taken for slip these would end phase after phase (at
 # 1e-10 ``collapse`` takes 1.6 times as many steps, and twice as many if pivots look for slip)
-ROUNDS = 4  # of an index set from the forces of the one before
-FAR_ALONG = (
-    10.0  # times the largest motion: that of what slides already, while the path is followed
-)
+INDEX_SET_ROUNDS = 4  # of an index set from the forces of the one before
+# times the largest motion: that of what slides already, while the path is followed
+FAR_ALONG = 10.0
 # where the path ends and Newton's steps begin: residual, and compliance of the contacts, of W's
 # diagonal. Contacts a little soft share what nothing else decides, in proportion to nothing but
 # the load; far along the path of rigid ones the iterates tremble where answers are many
 PATHS = ((1e-5, 1e-4), (1e-6, 1e-6), (1e-7, 1e-8), (1e-7, 0.0), (1e-9, 0.0))
-HOLDS = 1e-11  # of the largest force or motion, units scaled out: conditions that are met
-STEPS = 15  # of Newton's method: where the path comes near two or three do
+LAW_HOLDS = 1e-11  # of the largest force or motion, units scaled out: conditions that are met
+PATH_STEPS = 15  # of Newton's method: where the path comes near two or three do
 IDLE = 4  # of them in a row that do not halve what is missed: no more follow
 CUT = 1e-12  # of the largest pivot: directions that no condition sees
 
@@ -86,11 +86,13 @@ def _solved(part: Island) -> Island | None:
     slip, mu = methods.acting(system)
     q = system.q.copy()
     shift = np.zeros((nc, d))
-    shift[:, 1:] = LARGE * float(np.abs(q).max(initial=0.0)) * slip
+    shift[:, 1:] = SLIDING_ACCELERATION * float(np.abs(q).max(initial=0.0)) * slip
     q[: nc * d] += shift.ravel()
     stated = methods.friction_problem(system)
     joints = int(system.joints.size)
-    r = central_answer(FrictionProblem(system.W, system.q, mu, dim=d, bilateral=joints), slip, SURE)
+    r = central_answer(
+        FrictionProblem(system.W, system.q, mu, dim=d, bilateral=joints), slip, RESTING_ROWS
+    )
     if r is not None:
         found = replace(part.solution, value=r, dual=stated.dual(r), methods=(ALIKE,))
         sure = _confirmed(part, system, stated, found)
@@ -115,7 +117,7 @@ def _confirmed(
     f = r[: d * nc].reshape(nc, d)
     moving = slip.any(axis=1)
     f[moving, 1:] = -mu[moving, None] * slip[moving] * f[moving, :1]
-    for _ in range(ROUNDS):
+    for _ in range(INDEX_SET_ROUNDS):
         states = contact_states(stated, replace(found, value=r, dual=stated.dual(r)))
         following = None
         for L in index_sets(system, r, states):
@@ -124,7 +126,7 @@ def _confirmed(
                 continue
             value, dual = near
             violation = L.violation(system, value, dual, stated.mu)
-            if violation <= SURE and _held(system, states, dual):
+            if violation <= RESTING_ROWS and _held(system, states, dual):
                 solution = replace(
                     part.solution, value=value, dual=dual, residual=violation,
                     residual_unit=violation, methods=found.methods,
@@ -144,11 +146,11 @@ def _held(system: System, states: States, a: Floats) -> bool:
     _, stick, _ = states_of(system, states)
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     across = a[: d * nc].reshape(nc, d)[stick, 1:]
-    return bool(np.abs(across).max(initial=0.0) <= SURE * size)
+    return bool(np.abs(across).max(initial=0.0) <= RESTING_ROWS * size)
 
 
 def central_answer(
-    problem: FrictionProblem, slip: Floats | None = None, tol: float = HOLDS
+    problem: FrictionProblem, slip: Floats | None = None, tol: float = LAW_HOLDS
 ) -> Floats | None:
     """Forces or impulses (m,) of a problem with Coulomb's law and round cones in space, None where
     the way to them ends early.
@@ -170,7 +172,7 @@ def central_answer(
         r, error = conditions.polished(ended.value)
         if error <= least:
             best, least = r, error
-        if least <= HOLDS:
+        if least <= LAW_HOLDS:
             break
     return best
 
@@ -207,7 +209,7 @@ class _Conditions:
         slides = self.moving
         f[slides, 1:] = -self.mu[slides, None] * self.slip[slides] * f[slides, :1]
         best, least, idle = x, np.inf, 0
-        for _ in range(STEPS):
+        for _ in range(PATH_STEPS):
             if not np.isfinite(x).all():
                 break
             F, slope = self._linear(x)
@@ -216,7 +218,7 @@ class _Conditions:
             idle = 0 if error < 0.5 * least else idle + 1
             if error < least:
                 best, least = x, error
-            if error == 0.0 or idle > (0 if least <= HOLDS else IDLE):
+            if error == 0.0 or idle > (0 if least <= LAW_HOLDS else IDLE):
                 break
             move = scipy.linalg.lstsq(slope, F, cond=CUT, lapack_driver="gelsy", check_finite=False)
             x = x - move[0]

@@ -31,15 +31,16 @@ from drystone.types import Bools, Floats, Ints
 
 Equations = tuple[Ints, Floats, Floats, Ints, Floats]  # bears, B, load; tied, r_t / r_n there
 
-TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
-SAME = 1e-7  # relative: accelerations that L must give again to be the index set of a solution
-EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
+LAW_TOL = 1e-10  # relative to the largest force or acceleration, units scaled out
+# relative: accelerations that L must give again to be the index set of a solution
+SAME_ACCELERATION = 1e-7
+CONE_EDGE = 1e-9  # of mu f_n: friction this near its bound is at it
 # where rows depend on each other, those of contacts with force are chosen first; weights of others
-WEIGHT = 1e-3  # rows of contacts without force
+OPEN_WEIGHT = 1e-3  # rows of contacts without force
 JOINT_WEIGHT = 1.0 / 32.0  # rows of joints
-PIVOTS = 30  # more are no longer a repair
-NONE = 1e-12  # of the largest: forces and accelerations that are none
-STILL = 1e-9  # of the largest: accelerations of contacts that stick
+SET_PIVOTS = 30  # more are no longer a repair
+ZERO_FORCE = 1e-12  # of the largest: forces and accelerations that are none
+STICKING_ACCELERATION = 1e-9  # of the largest: accelerations of contacts that stick
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class IndexSet:
         if found is None:
             return None
         violation = self.violation(system, *found, mu)
-        return (*found, violation) if violation <= TOL else None
+        return (*found, violation) if violation <= LAW_TOL else None
 
     def values(
         self, system: System, mu: Floats, slip: Floats, stated: Equations | None = None
@@ -148,7 +149,7 @@ def index_set(system: System, r: Floats, states: States) -> IndexSet | None:
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     for L in index_sets(system, r, states):
         found = L.forces(system, mu, slip)
-        if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME * size:
+        if found is not None and np.abs(found[1] - a).max(initial=0.0) <= SAME_ACCELERATION * size:
             return L
     return None
 
@@ -176,8 +177,8 @@ def index_sets(system: System, r: Floats, states: States) -> Iterator[IndexSet]:
     every, rows = _chosen(system, closed, stick, r)
     none = np.zeros(r.size)
     yield IndexSet(rows, closed, stick, direction, none, none)
-    full = stick & (f[:, 0] > SAME * np.abs(f).max(initial=0.0))
-    full &= size >= system.state.acting[system.contacts] * f[:, 0] * (1.0 - EDGE)
+    full = stick & (f[:, 0] > SAME_ACCELERATION * np.abs(f).max(initial=0.0))
+    full &= size >= system.state.acting[system.contacts] * f[:, 0] * (1.0 - CONE_EDGE)
     full &= ~np.isin(d * np.arange(nc)[:, None] + np.arange(1, d), rows).all(axis=1)
     if full.any():
         tied = direction.copy()
@@ -210,7 +211,7 @@ def _independent(W: Floats, rows: Ints, r: Floats, of_contacts: int) -> Ints:
     unit = np.sqrt(np.maximum(np.abs(part.diagonal()), 1e-300))
     force = np.abs(r[rows]) * unit
     heavy = force > 1e-12 * float(force.max(initial=0.0))
-    weight = np.where(rows >= of_contacts, JOINT_WEIGHT, np.where(heavy, 1.0, WEIGHT))
+    weight = np.where(rows >= of_contacts, JOINT_WEIGHT, np.where(heavy, 1.0, OPEN_WEIGHT))
     scaled = part / unit[:, None] * (weight / unit)
     R, order, _, _, _ = dgeqp3(scaled)
     size = np.abs(R.diagonal()) / weight[order - 1]
@@ -229,12 +230,12 @@ class RepairedSet:
     violation: float
 
 
-def repaired(system: System, r: Floats, states: States, tol: float = TOL) -> RepairedSet | None:
+def repaired(system: System, r: Floats, states: States, tol: float = LAW_TOL) -> RepairedSet | None:
     """Forces that obey the law to `tol`, by an index set near forces r (m,) with contacts in these
     states; None where a few pivots do not find one."""
     slip, mu = methods.acting(system)
     tried: set[States] = set()
-    for _ in range(PIVOTS):
+    for _ in range(SET_PIVOTS):
         states = _with_friction(system, r, states)
         tried.add(states)
         best: RepairedSet | None = None
@@ -262,7 +263,7 @@ def _directed(system: System, found: RepairedSet) -> Floats:
     d, nc = system.state.d, system.contacts.size
     r = found.value.copy()
     f = r[: d * nc].reshape(nc, d)
-    size = np.maximum(np.linalg.norm(f[:, 1:], axis=1), NONE * np.abs(r).max(initial=0.0))
+    size = np.maximum(np.linalg.norm(f[:, 1:], axis=1), ZERO_FORCE * np.abs(r).max(initial=0.0))
     direction = found.index_set.direction
     gives = np.flatnonzero(direction.any(axis=1))
     f[gives, 1:] = direction[gives] * size[gives, None]
@@ -298,7 +299,7 @@ def _pivoted(system: System, found: RepairedSet) -> Iterator[States]:
     to = np.array([np.full(nc, Kind.OPEN), rests, np.full(nc, Kind.YIELDING), rests])
     kind = np.argmax(wrong, axis=0)
     size = wrong[kind, np.arange(nc)]
-    least = NONE * max(float(np.abs(f).max(initial=0.0)), float(np.abs(a).max(initial=0.0)))
+    least = ZERO_FORCE * max(float(np.abs(f).max(initial=0.0)), float(np.abs(a).max(initial=0.0)))
     before, after = np.array(found.states, np.int64), to[kind, np.arange(nc)]
     worst = np.argsort(-size, kind="stable")
     for chosen in (size > least, *(np.arange(nc) == i for i in worst if size[i] > least)):
@@ -325,8 +326,13 @@ def onto_circle(system: System, r: Floats) -> RepairedSet | None:
     a = (system.W @ r + system.q)[: d * nc].reshape(nc, d)
     force, motion = f * unit[:, None], a / unit[:, None]
     size = max(float(np.abs(force).max(initial=0.0)), float(np.abs(motion).max(initial=0.0)))
-    closed, rubs = force[:, 0] > NONE * size, np.linalg.norm(force[:, 1:], axis=1) > NONE * size
-    gives = rubs & (np.linalg.norm(motion[:, 1:], axis=1) > STILL * size) & (mu > 0.0)
+    closed, rubs = (
+        force[:, 0] > ZERO_FORCE * size,
+        np.linalg.norm(force[:, 1:], axis=1) > ZERO_FORCE * size,
+    )
+    gives = (
+        rubs & (np.linalg.norm(motion[:, 1:], axis=1) > STICKING_ACCELERATION * size) & (mu > 0.0)
+    )
     states = np.where(closed, np.where(gives, Kind.YIELDING, Kind.STICKING), Kind.OPEN)
     states[closed & slip.any(axis=1)] = Kind.SLIDING
     return repaired(system, r, tuple(states.tolist()))

@@ -12,7 +12,7 @@ from drystone.problems.convert import fold
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Floats
 
-MOST = 12  # contacts up to which rays are searched for
+RAY_CONTACTS = 12  # contacts up to which rays are searched for
 TOGETHER = 3  # contacts in one ray that are searched for
 
 
@@ -43,7 +43,7 @@ def impulse_rays(problem: FrictionProblem) -> list[Floats]:
     at most three contacts one ray; sets that contain a smaller one are left out.
     """
     folded = fold(problem)
-    if (folded.tangent >= 0).any() or problem.nc > MOST:
+    if (folded.tangent >= 0).any() or problem.nc > RAY_CONTACTS:
         return []
     free, normal = folded.bilateral, folded.normal
     A_nn, A_nj = folded.A[np.ix_(normal, normal)], folded.A[np.ix_(normal, free)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.problems import FrictionProblem
-from drystone.steppers.event_driven.forces.index_set import EDGE, IndexSet
+from drystone.steppers.event_driven.forces.index_set import CONE_EDGE, IndexSet
 from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.snapshot import Snapshot, part_of, within
@@ -117,7 +117,7 @@ def contact_states(problem: FrictionProblem, solution: Solution) -> States:
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(problem.q).max(initial=0.0)))
     friction, pull = np.linalg.norm(f[:, 1:], axis=1), np.linalg.norm(a[:, 1:], axis=1)
     held = f[:, 0] > 1e-12 * top
-    gives = (friction >= problem.mu * f[:, 0] * (1.0 - EDGE)) & (pull > 1e-9 * size)
+    gives = (friction >= problem.mu * f[:, 0] * (1.0 - CONE_EDGE)) & (pull > 1e-9 * size)
     out = np.where(held, np.where(gives, Kind.YIELDING, Kind.STICKING), Kind.OPEN)
     out[held & problem.sliding] = Kind.SLIDING
     return tuple(out.tolist())

@@ -22,8 +22,8 @@ import numpy as np
 
 from drystone.steppers.event_driven.forces import methods
 from drystone.steppers.event_driven.forces.index_set import (
-    SAME,
-    TOL,
+    LAW_TOL,
+    SAME_ACCELERATION,
     IndexSet,
     index_sets,
     states_of,
@@ -33,13 +33,13 @@ from drystone.steppers.event_driven.forces.state import ContactState, Kind, Stat
 from drystone.steppers.event_driven.forces.system import System
 from drystone.types import Bools, Floats
 
-ROUNDS = 5  # of shares from the forces of the round before
+SHARE_ROUNDS = 5  # of shares from the forces of the round before
 FULL = 0.95  # of what friction can bear: contacts with more get a smaller share
 FEWER = 0.3  # of its share has a contact that would pull
-STILL = 1e-7  # of the island's accelerations: none
+RESTING_ACCELERATION = 1e-7  # of the island's accelerations: none
 GUESS = "all alike"  # name of the method
 OPENINGS = 4  # of contacts that open
-LEAST = 1e-3  # of the mean force: that is next to none
+LEAST_SHARE = 1e-3  # of the mean force: that is next to none
 
 Found = tuple[IndexSet, Floats, Floats, float]
 
@@ -72,8 +72,8 @@ def _idle(part: Island) -> Bools:
     d, nc = system.state.d, system.contacts.size
     a = np.abs(solution.dual[: d * nc].reshape(nc, d))
     size = max(float(a.max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
-    still = a[:, 0] <= STILL * size
-    still &= methods.sliding(system) | (a <= STILL * size).all(axis=1)
+    still = a[:, 0] <= RESTING_ACCELERATION * size
+    still &= methods.sliding(system) | (a <= RESTING_ACCELERATION * size).all(axis=1)
     return still & (np.array(part.states, np.int64) == Kind.OPEN)
 
 
@@ -105,22 +105,25 @@ def _found(system: System, first: IndexSet, r: Floats, a: Floats) -> Found | Non
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(system.q).max(initial=0.0)))
     normal, part = np.full(nc, mean), np.ones(nc)
     best = stated = None
-    for _ in range(ROUNDS):
-        bound = mu * np.maximum(f[:, 0], LEAST * mean)
+    for _ in range(SHARE_ROUNDS):
+        bound = mu * np.maximum(f[:, 0], LEAST_SHARE * mean)
         L = replace(first, share=shares(system, first, normal, part * bound))
         stated = stated or L.equations(system, mu, slip)
         near = L.values(system, mu, slip, stated)
         if near is None:
             break
         violation = L.violation(system, *near, mu)
-        if violation <= TOL and np.abs(near[1] - a).max(initial=0.0) <= SAME * size:
+        if (
+            violation <= LAW_TOL
+            and np.abs(near[1] - a).max(initial=0.0) <= SAME_ACCELERATION * size
+        ):
             best = (L, *near, violation)
         f = near[0][: d * nc].reshape(nc, d)
         # what bears too much gets a smaller share
-        bound = mu * np.maximum(f[:, 0], LEAST * mean)
+        bound = mu * np.maximum(f[:, 0], LEAST_SHARE * mean)
         used = np.linalg.norm(f[:, 1:], axis=1) / np.where(bound > 0.0, bound, 1.0)
         over = first.stick & (used > FULL)
-        pulls = first.closed & (f[:, 0] < LEAST * mean)
+        pulls = first.closed & (f[:, 0] < LEAST_SHARE * mean)
         if best is not None and not (over.any() or pulls.any()):
             break
         part = np.where(over, part * FULL * FULL / np.where(over, used, 1.0), part)
@@ -150,7 +153,7 @@ def held_together(
         if near is None:
             return None
         violation = L.violation(system, *near, mu)
-        if violation <= TOL:
+        if violation <= LAW_TOL:
             found = L, *near, violation
             if more and L.stick.any():
                 found = _by_load(system, found)
@@ -171,13 +174,13 @@ def _by_load(system: System, found: Found) -> Found:
     mean = float(load[L.closed].mean())
     if not mean > 0.0:
         return found
-    bound = mu * np.maximum(load / mean, LEAST)
+    bound = mu * np.maximum(load / mean, LEAST_SHARE)
     other = replace(L, share=shares(system, L, np.ones(nc), bound))
     near = other.values(system, mu, slip)
     if near is None:
         return found
     violation = other.violation(system, *near, mu)
-    return (other, *near, violation) if violation <= TOL else found
+    return (other, *near, violation) if violation <= LAW_TOL else found
 
 
 def shares(system: System, L: IndexSet, normal: Floats, friction: Floats) -> Floats:

@@ -38,7 +38,7 @@ Law = Literal["newton", "frictionless", "routh", "keller"]
 Order = Literal["simultaneous", "propagation"]
 EXACT = ("routh", "keller")
 FALLBACK = ("dantzig", "lemke", "nsgs")
-GAIN = 1e-9  # of the energy that impulses exchange: more than this is a gain, not rounding
+ENERGY_GAIN = 1e-9  # of the energy that impulses exchange: more than this is a gain, not rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +120,7 @@ class CollisionLaw:
     def _watch(self, impact: Impact, state: ContactState, out: Collision) -> None:
         """Say so when an impact gains energy, and which law did."""
         scale = float(np.abs(out.impulse * (np.abs(state.u) + np.abs(out.u))).sum())
-        if impact.energy <= GAIN * scale:
+        if impact.energy <= ENERGY_GAIN * scale:
             return
         names = ", ".join(str(state.key[i]) for i in impact.contacts)
         law: str = self.law

@@ -29,7 +29,7 @@ from scipy.optimize import brentq
 from drystone.types import Floats
 
 Restitution = Literal["newton", "poisson", "stronge"]
-REST = 1e-13  # of the velocity before the impact: slip below it has ended
+SLIP_ENDED = 1e-13  # of the velocity before the impact: slip below it has ended
 ACCURACY = 1e-11  # relative, of the integration in tau
 
 
@@ -167,7 +167,7 @@ class _Path:
             return np.zeros(3)
         done = False
         while not done:
-            sliding = bool(np.linalg.norm(self.u[1:]) > REST) and self.mu > 0.0
+            sliding = bool(np.linalg.norm(self.u[1:]) > SLIP_ENDED) and self.mu > 0.0
             done = self._slide() if sliding else self._line()
             if not np.isfinite(self.u).all():
                 return np.full(3, np.nan)
@@ -180,8 +180,8 @@ class _Path:
     def _straight(self) -> tuple[Floats, ImpactPhase]:
         """Friction per unit of normal impulse where its direction does not change."""
         speed = float(np.linalg.norm(self.u[1:]))
-        if speed > REST or self.mu == 0.0:
-            return -self.mu * self.u[1:] / max(speed, REST), ImpactPhase.SLIP
+        if speed > SLIP_ENDED or self.mu == 0.0:
+            return -self.mu * self.u[1:] / max(speed, SLIP_ENDED), ImpactPhase.SLIP
         # least squares: joints may leave a contact without tangential freedom
         hold = np.asarray(np.linalg.lstsq(self.K[1:, 1:], -self.K[1:, 0], rcond=None)[0])
         if np.linalg.norm(hold) <= self.mu:
@@ -219,7 +219,7 @@ class _Path:
         state = self.state
         rho, phi = float(np.linalg.norm(self.u[1:])), float(np.arctan2(self.u[2], self.u[1]))
         begin = np.array([np.log(rho), phi, state.p, state.un, state.work, *self.pt])
-        events = (self._milestone(), _Event(0, float(np.log(REST)), -1.0))
+        events = (self._milestone(), _Event(0, float(np.log(SLIP_ENDED)), -1.0))
         path = solve_ivp(
             self._rates, (0.0, 1e6), begin, method="DOP853", events=events,
             rtol=ACCURACY, atol=ACCURACY * 1e-2,

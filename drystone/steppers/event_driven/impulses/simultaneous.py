@@ -24,7 +24,7 @@ from drystone.types import Floats, Solution, Status
 
 OPPOSED = 1e-9  # by how much Coulomb's law is missed at most, of the largest impulse or velocity
 ALIKE = "central"  # name of the method that treats images of a problem alike
-ROUNDS = 50  # of contacts that separated and are driven together again by others
+REOPENED_ROUNDS = 50  # of contacts that separated and are driven together again by others
 
 
 def simultaneous(
@@ -36,7 +36,7 @@ def simultaneous(
     thrown to and fro for ever, or be asked to leave both: such collisions end without rebound.
     """
     tol = state.tolerances.normal
-    for _ in range(ROUNDS):
+    for _ in range(REOPENED_ROUNDS):
         approach = out.u[:, 0] < -tol
         if not approach.any():
             return
@@ -55,8 +55,8 @@ def simultaneous(
     left = float(-out.u[:, 0].min())
     if left > tol:
         out.log.append(
-            f"contacts still approach at {left:.4g} m/s after {ROUNDS} simultaneous impacts; "
-            "ended without rebound"
+            f"contacts still approach at {left:.4g} m/s after {REOPENED_ROUNDS} simultaneous "
+            "impacts; ended without rebound"
         )
         finish(state, out, friction, solvers)
 
