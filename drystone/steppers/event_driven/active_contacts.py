@@ -13,8 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from drystone.constraints.kinematics import ContactKinematics, Feature, jacobians
-from drystone.constraints.kinematics.local import Fill, LocalShapes, Sides
+from drystone.constraints.kinematics import (
+    ContactKinematics,
+    Feature,
+    Fill,
+    LocalShapes,
+    Sides,
+    jacobians,
+)
 from drystone.constraints.rows import select
 from drystone.dynamics import bodies
 from drystone.dynamics.frames import rotations, turned

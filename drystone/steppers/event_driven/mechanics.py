@@ -9,8 +9,7 @@ import numpy as np
 
 from drystone.constraints.joints.forces import stored_by_joints
 from drystone.constraints.joints.rows import Coordinates
-from drystone.constraints.kinematics import ContactKinematics, contact_kinematics
-from drystone.constraints.kinematics.local import Sides
+from drystone.constraints.kinematics import ContactKinematics, Sides, contact_kinematics
 from drystone.constraints.rows import select
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.constraints.kinematics.local import LocalShapes, shapes_of
+from drystone.constraints.kinematics import LocalShapes, shapes_of
 from drystone.dynamics import bodies
 from drystone.errors import DrystoneError
 from drystone.kernels import detect as stage

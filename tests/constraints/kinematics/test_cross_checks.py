@@ -82,8 +82,8 @@ def test_second_partials_of_the_configuration():
         ends = [first_partials(config + s * step, turns, y) for s in (-2, -1, 1, 2)]
         H[i] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
     v, a = velocity.ravel(), accel.ravel()
-    assert k.gap_rate[0] == pytest.approx(grad @ v, rel=1e-7)
-    assert k.gap_accel(accel)[0] == pytest.approx(v @ H @ v + grad @ a, rel=1e-6)
+    assert k.velocity[0, 0] == pytest.approx(grad @ v, rel=1e-7)
+    assert k.accel(accel)[0, 0] == pytest.approx(v @ H @ v + grad @ a, rel=1e-6)
 
 
 def heights(axes, x, R, sign):
@@ -154,4 +154,4 @@ def test_heights_over_the_contact_plane():
     # C = (f - g) sqrt(1 + |grad g|^2): apart, the turn of the normal adds C |n'|^2 to (6-29)
     turn = gH[:2, :2] @ p[2:] + gH[:2, 2:] @ v[1]
     expected += gap * turn @ turn
-    assert k.gap_accel(accel)[0] == pytest.approx(expected, rel=1e-6)
+    assert k.accel(accel)[0, 0] == pytest.approx(expected, rel=1e-6)

@@ -1,22 +1,31 @@
 """Contacts at the level of accelerations: C, C' and C'', slip and its rate, for every contact; how
-fast contact points roll over surfaces; contact accelerations as a function of forces."""
+fast contact points roll over surfaces; contact accelerations as a function of forces.
+
+The local shape of both bodies is all that C'' asks of a surface. E (m' - omega x m) = D s ties the
+turning of the outer normal m to the slide s of the point along the surface: E = 1 and D = curvature
+on smooth surfaces, D = 0 on faces, E = 0 at vertices, both singular on edges. So no curvature is
+ever infinite, and all contacts share one formula.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 import numpy as np
 
-from drystone.constraints.kinematics.local import Sides, local_shapes
-from drystone.errors import ArrayError
+from drystone.errors import ArrayError, UnsupportedPairError
+from drystone.geometry.shapes import KINDS
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
-from drystone.kernels.kinematics.codes import Rates
+from drystone.kernels.kinematics.codes import GeomNumbers, LocalShapes, Rates
 from drystone.kernels.kinematics.rates import rates_planar, rates_spatial, rolling_rates
 from drystone.kernels.kinematics.resolve import resolve
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
+
+Fill = Callable[[Floats, Floats, Floats, Floats, LocalShapes], None]
 
 LEAST_SPIN = 1e-6  # [rad/s]: turning that counts
 
@@ -83,12 +92,6 @@ class ContactKinematics:
         return int(self.gap.size)
 
     @property
-    def gap_rate(self) -> Floats:
-        """(nc,) C' [m/s]."""
-        rate: Floats = self.velocity[:, 0]
-        return rate
-
-    @property
     def slip(self) -> Floats:
         """(nc, d - 1) slip velocity along the tangents [m/s]."""
         slip: Floats = self.velocity[:, 1:]
@@ -109,11 +112,6 @@ class ContactKinematics:
         out = np.empty_like(self.bias)
         row_kernels.row_velocities(self.body, self.J, self.bias, a, out)
         return out
-
-    def gap_accel(self, a: Floats) -> Floats:
-        """(nc,) C'' at body accelerations a (nb, dof)."""
-        accel: Floats = self.accel(a)[:, 0]
-        return accel
 
 
 def contact_kinematics(
@@ -255,3 +253,62 @@ def contact_system(
     wide = J.reshape(nc * d, nb * dof)
     A = wide @ P.reshape(nc * d, nb * dof).T
     return 0.5 * (A + A.T), contacts.accel(acceleration).ravel()
+
+
+def local_shapes(
+    x: Floats, R: Floats, contacts: Contacts, frame: Floats, fill: Fill
+) -> LocalShapes:
+    """Shapes of both sides of the contacts in their frames (nc, dim, dim)."""
+    nc, dim = contacts.point.shape
+    half = 0.5 * contacts.gap[:, None] * contacts.normal
+    p = np.empty((nc, 2, dim))
+    np.add(contacts.point, half, out=p[:, 0])
+    np.subtract(contacts.point, half, out=p[:, 1])
+    out = LocalShapes.empty(nc, dim)
+    fill(x, R, p, frame, out)
+    return out
+
+
+@dataclass(slots=True)
+class Sides:
+    """What stays of contacts wherever they are: geom, body (nc, 2); size (nc,) of the smaller geom
+    [m]; what fills their shapes."""
+
+    geom: Ints
+    body: Ints
+    size: Floats
+    fill: Fill
+
+    @classmethod
+    def of(cls, geoms: Geoms, contacts: Contacts) -> Sides:
+        geom = np.stack([contacts.geom_a, contacts.geom_b], axis=1)
+        size = geoms.radius[geom].min(axis=1)
+        return cls(geom, geoms.body[geom], size, shapes_of(geoms, geom))
+
+
+def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
+    """What fills the shapes of contacts between geoms (nc, 2), from poses x, R, surface points
+    p (nc, 2, dim) and frames (nc, dim, dim), wherever these contacts are."""
+    table = GeomNumbers(
+        geoms.kind, geoms.radius, geoms.first, geoms.numbers, geoms.first_int, geoms.ints
+    )
+    if geoms.dim == 2:
+        from drystone.kernels.kinematics.features_planar import features_planar
+
+        def planar(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
+            features_planar(table, geom, x, R, p, frame, out)
+
+        return planar
+    kind = geoms.kind[geom]
+    groups = []
+    for k in sorted(set(kind.ravel().tolist())):
+        fill = KINDS[k].local
+        if fill is None:
+            raise UnsupportedPairError(f"no contact kinematics for {KINDS[k].name}")
+        groups.append((fill, np.argwhere(kind == k)))
+
+    def spatial(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
+        for fill, which in groups:
+            fill(which, table, geom, x, R, p, frame, out)
+
+    return spatial
