@@ -27,8 +27,9 @@ class Penalty(Method):
     integrator: "rk45", "dop853" (explicit), "lsoda" (Adams or BDF as it sees fit), "radau", "bdf"
         (implicit). rtol, atol: its error in a step, of what moved since the last report, and in
         [m], [rad], [m/s], [rad/s]. max_steps: of it between two reports.
-    max_depth: part of the smaller body's size (its radius): steps with bodies deeper in each other
-        are counted and told of by ``Simulation.run``; springs give way by their nature.
+    max_depth: part of the smaller body's size (its radius): steps that begin or end with bodies
+        deeper in each other are counted and told of by ``Simulation.run``; springs give way by
+        their nature.
     """
 
     dt: float = 1.0 / 60.0

@@ -60,11 +60,10 @@ class PenaltyStepper(Stepper):
         self.moves, self.sizes = self.springs.moves, bodies.radii(model)
         self._turns: Floats | None = None
         self.last = self._first = None
-        self._depth = 0.0  # where the last step ended [m]
 
     def snapshot(self) -> Parts:
         own = {
-            "turns": self._turns, "first": self._first, "depth": self._depth, "steps": self.steps,
+            "turns": self._turns, "first": self._first, "steps": self.steps,
             "evaluations": self.springs.evaluations, "held": self._held,
         }  # fmt: skip
         return {"own": own, "detector": self.detector.state()}
@@ -73,7 +72,7 @@ class PenaltyStepper(Stepper):
         self.last = self.now = None
         own = known["own"]
         self._turns, self._first, self._held = own.get("turns"), own.get("first"), own.get("held")
-        self._depth, self.steps = float(own["depth"]), int(own["steps"])
+        self.steps = int(own["steps"])
         self.springs.evaluations = int(own["evaluations"])
         self.detector.restore(known["detector"])
 
@@ -93,17 +92,21 @@ class PenaltyStepper(Stepper):
             self._turns = free_coordinates(joints, state, self._turns).value
             self._check_added(joints, state)
         self._held = np.empty(0, np.int64) if joints is None else joints.uid
+        found = self.contacts(state)  # an edit may have put bodies into each other
+        begin = depth(found), bodies.deepest(self.model, self.sizes, found)
         steps, y = self._integrate(state, h)
         after = self._unpack(state, state.time + h, y)
         bodies.check_finite(self.model, after, None, h)
         self.last, self.now = self.springs(after, self._turns), after
         self.steps += steps
         report = self._report(state, after, y[-WORKS:], h, steps)
-        before, self._depth = self._depth, report.penetration
+        part, pair = max(begin[1], (report.relative_depth, report.deepest))
         return after, replace(
             report,
             evaluations=self.springs.evaluations - began,
-            penetration=max(before, self._depth),
+            penetration=max(begin[0], report.penetration),
+            relative_depth=part,
+            deepest=pair,
             seconds={"integrate": perf_counter() - clock},
         )
 

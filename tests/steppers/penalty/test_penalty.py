@@ -185,6 +185,23 @@ def test_driven_bodies_and_limits():
     assert sim.body("bead").position[0] == pytest.approx(0.1 + 5.0 / 1e4, abs=1e-5)
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_bodies_that_begin_in_each_other_are_named(late):
+    """They are apart again, at 20 m/s and more, when the step ends."""
+    world = ds.World()
+    world.add_ground()
+    world.add_body(ds.Box(0.3, 0.2, 0.25), name="a", position=(0, 0, 0.125))
+    sim = ds.Simulation(world, "penalty")
+    if late:
+        sim.run(0.05)
+        assert sim.summary.deep == 0
+    world.add_body(ds.Cylinder(0.3, 0.1), name="late", position=(0.05, 0.02, 0.2))
+    with pytest.warns(ds.StepWarning, match="'late' in 'a'|'a' in 'late'"):
+        sim.run(0.05)
+    assert sim.summary.deep >= 1
+    assert sim.summary.depth == pytest.approx(0.18, abs=0.03)
+
+
 def test_wrong_options_are_refused_by_name():
     for bad in ({"stiffness": 0}, {"damping": -1}, {"integrator": "euler"}, {"max_steps": 0}):
         with pytest.raises(ds.OptionError, match=f"Penalty.{next(iter(bad))}"):
