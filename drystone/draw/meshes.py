@@ -20,6 +20,9 @@ from drystone.types import Bools, Floats, Ints
 # cosine between a corner's own normal and the mean below which an edge is sharp; -1: all are
 CREASES = {"none": 0.0, "some": 0.8, "all": -1.0}
 Key = tuple[int, bytes, bytes]
+# half-spaces whose normal has a smaller cosine with the vertical are walls: drawn, they would hide
+# what they hold
+WALL_COSINE = 0.35
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Mesh:
 
 @dataclass
 class Solid:
-    """vertices (nv, 3), faces (nt, 3), normals (nv, 3); instances: geoms that wear it, or a body
+    """vertices (nv, 3), faces (nt, 3), normals (nv, 3); geoms: its instances, or a body
     whose own single pieces it is made of. ball: of radius one, instances have their own."""
 
     vertices: Floats
@@ -103,7 +106,7 @@ def groups(geoms: Geoms) -> dict[Key, list[int]]:
 
 
 def instances(geoms: Geoms, solid: Solid) -> list[tuple[int, Floats, Floats, float]]:
-    """Body, offset (3,), quaternion (x, y, z, w) and size of each wearer of a mesh, in its body's
+    """Body, offset (3,), quaternion (x, y, z, w) and size of each instance of a mesh, in its body's
     frame; of planar geoms in the plane z = 0."""
     if not solid.geoms:
         return [(solid.body, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), 1.0)]
@@ -150,18 +153,18 @@ class Scenery:
         self.model, self.segments = model, n
 
     @cached_property
-    def _worn(self) -> list[tuple[Solid, Ints, Floats, Floats]]:
-        """Each mesh but balls, with bodies, offsets and axes of its wearers."""
+    def _instanced(self) -> list[tuple[Solid, Ints, Floats, Floats]]:
+        """Each mesh but balls, with bodies, offsets and axes of its instances."""
         out = []
         for solid in solids(self.model.geoms, self.segments):
             if solid.ball:
                 continue
-            worn = instances(self.model.geoms, solid)
+            placed = instances(self.model.geoms, solid)
             if self._hollow(solid):
                 solid = _both_sides(solid)
-            body = np.array([b for b, *_ in worn])
-            turn = np.array([q for _, _, q, _ in worn])[:, [3, 0, 1, 2]]
-            out.append((solid, body, np.array([o for _, o, _, _ in worn]), rotations(turn)))
+            body = np.array([b for b, *_ in placed])
+            turn = np.array([q for _, _, q, _ in placed])[:, [3, 0, 1, 2]]
+            out.append((solid, body, np.array([o for _, o, _, _ in placed]), rotations(turn)))
         return out
 
     def _hollow(self, solid: Solid) -> bool:
@@ -175,7 +178,7 @@ class Scenery:
         R = rotations(state.orientation)
         corners, normals = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
         bodies = [np.empty(0, np.int64)]
-        for solid, body, offset, axes in self._worn:
+        for solid, body, offset, axes in self._instanced:
             turn = R[body] @ axes
             origin = state.position[body] + np.einsum("nij,nj->ni", R[body], offset)
             points = np.einsum("nij,vj->nvi", turn, solid.vertices) + origin[:, None]
@@ -241,6 +244,12 @@ def flat_mesh(boundary: Floats) -> tuple[Floats, Ints, Floats]:
     fan = np.arange(1, k - 1)
     faces = np.column_stack([np.zeros_like(fan), fan, fan + 1])
     return vertices, faces, np.tile([0.0, 0.0, 1.0], (k, 1))
+
+
+def typical_radius(geoms: Geoms, otherwise: float = 1.0) -> float:
+    """Median radius of the bounded geoms [m]; `otherwise` without any."""
+    radii = geoms.radius[np.isfinite(geoms.radius)]
+    return float(np.median(radii)) if radii.size else otherwise
 
 
 def half_spaces(model: Model, state: State) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drystone.draw.camera import Camera
-from drystone.draw.meshes import Mesh, Scenery
+from drystone.draw.meshes import WALL_COSINE, Mesh, Scenery
 from drystone.kernels import picture
 from drystone.model import State
 from drystone.types import Floats, Ints
@@ -21,7 +21,6 @@ from drystone.types import Floats, Ints
 Singles = NDArray[np.float32]  # a pixel needs no more
 FINER = 2  # pixels for each one of the picture, along a side
 SHADOW = 1280  # pixels of the shadow map, along a side
-FLOOR = 0.35  # planes steeper than this cosine are walls of a box: not drawn, they would hide it
 SCREEN = np.array([(0.985, 0.982, 0.972), (0.945, 0.936, 0.915), (0.985, 0.978, 0.962)])
 PRINT = np.array([(1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (0.970, 0.964, 0.952)])
 
@@ -36,48 +35,41 @@ class Balls:
     body: Ints
 
 
-class Sheets:
-    """The buffers of ``kernels.picture`` for a camera: depth, body, normal and tone of each
-    pixel. shown: a shadow map needs depths alone."""
+class Raster:
+    """The sheets of ``kernels.picture`` for a camera. shown: a shadow map needs depths alone."""
 
     def __init__(self, camera: Camera, shown: bool = True) -> None:
         columns, rows = camera.pixels
         self.camera = camera
-        self.near = np.full((rows, columns), -np.inf, np.float32)
-        self.owner = np.full((rows, columns), picture.NOTHING, np.int32)
+        self.view = picture.View(camera.eye, camera.axes, camera.scale, camera.width is not None)
         deep = (rows, columns) if shown else (0, 0)
-        self.way = np.zeros((*deep, 3), np.float32)
-        self.tone = np.ones(deep, np.float32)
+        self.sheets = picture.Sheets(
+            near=np.full((rows, columns), -np.inf, np.float32),
+            owner=np.full((rows, columns), picture.NO_OWNER, np.int32),
+            way=np.zeros((*deep, 3), np.float32),
+            tone=np.ones(deep, np.float32),
+        )
 
     def add_triangles(self, mesh: Mesh) -> None:
         """Those that face away are left out."""
         pixel, depth = self.camera.project(mesh.corners)
-        parallel = self.camera.width is not None
-        picture.fill_triangles(
-            pixel, depth, mesh.normal, mesh.body, parallel, self.near, self.owner, self.way
-        )
+        parallel = self.view.parallel
+        picture.fill_triangles(pixel, depth, mesh.normal, mesh.body, parallel, self.sheets)
 
     def add_balls(self, balls: Balls) -> None:
-        if not len(balls.radius):
-            return
-        camera, parallel = self.camera, self.camera.width is not None
-        picture.fill_balls(
-            balls.centre, balls.radius, balls.axes, balls.body, camera.eye, camera.axes,
-            camera.scale, parallel, self.near, self.owner, self.way, self.tone,
-        )  # fmt: skip
+        if len(balls.radius):
+            found = balls.centre, balls.radius, balls.axes, balls.body
+            picture.fill_balls(*found, self.view, self.sheets)
 
     def add_plane(self, point: Floats, normal: Floats) -> None:
         """Without end, seen from its outer side."""
-        camera = self.camera
-        picture.fill_plane(
-            point, normal, camera.eye, camera.axes, camera.scale, self.near, self.owner, self.way
-        )
+        picture.fill_plane(point, normal, self.view, self.sheets)
 
     def developed(self, colour: Singles, pixels: tuple[int, int]) -> Floats:
         """(rows, columns, 3): colours of all pixels, fine ones averaged, with ink at edges."""
         out = np.zeros((pixels[1], pixels[0], 3))
-        fine = np.int64(self.near.shape[0] // pixels[1])
-        picture.develop(self.owner, self.way, colour, fine, out)
+        fine = np.int64(self.sheets.near.shape[0] // pixels[1])
+        picture.develop(self.sheets, colour, fine, out)
         return out
 
 
@@ -107,19 +99,19 @@ def draw_solids(
     which the floor fades; paper (3, 3): colours at the top, at the bottom, and of the floor.
     """
     mesh, balls = scenery.triangles(state), Balls(*scenery.balls(state))
-    cast, seen = Sheets(sun, shown=False), Sheets(camera)
-    for sheets in (cast, seen):
-        sheets.add_triangles(mesh)
-        sheets.add_balls(balls)
+    cast, seen = Raster(sun, shown=False), Raster(camera)
+    for view in (cast, seen):
+        view.add_triangles(mesh)
+        view.add_balls(balls)
     for point, normal in zip(*scenery.planes(state), strict=True):
-        if normal[2] > FLOOR:
+        if normal[2] > WALL_COSINE:
             seen.add_plane(point, normal)
     low, high = box
-    colour = np.empty((*seen.near.shape, 3), np.float32)
+    colour = np.empty((*seen.sheets.near.shape, 3), np.float32)
     reach = max(0.5 * float(np.linalg.norm(high - low)), 1e-300)
     picture.shade(
-        camera.eye, camera.axes, camera.scale, seen.near, seen.owner, seen.way, seen.tone, palette,
-        sun.axes, sun.eye, sun.scale, cast.near, 0.5 * (low + high), reach, paper, colour,
+        seen.view, seen.sheets, palette, cast.view, cast.sheets.near, 0.5 * (low + high), reach,
+        paper, colour,
     )  # fmt: skip
     return seen.developed(colour, pixels)
 

@@ -1,21 +1,40 @@
-"""Pictures: which surface each pixel shows, by a depth buffer, and its colour.
+"""Pictures: which surface each pixel shows, by a depth buffer, and its colour."""
 
-Buffers of a picture: near (rows, columns), greater in front, -inf where nothing is; owner, the
-body seen, -1 nothing, -2 a floor; way (rows, columns, 3), the outer normal; tone, a factor of the
-colour. A shadow needs `near` alone: give `way` and `tone` without rows.
-"""
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.kernels._jit import kernel
 
-FLOOR, NOTHING = -2, -1  # owners of pixels that no body has
+FLOOR_OWNER, NO_OWNER = -2, -1  # owners of pixels that no body has
+
+
+class View(NamedTuple):
+    """From where a picture is seen: eye (3,); axes (3, 3): right, up, forward; scale: pixels per
+    metre with parallel rays, otherwise per metre at a distance of one."""
+
+    eye: Any
+    axes: Any
+    scale: float
+    parallel: bool
+
+
+class Sheets(NamedTuple):
+    """What a picture shows: near (rows, columns), greater in front, -inf where nothing is; owner:
+    the body, or one of the codes above; way (rows, columns, 3): the outer normal; tone: a factor of
+    the colour. A shadow needs `near` alone: its `way` and `tone` have no rows."""
+
+    near: Any
+    owner: Any
+    way: Any
+    tone: Any
 
 
 @kernel
-def fill_triangles(pixel, depth, normal, body, parallel, near, owner, way):
+def fill_triangles(pixel, depth, normal, body, parallel, sheets):
     """pixel (nt, 3, 2), depth (nt, 3), normal (nt, 3, 3), body (nt,); counter-clockwise seen from
     outside, those that face away are left out."""
+    near, owner, way, _ = sheets
     rows, columns = near.shape
     shown = way.shape[0] > 0
     for t in range(body.size):
@@ -53,9 +72,10 @@ def fill_triangles(pixel, depth, normal, body, parallel, near, owner, way):
 
 
 @kernel
-def fill_balls(centre, radius, axes, body, eye, sight, scale, parallel, near, owner, way, tone):
-    """centre (n, 3), radius (n,), axes (n, 3, 3) of balls; sight (3, 3): right, up, forward;
-    scale: pixels per metre with parallel rays, otherwise per metre at a distance of one."""
+def fill_balls(centre, radius, axes, body, view, sheets):
+    """centre (n, 3), radius (n,), axes (n, 3, 3), body (n,) of balls."""
+    eye, sight, scale, parallel = view
+    near, owner, way, tone = sheets
     rows, columns = near.shape
     shown = way.shape[0] > 0
     p, q = np.empty(3), np.empty(3)  # of the centre; of a ray
@@ -111,8 +131,10 @@ def _mark(i, j, p, q, r, sight, axes, way, tone):
 
 
 @kernel
-def fill_plane(point, normal, eye, sight, scale, near, owner, way):
+def fill_plane(point, normal, view, sheets):
     """A plane without end, seen from its outer side, where nothing is before it."""
+    eye, sight, scale, _ = view
+    near, owner, way, _ = sheets
     rows, columns = near.shape
     height = 0.0
     for m in range(3):
@@ -129,7 +151,7 @@ def fill_plane(point, normal, eye, sight, scale, near, owner, way):
             depth = facing / height
             if facing < 0.0 and depth > near[i, j]:
                 near[i, j] = depth
-                owner[i, j] = FLOOR
+                owner[i, j] = FLOOR_OWNER
                 for m in range(3):
                     way[i, j, m] = normal[m]
 
@@ -138,16 +160,16 @@ def fill_plane(point, normal, eye, sight, scale, near, owner, way):
 
 
 @kernel
-def shade(
-    eye, sight, scale, near, owner, way, tone, palette, sun, sun_eye, sun_scale, cast, middle,
-    reach, paper, colour,
-):  # fmt: skip
+def shade(view, sheets, palette, light, cast, middle, reach, paper, colour):
     """colour (rows, columns, 3) of every pixel, from 0 to 1.
 
-    sun (3, 3): right, up, forward of the light; cast: its depth buffer; middle (3,), reach [m]:
-    the floor fades at some distance from what happens; paper (3, 3): colours behind everything
-    at the top and at the bottom, and of the floor in the sun.
+    light: View of the sun, cast: its depth buffer; middle (3,), reach [m]: the floor fades at some
+    distance from what happens; paper (3, 3): colours behind everything at the top and at the
+    bottom, and of the floor in the sun.
     """
+    eye, sight, scale, _ = view
+    sun_eye, sun, sun_scale, _ = light
+    near, owner, way, tone = sheets
     rows, columns = near.shape
     size = cast.shape[0]
     for i in range(rows):
@@ -159,7 +181,7 @@ def shade(
             back0 = paper[0, 0] + share * (paper[1, 0] - paper[0, 0])
             back1 = paper[0, 1] + share * (paper[1, 1] - paper[0, 1])
             back2 = paper[0, 2] + share * (paper[1, 2] - paper[0, 2])
-            if who == -1:
+            if who == NO_OWNER:
                 colour[i, j, 0], colour[i, j, 1], colour[i, j, 2] = back0, back1, back2
                 continue
             z = 1.0 / near[i, j]
@@ -178,7 +200,7 @@ def shade(
             row = 0.5 * size - sun_scale * (sun[1, 0] * ux + sun[1, 1] * uy + sun[1, 2] * uz)
             depth = -(sun[2, 0] * ux + sun[2, 1] * uy + sun[2, 2] * uz) + 0.5 / sun_scale
             lit = _lit(cast, size, column, row, depth) if face > 0.0 else 0.0
-            if who == -2:
+            if who == FLOOR_OWNER:
                 away = np.sqrt((px - middle[0]) ** 2 + (py - middle[1]) ** 2) / reach
                 f = min(max((2.6 - away) / 1.8, 0.0), 1.0)
                 f = f * f * (3.0 - 2.0 * f)
@@ -207,9 +229,10 @@ def _lit(cast, size, column, row, depth):
 
 
 @kernel
-def develop(owner, way, colour, fine, out):
+def develop(sheets, colour, fine, out):
     """out (rows, columns, 3): the mean of fine x fine pixels, with ink between bodies and along
     creases of one."""
+    owner, way = sheets.owner, sheets.way
     rows, columns = owner.shape
     part = 1.0 / (fine * fine)
     for i in range(rows):

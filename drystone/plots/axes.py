@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LOG_FLOOR = 1e-16  # logarithms end here: rounding
 LARGEST_SHOWN = 1e100  # limits of axes beyond it overflow: SI units of anything are far below
-PICTURE_COLUMNS = 2400  # of a picture, in which a line is told by its least and greatest value
+PICTURE_COLUMNS = 2400  # of a picture, in each of which a line has a least and a greatest value
 PREFIXES = ("G", "M", "k", "", "m", "µ", "n", "p", "f")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone.draw.meshes import typical_radius
 from drystone.model import Model, State
 from drystone.plots import style
 from drystone.plots.forces_2d import ForceLines, draw_forces, force_legend, force_lines
@@ -141,8 +142,7 @@ def draw_rise(axes: Any, rise: Rise) -> None:
 def _top(moment: Moment) -> float:
     names = moment.model.names
     up = moment.state.position[:, 1] - moment.state.position[names.index("box"), 1]
-    radius = float(np.median(moment.model.geoms.radius[np.isfinite(moment.model.geoms.radius)]))
-    return float(np.delete(up, names.index("box")).max()) + radius
+    return float(np.delete(up, names.index("box")).max()) + typical_radius(moment.model.geoms)
 
 
 def draw_rod_conditions(

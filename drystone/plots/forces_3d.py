@@ -15,6 +15,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from drystone.draw.meshes import frames, geom_mesh, half_spaces, moving
 from drystone.geometry.shapes import KINDS
+from drystone.geometry.shapes.base import circle
 from drystone.model import Model, State
 from drystone.plots.forces_2d import ForceLines
 from drystone.plots.style import GROUND, INK, STONE, STONE_EDGE
@@ -92,13 +93,12 @@ def force_lines_3d(
 def silhouettes(model: Model, state: State, look: Sight) -> list[tuple[int, float, Floats]]:
     """Body, depth and outline (k, 2) of every bounded geom, the farthest first."""
     geoms, at = model.geoms, frames(model, state)
-    turn = np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)
-    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    ring = circle(48)
     out = []
     for g in np.flatnonzero(np.isfinite(geoms.radius)):
         depth = float(look.depth(at.origin[g]))
         if KINDS[int(geoms.kind[g])].ball:
-            edge = look.flat(at.origin[g]) + geoms.numbers[geoms.first[g]] * circle
+            edge = look.flat(at.origin[g]) + geoms.numbers[geoms.first[g]] * ring
         else:
             vertices = geom_mesh(geoms, int(g), 24)[0]
             edge = _hull(look.flat(at.world(int(g), vertices)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.draw.meshes import typical_radius
 from drystone.errors import OptionError
 from drystone.escaping import for_figure
 from drystone.model import Model, State
@@ -100,5 +101,4 @@ def _box(
 
 def thickest(model: Model, scale: float, most: float = 6.0) -> float:
     """Width [points] of the strongest force: bodies stay visible; scale [points/m]."""
-    sizes = model.geoms.radius[np.isfinite(model.geoms.radius)]
-    return float(np.clip(0.5 * scale * np.median(sizes), 1.2, most)) if sizes.size else most
+    return float(np.clip(0.5 * scale * typical_radius(model.geoms), 1.2, most))

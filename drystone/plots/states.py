@@ -108,13 +108,12 @@ def chains_ratio(run: Any, time: float | None = None) -> float:
 
 def _thickest(axes: Axes, model: Any) -> float:
     """Width [points] of the strongest force: bodies stay visible."""
-    sizes = model.geoms.radius[np.isfinite(model.geoms.radius)]
     (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
     box = axes.get_position()
     figure = axes.get_figure(root=True)
     width, height = figure.get_size_inches() if figure is not None else (3.5, 3.5)
     scale = 72.0 * min(width * box.width / (x1 - x0), height * box.height / (y1 - y0))
-    return float(np.clip(0.6 * scale * np.median(sizes), 1.0, 5.0)) if sizes.size else 4.0
+    return float(np.clip(0.6 * scale * drawing.typical_radius(model.geoms), 1.0, 5.0))
 
 
 def view_of(run: Any) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from drystone.plots import style
+from drystone.plots.axes import unit
 from drystone.types import Floats
 from drystone.view import look
 
@@ -19,7 +20,6 @@ GRAPHS = (  # title, whether its logarithm is drawn, curves of ``sources.CURVES`
     ("Residual, log10", True, ((3, "residual", look.BLUE),)),
     ("Penetration [m], log10", True, ((4, "penetration", look.RED),)),
 )
-PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 TIME_AXIS: Any = {"label": "time [s]", "size": 34, "labelSize": 18, "labelFont": "12px sans-serif"}
 CURVE_FLOOR = 1e-17  # floor of logarithms: smaller values, zero among them, are drawn there
 
@@ -44,8 +44,8 @@ class Curves:
         for _, label, colour in lines:
             stroke = "#{:02x}{:02x}{:02x}".format(*colour)
             series.append(uplot.Series(label=label, stroke=stroke, width=1.6))
-        dot: Any = {"show": True, "size": 8, "fill": "#b3322c"}
-        series.append(uplot.Series(label="now", stroke="#b3322c", width=0, points=dot))
+        dot: Any = {"show": True, "size": 8, "fill": style.RED}
+        series.append(uplot.Series(label="now", stroke=style.RED, width=0, points=dot))
         several = len(lines) > 1
         return gui.add_uplot(
             tuple(np.zeros(1) for _ in series), tuple(series), title=title,
@@ -76,10 +76,8 @@ class Curves:
 def _scaled(curves: list[Floats], title: str) -> tuple[list[Floats], str]:
     """Curves in a multiple of their unit whose numbers are short enough for the axis."""
     most = max(float(np.nanmax(np.abs(values), initial=0.0)) for values in curves)
-    power = 3 * math.floor(math.log10(most) / 3.0) if most > 0.0 else 0
-    power = min(max(power, -9), 9)
-    name = title.replace("[", f"[{PREFIXES[power]}")
-    return [values * 10.0**-power for values in curves], name
+    factor, name = unit(most, "J")
+    return [factor * values for values in curves], title.replace("[J]", f"[{name}]")
 
 
 def _scales(time: Floats, values: Floats) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from drystone.arguments import answering
 from drystone.draw import meshes as drawing
-from drystone.draw.meshes import Solid, groups, instances, solids
+from drystone.draw.meshes import Solid, groups, instances, solids, typical_radius
 from drystone.errors import OptionError
 from drystone.escaping import for_line
 from drystone.geometry.shapes import KINDS
@@ -162,7 +162,9 @@ class _File:
             pose = {"translation": place[0, b].tolist(), "rotation": turn[0, b].tolist()}
             self.nodes.append({"name": for_line(name), **pose})
         shapes = (
-            solids(geoms) if model.dim == 3 else _prisms(geoms, PLANAR_HEIGHT * states.grain(model))
+            solids(geoms)
+            if model.dim == 3
+            else _prisms(geoms, PLANAR_HEIGHT * typical_radius(geoms))
         )
         for solid in shapes:
             self._add_solid(geoms, solid, tints)
@@ -175,14 +177,14 @@ class _File:
             "NORMAL": self.accessor(_unit(solid.normals), "VEC3", target=VERTEX_BUFFER),
         }
         index = self.accessor(solid.faces.ravel(), "SCALAR", target=INDEX_BUFFER)
-        worn: dict[int, int] = {}  # material: mesh
+        meshes: dict[int, int] = {}  # material: mesh
         for body, offset, turn, size in instances(geoms, solid):
             material = self.material(tints[body])
-            if material not in worn:
-                worn[material] = len(self.meshes)
+            if material not in meshes:
+                meshes[material] = len(self.meshes)
                 primitive = {"attributes": attributes, "indices": index, "material": material}
                 self.meshes.append({"primitives": [primitive]})
-            node: dict[str, Any] = {"mesh": worn[material]}
+            node: dict[str, Any] = {"mesh": meshes[material]}
             if offset.any():
                 node["translation"] = offset.tolist()
             if turn[3] != 1.0:

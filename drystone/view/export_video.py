@@ -18,21 +18,22 @@ from drystone.arguments import answering
 from drystone.draw import meshes as drawing
 from drystone.draw.camera import Camera
 from drystone.draw.meshes import Scenery
-from drystone.draw.raster import Sheets, draw_lines, draw_solids, sunlight
+from drystone.draw.raster import Raster, draw_lines, draw_solids, sunlight
 from drystone.errors import MissingExtraError, OptionError
 from drystone.geometry.shapes import KINDS
 from drystone.model import Model, State
+from drystone.plots.forces_2d import MOBILISATION
 from drystone.recording.base import checked_replay
 from drystone.types import Floats
-from drystone.view.look import GROUND, rgb
+from drystone.view import look
 from drystone.view.player import states
 from drystone.view.player.contacts import contacts_of, force_lines
 from drystone.view.player.replays import bounds_of, colours_of
 
 MAX_FRAMES = 20_000  # frames of one file
 ANIMATED = (".gif", ".webp")
-PAPER, INK = np.array(rgb("#fbfaf7")) / 255, np.array(rgb("#22303c")) / 255
-RAMP = np.array([rgb(c) for c in ("#1f5f8b", "#5b9fc0", "#e8c867", "#df8b3f", "#a92b26")]) / 255
+PAPER, INK = np.array(look.PAPER) / 255, np.array(look.INK) / 255
+RAMP = np.array([look.rgb(colour) for colour in MOBILISATION]) / 255
 PALE = 0.62  # how far bodies fade behind forces
 
 
@@ -326,11 +327,11 @@ class Film:
             corners.append(self._ground(point, normal))
             bodies.append(np.full(2, model.nb))
         whole = np.concatenate(corners)
-        seen = Sheets(camera)
+        seen = Raster(camera)
         normal = np.tile([0.0, 0.0, 1.0], (len(whole), 3, 1))
         seen.add_triangles(drawing.Mesh(whole, normal, np.concatenate(bodies)))
-        table = np.vstack([self.palette, np.array(GROUND) / 255, PAPER])  # the last for nothing
-        image = seen.developed(table[seen.owner].astype(np.float32), self.pixels)
+        table = np.vstack([self.palette, np.array(look.GROUND) / 255, PAPER])  # last: nothing
+        image = seen.developed(table[seen.sheets.owner].astype(np.float32), self.pixels)
         if marks:
             ends = np.stack(marks)
             pixels = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * camera.scale / 3

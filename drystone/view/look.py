@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drystone.model import Model
+from drystone.plots import style
 from drystone.types import Floats
 
 RGB = tuple[int, int, int]
@@ -19,24 +20,20 @@ def rgb(text: str) -> RGB:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-INK = rgb("#22303c")
-BLUE, ORANGE, RED = rgb("#1f6f9f"), rgb("#d9822b"), rgb("#b3322c")
+INK, BLUE, ORANGE, RED = map(rgb, (style.INK, style.BLUE, style.ORANGE, style.RED))
 PAPER = rgb("#fbfaf7")
 FLOOR = rgb("#e7e1d5")
 GRID, SECTION = rgb("#d9d2c4"), rgb("#c9c0af")
 STONES = tuple(
     map(rgb, ("#d9c9a6", "#cbb892", "#e4d8bd", "#c4ab80", "#d3c2a3", "#e9dfc8", "#bfae8e"))
 )
-# half-spaces whose normal has a smaller cosine with the vertical are walls: drawn, they would hide
-# what they hold
-WALL_COSINE = 0.35
-FLAT, FLAT_EDGE = rgb("#e9e4da"), rgb("#8f8674")
+FLAT, FLAT_EDGE = rgb(style.STONE), rgb("#8f8674")
 GROUND = rgb("#cfc8ba")
 FIXED = rgb("#a9a294")
 DRIVEN = rgb("#7f9bb0")  # moves as prescribed
 PICKED = rgb("#f0a03c")
-FORCE, NORMAL, CONE, POINT = rgb("#b3322c"), rgb("#1f6f9f"), rgb("#d9822b"), rgb("#4a5a68")
-JOINT, HAND = rgb("#1f6f9f"), rgb("#b3322c")
+FORCE, NORMAL, CONE, POINT = RED, BLUE, ORANGE, rgb("#4a5a68")
+JOINT, HAND = BLUE, RED
 ISLANDS = tuple(
     map(
         rgb,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone.draw.meshes import typical_radius
 from drystone.dynamics.frames import rotations
 from drystone.model import State
 from drystone.types import Floats
@@ -36,10 +37,8 @@ class Overlays:
     @property
     def unit(self) -> float:
         """A length that looks neither large nor small [m]."""
-        radius = self.stage.model.geoms.radius
-        radius = radius[np.isfinite(radius)]
         whole = self.stage.camera.size
-        typical = float(np.median(radius)) if radius.size else whole
+        typical = typical_radius(self.stage.model.geoms, whole)
         return float(np.clip(typical, 0.015 * whole, 0.12 * whole))
 
     def switch(self, kind: str, shown: bool) -> None:

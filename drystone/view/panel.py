@@ -1,16 +1,21 @@
-"""The controls beside the scene: time, what is shown, what is picked, and curves."""
+"""The controls beside the scene: time, what is shown, what is picked, and sliders of parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from drystone.dynamics.frames import rotation
-from drystone.escaping import for_markdown
+from drystone.errors import OptionError
+from drystone.escaping import for_line, for_markdown
 from drystone.model import Model, State
 from drystone.view import look
+
+if TYPE_CHECKING:
+    from drystone.view.viewer import Viewer
 
 SPEEDS = {f"{factor:g} x": factor for factor in (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)}
 SHOWN = (  # toggle, label, hint
@@ -26,7 +31,7 @@ SHOWN = (  # toggle, label, hint
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24" {}</svg>'
 PLAY = SVG.format('fill="currentColor"><path d="M7 4.5v15l12.5-7.5z"/>')
 PAUSE = SVG.format('fill="currentColor"><path d="M6 5h4v14h-4zM14 5h4v14h-4z"/>')
-ROUNDED = 1e-9  # [SI units] smaller values are rounding of bodies at rest and shown as 0
+SHOWN_AS_ZERO = 1e-9  # [SI units] smaller values are rounding of bodies at rest and shown as 0
 NOTHING = "*Click a body or a contact point.*"
 
 
@@ -196,7 +201,7 @@ def contact_text(contact: Any, forces: str = "") -> str:
 
 
 def vector(values: Any) -> str:
-    return ", ".join(f"{0.0 if abs(v) < ROUNDED else v:.4g}" for v in np.atleast_1d(values))
+    return ", ".join(f"{0.0 if abs(v) < SHOWN_AS_ZERO else v:.4g}" for v in np.atleast_1d(values))
 
 
 def by_island(model: Model, colours: look.Bytes, contacts: Any) -> look.Bytes:
@@ -209,3 +214,108 @@ def by_island(model: Model, colours: look.Bytes, contacts: Any) -> look.Bytes:
             if b is not None and model.inverse_mass[b] > 0:
                 out[b] = look.ISLANDS[int(island) % len(look.ISLANDS)]
     return out
+
+
+# Sliders for the parameters that a scene declares.
+
+SLIDERS = ("gravity", "friction", "motion", "motor")
+
+
+class Sliders:
+    """What a scene declares as ``view["sliders"]``: mappings with
+
+    what: "gravity" [m/s^2], "friction" (of all bodies), "motion" (a field of the prescribed motion
+        of `body`: an Oscillation's amplitude or frequency), "motor" (speed of `joint`);
+    low, high: ends of the slider; label: by default what it moves; body, joint, field.
+    """
+
+    def __init__(self, viewer: Viewer, declared: Sequence[Mapping[str, Any]]) -> None:
+        self.viewer, self.declared = viewer, list(declared)
+        if not self.declared:
+            return
+        gui = viewer.server.gui
+        with gui.add_folder("Parameters"):
+            for k, item in enumerate(self.declared):
+                self._add(gui, k, item)
+
+    def _add(self, gui: Any, k: int, item: Mapping[str, Any]) -> None:
+        if item.get("what") not in SLIDERS:
+            raise OptionError(
+                f"slider {k}: what = {item.get('what')!r}: expected {', '.join(SLIDERS)}"
+            )
+        try:
+            low, high = float(item["low"]), float(item["high"])
+        except (KeyError, TypeError, ValueError):
+            raise OptionError(f"slider {k}: {dict(item)}: expected numbers low and high") from None
+        label = for_line(item.get("label") or item.get("field") or item["what"]).capitalize()
+        handle = gui.add_slider(
+            label, min=low, max=high, step=(high - low) / 200,
+            initial_value=float(np.clip(self._present(item), low, high)),
+        )  # fmt: skip
+        handle.on_update(lambda event: self.viewer.do("slide", k, float(event.target.value)))
+
+    def _present(self, item: Mapping[str, Any]) -> float:
+        world = self.viewer.source.simulation.world
+        if item["what"] == "gravity":
+            return float(np.linalg.norm(world.gravity))
+        if item["what"] == "friction":
+            frictions = self.viewer.source.model.friction[:, 0]
+            return float(np.median(frictions)) if frictions.size else 0.0
+        if item["what"] == "motion":
+            return float(getattr(self._motion(item), item["field"]))
+        return float(self._joint(item).motor.speed)
+
+    def _motion(self, item: Mapping[str, Any]) -> Any:
+        for body in self.viewer.source.simulation.world.parts().bodies:
+            if body.name == item.get("body") and hasattr(body.given.get("motion"), "amplitude"):
+                return body.given["motion"]
+        raise OptionError(f"slider: body {item.get('body')!r} does not oscillate")
+
+    def _joint(self, item: Mapping[str, Any]) -> Any:
+        for entry in self.viewer.source.simulation.world.parts().joints:
+            motor = getattr(entry.joint, "motor", None)
+            if entry.name == item.get("joint") and getattr(motor, "speed", None) is not None:
+                return entry.joint
+        raise OptionError(f"slider: joint {item.get('joint')!r} has no motor with a speed")
+
+    def slide(self, k: int, value: float) -> None:
+        """Do what slider k asks for, between two steps."""
+        item = self.declared[k]
+        sim = self.viewer.source.simulation
+        world = sim.world
+        if item["what"] == "gravity":
+            now = np.array(world.gravity)
+            size = float(np.linalg.norm(now))
+            down = now / size if size > 0 else -np.eye(world.dim)[-1]
+            world.gravity = tuple(value * down)
+        elif item["what"] == "friction":
+            for name in world.bodies:
+                world.change_body(name, friction=value)
+        elif item["what"] == "motion":
+            motion = carried_on(self._motion(item), sim.time, item["field"], value)
+            world.change_body(item["body"], motion=motion)
+        else:
+            joint = self._joint(item)
+            world.remove_joint(item["joint"])
+            world.add_joint(
+                replace(joint, name=item["joint"], motor=replace(joint.motor, speed=value))
+            )
+        sim.wake()
+
+
+def carried_on(motion: Any, t: float, field: str, value: float) -> Any:
+    """An oscillation with another amplitude, frequency or period, that is where the old one is at
+    time t [s] and moves the same way, as far as its amplitude lets it."""
+    changed = replace(motion, **{field: value})
+    now = np.sin(_angle(motion, t)) * motion.amplitude
+    forth = np.cos(_angle(motion, t)) >= 0
+    if changed.amplitude == 0.0:
+        return changed
+    there = float(np.arcsin(np.clip(now / changed.amplitude, -1.0, 1.0)))
+    wanted = there if forth else np.pi - there
+    return replace(changed, phase=float(changed.phase + wanted - _angle(changed, t)))
+
+
+def _angle(motion: Any, t: float) -> float:
+    rate = motion.frequency if hasattr(motion, "frequency") else 1.0 / motion.period
+    return float(2.0 * np.pi * rate * t + motion.phase)

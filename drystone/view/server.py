@@ -113,7 +113,7 @@ def serve(label: str, host: str = LOCAL, port: int = PORT, origins: tuple[str, .
         socket.getaddrinfo(host, port)
     except OSError as error:
         raise OptionError(f"host = {host!r}: {error.strerror or error}") from None
-    with _guarded(tuple(origins)) as used, redirect_stdout(StringIO()):  # it greets
+    with _guarded(tuple(origins)) as used, redirect_stdout(StringIO()):  # it prints its address
         server = library.ViserServer(host=host, port=port, label=label, verbose=False)
     if not used:
         stop(server)
@@ -132,6 +132,6 @@ def _keep_private(server: Any) -> None:
 
 
 def stop(server: Any) -> None:
-    """End a server without a word; what goes wrong on the way out is no longer of interest."""
+    """End a server, silently."""
     with redirect_stdout(StringIO()):
         server.stop()

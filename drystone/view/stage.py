@@ -169,7 +169,7 @@ class Stage:
     def _floor(self, g: int, state: State) -> None:
         at = drawing.frames(self.model, state)
         normal = at.axes[g][:, 2]
-        if normal[2] < look.WALL_COSINE:
+        if normal[2] < drawing.WALL_COSINE:
             return
         step = 10.0 ** np.floor(np.log10(self.camera.size / 4.0))
         grid = self.server.scene.add_grid(

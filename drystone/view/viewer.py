@@ -22,8 +22,7 @@ from drystone.view import look, panel, server
 from drystone.view.curves import Curves
 from drystone.view.dragging import Dragging, panning
 from drystone.view.overlays import Overlays
-from drystone.view.panel import SPEEDS, Panel
-from drystone.view.play import Sliders
+from drystone.view.panel import SPEEDS, Panel, Sliders
 from drystone.view.sources import Frames, Live
 from drystone.view.stage import Frame, Stage, frame
 

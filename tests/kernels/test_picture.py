@@ -14,12 +14,16 @@ EYE, TARGET = np.array([0.0, -5.0, 0.0]), np.zeros(3)
 
 def sheets(camera):
     columns, rows = camera.pixels
-    return (
+    return picture.Sheets(
         np.full((rows, columns), -np.inf, np.float32),
         np.full((rows, columns), -1, np.int32),
         np.zeros((rows, columns, 3), np.float32),
         np.ones((rows, columns), np.float32),
     )
+
+
+def view_of(camera):
+    return picture.View(camera.eye, camera.axes, float(camera.scale), camera.width is not None)
 
 
 def rays_of(camera):
@@ -32,14 +36,10 @@ def rays_of(camera):
 
 
 def balls(camera, centre, radius):
-    near, owner, way, tone = sheets(camera)
-    n = len(centre)
-    picture.fill_balls(
-        np.array(centre, float), np.array(radius, float), np.tile(np.eye(3), (n, 1, 1)),
-        np.arange(n), camera.eye, camera.axes, float(camera.scale), camera.width is not None, near,
-        owner, way, tone,
-    )  # fmt: skip
-    return near, owner, way, tone
+    out, n = sheets(camera), len(centre)
+    found = np.array(centre, float), np.array(radius, float), np.tile(np.eye(3), (n, 1, 1))
+    picture.fill_balls(*found, np.arange(n), view_of(camera), out)
+    return out
 
 
 @pytest.mark.parametrize("width", [None, 3.0])
@@ -67,9 +67,9 @@ def test_triangles_interpolate_depth_and_normal_in_space():
     ways = np.array([(-1, -2, 1), (1, -2, 1), (1, -2, 1), (-1, -2, 1)], float)[
         [[0, 1, 2], [0, 2, 3]]
     ]
-    near, owner, way, _ = sheets(camera)
+    near, owner, way, _ = drawn = sheets(camera)
     pixel, depth = camera.project(corners)
-    picture.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, near, owner, way)
+    picture.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, drawn)
     seen = owner == 3
     assert seen.sum() > 200
     normal = np.cross(p[1] - p[0], p[2] - p[0])
@@ -80,9 +80,9 @@ def test_triangles_interpolate_depth_and_normal_in_space():
     share = way[seen][:, 0] / -way[seen][:, 1] * 2  # the normal's x is linear in the place's x
     assert share == pytest.approx(points[:, 0] / 0.8, abs=1e-4)
     pixel, depth = camera.project(corners[:, ::-1])  # from behind nothing is seen
-    near, owner, way, _ = sheets(camera)
-    picture.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, near, owner, way)
-    assert (owner == -1).all()
+    drawn = sheets(camera)
+    picture.fill_triangles(pixel, depth, ways, np.array([3, 3]), False, drawn)
+    assert (drawn.owner == -1).all()
 
 
 def test_what_is_in_front_hides_what_is_behind():
@@ -97,11 +97,9 @@ def test_a_plane_is_seen_from_above_only():
     camera = Camera(np.array([0.0, -5.0, 2.0]), TARGET, (40, 40))
     up = np.array([0.0, 0.0, 1.0])
     for normal, seen in ((up, True), (-up, False)):
-        near, owner, way, _ = sheets(camera)
-        picture.fill_plane(
-            TARGET, normal, camera.eye, camera.axes, float(camera.scale), near, owner, way
-        )
-        assert ((owner == picture.FLOOR).sum() > 500) == seen
+        near, owner, _, _ = drawn = sheets(camera)
+        picture.fill_plane(TARGET, normal, view_of(camera), drawn)
+        assert ((owner == picture.FLOOR_OWNER).sum() > 500) == seen
         if seen:
             point = camera.eye + rays_of(camera)[20, 20] / near[20, 20]
             assert point[2] == pytest.approx(0, abs=1e-3)
@@ -113,30 +111,25 @@ def test_a_shadow_falls_where_the_sun_is_hidden():
     way_of_sun = np.array([0.5, 0.0, -1.0]) / np.sqrt(1.25)
     sun = Camera(-4.0 * way_of_sun, TARGET, (256, 256), width=4.0)
     centre, radius = [(0.0, 0.0, 1.0)], [0.35]
-    cast = balls(sun, centre, radius)[0]
-    near, owner, way, tone = balls(camera, centre, radius)
-    picture.fill_plane(
-        TARGET, np.array([0.0, 0.0, 1.0]), camera.eye, camera.axes, float(camera.scale), near,
-        owner, way,
-    )  # fmt: skip
+    cast, drawn = balls(sun, centre, radius).near, balls(camera, centre, radius)
+    picture.fill_plane(TARGET, np.array([0.0, 0.0, 1.0]), view_of(camera), drawn)
     colour = np.zeros((64, 64, 3), np.float32)
     picture.shade(
-        camera.eye, camera.axes, float(camera.scale), near, owner, way, tone, np.ones((1, 3)),
-        sun.axes, sun.eye, float(sun.scale), cast, TARGET, 10.0, np.ones((3, 3)), colour,
+        view_of(camera), drawn, np.ones((1, 3)), view_of(sun), cast, TARGET, 10.0, np.ones((3, 3)),
+        colour,
     )  # fmt: skip
     for place, dark in (((0.5, 0.0, 0.0), True), ((-0.5, 0.0, 0.0), False)):
         x, y = camera.project(np.array(place))[0].astype(int)
-        assert owner[y, x] == picture.FLOOR
+        assert drawn.owner[y, x] == picture.FLOOR_OWNER
         assert (colour[y, x, 0] < 0.8) == dark
 
 
 def test_ink_lies_between_bodies():
-    owner = np.zeros((8, 8), np.int32)
-    owner[:, 4:] = 1
-    way = np.zeros((8, 8, 3), np.float32)
-    way[:, :, 2] = 1.0
+    drawn = sheets(Camera(EYE, TARGET, (8, 8)))
+    drawn.owner[:] = np.arange(8) // 4
+    drawn.way[:, :, 2] = 1.0
     out = np.zeros((4, 4, 3))
-    picture.develop(owner, way, np.ones((8, 8, 3), np.float32), np.int64(2), out)
+    picture.develop(drawn, np.ones((8, 8, 3), np.float32), np.int64(2), out)
     assert out[:, [0, 3]] == pytest.approx(1.0)
     assert (out[:, 1:3] < 0.8).all()
 

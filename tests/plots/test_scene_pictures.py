@@ -7,7 +7,7 @@ import pytest
 import drystone as ds
 from drystone.draw import meshes as drawing
 from drystone.draw.camera import Camera
-from drystone.draw.raster import PRINT, SCREEN, Balls, Sheets, draw_solids, sunlight
+from drystone.draw.raster import PRINT, SCREEN, Balls, Raster, draw_solids, sunlight
 from drystone.plots import planar_picture, series, style
 from drystone.plots.forces_2d import force_lines
 from drystone.plots.scene_picture import save_picture
@@ -110,7 +110,7 @@ def test_the_nearer_surface_is_seen(width):
     camera = Camera(np.array([0.0, -8, 0]), np.zeros(3), (80, 80), width=width)
     plate = np.array([[[-1.5, 0, -1.5], [1.5, 0, -1.5], [1.5, 0, 1.5]],
                       [[-1.5, 0, -1.5], [1.5, 0, 1.5], [-1.5, 0, 1.5]]])  # fmt: skip
-    buffer = Sheets(camera)
+    buffer = Raster(camera)
     towards = np.tile([0.0, -1.0, 0.0], (2, 3, 1))
     buffer.add_triangles(drawing.Mesh(plate, towards, np.zeros(2, np.int64)))
     centre, radius = np.array([[0.4, -1.0, 0.3]]), np.array([0.5])
@@ -126,7 +126,7 @@ def test_the_nearer_surface_is_seen(width):
         X, Z = x * width / 80, z * width / 80
         ball = (X - 0.4) ** 2 + (Z - 0.3) ** 2 < 0.25
     expected = np.where(ball, 2, np.where((abs(X) < 1.5) & (abs(Z) < 1.5), 0, -1))
-    seen = buffer.owner
+    seen = buffer.sheets.owner
     edge = np.minimum(abs(abs(X) - 1.5), abs(abs(Z) - 1.5)) < 1e-6
     assert (seen == expected)[~edge].mean() > 0.999
     assert {-1, 0, 2} <= set(np.unique(seen))
@@ -288,16 +288,16 @@ def test_a_bowl_is_seen_from_both_sides(height):
     scenery = drawing.Scenery(model, 96)
     eye, target = np.array([0.0, -6.0, height]), np.array([0.0, 0.0, -0.45])
     camera = Camera(eye, target, (81, 81))
-    seen = Sheets(camera)
+    seen = Raster(camera)
     seen.add_triangles(scenery.triangles(state))
     way = camera.axes[2]
     half = -(eye @ way)
     root = np.sqrt(half**2 - eye @ eye + 1.0)
     hits = [eye + s * way for s in (half - root, half + root)]
     wall = next(p for p in hits if p[2] < 0.0)  # what is over the equator has been cut off
-    near = float(seen.near[40, 40])
+    near = float(seen.sheets.near[40, 40])
     assert 1.0 / near == pytest.approx(float((wall - eye) @ way), rel=2e-3)
-    assert seen.way[40, 40] @ way < 0.0, "lit as what faces the viewer"
+    assert seen.sheets.way[40, 40] @ way < 0.0, "lit as what faces the viewer"
 
 
 def test_figures_and_films_are_drawn_by_the_same_code():
@@ -314,10 +314,10 @@ def test_figures_and_films_are_drawn_by_the_same_code():
         draw_solids(scenery, state, camera, sun, palette, (80, 60), (low, high), paper)
         for paper in (PRINT, SCREEN)
     )
-    seen = Sheets(camera)
+    seen = Raster(camera)
     seen.add_triangles(scenery.triangles(state))
     seen.add_balls(Balls(*scenery.balls(state)))
-    whole = (seen.owner >= 0).reshape(60, 2, 80, 2).all(axis=(1, 3))
+    whole = (seen.sheets.owner >= 0).reshape(60, 2, 80, 2).all(axis=(1, 3))
     assert whole.mean() > 0.05
     assert np.array_equal(white[whole], screen[whole])
     assert not np.array_equal(white, screen)

@@ -10,7 +10,7 @@ from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
 from drystone.view import look, panel, show
 from drystone.view.curves import _scaled
-from drystone.view.play import carried_on
+from drystone.view.panel import carried_on
 from drystone.view.sources import HISTORY_LENGTH, Frames, Live, between
 from drystone.view.stage import bounds, frame, quaternions, templates, upright
 
@@ -314,9 +314,9 @@ def test_the_jack_is_worked_by_hand():
 
 @pytest.mark.parametrize("most", [3e-10, 2e-7, 4.5e-3, 0.7, 12.0, 1e3, 1.2e6, 5e8, 7e12, 0.0])
 def test_energies_are_drawn_in_a_unit_that_fits_the_axis(most):
-    """Numbers of at most four digits before the point, from 1e-9 to 1e13 J."""
+    """Numbers of at most four digits before the point, from 1e-15 to 1e13 J."""
     curve = np.linspace(-most, most, 5)
     (scaled,), title = _scaled([curve], "Energy [J]")
-    factor = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+    factor = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9}
     np.testing.assert_allclose(scaled * factor[title[8:-2]], curve, rtol=1e-14)
     assert scaled[-1] == 0.0 or 0.1 < scaled[-1] < 1e4

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from drystone.draw import meshes as drawing
+from drystone.draw.meshes import groups, instances, outline, solids
 from drystone.errors import OptionError
+from drystone.geometry.shapes import BALLS, KINDS
 from drystone.model import Model
 from drystone.recording.base import checked_replay
 from drystone.types import Floats, Ints
@@ -17,7 +19,6 @@ from drystone.view.look import GROUND, body_colours, rgb
 from drystone.view.player import states
 from drystone.view.player.blob import Blob
 from drystone.view.player.contacts import WORLD, add_contacts
-from drystone.view.player.shapes import add_outlines, add_solids
 
 # plot, its lines (series, label, whether it stands for the replay among others), unit, and for
 # logarithmic ones the least value worth a difference
@@ -60,7 +61,7 @@ def pack(
         "label": label, "dim": model.dim, "names": list(model.names), "frames": len(frames),
         "mass": [float(f"{m:.4g}") for m in model.mass], "exact": exact,
         "free": [int(x) for x in drawing.moving(model)],
-        "bounds": [low.tolist(), high.tolist()], "grain": states.grain(model),
+        "bounds": [low.tolist(), high.tolist()], "grain": drawing.typical_radius(model.geoms),
         "camera": None if planar else states.camera(hints, low, high),
         "floors": states.floors(model, orientation[0]), "joints": _joints(model) if planar else [],
         **shapes,
@@ -154,3 +155,58 @@ def _values(replay: Any, name: str) -> Floats | None:
         return np.asarray(replay.series(name), dtype=float)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def add_solids(blob: Blob, model: Model) -> dict[str, Any]:
+    """Pack meshes and instances of a spatial model; returns what the page must know of them."""
+    geoms, meshes = model.geoms, []
+    vertices, faces = [np.empty((0, 6))], [np.empty((0, 3), np.int64)]
+    placed: list[tuple[int, Floats, Floats, float]] = []
+    corner = face = 0
+    for solid in solids(geoms):
+        found = instances(geoms, solid)
+        meshes.append(
+            {
+                "vertex": corner, "face": face, "faces": len(solid.faces), "instance": len(placed),
+                "count": len(found), "banded": solid.ball,
+            }
+        )  # fmt: skip
+        vertices.append(np.column_stack([solid.vertices, solid.normals]))
+        faces.append(solid.faces)
+        corner, face = corner + len(solid.vertices), face + len(solid.faces)
+        placed += found
+    blob.add("vertices", np.concatenate(vertices), "f4")
+    blob.add("faces", np.concatenate(faces), "u4")
+    blob.add("instance_body", [body for body, *_ in placed], "u2")
+    blob.add("instance_offset", [offset for _, offset, _, _ in placed], "f4")
+    blob.add("instance_turn", [turn for _, _, turn, _ in placed], "f4")
+    blob.add("instance_size", [(size, size, size) for *_, size in placed], "f4")
+    return {"meshes": meshes, "instances": len(placed)}
+
+
+def add_outlines(blob: Blob, model: Model) -> dict[str, Any]:
+    """Pack outlines and instances of a planar model."""
+    geoms, shapes = model.geoms, []
+    corners, first = [np.empty((0, 2))], 0
+    order: list[int] = []
+    which: list[int] = []
+    for (kind, *_), members in groups(geoms).items():
+        round_ = KINDS[kind].ball
+        line = np.empty((0, 2)) if round_ else outline(geoms, members[0])
+        shapes.append({"round": round_, "first": first, "count": len(line)})
+        corners.append(line)
+        first += len(line)
+        order += members
+        which += [len(shapes) - 1] * len(members)
+    sequence = np.argsort(order, kind="stable")  # drawn in the order of the world
+    g = np.array(order, np.int64)[sequence]
+    disk = np.isin(geoms.kind[g], BALLS)
+    size = np.ones(g.size)
+    size[disk] = geoms.numbers[geoms.first[g[disk]]]
+    blob.add("vertices", np.concatenate(corners), "f4")
+    blob.add("instance_body", geoms.body[g], "u2")
+    blob.add("instance_shape", np.array(which, np.int64)[sequence], "u2")
+    blob.add("instance_offset", geoms.offset[g], "f4")
+    blob.add("instance_turn", np.arctan2(geoms.turn[g][:, 1, 0], geoms.turn[g][:, 0, 0]), "f4")
+    blob.add("instance_size", size, "f4")
+    return {"shapes": shapes, "instances": int(g.size)}

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from drystone.draw import meshes as drawing
+from drystone.draw.meshes import WALL_COSINE
 from drystone.dynamics.frames import rotations
 from drystone.geometry.shapes import UNBOUNDED
 from drystone.model import Model, State
 from drystone.types import Floats, Ints
-from drystone.view.look import WALL_COSINE
 from drystone.view.player.blob import Blob
 
 QUANTA = 65535  # steps of a 16-bit number
@@ -124,12 +124,6 @@ def camera(view: Any, low: Floats, high: Floats) -> dict[str, list[float]]:
     if not np.linalg.norm(eye - target) > 0:
         eye = target + np.array([0.5, -1.8, 0.7])
     return {"eye": eye.tolist(), "target": target.tolist()}
-
-
-def grain(model: Model) -> float:
-    """Size of a typical piece [m]: how far soft shadows in corners reach."""
-    radii = model.geoms.radius[np.isfinite(model.geoms.radius)]
-    return float(np.median(radii)) if radii.size else 1.0
 
 
 def floors(model: Model, orientation: Floats) -> list[dict[str, Any]]:
