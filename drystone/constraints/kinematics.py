@@ -15,7 +15,7 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
-from drystone.errors import ArrayError, UnsupportedPairError
+from drystone.errors import ArrayError
 from drystone.geometry.shapes import KINDS
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
@@ -51,7 +51,7 @@ class Flag(IntFlag):
     NOT_EXTREMAL: a point of a flat contact region that is held fixed in its body.
     """
 
-    SINGULAR = codes.SINGULAR
+    SINGULAR = codes.INFINITE_RATE
     ILL = codes.ILL
     DEGENERATE = codes.DEGENERATE
     BORDER = codes.BORDER
@@ -299,13 +299,12 @@ def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
             features_planar(table, geom, x, R, p, frame, out)
 
         return planar
+    from drystone.kernels.kinematics import features_spatial
+
     kind = geoms.kind[geom]
     groups = []
     for k in sorted(set(kind.ravel().tolist())):
-        fill = KINDS[k].local
-        if fill is None:
-            raise UnsupportedPairError(f"no contact kinematics for {KINDS[k].name}")
-        groups.append((fill, np.argwhere(kind == k)))
+        groups.append((getattr(features_spatial, KINDS[k].local), np.argwhere(kind == k)))
 
     def spatial(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
         for fill, which in groups:

@@ -18,7 +18,7 @@ from drystone.geometry.shapes.mesh_edges import (
     welded,
 )
 from drystone.geometry.shapes.polygon import (
-    STRAIGHT,
+    COLLINEAR_TOL,
     Polygon,
     check_distinct,
     first_crossing,
@@ -37,12 +37,12 @@ from drystone.values import among, real, text, whole
 # convex decomposition, Lien and Amato 2008; Wei, Liu, Ling and Su 2022). Cuts are exact, without
 # voxels: a solid that planes can cut into few convex parts is cut into those.
 
-FLAT = 1e-6  # [rad] reflex angles that count as none
+REFLEX_TOL = 1e-6  # [rad] reflex angles that count as none
 TRIED = 12  # planes through reflex edges, and three across the axes of inertia
 WORTH = 0.01  # of the volume that a part more must save
-CRUMB = 1e-9  # of the volume: no part
-EXACT = 1e-7  # of the volume: what rounding, and cuts beside faces, leave
-BESIDE = 1e-9  # of the size: how far in front of a face a cut along it is made
+LEAST_PART = 1e-9  # of the volume: smaller parts are left out
+VOLUME_TOL = 1e-7  # of the volume: what rounding, and cuts beside faces, leave
+CUT_OFFSET = 1e-9  # of the size: how far in front of a face a cut along it is made
 
 
 def cut(points: Floats, triangles: Ints, parts: int, tolerance: float) -> list[Floats]:
@@ -51,14 +51,14 @@ def cut(points: Floats, triangles: Ints, parts: int, tolerance: float) -> list[F
     whole = _solid(points, triangles)
     volume = whole.volume()
     found = [(_excess(part), part) for part in _connected(whole)]
-    enough = max(tolerance, EXACT) * volume
+    enough = max(tolerance, VOLUME_TOL) * volume
     while len(found) < parts and sum(excess for excess, _ in found) > enough:
         worst = max(range(len(found)), key=lambda k: found[k][0])
         better = _best(found[worst][1], volume)
         if better is None:
             break
         found[worst : worst + 1] = better
-    clouds = [_arrays(part)[0] for _, part in found if part.volume() > CRUMB * volume]
+    clouds = [_arrays(part)[0] for _, part in found if part.volume() > LEAST_PART * volume]
     return sorted(clouds, key=lambda cloud: cloud.mean(axis=0).tolist())
 
 
@@ -101,7 +101,7 @@ def _best(part: Any, volume: float) -> list[tuple[float, Any]] | None:
     best, least = None, np.inf
     for normal, offset in _planes(*_arrays(part)):
         sides = part.split_by_plane(normal.tolist(), float(offset))
-        if min(side.volume() for side in sides) <= CRUMB * volume:
+        if min(side.volume() for side in sides) <= LEAST_PART * volume:
             continue
         pieces = [(_excess(p), p) for side in sides for p in _connected(side)]
         left = sum(excess for excess, _ in pieces) + WORTH * volume * len(pieces)
@@ -119,7 +119,7 @@ def _planes(p: Floats, triangles: Ints) -> list[tuple[Floats, float]]:
     offsets = [
         np.einsum("ij,ij->i", n, start - centre) / np.maximum(long, 1e-300) + beside
         for n, long, beside in zip(
-            normals, length, (0.0, BESIDE * size, BESIDE * size), strict=True
+            normals, length, (0.0, CUT_OFFSET * size, CUT_OFFSET * size), strict=True
         )
     ]
     good = np.concatenate(length) > 1e-9
@@ -159,7 +159,7 @@ def _reflex(p: Floats, triangles: Ints) -> tuple[Floats, Floats, Floats, list[Fl
     along /= np.maximum(length, 1e-300)[:, None]
     sine = np.einsum("ij,ij->i", np.cross(one, two), along)
     angle = np.arctan2(sine, np.einsum("ij,ij->i", one, two))
-    turned = np.flatnonzero(angle < -FLAT)
+    turned = np.flatnonzero(angle < -REFLEX_TOL)
     weight = -angle[turned] * length[turned]
     return p[edges[once[turned], 0]], along[turned], weight, [one[turned], two[turned]]
 
@@ -182,12 +182,12 @@ def decompose_polygon(points: MatrixLike) -> Compound:
         raise ShapeError(f"decompose_polygon: {crossing}")
     if signed_area(corners) < 0.0:
         corners = corners[::-1]
-    corners = corners[np.abs(turns(corners)) >= STRAIGHT]
+    corners = corners[np.abs(turns(corners)) >= COLLINEAR_TOL]
     starts = range(0, len(corners), max(1, len(corners) // _STARTS))
     cuts = [_merged(corners, _ears(corners, start)) for start in starts]
     best = min(cuts, key=lambda cut: (len(cut), -min(_fatness(corners[part]) for part in cut)))
     outlines = [corners[part] for part in best]
-    return Compound([Polygon(outline[turns(outline) >= STRAIGHT]) for outline in outlines])
+    return Compound([Polygon(outline[turns(outline) >= COLLINEAR_TOL]) for outline in outlines])
 
 
 def _fatness(outline: Floats) -> float:
@@ -312,7 +312,7 @@ def decompose(
     hulls = [ConvexPolyhedron.hull(c) for c in cut(points, triangles, most, allowed)]
     volume = of_mesh(points, triangles, 1.0).mass
     error = sum(hull.mass_properties(1.0).mass for hull in hulls) / volume - 1.0
-    if not error <= max(allowed, EXACT):
+    if not error <= max(allowed, VOLUME_TOL):
         raise ShapeError(
             f"decompose: {len(hulls)} convex parts have {100 * error:.3g} % more volume than the "
             f"mesh, and {100 * allowed:g} % were allowed: raise max_parts ({most}) or "

@@ -10,7 +10,7 @@ import numpy as np
 from drystone.errors import ArrayError, SimulationError
 from drystone.geometry import dispatch
 from drystone.geometry.broad import BroadPhase, Grid, make_broad
-from drystone.geometry.broad import auto as few
+from drystone.geometry.broad.grid import BRUTE_FORCE_BOXES, Auto
 from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
 from drystone.geometry.narrow import PairKernel
 from drystone.geometry.pair_cache import PairCache
@@ -194,7 +194,7 @@ class Detector:
         ng = len(ranking)
         self._poses = np.zeros((ng, dim)), np.zeros((ng, dim, dim)), np.zeros(ng)
         self._found = np.empty(0, np.int64)
-        self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= few.FEW else 4 * n), 0)
+        self._make_room_for_pairs(64 + (n * (n - 1) // 2 if n <= BRUTE_FORCE_BOXES else 4 * n), 0)
         self.scan = self._scan()
         numbers = [name for name, field in layout.SCAN.items() if field.shape is None]
         begin = {"n_bodies": ranking.movable.size, "method": method}
@@ -208,7 +208,7 @@ class Detector:
         self._broad = broad
         self._grid = broad if isinstance(broad, Grid) else Grid()
         self._grid.hold(shape)
-        if isinstance(broad, few.Auto) and shape[0] <= few.FEW:
+        if isinstance(broad, Auto) and shape[0] <= BRUTE_FORCE_BOXES:
             return stage.EACH
         return stage.KEPT if isinstance(broad, Grid) else stage.ASK
 

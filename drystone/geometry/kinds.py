@@ -30,8 +30,8 @@ class Kind:
     picture (floats, ints, segments of a full turn): the outline (k, 2) of a planar kind; vertices
     (nv, 3) and triangles (nt, 3) of a spatial one. edges: which of them are sharp.
     half_width (floats, ints): half of the least width [m], inf for what has no inside.
-    local (which, geoms, geom, x, R, p, frame, out): writes curvature, feature and piece of the
-    sides `which` (m, 2) of contacts, see ``geometry.local_shapes``; None: planar.
+    local: name of the kernel of ``kernels.kinematics.features_spatial`` that gives curvature,
+    feature and piece at contact points; "": planar.
     ball: known by its radius alone, its first number; stretched: a ball along its axes, whose
     numbers are its semi-axes; about_z: a turn about z does not move it; pieced: its curvature
     jumps; ends: heights of its flat round ends, in its first number, of the radius that is its
@@ -45,7 +45,7 @@ class Kind:
     fits: int | Callable[[Floats, Ints], bool]
     picture: Callable[[Floats, Ints, int], Any]
     half_width: Callable[[Floats, Ints], float]
-    local: Callable[..., None] | None = None
+    local: str = ""
     pairs: Mapping[str, PairKernel] = field(default_factory=dict)
     bounded: bool = True
     hollow: bool = False

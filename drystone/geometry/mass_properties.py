@@ -14,7 +14,7 @@ from drystone.errors import ModelError
 from drystone.types import Floats, Ints
 from drystone.values import real, reals, text
 
-LARGEST = 1e100  # [m]: squares of lengths stay numbers
+FARTHEST = 1e100  # [m]: squares of lengths stay numbers
 
 
 @answering
@@ -57,7 +57,7 @@ class MassProperties:
 
 def _sized(field: str, value: Any, shape: tuple[int, ...]) -> Floats:
     out = reals(value)
-    if out is None or out.shape != shape or not np.all(np.abs(out) <= LARGEST):
+    if out is None or out.shape != shape or not np.all(np.abs(out) <= FARTHEST):
         raise ModelError(f"{field} = {text(value)}: expected numbers of shape {shape}")
     return out
 

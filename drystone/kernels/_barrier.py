@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from drystone.kernels._jit import MODE, kernel
 
 SPINS = 4000  # reads before the core is offered to others
-WAITING, PHASE = 0, 8  # places in the state, on cache lines of their own
+WAITING_PLACE, PHASE_PLACE = 0, 8  # places in the state, on cache lines of their own
 STATE_SIZE = 16  # of the state, int64, zeros
 
 
@@ -62,13 +62,13 @@ def _meet(state, n):
     """Wait until n threads are here. state (STATE_SIZE,): int64, zeros at first."""
     if n == 1:
         return
-    current = _look(state, PHASE)
-    if _add(state, WAITING, 1) == n - 1:
-        _add(state, WAITING, -n)
-        _add(state, PHASE, 1)
+    current = _look(state, PHASE_PLACE)
+    if _add(state, WAITING_PLACE, 1) == n - 1:
+        _add(state, WAITING_PLACE, -n)
+        _add(state, PHASE_PLACE, 1)
         return
     spins = 0
-    while _look(state, PHASE) == current:
+    while _look(state, PHASE_PLACE) == current:
         spins += 1
         if spins > SPINS:
             _yield()

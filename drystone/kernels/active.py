@@ -3,6 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import stage
+from drystone.kernels.radix import lower_bound
 from drystone.kernels.union_find import root_of
 
 
@@ -95,13 +96,7 @@ def pair_materials(body, friction, restitution, key, rule_friction, rule_restitu
         if key.size == 0:
             continue
         wanted = min(a, b) * nb + max(a, b)
-        low, high = 0, key.size
-        while low < high:
-            middle = (low + high) // 2
-            if key[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
+        low = lower_bound(key, 0, key.size, wanted)
         if low < key.size and key[low] == wanted:
             for k in range(2):
                 if not np.isnan(rule_friction[low, k]):

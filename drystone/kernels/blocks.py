@@ -9,13 +9,14 @@ import numpy as np
 
 from drystone.kernels._jit import kernel, stage
 
-COULOMB = 0
-CONVEX = 1
+EPS = 2.220446049250313e-16  # of float64
+SUM_ROUNDING = 16.0 * EPS  # of u = W r + q, relative to the terms of its sum
+COULOMB, CONVEX = 0, 1  # laws of friction
+LINEAR = 2  # rows of an LCP, as blocks of size 1 with mu = 0: residual relative to |q| alone
 STATIC = 3  # (14-1): friction need only partly oppose the tangential motion
 BALANCINGS = 6  # passes: entries 2^54 apart are within a factor of two after them
-ROUNDED = 1e-4  # of the largest q, balanced: a row with less holds nothing but rounding
-TINY = 2.2250738585072014e-308  # least normal number
-LINEAR = 2  # rows of an LCP, as blocks of size 1 with mu = 0: residual relative to |q| alone
+ROUNDING_OF_Q = 1e-4  # of the largest q, balanced: a row with less holds nothing but rounding
+LEAST_NORMAL = 2.2250738585072014e-308  # least normal number
 
 
 @kernel
@@ -74,17 +75,17 @@ def componentwise_error(M, starts, columns, z, w, q, lower, upper):
     for i in range(n):
         top = max(top, r[i] * abs(q[i]))
     for i in range(n):
-        terms[i] = abs(q[i]) + ROUNDED * top / r[i]
+        terms[i] = abs(q[i]) + ROUNDING_OF_Q * top / r[i]
         for k in range(*_span(M, starts, i)):
             j, entry = _entry(M, columns, i, k)
             terms[i] += abs(entry * z[j])
         if not np.isfinite(terms[i]):
             return np.inf
-    reach[:] = TINY  # of columns of zeros
+    reach[:] = LEAST_NORMAL  # of columns of zeros
     for i in range(n):
         for k in range(*_span(M, starts, i)):
             j, entry = _entry(M, columns, i, k)
-            if entry != 0.0:
+            if entry != 0.0 and terms[i] > 0.0:  # a row of zeros asks nothing of z
                 reach[j] = max(reach[j], abs(entry) / terms[i])
     error, load = 0.0, 0.0
     for i in range(n):
@@ -115,6 +116,6 @@ def _entry(M, columns, i, k):
 
 @stage
 def ratio(error, scale):
-    if scale < 2.220446049250313e-16**2:
+    if scale < EPS**2:
         return np.sqrt(error)
     return np.sqrt(error / scale)

@@ -10,7 +10,7 @@ Cells of a level are sorted by their number, x fastest, so a row of cells is one
 import math
 
 from drystone.kernels._jit import stage
-from drystone.kernels.radix import sort_by_keys
+from drystone.kernels.radix import lower_bound, sort_by_keys
 
 OUTERMOST_CELL = 524288.0  # cells from the origin: what lies beyond shares the outermost cell
 
@@ -146,13 +146,7 @@ def pairs_with_larger(
             for z in range(z0, z1 + 1):
                 for y in range(y0, y1 + 1):
                     first = (z * size[h, 1] + y) * size[h, 0] + x0
-                    low, high = start[h], start[h + 1]
-                    while low < high:
-                        middle = (low + high) // 2
-                        if keys[middle] < first:
-                            low = middle + 1
-                        else:
-                            high = middle
+                    low = lower_bound(keys, start[h], start[h + 1], first)
                     while low < start[h + 1] and keys[low] <= first + x1 - x0:
                         together = x0 <= x1
                         for k in range(dim):

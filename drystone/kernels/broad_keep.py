@@ -10,7 +10,7 @@ SAMPLE = 1001  # boxes whose medians say what is typical; only speed depends on 
 ENLARGED_BY = 0.01  # of its width that a box is enlarged by even if it does not move
 # steps after which candidates are found anew, if nothing else asks for it
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 8, 128
-FASTER = 1.5  # boxes may move faster than they did
+SPEED_RESERVE = 1.5  # boxes may move faster than they did
 MIDDLE = 10  # the level on which the typical box lies
 
 
@@ -37,7 +37,7 @@ def renew(keep, lower, upper):
             r = measure_motion(lower, keep.age, keep.typical, was_lower, keep.speed)
             keep.motion = r
             keep.span = best_span(r)
-            keep.reach_steps = FASTER * keep.span if keep.span > 1 else 0.0
+            keep.reach_steps = SPEED_RESERVE * keep.span if keep.span > 1 else 0.0
         keep.age, keep.spent = 0, keep.few + 1  # not good until there are candidates
         keep.rebuilds += 1
         everyone = keep.everyone[:n]
@@ -53,14 +53,14 @@ def renew(keep, lower, upper):
 def best_span(r):
     """As many steps t as cost least, if boxes move r widths per step.
 
-    Boxes enlarged for FASTER t steps have about (1 + 2 FASTER r t)^3 times as many candidates;
+    Boxes enlarged for k = SPEED_RESERVE t steps have about (1 + 2 k r)^3 times as many candidates;
     finding one costs five times as much as testing it, so a step costs
     (1 + 3 r t)^3 (1 + 5 / t), least where 9 r t^2 + 30 r t = 5. Boxes that are not enlarged at
     all, and found anew at every step, cost 6.
     """
     t = (math.sqrt(900.0 + 180.0 / max(r, 1e-9)) - 30.0) / 18.0
     t = math.floor(min(max(t, 1.0), float(LONGEST_INTERVAL)) + 0.5)
-    cost = (1.0 + 2.0 * FASTER * r * t) ** 3 * (1.0 + 5.0 / t)
+    cost = (1.0 + 2.0 * SPEED_RESERVE * r * t) ** 3 * (1.0 + 5.0 / t)
     return int(t) if cost < 6.0 else 1
 
 

@@ -8,6 +8,7 @@ A, and pairs in the order of their keys i << 32 | j are in the order of (a, b) i
 import math
 
 from drystone.kernels._jit import stage
+from drystone.kernels.radix import lower_bound
 
 
 @stage
@@ -62,13 +63,7 @@ def reach_below(order, radius, x, R, margin, lower, upper, keys):
 def is_ignored(a, b, nb, ignored):
     """Whether the key a * nb + b, a < b, of two bodies is among the ascending ones `ignored`."""
     key = min(a, b) * nb + max(a, b)
-    low, high = 0, ignored.size
-    while low < high:
-        middle = (low + high) // 2
-        if ignored[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
+    low = lower_bound(ignored, 0, ignored.size, key)
     return low < ignored.size and ignored[low] == key
 
 

@@ -13,12 +13,12 @@ from drystone.kernels.cones.least_norm import Blocks, Work, minimise, project_on
 from drystone.kernels.rows import frames_planar, frames_spatial, project_impulses
 from drystone.kernels.step.codes import NO_LOAD, SLIPS, STICKS
 
-SLOW = 1e-6  # of the speeds in an island: contacts that are slower neither open nor slide
-NOTHING = 1e-9  # of an island's greatest force: what solvers leave where there is none
+HELD_SPEED = 1e-6  # of the speeds in an island: contacts that are slower neither open nor slide
+NO_FORCE = 1e-9  # of an island's greatest force: what solvers leave where there is none
 OUTSIDE = 1e-6  # of its own size: how far a force may lie outside its cone, as solvers leave it
 ENOUGH = 1e-10  # of the forces and moments on bodies: what may be left of them
 ALONG = 1e-14  # of the second moment of points: what stiffens a turn about the line they lie on
-FEW = 8  # bodies of a block whose order does not matter
+SMALL_BLOCK = 8  # bodies of a block whose order does not matter
 
 
 @stage
@@ -166,7 +166,7 @@ def _select(c, n, largest, done):
     """What the law leaves open: closed, sliding, changes and ray of each contact, and its frame.
 
     A contact is closed if its impulse is more than what its opening stands for, or if it opens
-    slower than SLOW of the speeds in its island: those of its contacts, and those that impulses
+    slower than HELD_SPEED of the speeds in its island: those of its contacts, and those impulses
     gave its bodies. A contact with an impulse slides where the step says so; its force keeps its
     direction, which the law prescribes. One without slides if it is not slow.
     """
@@ -221,7 +221,7 @@ def _select(c, n, largest, done):
             opening += (gap[i] - min(max(gap[i], -free), free)) / c.kick
         if c.convex:
             opening -= mu[i] * slip
-        slow = SLOW * speed[k]
+        slow = HELD_SPEED * speed[k]
         held = r[i, 0] * (inverse[a] + inverse[b])
         active = held > opening and held > slow
         closed = active or opening <= slow
@@ -265,7 +265,7 @@ def _inside(c, i, greatest):
     for a in range(r.size):
         beyond += (r[a] - x[a]) ** 2
         size += r[a] * r[a]
-    return beyond <= max(OUTSIDE * OUTSIDE * size, NOTHING * NOTHING * greatest)
+    return beyond <= max(OUTSIDE * OUTSIDE * size, NO_FORCE * NO_FORCE * greatest)
 
 
 @stage
@@ -462,7 +462,7 @@ def _ordered(c, begin, m):
             if v != fixed and place[v] < 0:
                 place[v], order[n] = n, v
                 n += 1
-    if n > FEW:
+    if n > SMALL_BLOCK:
         block = c.label[own[begin]]
         for _ in range(3):  # ends that are farther and farther apart
             root = order[n - 1]

@@ -25,8 +25,8 @@ from drystone.kernels.joints import LENGTH, POINT
 THRESHOLD = 0.0625  # (w h)^2 of the motions that are left alone; from 4 on they would be unstable
 BEND = 0.0625  # of M: where the positive part of S is rounded off, for Newton's method
 SWEEPS = 12  # of Jacobi's method for eigenvectors of 3 x 3
-LEAST = 1e-15  # of a diagonal, what must be left of it
-SMALL = 1e-30  # (relative)^2 of what is left off the diagonal
+LEAST_PIVOT = 1e-15  # of a diagonal, what must be left of it
+JACOBI_TOL = 1e-30  # (relative)^2 of what is left off the diagonal
 
 
 class Levers(NamedTuple):
@@ -199,7 +199,7 @@ def _eigen(A, U):
     size = A[0, 0] ** 2 + A[1, 1] ** 2 + A[2, 2] ** 2
     for _ in range(SWEEPS):
         off = A[0, 1] ** 2 + A[0, 2] ** 2 + A[1, 2] ** 2
-        if off <= SMALL * (size + off):
+        if off <= JACOBI_TOL * (size + off):
             return
         for p in range(2):
             for q in range(p + 1, 3):
@@ -222,9 +222,9 @@ def _inverse(A, out):
     whatever rounding does, where stiffness is 10^16 times the mass."""
     a = 1.0 / np.sqrt(A[0, 0])
     b, c = A[1, 0] * a, A[2, 0] * a
-    d = 1.0 / np.sqrt(max(A[1, 1] - b * b, LEAST * A[1, 1]))
+    d = 1.0 / np.sqrt(max(A[1, 1] - b * b, LEAST_PIVOT * A[1, 1]))
     e = (A[2, 1] - b * c) * d
-    f = 1.0 / np.sqrt(max(A[2, 2] - c * c - e * e, LEAST * A[2, 2]))
+    f = 1.0 / np.sqrt(max(A[2, 2] - c * c - e * e, LEAST_PIVOT * A[2, 2]))
     c = -(c * a - e * b * a * d) * f
     b, e = -b * a * d, -e * d * f
     out[0, 0], out[0, 1], out[0, 2] = a * a + b * b + c * c, b * d + c * e, c * f

@@ -8,9 +8,9 @@ profile alone: heights of the lower and upper end and between them, in units of 
 radii of the two ends, and of the ball that is swept along, in units of the second.
 """
 
-DISK, ELLIPSE, CAPSULE_2D, POLYGON, HALF_PLANE = 0, 1, 2, 3, 4
+DISK, ELLIPSE, CAPSULE_2D, POLYGON, HALF_PLANE = 0, 1, 2, 3, 4  # in the plane
 BOWL, SURFACE = 8, 9  # below the others in space, so that they are A
-SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE = 10, 11, 12, 13, 14, 15
+SPHERE, ELLIPSOID, SUPERQUADRIC, CAPSULE, CYLINDER, CONE = 10, 11, 12, 13, 14, 15  # convex
 POLYHEDRON, HALF_SPACE = 16, 17  # what is unbounded comes last
 
 REVOLVED = CAPSULE  # the first of the family; the others follow it in this order

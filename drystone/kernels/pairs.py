@@ -9,6 +9,9 @@ A batch is part of longer arrays, so these are tuples of views, made for each ca
 
 from typing import Any, NamedTuple
 
+LEAN = 0.015  # [rad] between faces, or edges in the plane, that may carry together
+GAP_TOL = 1e-10  # of the smaller body: error of a gap that is searched for by iteration
+
 
 class Pairs(NamedTuple):
     """A batch of pairs.

@@ -1,8 +1,8 @@
-"""Sorting by whole numbers, 11 bits at a time, in time linear in their number."""
+"""Whole numbers: sorting, 11 bits at a time, in time linear in their number; search among them."""
 
 from drystone.kernels._jit import stage
 
-BITS = 11
+BITS = 11  # sorted by at a time
 PLACES = 2**BITS + 1  # of the work that a sort needs
 
 
@@ -31,3 +31,15 @@ def sort_by_keys(begin, end, most, keys, order, spare_keys, spare_order, count):
         left >>= BITS
         shift += BITS
     return 0
+
+
+@stage
+def lower_bound(keys, low, high, wanted):
+    """First place in the ascending keys[low:high] of one that is at least `wanted`, or `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -18,8 +18,8 @@ from drystone.kernels._jit import kernel
 # of a row's length, its distance from the span of others, times the root of their number: what
 # rounding leaves, which is squared in S
 DEPENDENT = 5e-8
-OPEN, WIDEST = 10.0, 1e-2  # the same per radian that joints are open, and at most
-WEAK = 8.0  # (distance)^2 per radian that joints are open
+OPENING_SHARE, WIDEST_SHARE = 10.0, 1e-2  # the same per radian that joints are open, and at most
+WEAK_SHARE = 8.0  # (distance)^2 per radian that joints are open
 LOOSE, WEAKER, PASSED = range(3)  # rows that are left out; see ``separate``
 
 
@@ -33,8 +33,10 @@ def tolerances(m, opening, turn):
     as of a chain between two posts that is taut. Steps that end where a row is weak leave what it
     holds where their chord leads, which is off their arc by about turn^2 / 8.
     """
-    dependent = max(DEPENDENT * np.sqrt(m), min(OPEN * opening, WIDEST))
-    near = max(min(np.sqrt(WEAK * opening), 10.0 * WIDEST), min(turn * turn, WIDEST))
+    dependent = max(DEPENDENT * np.sqrt(m), min(OPENING_SHARE * opening, WIDEST_SHARE))
+    near = max(
+        min(np.sqrt(WEAK_SHARE * opening), 10.0 * WIDEST_SHARE), min(turn * turn, WIDEST_SHARE)
+    )
     return dependent, max(dependent, near)
 
 
@@ -70,7 +72,7 @@ def separate(at, body, J, P, opening, turn, strict, firm, out):
     if strict >= WEAKER:
         tol = near
     if strict == PASSED:
-        tol = max(tol, min(turn, 10.0 * WIDEST))
+        tol = max(tol, min(turn, 10.0 * WIDEST_SHARE))
     _gram(at, body, J, P, S, root)
     rank = _pivoted(S, tol * tol, firm, L, order)
     for p in range(rank, m):

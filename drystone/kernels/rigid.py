@@ -10,8 +10,9 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 
-TURN = 0.02  # [rad] of a substep of the torque-free rotation: fourth order, error about TURN^5
-MOST = 4096  # substeps of one drift
+# [rad] of a substep of the torque-free rotation: fourth order, the error is about its fifth power
+SUBSTEP_TURN = 0.02
+MOST_SUBSTEPS = 4096  # substeps of one drift
 RUNAWAY = 1e12  # [m/s], [rad/s]: what is faster would soon be no number
 
 
@@ -183,7 +184,7 @@ def _free_rotation(Ic, J, h, quaternion, w, work):
     _times(Ic, W, S)
     _to_body(q[0], -q[1], -q[2], -q[3], S, L)
     speed = np.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-    steps = int(min(max(1.0, np.ceil(speed * h / TURN)), MOST))
+    steps = int(min(max(1.0, np.ceil(speed * h / SUBSTEP_TURN)), MOST_SUBSTEPS))
     for _ in range(steps):
         _to_body(q[0], q[1], q[2], q[3], L, S)
         _times(J, S, W)

@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.linalg
 
-from drystone.kernels.cones.optimality import NOISE
+from drystone.kernels.blocks import SUM_ROUNDING
 from drystone.problems.residual import EPS, project_cone
 from drystone.types import Floats
 
 if TYPE_CHECKING:
     from drystone.problems.friction import FrictionProblem
 
-ROWS = 300  # of problems that are judged: singular values of more take longer than a solve
+JUDGED_ROWS = 300  # of problems that are judged: singular values of more take longer than a solve
 RANGE_CUT = 1e-11  # singular values of W below it, relative to the largest, are none
 UNRESOLVED = 1e-9  # velocities that a unit of r makes: less is left to singular values
 # of |q|: speeds of slip below which u opposes r, or (True) contacts are at rest; tried in order
@@ -51,7 +51,7 @@ def backward_error(problem: FrictionProblem, r: Floats, u: Floats, enough: float
     r, u, q = r * root, u / root, form.q / root
     size = float(np.linalg.norm(q))
     size = size if size >= EPS else 1.0
-    noise = NOISE * (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1))
+    noise = SUM_ROUNDING * (np.linalg.norm(r, axis=1) + np.linalg.norm(q, axis=1))
     least = np.inf
     for creep, rests in CREEPS:
         held = _Held(r, u, W, form.mu, problem.law, creep * size, rests)

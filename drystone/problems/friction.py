@@ -14,7 +14,7 @@ from drystone.kernels.cones.optimality import contact_optimality
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import _check
 from drystone.problems._check import SquareLike
-from drystone.problems.backward_error import ROWS, backward_error
+from drystone.problems.backward_error import JUDGED_ROWS, backward_error
 from drystone.problems.cones import Cone, PolyhedralCone, as_cone
 from drystone.problems.delassus import BlockMatrix, DelassusOperator
 from drystone.problems.mass import ARRAY_ROWS, MassMatrix
@@ -181,7 +181,7 @@ class FrictionProblem(_Contacts):
         `enough`; see ``problems.backward_error``. Zero where it is not measured: cones of more
         than two directions, known slip, the law "static", more than 300 rows."""
         judged = self.law != "static" and self.k in (0, 2) and not self.matrix_free
-        if not judged or self.size > ROWS or self.sliding.any():
+        if not judged or self.size > JUDGED_ROWS or self.sliding.any():
             return 0.0
         form = self.form
         u = form.velocities(self.dual(value) if dual is None else dual)

@@ -16,7 +16,7 @@ from drystone.problems.delassus import DelassusOperator
 from drystone.problems.friction import FrictionProblem, Law
 from drystone.types import GRAVITY, Floats, Ints
 
-FLOOR = -1  # number of the floor, where others are those of bodies
+FLOOR_NUMBER = -1  # number of the floor, where others are those of bodies
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def disk_pile(
         for i, k in enumerate(counts)
     ]
     starts = np.concatenate([[0], np.cumsum(counts)])
-    pairs = [np.column_stack([np.arange(counts[0]), np.full(counts[0], FLOOR)])]
+    pairs = [np.column_stack([np.arange(counts[0]), np.full(counts[0], FLOOR_NUMBER)])]
     for i, k in enumerate(counts):
         here = starts[i] + np.arange(k)
         pairs.append(np.column_stack([here[1:], here[:-1]]))
@@ -105,7 +105,7 @@ def sphere_pile(
         centres.append(np.column_stack([2.0 * x - (k - 1), 2.0 * y - (k - 1), height]))
         here = start + np.arange(k * k)
         if i == 0:
-            pairs.append(np.column_stack([here, np.full(k * k, FLOOR)]))
+            pairs.append(np.column_stack([here, np.full(k * k, FLOOR_NUMBER)]))
         pairs.append(np.column_stack([here[x > 0], here[x > 0] - k]))
         pairs.append(np.column_stack([here[y > 0], here[y > 0] - 1]))
         if i:
@@ -141,7 +141,7 @@ def _pile(
     nb, dim = centres.shape
     a, b = pairs.T
     up = np.eye(dim)[-1]
-    normals = np.where((b == FLOOR)[:, None], up, (centres[a] - centres[b]) / (2.0 * radius))
+    normals = np.where((b == FLOOR_NUMBER)[:, None], up, (centres[a] - centres[b]) / (2.0 * radius))
     points = centres[a] - radius * normals
     J = contact_rows(pairs, normals, points, centres)
     generator = np.random.default_rng(seed)
@@ -166,7 +166,7 @@ def contact_rows(pairs: Ints, normals: Floats, points: Floats, centres: Floats) 
     values, columns = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     for side, sign in ((0, 1.0), (1, -1.0)):
         body = pairs[:, side]
-        moving = body != FLOOR
+        moving = body != FLOOR_NUMBER
         arm = points[moving] - centres[body[moving]]
         rows = sign * frames[moving]
         values[moving, :, side, :dim] = rows

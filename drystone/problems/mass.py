@@ -16,15 +16,15 @@ BODY = 12  # largest block inverted on its own; a rigid body has 3 or 6
 ARRAY_ROWS = 100  # rows; below, arrays beat sparse matrices by the cost of the calls
 
 
-def decoupled(M: sp.csr_array) -> list[tuple[Ints, Floats]] | None:
-    """(rows, blocks) of the parts of M that do not couple, those of one size together.
+Blocks = list[tuple[Ints, Floats]]  # rows (count, size) and cells (count, size, size), by size
 
-    rows (count, size), blocks (count, size, size); None if a part has more than BODY rows.
-    """
+
+def decoupled(M: sp.csr_array, most: float = BODY) -> Blocks | None:
+    """The parts of M that do not couple; None if one of them has more than `most` rows."""
     count, label = connected_components(M, directed=False)
     order = np.argsort(label, kind="stable")
     sizes = np.bincount(label, minlength=count)
-    if sizes.size and sizes.max() > BODY:
+    if sizes.size and sizes.max() > most:
         return None
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
     triplets = M.tocoo()
@@ -41,6 +41,15 @@ def decoupled(M: sp.csr_array) -> list[tuple[Ints, Floats]] | None:
         cells[group[i[keep]], place[i[keep]], place[j[keep]]] = triplets.data[keep]
         out.append((members, cells))
     return out
+
+
+def assembled(blocks: Blocks, shape: tuple[int, int]) -> sp.csr_array:
+    """The matrix of such parts."""
+    rows = [np.broadcast_to(members[:, :, None], cells.shape).ravel() for members, cells in blocks]
+    columns = [np.broadcast_to(members[:, None], cells.shape).ravel() for members, cells in blocks]
+    entries = np.concatenate([cells.ravel() for _, cells in blocks])
+    coords = (np.concatenate(rows), np.concatenate(columns))
+    return sp.csr_array(sp.coo_array((entries, coords), shape=shape))
 
 
 class MassMatrix:
@@ -61,7 +70,7 @@ class MassMatrix:
         blocks = decoupled(M)
         if blocks is None or not blocks:
             return M if blocks == [] else None
-        rows, columns, entries = [], [], []
+        inverses = []
         for members, cells in blocks:
             size = members.shape[1]
             try:
@@ -74,12 +83,8 @@ class MassMatrix:
                     f"have the eigenvalue {smallest[worst]:.6g}"
                 ) from None
             inverse = np.linalg.solve(cells, np.broadcast_to(np.eye(size), cells.shape))
-            inverse = 0.5 * (inverse + inverse.transpose(0, 2, 1))
-            rows.append(np.broadcast_to(members[:, :, None], cells.shape).ravel())
-            columns.append(np.broadcast_to(members[:, None, :], cells.shape).ravel())
-            entries.append(inverse.ravel())
-        coords = (np.concatenate(rows), np.concatenate(columns))
-        return sp.csr_array(sp.coo_array((np.concatenate(entries), coords), shape=M.shape))
+            inverses.append((members, 0.5 * (inverse + inverse.transpose(0, 2, 1))))
+        return assembled(inverses, M.shape)
 
     def solve(self, right: Floats) -> Floats:
         """M^-1 x."""

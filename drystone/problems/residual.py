@@ -35,8 +35,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.kernels.blocks import box_residuals
-from drystone.kernels.cones.optimality import NOISE
+from drystone.kernels.blocks import SUM_ROUNDING, box_residuals
 from drystone.kernels.contact.residual import ran_away
 from drystone.types import Floats
 
@@ -96,7 +95,7 @@ class FrictionMeasures:
         root = self.unit[:, None]
         r, u, q = r * root, u / root, self.q / root
         size = np.linalg.norm(r, axis=1)
-        noise = NOISE * (size + np.linalg.norm(q, axis=1))
+        noise = SUM_ROUNDING * (size + np.linalg.norm(q, axis=1))
         away, outside, work = np.zeros((3, mu.size))
         bilateral = mu < 0
         sliding = slip.any(axis=1) if slip is not None else np.zeros(mu.size, dtype=bool)
@@ -123,7 +122,9 @@ class FrictionMeasures:
             away[rest] = np.maximum(-un, 0.0)
             work[rest] = np.abs(rn * un) + np.maximum(push, 0.0)
             work[rest] += speed * np.maximum(m * rn - force, 0.0)
-        primal = np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - NOISE * size, 0.0) ** 2
+        primal = (
+            np.maximum(away - noise, 0.0) ** 2 + np.maximum(outside - SUM_ROUNDING * size, 0.0) ** 2
+        )
         gap = np.maximum(work - noise * size, 0.0)
         scale = _norm(q)
         scale = scale if scale >= EPS else 1.0

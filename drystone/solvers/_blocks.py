@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from drystone.kernels.blocks import CONVEX, COULOMB, LINEAR, block_product
 from drystone.kernels.cones import conic
@@ -22,6 +21,7 @@ from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import BoxedLCP, FrictionProblem, Problem
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import BlockForm
+from drystone.problems.mass import assembled, decoupled
 from drystone.types import Floats
 
 
@@ -178,29 +178,12 @@ def mass_root(inverse: sp.csr_array) -> sp.csr_array:
     diagonal = inverse.diagonal()
     if inverse.nnz == np.count_nonzero(diagonal):
         return sp.csr_array(sp.diags_array(np.sqrt(diagonal)))
-    count, label = connected_components(inverse, directed=False)
-    order, sizes = np.argsort(label, kind="stable"), np.bincount(label, minlength=count)
-    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
-    place = np.empty(label.size, dtype=np.int64)  # of each dof within its block
-    place[order] = np.arange(label.size) - np.repeat(starts, sizes)
-    triplets = inverse.tocoo()
-    i, j = triplets.coords
-    parts = []
-    for size in np.unique(sizes):
-        members = order[starts[sizes == size][:, None] + np.arange(size)]
-        block = np.empty(count, dtype=np.int64)
-        block[label[members[:, 0]]] = np.arange(len(members))
-        keep = sizes[label[i]] == size
-        cells = np.zeros((len(members), size, size))
-        cells[block[label[i[keep]]], place[i[keep]], place[j[keep]]] = triplets.data[keep]
+    roots = []
+    for members, cells in decoupled(inverse, np.inf) or []:
         values, vectors = np.linalg.eigh(cells)
-        roots = np.sqrt(np.maximum(values, 0.0))[:, None, :]
-        cells = (vectors * roots) @ vectors.transpose(0, 2, 1)
-        rows = np.broadcast_to(members[:, :, None], cells.shape)
-        columns = np.broadcast_to(members[:, None, :], cells.shape)
-        parts.append((cells.ravel(), rows.ravel(), columns.ravel()))
-    data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return sp.csr_array(sp.coo_array((data, (rows, columns)), shape=inverse.shape))
+        spectrum = np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        roots.append((members, (vectors * spectrum) @ vectors.transpose(0, 2, 1)))
+    return assembled(roots, inverse.shape)
 
 
 def _norm(x: Floats) -> float:

@@ -21,8 +21,9 @@ from drystone.solvers._convex import minimise
 from drystone.solvers.base import Limits
 from drystone.types import Floats
 
-LARGE = 20.0  # |r| / |q|, unit-free: from there on they may hide errors of velocities
-AT_REST, CREEP = 1e-7, 0.05  # |u| / |q| of contacts: at rest, and too fast for a jam not found
+LARGE_IMPULSE = 20.0  # |r| / |q|, unit-free: from there on they may hide errors of velocities
+# |u| / |q| of contacts: at rest, and too fast for a jam that was not found
+AT_REST, FASTEST_JAM = 1e-7, 0.05
 LOADED = 1e-6  # of the largest impulse: contacts with less are open
 MARGINS = (0.0, 1e-10, 1e-8)  # of the friction coefficient: room for the last correction
 GROWTHS = (1.0, 100.0, 1e4, 0.01)  # guesses of |r| / |q|: units of the program
@@ -36,10 +37,10 @@ def creeps(r: Floats, u: Floats, q: Floats, unit: Floats) -> bool:
     root = unit[:, None]
     size, speed = np.sqrt(((r * root) ** 2).sum(axis=1)), np.sqrt(((u / root) ** 2).sum(axis=1))
     scale = float(np.linalg.norm(q / root))
-    if not float(np.linalg.norm(size)) > LARGE * scale > 0.0:
+    if not float(np.linalg.norm(size)) > LARGE_IMPULSE * scale > 0.0:
         return False
     fastest = float(speed[size > LOADED * size.max()].max()) / scale
-    return AT_REST < fastest < CREEP
+    return AT_REST < fastest < FASTEST_JAM
 
 
 def at_rest(problem: FrictionProblem, value: Floats, limits: Limits) -> Floats | None:

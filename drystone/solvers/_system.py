@@ -6,7 +6,7 @@ own; scalar rows, very large and nearly full matrices go to SuperLU and LAPACK, 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 from drystone.kernels.linalg import block_lu
 from drystone.kernels.linalg.ordering import minimum_degree
 from drystone.problems.delassus import BlockMatrix
-from drystone.types import Floats
+from drystone.types import Floats, Ints
 
 # scalar rows up to which a full factorisation beats a sparse one, whatever the pattern
 FULL_ROWS = 100
@@ -54,6 +54,35 @@ def shifted_system(W: BlockMatrix) -> System:
     return SparseSystem(W)
 
 
+class BlockOrder(NamedTuple):
+    """How the block LU of a symmetric pattern is laid out, in an order of little fill: place (n,)
+    of each row; panels of supernodes; offset, stride of each block; size of the factors."""
+
+    place: Ints
+    panels: tuple[Any, ...]
+    offset: Ints
+    stride: Ints
+    size: int
+
+    @classmethod
+    def of(cls, d: int, indptr: Any, indices: Any, room: int) -> BlockOrder | None:
+        """Of n x n blocks of size d; None if the factors need more than `room` of them."""
+        m = indptr.size - 1
+        back, start, node, first, below, lower, upper = np.zeros((7, m + 1), np.int64)
+        keep, room = np.ones(m, bool), min(room, m * (m + 1) // 2 + 1)
+        n, rows = minimum_degree(indptr, indices, keep, back, start, room)
+        if n != m:
+            return None
+        node = node[:m]
+        count, rows, size = block_lu.supernodes(d, n, start, rows, node, first, below, lower, upper)
+        panels = (count, node, first, below, rows, lower, upper)
+        place = np.empty(m, np.int64)
+        place[back[:m]] = np.arange(m)
+        offset, stride = np.empty((2, indices.size), np.int64)
+        block_lu.locate(d, indptr, indices, place, panels, offset, stride)
+        return cls(place, panels, offset, stride, size)
+
+
 class BlockSystem(System):
     """Sparse supernodal LU in minimum-degree order, pivoting within panels only.
 
@@ -61,36 +90,24 @@ class BlockSystem(System):
     """
 
     def __init__(self, W: BlockMatrix) -> None:
-        nb, d = W.nb, W.d
-        back, start, node, first, below, lower, upper = np.zeros((7, nb + 1), np.int64)
-        keep = np.ones(nb, dtype=bool)
-        room = min(FACTOR_BLOCKS, nb * (nb + 1) // 2 + 1)
-        n, rows = minimum_degree(W.indptr, W.indices, keep, back, start, room)
-        self.fits = bool(n == nb)
-        if not self.fits:
-            return
-        node = node[:nb]
-        count, rows, size = block_lu.supernodes(d, n, start, rows, node, first, below, lower, upper)
-        self._panels = (count, node, first, below, rows, lower, upper)
-        self._place = np.empty(nb, np.int64)
-        self._place[back[:nb]] = np.arange(nb)
-        self._offset, self._stride = np.empty((2, W.indices.size), np.int64)
-        pattern = (W.indptr, W.indices, self._place)
-        block_lu.locate(d, *pattern, self._panels, self._offset, self._stride)
-        self._W, self._buffer, self._work = W, np.empty(size), np.empty((nb, d))
+        order = BlockOrder.of(W.d, W.indptr, W.indices, FACTOR_BLOCKS)
+        self.fits = order is not None
+        if order is not None:
+            self._W, self._order = W, order
+            self._buffer, self._work = np.empty(order.size), np.empty((W.nb, W.d))
 
     def factorise(self, D: Floats) -> bool:
-        W = self._W
+        W, order = self._W, self._order
         return bool(
             block_lu.factorise_sum(
                 W.key, W.indptr, W.indices, W.blocks, D,
-                self._offset, self._stride, self._panels, self._buffer,
+                order.offset, order.stride, order.panels, self._buffer,
             )
         )  # fmt: skip
 
     def solve(self, b: Floats) -> Floats:
-        x = np.empty_like(b)
-        block_lu.solve(self._W.key, self._place, self._panels, self._buffer, b, x, self._work)
+        x, order = np.empty_like(b), self._order
+        block_lu.solve(self._W.key, order.place, order.panels, self._buffer, b, x, self._work)
         return x
 
 

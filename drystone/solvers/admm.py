@@ -27,7 +27,7 @@ from drystone.types import Floats, Status
 JUDGE = 10  # steps between two residuals
 BALANCE = 20  # steps before rho is first balanced; the waits grow by half each time
 UNEVEN_RATIO = 3.0  # sqrt of the ratio of the two residuals beyond which rho is changed
-INEXACT = 0.02  # error allowed in the linear half, as a fraction of the last step
+LINEAR_ACCURACY = 0.02  # error allowed in the linear half, as a fraction of the last step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,11 @@ class _Run:
         """image = T(v), z = P_K(v); returns |x - z|."""
         c = self.cones
         kernels.reflect(c.key, v, c.q, c.mu, self.rho, c.exact, self.z, self.rhs)
-        error = INEXACT * self.rho * self._step if np.isfinite(self._step) else 1e-2 * _norm(c.q)
+        error = (
+            LINEAR_ACCURACY * self.rho * self._step
+            if np.isfinite(self._step)
+            else 1e-2 * _norm(c.q)
+        )
         x = self.linear.solve(self.rhs, error)
         gap, _, _ = kernels.relax(c.key, v, x, self.z, self.options.relaxation, self.image)
         self._step = float(np.sqrt(gap))

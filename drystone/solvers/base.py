@@ -7,7 +7,7 @@
 4. `solve` judges the answer with the problem's own measures and builds the `Solution`: a status
    SOLVED that they do not confirm becomes INACCURATE, and an answer within the tolerance is SOLVED
    however its method ended. Where the residual is within it and the velocities are not (large
-   impulses hide their error), the method goes on from there to a smaller residual.
+   impulses hide their error), the method continues from there to a smaller residual.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Solver:
     def _refined(
         self, problem: Problem, stated: Any, start: Start, limits: Limits, begin: float
     ) -> Solution:
-        """Run, and go on where a residual within the tolerance hides an error that is not."""
+        """Run, and continue where a residual within the tolerance hides an error that is not."""
         answer = self._answer(stated, start, limits)
         solution = judged(problem, answer, self, begin)
         for _ in range(REFINEMENTS):

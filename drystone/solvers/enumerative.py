@@ -135,8 +135,8 @@ class Pieces:
     def member(self, modes: Ints) -> Floats | None:
         """A vertex of the piece of these modes by the simplex method, or None if it is empty."""
         p, g = self.A.shape
-        role = np.full(p, kernels.FREE)
-        role[self.always_rows] = kernels.ZERO
+        role = np.full(p, kernels.ROLE_FREE)
+        role[self.always_rows] = kernels.ROLE_ZERO
         allowed = np.zeros(g, bool)
         for e, mode in enumerate(modes):
             rows, columns = self.rows[e], self.columns[e, mode]
@@ -146,8 +146,8 @@ class Pieces:
         low = np.zeros(g)
         low[self.always_columns], bounds[self.always_columns] = -np.inf, np.inf
         scaled, scale = _balanced(self)
-        zero, sign = role == kernels.ZERO, np.where(role == kernels.BELOW, 1.0, -1.0)
-        one_sided = (role == kernels.ABOVE) | (role == kernels.BELOW)
+        zero, sign = role == kernels.ROLE_ZERO, np.where(role == kernels.ROLE_BELOW, 1.0, -1.0)
+        one_sided = (role == kernels.ROLE_ABOVE) | (role == kernels.ROLE_BELOW)
         size = max(float(np.abs(scaled.b).max(initial=0.0)), 1e-300)
         found = linprog(
             np.ones(g) * (low == 0.0),
@@ -201,20 +201,26 @@ class Search:
         chunk = max(16, 2_000_000 // (1 + g * g * max(g, 1)))
         self.values: list[Floats] = []
         self._by_support: dict[bytes, list[Floats]] = {}
-        while state[kernels.NEXT] < total and len(self.values) < most and not limits.expired():
-            stop = min(total, int(state[kernels.NEXT]) + chunk)
+        while (
+            state[kernels.NEXT_COMBINATION] < total
+            and len(self.values) < most
+            and not limits.expired()
+        ):
+            stop = min(total, int(state[kernels.NEXT_COMBINATION]) + chunk)
             kernels.search(asked, room, VERTEX_TOLERANCE, stop)
-            for k in range(int(state[kernels.FOUND])):
+            for k in range(int(state[kernels.SOLUTIONS])):
                 vertex = self._vertex(values[k], scale)
                 vertex = None if vertex is None else self._judged(vertex, modes[k])
                 if vertex is not None and not self._is_listed(vertex):
                     self._by_support.setdefault((vertex != 0.0).tobytes(), []).append(vertex)
                     self.values.append(vertex)
-            state[kernels.FOUND] = 0
-        self.tried = int(state[kernels.NEXT])
-        self.singular = int(state[kernels.SINGULAR])
-        self.doubtful += int(state[kernels.DOUBTFUL])
-        self.complete = self.tried == total and not (state[kernels.SKIPPED] or self.doubtful)
+            state[kernels.SOLUTIONS] = 0
+        self.tried = int(state[kernels.NEXT_COMBINATION])
+        self.singular = int(state[kernels.SINGULAR_COMBINATIONS])
+        self.doubtful += int(state[kernels.DOUBTFUL_COMBINATIONS])
+        self.complete = self.tried == total and not (
+            state[kernels.SKIPPED_COMBINATIONS] or self.doubtful
+        )
 
     def _vertex(self, y: Floats, scale: Floats) -> Floats | None:
         """What the kernel takes for a vertex, y in balanced units, without parts as small as
@@ -306,9 +312,9 @@ def _pairs(A: Floats, b: Floats, free: Bools) -> Pieces:
     bounded = np.flatnonzero(~free)
     ne = bounded.size
     columns, rows = np.full((ne, 2, 2), -1), np.full((ne, 2), -1)
-    roles = np.full((ne, 2, 2), kernels.FREE)
+    roles = np.full((ne, 2, 2), kernels.ROLE_FREE)
     columns[:, 1, 0] = rows[:, 0] = bounded
-    roles[:, 0, 0], roles[:, 1, 0] = kernels.ABOVE, kernels.ZERO
+    roles[:, 0, 0], roles[:, 1, 0] = kernels.ROLE_ABOVE, kernels.ROLE_ZERO
     return Pieces(
         A, b, columns, rows, roles, np.full(ne, 2), np.flatnonzero(free), _independent(A, free)
     )
@@ -339,14 +345,18 @@ def _planar(problem: FrictionProblem) -> tuple[Pieces, Any]:
     bilateral = np.flatnonzero(folded.bilateral)
     G[bilateral, np.arange(int(first[-1]), g)] = 1.0
     columns, rows = np.full((nc, 4, 2), -1), np.full((nc, 2), -1)
-    roles = np.full((nc, 4, 2), kernels.FREE)
+    roles = np.full((nc, 4, 2), kernels.ROLE_FREE)
     rows[:, 0] = folded.normal
     rows[s, 1] = folded.tangent[s]
-    roles[:, 0, 0], roles[:, 1:, 0] = kernels.ABOVE, kernels.ZERO
+    roles[:, 0, 0], roles[:, 1:, 0] = kernels.ROLE_ABOVE, kernels.ROLE_ZERO
     columns[:, 1, 0] = first[:-1]
     # modes of a rough contact: open, stick, friction up (u_t <= 0), friction down (u_t >= 0)
     columns[s, 1, 1], columns[s, 2, 0], columns[s, 3, 0] = a + 1, a, a + 1
-    roles[s, 1, 1], roles[s, 2, 1], roles[s, 3, 1] = kernels.ZERO, kernels.BELOW, kernels.ABOVE
+    roles[s, 1, 1], roles[s, 2, 1], roles[s, 3, 1] = (
+        kernels.ROLE_ZERO,
+        kernels.ROLE_BELOW,
+        kernels.ROLE_ABOVE,
+    )
     always = np.zeros(g, bool)
     always[int(first[-1]) :] = True
     A = folded.A @ G

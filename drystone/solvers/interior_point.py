@@ -172,7 +172,7 @@ class _Path:
         self.conic = conic
         shape = (conic.nb, conic.d)
         self.unit = float(np.abs(conic.q).max(initial=0.0)) or 1.0
-        self._cones = conic.kind != kernels.FREE
+        self._cones = conic.kind != kernels.FREE_BLOCK
         self.x, self.y = np.zeros(shape), np.zeros(shape)
         self.x[self._cones, 0] = self.y[self._cones, 0] = self.unit
         v, lam, t, rho, rhs, c = np.empty((6, *shape))
@@ -188,7 +188,7 @@ class _Path:
         self.x[:] = np.divide(r, conic.scale, out=np.zeros_like(r), where=conic.scale > 0)
         u = conic.image(self.x)
         self.y[cones] = u[cones]
-        self.y[conic.kind == kernels.RAY, 1:] = 0.0
+        self.y[conic.kind == kernels.RAY_BLOCK, 1:] = 0.0
         least = START_DISTANCE * self.unit
         for z in (self.x, self.y):
             floor = np.linalg.norm(z[:, 1:], axis=1) + least
@@ -264,9 +264,9 @@ class ConicProblem:
 
     def _settle(self, W: BlockMatrix, q: Floats, scale: Floats) -> None:
         """Scale W and q, and prepare the linear systems."""
-        self.kind = np.where(self.mu < 0, kernels.FREE, kernels.CONE)
+        self.kind = np.where(self.mu < 0, kernels.FREE_BLOCK, kernels.CONE_BLOCK)
         if self.d > 1:
-            self.kind[self.mu == 0] = kernels.RAY
+            self.kind[self.mu == 0] = kernels.RAY_BLOCK
         self.q = scale * q
         rows = np.repeat(np.arange(self.nb), np.diff(W.indptr))
         self.W = W.with_blocks(W.blocks * scale[rows, :, None] * scale[W.indices, None, :])
@@ -287,14 +287,16 @@ class ConicProblem:
         size = np.abs(x).max()
         if not (np.isfinite(size) and size > 0):
             return None
-        d = np.where((self.kind == kernels.RAY)[:, None] & (np.arange(self.d) > 0), 0.0, x / size)
+        d = np.where(
+            (self.kind == kernels.RAY_BLOCK)[:, None] & (np.arange(self.d) > 0), 0.0, x / size
+        )
         d[np.abs(d).max(axis=1) < VANISHING] = 0.0  # what tends to zero along the ray
         transposed = self.W.scipy.T
         g = -np.asarray(transposed @ d.ravel()).reshape(d.shape)
         slack = PROOF * np.asarray(abs(transposed) @ np.abs(d).ravel()).reshape(d.shape)
         tangent, loose = np.linalg.norm(g[:, 1:], axis=1), np.linalg.norm(slack, axis=1)
-        tangent[self.kind == kernels.RAY] = 0.0
-        free = self.kind == kernels.FREE
+        tangent[self.kind == kernels.RAY_BLOCK] = 0.0
+        free = self.kind == kernels.FREE_BLOCK
         off = np.where(free, np.hypot(g[:, 0], tangent), np.maximum(tangent - g[:, 0], 0.0))
         gain = -float(np.vdot(self.q, d))
         proved = (off <= loose).all() and gain > PROOF * float(np.vdot(np.abs(self.q), np.abs(d)))

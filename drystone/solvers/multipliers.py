@@ -13,22 +13,21 @@ import numpy as np
 
 from drystone.kernels.cones import multipliers as kernels
 from drystone.kernels.contact.residual import floored_residuals
-from drystone.kernels.linalg import block_lu
-from drystone.kernels.linalg.ordering import minimum_degree
+from drystone.solvers._system import BlockOrder
 from drystone.types import Floats, Ints
 
 MULTIPLIERS = "multipliers"  # its name in reports
 # yielding of contacts relative to unit^2: the first, its part where the error does not fall to
-# SLOW of itself, the least
-ALPHA, STIFFER, SLOW, LEAST_ALPHA = 1e-6, 0.1, 0.1, 1e-9
-ROUNDS = 25  # of the method of multipliers
-STEPS = 100  # of Newton's method in a round
-INEXACT = 1e-2  # of a round's change: how closely the next is solved
-ROUNDING = 1e-14  # of the impulses: what Newton's method does not fall below
+# SLOW_DECREASE of itself, the least
+FIRST_YIELDING, STIFFER, SLOW_DECREASE, LEAST_ALPHA = 1e-6, 0.1, 0.1, 1e-9
+OUTER_ROUNDS = 25  # of the method of multipliers
+NEWTON_STEPS_A_ROUND = 100  # of Newton's method in a round
+ROUND_ACCURACY = 1e-2  # of a round's change: how closely the next is solved
+IMPULSE_ROUNDING = 1e-14  # of the impulses: what Newton's method does not fall below
 STEADY = 1e-10  # of all that contacts change: velocities that no longer do
-NEARER = 0.5  # of the residual: a round that does not bring it below has not helped
-TINY = 1e-300  # keeps nothing from being divided by nothing
-STUCK = 2  # such rounds in turn after which no more are made
+RESIDUAL_DECREASE = 0.5  # of the residual: a round that does not bring it below has not helped
+LEAST_DIVISOR = 1e-300  # where there may be nothing to divide by
+STUCK_ROUNDS = 2  # such rounds in turn after which no more are made
 
 
 class Contacts(NamedTuple):
@@ -104,31 +103,33 @@ class _Problem:
         root, now = self.root, self._now
         x = guess * root
         now.v[:] = 0.0  # at rest all contacts carry: from free fall on, loads reach one body a step
-        alpha, change, steps, idle, before, least = ALPHA, 1.0, 0, 0, np.inf, np.inf
+        alpha, change, steps, idle, before, least = FIRST_YIELDING, 1.0, 0, 0, np.inf, np.inf
         if guess.any():  # as close as it is
             change = max(self._judge(x, law))
         best, both = x, (np.inf, np.inf)
-        for _ in range(ROUNDS):
-            old, enough = now.v.copy(), max(ROUNDING, INEXACT * alpha * min(change, 1.0))
+        for _ in range(OUTER_ROUNDS):
+            old = now.v.copy()
+            enough = max(IMPULSE_ROUNDING, ROUND_ACCURACY * alpha * min(change, 1.0))
             steps += kernels.minimise(
                 self.shape, self.wide, self.contacts, self.bodies, self.factors, alpha, x,
-                now, self._other, self._step, enough, STEPS,
+                now, self._other, self._step, enough, NEWTON_STEPS_A_ROUND,
             )  # fmt: skip
             new = now.x.copy()
-            change = float(np.linalg.norm(new - x) / max(float(np.linalg.norm(new)), TINY))
+            size = max(float(np.linalg.norm(new)), LEAST_DIVISOR)
+            change = float(np.linalg.norm(new - x)) / size
             x = new
             changed = self._energy(now.v - self.bodies.free)
-            moved = np.sqrt(self._energy(now.v - old) / max(changed, TINY))
+            moved = np.sqrt(self._energy(now.v - old) / max(changed, LEAST_DIVISOR))
             judged = self._judge(x, law)
-            helped = max(judged) <= max(tol, NEARER * least)
+            helped = max(judged) <= max(tol, RESIDUAL_DECREASE * least)
             idle = 0 if helped else idle + 1
             if max(judged) < least:
                 least, best, both = max(judged), x, judged
             if least <= tol and moved <= STEADY:
                 break
-            if idle == STUCK:  # Coulomb's law is not met by the convex one: something slides
+            if idle == STUCK_ROUNDS:  # Coulomb's law is not met by the convex one: something slides
                 break
-            if moved > SLOW * before:
+            if moved > SLOW_DECREASE * before:
                 alpha = max(STIFFER * alpha, LEAST_ALPHA)
             before = moved
         return Answer(best / root, self._velocities(best) * root, both, steps)
@@ -169,19 +170,9 @@ def _pattern(side: Ints, m: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _factors(dof: int, indptr: Ints, indices: Ints, room: int) -> kernels.Factors | None:
-    """Room for the matrix and its factors, in an order of little fill."""
-    m = indptr.size - 1
-    back, start, node, first, below, lower, upper = np.zeros((7, m + 1), np.int64)
-    keep = np.ones(m, bool)
-    n, rows = minimum_degree(indptr, indices, keep, back, start, min(room, m * (m + 1) // 2 + 1))
-    if n != m:
+    """Room for the matrix and its factors."""
+    order = BlockOrder.of(dof, indptr, indices, room)
+    if order is None:
         return None
-    node = node[:m]
-    count, rows, size = block_lu.supernodes(dof, n, start, rows, node, first, below, lower, upper)
-    panels = (count, node, first, below, rows, lower, upper)
-    place = np.empty(m, np.int64)
-    place[back[:m]] = np.arange(m)
-    offset, stride = np.empty((2, indices.size), np.int64)
-    block_lu.locate(dof, indptr, indices, place, panels, offset, stride)
     blocks = np.empty((indices.size, dof, dof))
-    return kernels.Factors(blocks, place, panels, offset, stride, np.empty(size))
+    return kernels.Factors(blocks, *order[:4], np.empty(order.size))

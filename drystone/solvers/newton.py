@@ -17,7 +17,7 @@ from drystone.errors import OptionError
 from drystone.kernels import status as code
 from drystone.kernels.blocks import COULOMB, LINEAR
 from drystone.kernels.cones import newton as kernels
-from drystone.kernels.cones.newton import ALPHA, PLAIN
+from drystone.kernels.cones.newton import PLAIN, REGULARISATION
 from drystone.kernels.cones.nsgs import nsgs_sweeps
 from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.kernels.contact.residual import floored_residuals
@@ -49,7 +49,7 @@ class Newton(Solver):
 
     max_steps: int = 500
     sweeps: int = 20
-    alpha: float = ALPHA
+    alpha: float = REGULARISATION
     homotopy: int = 8
     room: int = FACTOR_ROOM
 
@@ -109,7 +109,7 @@ def plain_newton(
     best, history = np.empty_like(r), np.empty(most + extra)
     key = (0,) * r.shape[1]
     problem = FrictionBlocks(W.indptr, W.indices, W.blocks, q, mu, unit, law)
-    goal = kernels.Goal(tol, fine, extra, most, 0.0, 0.0, ALPHA, True, room)
+    goal = kernels.Goal(tol, fine, extra, most, 0.0, 0.0, REGULARISATION, True, room)
     ended, steps = newton_steps(key, problem, goal, r, best, history)
     r[:] = best
     both = floored_residuals(key, r, W.product(r, q), q, mu, unit, law, 0.0, 0.0)
@@ -126,7 +126,7 @@ def newton_steps(
 ) -> tuple[int, int]:
     """(code, steps): as the kernel of this name; each kind of factors is compiled at its first
     need. Friction couples all rows of a block."""
-    large = r.shape[1] * np.count_nonzero(problem.mu > 0.0) > kernels.LARGEST
+    large = r.shape[1] * np.count_nonzero(problem.mu > 0.0) > kernels.FEW_COUPLED_ROWS
     found = (
         (kernels.TOO_LARGE, 0)
         if large

@@ -39,7 +39,7 @@ class PGS(Solver):
     sweep: "gauss-seidel", "jacobi" or "sor".
     relaxation: omega [1]; None means 1, or 1.3 for "sor".
     max_sweeps: iteration limit.
-    damp: halve omega and go on from the best iterate whenever sweeps cycle or diverge.
+    damp: halve omega and continue from the best iterate whenever sweeps cycle or diverge.
     """
 
     sweep: str = "gauss-seidel"

@@ -3,8 +3,8 @@
 1. Balance rows and columns. 2. Pivot the free rows in, which leaves an LCP; a start basis is
 pivoted in likewise. 3. Complementary pivoting; a bimatrix game starts as Lemke and Howson do.
 4. The basis found gives the solution by one refined linear solve with the given matrix, so that
-errors of the pivoting do not stay; if they led astray, pivoting goes on from that basis, starts
-again with another threshold, and in the end the basis is repaired by principal pivots.
+errors of the pivoting do not stay; if they are too large, pivoting continues from that basis, then
+starts again with another threshold, and in the end the basis is repaired by principal pivots.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def lemke(problem: MixedArrays, start: Bools | None, settings: Settings, limits:
 
     What counts as a zero pivot decides near-singular problems, and no threshold suits all. So
     the outcome is checked, and when it is poor (also a ray that proves nothing: rounded data may
-    have one where the exact ones have none) pivoting goes on from its basis, then starts again
+    have one where the exact ones have none) pivoting continues from its basis, then starts again
     with larger thresholds and with a smaller one, and with q perturbed by more than its rounding;
     the best outcome counts.
     """
@@ -452,7 +452,7 @@ class Pivoting:
         strategies = [k, r] if s == k else [k, r, q.size]
         start._set_basis([k, r] if s == k else [k, r, s], strategies)
         start.state[kernels.ENTERING] = q.size + s
-        start.state[kernels.PIVOTS] = 2
+        start.state[kernels.PIVOTS_DONE] = 2
         if s == k and start.result == code.RUNNING:
             start.result = code.SOLVED
         return start
@@ -463,15 +463,15 @@ class Pivoting:
         b.row_at[:], b.col_at[:] = -1, -1
         b.row_at[rows], b.col_at[cols] = np.arange(k), np.arange(k)
         self.state[:] = 0
-        self.state[kernels.SIZE] = k
+        self.state[kernels.BASIS_SIZE] = k
         self.result = code.RUNNING if self.refresh() else code.SINGULAR
 
     def run(self, most: int, limits: Limits) -> tuple[int, int, Bools, Floats]:
         """(status code, pivots, mask of basic z, its value or the ray)."""
         m, state = self.m, self.state
         chunk = max(1, BURST_ENTRIES // (m * m + 1))
-        while self.result == code.RUNNING and state[kernels.PIVOTS] < most:
-            burst = min(chunk, most - int(state[kernels.PIVOTS]))
+        while self.result == code.RUNNING and state[kernels.PIVOTS_DONE] < most:
+            burst = min(chunk, most - int(state[kernels.PIVOTS_DONE]))
             self.result = kernels.pivot(self.basis, self.exact, burst)
             if (state[kernels.DRIFTED] and not self.refresh()) or (
                 state[kernels.TIED] and self.result == code.RUNNING and not self.find_residues()
@@ -483,11 +483,11 @@ class Pivoting:
         kernels.read_basis(self.basis, mask, value)
         if self.result == code.RAY:
             kernels.read_ray(self.basis, value)
-        return self.result, int(state[kernels.PIVOTS]), mask, value
+        return self.result, int(state[kernels.PIVOTS_DONE]), mask, value
 
     def refresh(self) -> bool:
         """The inverse of K, and the values, from scratch; False if K is singular."""
-        k, b = int(self.state[kernels.SIZE]), self.basis
+        k, b = int(self.state[kernels.BASIS_SIZE]), self.basis
         R, C = b.rows[:k], b.cols[:k]
         K = np.ascontiguousarray(b.columns[np.ix_(C, R)].T)
         try:
@@ -502,7 +502,7 @@ class Pivoting:
 
     def find_residues(self) -> bool:
         """The inverse of K modulo two primes; False if K is singular."""
-        m, k, b = self.m, int(self.state[kernels.SIZE]), self.basis
+        m, k, b = self.m, int(self.state[kernels.BASIS_SIZE]), self.basis
         if self.exact.q.size == 0:
             columns, q, X = np.empty((2, m + 1, m)), np.empty((2, m)), np.zeros((2, m + 1, m + 1))
             for s, p in enumerate(modular.PRIMES):
@@ -519,7 +519,7 @@ class Pivoting:
             K = np.ascontiguousarray(self.exact.columns[s][np.ix_(b.cols[:k], b.rows[:k])].T)
             if not modular.invert(K, k, float(p), self.exact.X[s]):
                 return False
-        self.state[kernels.EXACT], self.state[kernels.TIED] = 1, 0
+        self.state[kernels.MODULAR], self.state[kernels.TIED] = 1, 0
         return True
 
 

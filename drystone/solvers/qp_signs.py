@@ -11,8 +11,8 @@ M need not be semidefinite. Then the concave part is linearised at the last poin
 rest minimised, which lowers the objective until it is zero or stands still.
 
 Signs come from sweeps of appendix C. When the minimum is not zero, those signs are flipped whose
-force the minimiser holds at zero; when that fails too, or has been tried, the sweeps go on, twice
-as long, and the guess is made anew.
+force the minimiser holds at zero; when that fails too, or has been tried, the sweeps continue,
+twice as long, and the guess is made anew.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from drystone.types import Floats, Status
 
 GAP = 1e-9  # asked of the library; the accepted answer is polished
 ZERO_OBJECTIVE, TIGHT = 1e-6, 1e-14  # a smaller objective may be zero: ask the library for more
-SIGNS_ROWS = 600  # rows; beyond it the dense eigenvalues alone outlast any patience
+SIGNS_ROWS = 600  # rows; beyond it the dense eigenvalues alone take too long
 DESCENTS = 12  # linearisations of a concave part in one attempt
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.geometry.frames import rotation
+from drystone.geometry.poses import rotation
 from drystone.geometry.shapes import (
     Box,
     Capsule,

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import OptionError
-from drystone.geometry.broad import METHODS, auto, make_broad, sorted_lists
-from drystone.geometry.broad.all_pairs import AllPairs
+from drystone.geometry.broad import METHODS, grid, make_broad, sorted_lists
+from drystone.geometry.broad.base import AllPairs
 from drystone.geometry.broad.grid import Grid, overlaps
 from drystone.geometry.broad.sorted_lists import SortedLists
 
@@ -212,13 +212,13 @@ def test_the_grid_keeps_candidates_while_boxes_stay():
 def test_few_boxes_are_tested_each_with_each_and_many_by_the_grid():
     rng = np.random.default_rng(11)
     x, half = crowd(rng, 300, 3, "equal")
-    for n, rebuilds in ((auto.FEW, 0), (auto.FEW + 1, 1), (300, 2)):
+    for n, rebuilds in ((grid.BRUTE_FORCE_BOXES, 0), (grid.BRUTE_FORCE_BOXES + 1, 1), (300, 2)):
         chosen = make_broad("auto")
         for _ in range(1 + rebuilds):
             chosen.hold((n, 3))
             found = chosen.keys(x[:n] - half[:n], x[:n] + half[:n])
         np.testing.assert_array_equal(found, AllPairs().keys(x[:n] - half[:n], x[:n] + half[:n]))
-        assert (chosen.rebuilds > 0) == (n > auto.FEW)
+        assert (chosen.rebuilds > 0) == (n > grid.BRUTE_FORCE_BOXES)
 
 
 def test_boxes_may_come_and_go():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from drystone.errors import SimulationError
 from drystone.geometry import dispatch, shapes
-from drystone.geometry.broad import auto
+from drystone.geometry.broad.grid import BRUTE_FORCE_BOXES
 from drystone.geometry.contact_buffer import COLUMNS
 from drystone.geometry.detector import Detector
 from drystone.kernels import detect as stage
@@ -58,7 +58,11 @@ class Gas:
 
 
 @settings(deadline=None, derandomize=True, max_examples=12)
-@given(st.integers(0, 10**6), st.sampled_from((2, 3)), st.sampled_from((20, auto.FEW + 1, 150)))
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from((2, 3)),
+    st.sampled_from((20, BRUTE_FORCE_BOXES + 1, 150)),
+)
 def test_long_motions_give_what_all_pairs_give(seed, dim, balls):
     gas = Gas(seed, dim, balls)
     with pytest.MonkeyPatch.context() as patch:

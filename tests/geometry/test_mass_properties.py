@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
 from drystone.errors import ModelError
-from drystone.geometry.frames import rotation
 from drystone.geometry.mass_properties import (
     MassProperties,
     check_inertia,
@@ -19,6 +18,7 @@ from drystone.geometry.mass_properties import (
     of_polygon,
     rotated_inertia,
 )
+from drystone.geometry.poses import rotation
 from drystone.geometry.shapes import (
     Box,
     Capsule,

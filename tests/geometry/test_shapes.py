@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from drystone.errors import ModelError, ShapeError
-from drystone.geometry.frames import rotation
+from drystone.geometry.poses import rotation
 from drystone.geometry.shapes import (
     Box,
     Capsule,

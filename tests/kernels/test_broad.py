@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.geometry.broad.grid import LEVELS
+from drystone.geometry.broad.grid import GRID_LEVELS
 from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
 from drystone.kernels.bounds import bounds_planar
 from drystone.kernels.broad_keep import MIDDLE, best_span, median
@@ -97,12 +97,12 @@ def test_sweep_counts_what_has_no_room():
 
 def grid_of(lower, upper, typical):
     n = lower.shape[0]
-    inverse = 1.0 / (typical * 2.0 ** np.arange(-MIDDLE, LEVELS - MIDDLE))
+    inverse = 1.0 / (typical * 2.0 ** np.arange(-MIDDLE, GRID_LEVELS - MIDDLE))
     inverse[-1] = 0.0
     origin = np.median(lower, axis=0)
     level, order, keys = np.empty((3, n), np.int64)
-    cell, start = np.empty((n, 3), np.int64), np.empty(LEVELS + 1, np.int64)
-    least, size = np.empty((2, LEVELS, 3), np.int64)
+    cell, start = np.empty((n, 3), np.int64), np.empty(GRID_LEVELS + 1, np.int64)
+    least, size = np.empty((2, GRID_LEVELS, 3), np.int64)
     broad_grid.place_boxes(lower, upper, origin, inverse, level, cell, start, least, size)
     broad_grid.sort_boxes(
         level, cell, start, least, size, keys, order, *np.empty((2, n), np.int64),
@@ -130,7 +130,7 @@ def test_grid_sorts_boxes_into_cells_of_their_size(dim):
     assert (width > 0.49 * cells)[~far].all()
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     assert (np.diff(level[order]) >= 0).all()
-    for m in range(LEVELS):
+    for m in range(GRID_LEVELS):
         assert (np.diff(keys[start[m] : start[m + 1]]) >= 0).all()
     address = np.column_stack((level, cell))
     assert np.unique(address, axis=0, return_counts=True)[1].max() <= 8

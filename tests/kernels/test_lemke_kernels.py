@@ -154,9 +154,9 @@ def exchanges(M, q):
     b, exact = state.basis, state.exact
     kinds = set()
     while state.result == status.RUNNING:
-        before, enters_z = int(state.state[lemke.SIZE]), state.state[lemke.ENTERING] >= m
-        state.run(int(state.state[lemke.PIVOTS]) + 1, Limits(1e-8, 60.0))
-        k = int(state.state[lemke.SIZE])
+        before, enters_z = int(state.state[lemke.BASIS_SIZE]), state.state[lemke.ENTERING] >= m
+        state.run(int(state.state[lemke.PIVOTS_DONE]) + 1, Limits(1e-8, 60.0))
+        k = int(state.state[lemke.BASIS_SIZE])
         kinds.add((k - before, bool(enters_z)))
         C, R = b.cols[:k], b.rows[:k]
         K = b.columns[np.ix_(C, R)].T
@@ -193,7 +193,17 @@ def test_residues_are_those_of_the_rational_numbers():
 def test_remainders_are_those_of_integers(p):
     """At the border of what floats hold exactly, and beside every multiple of the prime."""
     rng = np.random.default_rng(8)
-    tops = [0, 1, 2, 7, p, 2**25, 2**40 // p * p, 2**53 // p * p, modular.EXACT * (p - 1) ** 2]
+    tops = [
+        0,
+        1,
+        2,
+        7,
+        p,
+        2**25,
+        2**40 // p * p,
+        2**53 // p * p,
+        modular.EXACT_PRODUCTS * (p - 1) ** 2,
+    ]
     values = [top + by for top in tops for by in (-2, -1, 0, 1, 2) if 0 <= top + by < 2**53]
     values += [int(v) for v in rng.integers(0, 2**53, 2000)]
     assert max(values) > 2**53 - 2 * p

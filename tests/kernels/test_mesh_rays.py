@@ -14,7 +14,7 @@ pytestmark = pytest.mark.kernels
 def hits(shape, start, direction, least=0.0):
     vertices, faces = shape.mesh()
     out = np.empty(len(start))
-    triangles = vertices[faces].reshape(-1, 9)
+    triangles = vertices[faces]
     first_hits(np.array(start, float), np.array(direction, float), triangles, least, out)
     return out
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from drystone.kernels.cones.newton import (
-    FOUND,
-    LARGEST,
-    NONE,
+    DIRECTION_FOUND,
+    FEW_COUPLED_ROWS,
+    NO_DIRECTION,
     OPEN,
     TOO_LARGE,
     Dense,
@@ -57,7 +57,7 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
         lin = Linear(state, phi, dr, A, B, shift)
         linearise(key, p, r, u, lin)
         factors = room(key, p)
-        assert direction_dense(key, p, lin, True, factors) == FOUND
+        assert direction_dense(key, p, lin, True, factors) == DIRECTION_FOUND
         big = np.zeros((nb * d, nb * d))
         for i in range(nb):
             k = slice(i * d, i * d + d)
@@ -66,7 +66,7 @@ def test_it_is_the_solution_of_the_whole_system(d, law):
         expected = np.linalg.solve(big, -phi.ravel())
         assert np.allclose(dr.ravel(), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
         again = lin._replace(dr=np.empty_like(dr))
-        assert direction_dense(key, p, again, False, factors) == FOUND
+        assert direction_dense(key, p, again, False, factors) == DIRECTION_FOUND
         assert np.array_equal(dr, again.dr)
         places = factors.places
         assert (places[:nb, :d][state == OPEN] == -1).all()
@@ -81,8 +81,8 @@ def test_a_singular_matrix_has_no_direction_and_a_large_one_no_room():
     p = bilateral(W)
     A, B = np.zeros((nb, d, d)), np.tile(np.eye(d), (nb, 1, 1))
     given = (np.empty(nb, np.int64), np.ones((nb, d)), np.empty((nb, d)), A, B, np.zeros(nb))
-    assert direction_dense(key, p, Linear(*given), True, room(key, p)) == NONE
-    nb = LARGEST // d + 1
+    assert direction_dense(key, p, Linear(*given), True, room(key, p)) == NO_DIRECTION
+    nb = FEW_COUPLED_ROWS // d + 1
     p = bilateral(BlockMatrix.of(np.ones((nb * d, nb * d)), d))
     own, places = np.empty((nb, d), bool), np.empty((nb + 1, d + 1), np.int64)
     assert coupled_size(key, p, own, places) == -1
@@ -118,7 +118,7 @@ def test_rows_that_friction_couples_are_counted_before_any_kernel_is_asked(monke
     monkeypatch.setattr(
         newton.kernels, "newton_sparse", lambda *a: asked.append("sparse") or (0, 1)
     )
-    for nb in (LARGEST // d, LARGEST // d + 1):
+    for nb in (FEW_COUPLED_ROWS // d, FEW_COUPLED_ROWS // d + 1):
         W = BlockMatrix.of(np.eye(nb * d), d)
         for mu in (0.5, 0.0, -1.0):
             asked.clear()

@@ -126,7 +126,7 @@ def test_scaling_point(seed, d):
     """Theta x = y, T T = Theta, lambda = T x = T^-1 y, and Theta is positive definite."""
     rng = np.random.default_rng(seed)
     x, y = _inside(rng, 3, d), _inside(rng, 3, d)
-    shape, kind = (0,) * d, np.full(3, kernels.CONE)
+    shape, kind = (0,) * d, np.full(3, kernels.CONE_BLOCK)
     v, lam, theta, eta = np.empty((3, d)), np.empty((3, d)), np.empty((3, d, d)), np.empty(3)
     assert kernels.nt_scaling(shape, kind, x, y, v, eta, lam, theta) == 0
     np.testing.assert_allclose(np.einsum("iab,ib->ia", theta, x), y, rtol=1e-9)
@@ -148,7 +148,7 @@ def test_scaling_point(seed, d):
 def test_largest_step_touches_the_boundary(seed, d):
     rng = np.random.default_rng(seed)
     x, dx = _inside(rng, 4, d), rng.standard_normal((4, d))
-    alpha = kernels.largest_step((0,) * d, np.full(4, kernels.CONE), x, dx)
+    alpha = kernels.largest_step((0,) * d, np.full(4, kernels.CONE_BLOCK), x, dx)
     depth = [_depth(x + a * dx) for a in np.linspace(0.0, 0.999, 50) * min(alpha, 1e6)]
     assert min(depth) > 0
     if np.isfinite(alpha):

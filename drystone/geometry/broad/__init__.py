@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from drystone.errors import OptionError
-from drystone.geometry.broad.all_pairs import AllPairs
-from drystone.geometry.broad.auto import Auto
-from drystone.geometry.broad.base import BroadPhase
-from drystone.geometry.broad.grid import Grid
+from drystone.geometry.broad.base import AllPairs, BroadPhase
+from drystone.geometry.broad.grid import Auto, Grid
 from drystone.geometry.broad.sorted_lists import SortedLists
 
 METHODS: dict[str, Callable[[], BroadPhase]] = {

@@ -1,4 +1,7 @@
-"""What every broad phase does: boxes in, pairs that overlap out, always in the same order."""
+"""What every broad phase does: boxes in, pairs that overlap out, always in the same order.
+
+``AllPairs`` is the plain answer that the others are compared with.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,22 @@ class BroadPhase(Protocol):
     def stats(self) -> dict[str, int]:
         """Counters of the last call; their names depend on the method."""
         ...
+
+
+class AllPairs:
+    """Brute force, O(n^2) in time and memory."""
+
+    name = "all-pairs"
+
+    def keys(self, lower: Floats, upper: Floats) -> Ints:
+        """As ``BroadPhase.keys``."""
+        below = (lower[:, None] <= upper[None]).all(axis=2)
+        i, j = np.nonzero(np.triu(below & below.T, 1))
+        return (i << 32) | j
+
+    def stats(self) -> dict[str, int]:
+        """Nothing to count."""
+        return {}
 
 
 def grown(array: Ints, room: int) -> Ints:

@@ -10,11 +10,14 @@ from drystone.kernels import broad_grid as cells
 from drystone.kernels import broad_keep as keeping
 from drystone.kernels import layout
 from drystone.kernels._calls import address
+from drystone.kernels.broad_pairs import all_pairs
 from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES
 from drystone.types import Floats, Ints
 
-LEVELS = 32  # each twice as coarse: sizes of boxes from 1 to 4e9
+# boxes for which testing each with each takes no longer than keeping candidates
+BRUTE_FORCE_BOXES = 64
+GRID_LEVELS = 32  # each twice as coarse: sizes of boxes from 1 to 4e9
 
 
 class Grid:
@@ -104,6 +107,20 @@ class Grid:
         k.at_update = address(keeping.update, k, *boxes)
 
 
+class Auto(Grid):
+    """Each box with each if there are few; else the grid. Their number decides, never the clock."""
+
+    name = "auto"
+
+    def keys(self, lower: Floats, upper: Floats) -> Ints:
+        """As ``BroadPhase.keys``."""
+        n = lower.shape[0]
+        if n > BRUTE_FORCE_BOXES:
+            return super().keys(lower, upper)
+        self._keys = grown(self._keys, n * (n - 1) // 2)
+        return self._keys[: all_pairs(lower, upper, self._keys)]
+
+
 def overlaps(lower: Floats, upper: Floats) -> Ints:
     """Ascending keys of the boxes (n, dim) that overlap."""
     grid = Grid()
@@ -119,8 +136,8 @@ def _made(shape: tuple[int, ...], few: int, room: int) -> Packed:
     """What is kept of boxes (n, dim), with room for so many candidates."""
     n, dim = shape
     sizes: layout.Sizes = {
-        "n": n, "dim": dim, "n+1": n + 1, "room": room, "nl": LEVELS, "nl+1": LEVELS + 1,
-        "places": PLACES, "numbers": LEVELS + 3 + keeping.SAMPLE,
+        "n": n, "dim": dim, "n+1": n + 1, "room": room, "nl": GRID_LEVELS, "nl+1": GRID_LEVELS + 1,
+        "places": PLACES, "numbers": GRID_LEVELS + 3 + keeping.SAMPLE,
     }  # fmt: skip
     made = layout.make(layout.KEEP, sizes)
     made["everyone"][:] = np.arange(n + 1)

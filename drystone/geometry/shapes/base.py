@@ -12,14 +12,13 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from drystone.errors import ModelError, ShapeError
-from drystone.geometry.frames import vector
 from drystone.geometry.kinds import Kind
-from drystone.geometry.mass_properties import MassProperties
+from drystone.geometry.mass_properties import FARTHEST, MassProperties
+from drystone.geometry.poses import vector
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 from drystone.values import real, reals, text, whole
 
 LARGEST, SMALLEST = 1e50, 1e-50  # [m]: fifth powers of lengths, as in inertias, stay numbers
-FAR = 1e100  # [m]
 MOST_CORNERS = 10_000  # of a picture of a curve: finer than any screen
 SIGNED = {"unit": "m", "signed": True}  # of a parameter that may be zero or negative
 NO_INTS: Ints = np.empty(0, dtype=np.int64)
@@ -170,6 +169,32 @@ class FixedOnly(Shape):
         )
 
 
+class Ground(FixedOnly):
+    """The points p with normal . p <= offset, without end; in the plane and in space."""
+
+    geom: ClassVar[Kind]
+    normal: Floats
+    offset: float
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        # made a unit vector twice, it may change in a bit: written down as it was said
+        self.__dict__["said"] = tuple(np.asarray(self.normal, float).tolist())
+        object.__setattr__(self, "normal", unit(kind, "normal", self.normal, self.dim))
+        object.__setattr__(self, "offset", number(kind, "offset", self.offset))
+
+    @abstractmethod
+    def _frame(self) -> tuple[Floats, Floats]:
+        """A point of the surface (dim,), and axes (dim, dim) of which the last is the normal."""
+
+    def pieces(self) -> list[Piece]:
+        return [Piece(self.geom.code, NO_FLOATS, NO_INTS, *self._frame(), math.inf)]
+
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
+        out: Bools = query(points, self.dim) @ self.normal <= self.offset
+        return out
+
+
 def _heavy(inertia: Any) -> bool:
     """Whether moments of inertia are positive numbers."""
     moments = np.diagonal(inertia) if np.ndim(inertia) else np.array([inertia])
@@ -278,7 +303,7 @@ def query(points: Any, dim: int) -> Floats:
         raise ShapeError(f"points must be numbers, got {text(points)}")
     if out.ndim == 0 or out.shape[-1] != dim:
         raise ShapeError(f"points must have shape (..., {dim}), got {out.shape}")
-    return np.clip(out, -FAR, FAR)  # farther is as far, and squares stay numbers; nan stays nan
+    return np.clip(out, -FARTHEST, FARTHEST)  # farther is as far; nan stays nan
 
 
 def circle(n: int) -> Floats:

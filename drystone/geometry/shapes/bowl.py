@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
@@ -36,7 +35,7 @@ KIND = Kind(
     fits=6,
     picture=lambda a, ints, n: Bowl(*(float(a[i]) for i in (0, 1, 2, 5))).mesh(n),
     half_width=lambda a, ints: math.inf,
-    local=local_shapes.hollow,
+    local="hollow",
     hollow=True,
 )
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from drystone.errors import ModelError, ShapeError
-from drystone.geometry.frames import rotation, vector
 from drystone.geometry.mass_properties import MassProperties, combined
+from drystone.geometry.poses import rotation, vector
 from drystone.geometry.shapes.base import Piece, PlanarShape, Shape, SpatialShape, query
 from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
 from drystone.values import reals

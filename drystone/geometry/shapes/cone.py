@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties
 from drystone.geometry.narrow import PairKernel
@@ -34,7 +33,7 @@ KIND = Kind(
     fits=2,
     picture=lambda a, ints, n: Cone(*a.tolist()).mesh(n),
     half_width=lambda a, ints: 0.5 * float(a[0] * a[1] / np.hypot(a[0], a[1])),
-    local=local_shapes.revolved,
+    local="revolved",
     about_z=True,
     pieced=True,
     edges="some",

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
 from drystone.geometry.narrow import PairKernel
@@ -45,7 +44,7 @@ FEATURES = PairKernel(
     counters=(*COUNTERS, "visits", "kept"),
     calls_of=WIDEST,
 )
-PLANE = PairKernel(AT + "halfspace_smooth", "contact_smooth_halfspace")
+PLANE = PairKernel(AT + "halfspace", "contact_smooth_halfspace")
 
 KIND = Kind(
     code=kinds.ELLIPSOID,
@@ -55,7 +54,7 @@ KIND = Kind(
     fits=3,
     picture=lambda a, ints, n: Ellipsoid(*a.tolist()).mesh(n),
     half_width=lambda a, ints: float(a.min()),
-    local=local_shapes.smooth,
+    local="smooth",
     stretched=True,
     pairs={
         "ellipsoid": EXTREMAL,

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from drystone.geometry.kinds import Kind
-from drystone.geometry.shapes.base import (
-    NO_FLOATS,
-    NO_INTS,
-    SIGNED,
-    FixedOnly,
-    Piece,
-    PlanarShape,
-    number,
-    query,
-    unit,
-)
+from drystone.geometry.shapes.base import SIGNED, Ground, PlanarShape, number
 from drystone.kernels import kinds
-from drystone.types import Bools, Floats, MatrixLike, Real, VectorLike
-
-UP: Any = (0.0, 1.0)  # as users may write it: an array once a shape is made
+from drystone.types import Floats, Real, VectorLike
 
 KIND = Kind(
     code=kinds.HALF_PLANE,
@@ -38,10 +26,10 @@ KIND = Kind(
 
 
 @dataclass(frozen=True, eq=False)
-class HalfPlane(FixedOnly, PlanarShape):
+class HalfPlane(Ground, PlanarShape):
     """The points p with normal . p <= offset [m]; the normal points out of the ground."""
 
-    normal: Floats = UP
+    normal: Floats = (0.0, 1.0)  # type: ignore[assignment]  # an array once the shape is made
     offset: float = field(default=0.0, metadata=SIGNED)
     kind: ClassVar[str] = "half-plane"
     geom: ClassVar[Kind] = KIND
@@ -50,22 +38,9 @@ class HalfPlane(FixedOnly, PlanarShape):
 
         def __init__(self, normal: VectorLike = (0.0, 1.0), offset: Real = 0.0) -> None: ...
 
-    def __post_init__(self) -> None:
-        said, way = self.normal, unit("HalfPlane", "normal", self.normal, 2)
-        # made a unit vector twice, it may change in a bit: written down as it was said
-        self.__dict__["said"] = tuple(np.asarray(said, float).tolist())
-        object.__setattr__(self, "normal", way)
-        object.__setattr__(self, "offset", number("HalfPlane", "offset", self.offset))
-
-    def pieces(self) -> list[Piece]:
-        return [Piece(KIND.code, NO_FLOATS, NO_INTS, *self._frame(), math.inf)]
-
     def _frame(self) -> tuple[Floats, Floats]:
         nx, ny = self.normal
         return self.offset * self.normal + 0.0, np.array([[ny, nx], [-nx, ny]]) + 0.0
-
-    def contains(self, points: MatrixLike | VectorLike) -> Bools:
-        return query(points, 2) @ self.normal <= self.offset
 
     def outline(self, n: int = 64, extent: float = 10.0) -> Floats:
         """A rectangle of width 2 `extent` and depth `extent` below the surface."""

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
-from drystone.geometry.shapes.base import (
-    NO_FLOATS,
-    NO_INTS,
-    SIGNED,
-    FixedOnly,
-    Piece,
-    SpatialShape,
-    number,
-    query,
-    unit,
-)
+from drystone.geometry.shapes.base import SIGNED, Ground, SpatialShape, number
 from drystone.kernels import kinds
-from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
-
-UP: Any = (0.0, 0.0, 1.0)  # as users may write it: an array once a shape is made
+from drystone.types import Floats, Ints, Real, VectorLike
 
 KIND = Kind(
     code=kinds.HALF_SPACE,
@@ -34,16 +21,16 @@ KIND = Kind(
     fits=0,
     picture=lambda a, ints, n: HalfSpace().mesh(n),
     half_width=lambda a, ints: math.inf,
-    local=local_shapes.flat,
+    local="flat",
     bounded=False,
 )
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSpace(FixedOnly, SpatialShape):
+class HalfSpace(Ground, SpatialShape):
     """The points p with normal . p <= offset [m]; the normal points out of the ground."""
 
-    normal: Floats = UP
+    normal: Floats = (0.0, 0.0, 1.0)  # type: ignore[assignment]  # an array once the shape is made
     offset: float = field(default=0.0, metadata=SIGNED)
     kind: ClassVar[str] = "half-space"
     geom: ClassVar[Kind] = KIND
@@ -51,16 +38,6 @@ class HalfSpace(FixedOnly, SpatialShape):
     if TYPE_CHECKING:  # arrays are made of what is given
 
         def __init__(self, normal: VectorLike = (0.0, 0.0, 1.0), offset: Real = 0.0) -> None: ...
-
-    def __post_init__(self) -> None:
-        said, way = self.normal, unit("HalfSpace", "normal", self.normal, 3)
-        # made a unit vector twice, it may change in a bit: written down as it was said
-        self.__dict__["said"] = tuple(np.asarray(said, float).tolist())
-        object.__setattr__(self, "normal", way)
-        object.__setattr__(self, "offset", number("HalfSpace", "offset", self.offset))
-
-    def pieces(self) -> list[Piece]:
-        return [Piece(KIND.code, NO_FLOATS, NO_INTS, *self._frame(), math.inf)]
 
     def _frame(self) -> tuple[Floats, Floats]:
         # z axis = normal; the branch-free completion of Duff et al. (2017), the identity for z
@@ -72,9 +49,6 @@ class HalfSpace(FixedOnly, SpatialShape):
             [[1.0 + sign * x * x * a, b, x], [sign * b, sign + y * y * a, y], [-sign * x, -y, z]]
         )
         return self.offset * self.normal + 0.0, turn + 0.0  # + 0.0: no negative zeros
-
-    def contains(self, points: MatrixLike | VectorLike) -> Bools:
-        return query(points, 3) @ self.normal <= self.offset
 
     def mesh(self, n: int = 24, extent: float = 10.0) -> tuple[Floats, Ints]:
         """A square of the surface, 2 `extent` wide."""

@@ -85,19 +85,10 @@ def unit_normals(vertices: Floats, triangles: Ints) -> Floats:
 
 def components(across: Ints) -> list[Ints]:
     """Triangles of each connected part of a mesh, from its ``neighbours``."""
-    label = np.full(len(across), -1)
-    parts: list[Ints] = []
-    for seed in range(len(across)):
-        if label[seed] >= 0:
-            continue
-        label[seed] = len(parts)
-        stack, found = [seed], []
-        while stack:
-            t = stack.pop()
-            found.append(t)
-            for other in across[t].tolist():
-                if other >= 0 and label[other] < 0:
-                    label[other] = len(parts)
-                    stack.append(other)
-        parts.append(np.array(sorted(found), dtype=np.int64))
-    return parts
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    here, corner = np.nonzero(across >= 0)
+    links = np.ones(len(here)), (here, across[here, corner])
+    count, label = connected_components(coo_array(links, shape=(len(across),) * 2), directed=False)
+    return [np.flatnonzero(label == part) for part in range(count)]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry.frames import vector
-from drystone.geometry.shapes.base import number, query
+from drystone.geometry.poses import vector
+from drystone.geometry.shapes.base import number
 from drystone.geometry.shapes.black_box import BlackBox
 from drystone.geometry.shapes.surface import NODES, FormulaSurface, Program
 from drystone.geometry.shapes.trace import Tape, check_functions, results, trace
 from drystone.kernels.surfaces import layout
-from drystone.types import Bools, Floats, MatrixLike, VectorLike
+from drystone.types import Floats, VectorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +150,3 @@ class ParametricSurface(FormulaSurface):
                 f"ParametricSurface: S_u x S_v vanishes at u = {u[bad]:.6g}, v = {v[bad]:.6g}"
             )
         return x, self._outwards * N / length[:, None], np.column_stack([u, v])
-
-    def contains(self, points: MatrixLike | VectorLike) -> Bools:
-        p = query(points, 3)
-        piece, flat = self._piece, p.reshape(-1, 3)
-        from drystone.kernels.surfaces.inside import inside
-
-        out = np.empty(len(flat), np.bool_)
-        inside(piece.floats, np.ascontiguousarray(flat), out)
-        return out.reshape(p.shape[:-1])

@@ -28,7 +28,7 @@ from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 # Least sine of the angle by which a boundary must turn at a vertex: below, the vertex is one of
 # the rounding of coordinates rather than of the shape.
-STRAIGHT = 1e-10
+COLLINEAR_TOL = 1e-10
 
 AT = "drystone.kernels.planar."
 WITNESS = ("hits", "neighbours", "searches")
@@ -220,13 +220,13 @@ def check_convex(points: Floats) -> None:
     turn = sign * turns(points)
     worst = int(np.argmin(turn))
     # turning left everywhere, and round once: a star turns left too, but more than once round
-    if turn[worst] >= STRAIGHT and abs(_total_turn(points)) < 3.0 * np.pi:
+    if turn[worst] >= COLLINEAR_TOL and abs(_total_turn(points)) < 3.0 * np.pi:
         return
     crossing = first_crossing(points)
     if crossing is not None:
         raise ShapeError("Polygon: " + crossing)
     where = f"vertex {worst} at {points[worst].tolist()}"
-    if turn[worst] > -STRAIGHT:
+    if turn[worst] > -COLLINEAR_TOL:
         raise ShapeError(f"Polygon: {where} lies on the line through its neighbours; leave it out")
     raise ShapeError(
         f"Polygon: not convex at {where}; cut it into convex polygons with ds.decompose_polygon"
@@ -251,7 +251,7 @@ def first_crossing(points: Floats) -> str | None:
             )
     back = turns(points)
     ahead = np.einsum("ij,ij->i", b - a, a - np.roll(a, 1, axis=0))
-    spike = (np.abs(back) < STRAIGHT) & (ahead < 0.0)
+    spike = (np.abs(back) < COLLINEAR_TOL) & (ahead < 0.0)
     if spike.any():
         i = int(np.argmax(spike))
         return f"the boundary turns back on itself at vertex {i}, {points[i].tolist()}"

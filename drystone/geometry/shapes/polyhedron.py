@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix, of_mesh
 from drystone.geometry.narrow import PairKernel
@@ -33,7 +32,7 @@ from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
 # Triangles of one face may be this far out of its plane, over the size of the body: what is left
 # of a plane after turning and moving its corners in float64, with room to spare.
-FLAT = 1e-10
+COPLANAR_TOL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +52,16 @@ def convex_hull(kind: str, points: Floats) -> Hull:
     corners = np.arange(len(points))
     while True:
         triangles, normals = _triangles(kind, points[corners], size)
-        loops = _faces(points[corners], triangles, normals, FLAT * size)
+        loops = _faces(points[corners], triangles, normals, COPLANAR_TOL * size)
         # a corner of a face or two only lies on an edge or in a face, but for rounding
         faces_at = np.bincount([v for loop in loops for v in loop], minlength=len(corners))
         if (faces_at >= 3).all():
             return Hull(corners, topology(points[corners], loops), size)
         corners = corners[faces_at >= 3]
         if len(corners) < 4:
-            raise ShapeError(f"{kind}: the points lie in a plane, within {FLAT:g} of their extent")
+            raise ShapeError(
+                f"{kind}: the points lie in a plane, within {COPLANAR_TOL:g} of their extent"
+            )
 
 
 def _check_distinct(kind: str, points: Floats, size: float) -> None:
@@ -78,8 +79,10 @@ def _triangles(kind: str, points: Floats, size: float) -> tuple[Ints, Floats]:
 
     centre = points.mean(axis=0)
     thickness = np.linalg.svd((points - centre) / (size or 1.0), compute_uv=False)[-1]
-    if thickness < FLAT * np.sqrt(len(points)):
-        raise ShapeError(f"{kind}: the points lie in a plane, within {FLAT:g} of their extent")
+    if thickness < COPLANAR_TOL * np.sqrt(len(points)):
+        raise ShapeError(
+            f"{kind}: the points lie in a plane, within {COPLANAR_TOL:g} of their extent"
+        )
     try:
         hull = ConvexHull(points)
     except QhullError as error:
@@ -97,31 +100,23 @@ def _triangles(kind: str, points: Floats, size: float) -> tuple[Ints, Floats]:
 
 def _faces(points: Floats, triangles: Ints, planes: Floats, flat: float) -> list[list[int]]:
     """Loops of the faces: neighbouring triangles within `flat` of each other's plane are one."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     side = {}
     for t, (a, b, c) in enumerate(triangles.tolist()):
         side[a, b], side[b, c], side[c, a] = t, t, t
-    leader = list(range(len(triangles)))
-
-    def find(t: int) -> int:
-        while leader[t] != t:
-            leader[t] = leader[leader[t]]
-            t = leader[t]
-        return t
-
     far = np.abs(np.einsum("tki,ti->tk", points[triangles], planes[:, :3]) + planes[:, 3:])
     flat = max(flat, 2.0 * float(far.max()))  # Qhull's own facets are only so thin
-    for (v, w), t in sorted(side.items()):
-        other = side[w, v]
-        if v < w and find(t) != find(other):
-            off = points[triangles[other]] @ planes[t, :3] + planes[t, 3]
-            back = points[triangles[t]] @ planes[other, :3] + planes[other, 3]
-            if max(np.abs(off).max(), np.abs(back).max()) <= flat:
-                a, b = sorted((find(t), find(other)))
-                leader[b] = a
+    here, there = np.array([(t, side[w, v]) for (v, w), t in side.items()]).T
+    off = np.einsum("tki,ti->tk", points[triangles[there]], planes[here, :3]) + planes[here, 3:]
+    flush = np.abs(off).max(axis=1) <= flat
+    graph = coo_array((flush, (here, there)), shape=(len(triangles),) * 2).tocsr()
+    face = connected_components(graph.minimum(graph.T), directed=False)[1].tolist()
     ahead: dict[int, dict[int, int]] = {}
     for (v, w), t in side.items():
-        if find(side[w, v]) != find(t):
-            ahead.setdefault(find(t), {})[v] = w
+        if face[side[w, v]] != face[t]:
+            ahead.setdefault(face[t], {})[v] = w
     return [_loop(ahead[face]) for face in sorted(ahead)]
 
 
@@ -133,12 +128,12 @@ def _loop(ahead: dict[int, int]) -> list[int]:
     return out
 
 
-# Vertex i of a box has the signs of i's bits: bit 0 for x, 1 for y, 2 for z; faces are
-# -x, +x, -y, +y, -z, +z.
-_SIGNS = np.array([[(i >> axis & 1) - 0.5 for axis in range(3)] for i in range(8)])
-_LOOPS = ((0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6))
-_NORMALS = np.array([[-1.0, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]]) + 0.0
-_BOX_INTS = layout(8, _LOOPS)
+# Vertex i of a box has the signs of i's bits: bit 0 for x, 1 for y, 2 for z.
+_BOX_SIGNS = np.array([[(i >> axis & 1) - 0.5 for axis in range(3)] for i in range(8)])
+# Faces -x, +x, -y, +y, -z, +z.
+_BOX_LOOPS = ((0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6))
+_BOX_NORMALS = np.kron(np.eye(3), [[-1.0], [1.0]]) + 0.0
+_BOX_INTS = layout(8, _BOX_LOOPS)
 _BOX_INTS.setflags(write=False)
 
 
@@ -170,7 +165,7 @@ KIND = Kind(
     fits=lambda a, ints: laid_out(ints) and a.size == 3 * ints[0] + 4 * ints[1],
     picture=_picture,
     half_width=_half_width,
-    local=local_shapes.polyhedral,
+    local="polyhedral",
     pieced=True,
     edges="all",
     pairs={
@@ -213,9 +208,9 @@ class Box(SpatialShape):
     def pieces(self) -> list[Piece]:
         sizes = np.array([self.lx, self.ly, self.lz])
         floats = np.empty(48)
-        floats[:24] = (_SIGNS * sizes).ravel()
+        floats[:24] = (_BOX_SIGNS * sizes).ravel()
         planes = floats[24:].reshape(6, 4)
-        planes[:, :3] = _NORMALS
+        planes[:, :3] = _BOX_NORMALS
         planes[:, 3] = np.repeat(0.5 * sizes, 2)
         radius = 0.5 * math.hypot(self.lx, self.ly, self.lz)
         return [Piece(KIND.code, floats, _BOX_INTS, ORIGIN[3], AXES[3], radius)]
@@ -230,8 +225,8 @@ class Box(SpatialShape):
         return MassProperties(mass, ORIGIN[3], inertia_matrix(second))
 
     def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
-        fans = [(a, b, c) for a, *rest in _LOOPS for b, c in pairwise(rest)]
-        return _SIGNS * (self.lx, self.ly, self.lz), np.array(fans, dtype=np.int64)
+        fans = [(a, b, c) for a, *rest in _BOX_LOOPS for b, c in pairwise(rest)]
+        return _BOX_SIGNS * (self.lx, self.ly, self.lz), np.array(fans, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

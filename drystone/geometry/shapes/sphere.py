@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties
 from drystone.geometry.narrow import PairKernel
@@ -34,7 +33,7 @@ KIND = Kind(
     fits=1,
     picture=lambda a, ints, n: Sphere(float(a[0])).mesh(n),
     half_width=lambda a, ints: float(a[0]),
-    local=local_shapes.smooth,
+    local="smooth",
     ball=True,
     stretched=True,
     pairs={

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.geometry import local_shapes
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
 from drystone.geometry.shapes.base import (
@@ -34,7 +33,7 @@ KIND = Kind(
     fits=5,
     picture=lambda a, ints, n: Superquadric(*a.tolist()).mesh(n),
     half_width=lambda a, ints: float(a[:3].min()),
-    local=local_shapes.smooth,
+    local="smooth",
     pairs={
         "superquadric": EXTREMAL,
         "ellipsoid": EXTREMAL,

@@ -9,7 +9,6 @@ import numpy as np
 
 from drystone.errors import ShapeError
 from drystone.geometry.mass_properties import MassProperties, of_mesh
-from drystone.geometry.shapes.base import query
 from drystone.geometry.shapes.black_box import BlackBox
 from drystone.geometry.shapes.surface import (
     FormulaSurface,
@@ -20,10 +19,11 @@ from drystone.geometry.shapes.surface import (
 )
 from drystone.geometry.shapes.trace import Tape, results, trace
 from drystone.kernels.surfaces import layout
-from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
+from drystone.types import Floats, Ints
 
-FINE = 50  # of ``directions``: those whose support points stand for the solid's mass
-CLOSE = 1e-9  # of the size: how well h(d) = d.p and the bounds of other directions must hold
+MASS_DIRECTIONS = 50  # of ``directions``: those whose support points stand for the solid's mass
+# of the size: how well h(d) = d.p and the bounds of other directions must hold
+SUPPORT_FUNCTION_TOL = 1e-9
 
 
 class SupportShape(FormulaSurface):
@@ -80,28 +80,28 @@ class SupportShape(FormulaSurface):
         size = float(np.linalg.norm(np.ptp(p, axis=0)))
         along = np.einsum("ij,ij->i", normals, p)
         off = np.abs(along - h)
-        if off.max() > CLOSE * size + 1e-8 * np.abs(h).max():
+        if off.max() > SUPPORT_FUNCTION_TOL * size + 1e-8 * np.abs(h).max():
             at = normals[int(np.argmax(off))].round(6).tolist()
             raise ShapeError(
                 f"{name}: support_function must grow with the direction, h(s d) = s h(d), but "
                 f"is not its own derivative along {at}"
             )
         beyond = normals @ p.T - h[:, None]
-        if beyond.max() > 2.0 * (CLOSE * size + 1e-8 * np.abs(h).max()):
+        if beyond.max() > 2.0 * (SUPPORT_FUNCTION_TOL * size + 1e-8 * np.abs(h).max()):
             i, j = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
             raise ShapeError(
                 f"{name}: support_function must be convex, but the farthest point along "
                 f"{normals[j].round(6).tolist()} lies {beyond[i, j]:.3g} m beyond h of "
                 f"{normals[i].round(6).tolist()}"
             )
-        if np.linalg.matrix_rank(p - p.mean(axis=0), tol=CLOSE * size) < 3:
+        if np.linalg.matrix_rank(p - p.mean(axis=0), tol=SUPPORT_FUNCTION_TOL * size) < 3:
             raise ShapeError(f"{name}: support_function is that of something flat")
 
     def _cones(self, n: int) -> tuple[Floats, Floats]:
         raise NotImplementedError  # its mass is that of a hull
 
     def _mass_properties(self, density: float) -> MassProperties:
-        return of_mesh(*self._hull(FINE), density)
+        return of_mesh(*self._hull(MASS_DIRECTIONS), density)
 
     def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
         return self._hull(max(n, 4))
@@ -112,12 +112,3 @@ class SupportShape(FormulaSurface):
         size = float(np.abs(points).max())
         _, one = np.unique(np.round(points / size, 10), axis=0, return_index=True)
         return hull_mesh(points[np.sort(one)])
-
-    def contains(self, points: MatrixLike | VectorLike) -> Bools:
-        from drystone.kernels.surfaces.inside import inside
-
-        p = query(points, 3)
-        flat = p.reshape(-1, 3)
-        out = np.empty(len(flat), np.bool_)
-        inside(self._piece.floats, np.ascontiguousarray(flat), out)
-        return out.reshape(p.shape[:-1])

@@ -14,11 +14,10 @@ import numpy as np
 
 from drystone.errors import ArgumentError, ShapeError
 from drystone.functions import check_importable
-from drystone.geometry import local_shapes
-from drystone.geometry.frames import vector
 from drystone.geometry.kinds import Kind
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
 from drystone.geometry.narrow import PairKernel
+from drystone.geometry.poses import vector
 from drystone.geometry.shapes.base import (
     AXES,
     NO_INTS,
@@ -37,7 +36,7 @@ from drystone.registry import unfit
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 from drystone.values import text
 
-FARTHEST = 1e9  # [m] at which a ray that has not left the solid shows that it is not closed
+LONGEST_RAY = 1e9  # [m] at which a ray that has not left the solid shows that it is not closed
 SLACK = 1.05  # of the bounding radius over that of the sampled points
 BENT = 1e-7  # curvature times size below which a surface counts as concave
 GOOD, POOR = 1e-10, 1e-5  # relative difference of two rules for a volume: enough, too much
@@ -45,9 +44,9 @@ NODES = 48  # of a rule of Gauss in each direction, for volumes
 
 
 def _fits(a: Floats, ints: Ints) -> bool:
-    if ints.size or a.size < layout.TABLE or not a[layout.ROWS] > 3.0:
+    if ints.size or a.size < layout.TABLE or not a[layout.TABLE_ROWS] > 3.0:
         return False
-    return bool(layout.TABLE + a[layout.ROWS] * layout.COLUMNS + a[layout.LENGTH] <= a.size)
+    return bool(layout.TABLE + a[layout.TABLE_ROWS] * layout.COLUMNS + a[layout.LENGTH] <= a.size)
 
 
 KIND = Kind(
@@ -58,7 +57,7 @@ KIND = Kind(
     fits=_fits,
     picture=lambda a, ints, n: table_mesh(np.array(a)),
     half_width=lambda a, ints: 0.1 * float(a[layout.RADIUS]),
-    local=local_shapes.formula,
+    local="formula",
     pairs={
         "half-space": PairKernel(
             "drystone.kernels.surfaces.halfspace", "contact_surface_halfspace"
@@ -142,7 +141,7 @@ class FormulaSurface(SpatialShape):
 
     def __getstate__(self) -> dict[str, Any]:
         """What the user gave, and how it is differentiated: the rest holds addresses that are
-        this process's alone. DescriptionError if a function cannot be told by its name."""
+        this process's alone. DescriptionError if a function cannot be found by its name."""
         state = self._given()
         called = {name: value for name, value in state.items() if callable(value)}
         check_importable(type(self).__name__, **called)
@@ -165,7 +164,7 @@ class FormulaSurface(SpatialShape):
         tape, registers, form, _ = self._program
         head = np.zeros(layout.TABLE)
         head[layout.RADIUS], head[layout.FORM], head[layout.SIGN] = radius, form, sign
-        head[layout.ROWS], head[layout.LENGTH] = len(table), len(tape.rows)
+        head[layout.TABLE_ROWS], head[layout.LENGTH] = len(table), len(tape.rows)
         head[layout.RESULT : layout.RESULT + len(registers)] = registers
         return np.concatenate([head, table.ravel(), np.ravel(tape.rows).astype(float)])
 
@@ -270,6 +269,15 @@ class FormulaSurface(SpatialShape):
         centre = np.where(np.abs(centre) < 1e-13 * size, 0.0, centre)
         return volume, centre, np.einsum("k,ki,kj->ij", w, x, x) / 5.0
 
+    def contains(self, points: MatrixLike | VectorLike) -> Bools:
+        from drystone.kernels.surfaces.sample import inside
+
+        p = query(points, 3)
+        flat = np.ascontiguousarray(p.reshape(-1, 3))
+        out = np.empty(len(flat), np.bool_)
+        inside(self._piece.floats, flat, out)
+        return out.reshape(p.shape[:-1])
+
     def mesh(self, n: int = 24) -> tuple[Floats, Ints]:
         return hull_mesh(self._sampled(max(n // 2, 4))[0])
 
@@ -352,7 +360,7 @@ class _Implicit(FormulaSurface):
             if not still.any():
                 break
             far[still] *= 2.0
-            if far.max() > FARTHEST:
+            if far.max() > LONGEST_RAY:
                 at = directions[int(np.argmax(far))]
                 raise ShapeError(
                     f"{type(self).__name__}: the surface must be closed, but F stays negative "
@@ -455,7 +463,7 @@ class ImplicitShape(_Implicit):
 
 def table_mesh(numbers: Floats) -> tuple[Floats, Ints]:
     """Mesh of a SURFACE geom from its numbers alone: the hull of its table."""
-    rows = int(numbers[layout.ROWS])
+    rows = int(numbers[layout.TABLE_ROWS])
     table = numbers[layout.TABLE : layout.TABLE + rows * layout.COLUMNS]
     return hull_mesh(table.reshape(rows, layout.COLUMNS)[:, :3])
 

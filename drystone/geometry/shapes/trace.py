@@ -17,7 +17,7 @@ from drystone.errors import ShapeError
 from drystone.kernels.surfaces import layout as ops
 from drystone.types import Floats
 
-SAME = 1e-6  # relative: derivatives that are given, and those of the formula
+DERIVATIVE_TOL = 1e-6  # relative: derivatives that are given, and those of the formula
 
 UNARY = {
     np.sqrt: ops.SQRT,
@@ -164,10 +164,10 @@ def check_derivatives(
     """Raise ShapeError where jets (k, 10) with the user's derivatives are not the own ones of F at
     points (k, 3): both are known, and a slip of the pen would bend every motion on the surface.
     Where F's own are not finite the given ones are taken."""
-    top = SAME * np.abs(own[np.isfinite(own)]).max(initial=0.0)
+    top = DERIVATIVE_TOL * np.abs(own[np.isfinite(own)]).max(initial=0.0)
     for name, part in zip(names, (slice(1, 4), slice(4, 10)), strict=True):
         size = np.maximum(np.abs(own[:, part]).max(axis=1), top)
-        wrong = np.abs(given - own)[:, part].max(axis=1) > SAME * size
+        wrong = np.abs(given - own)[:, part].max(axis=1) > DERIVATIVE_TOL * size
         if wrong.any():
             i = int(np.argmax(wrong))
             raise ShapeError(

@@ -24,15 +24,15 @@ from drystone.types import Bools, Floats, Ints, MatrixLike, Real, VectorLike
 # matter too: all three leans then grow by the same amount until the corner stays below them.
 
 # Limits of leans inwards, tan(178.9/2 degrees), and outwards, tan(90/2 degrees).
-STEEPEST, WIDEST = 100.0, 1.0
+STEEPEST_INWARDS, WIDEST_OUTWARDS = 100.0, 1.0
 # How fast, per unit of depth, a corner leaves the planes of the other triangles that meet there.
-CLEAR = 0.05
+CORNER_CLEARANCE = 0.05
 
 
 def edge_leans(bends: Floats) -> Floats:
     """(nt, 3) leans by the angles (nt, 3) [rad] at the edges, positive at ridges."""
     half = 0.5 * np.clip(bends, 1e-6 - np.pi, np.pi - 1e-6)
-    return np.clip(np.tan(half), -WIDEST, STEEPEST)
+    return np.clip(np.tan(half), -WIDEST_OUTWARDS, STEEPEST_INWARDS)
 
 
 def corner_lean(corners: Floats, normals: Floats, leans: Floats, vertex: Ints) -> Floats:
@@ -48,9 +48,11 @@ def corner_lean(corners: Floats, normals: Floats, leans: Floats, vertex: Ints) -
     above = np.einsum("pki,pi->pk", corners[g] - corners[f, i][:, None], normals[f])
     flat = 1e-9 * np.abs(corners[g] - corners[f, i][:, None]).max(axis=(1, 2))
     valley = (above >= -flat[:, None]).all(axis=1)  # all of g over f: f's prism may lie over g
-    out_of_g = np.einsum("pi,pi->p", down, normals[g]) + CLEAR
+    out_of_g = np.einsum("pi,pi->p", down, normals[g]) + CORNER_CLEARANCE
     back = np.einsum("pi,pi->p", towards, normals[g])
-    need = np.where(out_of_g < back * STEEPEST, out_of_g / np.maximum(back, 1e-300), STEEPEST)
+    need = np.where(
+        out_of_g < back * STEEPEST_INWARDS, out_of_g / np.maximum(back, 1e-300), STEEPEST_INWARDS
+    )
     need[valley | (out_of_g <= 0.0)] = 0.0
     out = np.zeros(len(corners))
     np.maximum.at(out, f, need)
@@ -195,7 +197,7 @@ class TriangleMesh(FixedOnly, SpatialShape):
         least = 1e-9 * float(np.ptp(self.vertices, axis=0).max())  # not where the ray starts
         from drystone.kernels.mesh_rays import first_hits  # not before: drawing needs no compiler
 
-        first_hits(start.reshape(-1, 3), path.reshape(-1, 3), corners.reshape(-1, 9), least, hits)
+        first_hits(start.reshape(-1, 3), path.reshape(-1, 3), corners, least, hits)
         return np.min(hits.reshape(-1, 4), axis=1)
 
     def pieces(self) -> list[Piece]:

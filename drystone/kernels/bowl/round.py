@@ -16,8 +16,8 @@ from drystone.kernels.spatial.smooth_surface import read_surface
 from drystone.kernels.spatial.smooth_surface import support as gauge_support
 from drystone.kernels.spatial.smooth_write import put
 
-STARTS = 15
-SEARCH_STEPS = 40
+STARTS = 15  # directions from which maxima are looked for
+SEARCH_STEPS = 40  # from each
 DIRECTION_DIFFERENCE = 1e-6  # difference of directions
 SAME_DIRECTION = 1e-5  # directions closer than this are one contact
 

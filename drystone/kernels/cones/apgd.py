@@ -14,7 +14,7 @@ from drystone.kernels._jit import kernel
 from drystone.kernels.cones.conic import project_row
 
 DECREASE = 0.9  # of L after every step, so that a bad region is not paid for ever after
-LARGEST = 1e8  # L in unit-free blocks is of the order of a contact's neighbours
+LARGEST_LIPSCHITZ = 1e8  # L in unit-free blocks is of the order of a contact's neighbours
 
 
 class Cones(NamedTuple):
@@ -61,7 +61,7 @@ def apgd(shape, W, p, x, state, steps):
         while True:
             state[3] += 1.0
             moved, uphill, energy = _trial(shape, W, p, x, x.u, state[1])
-            if not energy > state[1] * moved * (1.0 + 1e-12) or state[1] > LARGEST:
+            if not energy > state[1] * moved * (1.0 + 1e-12) or state[1] > LARGEST_LIPSCHITZ:
                 break
             state[1] = max(2.0 * state[1], energy / moved)
         beta = momentum(state, uphill)

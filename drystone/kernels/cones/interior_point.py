@@ -20,11 +20,11 @@ from drystone.kernels.contact.residual import project_cone
 REGULAR = 1e-12  # added to the diagonal: hyperstatic stacks leave W + N Theta singular in the limit
 # Added to the polishing step's projector, so that it can be divided by: the step is perturbed by
 # this much, and by rounding divided by this much.
-SINGULAR = 1e-8
+PROJECTOR_SHIFT = 1e-8
 
 
 class Iterate(NamedTuple):
-    """x, y (nb, d) and what belongs to them. kind (nb,): FREE, CONE or RAY; v, lam (nb, d),
+    """x, y (nb, d) and what belongs to them. kind (nb,): the three codes below; v, lam (nb, d),
     eta (nb,), theta (nb, d, d): scaling of Nesterov and Todd; t: direction of slip; D = N Theta;
     rho, c: of Newton's equations; rhs: right side of the system."""
 
@@ -66,7 +66,7 @@ def prepare(shape, p, exact, bend, u):
         for a in range(1, d):
             slip += y[i, a] ** 2
         slip = np.sqrt(slip)
-        shifted = exact and kind[i] == CONE and slip > 0.0
+        shifted = exact and kind[i] == CONE_BLOCK and slip > 0.0
         for a in range(d):
             t[i, a] = y[i, a] / slip if bend and shifted and a > 0 else 0.0
             rho[i, a] = y[i, a] - u[i, a]
@@ -79,10 +79,10 @@ def prepare(shape, p, exact, bend, u):
             for b in range(d):
                 for a in range(1, d):
                     D[i, 0, b] -= t[i, a] * theta[i, a, b]
-        if kind[i] == RAY:
+        if kind[i] == RAY_BLOCK:
             for a in range(1, d):
                 rho[i, a] = 0.0
-        if kind[i] != FREE:
+        if kind[i] != FREE_BLOCK:
             cones += 1
             for a in range(d):
                 gap += x[i, a] * y[i, a]
@@ -101,7 +101,7 @@ def _dual_step(shape, kind, theta, dx, c, dy):
             total = c[i, a]
             for b in range(d):
                 total -= theta[i, a, b] * dx[i, b]
-            dy[i, a] = 0.0 if kind[i] == FREE or (kind[i] == RAY and a > 0) else total
+            dy[i, a] = 0.0 if kind[i] == FREE_BLOCK or (kind[i] == RAY_BLOCK and a > 0) else total
 
 
 @kernel
@@ -118,7 +118,7 @@ def correct(shape, p, dx, mu, dy):
     alpha = min(1.0, reach(shape, p, dx, dy))
     gap, cones = 0.0, 0
     for i in range(nb):
-        if kind[i] != FREE:
+        if kind[i] != FREE_BLOCK:
             cones += 1
             for a in range(d):
                 gap += (x[i, a] + alpha * dx[i, a]) * (y[i, a] + alpha * dy[i, a])
@@ -215,11 +215,11 @@ def _divided(shape, exact, r, u, mu, slip, i, P, D, rhs):
             plus = (1.0 if a == 0 else m * ea) * (1.0 if b == 0 else m * eb) / norm
             minus = (m if a == 0 else -ea) * (m if b == 0 else -eb) / norm
             rest = (1.0 if a == b else 0.0) - plus - minus
-            P[a, b] = plus / (edge + SINGULAR) + minus / (across + SINGULAR)
-            P[a, b] += rest / (side + SINGULAR)
-            D[i, a, b] = plus * (1.0 - edge) / (edge + SINGULAR)
-            D[i, a, b] += minus * (1.0 - across) / (across + SINGULAR)
-            D[i, a, b] += rest * (1.0 - side) / (side + SINGULAR)
+            P[a, b] = plus / (edge + PROJECTOR_SHIFT) + minus / (across + PROJECTOR_SHIFT)
+            P[a, b] += rest / (side + PROJECTOR_SHIFT)
+            D[i, a, b] = plus * (1.0 - edge) / (edge + PROJECTOR_SHIFT)
+            D[i, a, b] += minus * (1.0 - across) / (across + PROJECTOR_SHIFT)
+            D[i, a, b] += rest * (1.0 - side) / (side + PROJECTOR_SHIFT)
     for a in range(d):
         P[d, a] = rhs[i, a]
     for a in range(d):
@@ -236,15 +236,14 @@ def _divided(shape, exact, r, u, mu, slip, i, P, D, rhs):
 
 # Nesterov-Todd scaling of products of second-order cones, by blocks (nb, d).
 #
-# kind: FREE (y = 0, x of any sign), CONE (x, y in x_0 >= |x_1..|), RAY (x_0, y_0 >= 0, the other
-# entries of x are zero). One entry (d = 1) makes CONE a plain inequality: an LCP is the case d = 1.
+# One entry (d = 1) makes a cone a plain inequality: an LCP is the case d = 1.
 #
 # With eta = sqrt(det y / det x) and v the scaling point, det v = 1, Theta = eta (2 v v' - J) maps
 # x to y; its root T gives lambda = T x = T^-1 y. J = diag(1, -1, ...), det x = x' J x.
 
-FREE = 0
-CONE = 1
-RAY = 2
+FREE_BLOCK = 0  # y = 0, x of any sign
+CONE_BLOCK = 1  # x, y in x_0 >= |x_1..|
+RAY_BLOCK = 2  # x_0, y_0 >= 0, the other entries of x are zero
 
 
 @kernel
@@ -268,9 +267,9 @@ def nt_scaling(shape, kind, x, y, v, eta, lam, theta):
             for b in range(d):
                 theta[i, a, b] = 0.0
         v[i, 0], eta[i] = 1.0, 1.0
-        if kind[i] == FREE:
+        if kind[i] == FREE_BLOCK:
             continue
-        if kind[i] == RAY:
+        if kind[i] == RAY_BLOCK:
             if not (x[i, 0] > 0.0 and y[i, 0] > 0.0):
                 return 1
             eta[i] = y[i, 0] / x[i, 0]
@@ -317,15 +316,15 @@ def scale_row(shape, v, eta, x, out, i, sign):
 def corrector(shape, kind, v, eta, lam, dx, dy, target, out):
     """out = T (lam \\ (target e - lam o lam - (T dx) o (T^-1 dy))): what dy + Theta dx must be.
 
-    dx, dy: the predictor's step; overwritten with work. FREE blocks get 0.
+    dx, dy: the predictor's step; overwritten with work. Free blocks get 0.
     """
     d = len(shape)
     for i in range(dx.shape[0]):
-        if kind[i] == FREE:
+        if kind[i] == FREE_BLOCK:
             for a in range(d):
                 out[i, a] = 0.0
             continue
-        if kind[i] == RAY:
+        if kind[i] == RAY_BLOCK:
             for a in range(1, d):
                 out[i, a] = 0.0
             c = target - lam[i, 0] ** 2 - dx[i, 0] * dy[i, 0]
@@ -363,11 +362,11 @@ def largest_step(shape, kind, x, dx):
     least = np.inf
     d = len(shape)
     for i in range(x.shape[0]):
-        if kind[i] == FREE:
+        if kind[i] == FREE_BLOCK:
             continue
         if dx[i, 0] < 0.0:
             least = min(least, -x[i, 0] / dx[i, 0])
-        if kind[i] == RAY or d == 1:
+        if kind[i] == RAY_BLOCK or d == 1:
             continue
         root = root_det(shape, x, i)
         # det(x + alpha dx) = c + 2 b alpha + a alpha^2 with c > 0: first positive root

@@ -19,14 +19,14 @@ from drystone.kernels._jit import stage
 from drystone.kernels.contact.polyhedral import project as project_polyhedral
 from drystone.kernels.linalg.envelope import _inner, substitute
 
-ROUNDS = 200  # Newton steps; most problems take fewer than ten
-FINEST = 1e-12  # of |b|: what may be left of A x - b; less is soon rounding
-SHIFT = 1e-13  # of the mean of diag A A': keeps factors of dependent rows regular
-DAMPING = 1e-2  # of the same and of the error: where the derivative itself is singular
-GROWTH = 10.0  # of the shift, where rounding makes a pivot negative
+DUAL_STEPS = 200  # Newton steps; most problems take fewer than ten
+RESIDUAL_SHARE = 1e-12  # of |b|: what may be left of A x - b; less is soon rounding
+DIAGONAL_SHIFT = 1e-13  # of the mean of diag A A': keeps factors of dependent rows regular
+DUAL_DAMPING = 1e-2  # of the same and of the error: where the derivative itself is singular
+SHIFT_GROWTH = 10.0  # of the shift, where rounding makes a pivot negative
 SLOPE = 1e-4  # of the increase that the gradient promises: what a step must bring (Armijo)
-NEARER = 0.5  # of the error: the same, where the dual's own rounding hides its increase
-SHORTEST = 2.0**-40  # part of a Newton step
+ERROR_DECREASE = 0.5  # of the error: the same, where the dual's own rounding hides its increase
+SHORTEST_DUAL_STEP = 2.0**-40  # part of a Newton step
 
 
 class Blocks(NamedTuple):
@@ -74,26 +74,26 @@ def minimise(blocks, b, work):
     for p in range(n):
         w.y[p] = 0.0
     plain, factored = True, False
-    for k in range(ROUNDS):
+    for k in range(DUAL_STEPS):
         error = _imbalance(blocks, b, w.x, w.left) / scale
         if error < least:
             least = error
             for i in range(w.x.shape[0]):
                 for a in range(w.x.shape[1]):
                     w.best[i, a] = w.x[i, a]
-        if error <= FINEST:
+        if error <= RESIDUAL_SHARE:
             break
         if not (plain and factored):  # else the factor stands, and this step refines the last
-            shift = mean * (SHIFT if plain else max(SHIFT, DAMPING * error))
+            shift = mean * (DIAGONAL_SHIFT if plain else max(DIAGONAL_SHIFT, DUAL_DAMPING * error))
             while not _factorise(blocks, w.D, shift, plain, w.z, w.first, w.begin, w.L):
-                shift *= GROWTH
+                shift *= SHIFT_GROWTH
             factored = plain
         for p in range(n):
             w.step[p] = w.left[p]
         substitute(n, w.first, w.begin, w.L, w.step)
         promised, value = _dot(w.left, w.step), _dual(b, w.y, w.x)
         length = 1.0
-        while length >= SHORTEST:
+        while length >= SHORTEST_DUAL_STEP:
             for p in range(n):
                 w.new[p] = w.y[p] + length * w.step[p]
             _transposed(blocks, w.new, w.z)
@@ -102,10 +102,10 @@ def minimise(blocks, b, work):
             # the first step leads to the plain solution of least norm
             if k == 0 or gain >= SLOPE * length * promised:
                 break
-            if _imbalance(blocks, b, w.x, w.left) <= NEARER * error * scale:
+            if _imbalance(blocks, b, w.x, w.left) <= ERROR_DECREASE * error * scale:
                 break
             length *= 0.5
-        if length < SHORTEST:
+        if length < SHORTEST_DUAL_STEP:
             break
         for p in range(n):
             w.y[p] = w.new[p]

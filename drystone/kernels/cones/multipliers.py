@@ -26,9 +26,9 @@ from drystone.kernels.linalg.block_lu import factorise_sum, solve
 
 RISES = 0.1  # of the slope at the start: that at the end of a step, which ends at a least value
 FALLS = 1e-4  # of the fall that the slope promises: what a step must bring (Armijo)
-NEARER = 0.5  # of the gradient: what a step leaves that helps
-ROUNDING = 1e-11  # of the momentum: gradients below that hardly fall any more are rounding
-SHORTEST = 2.0**-20  # part of a Newton step
+GRADIENT_DECREASE = 0.5  # of the gradient: what a step leaves that helps
+GRADIENT_ROUNDING = 1e-11  # of the momentum: gradients below that hardly fall any more are rounding
+SHORTEST_PRIMAL_STEP = 2.0**-20  # part of a Newton step
 
 
 class Contacts(NamedTuple):
@@ -102,21 +102,21 @@ def minimise(shape, wide, c, b, f, alpha, x0, now, other, step, enough, most):
                 return k
         solve(wide, f.place, f.panels, f.buffer, now.g, step, other.v)
         slope, length, new = _dot(now.g, step), 1.0, size
-        while length >= SHORTEST:
+        while length >= SHORTEST_PRIMAL_STEP:
             for j in range(step.shape[0]):
                 for a in range(len(wide)):
                     other.v[j, a] = now.v[j, a] - length * step[j, a]
             reached = _evaluate(shape, wide, c, b, alpha, x0, other)
             new, rise = _size(wide, b, other.g), -_dot(other.g, step)
             # the value is convex: where it does not rise, it has fallen, if only within rounding
-            if rise <= RISES * slope or new <= NEARER * size:
+            if rise <= RISES * slope or new <= GRADIENT_DECREASE * size:
                 break
             if reached < value - FALLS * length * slope:
                 break
             length *= max(RISES, slope / (slope + rise))
-        if length < SHORTEST:
+        if length < SHORTEST_PRIMAL_STEP:
             return k + 1
-        ends = size <= ROUNDING * scale and new > NEARER * size
+        ends = size <= GRADIENT_ROUNDING * scale and new > GRADIENT_DECREASE * size
         factorised = _same(now.D, other.D)
         value, size = reached, new
         _copy(other, now)

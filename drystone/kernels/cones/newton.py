@@ -34,11 +34,15 @@ OPEN, STICK, SLIP, BILATERAL = 0, 1, 2, 3  # states of a contact
 # regularisation of bilateral blocks, of that of contacts: equations need it only where they are
 # redundant, and a chain of n joints, whose least eigenvalue falls like 1 / n^2, must not feel it
 TIES = 1e-3
-ALPHA = 1e-6  # regularisation of the matrix of plain steps
+REGULARISATION = 1e-6  # regularisation of the matrix of plain steps
 PLAIN = 40  # steps without regularisation, as long as they make progress
-STUCK = 5  # steps without a new least residual after which an attempt gives up
+STALLED_STEPS = 5  # steps without a new least residual after which an attempt gives up
 GOING = -1  # no status yet
-FOUND, NONE, NO_ROOM = 1, 0, -1  # a direction: there is one, the matrix is singular, too much fill
+DIRECTION_FOUND, NO_DIRECTION, NO_ROOM = (
+    1,
+    0,
+    -1,
+)  # a direction: there is one, the matrix is singular, too much fill
 TOO_LARGE = -2  # status of ``newton_dense`` on a system that is none of its
 
 
@@ -170,12 +174,12 @@ def _steps(shape, p, goal, dense, sparse, work, r, best, history):
     for step in range(goal.most + goal.extra):
         linearise(shape, p, r, near, lin)
         fresh = not _same(lin.state, p.mu, last, least <= tol)
-        good = NONE
+        good = NO_DIRECTION
         if sparse is not None:
             good, factors = direction_sparse(shape, p, lin, fresh, goal.room, factors)
         if dense is not None:
             good = direction_dense(shape, p, lin, fresh, dense)
-        if good != FOUND:
+        if good != DIRECTION_FOUND:
             return _end(good, least, tol), step, true, least
         for i in range(nb):
             for a in range(d):
@@ -194,7 +198,7 @@ def _steps(shape, p, goal, dense, sparse, work, r, best, history):
         if code != GOING:
             return code, step + 1, true, least
         extra -= 1 if least <= tol else 0
-    return _end(NONE, least, tol), goal.most, true, least
+    return _end(NO_DIRECTION, least, tol), goal.most, true, least
 
 
 _steps_dense = stage(_steps)  # counts no references: a step of a small system takes a microsecond
@@ -226,7 +230,7 @@ def _verdict(goal, true, regular, before, least, initial, tries, idle):
             return status.SOLVED
     elif not goal.plain and regular <= min(1e-2 * initial, 0.1 * true):
         return status.RUNNING
-    elif idle > STUCK or not np.isfinite(true) or tries == 0:
+    elif idle > STALLED_STEPS or not np.isfinite(true) or tries == 0:
         return status.STALLED
     return GOING
 
@@ -380,10 +384,10 @@ def direction_sparse(shape, p, lin, fresh, room, s):
     if fresh:
         _fill_sparse(shape, p, lin, s)
         if not factorise(shape, s.count, node, first, below, s.rows, lower, upper, s.buffer):
-            return NONE, s
+            return NO_DIRECTION, s
     _right_side(shape, p, lin, s)
     substitute(shape, s.count, first, below, s.rows, lower, upper, s.buffer, s.x[: s.n])
-    return (FOUND if _take(lin.dr, s) else NONE), s
+    return (DIRECTION_FOUND if _take(lin.dr, s) else NO_DIRECTION), s
 
 
 @stage
@@ -478,7 +482,7 @@ def _take(dr, s):
 # in the last column the number of each block's diagonal block; in the last row how many rows
 # there are.
 
-LARGEST = 64  # rows up to which this is cheaper than ``block_lu``
+FEW_COUPLED_ROWS = 64  # rows up to which this is cheaper than ``block_lu``
 
 
 @stage
@@ -487,7 +491,7 @@ def coupled_size(shape, p, own, places):
     (nb, d): rows of W that are zero but for their diagonal, and the diagonal blocks. Friction
     couples the rows of a block."""
     d, count, nb = len(shape), 0, own.shape[0]
-    if nb > LARGEST:
+    if nb > FEW_COUPLED_ROWS:
         return -1
     for i in range(nb):
         places[i, d] = 0
@@ -503,7 +507,7 @@ def coupled_size(shape, p, own, places):
                         own[i, a] = False
         for a in range(d):
             count += 0 if own[i, a] and p.mu[i] <= 0.0 else 1
-    return count if count <= LARGEST else -1
+    return count if count <= FEW_COUPLED_ROWS else -1
 
 
 @stage
@@ -518,7 +522,7 @@ def direction_dense(shape, p, lin, fresh, f):
                 if places[i, a] >= 0:
                     _fill(shape, p, lin, i, a, places, f.M)
         if dense_lu.factorise(f.M, places[nb, d], f.pivots) != status.SOLVED:
-            return NONE
+            return NO_DIRECTION
     m = places[nb, d]
     y, x = f.y, f.x
     for i in range(nb):
@@ -537,7 +541,7 @@ def direction_dense(shape, p, lin, fresh, f):
             if places[i, a] >= 0:
                 dr[i, a] = x[places[i, a]]
             total += abs(dr[i, a])
-    return FOUND if total < np.inf else NONE
+    return DIRECTION_FOUND if total < np.inf else NO_DIRECTION
 
 
 @stage

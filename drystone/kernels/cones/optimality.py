@@ -4,9 +4,7 @@ impulses cannot see (``problems.residual``)."""
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.blocks import COULOMB, STATIC
-
-NOISE = 16.0 * 2.220446049250313e-16  # rounding of u = W r + q, relative to the terms of its sum
+from drystone.kernels.blocks import COULOMB, STATIC, SUM_ROUNDING
 
 
 @kernel
@@ -27,7 +25,7 @@ def contact_optimality(shape, r, u, q, mu, unit, law):
         energy += qq
         rn, un = r[i, 0] * s, u[i, 0] / s
         rt, ut, rr = np.sqrt(rt), np.sqrt(ut), np.sqrt(rr)
-        noise = NOISE * (rr + np.sqrt(qq))
+        noise = SUM_ROUNDING * (rr + np.sqrt(qq))
         if mu[i] < 0.0:
             primal += max(0.0, np.hypot(un, ut) - noise) ** 2
             continue
@@ -41,7 +39,7 @@ def contact_optimality(shape, r, u, q, mu, unit, law):
                 away = max(0.0, -un)
                 work += mu[i] * ut * rn
         primal += max(0.0, away - noise) ** 2
-        primal += max(0.0, cone_distance(rn, rt, mu[i]) - NOISE * rr) ** 2
+        primal += max(0.0, cone_distance(rn, rt, mu[i]) - SUM_ROUNDING * rr) ** 2
         gap += max(0.0, abs(work) - noise * rr)
     if energy < 4.9e-32:  # squares of machine epsilon: not divided, as the residual
         return np.sqrt(primal), gap

@@ -16,12 +16,10 @@ What lies within the rounding of u counts as zero.
 import numpy as np
 
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.blocks import CONVEX
+from drystone.kernels.blocks import CONVEX, SUM_ROUNDING
 from drystone.kernels.contact.polyhedral import fastest
 from drystone.kernels.layout import CONTACT_2 as C2
 from drystone.kernels.layout import CONTACT_3 as C3
-
-ROUNDING_OF_U = 16.0 * 2.220446049250313e-16  # of u = W r + q, relative to the terms of its sum
 
 
 @stage
@@ -73,7 +71,7 @@ def _terms(r, u, q, mu, unit2, law, corners):
     free = (q[0] * q[0] + qt2) / unit2
     if rr == 0.0 and u[0] >= 0.0 and (mu < 0.0 or law != CONVEX):
         return 0.0, moved, free
-    noise = ROUNDING_OF_U * (1.5 * rr * unit2 + 0.5 * free)  # |r| s^2 |r| + |r| |q|, or more
+    noise = SUM_ROUNDING * (1.5 * rr * unit2 + 0.5 * free)  # |r| s^2 |r| + |r| |q|, or more
     if mu < 0.0:
         return max(0.0, abs(work) - noise), moved, free
     ut = np.sqrt(ut2) if corners is None else fastest(-u[1], -u[2], corners)

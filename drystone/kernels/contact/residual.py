@@ -9,7 +9,7 @@ the greatest of |q|, |r|, |u|.
 import numpy as np
 
 from drystone.kernels._jit import kernel, stage
-from drystone.kernels.blocks import COULOMB, LINEAR, STATIC, ratio
+from drystone.kernels.blocks import COULOMB, EPS, LINEAR, STATIC, ratio
 from drystone.kernels.contact.polyhedral import polyhedral_error
 
 
@@ -124,7 +124,7 @@ def _static_error(shape, r, u, mu, i, s):
     force, speed = np.sqrt(force), np.sqrt(speed)
     room = mu * r[i, 0] * s - force
     unmet = -room if room < 0.0 else min(room, speed)
-    driving = max(along, 0.0) / max(force, speed, 2.220446049250313e-16)
+    driving = max(along, 0.0) / max(force, speed, EPS)
     normal = min(r[i, 0] * s, u[i, 0] / s)
     return normal * normal + unmet * unmet + driving * driving
 

@@ -11,13 +11,13 @@ SMOOTH, FACE, EDGE, RIM, VERTEX = 0, 1, 2, 3, 4
 
 # bits of one side
 ON_FACE = 1  # the normal is that of a face that the point lies on, or on the border of
-AT_BORDER = 2  # within NEAR of where one piece of the surface ends
+AT_BORDER = 2  # within FEATURE_TOL of where one piece of the surface ends
 OFF = 4  # the normal is none of the surface's at that point: a point fixed in the body
 
 # bits of a contact
-SINGULAR, ILL, DEGENERATE, BORDER, NOT_EXTREMAL = 1, 2, 4, 8, 16
+INFINITE_RATE, ILL, DEGENERATE, BORDER, NOT_EXTREMAL = 1, 2, 4, 8, 16
 
-NEAR = 1e-7  # of a geom's size: closer than this is on an edge or at a vertex
+FEATURE_TOL = 1e-7  # of a geom's size: closer than this is on an edge or at a vertex
 STEEP = 1e-7  # sine of an angle: flatter than this is flat
 ROUND = 1e-11  # of a geom's size: rounding of where one piece of a surface ends
 

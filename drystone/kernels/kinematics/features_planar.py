@@ -11,7 +11,7 @@ from drystone.kernels.kinds import CAPSULE_2D, DISK, ELLIPSE, HALF_PLANE
 from drystone.kernels.kinematics.codes import (
     AT_BORDER,
     FACE,
-    NEAR,
+    FEATURE_TOL,
     OFF,
     ON_FACE,
     ROUND,
@@ -73,7 +73,7 @@ def features_planar(geoms, geom, x, R, p, frame, out):
                 g = np.sqrt(gx * gx + gy * gy)
                 curvature = ((gy / a) ** 2 + (gx / b) ** 2) / (g * g * g)
             elif kind[o] == CAPSULE_2D:
-                near = NEAR * radius[o]
+                near = FEATURE_TOL * radius[o]
                 mark = AT_BORDER if abs(abs(qx) - numbers[f0]) <= near else 0
                 if abs(qx) < numbers[f0] - ROUND * radius[o]:
                     found, mark, number = FACE, ON_FACE, 0 if qy > 0.0 else 1
@@ -82,7 +82,7 @@ def features_planar(geoms, geom, x, R, p, frame, out):
             elif kind[o] == HALF_PLANE:
                 found, mark = FACE, ON_FACE
             else:
-                near = NEAR * radius[o]
+                near = FEATURE_TOL * radius[o]
                 found, mark, number = _polygon(numbers, f0, f1, qx, qy, mx, my, near)
             feature[i, side], bits[i, side], piece[i, side] = found, mark, number
             E[i, side, 0] = 0.0 if found == VERTEX else 1.0

@@ -5,7 +5,7 @@ the bodies' material at these points, s those of the points along their surfaces
 
     E_A (n' - w_A) = -D_A s_A,   E_B (n' - w_B) = D_B s_B,   s_A - s_B - C n' = -(u_A - u_B)_t
 
-where E, D are the local shapes of ``features_smooth``. Without s_B these are four equations for n'
+where E, D are the tensors of ``features_spatial``. Without s_B these are four equations for n'
 and s_A (6-22). As p_A - p_B stays along n, C' = n.(u_A - u_B), and once more
 
     C'' = n.(a_A - a_B) + n'.(u_A - u_B) - w_A.s_A + w_B.s_B,
@@ -17,10 +17,10 @@ The slip at c, halfway, is u_A(c) - u_B(c); its rate needs c' (6-33).
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.kinematics.codes import ILL, SINGULAR
-from drystone.kernels.kinematics.linear import solve_ranked
+from drystone.kernels.kinematics.codes import ILL, INFINITE_RATE
+from drystone.kernels.linalg.dense_lu import solve_ranked
 
-WEAK = 1e-6  # pivots below this, relative to the largest, make a contact ill-conditioned
+ILL_PIVOT = 1e-6  # pivots below this, relative to the largest, make a contact ill-conditioned
 MET = 1e-9  # residual of an equation that counts as met, relative to the rates that enter
 
 
@@ -78,8 +78,8 @@ def rates_spatial(body, position, velocity, point, gap, size, frame, E, D, out):
         for s in range(2):
             scale += abs(w[s, 0]) + abs(w[s, 1])
         if rcond[i] == 0.0 and left > MET * scale:
-            flag[i] |= SINGULAR
-        elif 0.0 < rcond[i] < WEAK:
+            flag[i] |= INFINITE_RATE
+        elif 0.0 < rcond[i] < ILL_PIVOT:
             flag[i] |= ILL
         total = 0.0
         for k in range(2):
@@ -138,8 +138,8 @@ def rates_planar(body, position, velocity, point, gap, size, frame, E, D, out):
         y[0], y[1] = E[i, 0, 0] * omega[0], E[i, 1, 0] * omega[1] + D[i, 1, 0] * slip
         rcond[i], left = solve_ranked(M, y, turn, order)
         if rcond[i] == 0.0 and left > MET * (abs(omega[0]) + abs(omega[1]) + abs(slip) / L):
-            flag[i] |= SINGULAR
-        elif 0.0 < rcond[i] < WEAK:
+            flag[i] |= INFINITE_RATE
+        elif 0.0 < rcond[i] < ILL_PIVOT:
             flag[i] |= ILL
         sa = L * turn[1]
         sb = sa + slip - C * turn[0]

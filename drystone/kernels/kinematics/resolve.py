@@ -20,7 +20,7 @@ from drystone.kernels.kinematics.codes import (
     VERTEX,
 )
 
-TOUCHING = 1e-6  # of the size: vertices and edges farther apart than this have a true distance
+TRUE_DISTANCE = 1e-6  # of the size: vertices and edges farther apart than this have a true distance
 PARALLEL = 1e-6  # sine of the angle of two edges
 
 
@@ -74,7 +74,7 @@ def resolve(dim, gap, size, feature, bits, E, D, flag):
             continue
         at_a, at_b = bits[i, 0] & ON_FACE != 0, bits[i, 1] & ON_FACE != 0
         if not (at_a or at_b):
-            if gap[i] > TOUCHING * size[i]:
+            if gap[i] > TRUE_DISTANCE * size[i]:
                 continue  # a true distance: of two points, of a point and a line
             flag[i] |= DEGENERATE
         elif a + b >= dim - 1:

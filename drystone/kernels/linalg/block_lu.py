@@ -13,8 +13,9 @@ the sorted rows below[s] : below[s + 1] of `rows`. With m columns and k rows bel
 import numpy as np
 
 from drystone.kernels._jit import kernel, stage
+from drystone.kernels.radix import lower_bound
 
-WIDEST = 8  # columns of a supernode; wider ones are split, so that D stays small
+SUPERNODE_COLUMNS = 8  # columns of a supernode; wider ones are split, so that D stays small
 
 
 @kernel
@@ -30,7 +31,7 @@ def supernodes(d, n, start, rows, node, first, below, lower, upper):
         last = j
         while (
             last + 1 < n
-            and last + 1 - j < WIDEST
+            and last + 1 - j < SUPERNODE_COLUMNS
             and start[last + 1] > start[last]
             and rows[start[last]] == last + 1
             and start[last + 1] - start[last] == start[last + 2] - start[last + 1] + 1
@@ -57,25 +58,14 @@ def slot(d, i, j, node, first, below, rows, lower, upper):
     s = node[j]
     if i >= first[s]:
         m = first[s + 1] - first[s]
-        at = i - first[s] if i < first[s + 1] else m + _find(rows, below[s], below[s + 1], i)
+        at = i - first[s]
+        if i >= first[s + 1]:
+            at = m - below[s] + lower_bound(rows, below[s], below[s + 1], i)
         return lower[s] + at * d * m * d + (j - first[s]) * d, m * d
     s = node[i]
     k = below[s + 1] - below[s]
-    at = _find(rows, below[s], below[s + 1], j)
+    at = lower_bound(rows, below[s], below[s + 1], j) - below[s]
     return upper[s] + (i - first[s]) * d * k * d + at * d, k * d
-
-
-@stage
-def _find(rows, low, high, i):
-    """Place of i in the sorted rows[low:high], counted from low."""
-    base = low
-    while low < high:
-        middle = (low + high) // 2
-        if rows[middle] < i:
-            low = middle + 1
-        else:
-            high = middle
-    return low - base
 
 
 @kernel
@@ -209,7 +199,7 @@ def substitute(shape, count, first, below, rows, lower, upper, buffer, x):
     """Solve L U x = b in place, x (n, d)."""
     d = len(shape)
     y = x.reshape(-1)
-    work = np.empty(WIDEST * d)
+    work = np.empty(SUPERNODE_COLUMNS * d)
     for s in range(count):
         m, k, f = (first[s + 1] - first[s]) * d, below[s + 1] - below[s], first[s] * d
         for i in range(k):

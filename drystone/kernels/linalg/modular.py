@@ -16,8 +16,8 @@ import numpy as np
 
 from drystone.kernels._jit import stage
 
-PRIMES = (33554393, 33554383)  # below 2^25: sums of EXACT products are exact
-EXACT = 8  # products of two residues whose sum is below 2^53
+PRIMES = (33554393, 33554383)  # below 2^25: so many products add exactly
+EXACT_PRODUCTS = 8  # products of two residues whose sum is below 2^53
 
 
 @stage
@@ -51,8 +51,10 @@ def reciprocal(a, p):
 def dot(a, b, k, p):
     """Sum of k products of residues, modulo p."""
     total, inverse = 0.0, 1.0 / p
-    for start in range(0, k, 3 * EXACT):  # in four strands, none of more than EXACT products
-        end = min(start + 3 * EXACT, k)
+    for start in range(
+        0, k, 3 * EXACT_PRODUCTS
+    ):  # in four strands, none of more than EXACT_PRODUCTS products
+        end = min(start + 3 * EXACT_PRODUCTS, k)
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
         for j in range(start, end - 3, 4):
             s0 += a[j] * b[j]

@@ -13,11 +13,11 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.linalg.envelope import extent, factorise, substitute
 
-ROUNDS = 16  # of guesses
-PATIENCE = 2  # rounds that leave no fewer wrong contacts than the best before
-ZERO = 1e-11  # of the largest force or acceleration, units scaled out
-LEAST = 1e-10  # of the diagonal is added, so that dependent rows share
-REFINED = 1e-15  # of the largest force: accelerations of rows that should have none
+GUESS_ROUNDS = 16  # of guesses
+GUESS_PATIENCE = 2  # rounds that leave no fewer wrong contacts than the best before
+GUESS_ZERO = 1e-11  # of the largest force or acceleration, units scaled out
+SHARING_SHIFT = 1e-10  # of the diagonal is added, so that dependent rows share
+REFINEMENT_TOL = 1e-15  # of the largest force: accelerations of rows that should have none
 OFTEN = 8  # refinements
 MUCH = 0.7  # of what friction can bear: contacts with more get a smaller share
 LITTLE = 1e-2  # of the mean normal force: bears friction as if it had this much
@@ -57,12 +57,12 @@ def guess(p, g):
     mu, unit, d, closed, f = p.mu, p.unit, p.d, g.closed, g.f
     nc = p.order.size
     more, part = g.floats[0], g.floats[2]
-    best, patience, wrong = nc + 1, PATIENCE, nc
+    best, patience, wrong = nc + 1, GUESS_PATIENCE, nc
     for i in range(nc):
         closed[i], part[i] = True, 1.0
         for t in range(i * d, i * d + d):
-            more[t] = LEAST * unit[i] * unit[i]
-    for count in range(1, ROUNDS + 1):
+            more[t] = SHARING_SHIFT * unit[i] * unit[i]
+    for count in range(1, GUESS_ROUNDS + 1):
         if _forces(p, g) == 0:
             return count, nc
         wrong = _correct(p.q, mu, unit, d, closed, f, g.a)
@@ -74,7 +74,7 @@ def guess(p, g):
             if patience < 0:
                 return count, wrong
         best = min(best, wrong)
-    return ROUNDS, wrong
+    return GUESS_ROUNDS, wrong
 
 
 @kernel
@@ -110,7 +110,7 @@ def _forces(p, g):
             top = max(top, abs(f[i]) * unit[i // d])
         for b in range(m):
             worst = max(worst, abs(a[rows[b]]) / unit[rows[b] // d])
-        if worst <= REFINED * top:
+        if worst <= REFINEMENT_TOL * top:
             break
     return 1
 
@@ -134,9 +134,9 @@ def _correct(q, mu, unit, d, closed, f, a):
     wrong = 0
     for i in range(unit.size):
         h = i * d
-        least = ZERO * size / unit[i]
+        least = GUESS_ZERO * size / unit[i]
         if not closed[i]:
-            if a[h] < -ZERO * size * unit[i]:
+            if a[h] < -GUESS_ZERO * size * unit[i]:
                 closed[i] = True
                 wrong += 1
         elif f[h] < -least:
@@ -165,4 +165,4 @@ def _share(mu, unit, d, closed, f, part, more):
             if closed[i] and used > MUCH:
                 part[i] *= (used / MUCH) ** 2
             for t in range(i * d + 1, i * d + d):
-                more[t] = LEAST * unit[i] * unit[i] * part[i] / (can * can)
+                more[t] = SHARING_SHIFT * unit[i] * unit[i] * part[i] / (can * can)

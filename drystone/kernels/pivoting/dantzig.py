@@ -27,10 +27,10 @@ from drystone.kernels._jit import kernel
 # rows of V: force, acceleration, their change, constant term, tie, scale, friction coefficient,
 # turn of the tangent frame, accepted noise, work
 F, A, DF, DA, B, SAT, D, MU, COS, SIN, QUIET, G, U, H, Y = range(15)
-V_ROWS = 15
+V_ROWS = 15  # as many
 # rows of T: set, place in S, members of C in order of place, kind of row, work
 STATE, POS, MEMBER, KIND, WORK = range(5)
-T_ROWS = 5
+T_ROWS = 5  # as many
 OUT, C, NC, TIED, SPARE = range(5)
 BILATERAL, NORMAL, TANGENT, FIXED = range(4)
 # reg
@@ -57,10 +57,10 @@ BILATERAL, NORMAL, TANGENT, FIXED = range(4)
     STALE,
     SECOND,
 ) = range(21)
-REGISTERS = 21
-# num
+REGISTERS = 21  # as many
+# num: greatest |b| and |a|; tolerances and limits of forces, accelerations and their changes
 BMAX, AMAX, F_TOL, A_TOL, DF_TOL, DA_TOL, DF_MAX, STEP = range(8)
-NUMBERS = 8
+NUMBERS = 8  # as many
 
 
 @kernel
@@ -475,7 +475,8 @@ def classify(T, value, d, nc, group, direction):
 
 # The main loop: what to drive next, and one step of it.
 
-NOISE = 1e-9  # a violation below this times its terms that cannot be driven away is rounding
+# a violation below this times its terms that cannot be driven away is rounding
+VIOLATION_NOISE = 1e-9
 CHASED = 1e-11  # one below this is, after more drives than a solve needs: b is out of range by it
 
 
@@ -524,7 +525,7 @@ def _begin(At, S, V, T, reg, num):
         if other >= 0 and rank > score:
             h, worst, friction = other, size, True
     scale = num[A_TOL] / 2e-14
-    if reg[FRESH] == 0 and (h < 0 or worst < NOISE * scale):
+    if reg[FRESH] == 0 and (h < 0 or worst < VIOLATION_NOISE * scale):
         refresh(At, S, V, T, reg, num)
         return status.RUNNING, NOTHING, h
     if h < 0:
@@ -709,7 +710,7 @@ def _unless_bouncing(V, reg, what, h, zero):
 def _unlimited(V, reg, num):
     """An infinite step: a ray, unless the violation is no more than rounding."""
     d = reg[DRIVE]
-    if abs(V[A, d]) <= NOISE * num[A_TOL] / 2e-14:
+    if abs(V[A, d]) <= VIOLATION_NOISE * num[A_TOL] / 2e-14:
         V[QUIET, d - d % reg[DIM]] = 2.0 * abs(V[A, d])
         reg[DRIVE] = -1
         return status.RUNNING

@@ -15,19 +15,18 @@ from drystone.kernels import status as code
 from drystone.kernels._jit import kernel
 from drystone.kernels.linalg.dense_lu import back_substitute, factorise
 
-FREE = 0  # roles of a row: anything, zero, at least zero, at most zero
-ZERO = 1
-ABOVE = 2
-BELOW = 3
+# roles of a row: anything, zero, at least zero, at most zero
+ROLE_FREE, ROLE_ZERO, ROLE_ABOVE, ROLE_BELOW = 0, 1, 2, 3
 
-NEXT = 0  # places in `state`: next combination, solutions found, singular combinations met,
-FOUND = 1
-SINGULAR = 2
-SKIPPED = 3  # those with too many candidates for a vertex,
-DOUBTFUL = 4  # and those without a vertex whose rank is a matter of rounding
+# places in `state`
+NEXT_COMBINATION = 0  # to be tried
+SOLUTIONS = 1  # found
+SINGULAR_COMBINATIONS = 2  # met
+SKIPPED_COMBINATIONS = 3  # those with too many candidates for a vertex
+DOUBTFUL_COMBINATIONS = 4  # those without a vertex whose rank is a matter of rounding
 
-NULL = 1e-11  # a pivot below this times its largest start counts as zero,
-SURE = 1e-14  # and one below this surely is
+ZERO_PIVOT = 1e-11  # a pivot below this times its largest start counts as zero,
+SURELY_ZERO_PIVOT = 1e-14  # and one below this surely is
 
 
 class Pieces(NamedTuple):
@@ -63,20 +62,20 @@ class Search(NamedTuple):
 
 @kernel
 def search(p, s, tol, stop):
-    """Try combinations state[NEXT] to stop - 1. RUNNING if the buffers are full, else SOLVED."""
+    """Try combinations up to stop - 1. RUNNING if the buffers are full, else SOLVED."""
     state, count = s.state, p.count
     room = s.modes.shape[0]
-    while state[NEXT] < stop:
-        if state[FOUND] > room // 2:  # the rest is for the vertices of one combination
+    while state[NEXT_COMBINATION] < stop:
+        if state[SOLUTIONS] > room // 2:  # the rest is for the vertices of one combination
             return code.RUNNING
-        digits = s.modes[state[FOUND]]
-        rest = state[NEXT]
+        digits = s.modes[state[SOLUTIONS]]
+        rest = state[NEXT_COMBINATION]
         for e in range(count.size):
             digits[e] = rest % count[e]
             rest //= count[e]
         nt, ns = _choose(p, digits, s.lists, s.role)
         _vertices(p, s, nt, ns, tol)
-        state[NEXT] += 1
+        state[NEXT_COMBINATION] += 1
     return code.SOLVED
 
 
@@ -85,10 +84,10 @@ def _choose(p, digits, lists, role):
     """Vanishing rows lists[0, :nt], columns lists[1, :ns] (those of any sign first), roles."""
     nt, ns = 0, 0
     for i in range(role.size):
-        role[i] = FREE
+        role[i] = ROLE_FREE
     for k in range(p.always_rows.size):
         lists[0, nt] = p.always_rows[k]
-        role[p.always_rows[k]] = ZERO
+        role[p.always_rows[k]] = ROLE_ZERO
         nt += 1
     for k in range(p.always_columns.size):
         lists[1, ns] = p.always_columns[k]
@@ -98,7 +97,7 @@ def _choose(p, digits, lists, role):
             i, j = p.rows[e, k], p.columns[e, digits[e], k]
             if i >= 0:
                 role[i] = p.roles[e, digits[e], k]
-                if role[i] == ZERO:
+                if role[i] == ROLE_ZERO:
                     lists[0, nt] = i
                     nt += 1
             if j >= 0:
@@ -117,17 +116,17 @@ def _vertices(p, s, nt, ns, tol):
         B[i, ns] = -p.b[lists[0, i]]
     for j in range(ns):
         order[j] = j
-    found = s.state[FOUND]
+    found = s.state[SOLUTIONS]
     rank, sure, noise = _reduce(B, nt, ns, order, tol)
     if rank == ns:
         for j in range(ns):
             s.y[order[j]] = B[j, ns]
         _accept(p, s, ns, tol, noise)
     elif rank >= 0:
-        s.state[SINGULAR] += 1
+        s.state[SINGULAR_COMBINATIONS] += 1
         _more_rows(p, s, ns, rank, tol, noise)
-    if not sure and s.state[FOUND] == found:
-        s.state[DOUBTFUL] += 1
+    if not sure and s.state[SOLUTIONS] == found:
+        s.state[DOUBTFUL_COMBINATIONS] += 1
 
 
 @kernel
@@ -138,7 +137,7 @@ def _more_rows(p, s, ns, rank, tol, noise):
     missing = ns - rank
     candidates = 0
     for i in range(role.size):
-        if role[i] == ABOVE or role[i] == BELOW:
+        if role[i] == ROLE_ABOVE or role[i] == ROLE_BELOW:
             picks[1, candidates] = i
             candidates += 1
     if candidates < missing:
@@ -147,7 +146,7 @@ def _more_rows(p, s, ns, rank, tol, noise):
     for k in range(missing):
         total *= (candidates - k) / (k + 1.0)
     if total > 20000.0:
-        s.state[SKIPPED] += 1
+        s.state[SKIPPED_COMBINATIONS] += 1
         return
     choice, turn = picks[2], picks[3]
     for a in range(missing):
@@ -193,8 +192,8 @@ def _reduce(B, nt, ns, order, tol):
             for j in range(rank, ns):
                 if abs(B[i, j]) > best:
                     best, row, c = abs(B[i, j]), i, j
-        if not best > NULL * largest:
-            sure = best <= SURE * largest
+        if not best > ZERO_PIVOT * largest:
+            sure = best <= SURELY_ZERO_PIVOT * largest
             break
         least = best
         for j in range(ns + 1):
@@ -211,7 +210,7 @@ def _reduce(B, nt, ns, order, tol):
                 for j in range(rank, ns + 1):
                     B[i, j] -= f * B[rank, j]
         rank += 1
-    noise = SURE * (largest / least if least > 0.0 else 1.0)
+    noise = SURELY_ZERO_PIVOT * (largest / least if least > 0.0 else 1.0)
     for i in range(rank, nt):
         if abs(B[i, ns]) > 10.0 * tol * (right + 1e-300):
             return -1, sure and abs(B[i, ns]) >= noise * right, noise
@@ -250,7 +249,7 @@ def _accept(p, s, ns, tol, noise):
         if y[j] <= -noise * top:
             return
     for i in range(role.size):
-        if role[i] == FREE:
+        if role[i] == ROLE_FREE:
             continue
         u, size, weight = b[i], abs(b[i]), 0.0
         for j in range(ns):
@@ -259,15 +258,15 @@ def _accept(p, s, ns, tol, noise):
             size += abs(term)
             weight += abs(A[i, lists[1, j]])
         slack = 100.0 * tol * size + noise * (size + weight * top) + 1e-300
-        if role[i] == ZERO and abs(u) > slack:
+        if role[i] == ROLE_ZERO and abs(u) > slack:
             return
-        if role[i] == ABOVE and u < -slack:
+        if role[i] == ROLE_ABOVE and u < -slack:
             return
-        if role[i] == BELOW and u > slack:
+        if role[i] == ROLE_BELOW and u > slack:
             return
-    found = state[FOUND]
+    found = state[SOLUTIONS]
     if found >= modes.shape[0] - 1:
-        state[SKIPPED] += 1
+        state[SKIPPED_COMBINATIONS] += 1
         return
     for j in range(values.shape[1]):
         values[found, j] = 0.0
@@ -275,7 +274,7 @@ def _accept(p, s, ns, tol, noise):
         values[found, lists[1, j]] = y[j]
     for e in range(modes.shape[1]):
         modes[found + 1, e] = modes[found, e]
-    state[FOUND] = found + 1
+    state[SOLUTIONS] = found + 1
 
 
 # The first solution of an LCP of a handful of rows, in one call that costs microseconds.

@@ -23,21 +23,22 @@ from drystone.kernels import status as code
 from drystone.kernels._jit import stage
 from drystone.kernels.linalg import modular
 
-ENTERING = 0  # places in `state`: entering variable (w_i: i, z_i: m + i), size k, pivots done
-SIZE = 1
-PIVOTS = 2
+# places in `state`
+ENTERING = 0  # variable: w_i is i, z_i is m + i
+BASIS_SIZE = 1  # k
+PIVOTS_DONE = 2  # so far
 DRIFTED = 3  # set when X should be computed anew before going on
 FRESH = 4  # set when it has just been
-EXACT = 5  # set while the inverse is kept modulo the primes
+MODULAR = 5  # set while the inverse is kept modulo the primes
 TIED = 6  # set when it is needed: a tie, a small pivot or a ray
 CODE = 7  # sum of the keys of the basic variables: equal for equal bases
-SAVED = 8  # that of an earlier basis, and the number of pivots at which the next is saved (Brent)
-RENEW = 9
-PLACES = 10
+SAVED = 8  # that of an earlier basis (Brent)
+RENEW = 9  # number of pivots at which the next is saved
+PLACES = 10  # as many
 
-SMALL = 1e-7  # an entry below this times the largest of its column may be a zero
-NEAR = 1e-9  # ratios that differ by less may be equal
-NOTHING = 1e-11  # z0 below this times the largest |q_i| is zero
+SMALL_PIVOT = 1e-7  # an entry below this times the largest of its column may be a zero
+RATIO_TIE = 1e-9  # ratios that differ by less may be equal
+COVERING_ZERO = 1e-11  # z0 below this times the largest |q_i| is zero
 
 
 class Basis(NamedTuple):
@@ -107,7 +108,7 @@ def begin(b):
     for i in range(m):
         w[i] += d[i] * x[0]
     w[r] = 0.0
-    state[ENTERING], state[SIZE], state[PIVOTS] = m + r, 1, 1
+    state[ENTERING], state[BASIS_SIZE], state[PIVOTS_DONE] = m + r, 1, 1
     return code.RUNNING
 
 
@@ -124,32 +125,32 @@ def pivot(b, e, most):
     m = w.size
     state[TIED] = 0
     for _ in range(most):
-        k, fresh = state[SIZE], state[FRESH] == 1
+        k, fresh = state[BASIS_SIZE], state[FRESH] == 1
         error = _direction(b, k)
         state[DRIFTED] = 1 if error > 1e-11 and not fresh else 0
         if state[DRIFTED] == 1:
             return code.RUNNING
-        if state[EXACT] == 1:
+        if state[MODULAR] == 1:
             _exact_direction(b, e, k)
         leaving, size = _leaving(b, e, k)
-        if state[EXACT] == 0 and (state[TIED] == 1 or size < SMALL):  # a ray has size 0
+        if state[MODULAR] == 0 and (state[TIED] == 1 or size < SMALL_PIVOT):  # a ray has size 0
             state[TIED] = 1
             return code.RUNNING
-        if size < SMALL and not fresh:
+        if size < SMALL_PIVOT and not fresh:
             state[DRIFTED] = 1
             return code.RUNNING
-        if 0.0 < size < SMALL:
+        if 0.0 < size < SMALL_PIVOT:
             _drop_noise(b, k)
             leaving, size = _leaving(b, e, k)
         if leaving < 0:
-            return code.SOLVED if x[b.col_at[m]] <= NOTHING * b.scale else code.RAY
+            return code.SOLVED if x[b.col_at[m]] <= COVERING_ZERO * b.scale else code.RAY
         step = -x[leaving - m] / dx[leaving - m] if leaving >= m else -w[leaving] / dw[leaving]
         step = max(step, 0.0)
         for a in range(k):
             x[a] += step * dx[a]
         for i in range(m):
             w[i] += step * dw[i]
-        state[PIVOTS] += 1
+        state[PIVOTS_DONE] += 1
         state[FRESH] = 0
         done = leaving >= m and b.cols[leaving - m] == m
         _update(b, e, leaving, step)
@@ -157,8 +158,8 @@ def pivot(b, e, most):
             return code.SOLVED
         if state[CODE] == state[SAVED]:
             return code.STALLED
-        if state[PIVOTS] >= state[RENEW]:
-            state[SAVED], state[RENEW] = state[CODE], 2 * state[PIVOTS]
+        if state[PIVOTS_DONE] >= state[RENEW]:
+            state[SAVED], state[RENEW] = state[CODE], 2 * state[PIVOTS_DONE]
     return code.RUNNING
 
 
@@ -256,8 +257,8 @@ def _leaving(b, e, k):
     for i in range(m):
         if row_at[i] < 0:
             steepest = max(steepest, abs(dw[i]))
-    if state[EXACT] == 1:
-        _drop_zeros(b, e, k, SMALL * steepest)
+    if state[MODULAR] == 1:
+        _drop_zeros(b, e, k, SMALL_PIVOT * steepest)
     cut = -b.tol * steepest
     best = np.inf
     for a in range(k):
@@ -269,9 +270,9 @@ def _leaving(b, e, k):
     if best == np.inf:
         return -1, 0.0
     z0 = b.col_at[m]
-    if dx[z0] < cut and x[z0] + best * dx[z0] <= NOTHING * scale:
+    if dx[z0] < cut and x[z0] + best * dx[z0] <= COVERING_ZERO * scale:
         return m + z0, -dx[z0] / steepest
-    near = NEAR if state[EXACT] == 1 else 1e-12
+    near = RATIO_TIE if state[MODULAR] == 1 else 1e-12
     count = 0
     for a in range(k):
         if dx[a] < cut and _ties(x[a], dx[a], best, near, scale):
@@ -281,7 +282,7 @@ def _leaving(b, e, k):
         if row_at[i] < 0 and dw[i] < cut and _ties(w[i], dw[i], best, near, scale):
             ties[count] = i
             count += 1
-    if count > 1 and state[EXACT] == 0:
+    if count > 1 and state[MODULAR] == 0:
         state[TIED] = 1
     elif count > 1:
         count = _least_ratios(b, e, k, count)
@@ -363,7 +364,10 @@ def _residues_of_rates(b, e, k, s, rows, out):
 @stage
 def _rows_times(columns, cols, rows, y, k, p, out):
     """Some rows of the basic columns, times y (k,), modulo p."""
-    inverse, room = 1.0 / p, modular.EXACT - 1  # products beside what is left of those before
+    inverse, room = (
+        1.0 / p,
+        modular.EXACT_PRODUCTS - 1,
+    )  # products beside what is left of those before
     n = rows.size
     for t in range(n):
         out[t] = 0.0
@@ -376,7 +380,7 @@ def _rows_times(columns, cols, rows, y, k, p, out):
             out[t] += f * column[rows[t]]
         room -= 1
         if room == 0:
-            room = modular.EXACT - 1
+            room = modular.EXACT_PRODUCTS - 1
             for t in range(n):
                 out[t] = modular.remainder(out[t], p, inverse)
     for t in range(n):
@@ -507,7 +511,7 @@ def _update(b, e, leaving, step):
     X, x, w, rows, cols, row_at, col_at = b.X, b.x, b.w, b.rows, b.cols, b.row_at, b.col_at
     dx, g, state = b.dx, b.g, b.state
     m = w.size
-    k, entering = state[SIZE], state[ENTERING]
+    k, entering = state[BASIS_SIZE], state[ENTERING]
     if leaving < m:
         for c in range(k):
             g[c] = 0.0
@@ -516,8 +520,8 @@ def _update(b, e, leaving, step):
             if f != 0.0:
                 for c in range(k):
                     g[c] += f * X[a, c]
-    if state[EXACT] == 1 and not _exact_update(b, e, k, leaving):
-        state[EXACT] = 0
+    if state[MODULAR] == 1 and not _exact_update(b, e, k, leaving):
+        state[MODULAR] = 0
     out = leaving if leaving < m else m + cols[leaving - m]
     state[CODE] += b.keys[entering] - b.keys[out]
     if entering >= m and leaving < m:
@@ -526,7 +530,7 @@ def _update(b, e, leaving, step):
         row_at[leaving] = col_at[entering - m] = k
         x[k] = step
         w[leaving] = 0.0
-        state[SIZE] = k + 1
+        state[BASIS_SIZE] = k + 1
     elif entering >= m:
         a = leaving - m
         _replace_column(X, k, a, dx)
@@ -551,7 +555,7 @@ def _update(b, e, leaving, step):
         if c < k - 1:
             row_at[rows[c]] = c
         w[entering] = step
-        state[SIZE] = k - 1
+        state[BASIS_SIZE] = k - 1
     state[ENTERING] = out + m if out < m else out - m
 
 
@@ -649,7 +653,7 @@ def read_basis(b, mask, value):
     for i in range(m):
         mask[i] = False
         value[i] = 0.0
-    for a in range(b.state[SIZE]):
+    for a in range(b.state[BASIS_SIZE]):
         if cols[a] < m:
             mask[cols[a]] = True
             value[cols[a]] = max(b.x[a], 0.0)
@@ -663,7 +667,7 @@ def read_ray(b, ray):
         ray[i] = 0.0
     if state[ENTERING] >= m:
         ray[state[ENTERING] - m] = 1.0
-    for a in range(state[SIZE]):
+    for a in range(state[BASIS_SIZE]):
         if cols[a] < m:
             ray[cols[a]] = max(dx[a], 0.0)
     top = 0.0

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.pairs import LEAN, FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.planar.cycle import wrap
 
 # ---- Cores in the plane: the vertices of a polygon, or the two ends of a capsule's segment.
@@ -101,8 +101,8 @@ def edge_vertex(V, na, nb, w, j, i, slack):
 # That is at most -d unless tan(alpha/2) > l/d; and in the small cone about -m that is left, two
 # points at the far sides of the bodies are in each other's way.
 
-NO, CONTACT, BEYOND = 0, 1, 2
-EDGE_A, EDGE_B, VERTICES = 1, 2, 3
+NO, CONTACT, BEYOND = 0, 1, 2  # what a witness proves: nothing, a contact, one beyond reach
+EDGE_A, EDGE_B, VERTICES = 1, 2, 3  # kinds of witnesses
 TOUCH = 1e-10  # of an edge: vertices closer than this have no direction between them
 
 
@@ -367,7 +367,6 @@ def between(V, na, nb, j, i, ra, rb, limit, ends, names):
 # either way, and lean less than LEAN from that edge or from the line of contact. If either body
 # has a side of several, the ends of what the two sides have in common are contacts too.
 
-LEAN = 0.015  # [rad] between edges that may carry together
 SAME_POINT = 1e-8  # of the region: an end this close to another contact is that contact
 MOST_POINTS = 4  # contacts a pair can have: two of the nearest edges, two ends of the sides
 

@@ -18,7 +18,7 @@ from drystone.kernels._jit import kernel
 NEWTON_STEPS = 12  # of Newton, which takes 1 to 5; the bracket takes over after them
 LAST_STEP = 1e-8  # [rad]: Newton's error after such a step is its square
 LONGEST_STEP = 0.5  # [rad]: longer steps leave the basin of the root
-BRACKET_STEPS = 80
+BRACKET_STEPS = 80  # halvings that leave nothing but rounding
 
 
 @kernel

@@ -29,7 +29,7 @@ from drystone.kernels.planar.ellipse import (
 # face j is j + 1, vertex j is -(j + 1), 0 is none. frame (10,) as in ``ellipse_core``; pair (10,)
 # as in ``ellipse.separation``, with the ellipse at the origin and a point as B.
 
-INSIDE, LEFT, RIGHT, UNPROVEN = 0, 1, 2, 3
+INSIDE, LEFT, RIGHT, UNPROVEN = 0, 1, 2, 3  # where the extremal point of an edge's line lies
 
 
 @kernel

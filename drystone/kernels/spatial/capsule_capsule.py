@@ -18,7 +18,7 @@ PARALLEL_AXES = 1e-20  # square of the sine below which axes do not cross
 # distance; of A's length: how near to an end of A an end of B belongs to that
 LEAST_GAIN = 1e-9
 MEET = 1e-13  # axes nearer than this share of the radii have no direction between them
-CROSSING, END_TO_END = 0.0, 5.0
+CROSSING_AXES, END_TO_END = 0.0, 5.0  # features
 
 
 @kernel
@@ -70,7 +70,7 @@ def segment_rows(h, k, t, d, near, rows):
         p = t[2] + q * d[2]
         e0, e1 = -t[0] - q * d[0], -t[1] - q * d[1]
         if abs(p) < h and abs(q) < k and e0 * e0 + e1 * e1 < rows[last, 4] ** 2:
-            _row(rows, last, p, e0, e1, 0.0, CROSSING)
+            _row(rows, last, p, e0, e1, 0.0, CROSSING_AXES)
     best, falls_short = np.inf, np.inf
     for j in range(c):
         if rows[j, 4] < best:

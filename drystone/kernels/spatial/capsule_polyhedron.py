@@ -11,9 +11,8 @@ Features: 1, 2 ends z = -h, h; 16 + edge; 16 + number of edges + vertex.
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.pairs import LEAN, FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.capsule_capsule import across, on_capsule
-from drystone.kernels.spatial.polyhedra_shape import LEAN
 from drystone.kernels.spatial.smooth_write import local, put, turned
 from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
 
@@ -23,8 +22,8 @@ from drystone.kernels.spatial.sphere_polyhedron import nearest_feature
 # written to best (6,): place p on the axis, distance (negative: depth), normal towards the
 # segment, and a feature: 1 or 2 an end, 16 + edge, 16 + ne + vertex.
 
-EDGE = 16
-PARALLEL_TO_EDGE = 1e-20
+FIRST_EDGE = 16  # feature of edge 0
+PARALLEL_TO_EDGE = 1e-20  # square of the sine below which the axis is
 
 
 @kernel
@@ -93,7 +92,7 @@ def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
         e0, e1, e2 = across(e0 + p * d[0], e1 + p * d[1], e2 + p * d[2], d)
         s = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
         if abs(p) < h and 0.0 < s < best[1]:
-            _keep(best, p, s, e0 / s, e1 / s, e2 / s, 1.0 * (EDGE + ne + v))
+            _keep(best, p, s, e0 / s, e1 / s, e2 / s, 1.0 * (FIRST_EDGE + ne + v))
     for e in range(ne):
         k = q + 4 + nf + 2 * ne + 4 * e
         p, s, nx, ny, nz, on_both = cross_edge(
@@ -102,7 +101,7 @@ def nearest_apart(numbers, o, ints, q, t, d, h, ends, best):
         if s < 0.0:
             s, nx, ny, nz = -s, -nx, -ny, -nz
         if on_both and 0.0 < s < best[1]:
-            _keep(best, p, s, nx, ny, nz, 1.0 * (EDGE + e))
+            _keep(best, p, s, nx, ny, nz, 1.0 * (FIRST_EDGE + e))
 
 
 @kernel
@@ -144,7 +143,7 @@ def least_overlap(numbers, o, ints, q, t, d, h, best):
             if sign == 1:
                 s, nx, ny, nz = -s, -nx, -ny, -nz
             if s > best[1] and supports(numbers, o, ints, k, nv, nx, ny, nz):
-                _keep(best, min(max(p, -h), h), s, nx, ny, nz, 1.0 * (EDGE + e))
+                _keep(best, min(max(p, -h), h), s, nx, ny, nz, 1.0 * (FIRST_EDGE + e))
 
 
 @kernel
@@ -256,9 +255,9 @@ def _more(numbers, o, ints, q, t, d, h, far, ends, best, rows):
             s += numbers[k + j] * (t[j] + p * d[j])
         near = False
         for j in range(c):
-            near = near or abs(rows[j, 0] - p) <= SAME_PLACE * h or rows[j, 5] == EDGE + e
+            near = near or abs(rows[j, 0] - p) <= SAME_PLACE * h or rows[j, 5] == FIRST_EDGE + e
         if s <= far and not near:
-            rows[c, 0], rows[c, 1], rows[c, 5] = p, s, EDGE + e
+            rows[c, 0], rows[c, 1], rows[c, 5] = p, s, FIRST_EDGE + e
             for j in range(3):
                 rows[c, 2 + j] = numbers[k + j]
             c += 1

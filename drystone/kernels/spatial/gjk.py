@@ -9,11 +9,15 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import Pairs, PosedGeoms
-from drystone.kernels.spatial.gjk_refine import FAR, GUESS, UNKNOWN, UNSURE, Directions
+from drystone.kernels.spatial.gjk_refine import GUESS, PAIR_APART, UNKNOWN, UNSURE, Directions
 from drystone.kernels.spatial.support import ORIGIN, Cores, both, cores_of, set_pair
 from drystone.kernels.spatial.widest import SAME_DEPTH, widest
 
-APART, NEAR, DEEP = 0, 1, 2  # further than the margin; distance found; closer than `least`
+BEYOND_REACH, DISTANCE_FOUND, TOO_CLOSE = (
+    0,
+    1,
+    2,
+)  # further than the margin; distance found; closer than `least`
 
 
 @kernel
@@ -126,7 +130,7 @@ def distance(cores: Cores, far, least, tol, n, P, labels, lam, work, stats):
     far: lower bound beyond which nobody cares; least: distance below which the direction of the
     nearest point is not to be trusted; tol: relative gap between the bounds to stop at.
     P (4, 3), labels (4, 2), lam (4,): the final simplex; work (2, 4).
-    -> state, atoms (state DEEP: n and atoms mean nothing).
+    -> state, atoms (state TOO_CLOSE: n and atoms mean nothing).
     """
     m, square = np.int64(0), np.inf
     ab, label = cores.ab, cores.label
@@ -134,9 +138,9 @@ def distance(cores: Cores, far, least, tol, n, P, labels, lam, work, stats):
         stats[2] += 1
         low = both(cores, n[0], n[1], n[2])
         if low > far:
-            return APART, m
+            return BEYOND_REACH, m
         if m > 0 and np.sqrt(square) - low <= tol * np.sqrt(square):
-            return NEAR, m
+            return DISTANCE_FOUND, m
         for c in range(3):
             P[m, c] = ab[0, c] - ab[1, c]
         labels[m, 0], labels[m, 1] = label[0], label[1]
@@ -144,7 +148,7 @@ def distance(cores: Cores, far, least, tol, n, P, labels, lam, work, stats):
         square = nearest(P, m + 1, lam, work)
         m = keep_active(m + 1, P, labels, lam)
         if square <= least * least or m == 0:
-            return DEEP, 0
+            return TOO_CLOSE, 0
         length = np.sqrt(square)
         for c in range(3):
             n[c] = 0.0
@@ -154,8 +158,8 @@ def distance(cores: Cores, far, least, tol, n, P, labels, lam, work, stats):
         for c in range(3):
             n[c] /= length
         if square >= before * (1.0 - 1e-15):  # rounding: no nearer point is to be had
-            return NEAR, m
-    return NEAR, m
+            return DISTANCE_FOUND, m
+    return DISTANCE_FOUND, m
 
 
 # ---- A first direction for pairs of convex bodies: GJK where they are clearly apart, cutting
@@ -189,10 +193,10 @@ def search(pairs: Pairs, geoms: PosedGeoms, known: Directions):
         found, atoms[i] = distance(
             cores, far, 0.5 * THICKNESS * scale, DISTANCE_TOL, n, P, labels[i], lam, work, stats
         )
-        if found == DEEP:
+        if found == TOO_CLOSE:
             _, _, spent = widest(cores, SAME_DEPTH * scale, n, mid)
             stats[3] += spent
-        state[i] = FAR if found == APART else GUESS
-        if found == APART:
+        state[i] = PAIR_APART if found == BEYOND_REACH else GUESS
+        if found == BEYOND_REACH:
             atoms[i] = 0
     return 0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.pairs import Pairs, PosedGeoms
+from drystone.kernels.pairs import GAP_TOL, Pairs, PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
 from drystone.kernels.spatial.support import (
     ORIGIN,
@@ -39,9 +39,9 @@ from drystone.kernels.spatial.widest import SAME_DEPTH, tangents, widest
 # and rims converge quadratically; a mixture does both.
 
 
-FACING = 1e-8  # of the smaller body: how far points that face each other may be apart sideways
-CERTAIN = 1e-10  # of the smaller body: error of a gap
-ROUNDING = 1e-15  # of both bodies
+# of the smaller body: how far points that face each other may be apart sideways
+FACING_OFFSET = 1e-8
+GAP_ROUNDING = 1e-15  # of both bodies
 
 
 @kernel
@@ -265,12 +265,12 @@ def polish(cores: Cores, m, n, labels, mid, stats):
     slip, small = np.sqrt(x * x + y * y), min(cores.size[0], cores.size[1])
     # apart, their distance is never less than the signed one, and g never more
     error = slip * slip / (slip + max(low, 0.0)) if slip > 0.0 else 0.0
-    fine = slip <= FACING * small and error <= CERTAIN * small + ROUNDING * size
+    fine = slip <= FACING_OFFSET * small and error <= GAP_TOL * small + GAP_ROUNDING * size
     return good and done and fine, m, low
 
 
 # states of a pair's direction; CAP: certain if the faces of the two bodies overlap along it
-UNKNOWN, GUESS, SURE, UNSURE, FAR, CAP = 0, 1, 2, 3, 4, 5
+UNKNOWN, GUESS, PROVEN, UNSURE, PAIR_APART, CAP = 0, 1, 2, 3, 4, 5
 
 
 class Directions(NamedTuple):
@@ -305,7 +305,7 @@ def cap_normal(cores: Cores, s, n, out):
 def try_caps(cores: Cores, n, cap, mid):
     """The better cap direction -> state, g; cap (3,), mid (3,) halfway between the surfaces.
 
-    SURE if the other body's furthest point is over the disc, CAP if it is not (a face may be),
+    PROVEN if the other body's furthest point is over the disc, CAP if it is not (a face may be),
     UNKNOWN if there is no cap.
     """
     best, state = -np.inf, UNKNOWN
@@ -326,7 +326,7 @@ def try_caps(cores: Cores, n, cap, mid):
             square += (ab[o, c] - frame[s, ORIGIN + c] - along * trial[c]) ** 2
             cap[c] = trial[c]
             mid[c] = ab[o, c] + (half if s == 0 else -half) * trial[c]
-        state = SURE if square <= cores.numbers[cores.spec[s, 1] + 1] ** 2 else CAP
+        state = PROVEN if square <= cores.numbers[cores.spec[s, 1] + 1] ** 2 else CAP
     return state, best
 
 
@@ -338,7 +338,7 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
     state, best = try_caps(cores, n, other, point)
     total, shift = size[0] + size[1], 0.5 * (size[3] - size[2])
     # a cap that is worse than n is not where the least depth is
-    if best >= low - 1e-12 * total and (state == SURE or (state == CAP and trust)):
+    if best >= low - 1e-12 * total and (state == PROVEN or (state == CAP and trust)):
         for c in range(3):
             n[c], mid[c] = other[c], point[c]
         return state, 0, best
@@ -346,7 +346,7 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
     for c in range(3):
         mid[c] += shift * n[c]
     if good and g >= best:
-        return SURE, m, g
+        return PROVEN, m, g
     if best > g:
         g, m = best, 0
         for c in range(3):
@@ -359,7 +359,7 @@ def settle(cores: Cores, trust, m, n, low, labels, mid, stats):
         if best >= g - 1e-13 * total:
             for c in range(3):
                 n[c], mid[c] = other[c], point[c] + shift * other[c]
-            return SURE, 0, best
+            return PROVEN, 0, best
     return UNSURE, m, g
 
 
@@ -375,7 +375,7 @@ def thinner(cores: Cores):
 
 @kernel
 def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, depth, trust):
-    """Pairs in state GUESS become SURE, UNSURE, CAP or FAR (over the margin).
+    """Pairs in state GUESS become PROVEN, UNSURE, CAP or PAIR_APART (over the margin).
 
     depth: cores deeper in each other than this, in thicknesses of the thinner one, are UNSURE,
     because the least depth may be elsewhere than it was. trust: take a cap without trying the rest.
@@ -391,7 +391,7 @@ def refine(pairs: Pairs, geoms: PosedGeoms, known: Directions, depth, trust):
         around = size[2] + size[3]
         low = both(cores, n[0], n[1], n[2])
         if low - around > margin[i]:
-            state[i], atoms[i] = FAR, 0
+            state[i], atoms[i] = PAIR_APART, 0
             continue
         state[i], atoms[i], g = settle(
             cores, trust, atoms[i], n, low, labels[i], mid[i], pairs.stats

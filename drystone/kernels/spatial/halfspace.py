@@ -1,9 +1,9 @@
-"""Capsules, cylinders and cones on a half-space: points of the body, each with its own gap.
+"""Curved bodies on a half-space: points of the body, each with its own gap.
 
-Every point is a true point of the body's surface, so none can hold it up where it does not
-touch. The deepest point is always among them: a tilted cylinder or cone rolls on its exact rim,
-without the bumps of a polygon. On top of that, a cap that faces the plane has a ring of eight
-points fixed in the body, so that an upright body stands on features that persist.
+Every point is a true point of the body's surface, so none can hold it up where it does not touch.
+The deepest one is always among them: a tilted cylinder or cone rolls on its exact rim, without the
+bumps of a polygon. On top of that, a cap that faces the plane has a ring of eight points fixed in
+the body, so that an upright body stands on features that persist.
 """
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import profile_of
-from drystone.kernels.spatial.smooth_write import put
+from drystone.kernels.spatial.smooth_surface import read_surface, support
+from drystone.kernels.spatial.smooth_write import put, turned
 
-CAP_POINTS = 8
-Q = 0.7071067811865476
+CAP_POINTS = 8  # of a ring
+Q = 0.7071067811865476  # sqrt(1/2)
 COS = (1.0, Q, 0.0, -Q, -1.0, -Q, 0.0, Q)  # of the ring's angles; the sine is two places before
 STEEP_CAP = 0.5  # cosine between cap and plane below which the ring is of no use
 LEVEL_CAP = 1e-14  # sine of the tilt below which no point of the rim is deepest
@@ -79,4 +80,30 @@ def contact_revolved_halfspace(pairs: Pairs, geoms: PosedGeoms, contacts: FoundC
                 k = _touch(contacts, k, i, geoms, a, b, (0.0, 0.0, z), p.around, f, margin[i])
         if k < 0:
             return -1
+    return k
+
+
+@kernel
+def contact_smooth_halfspace(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
+    """One contact: the support point of A, in closed form."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    s = np.empty(5)
+    k = np.int64(0)
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
+        nx, ny, nz = R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]
+        read_surface(first, numbers, a, s)
+        u = R[a, 0, 0] * nx + R[a, 1, 0] * ny + R[a, 2, 0] * nz
+        v = R[a, 0, 1] * nx + R[a, 1, 1] * ny + R[a, 2, 1] * nz
+        w = R[a, 0, 2] * nx + R[a, 1, 2] * ny + R[a, 2, 2] * nz
+        u, v, w = support(s, -u, -v, -w)
+        px, py, pz = turned(R[a], u, v, w)
+        px, py, pz = x[a, 0] + px, x[a, 1] + py, x[a, 2] + pz
+        g = nx * (px - x[b, 0]) + ny * (py - x[b, 1]) + nz * (pz - x[b, 2])
+        if g > margin[i]:
+            continue
+        if k == contacts.gap.size:
+            return -1
+        k = put(contacts, k, i, (px, py, pz), (nx, ny, nz), g, 0)
     return k

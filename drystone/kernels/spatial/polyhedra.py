@@ -25,15 +25,17 @@ from drystone.kernels.spatial.polyhedra_search import (
     parallel_faces,
 )
 from drystone.kernels.spatial.polyhedra_shape import (
-    AT,
+    AT_PLACES,
     BARE,
     BEST,
+    BEST_EDGES,
     BEST_N,
-    CLOSE,
+    BEST_VERTICES,
     EDGES,
+    EXTENT,
     FACE_B,
     FIRST,
-    FOUND,
+    HITS,
     KIND,
     MADE,
     MARGIN,
@@ -41,14 +43,13 @@ from drystone.kernels.spatial.polyhedra_shape import (
     OLD,
     OLD_FEATURES,
     POINTS,
+    SAME_LENGTH,
     SECOND,
     SIDED,
-    SIZE,
     SPLIT,
     STAGE,
-    TOL,
     UPPER,
-    WORK,
+    W_PLACES,
     G,
     N,
     S,
@@ -58,7 +59,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
 )
 from drystone.kernels.spatial.polyhedra_witness import BEYOND_MARGIN, BROKEN, PROVED, assess, single
 
-HITS, NEIGHBOURS, SEARCHES, DISTANCES = 0, 1, 2, 3  # stats
+NEIGHBOURS, SEARCHES, DISTANCES = 1, 2, 3  # stats, after HITS
 # 1 - cos of the angle (1e-6) within which a face is asked to stand for a normal
 NEARLY_A_FACE = 5e-13
 
@@ -77,7 +78,7 @@ def contact_polyhedron_polyhedron(pairs: Pairs, geoms: PosedGeoms, contacts: Fou
         for k in range(2):
             i = first_int[geom[p, k]]
             nv, ne = max(nv, ints[i]), max(ne, ints[i + 2])
-    at, w = np.zeros(AT, np.int64), np.zeros(WORK)
+    at, w = np.zeros(AT_PLACES, np.int64), np.zeros(W_PLACES)
     # two faces have at most 2 nv points in common; the rest is room for sides of several
     room = 8 * nv + 32
     poly, label = np.empty((NUMBERS, room)), np.empty((NAMES, room), np.int64)
@@ -129,7 +130,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
     if verdict == BEYOND_MARGIN:
         at[MADE] = 0
     elif stage in (FLAT, MEAN):
-        stand = STAND * w[SIZE] if stage == FLAT else w[TOL]
+        stand = STAND * w[EXTENT] if stage == FLAT else w[SAME_LENGTH]
         done = w[S] >= w[OLD + 4] - stand
         if stage == FLAT:
             done = done and at[MADE] > 0 and abs(w[G] - w[OLD + 4]) <= stand
@@ -139,16 +140,16 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
                 w[FIRST + i] = w[OLD_FEATURES + i]
             at[STAGE] = RESTORED
     elif stage == SETTLED:
-        done = w[KIND] == EDGES or abs(w[S]) > w[TOL] or at[MADE] > 2
+        done = w[KIND] == EDGES or abs(w[S]) > w[SAME_LENGTH] or at[MADE] > 2
         if not done:
             set_aside(w)
-            best_face(numbers, ints, at, w, w[TOL])
+            best_face(numbers, ints, at, w, w[SAME_LENGTH])
             at[STAGE] = MEAN
     elif verdict == PROVED and not done:
         done = stage in (CACHED, FACE) or dot(w, N, w, BEST_N) < 1.0 - NEARLY_A_FACE
         if done and along_a_line(at, w, poly):
             set_aside(w)
-            best_face(numbers, ints, at, w, w[TOL])
+            best_face(numbers, ints, at, w, w[SAME_LENGTH])
             at[STAGE], done = MEAN, False
         elif not done:
             set_aside(w)
@@ -162,7 +163,7 @@ def advance(numbers, ints, at, w, poly, label, edges, verdict, stats):
         return True
     if verdict != BEYOND_MARGIN and stage in (RESTORED, SETTLED, MEAN):
         # the nearest points may lie over neither face, beyond a rim
-        bare = at[MADE] == 0 or w[G] > w[S] + STAND * w[SIZE]
+        bare = at[MADE] == 0 or w[G] > w[S] + STAND * w[EXTENT]
         if bare and w[S] <= w[MARGIN]:
             at[BARE] = 2 if at[MADE] == 0 else 1
             single(numbers, ints, at, w, poly, label)
@@ -184,11 +185,11 @@ def set_aside(w):
 @stage
 def along_a_line(at, w, poly):
     """Whether two faces meet in an edge and open like a wedge: the normal is not one's."""
-    if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > w[TOL]:
+    if w[KIND] > FACE_B or w[KIND] == 0.0 or abs(w[S]) > w[SAME_LENGTH]:
         return False
     near = 0
     for c in range(at[MADE]):
-        if poly[SPOT + 3, c] <= w[TOL]:
+        if poly[SPOT + 3, c] <= w[SAME_LENGTH]:
             near += 1
     return near < 3
 
@@ -201,7 +202,7 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
     not prove a distance, vertices and edges are nearest. Every separation is that of the bodies'
     supports, so the greatest is the answer in the end, proved or not.
     """
-    if w[TOL] == 0.0:
+    if w[SAME_LENGTH] == 0.0:
         extents(numbers, ints, at, w)
     while True:
         near, stage = at[NEARBY] == 1, at[STAGE]
@@ -216,7 +217,7 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
                 return w[S] <= w[MARGIN]
             at[NEARBY] = 0  # no face holds the near vertices to the tolerance: ask all
             continue
-        s, stand = w[BEST + 2], STAND * w[SIZE]
+        s, stand = w[BEST + 2], STAND * w[EXTENT]
         if stage == FACE:
             # a face over which the nearest points do not lie stands for nothing
             bar = s + stand if at[MADE] > 0 and w[G] - w[S] <= stand else s
@@ -224,28 +225,28 @@ def propose(numbers, ints, at, w, edges, verdict, stats):
             # apart than any two points are; of adjacent features there are few
             nearest_corner(numbers, ints, at, w)
             w[UPPER] = near_distance(numbers, at, w)
-            reach = math.inf if near else max(w[UPPER], -s) + w[TOL]
+            reach = math.inf if near else max(w[UPPER], -s) + w[SAME_LENGTH]
             best_edges(numbers, ints, at, w, reach, bar, edges)
             at[STAGE] = EDGE_PAIR
-            if w[FOUND + 1] >= 0.0:
-                w[KIND], w[FIRST], w[SECOND] = EDGES, w[FOUND + 1], w[FOUND + 2]
-                return w[FOUND] <= w[MARGIN]
+            if w[BEST_EDGES + 1] >= 0.0:
+                w[KIND], w[FIRST], w[SECOND] = EDGES, w[BEST_EDGES + 1], w[BEST_EDGES + 2]
+                return w[BEST_EDGES] <= w[MARGIN]
         elif near:
             at[NEARBY], at[STAGE], at[MADE] = 0, CACHED, 0
-        elif stage == EDGE_PAIR and w[FOUND] > 0.0:
+        elif stage == EDGE_PAIR and w[BEST_EDGES] > 0.0:
             stats[DISTANCES] += 1
             # they prove themselves, so they win where separations are equal but for rounding
-            nearest_vertices(numbers, ints, at, w, w[FOUND] - w[TOL], edges)
+            nearest_vertices(numbers, ints, at, w, w[BEST_EDGES] - w[SAME_LENGTH], edges)
             at[STAGE] = NEAREST
-            if w[CLOSE + 1] >= 0.0:
+            if w[BEST_VERTICES + 1] >= 0.0:
                 w[KIND] = POINTS
                 for i in range(4):
-                    w[FIRST + i] = w[CLOSE + 1 + i]
-                return w[CLOSE] <= w[MARGIN]
+                    w[FIRST + i] = w[BEST_VERTICES + 1 + i]
+                return w[BEST_VERTICES] <= w[MARGIN]
         else:
-            if stage != NEAREST or w[CLOSE + 1] < 0.0:
-                w[KIND], w[FIRST], w[SECOND] = EDGES, w[FOUND + 1], w[FOUND + 2]
-                if w[FOUND + 1] < 0.0:
+            if stage != NEAREST or w[BEST_VERTICES + 1] < 0.0:
+                w[KIND], w[FIRST], w[SECOND] = EDGES, w[BEST_EDGES + 1], w[BEST_EDGES + 2]
+                if w[BEST_EDGES + 1] < 0.0:
                     w[KIND], w[FIRST] = w[BEST], w[BEST + 1]
             at[STAGE] = SETTLED
             return True

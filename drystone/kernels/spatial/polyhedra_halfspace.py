@@ -4,9 +4,10 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.spatial.polyhedra_shape import HITS
 
 FEW_VERTICES = 32  # vertices up to which all of them are looked at
-HITS, CLIMBS = 0, 1  # stats
+CLIMBS = 1  # stats, after HITS
 
 
 @kernel

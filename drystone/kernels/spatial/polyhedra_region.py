@@ -11,20 +11,20 @@ import math
 import numpy as np
 
 from drystone.kernels._jit import stage
+from drystone.kernels.pairs import LEAN
 from drystone.kernels.spatial.polyhedra_shape import (
     BARE,
     COUNT_A,
     EDGE,
     EDGES,
+    EXTENT,
     FACE_A,
     FACE_OF_A,
     FACE_START,
     FACES_A,
     FIRST,
-    FLAT,
     HEIGHTS,
     KIND,
-    LEAN,
     LOOP,
     MADE,
     NARROW,
@@ -34,14 +34,14 @@ from drystone.kernels.spatial.polyhedra_shape import (
     PLANE,
     POINTS,
     POSE,
+    SAME_LENGTH,
     SHIFT,
     SIDE,
-    SIZE,
     SPLIT,
     STAR,
     STAR_START,
     TANGENT,
-    TOL,
+    THIN_SIDE,
     V1,
     V2,
     VERTEX,
@@ -57,8 +57,8 @@ from drystone.kernels.spatial.polyhedra_shape import (
 # rows of poly: projected polygons of A and B (x, y, height), two buffers (x, y), then the
 # contacts: midpoint in the frame of A, gap; rows of label: two for edges, one for features
 AX, AY, AH, BX, BY, BH, PX, PY, QX, QY, SPOT = range(11)
-REGION_ROWS = 14
-IDS = 2
+REGION_ROWS = 14  # of poly
+IDS = 2  # rows of label that name edges
 
 ON = 1e-8  # of the smaller body: how well vertices of a face lie on its plane
 ALIGNED = 1.0 - 1e-6  # cosine of the angle within which a face is level, and all its edges
@@ -67,7 +67,7 @@ CLIP_SLACK = 5e-10  # of the smaller body: a vertex this far outside an edge sti
 # beyond it
 SHARP_TIP = -1.0 + 5e-5
 SAME_SPOT = 1e-7  # of the smaller body: points closer than this are one if their gaps agree
-VERTEX_A, VERTEX_B, CROSSING = 1, 2, 3  # kinds of points
+VERTEX_A, VERTEX_B, EDGES_CROSS = 1, 2, 3  # kinds of points
 
 
 @stage
@@ -125,7 +125,7 @@ def facing(numbers, ints, at, w):
         elif kind == POINTS:
             v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
         V, P, d, sign = at[SIDE * k + VERTEX], at[SIDE * k + PLANE], N + 3 * k, 2.0 * k - 1.0
-        i, on = V + 3 * v, ON * w[SIZE]
+        i, on = V + 3 * v, ON * w[EXTENT]
         for again in range(2):
             best, j = 1e-6, V + 3 * u
             at[FACE_OF_A + k] = -1
@@ -271,7 +271,7 @@ def region(numbers, ints, at, w, poly, label):
     w[G] = math.inf
     project(numbers, ints, at, w, poly)
     na, nb = at[COUNT_A], at[COUNT_A + 1]
-    count = clip(poly, label, na, nb, CLIP_SLACK * w[SIZE])
+    count = clip(poly, label, na, nb, CLIP_SLACK * w[EXTENT])
     loop_a = at[LOOP] + ints[at[FACE_START] + at[FACE_OF_A]]
     loop_b = at[SIDE + LOOP] + ints[at[SIDE + FACE_START] + at[FACE_OF_A + 1]]
     made = 0
@@ -280,7 +280,7 @@ def region(numbers, ints, at, w, poly, label):
         ha = w[HEIGHTS] + w[HEIGHTS + 1] * x + w[HEIGHTS + 2] * y
         hb = w[HEIGHTS + 3] + w[HEIGHTS + 4] * x + w[HEIGHTS + 5] * y
         before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
-        i, j, kind = -1 - min(before, after), max(before, after), CROSSING
+        i, j, kind = -1 - min(before, after), max(before, after), EDGES_CROSS
         if before >= 0 and after >= 0:
             i, j, kind = 0, after, VERTEX_B
             hb = poly[BH, j]
@@ -288,7 +288,7 @@ def region(numbers, ints, at, w, poly, label):
             i, j, kind = -1 - before, 0, VERTEX_A
             ha = poly[AH, i]
         i1, j1 = i, j
-        if kind == CROSSING:
+        if kind == EDGES_CROSS:
             i1 = i + 1 if i + 1 < na else 0
             j1 = j + 1 if j + 1 < nb else 0
         gap, h = max(ha - hb, w[S]), 0.5 * (ha + hb)
@@ -317,7 +317,10 @@ def merged(w, poly, label, i, last):
         d = 0.0
         for c in range(3):
             d += abs(poly[SPOT + c, i] - poly[SPOT + c, j])
-        if d <= SAME_SPOT * w[SIZE] and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[TOL]:
+        if (
+            d <= SAME_SPOT * w[EXTENT]
+            and abs(poly[SPOT + 3, i] - poly[SPOT + 3, j]) <= w[SAME_LENGTH]
+        ):
             if label[IDS, i] >> 60 < label[IDS, j] >> 60:
                 label[IDS, j] = label[IDS, i]
                 for c in range(4):
@@ -330,10 +333,10 @@ def merged(w, poly, label, i, last):
 #
 # A flat side of a mesh in single precision, of a scan or of a quadrilateral that is not quite
 # plane is several faces. The side of a body is the face that the witness is on, with all faces
-# that lean less than LEAN from it or from the plane of contact, and all that lie within FLAT of
-# that plane. If the vertices of a side are within FLAT of one plane, its outline is clipped as one
-# face would be, and of what is inside only the nearest points are kept; otherwise the region is
-# that of all pairs of faces.
+# that lean less than LEAN from it or from the plane of contact, and all that lie within
+# THIN_SIDE of that plane. If the vertices of a side are within THIN_SIDE of one plane, its outline
+# is clipped as one face would be, and of what is inside only the nearest points are kept; otherwise
+# the region is that of all pairs of faces.
 
 STAND = 5e-10  # of the smaller body: what counts as the same gap as that of the normal
 OFF_BODY = 1e-7  # of the smaller body: how far beside a body a contact may be
@@ -342,7 +345,7 @@ SEEN_ALONG = 1e-6  # cosine: faces that lean more from the normal are not seen a
 # further rows of poly: outlines of both sides (x, y, height); of label: vertices of both polygons,
 # of both outlines, faces of both sides, marks of vertices
 RIM = REGION_ROWS
-CORNER_NAMES, RIMS, FACES, MARK = 3, 5, 7, 9
+CORNER_NAMES, RIMS, FACES, MARK = 3, 5, 7, 9  # rows of label
 NUMBERS, NAMES = REGION_ROWS + 6, 10  # how many rows poly and label have
 
 
@@ -376,7 +379,7 @@ def level(numbers, ints, at, w, k, f):
         loop + ints[start + at[FACE_OF_A + k]], loop + ints[start + at[FACE_OF_A + k] + 1]
     ):
         low = max(low, sign * dot(numbers, V + 3 * ints[e], w, n))
-    low -= FLAT * w[SIZE]
+    low -= THIN_SIDE * w[EXTENT]
     for e in range(loop + ints[start + f], loop + ints[start + f + 1]):
         if sign * dot(numbers, V + 3 * ints[e], w, n) < low:
             return False
@@ -413,7 +416,7 @@ def outline(numbers, ints, at, w, poly, label, k):
     for j in range(count):
         h = d * dot(numbers, V + 3 * label[1, j], w, V2)
         low, high = min(low, h), max(high, h)
-    if high - low > FLAT * w[SIZE]:
+    if high - low > THIN_SIDE * w[EXTENT]:
         return False
     for j in range(count):
         turned(numbers, w, k, V + 3 * label[1, j], 1.0, V1)
@@ -510,16 +513,16 @@ def overlap(numbers, ints, at, w, poly, label, base):
         if at[OUTLINE_A + k] > 0:
             at[COUNT_A + k] = at[OUTLINE_A + k]
     na, nb = at[COUNT_A], at[COUNT_A + 1]
-    count = clip(poly, label, na, nb, CLIP_SLACK * w[SIZE])
+    count = clip(poly, label, na, nb, CLIP_SLACK * w[EXTENT])
     for k in range(count):
         before, after = label[0, k - 1 if k > 0 else count - 1], label[0, k]
-        i, j, kind = -1 - min(before, after), max(before, after), CROSSING
+        i, j, kind = -1 - min(before, after), max(before, after), EDGES_CROSS
         if before >= 0 and after >= 0:
             i, j, kind = 0, after, VERTEX_B
         elif before < 0 and after < 0:
             i, j, kind = -1 - before, 0, VERTEX_A
         i1, j1 = i, j
-        if kind == CROSSING:
+        if kind == EDGES_CROSS:
             i1 = i + 1 if i + 1 < na else 0
             j1 = j + 1 if j + 1 < nb else 0
         c = base + k
@@ -562,7 +565,7 @@ def settle(numbers, at, w, poly, label):
             poly[PX + k, c] = behind(numbers, at, w, poly, k, c)
         least = min(least, gap)
         held = min(held, gap + poly[PX, c] + poly[PY, c])
-    if held > least + w[TOL]:
+    if held > least + w[SAME_LENGTH]:
         return
     for c in range(at[MADE]):
         up, down = poly[PX, c], poly[PY, c]
@@ -589,10 +592,10 @@ def behind(numbers, at, w, poly, k, c):
             w[V2 + i] += w[POSE + 6 + i] * w[V1 + 2]
     for f in range(at[o + NF]):
         p = at[o + PLANE] + 4 * f
-        out = dot(numbers, p, w, V2) - numbers[p + 3] - OFF_BODY * w[SIZE]
+        out = dot(numbers, p, w, V2) - numbers[p + 3] - OFF_BODY * w[EXTENT]
         if out > 0.0:
             steep = sign * dot(numbers, p, w, d)
-            if steep <= SEEN_ALONG or out > FLAT * w[SIZE] * steep:
+            if steep <= SEEN_ALONG or out > THIN_SIDE * w[EXTENT] * steep:
                 return math.inf
             most = max(most, out / steep)
     return most
@@ -616,7 +619,7 @@ def spread(numbers, ints, at, w, poly, label):
     if at[FACES_A] == 1 and at[FACES_A + 1] == 1:
         return False
     made, bare = np.int64(0), min(at[BARE], 1)
-    near = math.inf if bare == 1 else w[G] + w[TOL]
+    near = math.inf if bare == 1 else w[G] + w[SAME_LENGTH]
     for c in range(at[MADE] - 1 if bare == 1 else 0, at[MADE]):
         if poly[SPOT + 3, c] <= near:
             move(poly, label, c, made)
@@ -639,7 +642,7 @@ def spread(numbers, ints, at, w, poly, label):
                 made = unique(w, poly, label, bare, made, end)
     if bare == 1:
         for c in range(1, made):
-            if poly[SPOT + 3, c] <= w[S] + STAND * w[SIZE]:
+            if poly[SPOT + 3, c] <= w[S] + STAND * w[EXTENT]:
                 made -= 1
                 move(poly, label, made, np.int64(0))
                 break
@@ -654,7 +657,7 @@ def nearest(numbers, ints, at, w, poly, label):
 
     Of faces that are parallel to rounding none is known to hold the nearest points.
     """
-    least, found = w[S] + STAND * w[SIZE], False
+    least, found = w[S] + STAND * w[EXTENT], False
     for i in range(at[FACES_A]):
         for j in range(at[FACES_A + 1]):
             at[FACE_OF_A], at[FACE_OF_A + 1] = label[FACES, i], label[FACES + 1, j]
@@ -687,7 +690,10 @@ def unique(w, poly, label, first, made, end):
             d = 0.0
             for i in range(3):
                 d += abs(poly[SPOT + i, c] - poly[SPOT + i, j])
-            near = d <= SAME_SPOT * w[SIZE] and abs(poly[SPOT + 3, c] - poly[SPOT + 3, j]) <= w[TOL]
+            near = (
+                d <= SAME_SPOT * w[EXTENT]
+                and abs(poly[SPOT + 3, c] - poly[SPOT + 3, j]) <= w[SAME_LENGTH]
+            )
             if near and label[IDS, c] >> 60 < label[IDS, j] >> 60:
                 move(poly, label, c, j)
             if near or label[IDS, c] == label[IDS, j]:

@@ -8,19 +8,19 @@ edges are those at the vertices nearest to the old plane.
 import math
 
 from drystone.kernels._jit import stage
+from drystone.kernels.pairs import LEAN
 from drystone.kernels.spatial.polyhedra_region import ON
 from drystone.kernels.spatial.polyhedra_shape import (
     BEST,
+    BEST_EDGES,
     BEST_N,
-    CLOSE,
+    BEST_VERTICES,
     EDGE,
+    EXTENT,
     FACE_A,
     FACE_START,
     FIRST,
-    FLAT,
-    FOUND,
     KIND,
-    LEAN,
     LOOP,
     MARGIN,
     NARROW,
@@ -32,11 +32,11 @@ from drystone.kernels.spatial.polyhedra_shape import (
     NV,
     PLANE,
     POINTS,
+    SAME_LENGTH,
     SHIFT,
     SIDE,
     SIDED,
-    SIZE,
-    TOL,
+    THIN_SIDE,
     UPPER,
     V1,
     V2,
@@ -67,13 +67,13 @@ def best_face(numbers, ints, at, w, tie):
     Stops at the first plane that proves a gap beyond the margin. If tie > 0, takes the mean
     normal of all faces within `tie` of touching instead, for a corner on a corner.
     """
-    best, on, ties = -math.inf, ON * w[SIZE], 0
+    best, on, ties = -math.inf, ON * w[EXTENT], 0
     for c in range(3):
         w[V2 + c] = 0.0
     for k in range(2):
         o, sign = SIDE * k, 2.0 * k - 1.0
         v, u = at[o + VERTEX] + 3 * int(w[NEAR_A + k]), int(w[NEAR_B - k])
-        bar = best + w[TOL] * k
+        bar = best + w[SAME_LENGTH] * k
         for f in range(at[o + NF]):
             p = at[o + PLANE] + 4 * f
             if best > w[MARGIN]:
@@ -147,7 +147,7 @@ def extents(numbers, ints, at, w):
                 low, high = min(low, h), max(high, h)
             size = max(size, high - low)
         small, large = min(small, size), max(large, size)
-    w[SIZE], w[TOL] = small, 1e-10 * small + 1e-14 * large
+    w[EXTENT], w[SAME_LENGTH] = small, 1e-10 * small + 1e-14 * large
 
 
 @stage
@@ -179,7 +179,7 @@ def parallel(numbers, at, k):
 
 @stage
 def narrow(numbers, ints, at, w, k, f):
-    """Whether face f of body k can be FLAT though it leans more than LEAN: by its width, which is
+    """Whether face f of body k can be level though it leans more than LEAN: by its width, which is
     at least its area by its diameter."""
     V, start = at[SIDE * k + VERTEX], at[SIDE * k + FACE_START] + f
     loop, end = at[SIDE * k + LOOP] + ints[start], at[SIDE * k + LOOP] + ints[start + 1]
@@ -194,7 +194,7 @@ def narrow(numbers, ints, at, w, k, f):
         z = numbers[u + 2] - numbers[v + 2]
         around += math.sqrt(x * x + y * y + z * z)
         v = u
-    return math.sqrt(dot(w, V2, w, V2)) * LEAN <= 1.1 * FLAT * w[SIZE] * around
+    return math.sqrt(dot(w, V2, w, V2)) * LEAN <= 1.1 * THIN_SIDE * w[EXTENT] * around
 
 
 @stage
@@ -247,7 +247,7 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
         level = reach - sign * height(numbers, at, w, 1 - k, v)
         na = nb
         nb = list_edges(numbers, ints, at, w, k, level, edges)
-    w[FOUND], w[FOUND + 1], w[FOUND + 2] = bar, -1.0, -1.0
+    w[BEST_EDGES], w[BEST_EDGES + 1], w[BEST_EDGES + 2] = bar, -1.0, -1.0
     for i in range(na):
         a = EDGE_NUMBERS * i
         for j in range(nb):
@@ -265,15 +265,19 @@ def best_edges(numbers, ints, at, w, reach, bar, edges):
             s = (dot(w, V1, edges, a) - dot(w, V1, edges, b)) * d
             if dot(w, V1, edges, a + 6) + dot(w, V1, edges, a + 9) > 0.0:
                 s, d = -s, -d
-            if s <= w[FOUND]:
+            if s <= w[BEST_EDGES]:
                 continue
             # rounding lets arcs cross that do not: two edges are no proof, the supports are
             set_normal(w, V1, d)
             e, f = at[EDGE] + 4 * int(edges[a + 12]), at[SIDE + EDGE] + 4 * int(edges[b + 12])
-            bar = max(w[FOUND], s - w[TOL])
+            bar = max(w[BEST_EDGES], s - w[SAME_LENGTH])
             s = support_gap(numbers, ints, at, w, ints[e], ints[f])
             if s > bar:
-                w[FOUND], w[FOUND + 1], w[FOUND + 2] = s, edges[a + 12], edges[b + 12]
+                w[BEST_EDGES], w[BEST_EDGES + 1], w[BEST_EDGES + 2] = (
+                    s,
+                    edges[a + 12],
+                    edges[b + 12],
+                )
 
 
 # ---- Nearest vertices of two polyhedra that are apart: a vertex and a vertex, or a vertex and an
@@ -316,10 +320,10 @@ def believe(numbers, ints, at, w, a0, a1, b0, b1):
     w[FIRST], w[FIRST + 1], w[FIRST + 2], w[FIRST + 3] = a0, a1, b0, b1
     if between_points(numbers, at, w):
         s = support_gap(numbers, ints, at, w, a0, b0)
-        if s > w[CLOSE] and s >= w[G] - w[TOL]:
-            w[CLOSE] = s
+        if s > w[BEST_VERTICES] and s >= w[G] - w[SAME_LENGTH]:
+            w[BEST_VERTICES] = s
             for c in range(4):
-                w[CLOSE + 1 + c] = w[FIRST + c]
+                w[BEST_VERTICES + 1 + c] = w[FIRST + c]
 
 
 @stage
@@ -330,9 +334,9 @@ def nearest_vertices(numbers, ints, at, w, bar, points):
     With n the best face's normal, the nearest points lie behind the supporting planes by no more,
     together, than any known distance exceeds the separation s along n.
     """
-    w[CLOSE], w[CLOSE + 1] = bar, -1.0
+    w[BEST_VERTICES], w[BEST_VERTICES + 1] = bar, -1.0
     set_normal(w, BEST_N, 1.0)
-    s, upper, tol = 0.0, w[UPPER], w[TOL]
+    s, upper, tol = 0.0, w[UPPER], w[SAME_LENGTH]
     for k in range(2):
         v = climb(numbers, ints, at, w, k, 2.0 * k - 1.0, int(w[NEAR_A + k]))
         w[NEAR_A + k] = v
@@ -370,7 +374,7 @@ def nearest_vertices(numbers, ints, at, w, bar, points):
                     continue
                 x, y, z = points[q] - w[V2], points[q + 1] - w[V2 + 1], points[q + 2] - w[V2 + 2]
                 t = x * w[V1] + y * w[V1 + 1] + z * w[V1 + 2]
-                if t < -BEYOND_END * w[SIZE] or t > length + BEYOND_END * w[SIZE]:
+                if t < -BEYOND_END * w[EXTENT] or t > length + BEYOND_END * w[EXTENT]:
                     continue
                 x, y, z = x - t * w[V1], y - t * w[V1 + 1], z - t * w[V1 + 2]
                 d = math.sqrt(x * x + y * y + z * z)

@@ -14,7 +14,8 @@ from drystone.kernels._jit import stage
 # `at`: for A, and SIDE further for B, offsets of vertices and planes in numbers; counts; offsets
 # in ints of the faces' starts and loops, of the edges, of the stars' starts and of the stars
 VERTEX, PLANE, NV, NF, NE, FACE_START, LOOP, EDGE, STAR_START, STAR = range(10)
-SIDE = 10
+SIDE = 10  # as many
+# of a search: its stage, contacts made; faces of both sides, how many, whether they are near
 STAGE, MADE, FACE_OF_A, FACE_OF_B, COUNT_A, COUNT_B, NEARBY = 20, 21, 22, 23, 24, 25, 26
 BARE = 27  # 1 if the last contact stands in for a region without the nearest points, 2 for none
 # 1 if a body has faces that are all but parallel, which may carry together; -1: not asked yet
@@ -23,7 +24,7 @@ FACES_A, FACES_B = 29, 30  # how many faces the sides have
 OUTLINE_A, OUTLINE_B = 31, 32  # how many vertices the outline has that is taken for a side
 NARROW = 33  # 1 if one of its faces is so narrow that it may be level though it leans more
 SPLIT = 34  # 1 if a body faces the other with a level edge and a face beside it, which carry both
-AT = 35
+AT_PLACES = 35  # as many
 
 # `w`: first the pair's witness, which is what the cache keeps
 KIND = 0
@@ -32,20 +33,20 @@ NEAR_A, NEAR_B = 5, 6  # vertices nearest to the plane
 FAR_A, FAR_B = 7, 8  # vertices farthest from it
 # lengths: what counts as equal, and the smaller body's extent; `store` keeps SIDED and NARROW as
 # their signs
-TOL, SIZE = 9, 10
-WIDTH = 11
+SAME_LENGTH, EXTENT = 9, 10
+WIDTH = 11  # of the cache
 POSE = 11  # rotation Q of B in the frame of A, by rows
-MARGIN = 23
+MARGIN = 23  # [m] beyond which there is no contact
 S = 30  # separation of the bodies along n: a lower bound of the signed distance
 G = 31  # gap between points found on both: an upper bound
 RHO = 38  # how far the bodies can shift along the plane before the region is lost
 HEIGHTS = 46  # of both faces over the plane (2, 3)
 BEST = 52  # the best face of a search: kind, number, separation
 OLD, OLD_FEATURES = 58, 84  # a witness set aside: kind, and separation 4 further; features
-FOUND = 76  # best pair of edges: separation, edge of A, edge of B
-CLOSE = 79  # best vertices: separation, one or two of A, one or two of B
+BEST_EDGES = 76  # best pair of edges: separation, edge of A, edge of B
+BEST_VERTICES = 79  # best vertices: separation, one or two of A, one or two of B
 UPPER = 88  # distance of two vertices: an upper bound of the bodies'
-WORK = 89
+W_PLACES = 89  # as many
 
 # vectors in `w`. NumPy integers, because a Python constant as an argument makes Numba compile the
 # function once more for every value
@@ -57,8 +58,8 @@ BEST_N = np.int64(55)  # normal of the best face
 ENDS = np.int64(64)  # unit vectors of the two edges under study
 V1, V2 = np.int64(70), np.int64(73)  # for a moment
 
-LEAN = 0.015  # [rad] between faces that may carry together
-FLAT = 1e-5  # of the smaller body: a side this thick is as good as one face
+HITS = 0  # first of the stats: witnesses of the step before that still hold
+THIN_SIDE = 1e-5  # of the smaller body: a side this thick is as good as one face
 
 FACE_A, FACE_B, EDGES, POINTS = 1, 2, 3, 4  # kinds of witnesses; 0: a normal without features
 
@@ -155,10 +156,10 @@ def load(pair, x, R, first, first_int, ints, row, at, w):
     for i in range(WIDTH):
         w[i] = row[i]
     at[SIDED] = at[NARROW] = 0
-    if w[SIZE] < 0.0:
-        at[SIDED], w[SIZE] = 1, -w[SIZE]
-    if w[TOL] <= 0.0:
-        w[TOL] = -w[TOL]
+    if w[EXTENT] < 0.0:
+        at[SIDED], w[EXTENT] = 1, -w[EXTENT]
+    if w[SAME_LENGTH] <= 0.0:
+        w[SAME_LENGTH] = -w[SAME_LENGTH]
         if at[SIDED] == 1:
             at[NARROW] = 1
         else:
@@ -167,14 +168,14 @@ def load(pair, x, R, first, first_int, ints, row, at, w):
 
 @stage
 def store(at, w, row):
-    """Keep the witness. Of SIZE and TOL, neither is negative if no faces are parallel, SIZE if
-    some are, both if some are narrow too, and TOL alone if that was not asked yet."""
+    """Keep the witness. Of EXTENT and SAME_LENGTH, neither is negative if no faces are parallel,
+    EXTENT if some are, both if some are narrow too, SAME_LENGTH if that was not asked yet."""
     for i in range(WIDTH):
         row[i] = w[i]
     if at[SIDED] == 1:
-        row[SIZE] = -w[SIZE]
+        row[EXTENT] = -w[EXTENT]
     if at[SIDED] < 0 or at[NARROW] == 1:
-        row[TOL] = -w[TOL]
+        row[SAME_LENGTH] = -w[SAME_LENGTH]
 
 
 @stage

@@ -15,7 +15,7 @@ from drystone.kernels._jit import stage
 from drystone.kernels.spatial.polyhedra_region import (
     AX,
     BX,
-    CROSSING,
+    EDGES_CROSS,
     IDS,
     SPOT,
     VERTEX_A,
@@ -29,6 +29,7 @@ from drystone.kernels.spatial.polyhedra_shape import (
     EDGE,
     EDGES,
     ENDS,
+    EXTENT,
     FACE_A,
     FACE_B,
     FAR_A,
@@ -43,12 +44,11 @@ from drystone.kernels.spatial.polyhedra_shape import (
     PLANE,
     POINTS,
     RHO,
+    SAME_LENGTH,
     SECOND,
     SHIFT,
     SIDE,
-    SIZE,
     THIRD,
-    TOL,
     V1,
     V2,
     VERTEX,
@@ -136,7 +136,7 @@ def between_points(numbers, at, w):
 
     An edge whose end is nearest becomes that vertex. Nearer than TOL they define no normal.
     """
-    edge, slack = -1, BEYOND_END * w[SIZE]
+    edge, slack = -1, BEYOND_END * w[EXTENT]
     for k in range(2):
         v, u = int(w[FIRST + 2 * k]), int(w[FIRST + 2 * k + 1])
         turned(numbers, w, k, at[SIDE * k + VERTEX] + 3 * v, 1.0, PA + 3 * k)
@@ -164,7 +164,7 @@ def between_points(numbers, at, w):
             for c in range(3):
                 w[V2 + c] -= t * w[ENDS + c]
     w[G] = math.sqrt(dot(w, V2, w, V2))
-    if w[G] <= w[TOL]:
+    if w[G] <= w[SAME_LENGTH]:
         return False
     set_normal(w, V2, 1.0 / w[G])
     return True
@@ -194,7 +194,7 @@ def single(numbers, ints, at, w, poly, label):
     kind = int(w[KIND])
     a0 = a1 = int(w[NEAR_A])
     b0 = b1 = int(w[NEAR_B])
-    form = CROSSING
+    form = EDGES_CROSS
     if kind == EDGES:
         i, j = at[EDGE] + 4 * int(w[FIRST]), at[SIDE + EDGE] + 4 * int(w[SECOND])
         a0, a1, b0, b1 = ints[i], ints[i + 1], ints[j], ints[j + 1]
@@ -239,7 +239,7 @@ def clearance(at, w, poly):
     top = poly[T + 2, 0]
     for j in range(1, nt):
         top = min(top, poly[T + 2, j]) if k == 1 else max(top, poly[T + 2, j])
-    held, level, rho = 0, SUPPORT_LEVEL * w[SIZE], math.inf
+    held, level, rho = 0, SUPPORT_LEVEL * w[EXTENT], math.inf
     for j in range(nt):
         held += abs(poly[T + 2, j] - top) <= level
     if 2 < held < nt:  # part of a face: its hull is not followed here, so nothing is promised
@@ -297,7 +297,7 @@ def assess(numbers, ints, at, w, poly, label):
         return BROKEN
     upper = w[G]
     separate(numbers, ints, at, w)
-    s, tol = w[S], w[TOL]
+    s, tol = w[S], w[SAME_LENGTH]
     if s > w[MARGIN]:
         return BEYOND_MARGIN
     if kind > FACE_B and upper > s + tol:  # other features support the plane now

@@ -14,9 +14,9 @@ import numpy as np
 from drystone.kernels._jit import kernel
 from drystone.kernels.spatial.smooth_surface import derivatives
 
-POINT_STEPS = 30
+POINT_STEPS = 30  # of Newton's method
 ATTEMPTS = 60  # whole and partial ways to c
-FIRST_STEP = 0.125
+FIRST_STEP = 0.125  # part of the way to c
 # of the distance between p + lam grad F and c, in sizes, or distances of c where that is larger:
 # K turns it into an error of p that is a size's share in either case
 POINT_TOL = 1e-12

@@ -41,10 +41,10 @@ from drystone.kernels.spatial.smooth_write import local, put, turned
 # n, p (3,): direction from B to A, A's point, in B's frame.
 
 ON_BORDER = 1e-12  # relative to a length: a foot on the border belongs to the feature
-ROOT_STEPS = 80
+ROOT_STEPS = 80  # halvings of a bracket that leave nothing but rounding
 # slope of the separation, per reach, that counts as none: its square is the error
 FLAT_SLOPE = 1e-12
-FINEST = 4e-16  # of angles
+ANGLE_ROUNDING = 4e-16  # of angles
 VALLEY = 1e4  # times the slope that counts as none
 WIDE_ARC = 1.6  # more than a right angle between the normals of two faces
 
@@ -169,7 +169,7 @@ def _summit(pair: SmoothPair, i, m, w, high, guess, n, p, ends):
             low, up = angle, abs(slope)
         else:
             end, down = angle, abs(slope)
-        if end - low <= FINEST:
+        if end - low <= ANGLE_ROUNDING:
             break
         turn = slope - before
         turn = slope * (angle - last) / turn if turn != 0.0 else np.inf

@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
-from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.pairs import GAP_TOL, FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.spatial.smooth_surface import (
     derivatives,
     gauge,
@@ -39,8 +39,6 @@ from drystone.kernels.spatial.smooth_write import put
 EXTREMAL_STEPS = 30  # more means that the guess was hopeless: the caller falls back
 EXTREMAL_TOL = 1e-11  # of normals [1] and points [sizes]; the gap's error is its square
 RAISED_BY = 1e-7  # Hessians are raised by this share of |gradient| / size
-# of the smaller body: a gap may exceed the separation along its normal by this
-CERTAIN = 1e-10
 
 
 @kernel
@@ -249,7 +247,7 @@ def _normal(P, G, n):
 @kernel
 def _slack(S):
     """Error of a gap that counts as none [m]."""
-    return CERTAIN * min(max(S[0, 0], S[0, 1], S[0, 2]), max(S[1, 0], S[1, 1], S[1, 2]))
+    return GAP_TOL * min(max(S[0, 0], S[0, 1], S[0, 2]), max(S[1, 0], S[1, 1], S[1, 2]))
 
 
 @kernel

@@ -11,21 +11,21 @@ import numpy as np
 from drystone.kernels._calls import address, call
 from drystone.kernels._jit import kernel
 from drystone.kernels.kinds import POLYHEDRON
-from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.pairs import LEAN, FoundContacts, Pairs, PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
 from drystone.kernels.spatial.gjk import THICKNESS, search
 from drystone.kernels.spatial.gjk_refine import (
     CAP,
-    FAR,
     GUESS,
-    SURE,
+    PAIR_APART,
+    PROVEN,
     UNKNOWN,
     UNSURE,
     Directions,
     refine,
 )
 from drystone.kernels.spatial.polyhedra_region import SEEN_ALONG
-from drystone.kernels.spatial.polyhedra_shape import FLAT, LEAN
+from drystone.kernels.spatial.polyhedra_shape import THIN_SIDE
 from drystone.kernels.spatial.support import ORIGIN, Cores, cores_of, set_pair, support
 from drystone.kernels.spatial.widest import tangents
 
@@ -236,7 +236,7 @@ def feature_of(cores: Cores, s, n, sine, out: Feature):
         ints, i0, size = cores.ints, spec[s, 2], cores.size
         face, edge = flattest(numbers, f0, ints, i0, v, (dx, dy, dz), sine)
         if face >= 0:
-            k = outline(numbers, f0, ints, i0, face, FLAT * min(size[0], size[1]), out)
+            k = outline(numbers, f0, ints, i0, face, THIN_SIDE * min(size[0], size[1]), out)
             several = k > 0
         if not several:
             k = face_or_edge(numbers, f0, ints, i0, face, edge, out)
@@ -262,11 +262,12 @@ def feature_of(cores: Cores, s, n, sine, out: Feature):
 # A inside B's feature, a corner of B inside A's, two edges crossing, ends of parallel segments; 0
 # is the deepest point itself, given whenever none of the others is as deep.
 
-DOUBT = -2
+DOUBT = -2  # instead of a count: contacts of faces that may be none
 SINE = 0.1  # faces and edges within this angle of facing the other body are features
 SAME_CONTACT = 1e-9  # points nearer than this, in sizes of the smaller body, are one
 AS_DEEP = 0.5  # of that: a contact this much less deep than the deepest stands for it
-CORNER_A, CORNER_B, CROSSING = 1 << 40, 2 << 40, 3 << 40
+# kinds of points, above the numbers of corners and edges
+CORNER_A, CORNER_B, CROSSING_EDGES = 1 << 40, 2 << 40, 3 << 40
 
 
 @kernel
@@ -343,7 +344,7 @@ def crossings(m, ka, kb, A, B, ida, idb, same, found, names):
                 s, t = s / det, t / det
                 ha = A[i, 2] + s * (A[p, 2] - A[i, 2])
                 hb = B[j, 2] + t * (B[q, 2] - B[j, 2])
-                name = CROSSING + (ida[i] << 20) + idb[j]
+                name = CROSSING_EDGES + (ida[i] << 20) + idb[j]
                 m = add_point(
                     m, A[i, 0] + s * e0, A[i, 1] + s * e1, ha, hb, name, same, found, names
                 )
@@ -462,7 +463,7 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
     found, names = np.empty((4 * ROOM, 4)), np.empty(4 * ROOM, np.int64)
     k, doubt = np.int64(0), False
     for i in range(margin.size):
-        if state[i] == FAR or not g[i] <= margin[i]:
+        if state[i] == PAIR_APART or not g[i] <= margin[i]:
             continue
         a, n = geom[i, 0], normal[i]
         set_pair(cores, geoms, a, geom[i, 1])
@@ -481,7 +482,7 @@ def manifold(pairs: Pairs, geoms: PosedGeoms, known: Directions, contacts: Found
             state[i] = UNSURE
             for j in range(m):
                 if found[j, 2] - found[j, 3] <= g[i] + size[2] + size[3] + AS_DEEP * same:
-                    state[i] = SURE
+                    state[i] = PROVEN
             doubt = doubt or state[i] == UNSURE
         if k + m + 1 > contacts.gap.size:
             return -1

@@ -27,16 +27,16 @@ from drystone.kernels.pairs import PosedGeoms
 from drystone.kernels.spatial.support import Cores, both, cores_of, set_pair
 
 CORNERS = 40  # of a polygon; each cut adds at most one
-WAITING = 64  # polygons
+POLYGONS_KEPT = 64  # polygons
 EVALUATIONS = 4000  # of the separation, at most; a pair that is apart takes about 80
 SHRUNK = 0.8  # of its area: a polygon that a cut leaves larger is split
 NO_AREA = 1e-32  # of directions [rad^2]: below rounding
-WINDOW = 0.05  # half width of the last search in penetration [rad]
-KEPT = 12  # support points that are kept for the mixture
+SEARCH_WINDOW = 0.05  # half width of the last search in penetration [rad]
+MIXTURE_POINTS = 12  # support points that are kept for the mixture
 ADDED = 24  # support points beside the answer, at most
-BESIDE = (1e-15, 1e-12, 1e-9, 1e-7)  # as far from it, in turn [rad]
+TURNS_BESIDE = (1e-15, 1e-12, 1e-9, 1e-7)  # as far from it, in turn [rad]
 NEXT_TO = 1e3  # of the tolerance: support points of more height along the answer are not kept
-FACING = 1e-2  # of the tolerance: points that face each other as well as this will do
+FACING_SHARE = 1e-2  # of the tolerance: points that face each other as well as this will do
 SAME_DEPTH = 1e-10  # of the smaller body: of maxima this close any is as good
 
 
@@ -155,7 +155,7 @@ def facing_points(cores: Cores, bundle, known, tol, n, mid):
         if r == 0.0:
             break
         known += 1
-        far = BESIDE[j % len(BESIDE)]
+        far = TURNS_BESIDE[j % len(TURNS_BESIDE)]
         for k in range(3):
             m[k] = n[k] + far * (x / r * T[0, k] + y / r * T[1, k])
         both(cores, m[0], m[1], m[2])
@@ -205,9 +205,9 @@ def widest(cores: Cores, tol, n, mid):
     tol [m]: in penetration, another maximum may be better by this. There the best one is searched
     once more in a window about it, with planes through the centroid.
     """
-    z, count = np.empty((WAITING, CORNERS, 2)), np.empty(WAITING, np.int64)
-    face, half = np.empty(WAITING, np.int64), np.empty((CORNERS, 2))
-    e, m, bundle, kept = np.empty((3, 3)), np.empty(3), np.empty((KEPT + ADDED + 1, 6)), 0
+    z, count = np.empty((POLYGONS_KEPT, CORNERS, 2)), np.empty(POLYGONS_KEPT, np.int64)
+    face, half = np.empty(POLYGONS_KEPT, np.int64), np.empty((CORNERS, 2))
+    e, m, bundle, kept = np.empty((3, 3)), np.empty(3), np.empty((MIXTURE_POINTS + ADDED + 1, 6)), 0
     ab, T, spent = cores.ab, np.empty((2, 3)), np.int64(1)
     best = both(cores, n[0], n[1], n[2])
     for again in range(2):
@@ -216,7 +216,7 @@ def widest(cores: Cores, tol, n, mid):
         tangents(n, T)
         for k in range(3):
             e[0, k], e[1, k], e[2, k] = n[k], T[0, k], T[1, k]
-        top, side = (1, WINDOW) if again == 1 else (6, 1.0)
+        top, side = (1, SEARCH_WINDOW) if again == 1 else (6, 1.0)
         for j in range(top):
             p = z[j]
             p[0, 0], p[0, 1], p[1, 0], p[1, 1] = -side, -side, side, -side
@@ -244,7 +244,10 @@ def widest(cores: Cores, tol, n, mid):
                 h -= level * spare(p, corners, cx, cy)
             lost = -best
             for k in range(3):
-                bundle[kept % KEPT, k], bundle[kept % KEPT, 3 + k] = ab[0, k], ab[1, k]
+                bundle[kept % MIXTURE_POINTS, k], bundle[kept % MIXTURE_POINTS, 3 + k] = (
+                    ab[0, k],
+                    ab[1, k],
+                )
                 lost += n[k] * (ab[0, k] - ab[1, k])
                 gx += (ab[0, k] - ab[1, k]) * e[v, k]
                 gy += (ab[0, k] - ab[1, k]) * e[w, k]
@@ -255,7 +258,7 @@ def widest(cores: Cores, tol, n, mid):
             rest, cx, cy = centroid(half, corners)
             if not rest > NO_AREA:
                 continue
-            if (rest > SHRUNK * area or corners == CORNERS - 1) and top + 2 <= WAITING:
+            if (rest > SHRUNK * area or corners == CORNERS - 1) and top + 2 <= POLYGONS_KEPT:
                 face[top + 1] = face[top]
                 count[top], count[top + 1] = split(half, corners, cx, cy, p, z[top + 1])
                 top += 2
@@ -263,7 +266,7 @@ def widest(cores: Cores, tol, n, mid):
                 p[:corners] = half[:corners]
                 count[top] = corners
                 top += 1
-    best, loss = facing_points(cores, bundle, min(kept, KEPT), FACING * tol, n, mid)
+    best, loss = facing_points(cores, bundle, min(kept, MIXTURE_POINTS), FACING_SHARE * tol, n, mid)
     return best, loss, spent
 
 

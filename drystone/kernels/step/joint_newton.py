@@ -5,7 +5,7 @@ import numpy as np
 from drystone.kernels import status
 from drystone.kernels._jit import kernel, stage
 from drystone.kernels.blocks import block_product
-from drystone.kernels.cones.newton import ALPHA, PLAIN, Goal, newton_steps
+from drystone.kernels.cones.newton import PLAIN, REGULARISATION, Goal, newton_steps
 from drystone.kernels.cones.problem import FrictionBlocks
 from drystone.kernels.contact.energy_gap import gap_of_blocks
 from drystone.kernels.contact.residual import contact_residuals
@@ -68,7 +68,15 @@ def _island(shape, s, j, k):
     tol, extra = s.policy.closer * s.tol, s.policy.polish_steps
     problem = FrictionBlocks(indptr, indices, W, q, mu, unit, law)
     goal = Goal(
-        tol, s.policy.polish * tol, extra, PLAIN, 0.0, 0.0, ALPHA, True, s.policy.newton_room
+        tol,
+        s.policy.polish * tol,
+        extra,
+        PLAIN,
+        0.0,
+        0.0,
+        REGULARISATION,
+        True,
+        s.policy.newton_room,
     )
     ended, steps, _, _ = newton_steps(shape, problem, goal, r, best, np.empty(PLAIN + extra))
     if ended != status.SOLVED:

@@ -6,14 +6,23 @@ from drystone.kernels._calls import ask
 from drystone.kernels._jit import kernel
 from drystone.kernels.surfaces.layout import (
     COLUMNS,
+    D1,
+    D2,
+    D3,
+    D11,
+    D12,
+    D13,
+    D22,
+    D23,
+    D33,
     DERIVED,
     FORM,
     LENGTH,
     NJ,
     RESULT,
-    ROWS,
     SIGN,
     TABLE,
+    TABLE_ROWS,
 )
 from drystone.kernels.surfaces.tape import run_tape
 
@@ -28,7 +37,7 @@ def jets(numbers, f0, point, W, out):
     if length == 0:
         ask(np.int64(numbers[f0 + RESULT]), np.int64(numbers[f0 + RESULT + 1]), point, out)
         return
-    run_tape(numbers, f0 + TABLE + COLUMNS * int(numbers[f0 + ROWS]), length, point, W)
+    run_tape(numbers, f0 + TABLE + COLUMNS * int(numbers[f0 + TABLE_ROWS]), length, point, W)
     if numbers[f0 + FORM] == DERIVED:
         for k in range(NJ):
             out[0, k] = W[int(numbers[f0 + RESULT + k]), 0]
@@ -42,12 +51,12 @@ def jets(numbers, f0, point, W, out):
 @kernel
 def implicit_curvature(J, T, D):
     """D (3,) = curvature (xx, xy, yy) along T (2, 3) from the jet J (NJ,) of F."""
-    length = np.sqrt(J[1] * J[1] + J[2] * J[2] + J[3] * J[3])
+    length = np.sqrt(J[D1] * J[D1] + J[D2] * J[D2] + J[D3] * J[D3])
     for m in range(3):
         a, b = T[m // 2], T[(m + 1) // 2]
-        total = J[4] * a[0] * b[0] + J[7] * a[1] * b[1] + J[9] * a[2] * b[2]
-        total += J[5] * (a[0] * b[1] + a[1] * b[0]) + J[6] * (a[0] * b[2] + a[2] * b[0])
-        total += J[8] * (a[1] * b[2] + a[2] * b[1])
+        total = J[D11] * a[0] * b[0] + J[D22] * a[1] * b[1] + J[D33] * a[2] * b[2]
+        total += J[D12] * (a[0] * b[1] + a[1] * b[0]) + J[D13] * (a[0] * b[2] + a[2] * b[0])
+        total += J[D23] * (a[1] * b[2] + a[2] * b[1])
         D[m] = total / length
 
 
@@ -60,16 +69,16 @@ def chart_curvature(J, sign, T, D):
     """
     a, b, c, d, uu, vv = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(3):
-        a, b = a + T[0, k] * J[k, 1], b + T[0, k] * J[k, 2]
-        c, d = c + T[1, k] * J[k, 1], d + T[1, k] * J[k, 2]
-        uu, vv = uu + J[k, 1] * J[k, 1], vv + J[k, 2] * J[k, 2]
-    n0 = J[1, 1] * J[2, 2] - J[2, 1] * J[1, 2]
-    n1 = J[2, 1] * J[0, 2] - J[0, 1] * J[2, 2]
-    n2 = J[0, 1] * J[1, 2] - J[1, 1] * J[0, 2]
+        a, b = a + T[0, k] * J[k, D1], b + T[0, k] * J[k, D2]
+        c, d = c + T[1, k] * J[k, D1], d + T[1, k] * J[k, D2]
+        uu, vv = uu + J[k, D1] * J[k, D1], vv + J[k, D2] * J[k, D2]
+    n0 = J[1, D1] * J[2, D2] - J[2, D1] * J[1, D2]
+    n1 = J[2, D1] * J[0, D2] - J[0, D1] * J[2, D2]
+    n2 = J[0, D1] * J[1, D2] - J[1, D1] * J[0, D2]
     area = sign * np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
-    e = -(n0 * J[0, 4] + n1 * J[1, 4] + n2 * J[2, 4]) / area
-    f = -(n0 * J[0, 5] + n1 * J[1, 5] + n2 * J[2, 5]) / area
-    g = -(n0 * J[0, 7] + n1 * J[1, 7] + n2 * J[2, 7]) / area
+    e = -(n0 * J[0, D11] + n1 * J[1, D11] + n2 * J[2, D11]) / area
+    f = -(n0 * J[0, D12] + n1 * J[1, D12] + n2 * J[2, D12]) / area
+    g = -(n0 * J[0, D22] + n1 * J[1, D22] + n2 * J[2, D22]) / area
     det = a * d - b * c
     # B^-1 = [d -b; -c a] / det; D = B^-T II B^-1
     D[0] = (d * (d * e - c * f) - c * (d * f - c * g)) / (det * det)

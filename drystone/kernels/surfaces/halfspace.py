@@ -14,7 +14,7 @@ from drystone.kernels.spatial.smooth_write import put, turned
 from drystone.kernels.surfaces.layout import ADDRESS, FORM, RADIUS, SUPPORT
 
 TILTED_DIRECTIONS = 8  # directions
-TILT = 0.1  # [rad] of a face that bears
+BEARING_TILT = 0.1  # [rad] of a face that bears
 EVEN = 0.25  # of a move: what is left of it when half the turn has made half the move
 ONE_POINT = 1e-6  # of the radius: points that are one
 
@@ -31,7 +31,7 @@ def _ring(numbers, f0, d, q, found):
     at, radius = np.int64(numbers[f0 + ADDRESS]), numbers[f0 + RADIUS]
     for k in range(TILTED_DIRECTIONS):
         angle = 2.0 * np.pi * k / TILTED_DIRECTIONS
-        x, y = TILT * np.cos(angle), TILT * np.sin(angle)
+        x, y = BEARING_TILT * np.cos(angle), BEARING_TILT * np.sin(angle)
         e0, e1, e2 = x * t[0] + y * u[0], x * t[1] + y * u[1], x * t[2] + y * u[2]
         call(at, (numbers, f0, d[0] + e0, d[1] + e1, d[2] + e2, far))
         call(at, (numbers, f0, d[0] + 0.5 * e0, d[1] + 0.5 * e1, d[2] + 0.5 * e2, half))

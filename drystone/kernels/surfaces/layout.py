@@ -12,10 +12,12 @@
 | 16 ... | table (k, 5): points of the surface and their parameters u, v; then the tape |
 """
 
-ADDRESS, RADIUS, FORM, SIGN, ROWS, LENGTH, RESULT, TABLE = 0, 1, 2, 3, 4, 5, 6, 16
-IMPLICIT, DERIVED, PARAMETRIC, SUPPORT = 0, 1, 2, 3
-COLUMNS = 5
+ADDRESS, RADIUS, FORM, SIGN, TABLE_ROWS, LENGTH, RESULT, TABLE = 0, 1, 2, 3, 4, 5, 6, 16  # places
+IMPLICIT, DERIVED, PARAMETRIC, SUPPORT = 0, 1, 2, 3  # forms
+COLUMNS = 5  # of the table
 
-NJ = 10  # numbers of a jet: value, gradient, Hessian
+# a jet: the value, and its derivatives by the variables 1, 2, 3: x, y, z, or u, v
+VALUE, D1, D2, D3, D11, D12, D13, D22, D23, D33 = range(10)
+NJ = 10  # its numbers
 CONSTANT, VARIABLE, ADD, SUBTRACT, MULTIPLY, INVERSE, POWER, LARGER, SMALLER = range(9)
 SQRT, EXP, LOG, SIN, COS, TAN, ARCTAN, SINH, COSH, TANH, ABS = range(20, 31)

@@ -9,20 +9,27 @@ point for its gradient; where it has none, across a face, that of a direction ne
 import numpy as np
 
 from drystone.kernels._jit import kernel
-from drystone.kernels.kinematics.linear import solve_ranked
+from drystone.kernels.linalg.dense_lu import solve_ranked
 from drystone.kernels.surfaces.evaluate import jets
 from drystone.kernels.surfaces.layout import (
     COLUMNS,
+    D1,
+    D2,
+    D3,
+    D11,
+    D12,
+    D22,
     FORM,
     LENGTH,
     PARAMETRIC,
     RADIUS,
-    ROWS,
     SUPPORT,
     TABLE,
+    TABLE_ROWS,
+    VALUE,
 )
 
-SUPPORT_STEPS = 60
+SUPPORT_STEPS = 60  # of Newton's method
 KINK = 1e-9  # of a direction across which h(d) has no gradient
 SUPPORT_TOL = 1e-15  # of the error of direction, and of the distance from the surface in sizes
 
@@ -31,7 +38,7 @@ SUPPORT_TOL = 1e-15  # of the error of direction, and of the distance from the s
 def _start(numbers, f0, d, p, uv):
     """The table's point farthest along d."""
     best, most = f0 + TABLE, -np.inf
-    for k in range(int(numbers[f0 + ROWS])):
+    for k in range(int(numbers[f0 + TABLE_ROWS])):
         at = f0 + TABLE + COLUMNS * k
         along = d[0] * numbers[at] + d[1] * numbers[at + 1] + d[2] * numbers[at + 2]
         if along > most:
@@ -44,7 +51,7 @@ def _start(numbers, f0, d, p, uv):
 @kernel
 def _error(J, d, size):
     """How far the normal is from d, and the point from the surface."""
-    g = np.sqrt(J[1] * J[1] + J[2] * J[2] + J[3] * J[3])
+    g = np.sqrt(J[D1] * J[D1] + J[D2] * J[D2] + J[D3] * J[D3])
     total = (J[0] / (g * size)) ** 2
     for k in range(3):
         total += (d[k] - J[1 + k] / g) ** 2
@@ -62,7 +69,7 @@ def _implicit(numbers, f0, d, size, p, W, J):
         if not error > SUPPORT_TOL:
             break
         F = J[0]
-        g = np.sqrt(F[1] * F[1] + F[2] * F[2] + F[3] * F[3])
+        g = np.sqrt(F[D1] * F[D1] + F[D2] * F[D2] + F[D3] * F[D3])
         k = 4
         for i in range(3):  # (H / g) dp + (grad / g) dm = d - grad / g; grad.dp / g = -F / g
             for j in range(i, 3):
@@ -105,10 +112,10 @@ def _parametric(numbers, f0, d, uv, W, J):
     for _ in range(SUPPORT_STEPS):
         value = gu = gv = e = f = g = su = sv = 0.0
         for k in range(3):
-            value += d[k] * J[k, 0]
-            gu, gv = gu + d[k] * J[k, 1], gv + d[k] * J[k, 2]
-            e, f, g = e - d[k] * J[k, 4], f - d[k] * J[k, 5], g - d[k] * J[k, 7]
-            su, sv = su + J[k, 1] * J[k, 1], sv + J[k, 2] * J[k, 2]
+            value += d[k] * J[k, VALUE]
+            gu, gv = gu + d[k] * J[k, D1], gv + d[k] * J[k, D2]
+            e, f, g = e - d[k] * J[k, D11], f - d[k] * J[k, D12], g - d[k] * J[k, D22]
+            su, sv = su + J[k, D1] * J[k, D1], sv + J[k, D2] * J[k, D2]
         e, g = e + shift * su, g + shift * sv
         det = e * g - f * f
         if not (e > 0.0 and det > 1e-14 * e * g):
@@ -123,7 +130,7 @@ def _parametric(numbers, f0, d, uv, W, J):
         for _ in range(6):
             q[0], q[1] = uv[0] + cut * du, uv[1] + cut * dv
             jets(numbers, f0, q, W, J)
-            if d[0] * J[0, 0] + d[1] * J[1, 0] + d[2] * J[2, 0] >= value - slack:
+            if d[0] * J[0, VALUE] + d[1] * J[1, VALUE] + d[2] * J[2, VALUE] >= value - slack:
                 better = True
                 break
             cut *= 0.35
@@ -147,7 +154,7 @@ def _gradient(numbers, f0, d, p, W, J):
         for c in range(3):
             beside[c] = d[c] + (KINK if k > 0 and c == k - 1 else 0.0)
         jets(numbers, f0, beside, W, J)
-        p[0], p[1], p[2] = J[0, 1], J[0, 2], J[0, 3]
+        p[0], p[1], p[2] = J[0, D1], J[0, D2], J[0, D3]
         if np.isfinite(p[0]) and np.isfinite(p[1]) and np.isfinite(p[2]):
             break
 
@@ -174,6 +181,6 @@ def support_state(numbers, f0, d, p, uv, W, J):
     _start(numbers, f0, d, p, uv)
     if numbers[f0 + FORM] == PARAMETRIC:
         _parametric(numbers, f0, d, uv, W, J)
-        p[0], p[1], p[2] = J[0, 0], J[1, 0], J[2, 0]
+        p[0], p[1], p[2] = J[0, VALUE], J[1, VALUE], J[2, VALUE]
     else:
         _implicit(numbers, f0, d, numbers[f0 + RADIUS], p, W, J)

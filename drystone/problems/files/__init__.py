@@ -1,6 +1,6 @@
 """Problem files: FCLIB ``.hdf5``, Siconos' text ``.dat``, and the project's own ``.npz``.
 
-What a file holds is told from its content; the name only chooses the format when writing.
+The format of a file is recognised by its content; the name only chooses the format when writing.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from drystone.problems.files.shared import compact, completed, refuse_unsayable
 from drystone.problems.files.tokens import Tokens, is_number
 from drystone.types import Floats
 
-DENSE, BLOCKS, SPARSE = 0, 1, 2  # codes of storage in the files of Siconos (NM_types)
+NM_DENSE, NM_BLOCKS, NM_SPARSE = 0, 1, 2  # codes of storage in the files of Siconos (NM_types)
 COMPRESSED = 2  # origin of a CSparse print-out; 1 is triplets, 3 (compressed rows) not printed
 HEADER_WORDS = 7  # "col J : locations A to B"
 # readers skip this line; its wording is that of every print-out of the library
@@ -180,7 +180,7 @@ def read_matrix(
 
     rows, columns: what the file has said before about the size; None: any.
     """
-    storage = tokens.integer(f"storage of {name}", DENSE, SPARSE)
+    storage = tokens.integer(f"storage of {name}", NM_DENSE, NM_SPARSE)
     reader = (_dense, _blocks, _sparse)[storage]
     return reader(tokens, name, *_shape(tokens, name, rows, columns))
 

@@ -27,7 +27,7 @@ from drystone.problems.cones import CircularCone, Cone, PolyhedralCone, SoftFing
 from drystone.problems.delassus import BlockMatrix
 from drystone.problems.friction import LAWS, FrictionProblem
 from drystone.solvers import multipliers
-from drystone.solvers._jammed import LARGE, at_rest, creeps
+from drystone.solvers._jammed import LARGE_IMPULSE, at_rest, creeps
 from drystone.solvers.base import Limits, Start
 from drystone.solvers.multipliers import MULTIPLIERS
 from drystone.solvers.newton import PLAIN, Newton, plain_newton
@@ -341,7 +341,9 @@ class IslandSolver:
         """
         lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         r, q, unit = out.r[lo:hi], out.q[lo:hi], rows.unit[lo:hi]
-        if not np.linalg.norm(r * unit[:, None]) > LARGE * np.linalg.norm(q / unit[:, None]):
+        if not np.linalg.norm(r * unit[:, None]) > LARGE_IMPULSE * np.linalg.norm(
+            q / unit[:, None]
+        ):
             return
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         value = np.ascontiguousarray(r).reshape(-1)

@@ -121,7 +121,7 @@ def test_distance_of_polyhedra(seed):
         lambda v: 0.5 * v @ v - np.min(C @ v), np.min(C @ n) * n, method="Nelder-Mead",
         options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 4000},
     )  # fmt: skip
-    assert state == gjk.NEAR
+    assert state == gjk.DISTANCE_FOUND
     assert 1 <= m <= 3
     # max over n of min n . c, squared over 2, is the dual of the distance
     assert np.min(C @ n) ** 2 / 2 == pytest.approx(-planes.fun, abs=1e-7)
