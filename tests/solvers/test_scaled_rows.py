@@ -110,3 +110,10 @@ def test_an_empty_problem_is_solved(name):
         assert solution.ok
         assert solution.value.shape == (0,)
     assert tried > 0
+
+
+def test_rows_without_terms_ask_nothing():
+    """With q = 0 a row may have no terms; then it is met, and no measure of z comes from it."""
+    problem = ds.LCP([[0.0, 1.0], [1.0, 0.0]], [0.0, 0.0])
+    assert problem.optimality(np.array([1.0, 0.0])) == (0.0, 0.0)
+    assert problem.optimality(np.array([1.0, 1.0]))[0] > 0.1
