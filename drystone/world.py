@@ -24,7 +24,7 @@ from drystone.builder.joints import (
     find_joint,
     new_joint_name,
 )
-from drystone.builder.units import look_at_body, look_at_joint
+from drystone.builder.units import warn_of_body, warn_of_joint
 from drystone.constraints.joints import Gear
 from drystone.constraints.joints.base import Joint
 from drystone.dynamics import check
@@ -201,7 +201,7 @@ class World:
         said["name"] = name = self._new_name(name)
         uids = self._next_uid, self._next_geom
         body = described.describe(name, uids, self._dim, said, self._templates)
-        look_at_body(body, said, self._gravity, self._warned)
+        warn_of_body(body, said, self._gravity, self._warned)
         self._bodies[name] = body
         self._next_uid += 1
         self._next_geom += 0 if body.template is None else len(body.template.pieces)
@@ -303,7 +303,7 @@ class World:
         else:
             ends = self._end(what, joint.a), self._end(what, joint.b)
             entry = describe(name, uid, joint, dim, ends)
-        look_at_joint(entry, self._warned)
+        warn_of_joint(entry, self._warned)
         self._joints[name] = entry
         self._next_joint += 1
         self._version += 1

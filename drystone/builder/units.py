@@ -24,7 +24,7 @@ ANGLES = (
 SILENCE = 'warnings.simplefilter("ignore", ds.UnitWarning) silences this'
 
 
-def look_at_body(
+def warn_of_body(
     body: Body, said: Mapping[str, Any], gravity: Sequence[float], warned: set[str]
 ) -> None:
     """Warn of a body that is too long, too light, or turned too far."""
@@ -44,7 +44,7 @@ def look_at_body(
             _say("size", owner, text, warned)
 
 
-def look_at_joint(entry: JointEntry, warned: set[str]) -> None:
+def warn_of_joint(entry: JointEntry, warned: set[str]) -> None:
     """Warn of angles beyond a full turn."""
     for coordinate, kind, numbers in entry.placed.actions:
         angular = entry.placed.coordinates[coordinate][0].kind in ANGLES

@@ -115,7 +115,7 @@ def _check_scene(name: str, method: str | None, settings: list[str] | None, as_j
 def _file(path: Path, as_json: bool, debug: bool) -> bool:
     """Say what a file holds, or what is wrong with it; whether it is right."""
     try:
-        found = look(path)
+        found = examine(path)
     except DrystoneError as error:
         if debug:
             raise
@@ -150,7 +150,7 @@ class DamagedError(RecordingError):
         super().__init__(self.problems[0])
 
 
-def look(path: Path) -> dict[str, Any]:
+def examine(path: Path) -> dict[str, Any]:
     """What a file holds, "kind" and "words" first; DrystoneError if it is wrong."""
     suffix = path.suffix.lower()
     known: dict[tuple[str, ...], Callable[[Path], dict[str, Any]]] = {

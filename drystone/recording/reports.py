@@ -20,7 +20,7 @@ from drystone.steppers.base import (
     closes,
     current_name,
 )
-from drystone.steppers.time_stepping.reading import ENERGY as BOOK
+from drystone.steppers.time_stepping.reading import ENERGY as LEDGER
 from drystone.steppers.time_stepping.reading import Frames
 from drystone.types import Floats, Status
 from drystone.values import among, text
@@ -88,7 +88,7 @@ def loop_texts(rows: Floats, frames: Frames) -> list[str]:
     known: dict[tuple[float, ...], str] = {}
     out = []
     for row in rows.tolist():
-        key = (*(row[at] for at in TEXT_COLUMNS), closes(*row[BOOK]))
+        key = (*(row[at] for at in TEXT_COLUMNS), closes(*row[LEDGER]))
         if key not in known or frames.said:
             known[key] = report_text(frames.report_of(row))
         out.append(known[key])

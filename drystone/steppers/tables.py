@@ -143,7 +143,7 @@ def spread(rows: np.ndarray, first: int, end: int, n: int) -> np.ndarray:
 
 
 class NotedJoints(NamedTuple):
-    """Joints of a step, to be made into a table when somebody asks for it."""
+    """Joints of a step, to be made into a table on request."""
 
     names: tuple[str, ...]
     joints: Joints | None

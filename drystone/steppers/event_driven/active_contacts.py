@@ -121,7 +121,7 @@ class ContactSet:
 
     def follow(self, state: State, contacts: Contacts) -> None:
         """A state is accepted: contacts that are lost are continued from it, and lowest points of
-        rims are told by where they are in it."""
+        rims are identified by where they are in it."""
         self._accepted, self._continued = (state.copy(), contacts), None
         caps = self.mechanics.caps
         if not caps.any:
@@ -176,7 +176,7 @@ class ContactSet:
             self.follow(state, contacts)
 
     def put(self, state: State, contacts: Contacts) -> None:
-        """Where the contacts of this set are at a state, without looking for them."""
+        """Where the contacts of this set are at a state, without a search."""
         self._there = state.copy(), contacts, np.zeros(len(contacts), bool)
         self.follow(state, contacts)
 

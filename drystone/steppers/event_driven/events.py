@@ -67,7 +67,7 @@ Name = tuple[Condition, object]
 @dataclass(slots=True)
 class EventSample:
     """Conditions at time t: values, negative where violated; rates of gaps; found: what the
-    detector says, now: forces, where these were looked at; joins: contacts that touch at rest and
+    detector says, now: forces, where these were evaluated; joins: contacts that touch at rest and
     are not in the phase, or are called otherwise in it."""
 
     t: float
@@ -78,7 +78,7 @@ class EventSample:
     values: dict[Name, float] = field(default_factory=dict)
     rates: dict[Name, float] = field(default_factory=dict)
     joins: list[str] = field(default_factory=list)
-    _look: sweep.Look | None = None
+    _pairs: sweep.PairSample | None = None
 
     def seen(self, state: State) -> Contacts | None:
         """What the detector said of this state, if this sample is of it."""
@@ -86,14 +86,14 @@ class EventSample:
             return None
         return self.found
 
-    def look(self, count: int) -> sweep.Look:
+    def pairs(self, count: int) -> sweep.PairSample:
         """Pairs of geoms that were found; count: of all geoms."""
         if self.state is None or self.found is None:
-            raise ValueError("nothing was looked for")
-        if self._look is None:
+            raise ValueError("contacts were not searched for")
+        if self._pairs is None:
             reach = np.zeros(count) if self.reach is None else self.reach
-            self._look = sweep.Look(self.state, sweep.Pairs.of(self.found, count), reach)
-        return self._look
+            self._pairs = sweep.PairSample(self.state, sweep.Pairs.of(self.found, count), reach)
+        return self._pairs
 
     def violated(self) -> list[Name]:
         """Names of violated conditions."""
@@ -101,7 +101,7 @@ class EventSample:
 
 
 class EventFunctions:
-    """Looks at the conditions of a phase.
+    """Evaluates the conditions of a phase.
 
     start: its rows at the beginning; touch [m], slow [m/s]: as in the options; slack (nc,):
     times the tolerance of forces, as ``Guard`` has it, None: once.
@@ -149,8 +149,8 @@ class EventFunctions:
         return bool((self.slack == VIOLATED).all())
 
     def sample(self, state: State, margin: Floats, now: Evaluation | None = None) -> EventSample:
-        """Conditions at a state; margin (ng,) [m]: how far around geoms to look; now: its forces,
-        if they are known."""
+        """Conditions at a state; margin (ng,) [m]: how far around geoms contacts are searched for;
+        now: its forces, if they are known."""
         mechanics = self.mode.contact_set.mechanics
         reach = np.maximum(margin, mechanics.near)
         return self.conditions(state, mechanics.contacts(state, reach), now, reach)
@@ -183,11 +183,11 @@ class EventFunctions:
         """Whether bodies may have met between two samples, as ``Sweep`` has it."""
         tool, own = self.mode.contact_set.mechanics.sweep, self.mode.contact_set.start
         touching = (own.geom_a * tool.count + own.geom_b)[self.mode.closed[: len(own)]]
-        return tool.may_meet(a.look(tool.count), b.look(tool.count), touching, self.touch)
+        return tool.may_meet(a.pairs(tool.count), b.pairs(tool.count), touching, self.touch)
 
     def light(self, state: State, margin: Floats) -> EventSample | None:
         """A sample without forces: gaps, slips, contacts that are lost; None with joints whose
-        limits have to be looked at too."""
+        limits are conditions too."""
         mode, mechanics = self.mode, self.mode.contact_set.mechanics
         if mechanics.joints is not None and mechanics.joints.acting.size:
             return None

@@ -3,7 +3,7 @@
 The problem is stated as the phase has it. Contacts whose static friction gives way in the phase
 slide along the direction that the phase found for them, although they are not fast yet; contacts
 that parted, however slowly, bear no force until they are back, which ends the phase. A phase that
-is over is not told: the one that begins at the same instant is.
+is over is not reported: the one that begins at the same instant is.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ Bracket = tuple[EventSample, EventSample]  # last legal, first illegal
 class StepSearch:
     """Samples the conditions of a phase within one step of the integrator.
 
-    path: Y within the step; margin (ng,) [m]: how far to look around geoms; log: counts samples.
+    path: Y within the step; margin (ng,) [m]: how far around geoms contacts are searched for;
+    log: counts samples.
     """
 
     def __init__(

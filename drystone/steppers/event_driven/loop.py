@@ -226,7 +226,7 @@ class Loop:
         self, phase: Phase, path: StepPath, before: State, after: State
     ) -> tuple[Bracket | EventSample, Floats]:
         """The first event of the step that was just done, or its conditions at the end where there
-        is none; how far around geoms (ng,) was looked [m]."""
+        is none; how far around geoms (ng,) contacts were searched for [m]."""
         margin = self.mechanics.travel(before, after, self.resolver.touch)
         prior = phase.last or phase.events.sample(before, margin, self.last)
         search = StepSearch(phase.events, self.layout, path, margin, self.log)
@@ -380,8 +380,8 @@ class Loop:
         return state
 
     def _sleep_resting_islands(self, state: State, moved: bool) -> None:
-        """Islands that were in equilibrium in the last phase sleep from now on; moved: somebody
-        moved bodies since, and nothing is known of them."""
+        """Islands that were in equilibrium in the last phase sleep from now on; moved: bodies
+        were moved since, and nothing is known of them."""
         for own, table in [] if moved else self._resting_islands(self.log):
             self.mechanics.sleeping.add(own, state, table)
         self._waiting = []

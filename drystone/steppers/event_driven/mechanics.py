@@ -38,7 +38,9 @@ from drystone.steppers.event_driven.sweep import Sweep
 from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
 
-CLOSED_REACH = 1e-3  # of a geom's size: how far apart the points of a closed contact are looked for
+CLOSED_REACH = (
+    1e-3  # of a geom's size: how far apart the points of a closed contact are searched for
+)
 JUMP = 1e-4  # of a body's size: a closed contact whose gap is more off is one of other features
 Key = tuple[int, int, int]
 ACTIONS = {
@@ -242,7 +244,7 @@ class Mechanics:
         return "" if self.model.joints is None else self.model.joints.names[joint]
 
     def action_name(self, action: int) -> str:
-        """A limit, motor or friction of a joint, told from others of the same joint."""
+        """The name of a limit, motor or friction of a joint, unique in that joint."""
         joints = self.model.joints
         if joints is None:
             raise ValueError("no joints")
@@ -252,7 +254,7 @@ class Mechanics:
 
 
 def same_state(a: State, b: State) -> bool:
-    """The same bits; a model's forces may look at the time too."""
+    """The same bits; a model's forces may depend on the time too."""
     return a.time == b.time and a.velocity.tobytes() == b.velocity.tobytes() and same_pose(a, b)
 
 

@@ -1,6 +1,6 @@
 """A phase that runs: its right-hand side, what watches it, and where it is.
 
-A phase that a frame does not end goes on in the next one, unless somebody moves bodies in between.
+A phase that a frame does not end goes on in the next one, unless bodies are moved in between.
 All of it follows from where it began (state, contacts, who slides; index sets are those that the
 method of forces keeps) and from what was found at its present state. A checkpoint holds these
 and no more, and a run that goes on from it builds the same phase, to the bit.
@@ -102,7 +102,7 @@ class Phase:
 
     def lasts(self, touch: float) -> bool:
         """Whether the next frame may go on with this phase: another one, found anew, would be the
-        same. What the user's forces will be nobody knows."""
+        same. What the user's forces will be is unknown."""
         mode, last = self.mode, self.last
         if last is None or last.now is None or not mode.smooth or mode.resting:
             return False
@@ -249,9 +249,9 @@ class Rate:
 
     def follow(self, now: Evaluation, anew: bool = True) -> None:
         """Where every contact is a corner on a face at an accepted state they are followed without
-        looking for them, smoothly also where the corner leaves the face. Edges that lie on each
+        a search, smoothly also where the corner leaves the face. Edges that lie on each
         other do not say whose corner it will be: where a face turns out to have another normal
-        than its contact, contacts are looked for until this is asked `anew`."""
+        than its contact, contacts are searched for until this is asked `anew`."""
         if self.contacts.size == 0 or not (anew or self._corner):
             return
         x, R = bodies.geom_poses(self.mechanics.model, now.state)
@@ -266,7 +266,7 @@ class Rate:
 
     @property
     def smooth(self) -> bool:
-        """Whether contacts are corners on faces, followed without looking for them, or none."""
+        """Whether contacts are corners on faces, followed without a search, or none."""
         return self.contacts.size == 0 or self._corner is not None
 
     def _corners(
@@ -374,7 +374,7 @@ class Rate:
         return True
 
     def _found(self, x: Floats, R: Floats) -> bool:
-        """Look for the contacts at poses x, R of the geoms; whether all are there."""
+        """Search for the contacts at poses x, R of the geoms; whether all are there."""
         detector = self.mechanics.detector
         detector.scan.stage = stage.BOXES
         while code := stage.detect(detector.scan, x, R, self.mechanics.near):

@@ -45,7 +45,7 @@ class SleepingIslands:
         return self.label < 0
 
     def add(self, bodies: Ints, state: State | None, table: np.ndarray) -> None:
-        """Lay an island to rest as it is in a state."""
+        """Put an island to sleep as it is in a state."""
         self.label[bodies] = self._next
         self.tables[self._next] = table
         self._fresh.append(self._next)
@@ -95,7 +95,7 @@ class SleepingIslands:
         self._ended = state.copy()
 
     def begin(self, state: State) -> bool:
-        """A frame begins: impacts are those of another one; what somebody moved does not sleep.
+        """A frame begins: impacts are those of another one; what was moved does not sleep.
         Returns whether anything was moved, or woken, since the last frame ended."""
         for k in self._fresh:
             if k in self.tables:

@@ -1,10 +1,10 @@
-"""What can have met between two looks: conservative bounds on the gaps of pairs of geoms.
+"""What can have met between two samples: conservative bounds on the gaps of pairs of geoms.
 
 Two convex bodies are apart along their normal n by their gap. Held fixed, n goes on to separate
 them by at least that gap, plus n.(motion of A's centre less that of B's), less what their turning
 can bring closer. So a gap at each end of an interval bounds it from below all through, and a pair
 for which both bounds together stay above zero has not met. Where they do not, the interval is
-looked into and halved. It ends where bodies have moved by a tenth of the thinner one's half width:
+sampled and halved. It ends where bodies have moved by a tenth of the thinner one's half width:
 none can have passed through the other in between, and what grazes it shows in its gap's rates.
 """
 
@@ -22,16 +22,16 @@ from drystone.types import Bools, Floats, Ints
 
 PASSING_PART = 0.1  # of the thinner geom's half width: motion in which nothing passes through it
 SPARE = 1.5  # times the bend of a path at constant acceleration, and
-# times the turning at its ends: what smooth motion between two looks is within
+# times the turning at its ends: what smooth motion between two samples is within
 TURNING_FACTOR = 1.1
-TRAVEL = 0.5  # of the smaller geom: turning of bodies that touch, between two looks
-LOOKS = 10  # at a prescribed motion in an interval; nothing else is known of it
+TRAVEL = 0.5  # of the smaller geom: turning of bodies that touch, between two samples
+MOTION_SAMPLES = 10  # of a prescribed motion in an interval; nothing else is known of it
 ROUND = codes(lambda kind: kind.about_z)  # about the z axes of their frames
-UNEVEN = 0.6180339887498949  # looks at times that no period fits
+UNEVEN = 0.6180339887498949  # of an interval: samples at times that no period fits
 
 
 class Meeting(Enum):
-    """What may have happened between two looks at geoms that are apart at both."""
+    """What may have happened between two samples in which geoms are apart."""
 
     NONE = "they have not met"
     POSSIBLE = "they may have met, and passed through each other"
@@ -58,7 +58,7 @@ class Pairs:
 
 
 @dataclass(slots=True)
-class Look:
+class PairSample:
     """A state, and the pairs of geoms that were found near each other in it: others are farther
     apart than the sum of their reach (ng,) [m]."""
 
@@ -96,12 +96,12 @@ class Sweep:
             out[i] = float(linear), float(angular)
         return out
 
-    def may_meet(self, a: Look, b: Look, touching: Ints, touch: float) -> Meeting:
-        """Whether geoms that are apart at two looks may have met in between.
+    def may_meet(self, a: PairSample, b: PairSample, touching: Ints, touch: float) -> Meeting:
+        """Whether geoms that are apart in two samples may have met in between.
 
-        One of the looks reaches as far as bodies can move, so that pairs which were found at
+        One of the samples reaches as far as bodies can move, so that pairs which were found at
         neither cannot meet. touching: keys of pairs with contacts that press: the others have
-        gaps of their own, and turn by half their size at most between two looks.
+        gaps of their own, and turn by half their size at most between two samples.
         """
         key = np.union1d(a.pairs.key, b.pairs.key)
         if key.size == 0 or not a.state.time < b.state.time:
@@ -112,9 +112,9 @@ class Sweep:
         size = np.sqrt((shift**2).sum(axis=1))
         plain: Bools = np.asarray(self.plain[g].all(axis=1))
         bounds, across = [], np.zeros(key.size)
-        for look, sign in ((a, 1.0), (b, -1.0)):
-            pairs = look.pairs
-            gap, rate = look.reach[g].sum(axis=1), -size - loss
+        for sample, sign in ((a, 1.0), (b, -1.0)):
+            pairs = sample.pairs
+            gap, rate = sample.reach[g].sum(axis=1), -size - loss
             at = np.minimum(np.searchsorted(pairs.key, key), max(pairs.key.size - 1, 0))
             known = np.flatnonzero(np.isin(key, pairs.key))
             gap[known] = pairs.gap[at[known]]
@@ -204,7 +204,7 @@ def _lowest(g0: Floats, a0: Floats, g1: Floats, a1: Floats) -> Floats:
 
 def _times(t0: float, t1: float) -> list[float]:
     """Both ends, and times in between."""
-    return [t0, t1, *(t0 + (t1 - t0) * ((k * UNEVEN) % 1.0) for k in range(1, LOOKS))]
+    return [t0, t1, *(t0 + (t1 - t0) * ((k * UNEVEN) % 1.0) for k in range(1, MOTION_SAMPLES))]
 
 
 def _thin(geoms: Geoms, g: int) -> float:

@@ -1,7 +1,7 @@
 """The state of all moving bodies as one vector, as integrators want it (Baraff 1992, 3.1).
 
 Y = (positions, orientations, velocities, work): work (4,) are energies that grow with time, so that
-the books of a step are integrated as exactly as its motion.
+the energy ledger of a step is integrated as exactly as its motion.
 """
 
 from __future__ import annotations

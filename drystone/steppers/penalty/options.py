@@ -28,7 +28,7 @@ class Penalty(Method):
         (implicit). rtol, atol: its error in a step, of what moved since the last report, and in
         [m], [rad], [m/s], [rad/s]. max_steps: of it between two reports.
     max_depth: part of the smaller body's size (its radius): steps that begin or end with bodies
-        deeper in each other are counted and told of by ``Simulation.run``; springs give way by
+        deeper in each other are counted and reported by ``Simulation.run``; springs give way by
         their nature.
     """
 

@@ -77,7 +77,7 @@ def solutions(
     for contacts that stick with friction in space (``_spatial``).
 
     max_size: refuse systems with more than 2^max_size combinations of contact states. Impulses
-    are looked for only where no contact sticks with friction. points (n, dim): of the first
+    are searched for only where no contact sticks with friction. points (n, dim): of the first
     contacts; the rest are limits and motors of joints. CollidingContactsError where contacts
     collide: their velocities jump before any force acts.
     """

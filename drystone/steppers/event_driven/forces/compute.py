@@ -54,7 +54,7 @@ class ForceOptions:
         "enumerative" meet static friction in space.
     round_cone: in space, go on from forces of the polyhedral cone to forces of the circular one by
         their index set, repaired by a few pivots; where these find none, the former stay.
-    explain: when to look for other solutions of small islands: where friction can pull a contact
+    explain: when to search for other solutions of small islands: where friction can pull a contact
         together ("suspicious"), "always" or "never".
     prefer: "method" takes what the method finds, forces or an impulse, which are equally valid
         (12.4); "force" prefers forces where enumeration finds some.

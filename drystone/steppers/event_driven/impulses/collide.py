@@ -184,7 +184,7 @@ def resolve_jam(
 
 
 def _exact(state: ContactState, i: int, law: CollisionLaw) -> Collision:
-    """One impact that begins at u_n = 0; the other contacts are looked at after it."""
+    """One impact that begins at u_n = 0; the other contacts are resolved after it."""
     active = np.flatnonzero(state.kind != Kind.SEPARATING)
     reduced = Reduced(System(state, active, np.arange(state.nj)))
     out = Collision.before(state)
