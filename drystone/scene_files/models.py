@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -164,7 +164,7 @@ def entry(kind: str, cls: Any, tag: str = "kind", own: Mapping[str, Any] | None 
         )
         needed = field.default is MISSING and field.default_factory is MISSING
         values[field.name] = (kind_of_value, ...) if needed else (kind_of_value | None, None)
-    name = "".join(part.capitalize() for part in kind.split("-")) + "Entry"
+    name = "".join(part[:1].upper() + part[1:] for part in kind.split("-")) + "Entry"
     about = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
     return made(name, about, values)
 
@@ -212,8 +212,13 @@ def union(models: list[Any], tag: str = "kind") -> Any:
 
 def solver_entry() -> Any:
     """A solver's name, or its name and options."""
-    names, others = one_of(*SOLVERS), [name for name in SOLVERS if name != "ramp"]
-    models = [entry(name, type(by_name(name)), "name") for name in others]
+    return _solvers(tuple(SOLVERS))
+
+
+@cache
+def _solvers(known: tuple[str, ...]) -> Any:
+    names = one_of(*known)
+    models = [entry(name, type(by_name(name)), "name") for name in known if name != "ramp"]
     inner = {"inner": names | union(models, "name"), "velocity": list[Vector]}
     return names | union([*models, entry("ramp", type(by_name("ramp")), "name", inner)], "name")
 

@@ -34,6 +34,7 @@ from drystone.scene_files.models import (
 )
 from drystone.scene_files.repeated import Grid, Range
 from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.steppers.registry import METHODS
 
 Long = Annotated[str, Field(strict=True, max_length=100_000)]
 Layer = Whole | list[Whole]
@@ -108,11 +109,11 @@ class UidsEntry(Entry):
 
 def scene_model() -> Any:
     """The model; made when first asked for, and anew when users have added to what it may hold."""
-    return _scene_model(tuple(JOINTS), tuple(SOLVERS), tuple(SHAPES))
+    return _scene_model(*(tuple(table) for table in (JOINTS, SOLVERS, SHAPES, METHODS)))
 
 
 @cache
-def _scene_model(joints: tuple[str, ...], solvers: tuple[str, ...], shapes: tuple[str, ...]) -> Any:
+def _scene_model(*known: tuple[str, ...]) -> Any:
     needed = {"bodies": (listed(_body(), max_length=MAX_BODIES), ...)}
     first = {
         "drystone": (Annotated[int, Field(strict=True, ge=1, le=SCENE_VERSION)], SCENE_VERSION),

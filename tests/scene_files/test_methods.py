@@ -21,6 +21,7 @@ METHODS = [
     ds.EventDriven(integrator="adams", contact_forces="lemke", collisions="propagation"),
     ds.EventDriven(contact_forces=ds.QP(form=2), collisions=CollisionLaw(order="propagation")),
     ds.EventDriven(contact_forces=("dantzig", {"prefer": "force", "reuse": False}), dt=0.01),
+    ds.EventDriven(contact_forces=("lemke", {"round_cone": True, "fallback": ("dantzig",)})),
     ds.Penalty(),
     ds.Penalty(stiffness=1e5, damping=3, integrator="radau", joint_stiffness=10, max_steps=7),
 ]
