@@ -179,8 +179,9 @@ def _kinds(cls: Hashable) -> dict[str, tuple[Any, ...]]:
     hints, out = get_type_hints(kind), {}
     for item in fields(kind):
         parts = parts_of(hints[item.name])
-        others = (part for part in parts if not (part in _CONVERT or part is NoneType))
-        if all(_literal(part) or _options(part) for part in others):
+        others = [part for part in parts if not (part in _CONVERT or part is NoneType)]
+        open_ended = item.default is None and NoneType not in parts  # whatever the annotation says
+        if all(_literal(part) or _options(part) for part in others) and not (others and open_ended):
             out[item.name] = parts
     return out
 
