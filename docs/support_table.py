@@ -14,7 +14,7 @@ import numpy as np
 import drystone as ds
 from drystone.constraints.joints.registry import JOINTS
 from drystone.solvers import PROBLEMS, in_order
-from drystone.solvers.registry import METHODS, by_name
+from drystone.solvers.registry import SOLVERS, by_name
 from drystone.view.formats import FORMATS
 
 PAGE = Path(__file__).with_name("choosing_a_solver.md")
@@ -90,7 +90,7 @@ def support() -> dict[str, dict[str, bool]]:
             kind: any(by_name(name).refuses(problem) is None for problem in problems)  # type: ignore[arg-type]
             for kind, problems in kinds.items()
         }
-        for name in METHODS.ours
+        for name in SOLVERS.ours
     }
 
 
@@ -116,7 +116,7 @@ def order_table() -> str:
 def solver_table() -> str:
     """Classes with their names and what they do."""
     rows: dict[tuple[str, str], list[str]] = {}
-    for entry in METHODS.ours.values():
+    for entry in SOLVERS.ours.values():
         rows.setdefault((entry.class_name, entry.about), []).append(f"`{entry.name}`")
     lines = ["| class | name | method |", "|---|---|---|"]
     return "\n".join(

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import drystone as ds
 from drystone.cli.main import app
 from drystone.registry import Registry
-from drystone.solvers.registry import METHODS, by_name
+from drystone.solvers.registry import SOLVERS, by_name
 from drystone.view.formats import FORMATS
 
 ROOT = Path(__file__).parents[1]
@@ -223,7 +223,7 @@ def test_ours_are_found_without_looking_at_other_packages():
 @pytest.fixture
 def clean(monkeypatch):
     """What a test registers goes when it ends."""
-    for table in (METHODS, FORMATS):
+    for table in (SOLVERS, FORMATS):
         monkeypatch.setattr(table, "_added", dict(table._added))
     yield
     by_name.cache_clear()
@@ -422,10 +422,10 @@ def own(decorated=True, **values):
     ],
 )
 def test_solvers_that_cannot_be_registered(values, words):
-    before = set(METHODS)
+    before = set(SOLVERS)
     with pytest.raises(ds.OptionError, match=words):
         ds.register_solver(own(**values))
-    assert set(METHODS) == before
+    assert set(SOLVERS) == before
 
 
 @pytest.mark.parametrize(

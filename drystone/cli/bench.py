@@ -190,10 +190,10 @@ def _usual_folder() -> Path:
 
 def chosen_methods(names: list[str] | None, tol: float, time_limit: float) -> list[Solver]:
     """The named methods, or all; one that cannot be loaded is said and left out."""
-    from drystone.solvers.registry import METHODS, by_name
+    from drystone.solvers.registry import SOLVERS, by_name
 
     out = []
-    for name in names or METHODS:
+    for name in names or SOLVERS:
         try:
             out.append(replace(by_name(name), tol=tol, time_limit=time_limit))
         except ImportError as error:

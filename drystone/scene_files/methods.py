@@ -14,8 +14,7 @@ from drystone.errors import ArgumentError, DescriptionError, DrystoneError, Opti
 from drystone.scene_files.kinds import CONES, kind_of
 from drystone.scene_files.plain import fixed_numbers, is_usual, plain, said
 from drystone.solvers.base import Solver
-from drystone.solvers.registry import METHODS as SOLVERS
-from drystone.solvers.registry import by_name
+from drystone.solvers.registry import SOLVERS, by_name
 from drystone.steppers.registry import METHODS
 from drystone.values import parts_of
 

@@ -24,8 +24,7 @@ from drystone.geometry.shapes import SHAPES
 from drystone.geometry.shapes.base import parameters
 from drystone.scene_files.kinds import CONES, FORCES, MOTIONS
 from drystone.solvers.base import Solver
-from drystone.solvers.registry import METHODS as SOLVERS
-from drystone.solvers.registry import by_name
+from drystone.solvers.registry import SOLVERS, by_name
 from drystone.steppers.registry import METHODS
 from drystone.types import VectorLike
 from drystone.values import NAME_CHARACTERS

@@ -33,7 +33,7 @@ from drystone.scene_files.models import (
     union,
 )
 from drystone.scene_files.repeated import Grid, Range
-from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.solvers.registry import SOLVERS
 from drystone.steppers.registry import METHODS
 
 Long = Annotated[str, Field(strict=True, max_length=100_000)]

@@ -41,7 +41,7 @@ from drystone.solvers import (
 from drystone.solvers._blocks import BlockProblem, smooth_cones_only
 from drystone.solvers._jammed import at_rest, creeps
 from drystone.solvers.base import LEAST_RESIDUAL, REFINEMENTS, Answer, Limits, Solver, Start
-from drystone.solvers.registry import METHODS, by_name
+from drystone.solvers.registry import SOLVERS, by_name
 from drystone.types import Status
 
 Options = tuple[tuple[str, Any], ...]
@@ -111,12 +111,12 @@ def kind_of(problem: BoxedLCP | FrictionProblem) -> str:
 def suited(problem: Problem) -> list[str]:
     """Names of the solvers that take a problem, of those that `auto` asks."""
     stated = problem.local
-    asked = in_order(kind_of(stated), METHODS.entries())
+    asked = in_order(kind_of(stated), SOLVERS.entries())
     return [entry.name for entry in asked if by_name(entry.name).refuses(stated) is None]
 
 
 def _chain(problem: BoxedLCP | FrictionProblem, kind: str) -> Iterator[tuple[str, Options]]:
-    order = in_order(kind, METHODS.entries())
+    order = in_order(kind, SOLVERS.entries())
     if kind == FRICTION:
         yield from _rounds(problem.size, order)
     else:

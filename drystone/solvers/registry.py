@@ -45,17 +45,17 @@ def _places(owner: str, auto: Any) -> dict[str, float]:
     return dict(auto)
 
 
-METHODS: Registry[SolverEntry] = Registry("solver", "drystone.solvers", OURS, _entry)
+SOLVERS: Registry[SolverEntry] = Registry("solver", "drystone.solvers", OURS, _entry)
 
 
 def register_solver(solver: type[Solver]) -> type[Solver]:
     """Add a solver of your own, a subclass of ``ds.Solver``, under its `name`: ``ds.solve``,
     steppers and commands then know it by that name. May stand as a decorator."""
-    METHODS.register(solver)
+    SOLVERS.register(solver)
     return solver
 
 
 @cache
 def by_name(name: str) -> Solver:
     """The solver of that name with its default options."""
-    return METHODS.find(name).make()
+    return SOLVERS.find(name).make()

@@ -13,7 +13,7 @@ from drystone import steppers as table
 from drystone.errors import OptionError
 from drystone.registry import Registry, check_name, check_registered
 from drystone.solvers.base import Solver
-from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.solvers.registry import SOLVERS
 from drystone.steppers.base import Method
 from drystone.values import parts_of, text
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.solvers.registry import SOLVERS
 from drystone.steppers.registry import METHODS as STEPPERS
 from drystone.view.formats import FORMATS
 
@@ -54,8 +54,8 @@ def test_the_newcomer_needs_two_commands():
 
 
 def test_every_method_is_in_the_readme():
-    from drystone.solvers.registry import METHODS
+    from drystone.solvers.registry import SOLVERS
 
     text = (ROOT / "README.md").read_text()
-    for method in METHODS:
+    for method in SOLVERS:
         assert f"`{method}`" in text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import drystone as ds
-from drystone.solvers.registry import METHODS, by_name
+from drystone.solvers.registry import SOLVERS, by_name
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -34,16 +34,16 @@ def test_what_the_table_of_solvers_says_they_take_is_what_they_take(support):
     }
     for name, found in support.support().items():
         taken = tuple(kind for kind, some in kinds.items() if any(found[one] for one in some))
-        assert METHODS[name].takes == taken, name
+        assert SOLVERS[name].takes == taken, name
 
 
 def test_every_method_is_described(support):
     text = support.PAGE.read_text().rsplit(support.END)[-1]
-    for name in METHODS:
+    for name in SOLVERS:
         assert f"`{name}`" in text
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_a_refusal_is_a_sentence_and_the_rest_runs(name, support):
     """What a method takes, it ends with a judged answer; what it refuses, it refuses in words."""
     method = by_name(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import drystone as ds
 from drystone.scenes.registry import SCENES
-from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.solvers.registry import SOLVERS
 from drystone.steppers.registry import METHODS
 from tests.golden.kinds import KINDS
 from tests.golden.worlds import WORLDS, lattice

@@ -189,11 +189,11 @@ def test_global_problem_is_run_in_local_form_and_judged_in_its_own():
 
 
 def test_registry_names_are_the_classes_names():
-    for name in registry.METHODS:
+    for name in registry.SOLVERS:
         solver = registry.by_name(name)
         assert isinstance(solver, Solver)
         assert registry.by_name(name) is solver
-        if not registry.METHODS[name].options:
+        if not registry.SOLVERS[name].options:
             assert solver.name == name
 
 

@@ -27,7 +27,7 @@ from drystone.kernels.step import joint_spare as spare
 from drystone.model import Model, State
 from drystone.problems.friction import FrictionProblem
 from drystone.solvers.multipliers import MULTIPLIERS
-from drystone.solvers.registry import METHODS as SOLVERS
+from drystone.solvers.registry import SOLVERS
 from drystone.steppers.base import Stepper, StepReport
 from drystone.steppers.time_stepping.buffers import Buffers
 from drystone.steppers.time_stepping.closing import Closer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.solvers.registry import METHODS
+from drystone.solvers.registry import SOLVERS
 
 
 def pyramid(layers, planar, friction=0.6):
@@ -143,4 +143,4 @@ def test_a_heavy_box_on_light_ones_uses_methods_that_have_names():
     for _ in range(25):
         report = sim.step()
         assert report.ok
-        assert set(report.methods) <= {"nsgs", "newton", *METHODS}
+        assert set(report.methods) <= {"nsgs", "newton", *SOLVERS}
