@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from drystone.dynamics.forces import Callback as Callback
     from drystone.dynamics.forces import ConstantForce as ConstantForce
     from drystone.dynamics.forces import Damper as Damper
-    from drystone.dynamics.keyframes import Rocking as Rocking
-    from drystone.dynamics.keyframes import Waypoints as Waypoints
     from drystone.dynamics.motions import ConstantVelocity as ConstantVelocity
     from drystone.dynamics.motions import MotionFunction as MotionFunction
     from drystone.dynamics.motions import Oscillation as Oscillation
+    from drystone.dynamics.motions import Rocking as Rocking
+    from drystone.dynamics.motions import Waypoints as Waypoints
     from drystone.dynamics.springs import Spring as Spring
     from drystone.dynamics.springs import TorsionSpring as TorsionSpring
     from drystone.errors import ArgumentError as ArgumentError
@@ -136,8 +136,8 @@ _HOMES: dict[str, str] = {
     "Oscillation": "dynamics.motions",
     "ConstantVelocity": "dynamics.motions",
     "MotionFunction": "dynamics.motions",
-    "Rocking": "dynamics.keyframes",
-    "Waypoints": "dynamics.keyframes",
+    "Rocking": "dynamics.motions",
+    "Waypoints": "dynamics.motions",
     "ConstantForce": "dynamics.forces",
     "Drag": "dynamics.drag",
     "Damper": "dynamics.forces",

@@ -9,10 +9,9 @@ import numpy as np
 
 from drystone.errors import ArrayError, SimulationError
 from drystone.geometry import dispatch
-from drystone.geometry.broad import BroadPhase, Grid, make_broad
-from drystone.geometry.broad.grid import BRUTE_FORCE_BOXES, Auto
+from drystone.geometry.broad_phase import BRUTE_FORCE_BOXES, Auto, BroadPhase, Grid, make_broad
 from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
-from drystone.geometry.narrow import PairKernel
+from drystone.geometry.kinds import PairKernel
 from drystone.geometry.pair_cache import PairCache
 from drystone.geometry.ranking import Ranking
 from drystone.geometry.shapes import KINDS

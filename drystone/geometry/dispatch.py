@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import combinations_with_replacement
 
-from drystone.geometry.narrow import PairKernel
+from drystone.geometry.kinds import PairKernel
 from drystone.geometry.shapes import KINDS
 
 # support maps answer for any two kinds that are convex and bounded

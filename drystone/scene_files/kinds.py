@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from drystone.dynamics.forces import ConstantForce, Damper
-from drystone.dynamics.keyframes import Rocking, Waypoints
-from drystone.dynamics.motions import ConstantVelocity, Oscillation
+from drystone.dynamics.motions import ConstantVelocity, Oscillation, Rocking, Waypoints
 from drystone.dynamics.springs import Spring, TorsionSpring
 from drystone.problems import CircularCone, EllipticCone, PolyhedralCone, SoftFingerCone
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.joints import Ball, Motor, Pin, Slider, Wheel
-from drystone.dynamics.keyframes import Waypoints
-from drystone.dynamics.motions import ConstantVelocity
+from drystone.dynamics.motions import ConstantVelocity, Waypoints
 from drystone.geometry.shapes import Box, Capsule, Capsule2D, Cylinder, Disk, Polygon, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive, within
 from drystone.types import GRAVITY

@@ -7,8 +7,7 @@ import math
 from typing import Any
 
 from drystone.constraints.joints import Pin, Slider
-from drystone.dynamics.keyframes import Rocking
-from drystone.dynamics.motions import ConstantVelocity
+from drystone.dynamics.motions import ConstantVelocity, Rocking
 from drystone.geometry.shapes import Polygon, Rectangle
 from drystone.scenes.base import Plan, at_least, not_negative, positive, rough, within
 from drystone.steppers.event_driven.options import EventDriven

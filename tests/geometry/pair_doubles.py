@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from drystone.geometry.narrow import PairKernel
+from drystone.geometry.kinds import PairKernel
 from drystone.kernels import kinds
 from drystone.kernels._jit import kernel
 from drystone.model import Geoms

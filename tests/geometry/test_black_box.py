@@ -8,7 +8,7 @@ import pytest
 
 import drystone as ds
 from drystone.errors import ShapeError
-from drystone.geometry.shapes.number_symbols import jets_at
+from drystone.geometry.shapes.trace import jets_at
 from drystone.recording.models import difference, model_arrays
 
 R = 0.1

@@ -6,10 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import OptionError
-from drystone.geometry.broad import METHODS, grid, make_broad, sorted_lists
-from drystone.geometry.broad.base import AllPairs
-from drystone.geometry.broad.grid import Grid, overlaps
-from drystone.geometry.broad.sorted_lists import SortedLists
+from drystone.geometry import broad_phase
+from drystone.geometry.broad_phase import (
+    BRUTE_FORCE_BOXES,
+    METHODS,
+    AllPairs,
+    Grid,
+    SortedLists,
+    make_broad,
+    overlaps,
+)
 
 OTHERS = [name for name in METHODS if name != "all-pairs"]
 
@@ -174,7 +180,7 @@ def test_more_changes_than_room_starts_anew():
 def test_lists_of_very_many_boxes_start_from_a_grid(monkeypatch):
     rng = np.random.default_rng(8)
     x, half = crowd(rng, 300, 3, "mixed")
-    monkeypatch.setattr(sorted_lists, "MANY", 100)
+    monkeypatch.setattr(broad_phase, "SWEEP_BOXES", 100)
     lists = SortedLists()
     for _ in range(3):
         np.testing.assert_array_equal(
@@ -202,7 +208,7 @@ def test_the_grid_keeps_candidates_while_boxes_stay():
     for _ in range(300):
         grid.keys(x - half, x + half)
     assert grid.rebuilds <= 4
-    assert grid.motion == 0.0
+    assert grid.keep.motion == 0.0
     x[3] += 0.5
     grid.keys(x - half, x + half)
     assert grid.left == 1
@@ -212,13 +218,13 @@ def test_the_grid_keeps_candidates_while_boxes_stay():
 def test_few_boxes_are_tested_each_with_each_and_many_by_the_grid():
     rng = np.random.default_rng(11)
     x, half = crowd(rng, 300, 3, "equal")
-    for n, rebuilds in ((grid.BRUTE_FORCE_BOXES, 0), (grid.BRUTE_FORCE_BOXES + 1, 1), (300, 2)):
+    for n, rebuilds in ((BRUTE_FORCE_BOXES, 0), (BRUTE_FORCE_BOXES + 1, 1), (300, 2)):
         chosen = make_broad("auto")
         for _ in range(1 + rebuilds):
             chosen.hold((n, 3))
             found = chosen.keys(x[:n] - half[:n], x[:n] + half[:n])
         np.testing.assert_array_equal(found, AllPairs().keys(x[:n] - half[:n], x[:n] + half[:n]))
-        assert (chosen.rebuilds > 0) == (n > grid.BRUTE_FORCE_BOXES)
+        assert (chosen.rebuilds > 0) == (n > BRUTE_FORCE_BOXES)
 
 
 def test_boxes_may_come_and_go():

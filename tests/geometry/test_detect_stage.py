@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from drystone.errors import SimulationError
 from drystone.geometry import dispatch, shapes
-from drystone.geometry.broad.grid import BRUTE_FORCE_BOXES
+from drystone.geometry.broad_phase import BRUTE_FORCE_BOXES
 from drystone.geometry.contact_buffer import COLUMNS
 from drystone.geometry.detector import Detector
 from drystone.kernels import detect as stage

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from drystone.errors import ArrayError, OptionError, SimulationError, UnsupportedPairError
 from drystone.geometry import dispatch
-from drystone.geometry.broad import METHODS
+from drystone.geometry.broad_phase import METHODS
 from drystone.geometry.contact_buffer import COLUMNS, ContactBuffer
 from drystone.geometry.detector import Detector
 from drystone.kernels import kinds

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.geometry.broad.grid import GRID_LEVELS
+from drystone.geometry.broad_phase import GRID_LEVELS
 from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
 from drystone.kernels.bounds import bounds_planar
 from drystone.kernels.broad_keep import MIDDLE, best_span, median

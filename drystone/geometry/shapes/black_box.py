@@ -16,8 +16,7 @@ import numpy as np
 from numpy.exceptions import ComplexWarning
 
 from drystone.errors import ShapeError
-from drystone.geometry.shapes.number_symbols import jets_at
-from drystone.geometry.shapes.trace import ALLOWED, check_derivatives
+from drystone.geometry.shapes.trace import ALLOWED, check_derivatives, jets_at
 from drystone.types import Floats
 
 COMPLEX = 1e-30  # length of a complex step; nothing is subtracted, so it can be this short

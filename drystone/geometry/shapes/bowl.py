@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry.kinds import Kind
-from drystone.geometry.narrow import PairKernel
+from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.shapes.base import (
     SIGNED,
     FixedOnly,

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.geometry.kinds import Kind
+from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties
-from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     ORIGIN,
     Piece,

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.geometry.kinds import Kind
+from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties
-from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     ORIGIN,
     Piece,
@@ -19,7 +18,7 @@ from drystone.geometry.shapes.base import (
     simple,
 )
 from drystone.geometry.shapes.bowl import IN_BOWL_CORNERS
-from drystone.geometry.shapes.surfaces import revolved
+from drystone.geometry.shapes.curved_meshes import revolved
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry.kinds import Kind
+from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties, of_polygon
-from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     AXES,
     NO_INTS,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from drystone.errors import ShapeError
-from drystone.geometry.kinds import Kind
+from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix, of_mesh
-from drystone.geometry.narrow import PairKernel
 from drystone.geometry.shapes.base import (
     AXES,
     ORIGIN,

@@ -18,8 +18,8 @@ from drystone.geometry.shapes.base import (
     simple,
 )
 from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
+from drystone.geometry.shapes.curved_meshes import superquadric_surface
 from drystone.geometry.shapes.ellipsoid import EXTREMAL, FEATURES, NEAREST, PLANE
-from drystone.geometry.shapes.surfaces import superquadric_surface
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 

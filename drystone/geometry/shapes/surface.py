@@ -14,9 +14,8 @@ import numpy as np
 
 from drystone.errors import ArgumentError, ShapeError
 from drystone.functions import check_importable
-from drystone.geometry.kinds import Kind
+from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
-from drystone.geometry.narrow import PairKernel
 from drystone.geometry.poses import vector
 from drystone.geometry.shapes.base import (
     AXES,
