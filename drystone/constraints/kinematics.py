@@ -20,8 +20,12 @@ from drystone.geometry.shapes import KINDS
 from drystone.kernels import rows as row_kernels
 from drystone.kernels.kinematics import codes
 from drystone.kernels.kinematics.codes import GeomNumbers, LocalShapes, Rates
-from drystone.kernels.kinematics.rates import rates_planar, rates_spatial, rolling_rates
-from drystone.kernels.kinematics.resolve import resolve
+from drystone.kernels.kinematics.rates import (
+    rates_planar,
+    rates_spatial,
+    resolve,
+    rolling_rates,
+)
 from drystone.model import Contacts, Geoms
 from drystone.types import Bools, Floats, Ints
 
@@ -292,19 +296,18 @@ def shapes_of(geoms: Geoms, geom: Ints) -> Fill:
     table = GeomNumbers(
         geoms.kind, geoms.radius, geoms.first, geoms.numbers, geoms.first_int, geoms.ints
     )
+    from drystone.kernels.kinematics import features
+
     if geoms.dim == 2:
-        from drystone.kernels.kinematics.features_planar import features_planar
 
         def planar(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
-            features_planar(table, geom, x, R, p, frame, out)
+            features.planar(table, geom, x, R, p, frame, out)
 
         return planar
-    from drystone.kernels.kinematics import features_spatial
-
     kind = geoms.kind[geom]
     groups = []
     for k in sorted(set(kind.ravel().tolist())):
-        groups.append((getattr(features_spatial, KINDS[k].local), np.argwhere(kind == k)))
+        groups.append((getattr(features, KINDS[k].local), np.argwhere(kind == k)))
 
     def spatial(x: Floats, R: Floats, p: Floats, frame: Floats, out: LocalShapes) -> None:
         for fill, which in groups:

@@ -11,13 +11,9 @@ from typing import Protocol
 import numpy as np
 
 from drystone.errors import OptionError
-from drystone.kernels import broad_fat as fat
-from drystone.kernels import broad_grid as cells
-from drystone.kernels import broad_keep as keeping
+from drystone.kernels import broad as kernels
 from drystone.kernels import layout
 from drystone.kernels._calls import address
-from drystone.kernels.broad_lists import sort_ends, sweep, toggle
-from drystone.kernels.broad_pairs import all_pairs
 from drystone.kernels.packed import Packed
 from drystone.kernels.radix import PLACES
 from drystone.types import Floats, Ints
@@ -69,7 +65,7 @@ class Grid:
 
     While boxes stay inside their enlarged ones, a step tests the candidates only. A few that
     left are compared with all; when `few` have left since, all candidates are found anew, which
-    costs about as much as those few did. keep: all of it, for the kernels of ``broad_keep``.
+    costs about as much as those few did. keep: all of it, for the kernels of ``kernels.broad``.
     """
 
     name = "grid"
@@ -104,12 +100,14 @@ class Grid:
         if lower.shape != self.keep.fat_lower.shape:
             self.hold(lower.shape)
         lower, upper = (np.require(a, np.float64, ["C", "W"]) for a in (lower, upper))
-        if not fat.still_good(self.keep, lower, upper):
+        if not kernels.still_good(self.keep, lower, upper):
             self.load()
-            while keeping.renew(self.keep, lower, upper):
+            while kernels.renew(self.keep, lower, upper):
                 self.grow()
         self._keys = grown(self._keys, self.candidates + 1)
-        size = fat.overlapping(self.keep.candidates[: self.candidates], lower, upper, self._keys)
+        size = kernels.overlapping(
+            self.keep.candidates[: self.candidates], lower, upper, self._keys
+        )
         return self._keys[:size]
 
     def grow(self) -> None:
@@ -129,21 +127,23 @@ class Grid:
             return
         boxes, ints, floats, row = (k.fat_lower, k.fat_upper), k.candidates, k.speed, k.order
         flags, reach = k.marked, k.reach[0]
-        k.at_enlarge = address(fat.enlarge, *boxes, ints, 0.0, 0.0, 0.0, floats, *boxes)
-        k.at_meet = address(fat.meet, ints, flags, *boxes, ints)
-        k.at_replace = address(fat.replace, ints, flags, ints, ints)
-        k.at_sort = address(fat.sort_pairs, ints, ints, ints)
+        k.at_enlarge = address(kernels.enlarge, *boxes, ints, 0.0, 0.0, 0.0, floats, *boxes)
+        k.at_meet = address(kernels.meet, ints, flags, *boxes, ints)
+        k.at_replace = address(kernels.replace, ints, flags, ints, ints)
+        k.at_sort = address(kernels.sort_pairs, ints, ints, ints)
         spans = ints, reach, reach
-        k.at_place = address(cells.place_boxes, *boxes, floats, floats, row, k.cell, *spans)
-        k.at_by_cell = address(cells.sort_boxes, row, k.cell, *spans, row, row, row, row, k.digits)
-        k.at_copy = address(cells.sort_boxes_by, row, *boxes, *boxes)
-        order = row, row
-        k.at_level = address(cells.pairs_of_level, 0, 0, 0, 0, *order, *boxes, ints, 0)
-        k.at_larger = address(
-            cells.pairs_with_larger, 0, floats, floats, *spans, *order, *boxes, ints, 0
+        k.at_place = address(kernels.place_boxes, *boxes, floats, floats, row, k.cell, *spans)
+        k.at_by_cell = address(
+            kernels.sort_boxes, row, k.cell, *spans, row, row, row, row, k.digits
         )
-        k.at_rebuild = address(keeping.rebuild, k)
-        k.at_update = address(keeping.update, k, *boxes)
+        k.at_copy = address(kernels.sort_boxes_by, row, *boxes, *boxes)
+        order = row, row
+        k.at_level = address(kernels.pairs_of_level, 0, 0, 0, 0, *order, *boxes, ints, 0)
+        k.at_larger = address(
+            kernels.pairs_with_larger, 0, floats, floats, *spans, *order, *boxes, ints, 0
+        )
+        k.at_rebuild = address(kernels.rebuild, k)
+        k.at_update = address(kernels.update, k, *boxes)
 
 
 class Auto(Grid):
@@ -157,7 +157,7 @@ class Auto(Grid):
         if n > BRUTE_FORCE_BOXES:
             return super().keys(lower, upper)
         self._keys = grown(self._keys, n * (n - 1) // 2)
-        return self._keys[: all_pairs(lower, upper, self._keys)]
+        return self._keys[: kernels.all_pairs(lower, upper, self._keys)]
 
 
 def overlaps(lower: Floats, upper: Floats) -> Ints:
@@ -166,7 +166,7 @@ def overlaps(lower: Floats, upper: Floats) -> Ints:
     grid.hold(lower.shape)
     grid.load()
     grid.keep.fat_lower[:], grid.keep.fat_upper[:] = lower, upper
-    while keeping.rebuild(grid.keep):
+    while kernels.rebuild(grid.keep):
         grid.grow()
     return grid.keep.candidates[: grid.candidates]
 
@@ -176,7 +176,7 @@ def _made(shape: tuple[int, ...], few: int, room: int) -> Packed:
     n, dim = shape
     sizes: layout.Sizes = {
         "n": n, "dim": dim, "n+1": n + 1, "room": room, "nl": GRID_LEVELS, "nl+1": GRID_LEVELS + 1,
-        "places": PLACES, "numbers": GRID_LEVELS + 3 + keeping.SAMPLE,
+        "places": PLACES, "numbers": GRID_LEVELS + 3 + kernels.SAMPLE,
     }  # fmt: skip
     made = layout.make(layout.KEEP, sizes)
     made["everyone"][:] = np.arange(n + 1)
@@ -212,7 +212,7 @@ class SortedLists:
         if lower.shape != self._shape:
             self._rebuild(lower, upper)
             return self._keys[: self._size]
-        status = sort_ends(
+        status = kernels.sort_ends(
             lower,
             upper,
             self._most_swaps,
@@ -246,7 +246,7 @@ class SortedLists:
         toggled = self._toggled[:changed]
         toggled.sort()
         self._spare = grown(self._spare, self._size + changed)
-        size = toggle(self._keys[: self._size], toggled, self._spare)
+        size = kernels.toggle(self._keys[: self._size], toggled, self._spare)
         self.changes = 1 + int(np.count_nonzero(toggled[1:] != toggled[:-1]))
         self._keys, self._spare, self._size = self._spare, self._keys, size
 
@@ -274,7 +274,7 @@ class SortedLists:
         axis = int(np.argmax(_spread(lower, upper)))
         work = np.empty((2, lower.shape[0]), np.int64)
         while True:
-            size = sweep(lower, upper, self._order[axis], work[0], work[1], self._keys)
+            size = kernels.sweep(lower, upper, self._order[axis], work[0], work[1], self._keys)
             if size <= self._keys.size:
                 break
             self._keys = np.empty(2 * size, np.int64)

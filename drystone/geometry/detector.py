@@ -19,9 +19,7 @@ from drystone.kernels import detect as stage
 from drystone.kernels import layout
 from drystone.kernels._calls import address
 from drystone.kernels.bounds import bounds_planar, bounds_spatial
-from drystone.kernels.broad_fat import still_good
-from drystone.kernels.broad_keep import renew
-from drystone.kernels.broad_pairs import carry, reach_below
+from drystone.kernels.broad import renew, still_good
 from drystone.kernels.packed import Packed
 from drystone.kernels.pairs import Pairs, PosedGeoms
 from drystone.model import Contacts, Geoms
@@ -299,10 +297,10 @@ class Detector:
             s.at_hold = address(still_good, s.keep, *boxes)
             s.at_anew = address(renew, s.keep, *boxes)
         s.at_meet = address(stage.meet_boxes, s)
-        s.at_reach = address(reach_below, k.order, k.radius, x, R, margin, *boxes, s.found)
+        s.at_reach = address(stage.reach_below, k.order, k.radius, x, R, margin, *boxes, s.found)
         rows = s.start[0], s.offset[0], s.keys[0]
         s.at_split = address(stage.sort_pairs, s, margin)
-        s.at_carry = address(carry, s.width, *rows, s.cache[0], *rows, s.cache[0])
+        s.at_carry = address(stage.carry, s.width, *rows, s.cache[0], *rows, s.cache[0])
         s.at_run_all = address(stage.run_batches, s, x, R)
         if k.tile.size:
             from drystone.kernels.spatial.mesh_filter import filter_mesh_contacts

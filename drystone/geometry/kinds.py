@@ -59,7 +59,7 @@ class Kind:
     picture (floats, ints, segments of a full turn): the outline (k, 2) of a planar kind; vertices
     (nv, 3) and triangles (nt, 3) of a spatial one. edges: which of them are sharp.
     half_width (floats, ints): half of the least width [m], inf for what has no inside.
-    local: name of the kernel of ``kernels.kinematics.features_spatial`` that gives curvature,
+    local: name of the kernel of ``kernels.kinematics.features`` that gives curvature,
     feature and piece at contact points; "": planar.
     ball: known by its radius alone, its first number; stretched: a ball along its axes, whose
     numbers are its semi-axes; about_z: a turn about z does not move it; pieced: its curvature

@@ -9,7 +9,7 @@ import numpy as np
 from drystone.errors import ArrayError, ModelError, UnsupportedPairError
 from drystone.geometry.shapes import KINDS, UNBOUNDED
 from drystone.geometry.surface_numbers import unbound
-from drystone.kernels.broad_pairs import split
+from drystone.kernels.detect import split
 from drystone.model import Geoms
 from drystone.types import Bools, Floats, Ints
 

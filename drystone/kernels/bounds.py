@@ -6,8 +6,6 @@ d = R' e_i, row i of R; its lower end is x_i - h(-d).
 
 import math
 
-import numpy as np
-
 from drystone.kernels._jit import kernel
 from drystone.kernels.kinds import (
     BOWL,
@@ -25,18 +23,10 @@ from drystone.kernels.pairs import PosedGeoms
 from drystone.kernels.profiles import is_revolved, profile_of
 
 
-def bounds(geoms: PosedGeoms, margin, lower, upper):
-    """Fill lower, upper (ng, dim) with every geom's box, inflated by margin (ng,) [m].
-
-    Half-planes and half-spaces get -inf and inf.
-    """
-    fill = bounds_planar if geoms.x.shape[1] == 2 else bounds_spatial
-    fill(np.arange(geoms.kind.size), geoms, margin, lower, upper)
-
-
 @kernel
 def bounds_planar(order, geoms: PosedGeoms, margin, lower, upper):
-    """``bounds`` in the plane of the geoms `order` (m,), in that order: lower, upper (m, dim).
+    """Fill lower, upper (m, 2) with the boxes of the geoms `order` (m,), in that order, each
+    inflated by margin (ng,) [m]; half-planes get -inf and inf.
 
     -> the last of the geoms whose box is not finite, or -1.
     """
@@ -73,7 +63,7 @@ def bounds_planar(order, geoms: PosedGeoms, margin, lower, upper):
 
 @kernel
 def bounds_spatial(order, geoms: PosedGeoms, margin, lower, upper):
-    """``bounds`` in space of the geoms `order` (m,), in that order: lower, upper (m, dim).
+    """``bounds_planar`` in space: lower, upper (m, 3); half-spaces get -inf and inf.
 
     -> the last of the geoms whose box is not finite, or -1.
     """

@@ -2,15 +2,17 @@
 
 Boxes -> pairs of boxes that overlap -> geoms near half-spaces -> rules -> caches -> one kernel
 for each pair of kinds, called by address. Where something is missing (room, a kernel that is not
-loaded, candidates that must be found anew) ``detect`` returns a code; who called it lets
-``Detector.help`` see to it, and calls again with the same poses: it goes on where it stopped.
+loaded, candidates that must be found anew) ``detect`` returns a code; the caller has
+``Detector.help`` serve the request and calls again with the same poses: it resumes there.
 """
+
+import math
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import stage
-from drystone.kernels.broad_fat import overlapping
-from drystone.kernels.broad_pairs import all_pairs, split
+from drystone.kernels.broad import all_pairs, overlapping
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.radix import lower_bound
 
 # Codes of ``detect``
 DONE, NOT_FINITE, BROAD, ROOM_PAIRS, ROOM_CACHE, ROOM_CONTACTS, NO_KERNEL = range(7)
@@ -22,58 +24,66 @@ TESTED, CONTACTS_FOUND = 8, 9  # columns of Scan.tally behind the eight counters
 
 @stage
 def detect(scan, x, R, margin):
-    """Contacts with a gap of at most margin[a] + margin[b]: scan.s.n_contacts of them.
+    """Contacts with a gap of at most margin[a] + margin[b]: scan.n_contacts of them.
 
     x (ng, dim), R (ng, dim, dim): poses of the geoms; margin (ng,) [m]. Ordered by pair of kinds,
     then by geoms (a, b), then as the pair's kernel orders them.
     -> DONE, or a code that ``Detector.help`` sees to before the call is repeated.
     """
-    s, lower, upper = scan, scan.lower, scan.upper
-    if s.stage == BOXES:
-        s.bad = call(
-            s.at_bound,
-            (s.order[: lower.shape[0]], posed(s, x, R), margin, lower, upper),
+    lower, upper = scan.lower, scan.upper
+    if scan.stage == BOXES:
+        scan.bad = call(
+            scan.at_bound,
+            (scan.order[: lower.shape[0]], posed(scan, x, R), margin, lower, upper),
         )
-        if s.bad >= 0:
+        if scan.bad >= 0:
             return NOT_FINITE
-        if s.method == ASK:
+        if scan.method == ASK:
             return BROAD
-        s.stage = TEST
-        if s.method == KEPT and call(s.at_hold, (s.keep, lower, upper)) == 0:
-            s.stage = RENEW
-    if s.stage == RENEW:
-        if call(s.at_anew, (s.keep, lower, upper)) != 0:
+        scan.stage = TEST
+        if scan.method == KEPT and call(scan.at_hold, (scan.keep, lower, upper)) == 0:
+            scan.stage = RENEW
+    if scan.stage == RENEW:
+        if call(scan.at_anew, (scan.keep, lower, upper)) != 0:
             return BROAD
-        s.stage = TEST
-    if s.stage == TEST:
-        if call(s.at_meet, (s,)) > s.found.size:
+        scan.stage = TEST
+    if scan.stage == TEST:
+        if call(scan.at_meet, (scan,)) > scan.found.size:
             return ROOM_PAIRS
-        s.stage = FLAT
-    if s.stage == FLAT:
-        rest = s.found[s.n_overlaps :]
-        flat = call(s.at_reach, (s.order, s.radius, x, R, margin, lower, upper, rest))
-        s.n_found = s.wanted = s.n_overlaps + flat
+        scan.stage = FLAT
+    if scan.stage == FLAT:
+        rest = scan.found[scan.n_overlaps :]
+        flat = call(scan.at_reach, (scan.order, scan.radius, x, R, margin, lower, upper, rest))
+        scan.n_found = scan.wanted = scan.n_overlaps + flat
         if flat > rest.size:
             return ROOM_PAIRS
-        s.stage = SORT
-    if s.stage == SORT:
-        now = s.now
-        start, offset, keys = s.start[1 - now], s.offset[1 - now], s.keys[1 - now]
-        code = call(s.at_split, (s, margin))
+        scan.stage = SORT
+    if scan.stage == SORT:
+        now = scan.now
+        start, offset, keys = scan.start[1 - now], scan.offset[1 - now], scan.keys[1 - now]
+        code = call(scan.at_split, (scan, margin))
         if code != DONE:
             return code
-        new = (start, offset, keys, s.cache[1 - now])
-        old = (s.start[now], s.offset[now], s.keys[now], s.cache[now])
-        same = call(s.at_carry, (s.width, *old, *new))
-        s.now = now if same == 1 else 1 - now
-        s.batch, s.before, s.stage = 0, 0, RUN
-    return call(s.at_run_all, (scan, x, R))
+        new = (start, offset, keys, scan.cache[1 - now])
+        old = (scan.start[now], scan.offset[now], scan.keys[now], scan.cache[now])
+        same = call(scan.at_carry, (scan.width, *old, *new))
+        scan.now = now if same == 1 else 1 - now
+        scan.batch, scan.before, scan.stage = 0, 0, RUN
+    return call(scan.at_run_all, (scan, x, R))
 
 
 @stage
 def posed(s, x, R):
     """The geoms at these poses."""
     return PosedGeoms(x, R, s.kind, s.first, s.numbers, s.first_int, s.ints)
+
+
+@stage
+def rows_of(s, at, end):
+    """The rows at:end of the contacts."""
+    return FoundContacts(
+        s.which[at:end], s.point[at:end], s.normal[at:end], s.gap[at:end], s.feature[at:end]
+    )
 
 
 @stage
@@ -115,42 +125,167 @@ def sort_pairs(s, margin):
 
 @stage
 def run_batches(scan, x, R):
-    """The kernel of each pair of kinds, from batch s.batch on; then the filter of meshes."""
-    s, width, geoms = scan, scan.width, posed(scan, x, R)
-    start, offset, cache = s.start[s.now], s.offset[s.now], s.cache[s.now]
-    for c in range(s.batch, width.size):
-        begin, end, at = start[c], start[c + 1], s.before
+    """The kernel of each pair of kinds, from batch scan.batch on; then the filter of meshes."""
+    width, geoms = scan.width, posed(scan, x, R)
+    start, offset, cache = scan.start[scan.now], scan.offset[scan.now], scan.cache[scan.now]
+    for c in range(scan.batch, width.size):
+        begin, end, at = start[c], start[c + 1], scan.before
         for m in range(10):
-            s.tally[c, m] = 0
+            scan.tally[c, m] = 0
         if begin == end:
             continue
         pairs = Pairs(
-            s.pairs[begin:end],
-            s.pair_margin[begin:end],
+            scan.pairs[begin:end],
+            scan.pair_margin[begin:end],
             cache[offset[c] : offset[c + 1]].reshape((end - begin, width[c])),
-            s.tally[c][:TESTED],
-            s.kernel_calls[c],
+            scan.tally[c][:TESTED],
+            scan.kernel_calls[c],
         )
-        room = FoundContacts(s.which[at:], s.point[at:], s.normal[at:], s.gap[at:], s.feature[at:])
-        made = call(s.pair_kernel[c], (pairs, geoms, room))
+        room = rows_of(scan, at, scan.gap.size)
+        made = call(scan.pair_kernel[c], (pairs, geoms, room))
         if made < 0:
-            s.batch, s.wanted = c, 2 * s.gap.size
+            scan.batch, scan.wanted = c, 2 * scan.gap.size
             return ROOM_CONTACTS
-        s.tally[c, TESTED], s.tally[c, CONTACTS_FOUND] = end - begin, made
+        scan.tally[c, TESTED], scan.tally[c, CONTACTS_FOUND] = end - begin, made
         for p in range(at, at + made):
-            row = begin + s.which[p]
-            s.geom_a[p], s.geom_b[p] = s.pairs[row, 0], s.pairs[row, 1]
-        s.before = at + made
-    made = s.before
-    if s.tile.size > 0:
-        all_made = FoundContacts(
-            s.which[:made], s.point[:made], s.normal[:made], s.gap[:made], s.feature[:made]
-        )
-        geom_a, geom_b = s.geom_a[:made], s.geom_b[:made]
-        made = call(s.at_mesh, (s.tile, s.bend, geoms, geom_a, geom_b, all_made))
+            row = begin + scan.which[p]
+            scan.geom_a[p], scan.geom_b[p] = scan.pairs[row, 0], scan.pairs[row, 1]
+        scan.before = at + made
+    made = scan.before
+    if scan.tile.size > 0:
+        geom_a, geom_b = scan.geom_a[:made], scan.geom_b[:made]
+        all_made = rows_of(scan, 0, made)
+        made = call(scan.at_mesh, (scan.tile, scan.bend, geoms, geom_a, geom_b, all_made))
     for c in range(width.size):
         for m in range(10):
-            s.total[c, m] += s.tally[c, m]
-    s.n_contacts, s.stage = made, BOXES
-    s.calls += 1
+            scan.total[c, m] += scan.tally[c, m]
+    scan.n_contacts, scan.stage = made, BOXES
+    scan.calls += 1
     return DONE
+
+
+# ---- From boxes to batches of pairs: half-spaces, rules that drop pairs, and caches carried over.
+#
+# Geoms are counted here by their rank: sorted by kind, then by index; `order` gives the index of
+# each rank. Kinds ascend with the rank and half-spaces come last, so of a pair i < j the first is
+# A, and pairs in the order of their keys i << 32 | j are in the order of (a, b) in each batch.
+
+
+@stage
+def reach_below(order, radius, x, R, margin, lower, upper, keys):
+    """Keys of the pairs of a bounded geom and a half-space that it may come near to.
+
+    radius, x, R, margin of all geoms, by index; lower, upper (n, dim) boxes of the bounded ones,
+    by rank and with their margin. The half-space of rank u is n.(p - x_u) <= 0, where n is the
+    last column of R_u. A geom is above it by its box or by its ball, whichever shows more.
+    -> how many: if more than the room of keys (room,), only the first of them were written.
+    """
+    n, dim = lower.shape
+    size = 0
+    for i in range(n):
+        g = order[i]
+        for r in range(n, order.size):
+            u = order[r]
+            box = 0.0
+            centre = 0.0
+            for k in range(dim):
+                normal = R[u, k, dim - 1]
+                end = lower[i, k] if normal > 0 else upper[i, k]
+                box += normal * (end - x[u, k])
+                centre += normal * (x[g, k] - x[u, k])
+            if max(box, centre - radius[g] - margin[g]) <= margin[u]:
+                if size < keys.size:
+                    keys[size] = (i << 32) | r
+                size += 1
+    return size
+
+
+@stage
+def is_ignored(a, b, nb, ignored):
+    """Whether the key a * nb + b, a < b, of two bodies is among the ascending ones `ignored`."""
+    key = min(a, b) * nb + max(a, b)
+    low = lower_bound(ignored, 0, ignored.size, key)
+    return low < ignored.size and ignored[low] == key
+
+
+@stage
+def split(
+    geom, nb, ignored, width, margin, found, batch, start, offset, keys, pairs, pair_margin
+):  # fmt: skip
+    """Drop the pairs that the rules forbid and sort the others into batches by pair of kinds.
+
+    Two bodies may collide if they are different, one of them can move, they share a layer, and
+    they are not ignored.
+    geom (ng, 5) int64: by rank, index, number of the kind, body, layer, whether the body can move.
+    nb, ignored: as above; the batch of kinds k, l of nk is k * nk + l; width (nk * nk,): columns
+    of each batch's cache; margin (ng,): by index.
+    found (nf,): keys of pairs, those of one batch ascending; batch (nf,): work.
+    start (nk * nk + 1,): out, rows of each batch; offset: where its cache begins.
+    keys (nf,), pairs (nf, 2) geoms by index, pair_margin (nf,): out.
+    """
+    batches = width.size
+    nk = int(math.sqrt(batches) + 0.5)
+    for c in range(batches + 1):
+        start[c] = 0
+    for p in range(found.size):
+        i, j = found[p] >> 32, found[p] & 0xFFFFFFFF
+        a, b = geom[i, 2], geom[j, 2]
+        may = a != b and (geom[i, 3] & geom[j, 3]) != 0 and (geom[i, 4] | geom[j, 4]) != 0
+        if may and ignored.size > 0:
+            may = not is_ignored(a, b, nb, ignored)
+        if may:
+            batch[p] = geom[i, 1] * nk + geom[j, 1]
+            start[batch[p] + 1] += 1
+        else:
+            batch[p] = -1
+    offset[0] = 0
+    for c in range(batches):
+        offset[c + 1] = offset[c] + start[c + 1] * width[c]
+        start[c + 1] += start[c]
+    for p in range(found.size):
+        c = batch[p]
+        if c < 0:
+            continue
+        row = start[c]
+        start[c] += 1  # start[c] ends as the end of batch c, the start of the next
+        g, h = geom[found[p] >> 32, 0], geom[found[p] & 0xFFFFFFFF, 0]
+        keys[row] = found[p]
+        pairs[row, 0], pairs[row, 1] = g, h
+        pair_margin[row] = margin[g] + margin[h]
+    for c in range(batches, 0, -1):
+        start[c] = start[c - 1]
+    start[0] = 0
+
+
+@stage
+def carry(width, old_start, old_offset, old_keys, old_cache, start, offset, keys, cache):
+    """Rows of the cache of pairs that were there before; zeros for new pairs.
+
+    -> 1 and nothing written if the pairs are the same as before, so that the old cache will do.
+    """
+    batches = width.size
+    same = True
+    for c in range(batches + 1):
+        same = same and start[c] == old_start[c]
+    p = 0
+    while same and p < start[batches]:
+        same = keys[p] == old_keys[p]
+        p += 1
+    if same:
+        return 1
+    for c in range(batches):
+        if width[c] == 0:
+            continue
+        q = old_start[c]
+        for p in range(start[c], start[c + 1]):
+            while q < old_start[c + 1] and old_keys[q] < keys[p]:
+                q += 1
+            to = offset[c] + (p - start[c]) * width[c]
+            if q < old_start[c + 1] and old_keys[q] == keys[p]:
+                at = old_offset[c] + (q - old_start[c]) * width[c]
+                for m in range(width[c]):
+                    cache[to + m] = old_cache[at + m]
+            else:
+                for m in range(width[c]):
+                    cache[to + m] = 0.0
+    return 0

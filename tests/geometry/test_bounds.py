@@ -24,7 +24,7 @@ from drystone.geometry.shapes import (
     Sphere,
     Superquadric,
 )
-from drystone.kernels.bounds import bounds
+from drystone.kernels.bounds import bounds_planar, bounds_spatial
 from drystone.kernels.pairs import PosedGeoms
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 
@@ -68,7 +68,8 @@ def boxes(shapes, position, turn, margin=0.0):
         first_int,
         np.concatenate([p.ints for p in pieces]),
     )
-    bounds(geoms, np.full(n, margin), lower, upper)
+    fill = bounds_planar if geoms.x.shape[1] == 2 else bounds_spatial
+    fill(np.arange(n), geoms, np.full(n, margin), lower, upper)
     return lower, upper
 
 

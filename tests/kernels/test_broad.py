@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from drystone.geometry.broad_phase import GRID_LEVELS
-from drystone.kernels import broad_fat, broad_grid, broad_lists, broad_pairs
+from drystone.kernels import broad, detect
 from drystone.kernels.bounds import bounds_planar
-from drystone.kernels.broad_keep import MIDDLE, best_span, median
+from drystone.kernels.broad import MIDDLE, best_span, median
 from drystone.kernels.pairs import PosedGeoms
 
 pytestmark = pytest.mark.kernels
@@ -46,7 +46,7 @@ def test_sort_ends_leaves_sorted_lists_and_names_what_changed(dim):
     for _ in range(5):
         move = 0.3 * rng.normal(size=(n, dim))
         lower, upper = lower + move, upper + move
-        status = broad_lists.sort_ends(
+        status = broad.sort_ends(
             lower, upper, 10**6, was_lower, was_upper, order, value, toggled, count
         )
         assert status == 0
@@ -65,7 +65,7 @@ def test_sort_ends_gives_up_when_told_to():
     value = np.array([[0.0, 1.0, 10.0, 11.0], [0.0, 0.0, 1.0, 1.0]])
     passed, together = np.array([[10.0, 0.0], [0.0, 0.0]]), np.zeros((2, 2))
     for now, most, room in ((passed, 1, 9), (together, 100, 0)):
-        status = broad_lists.sort_ends(
+        status = broad.sort_ends(
             now, now + 1, most, lower.copy(), lower + 1, order.copy(), value.copy(),
             np.empty(room, np.int64), np.zeros(3, np.int64),
         )  # fmt: skip
@@ -78,7 +78,7 @@ def test_toggle_is_the_symmetric_difference():
         keys = np.unique(rng.integers(0, 30, rng.integers(0, 15)))
         toggled = np.sort(rng.integers(0, 30, rng.integers(0, 15)))
         out = np.empty(40, np.int64)
-        size = broad_lists.toggle(keys, toggled, out)
+        size = broad.toggle(keys, toggled, out)
         assert out[:size].tolist() == sorted(set(keys.tolist()) ^ set(toggled.tolist()))
 
 
@@ -90,7 +90,7 @@ def test_sweep_counts_what_has_no_room():
     work = np.empty((2, 25), np.int64)
     for room in (0, 3, 300):
         keys = np.full(room, -1)
-        assert broad_lists.sweep(lower, upper, order, work[0], work[1], keys) == len(expected)
+        assert broad.sweep(lower, upper, order, work[0], work[1], keys) == len(expected)
         if room == 300:
             assert sorted(keys[: len(expected)].tolist()) == expected
 
@@ -103,8 +103,8 @@ def grid_of(lower, upper, typical):
     level, order, keys = np.empty((3, n), np.int64)
     cell, start = np.empty((n, 3), np.int64), np.empty(GRID_LEVELS + 1, np.int64)
     least, size = np.empty((2, GRID_LEVELS, 3), np.int64)
-    broad_grid.place_boxes(lower, upper, origin, inverse, level, cell, start, least, size)
-    broad_grid.sort_boxes(
+    broad.place_boxes(lower, upper, origin, inverse, level, cell, start, least, size)
+    broad.sort_boxes(
         level, cell, start, least, size, keys, order, *np.empty((2, n), np.int64),
         np.empty(2049, np.int64),
     )  # fmt: skip
@@ -143,7 +143,7 @@ def test_overlapping_keeps_order_and_meet_finds_all():
     everything = np.array(sorted(key(i, j) for i in range(40) for j in range(i)))
     out = np.empty(everything.size, np.int64)
     for room in (everything.size, len(expected) + 1, len(expected), 3, 0):
-        size = broad_fat.overlapping(everything, lower, upper, out[:room])
+        size = broad.overlapping(everything, lower, upper, out[:room])
         if room > len(expected):
             assert out[:size].tolist() == expected
         else:
@@ -153,11 +153,11 @@ def test_overlapping_keeps_order_and_meet_finds_all():
     mine = [k for k in expected if marked[k >> 32] or marked[k & 0xFFFFFFFF]]
     for room in (0, 200):
         found = np.empty(room, np.int64)
-        assert broad_fat.meet(which, marked, lower, upper, found) == len(mine)
+        assert broad.meet(which, marked, lower, upper, found) == len(mine)
     assert sorted(found[: len(mine)].tolist()) == mine
     others = np.array([k for k in expected if k not in mine] + [key(3, 39)])
     out = np.empty(others.size + len(mine), np.int64)
-    size = broad_fat.replace(np.sort(others), marked, np.array(mine), out)
+    size = broad.replace(np.sort(others), marked, np.array(mine), out)
     assert out[:size].tolist() == expected
 
 
@@ -165,7 +165,7 @@ def test_sort_pairs_is_lexicographic():
     rng = np.random.default_rng(4)
     keys = np.array([key(i, j) for i, j in rng.integers(0, 50, (200, 2)) if i != j])
     expected = np.sort(keys)
-    broad_fat.sort_pairs(keys, np.empty_like(keys), np.empty(51, np.int64))
+    broad.sort_pairs(keys, np.empty_like(keys), np.empty(51, np.int64))
     np.testing.assert_array_equal(keys, expected)
 
 
@@ -175,14 +175,14 @@ def test_boxes_that_left_are_found_and_enlarged():
     fat_lower, fat_upper = np.empty((2, 2)), np.empty((2, 2))
     both, left = np.arange(2), np.empty(2, np.int64)
     speed = np.array([0.0, 0.1])
-    broad_fat.enlarge(lower, upper, both, 0.01, 1.0, 3.0, speed, fat_lower, fat_upper)
+    broad.enlarge(lower, upper, both, 0.01, 1.0, 3.0, speed, fat_lower, fat_upper)
     np.testing.assert_allclose(fat_lower, [[-0.01, -0.01], [4.69, 4.69]])
     np.testing.assert_allclose(fat_upper, [[1.01, 1.01], [6.31, 6.31]])
-    assert broad_fat.find_left(lower, upper, fat_lower, fat_upper, left) == 0
+    assert broad.find_left(lower, upper, fat_lower, fat_upper, left) == 0
     moved = lower + np.array([[0.0, -0.2], [0.2, 0.2]])
-    assert broad_fat.find_left(moved, moved + 1, fat_lower, fat_upper, left) == 1
+    assert broad.find_left(moved, moved + 1, fat_lower, fat_upper, left) == 1
     assert left[0] == 0
-    mean = broad_fat.measure_motion(moved, 2, 1.0, lower, speed)
+    mean = broad.measure_motion(moved, 2, 1.0, lower, speed)
     np.testing.assert_allclose(speed, [0.1, 0.1])
     assert mean == pytest.approx(0.1)
     np.testing.assert_array_equal(lower, moved)
@@ -200,9 +200,7 @@ def test_reach_below_finds_all_that_touch_and_no_ball_above(dim):
     ball = order[:n]
     reach = (radius + margin)[ball, None]
     keys = np.empty(n * planes, np.int64)
-    size = broad_pairs.reach_below(
-        order, radius, x, R, margin, x[ball] - reach, x[ball] + reach, keys
-    )
+    size = detect.reach_below(order, radius, x, R, margin, x[ball] - reach, x[ball] + reach, keys)
     expected = [
         key(i, r)
         for i in range(n)
@@ -213,7 +211,7 @@ def test_reach_below_finds_all_that_touch_and_no_ball_above(dim):
     assert keys[:size].tolist() == expected
     # with balls that say nothing, boxes decide: a box is below if one of its corners is
     corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * dim), -1).reshape(-1, dim)
-    size = broad_pairs.reach_below(
+    size = detect.reach_below(
         order, radius + 99.0, x, R, margin, x[ball] - reach, x[ball] + reach, keys
     )
     expected = [
@@ -240,7 +238,7 @@ def test_rules_of_bodies():
         answers = []
         for found in (a << 32 | b, b << 32 | a):
             start, work = np.zeros(2, np.int64), np.empty((3, 1), np.int64)
-            broad_pairs.split(
+            detect.split(
                 geom, 4, without, np.zeros(1, np.int64), np.zeros(5), np.array([found]), work[0],
                 start, np.zeros(2, np.int64), work[1], np.empty((1, 2), np.int64), np.empty(1),
             )  # fmt: skip
@@ -291,7 +289,7 @@ def test_split_and_carry_by_hand():
     start, offset = np.empty((2, 10), np.int64)
     batch, keys = np.empty((2, 6), np.int64)
     pairs, pair_margin = np.empty((6, 2), np.int64), np.empty(6)
-    broad_pairs.split(
+    detect.split(
         geom, 5, ignored, width, margin, found, batch, start, offset, keys, pairs, pair_margin
     )
     assert start.tolist() == [0, 1, 3, 4, 4, 5, 5, 5, 5, 5]
@@ -305,9 +303,9 @@ def test_split_and_carry_by_hand():
     new_keys = np.array([key(0, 2), key(1, 2), key(2, 3), key(3, 4)])
     new_cache = np.full(8, np.nan)
     old = width, start, offset, keys, cache
-    assert broad_pairs.carry(*old, new_start, new_offset, new_keys, new_cache) == 0
+    assert detect.carry(*old, new_start, new_offset, new_keys, new_cache) == 0
     assert new_cache.tolist() == [0.0, 4.0, 5.0, 6.0, 7.0, 0.0, 0.0, 0.0]
-    assert broad_pairs.carry(*old, start, offset, keys.copy(), new_cache) == 1
+    assert detect.carry(*old, start, offset, keys.copy(), new_cache) == 1
 
 
 def test_median_is_the_middle_of_the_sorted():

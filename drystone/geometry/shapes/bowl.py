@@ -22,9 +22,10 @@ from drystone.geometry.shapes.base import (
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
+AT = "drystone.kernels.spatial.bowl"
 # kernels of bodies in a bowl: of those that are curved, and of those that touch with corners only
-IN_BOWL_ROUND = PairKernel("drystone.kernels.bowl.round", "contact_bowl_round", points=2)
-IN_BOWL_CORNERS = PairKernel("drystone.kernels.bowl.points", "contact_bowl_corners", points=8)
+IN_BOWL_ROUND = PairKernel(AT, "contact_bowl_round", points=2)
+IN_BOWL_CORNERS = PairKernel(AT, "contact_bowl_corners", points=8)
 
 KIND = Kind(
     code=kinds.BOWL,

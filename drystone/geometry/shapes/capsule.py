@@ -38,7 +38,7 @@ KIND = Kind(
     pieced=True,
     pairs={
         "capsule": PairKernel(AT + "capsule_capsule", "contact_capsule_capsule", points=3),
-        "sphere": PairKernel(AT + "sphere", "contact_sphere_capsule"),
+        "sphere": PairKernel(AT + "spheres", "contact_sphere_capsule"),
         "polyhedron": PairKernel(
             AT + "capsule_polyhedron",
             "contact_capsule_polyhedron",

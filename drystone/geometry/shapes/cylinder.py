@@ -38,7 +38,7 @@ KIND = Kind(
     edges="some",
     ends=(-1.0, 1.0),
     pairs={
-        "sphere": PairKernel(AT + "sphere_round", "contact_sphere_revolved"),
+        "sphere": PairKernel(AT + "spheres", "contact_sphere_revolved"),
         "half-space": PairKernel(AT + "halfspace", "contact_revolved_halfspace", points=10),
         "bowl": IN_BOWL_CORNERS,
     },

@@ -21,7 +21,7 @@ from drystone.geometry.shapes.base import (
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, MatrixLike, VectorLike
 
-AT = "drystone.kernels.planar.disks"
+AT = "drystone.kernels.planar."
 
 KIND = Kind(
     code=kinds.DISK,
@@ -34,8 +34,8 @@ KIND = Kind(
     ball=True,
     stretched=True,
     pairs={
-        "disk": PairKernel(AT, "contact_disk_disk"),
-        "half-plane": PairKernel(AT, "contact_disk_half_plane"),
+        "disk": PairKernel(AT + "disks", "contact_disk_disk"),
+        "half-plane": PairKernel(AT + "half_plane", "contact_disk_half_plane"),
     },
 )
 

@@ -26,7 +26,7 @@ COUNTERS = ("iterations", "predicted", "fallbacks", "separated")
 ELLIPSES = PairKernel(AT + "ellipses", "contact_ellipse_ellipse", 1, 5, COUNTERS)
 # with a polygon or a planar capsule
 CORE = PairKernel(
-    AT + "ellipse_core",
+    AT + "ellipses",
     "contact_ellipse_core",
     1,
     5,

@@ -32,8 +32,8 @@ COLLINEAR_TOL = 1e-10
 AT = "drystone.kernels.planar."
 WITNESS = ("hits", "neighbours", "searches")
 # of polygons and planar capsules, with disks and with each other
-DISK_CORE = PairKernel(AT + "disk_core", "contact_disk_core", 1, 1, WITNESS)
-CORE_CORE = PairKernel(AT + "core_core", "contact_core_core", 2, 3, WITNESS)
+DISK_CORE = PairKernel(AT + "disks", "contact_disk_core", 1, 1, WITNESS)
+CORE_CORE = PairKernel(AT + "cores", "contact_core_core", 2, 3, WITNESS)
 
 
 def _half_width(numbers: Floats, ints: Ints) -> float:

@@ -182,7 +182,7 @@ KIND = Kind(
             counters=("kept", "pairs"),
         ),
         "half-space": PairKernel(
-            AT + "polyhedra_halfspace",
+            AT + "halfspace",
             "contact_polyhedron_half_space",
             points=4,
             width=1,

@@ -22,7 +22,7 @@ from drystone.geometry.shapes.curved_meshes import superquadric_surface
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, Ints, MatrixLike, VectorLike
 
-AT = "drystone.kernels.spatial.sphere"
+AT = "drystone.kernels.spatial.spheres"
 
 KIND = Kind(
     code=kinds.SPHERE,

@@ -58,9 +58,7 @@ KIND = Kind(
     half_width=lambda a, ints: 0.1 * float(a[layout.RADIUS]),
     local="formula",
     pairs={
-        "half-space": PairKernel(
-            "drystone.kernels.surfaces.halfspace", "contact_surface_halfspace"
-        ),
+        "half-space": PairKernel("drystone.kernels.spatial.halfspace", "contact_surface_halfspace"),
         "bowl": IN_BOWL_ROUND,
     },
 )

@@ -1,1 +1,1 @@
-"""Narrow phase in the plane: one file per pair of kinds or family of pairs."""
+"""Narrow phase in the plane; ``kernels.pairs`` has the contract of a pair kernel."""

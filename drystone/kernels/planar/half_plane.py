@@ -1,4 +1,4 @@
-"""Ellipses, capsules and polygons on a half-plane: closed forms.
+"""Disks, ellipses, capsules and polygons on a half-plane: closed forms.
 
 The half-plane is B: the points below the line through x[b] with the normal n = second column of
 R[b]. Every end or vertex within the margin is a contact of its own.
@@ -8,12 +8,36 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.planar.cycle import wrap
+from drystone.kernels.planar.cores import wrap
+
+
+@kernel
+def contact_disk_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
+    """gap = n.(x_A - x_B) - r."""
+    geom, margin = pairs.geom, pairs.margin
+    x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
+    which, point, normal, gap, feature = contacts
+    count = 0
+    for k in range(margin.size):
+        a, b = geom[k, 0], geom[k, 1]
+        r = numbers[first[a]]
+        nx, ny = R[b, 0, 1], R[b, 1, 1]
+        d = nx * (x[a, 0] - x[b, 0]) + ny * (x[a, 1] - x[b, 1])
+        if d - r > margin[k]:
+            continue
+        if count == which.shape[0]:
+            return -1
+        middle = 0.5 * (d + r)  # from the centre of A to halfway between its lowest point and B
+        which[count], feature[count], gap[count] = k, 0, d - r
+        normal[count, 0], normal[count, 1] = nx, ny
+        point[count, 0], point[count, 1] = x[a, 0] - middle * nx, x[a, 1] - middle * ny
+        count += 1
+    return count
 
 
 @kernel
 def contact_ellipse_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
-    """Contract in ``drystone.geometry.narrow``; the extremal point is c - Q n / sqrt(n.Q n)."""
+    """The extremal point is c - Q n / sqrt(n.Q n)."""
     geom, margin = pairs.geom, pairs.margin
     x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     which, point, normal, gap, feature = contacts
@@ -42,7 +66,7 @@ def contact_ellipse_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundC
 
 @kernel
 def contact_capsule_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
-    """Contract in ``drystone.geometry.narrow``; features: 0 and 1, the ends at -h and h."""
+    """Features: 0 and 1, the ends at -h and h."""
     geom, margin = pairs.geom, pairs.margin
     x, R, first, numbers = geoms.x, geoms.R, geoms.first, geoms.numbers
     which, point, normal, gap, feature = contacts
@@ -69,7 +93,7 @@ def contact_capsule_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundC
 
 @kernel
 def contact_polygon_half_plane(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
-    """Contract in ``drystone.geometry.narrow``; features: vertex numbers, ascending.
+    """Features: vertex numbers, ascending.
 
     The lowest vertex is climbed to from the cached one (column 0: its number + 1), and the others
     within the margin are its neighbours. stats: hits, climbs.

@@ -3,6 +3,7 @@
 import numpy as np
 
 from drystone.kernels._jit import kernel
+from drystone.kernels.spatial.widest import tangents
 from drystone.kernels.surfaces.evaluate import chart_curvature, implicit_curvature, jets
 from drystone.kernels.surfaces.layout import (
     FORM,
@@ -43,11 +44,7 @@ def sample_curvature(numbers, normals, J, least):
     the outer unit normals (n, 3) are; nan at poles of a chart."""
     T, D = np.empty((2, 3)), np.empty(3)
     for i in range(least.size):
-        x, y, z = normals[i, 0], normals[i, 1], normals[i, 2]
-        s = 1.0 if z >= 0.0 else -1.0
-        a = -1.0 / (s + z)
-        T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * x * x * a, s * x * y * a, -s * x
-        T[1, 0], T[1, 1], T[1, 2] = x * y * a, s + y * y * a, -y
+        tangents(normals[i], T)
         if numbers[FORM] == PARAMETRIC:
             if chart_curvature(J[i], numbers[SIGN], T, D) < 1e-3:
                 least[i] = np.nan

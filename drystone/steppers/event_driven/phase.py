@@ -21,8 +21,7 @@ from drystone.kernels import event_forces as forces
 from drystone.kernels import event_state, rows
 from drystone.kernels.kinematics import codes
 from drystone.kernels.kinematics.codes import Rates
-from drystone.kernels.kinematics.rates import rates_planar, rates_spatial
-from drystone.kernels.kinematics.resolve import resolve
+from drystone.kernels.kinematics.rates import rates_planar, rates_spatial, resolve
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
 from drystone.model import Contacts, State
 from drystone.steppers.event_driven.active_contacts import ContactSet, Rows

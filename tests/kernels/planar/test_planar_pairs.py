@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drystone.kernels.kinds import HALF_PLANE
-from drystone.kernels.planar.ellipse import everywhere, line_of_centres, newton, separation, turned
+from drystone.kernels.planar.ellipses import everywhere, line_of_centres, newton, separation, turned
 from tests.geometry.kind_tables import NAMES
 from tests.geometry.planar_pairs import (
     PAIRS,

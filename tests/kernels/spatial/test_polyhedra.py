@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from drystone.kernels.spatial.halfspace import contact_polyhedron_half_space
 from drystone.kernels.spatial.polyhedra import contact_polyhedron_polyhedron
-from drystone.kernels.spatial.polyhedra_halfspace import contact_polyhedron_half_space
 from drystone.kernels.spatial.polyhedra_shape import WIDTH
 from tests.kernels.spatial import polyhedra_bodies as pb
 

@@ -1,9 +1,10 @@
-"""Spheres with spheres, half-spaces and capsules: closed forms, kept lean for large piles."""
+"""Spheres with spheres, half-spaces, capsules, cylinders and cones, in closed form."""
 
 import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.profiles import profile_of
 from drystone.kernels.spatial.smooth_write import local, put_ball, turned
 
 
@@ -73,4 +74,77 @@ def contact_sphere_capsule(pairs: Pairs, geoms: PosedGeoms, contacts: FoundConta
         else:
             u = 1.0
         k = put_ball(contacts, k, i, x[a], ra, turned(R[b], u, v, w), g, 0)
+    return k
+
+
+# ---- Cylinders and cones: signed distance in the half-plane (rho >= 0, z) of the axis.
+#
+# Outside, the nearest point of the profile; inside, the nearest of the two sides, which is exact
+# because the profile is convex.
+
+
+@kernel
+def straight_distance(rho, z, h, r):
+    """Signed distance of (rho, z) to a cylinder of half the height h, and its gradient."""
+    sign = 1.0 if z > 0.0 else -1.0
+    side, cap = rho - r, abs(z) - h
+    if side > 0.0 and cap > 0.0:
+        d = np.sqrt(side * side + cap * cap)
+        return d, side / d, sign * cap / d
+    if cap >= side:
+        return cap, 0.0, sign
+    return side, 1.0, 0.0
+
+
+@kernel
+def pointed_distance(rho, z, height, r):
+    """Signed distance of (rho, z) to a cone, and its gradient."""
+    slant = np.sqrt(height * height + r * r)
+    s, c = r / slant, height / slant  # outer normal of the side: (c, s)
+    zb, za = z + 0.25 * height, z - 0.75 * height  # heights over the base and over the apex
+    side, base = c * rho + s * za, -zb
+    along = s * rho - c * za  # distance from the apex along the side, downwards
+    if side <= 0.0 and base <= 0.0:
+        if base >= side:
+            return base, 0.0, -1.0
+        return side, c, s
+    if base > 0.0 and rho <= r:
+        return base, 0.0, -1.0
+    if along <= 0.0:
+        d = np.sqrt(rho * rho + za * za)
+        return d, rho / d, za / d
+    if along < slant:
+        return side, c, s
+    d = np.sqrt((rho - r) ** 2 + zb * zb)
+    return d, (rho - r) / d, zb / d
+
+
+@kernel
+def _outwards(R, u, v, rho, gr, gz):
+    """World direction of the gradient (gr, gz) in (rho, z); on the axis the radial one is x."""
+    if rho > 0.0:
+        return turned(R, gr * u / rho, gr * v / rho, gz)
+    return turned(R, gr, 0.0, gz)
+
+
+@kernel
+def contact_sphere_revolved(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
+    """One contact: nearest side, end, rim or apex of a cylinder or cone."""
+    geom, margin, x, R = pairs.geom, pairs.margin, geoms.x, geoms.R
+    first, numbers = geoms.first, geoms.numbers
+    k = np.int64(0)
+    for i in range(margin.size):
+        a, b = geom[i, 0], geom[i, 1]
+        ra, p = numbers[first[a]], profile_of(geoms.kind[b], numbers, first[b])
+        u, v, z = local(x[b], R[b], x[a])
+        rho = np.sqrt(u * u + v * v)
+        if p.wide_high > 0.0:
+            d, gr, gz = straight_distance(rho, z, p.high, p.wide_low)
+        else:
+            d, gr, gz = pointed_distance(rho, z, p.height, p.wide_low)
+        if d - ra > margin[i]:
+            continue
+        if k == contacts.gap.size:
+            return -1
+        k = put_ball(contacts, k, i, x[a], ra, _outwards(R[b], u, v, rho, gr, gz), d - ra, 0)
     return k

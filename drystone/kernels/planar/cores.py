@@ -10,7 +10,6 @@ import numpy as np
 
 from drystone.kernels._jit import kernel
 from drystone.kernels.pairs import LEAN, FoundContacts, Pairs, PosedGeoms
-from drystone.kernels.planar.cycle import wrap
 
 # ---- Cores in the plane: the vertices of a polygon, or the two ends of a capsule's segment.
 #
@@ -31,6 +30,12 @@ class TwoCores(NamedTuple):
     nb: Any
     ra: Any
     rb: Any
+
+
+@kernel
+def wrap(i, nv):
+    """i modulo nv, for 0 <= i < 2 nv; an integer division would cost more than all the rest."""
+    return i - nv if i >= nv else i
 
 
 @kernel
@@ -524,7 +529,7 @@ HEIGHT_ROUNDING = 1e-14  # of the bodies' size: differences of heights below it 
 
 @kernel
 def contact_core_core(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
-    """Contract in ``drystone.geometry.narrow``; capsules (two floats) and polygons (more).
+    """Capsules (two floats) and polygons (more).
 
     cache: the witness (code, j, i). stats: hits, neighbours, searches.
     features: the vertex that ends the region, its body, and the edge of the other body.

@@ -1,20 +1,23 @@
-"""Round bodies in a bowl: all local minima of the distance to its wall.
-
-With support functions h of the hollow W and of the body X, a direction m outwards gives the gap
-g(m) = h_W(m) - h_X(m), with gradient p_W - p_X across m and second derivative
-rho_W - rho_X - g, rho the radii of curvature: a contact is a local minimum, where X is more curved
-than W. There may be several (both ends of an egg), so the search starts in several directions.
-"""
+"""Contacts inside an ellipsoidal bowl: a concave surface, where extremal points are local."""
 
 import numpy as np
 
 from drystone.kernels._calls import call
 from drystone.kernels._jit import kernel
-from drystone.kernels.kinds import CAPSULE, SPHERE, SURFACE
+from drystone.kernels.kinds import CAPSULE, POLYHEDRON, SPHERE, SURFACE
 from drystone.kernels.pairs import FoundContacts, Pairs, PosedGeoms
+from drystone.kernels.profiles import profile_of
 from drystone.kernels.spatial.smooth_surface import read_surface
 from drystone.kernels.spatial.smooth_surface import support as gauge_support
-from drystone.kernels.spatial.smooth_write import put
+from drystone.kernels.spatial.smooth_write import local, put, turned
+from drystone.kernels.spatial.widest import tangents
+
+# ---- Round bodies: all local minima of the distance to the wall.
+#
+# With support functions h of the hollow W and of the body X, a direction m outwards gives the gap
+# g(m) = h_W(m) - h_X(m), with gradient p_W - p_X across m and second derivative rho_W - rho_X - g,
+# rho the radii of curvature: a contact is a local minimum, where X is more curved than W. There may
+# be several (both ends of an egg), so the search starts in several directions.
 
 STARTS = 15  # directions from which maxima are looked for
 SEARCH_STEPS = 40  # from each
@@ -52,15 +55,6 @@ def _both(body, S, at, R, numbers, m, P):
 
 
 @kernel
-def _across(m, T):
-    """Unit vectors T (2, 3) across m."""
-    s = 1.0 if m[2] >= 0.0 else -1.0
-    a = -1.0 / (s + m[2])
-    T[0, 0], T[0, 1], T[0, 2] = 1.0 + s * m[0] * m[0] * a, s * m[0] * m[1] * a, -s * m[0]
-    T[1, 0], T[1, 1], T[1, 2] = m[0] * m[1] * a, s + m[1] * m[1] * a, -m[1]
-
-
-@kernel
 def _slope(T, P, out):
     """out (2,): p_W - p_X along T."""
     for j in range(2):
@@ -79,7 +73,7 @@ def descend(body, S, at, R, numbers, m, P, T, work):
     size = max(S[0, 0], S[0, 1], S[0, 2])
     g, good, done, e, f, h = 0.0, False, False, 0.0, 0.0, 0.0
     for step in range(SEARCH_STEPS + 1):
-        _across(m, T)
+        tangents(m, T)
         e = f = h = 0.0
         for j in range(4, -1, -1):  # m itself comes last: its points are left in P
             off = 0.0 if j == 0 else (DIRECTION_DIFFERENCE if j % 2 == 0 else -DIRECTION_DIFFERENCE)
@@ -190,4 +184,105 @@ def contact_bowl_round(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts)
                     return -1
                 p = (x[a, 0] + P[0, 0], x[a, 1] + P[0, 1], x[a, 2] + P[0, 2])
                 count = put(contacts, count, i, p, (m[0], m[1], m[2]), g, 16 * end + j)
+    return count
+
+
+# ---- Corners of polyhedra, rims of cylinders and cones: the nearest point of the wall.
+#
+# A convex body inside a convex hollow touches with its corners only. The point of an ellipsoid
+# nearest to a point y inside is x_i = a_i^2 y_i / (a_i^2 + t), where t in (-min a^2, 0] is the only
+# root there of sum (a_i y_i / (a_i^2 + t))^2 = 1 (Eberly): found by bisection, it cannot fail.
+
+RIM_POINTS = 12  # points of a rim
+
+
+@kernel
+def wall_point(a, y, x, n):
+    """Nearest point x (3,) of the ellipsoid with semi-axes a (3,) to y (3,), and the outer normal
+    n (3,) there; -> n.(x - y), positive inside. On the medial axis the lower point is taken."""
+    thin = 0
+    for k in range(3):
+        if a[k] < a[thin]:
+            thin = k
+    low, high = -a[thin] * a[thin], 0.0
+    for k in range(3):
+        high += (a[k] * y[k]) ** 2
+    high = max(np.sqrt(high), 0.0)
+    for _ in range(200):
+        t = 0.5 * (low + high)
+        if t <= low or t >= high:
+            break
+        total = 0.0
+        for k in range(3):
+            total += (a[k] * y[k] / (a[k] * a[k] + t)) ** 2
+        if total > 1.0:
+            low = t
+        else:
+            high = t
+    rest = 1.0
+    for k in range(3):
+        if k != thin:
+            x[k] = a[k] * a[k] * y[k] / (a[k] * a[k] + high)
+            rest -= (x[k] / a[k]) ** 2
+    # the thin axis by what is left: y may be zero there
+    x[thin] = a[thin] * np.sqrt(max(rest, 0.0)) * (1.0 if y[thin] > 0.0 else -1.0)
+    length = 0.0
+    for k in range(3):
+        n[k] = x[k] / (a[k] * a[k])
+        length += n[k] * n[k]
+    gap = 0.0
+    for k in range(3):
+        n[k] /= np.sqrt(length)
+        gap += n[k] * (x[k] - y[k])
+    return gap
+
+
+@kernel
+def corner(geoms, b, k, q):
+    """Corner k of geom b, in its frame: vertices, ring points of both ends, apex."""
+    kind, numbers, f0 = geoms.kind[b], geoms.numbers, geoms.first[b]
+    if kind == POLYHEDRON:
+        for c in range(3):
+            q[c] = numbers[f0 + 3 * k + c]
+        return
+    p = profile_of(kind, numbers, f0)
+    r, q[2] = (p.wide_low, p.low) if k < RIM_POINTS else (p.wide_high, p.high)
+    angle = 2.0 * np.pi * k / RIM_POINTS
+    q[0], q[1] = r * np.cos(angle), r * np.sin(angle)
+
+
+@kernel
+def corners(geoms, b):
+    """How many there are."""
+    if geoms.kind[b] == POLYHEDRON:
+        return geoms.ints[geoms.first_int[b]]
+    pointed = profile_of(geoms.kind[b], geoms.numbers, geoms.first[b]).wide_high == 0.0
+    return RIM_POINTS + 1 if pointed else 2 * RIM_POINTS
+
+
+@kernel
+def contact_bowl_corners(pairs: Pairs, geoms: PosedGeoms, contacts: FoundContacts):
+    """One contact for each corner near the wall below the rim; feature: its number."""
+    geom, margin, x, R = pairs.geom, pairs.margin, geoms.x, geoms.R
+    a, y, w, n, q = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    count = np.int64(0)
+    for i in range(margin.size):
+        o, b = geom[i, 0], geom[i, 1]
+        for k in range(3):
+            a[k] = geoms.numbers[geoms.first[o] + k]
+        rim = geoms.numbers[geoms.first[o] + 5]
+        for k in range(corners(geoms, b)):
+            corner(geoms, b, k, q)
+            q[0], q[1], q[2] = turned(R[b], q[0], q[1], q[2])
+            for c in range(3):
+                q[c] += x[b, c]
+            y[0], y[1], y[2] = local(x[o], R[o], q)
+            g = wall_point(a, y, w, n)
+            if not g <= margin[i] or w[2] > rim:
+                continue
+            if count == contacts.gap.size:
+                return -1
+            px, py, pz = turned(R[o], w[0], w[1], w[2])
+            p = (x[o, 0] + px, x[o, 1] + py, x[o, 2] + pz)
+            count = put(contacts, count, i, p, turned(R[o], n[0], n[1], n[2]), g, k)
     return count

@@ -1,1 +1,0 @@
-"""Contacts inside an ellipsoidal bowl: concave surfaces, where extremal points are local."""
