@@ -166,12 +166,7 @@ class Detector:
         }
 
     def _set_up(
-        self,
-        geoms: Geoms,
-        movable: Bools,
-        layer: Ints,
-        ignored: Ints | None,
-        names: Sequence[str],
+        self, geoms: Geoms, movable: Bools, layer: Ints, ignored: Ints | None, names: Sequence[str]
     ) -> None:
         self._geoms, dim = geoms, geoms.dim
         ranking = self._ranking = Ranking(geoms, movable, layer, ignored, names)

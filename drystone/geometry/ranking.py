@@ -32,12 +32,7 @@ class Ranking:
     """
 
     def __init__(
-        self,
-        geoms: Geoms,
-        movable: Bools,
-        layer: Ints,
-        ignored: Ints | None,
-        names: Sequence[str],
+        self, geoms: Geoms, movable: Bools, layer: Ints, ignored: Ints | None, names: Sequence[str]
     ) -> None:
         self.names = tuple(names)
         self.movable = np.require(movable, np.bool_, ["C", "W"])

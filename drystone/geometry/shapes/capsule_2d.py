@@ -10,14 +10,7 @@ import numpy as np
 
 from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties
-from drystone.geometry.shapes.base import (
-    ORIGIN,
-    Piece,
-    PlanarShape,
-    corners,
-    query,
-    simple,
-)
+from drystone.geometry.shapes.base import ORIGIN, Piece, PlanarShape, corners, query, simple
 from drystone.geometry.shapes.polygon import CORE_CORE, DISK_CORE
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, MatrixLike, VectorLike

@@ -10,14 +10,7 @@ import numpy as np
 
 from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties
-from drystone.geometry.shapes.base import (
-    ORIGIN,
-    Piece,
-    PlanarShape,
-    circle,
-    query,
-    simple,
-)
+from drystone.geometry.shapes.base import ORIGIN, Piece, PlanarShape, circle, query, simple
 from drystone.kernels import kinds
 from drystone.types import Bools, Floats, MatrixLike, VectorLike
 
@@ -26,11 +19,7 @@ COUNTERS = ("iterations", "predicted", "fallbacks", "separated")
 ELLIPSES = PairKernel(AT + "ellipses", "contact_ellipse_ellipse", 1, 5, COUNTERS)
 # with a polygon or a planar capsule
 CORE = PairKernel(
-    AT + "ellipses",
-    "contact_ellipse_core",
-    1,
-    5,
-    ("hits", "neighbours", "searches", *COUNTERS),
+    AT + "ellipses", "contact_ellipse_core", 1, 5, ("hits", "neighbours", "searches", *COUNTERS)
 )
 
 KIND = Kind(

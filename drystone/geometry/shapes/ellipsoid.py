@@ -10,13 +10,7 @@ import numpy as np
 
 from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties, inertia_matrix
-from drystone.geometry.shapes.base import (
-    ORIGIN,
-    Piece,
-    SpatialShape,
-    query,
-    simple,
-)
+from drystone.geometry.shapes.base import ORIGIN, Piece, SpatialShape, query, simple
 from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.curved_meshes import superquadric_surface
 from drystone.kernels import kinds
@@ -27,11 +21,7 @@ COUNTERS = ("iterations", "predicted", "fallbacks", "solves", "culled")
 # with an ellipsoid or a superquadric, a sphere, a polyhedron, a half-space
 WIDEST = AT + "widest"
 EXTREMAL = PairKernel(
-    AT + "smooth_smooth",
-    "contact_smooth_smooth",
-    width=13,
-    counters=COUNTERS,
-    calls_of=WIDEST,
+    AT + "smooth_smooth", "contact_smooth_smooth", width=13, counters=COUNTERS, calls_of=WIDEST
 )
 NEAREST = PairKernel(
     AT + "sphere_smooth", "contact_sphere_smooth", width=7, counters=COUNTERS, calls_of=WIDEST

@@ -10,13 +10,7 @@ import numpy as np
 
 from drystone.geometry.kinds import Kind, PairKernel
 from drystone.geometry.mass_properties import MassProperties
-from drystone.geometry.shapes.base import (
-    ORIGIN,
-    Piece,
-    SpatialShape,
-    query,
-    simple,
-)
+from drystone.geometry.shapes.base import ORIGIN, Piece, SpatialShape, query, simple
 from drystone.geometry.shapes.bowl import IN_BOWL_ROUND
 from drystone.geometry.shapes.curved_meshes import superquadric_surface
 from drystone.kernels import kinds
