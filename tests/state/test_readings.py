@@ -301,3 +301,16 @@ def test_steps_and_readings_take_few_calls():
     taken["contacts"] = calls(lambda: sim.contacts)
     most = {"step": 45, "contacts": 16} | dict.fromkeys(NAMES, 7)
     assert {name: count for name, count in taken.items() if count > most[name]} == {}, taken
+
+
+@pytest.mark.parametrize("method", [ds.TimeStepping(), ds.EventDriven(), ds.Penalty()])
+def test_contacts_of_kept_runs_are_read_by_every_method(method):
+    """Rows of a table are padded to whole words, whatever the lengths of names."""
+    world = ds.World(planar=True)
+    world.add_ground(friction=0.5)
+    world.add_body(ds.Disk(0.1), name="disk", position=(0, 0.1), velocity=(1, 0))
+    run = ds.Simulation(world, method).run(0.05, record=True, contacts=True)
+    last = run.contacts(len(run) - 1)
+    assert last["bodies"].tolist() == [["disk", "ground"]]
+    assert last["force"][0, 1] > 0
+    assert len(run.contacts(0)) == 0

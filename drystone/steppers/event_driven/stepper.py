@@ -268,7 +268,7 @@ class EventStepper(Stepper):
             asleep = table.copy()
             asleep["island"] = count + k
             parts.append(asleep)
-        return np.concatenate(parts)
+        return np.concatenate(parts, dtype=table.dtype)  # else NumPy leaves out the padding of rows
 
     def joint_table(self) -> np.ndarray:
         return joint_table(self.model.names, self.loaded_joints, self.wrench)
