@@ -23,7 +23,7 @@ from benchmarks.scaling import scaling
 from benchmarks.scenes.command import scenes
 from benchmarks.solvers import solvers
 from benchmarks.sweeps import sweeps
-from drystone.cli.words import mistakes
+from drystone.cli.console import mistakes
 
 app = typer.Typer(
     name="benchmarks",

@@ -11,7 +11,7 @@ import typer
 
 from benchmarks import options, tables
 from benchmarks.clock import timed
-from drystone.cli.words import NUMBER
+from drystone.cli.console import NUMBER
 from drystone.geometry.broad_phase import METHODS
 
 CASES = ("uniform", 2), ("uniform", 3), ("floor", 3), ("mixed", 3), ("pile", 3)

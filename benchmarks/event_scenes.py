@@ -13,7 +13,7 @@ import typer
 import drystone as ds
 from benchmarks import options, tables
 from benchmarks.processes import alone
-from drystone.cli.words import COUNT
+from drystone.cli.console import COUNT
 from drystone.scenes.base import rough
 
 SCENES = (

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks import options, tables
 from benchmarks.clock import exponent, one_thread, peak_memory, timed
 from benchmarks.scenes.picture import span, ticks
-from drystone.cli.watch import Tally
-from drystone.cli.words import duration
+from drystone.cli.console import duration
+from drystone.cli.progress import Tally
 from drystone.model import State
 from drystone.plots import style
 from drystone.scenes.base import Scene

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import COUNT, NUMBER, make_folder
+from drystone.cli.console import COUNT, NUMBER, make_folder
 from drystone.errors import OptionError
 
 Output = Annotated[

@@ -13,7 +13,7 @@ import drystone as ds
 from benchmarks import options, tables
 from benchmarks.clock import exponent
 from benchmarks.processes import alone
-from drystone.cli.words import COUNT, NUMBER
+from drystone.cli.console import COUNT, NUMBER
 from drystone.errors import SimulationError
 from drystone.problems.generated import sphere_pile
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchmarks import tables
 from benchmarks.peers.siconos import SOLVERS
 from drystone.cli.bench import Run
-from drystone.cli.words import duration
+from drystone.cli.console import duration
 
 CONTACTS, UNKNOWNS = 30, 90  # below these a problem is called tiny
 

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from drystone.cli.words import PIPED_WIDTH, complain
+from drystone.cli.console import PIPED_WIDTH, complain
 
 RESULTS = Path(__file__).parent / "results"  # kept in the repository
 Row = Mapping[str, Any]

@@ -39,7 +39,7 @@ HEAD = """\
 
 Every scene by name: what its source claims, what comes out here, and the command that shows it. The
 figures are asserted by the test named beside them. On the site each picture has a replay below it.
-What the papers leave open, and how it was chosen, is told in [scenes](../scenes.md); the papers'
+What the papers leave open, and what was chosen, is described in [scenes](../scenes.md); the papers'
 figures one by one are in [reproducing the papers](../reproducing.md).
 
 <!-- Made by docs/make_gallery.py from claims.toml: change that, then run it. -->

@@ -12,7 +12,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.cli.demo import demo
-from drystone.comparison.kept import Kept, keep
+from drystone.comparison.runs import ComparedRun, simulate
 from drystone.plots.scene_picture import save_picture
 
 ROOT = Path(__file__).parent.parent
@@ -320,10 +320,10 @@ def comparison() -> None:
     found.plot_states(PICTURES / "comparison_states.png")
 
 
-def _kept(name: str, seconds: float) -> Kept:
+def _kept(name: str, seconds: float) -> ComparedRun:
     """The run of a scene, with its contacts."""
     scene = ds.scene(name)
-    return keep(scene.simulation(), seconds, title=name, view=scene.view)
+    return simulate(scene.simulation(), seconds, title=name, view=scene.view)
 
 
 GALLERY = (brazil_nut, arch, card_house, spheres, ellipse_drop)

@@ -1,4 +1,4 @@
-"""Drystone: rigid bodies, hard contact, true Coulomb friction.
+"""Drystone: rigid bodies, hard contact, exact Coulomb friction.
 
 Everything public is here; names load when first used, so that the import itself stays cheap.
 """

@@ -23,7 +23,7 @@ CHOICES = ("warn", "raise", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """What a run is asked for. until [s]: when to end; steps: whole ones until then; rest [s]: the
     length of a shorter last one, 0 for none; carried [s]: what is left after the last step."""
 
@@ -37,7 +37,7 @@ class Plan:
         return self.steps > 0 or self.rest > 0.0
 
 
-def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
+def plan(sim: Any, duration: Any = None, until: Any = None) -> RunPlan:
     """Steps from now on, for `duration` seconds more or until a time [s]."""
     if (duration is None) == (until is None):
         raise OptionError("run: expected a duration [s], or until=... [s], one of them")
@@ -57,8 +57,8 @@ def plan(sim: Any, duration: Any = None, until: Any = None) -> Plan:
     steps = max(math.floor(many + least) - made, 0)
     left = end - (sim._start + (made + steps) * dt)
     if short and left > least * dt:
-        return Plan(end, steps, left, 0.0)
-    return Plan(end, steps, 0.0, left)
+        return RunPlan(end, steps, left, 0.0)
+    return RunPlan(end, steps, 0.0, left)
 
 
 def check_count(what: str, steps: float, dt: float) -> None:
@@ -101,7 +101,7 @@ def counted(sim: Any) -> Iterator[Totals]:
 
 def execute(
     sim: Any,
-    todo: Plan,
+    todo: RunPlan,
     kept: Trajectory | None,
     every: int,
     contacts: bool,

@@ -23,7 +23,7 @@ from drystone.errors import IgnoredWarning, ModelError, OptionError, RecordingEr
 from drystone.model import Model, State
 from drystone.problems.files import write_problem
 from drystone.readings import BodyView, JointView
-from drystone.recording.keepers import check_states, checked, states
+from drystone.recording.user_states import check_states, checked, states
 from drystone.running import FailureWarning, choice, execute, plan, seconds
 from drystone.snapshots import LastStep, Snapshot, Structure
 from drystone.steppers.base import Event, Method, Stepper, StepReport, current_name

@@ -13,8 +13,8 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Model, State
-from drystone.recording.keepers import check_states, give_back, states
-from drystone.recording.older import JOINT_KINDS
+from drystone.recording.earlier_formats import JOINT_KINDS
+from drystone.recording.user_states import check_states, restore_states, states
 from drystone.steppers.snapshot import flat, parts_of
 from drystone.steppers.totals import RunSummary, Totals
 from drystone.values import real, text
@@ -240,7 +240,7 @@ def _put(
 ) -> None:
     """before: of a checkpoint, which may not fit, what to come back to then."""
     kept, left = moment["kept"], moment["stepper"]
-    sim.rng = give_back(sim.world, callback, deepcopy(kept) if kept else {}, sim.rng)
+    sim.rng = restore_states(sim.world, callback, deepcopy(kept) if kept else {}, sim.rng)
     if before is None:
         sim.stepper.restore(left, sim.model)
     else:

@@ -67,8 +67,12 @@ class Trajectory:
     ) -> None:
         if model.names != self.model.names or report is None:
             raise ValueError("bodies were added or removed: record each part of the run by itself")
-        self._states.append(state.copy())
         self.reports.append(report)
+        self.add_frame(state, contacts)
+
+    def add_frame(self, state: State, contacts: np.ndarray | None = None) -> None:
+        """A state, with the contacts of the step that led to it."""
+        self._states.append(state.copy())
         if contacts is not None:
             self._tables[len(self._kept) - 1] = contacts
 
@@ -165,10 +169,11 @@ class Trajectory:
         """One number of every report: a field of it ("residual", "contacts", "penetration"),
         of its energy ledger ("friction", "total") or of its conditions ("dissipation")."""
         name = current_name(name)
-        return np.array([_read(report, name) for report in self.reports])
+        return np.array([report_number(report, name) for report in self.reports])
 
 
-def _read(report: StepReport, name: str) -> Any:
+def report_number(report: StepReport, name: str) -> Any:
+    """A number of a report, of its energy ledger or of its conditions, by name."""
     for part in (report, report.energy, report.conditions):
         if isinstance(name, str) and hasattr(part, name):
             return getattr(part, name)

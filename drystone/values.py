@@ -56,6 +56,11 @@ def whole(value: Any) -> int | None:
     return out if abs(out) < MAX_INTEGER else None
 
 
+def finite(value: Any) -> float | None:
+    """The number, or None (JSON null) where JSON has no word for it."""
+    return float(value) if math.isfinite(value) else None
+
+
 def reals(values: Any) -> Floats | None:
     """An array of floats of its own, in C order; None for ragged lists, texts, dates, complex
     numbers and arrays of which entries are masked."""

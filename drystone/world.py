@@ -13,14 +13,20 @@ from typing import Any, Self
 from weakref import WeakValueDictionary
 
 from drystone.arguments import answering
-from drystone.builder import bodies as described
 from drystone.builder.arrays import Parts, build
-from drystone.builder.bodies import Body, Template
+from drystone.builder.bodies import (
+    Body,
+    Template,
+    changed,
+    describe_body,
+    friction_of,
+    restitution_of,
+)
 from drystone.builder.joints import (
     JointEntry,
     JointHandle,
-    describe,
     describe_gear,
+    describe_joint,
     find_joint,
     new_joint_name,
 )
@@ -200,7 +206,7 @@ class World:
         said = {field: value for field, value in locals().items() if field != "self"}
         said["name"] = name = self._new_name(name)
         uids = self._next_uid, self._next_geom
-        body = described.describe(name, uids, self._dim, said, self._templates)
+        body = describe_body(name, uids, self._dim, said, self._templates)
         warn_of_body(body, said, self._gravity, self._warned)
         self._bodies[name] = body
         self._next_uid += 1
@@ -232,7 +238,7 @@ class World:
     def change_body(self, body: str | BodyHandle, **anew: Any) -> None:
         """Say friction, restitution or motion of a body anew, as ``add_body`` takes them."""
         before = self._find("change_body", body)
-        after = described.changed(before, self._dim, anew, self._templates)
+        after = changed(before, self._dim, anew, self._templates)
         self._bodies[before.name] = after
         self._joints = {k: j.with_body(before, after) for k, j in self._joints.items()}
         self._version += 1
@@ -257,9 +263,9 @@ class World:
         if pair in self._pairs:
             mu, eps = self._pairs[pair][:2], self._pairs[pair][2:]
         if friction is not None:
-            mu = described.friction_of(owner, friction)
+            mu = friction_of(owner, friction)
         if restitution is not None:
-            eps = described.restitution_of(owner, restitution)
+            eps = restitution_of(owner, restitution)
         self._pairs[pair] = (*mu, *eps)
         self._version += 1
 
@@ -302,7 +308,7 @@ class World:
             entry = describe_gear(name, uid, joint, dim, parts)
         else:
             ends = self._end(what, joint.a), self._end(what, joint.b)
-            entry = describe(name, uid, joint, dim, ends)
+            entry = describe_joint(name, uid, joint, dim, ends)
         warn_of_joint(entry, self._warned)
         self._joints[name] = entry
         self._next_joint += 1

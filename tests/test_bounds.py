@@ -12,7 +12,7 @@ import pytest
 
 import drystone as ds
 from drystone.problems.files import fclib, shared, tokens
-from drystone.recording.sums import FIXED, checksum, text_array
+from drystone.recording.checksums import FIXED, checksum, text_array
 from drystone.scene_files import text as scene_text
 
 LITTLE = 50e6  # [bytes] of memory that a refusal may take

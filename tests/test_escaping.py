@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import drystone as ds
 from drystone.arguments import warn_user
+from drystone.cli.console import plain
 from drystone.cli.main import app
-from drystone.cli.words import plain
 from drystone.escaping import for_cell, for_figure, for_html, for_line, for_lines
 from drystone.plots.performance_profile import plot_profiles
 

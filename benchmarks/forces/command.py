@@ -10,7 +10,7 @@ import typer
 
 from benchmarks import options, tables
 from benchmarks.forces.comparison import RUN, Comparison, RunOfForces, Tally, listen
-from drystone.cli.words import COUNT
+from drystone.cli.console import COUNT
 from drystone.errors import OptionError
 from drystone.scenes.base import rough
 from drystone.scenes.registry import scene

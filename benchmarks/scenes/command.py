@@ -14,7 +14,7 @@ from benchmarks.peers import engine as peers_here
 from benchmarks.scenes import picture, report, run
 from benchmarks.scenes.cases import Case, by_name
 from benchmarks.scenes.profile import kernel_table, profile
-from drystone.cli.words import NUMBER, complain
+from drystone.cli.console import NUMBER, complain
 
 
 def scenes(

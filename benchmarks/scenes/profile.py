@@ -16,7 +16,7 @@ from benchmarks import sampler, tables
 from benchmarks.sampler import kernel_name
 from benchmarks.scenes.cases import Case
 from benchmarks.scenes.run import Plan, time_stages
-from drystone.cli.words import duration
+from drystone.cli.console import duration
 from drystone.kernels._jit import MODE
 from drystone.simulation import Simulation
 

@@ -12,7 +12,7 @@ from benchmarks.scenes import verdict as verdicts
 from benchmarks.scenes.profile import Profile
 from benchmarks.scenes.profile import markdown as profile_lines
 from benchmarks.scenes.run import OURS, Row
-from drystone.cli.words import duration
+from drystone.cli.console import duration
 
 HEADS = (
     "case", "engine", "world", "dt", "bodies", "wall / s", "figure", "also", "contacts", "residual",

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.clock import timed
 from benchmarks.scenes.cases import PLANE, Case
 from benchmarks.scenes.figures import Seen
-from drystone.cli.watch import Tally
+from drystone.cli.progress import Tally
 from drystone.errors import DrystoneError
 from drystone.kernels._jit import compile_seconds
 from drystone.model import State

@@ -119,7 +119,7 @@ CHANGING = ("friction", "restitution", "motion")  # what may be said anew of a b
 USUAL: dict[str, Any] = {"friction": 0.5, "restitution": 0.0, "fixed": False}
 
 
-def describe(
+def describe_body(
     name: str,
     uids: tuple[int, int],
     dim: int,
@@ -169,7 +169,7 @@ def changed(
         raise ModelError(f"body {body.name!r}: motion cannot be changed: it has none")
     said = defaultdict[str, Any](lambda: None, USUAL | dict(body.given) | dict(anew))
     said["shape"] = None if body.template is None else body.template.shape
-    return describe(body.name, (body.uid, body.geom_uid), dim, said, known)
+    return describe_body(body.name, (body.uid, body.geom_uid), dim, said, known)
 
 
 def remembered(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def find_joint(what: str, joint: Any, known: Mapping[str, JointEntry]) -> JointE
     return found
 
 
-def describe(name: str, uid: int, joint: Joint, dim: int, ends: Ends) -> JointEntry:
+def describe_joint(name: str, uid: int, joint: Joint, dim: int, ends: Ends) -> JointEntry:
     """Any joint but a gear, on two ends; ModelError names the joint and its bodies."""
     owner = owner_of(name, joint, ends)
     check_ends(owner, ends)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import (
+from drystone.cli.console import (
     NUMBER,
     busy,
     command,

@@ -10,22 +10,22 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import SCENE_FILES, named_method, read_settings
-from drystone.cli.words import (
+from drystone.cli.console import (
     DEBUG,
     EXIT_FAILED,
     EXIT_WRONG,
     command,
     complain,
-    finite,
+    ignored_restitution,
     kind_of,
     say,
     say_json,
     size_of,
-    unheeded,
 )
+from drystone.cli.inputs import SCENE_FILES, named_method, read_settings
 from drystone.errors import DrystoneError, OptionError, RecordingError
 from drystone.plain_files import kind_of as kind_of_file
+from drystone.values import finite
 
 TABLES = (".hdf5", ".h5")  # problems of FCLIB, or recordings
 PROBLEMS = (".dat", ".npz")
@@ -39,7 +39,7 @@ def check(
         typer.Argument(
             help="Scenes (.yaml, .json), problems (.hdf5, .dat, .npz), recordings (.h5), or names "
             "of the gallery.",
-            metavar="FILE|SCENE...",
+            metavar="FILE|SCENE",
         ),
     ],
     method: Annotated[
@@ -55,11 +55,12 @@ def check(
     ] = False,
     debug: DEBUG = False,
 ) -> None:
-    """Validate files and summarise their contents, without simulating or solving.
+    """Validate files, or compare scenes of the gallery with their papers.
 
-    Errors give file, line, key and value; the exit code is 2 if any file is invalid. All checksums
-    of recordings are verified. Scenes of 1989, 1992 and 1994 given by name are run and compared
-    with their claims; the exit code is 1 if a claim fails.
+    Files are read and summarised, not simulated or solved. Errors give file, line, key and value;
+    the exit code is 2 if any file is invalid. All checksums of recordings are verified. Scenes of
+    Baraff (1989, 1992, 1994), given by name, are run and compared with what the paper reports; the
+    exit code is 1 if they disagree.
 
     Examples:
 
@@ -172,7 +173,7 @@ def _scene(path: Path) -> dict[str, Any]:
 
     scene = read_scene(path)
     # overlaps, pairs without a kernel, joints that do not fit
-    hint = unheeded(Simulation(scene.world, scene.method))
+    hint = ignored_restitution(Simulation(scene.world, scene.method))
     world = scene.world
     parts = [f"{len(world)} {'body' if len(world) == 1 else 'bodies'}"]
     for count, word in ((len(world.joints), "joint"), (len(world.forces), "force")):
@@ -198,8 +199,8 @@ def _scene(path: Path) -> dict[str, Any]:
 def _degrees(path: Path) -> list[str]:
     """Angles of several turns: they may be right, but were probably meant in degrees."""
     from drystone.constraints.joints.registry import JOINTS
-    from drystone.scene_files.complaints import where
     from drystone.scene_files.text import parse, read_text
+    from drystone.scene_files.validation import where
 
     data, place = parse(read_text(path), path.name)
     angles: list[tuple[tuple[Any, ...], Any]] = []

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import SCENE, SETTINGS, read_scene, read_settings
-from drystone.cli.words import (
+from drystone.cli.console import (
     DURATION,
     EXIT_FAILED,
     NUMBER,
@@ -23,7 +22,8 @@ from drystone.cli.words import (
     say_json,
     warnings_in_table,
 )
-from drystone.cli.words import duration as seconds_text
+from drystone.cli.console import duration as seconds_text
+from drystone.cli.inputs import SCENE, SETTINGS, read_scene, read_settings
 from drystone.escaping import for_cell
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from drystone.cli.console import EXIT_FAILED, complain, duration, make_folder, tolerance, tolerances
 from drystone.cli.parallel_compile import parallel_compilation
-from drystone.cli.watch import Tally, Watched, times, watch
-from drystone.cli.words import EXIT_FAILED, complain, duration, make_folder, tolerance, tolerances
+from drystone.cli.progress import RunOutcome, Tally, times, watch
 from drystone.errors import MissingExtraError
+from drystone.plots.axes import unit
 from drystone.plots.demos import Moment, Rise, heights, save_brazil_nut
 from drystone.plots.series import save_series
 from drystone.scenes.base import Scene
@@ -92,7 +93,7 @@ class Diary:
         return Rise(*np.array(self.track).T)
 
 
-def _with_first(opening: Any, done: Watched) -> tuple[Tally, list[Any]]:
+def _with_first(opening: Any, done: RunOutcome) -> tuple[Tally, list[Any]]:
     """The tally and reports of the run with its first step, which the bar did not see."""
     reports = [opening, *done.reports]
     tally = Tally()
@@ -102,7 +103,12 @@ def _with_first(opening: Any, done: Watched) -> tuple[Tally, list[Any]]:
 
 
 def print_result(
-    console: Console, scene: Scene, simulation: Simulation, done: Watched, rise: Any, first: float
+    console: Console,
+    scene: Scene,
+    simulation: Simulation,
+    done: RunOutcome,
+    rise: Any,
+    first: float,
 ) -> None:
     """Print what the run showed."""
     tally, method = done.tally, simulation.method
@@ -133,14 +139,12 @@ def print_result(
 
 
 def _joules(value: float) -> str:
-    for factor, unit in ((1e-6, "MJ"), (1e-3, "kJ")):
-        if abs(value) * factor >= 1.0:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g} J"
+    factor, name = unit(abs(value))
+    return f"{value * factor:.3g} {name}"
 
 
 def draw(
-    simulation: Simulation, diary: Diary, done: Watched, output: Path, scene: Scene
+    simulation: Simulation, diary: Diary, done: RunOutcome, output: Path, scene: Scene
 ) -> list[Path]:
     """The pile before and after with its rise, and the plots over time."""
     width = 0.5 * float(scene.settings["width"])

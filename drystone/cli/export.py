@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.subjects import read_recording
-from drystone.cli.words import NUMBER, SALVAGE, busy, command, say
+from drystone.cli.console import NUMBER, SALVAGE, busy, command, say
+from drystone.cli.inputs import read_recording
 from drystone.errors import OptionError
 from drystone.view.formats import FORMATS, ExportFormat, format_of
 

@@ -12,6 +12,7 @@ import typer
 from drystone.cli.bench import app as bench
 from drystone.cli.check import check
 from drystone.cli.compare import compare
+from drystone.cli.console import EXIT_WRONG, command, complain
 from drystone.cli.export import export
 from drystone.cli.plot import plot
 from drystone.cli.resume import resume
@@ -21,7 +22,6 @@ from drystone.cli.schema import schema
 from drystone.cli.solve import solve
 from drystone.cli.sweep import sweep
 from drystone.cli.view import view
-from drystone.cli.words import EXIT_WRONG, command, complain
 from drystone.errors import IgnoredWarning
 from drystone.escaping import for_line
 
@@ -85,13 +85,10 @@ def demo(
     Baraff's rod, which has two answers or none.
     """
     if solvers:
-        from drystone.cli import demo_solvers  # loads every solver: not for the other commands
-
-        demo_solvers.demo(output)
-        return
-    from drystone.cli import demo as shown
-
-    shown.demo(output)
+        from drystone.cli.demo_solvers import demo as shown  # loads every solver
+    else:
+        from drystone.cli.demo import demo as shown
+    shown(output)
 
 
 def _warned(message: Warning | str, *_: object, **__: object) -> None:

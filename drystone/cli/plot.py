@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import (
+from drystone.cli.console import (
+    NUMBER,
+    SALVAGE,
+    busy,
+    check_plots,
+    check_seconds,
+    check_writable,
+    command,
+    complain,
+    make_folder,
+    say,
+    say_json,
+    tolerances,
+)
+from drystone.cli.inputs import (
     SETTINGS,
     complete_scene,
     is_recording,
@@ -17,22 +30,10 @@ from drystone.cli.subjects import (
     read_settings,
     stem,
 )
-from drystone.cli.words import (
-    NUMBER,
-    SALVAGE,
-    busy,
-    check_seconds,
-    command,
-    complain,
-    make_folder,
-    say,
-    say_json,
-    tolerances,
-)
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
-    from drystone.comparison.kept import Kept
+    from drystone.comparison.runs import ComparedRun
 
 
 SUBJECT = Annotated[
@@ -112,7 +113,7 @@ def plot(
     """
     from drystone.plots.figures import QUANTITIES, quantities
     from drystone.plots.figures import plot as draw
-    from drystone.plots.reading import stages
+    from drystone.plots.run_data import stages
 
     everything = what.strip() == "all"
     names = quantities(list(QUANTITIES) if everything else what)
@@ -142,16 +143,12 @@ def plot(
 
 def _places(names: tuple[str, ...], output: Path) -> dict[tuple[str, ...], Path]:
     """Which quantities go into which file; said before the run if they cannot be written."""
-    from drystone.plots import style
     from drystone.plots.figures import FORMATS, check_path
 
-    with style.figure(1, 1):  # raises where matplotlib is missing
-        pass
+    check_plots()
     if output.suffix and not output.is_dir():
         place = check_path(output)
-        make_folder("--output", place.parent)
-        if not os.access(place if place.exists() else place.parent, os.W_OK):
-            raise OptionError(f"--output {place}: cannot be written")
+        check_writable("--output", place)
         return {names: place}
     make_folder("--output", output)
     return {(name,): output / f"{name}{FORMATS[0]}" for name in names}
@@ -179,9 +176,9 @@ def _run(
 
 def _simulate(
     scene: Any, names: tuple[str, ...], method: str | None, duration: float | None
-) -> Kept:
-    from drystone.comparison.kept import keep
-    from drystone.comparison.specs import read_method
+) -> ComparedRun:
+    from drystone.comparison.method_texts import read_method
+    from drystone.comparison.runs import simulate
     from drystone.plots.figures import QUANTITIES
     from drystone.simulation import Simulation
 
@@ -193,7 +190,7 @@ def _simulate(
     simulation.profile = any(QUANTITIES[name].profile for name in names)
     contacts = any(QUANTITIES[name].contacts for name in names)
     with busy(f"{scene.name}: simulating {seconds:g} s"):
-        run = keep(simulation, seconds, view=scene.view, contacts=contacts)
+        run = simulate(simulation, seconds, view=scene.view, contacts=contacts)
     if run.stopped:
         if not run.reports:
             from drystone.errors import SimulationError

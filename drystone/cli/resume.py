@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import EXIT_FAILED, NUMBER, command, complain, say, say_json
+from drystone.cli.console import EXIT_FAILED, NUMBER, command, complain, say, say_json
 
 
 @command
@@ -45,7 +45,7 @@ def resume(
 
       drystone resume stack.h5 --until 20
     """
-    from drystone.cli.watch import watch
+    from drystone.cli.progress import watch
     from drystone.resuming import reopen
 
     simulation, recorder, end = reopen(recording, until, salvage=salvage)
@@ -69,8 +69,8 @@ def resume(
         say_json(result)
     else:
         say(
-            f"{recording}: went on from {start:g} s to {simulation.time:g} s in "
-            f"{done.seconds:.3g} s"
+            f"{recording}: resumed at {start:g} s, now at {simulation.time:g} s "
+            f"({done.seconds:.3g} s of wall time)"
         )
         if not done.summary.ok:
             say(str(done.summary))
@@ -84,4 +84,4 @@ def _already(recording: Path, time: float, as_json: bool) -> None:
     if as_json:
         say_json({"recording": str(recording), "from": time, "until": time})
     else:
-        say(f"{recording}: is at {time:g} s already; use --until {time + 1:g} to continue")
+        say(f"{recording}: complete at {time:g} s; --until {time + 1:g} continues it")

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import (
+from drystone.cli.console import (
+    DURATION,
+    EXIT_FAILED,
+    NUMBER,
+    check_plots,
+    check_seconds,
+    check_writable,
+    command,
+    complain,
+    ignored_restitution,
+    keep_open,
+    make_folder,
+    say_json,
+    tolerances,
+)
+from drystone.cli.inputs import (
     METHOD,
     SCENE,
     SETTINGS,
@@ -17,23 +31,10 @@ from drystone.cli.subjects import (
     read_scene,
     read_settings,
 )
-from drystone.cli.words import (
-    DURATION,
-    EXIT_FAILED,
-    NUMBER,
-    check_seconds,
-    command,
-    complain,
-    make_folder,
-    say,
-    say_json,
-    tolerances,
-    unheeded,
-)
 from drystone.errors import OptionError
 
 if TYPE_CHECKING:
-    from drystone.cli.watch import Watched
+    from drystone.cli.progress import RunOutcome
     from drystone.scenes.base import Scene
     from drystone.simulation import Simulation
     from drystone.steppers.base import Method
@@ -115,7 +116,7 @@ def run(
     seconds = chosen.duration if duration is None else duration
     _check_places(picture, plots, record, overwrite)
     simulation = begin(chosen, method, options)
-    hint = unheeded(simulation)
+    hint = ignored_restitution(simulation)
     if hint and restitution is None and not as_json:
         complain(hint)
     if view:
@@ -169,36 +170,22 @@ def _check_places(
                 f"--record {record}: exists: --overwrite (-f) replaces it, "
                 f"`drystone resume {record}` resumes it"
             )
-        _check_writable("--record", record)
+        check_writable("--record", record)
     if picture is not None and picture.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise OptionError(f"--picture {picture}: expected a name ending in .png, .pdf or .svg")
     if picture is not None or plots is not None:
-        from drystone.plots import style
-
-        with style.figure(1, 1):  # raises where matplotlib is missing
-            pass
+        check_plots()
     if plots is not None:
         make_folder("--plots", plots)
     if picture is not None:
-        _check_writable("--picture", picture)
-
-
-def _check_writable(option: str, place: Path) -> None:
-    make_folder(option, place.parent)
-    if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
-        raise OptionError(f"{option} {place}: cannot be written")
+        check_writable("--picture", picture)
 
 
 def _show(scene: Scene, simulation: Simulation) -> None:
     """Live in the browser, until Ctrl-C."""
     from drystone.view import show
 
-    viewer = show(simulation, view=scene.view, title=scene.name, playing=True, browser=True)
-    try:
-        say(f"{scene.name}: {viewer.url}   (Ctrl-C ends)")
-        viewer.wait()
-    except KeyboardInterrupt:  # between the two
-        viewer.close()
+    keep_open(show(simulation, view=scene.view, title=scene.name, playing=True, browser=True))
 
 
 def _run(
@@ -209,8 +196,8 @@ def _run(
     as_json: bool,
     overwrite: bool,
 ) -> None:
+    from drystone.cli.progress import watch
     from drystone.cli.summary import as_object, print_summary
-    from drystone.cli.watch import watch
 
     record, picture, plots = places
     keep = plots is not None
@@ -234,7 +221,7 @@ def _run(
 
 
 def _draw(
-    scene: Scene, simulation: Simulation, done: Watched, picture: Path | None, plots: Path | None
+    scene: Scene, simulation: Simulation, done: RunOutcome, picture: Path | None, plots: Path | None
 ) -> list[Path]:
     written: list[Path] = []
     if picture is not None:

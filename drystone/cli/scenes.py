@@ -7,8 +7,8 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from drystone.cli.subjects import complete_scene, read_settings
-from drystone.cli.words import command, make_console, make_folder, make_table, say, say_json
+from drystone.cli.console import command, make_console, make_folder, make_table, say, say_json
+from drystone.cli.inputs import complete_scene, read_settings
 
 
 @command

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from drystone.cli.words import command, make_folder, say
+from drystone.cli.console import command, make_folder, say
 from drystone.errors import OptionError
 
 

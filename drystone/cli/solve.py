@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drystone.cli.words import (
+from drystone.cli.console import (
     COUNT,
     DEBUG,
     EXIT_FAILED,
@@ -16,7 +16,6 @@ from drystone.cli.words import (
     command,
     complain,
     duration,
-    finite,
     kind_of,
     make_console,
     make_table,
@@ -27,6 +26,7 @@ from drystone.cli.words import (
 )
 from drystone.errors import DrystoneError, OptionError
 from drystone.solvers import FRICTION, LCPS, taking
+from drystone.values import finite
 
 if TYPE_CHECKING:
     from drystone.problems import Problem
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 HELP = (
     "Method; auto chooses and falls back by itself. "
-    f"LCPs: {taking(LCPS)}. Friction: {taking(FRICTION)}. Or one that an installed package brings."
+    f"LCPs: {taking(LCPS)}. Friction: {taking(FRICTION)}. Or one from an installed package."
 )
 
 
@@ -43,9 +43,7 @@ HELP = (
 def solve(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            help="Problem files: FCLIB .hdf5, Siconos .dat, or .npz.", metavar="FILE..."
-        ),
+        typer.Argument(help="Problem files: FCLIB .hdf5, Siconos .dat, or .npz.", metavar="FILE"),
     ],
     solver: Annotated[str, typer.Option("--solver", "-s", help=HELP)] = "auto",
     tol: Annotated[
@@ -228,7 +226,7 @@ def _save(place: Path, problem: Problem, solution: Solution) -> None:
 
 
 def _no_scene(file: Path) -> Path:
-    from drystone.cli.subjects import SCENE_FILES
+    from drystone.cli.inputs import SCENE_FILES
 
     if file.suffix.lower() in SCENE_FILES:
         raise OptionError(f"{file}: a scene file, not a problem: `drystone run {file}` runs it")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.cli.words import duration, plain, tolerance
+from drystone.cli.console import duration, plain, tolerance
 
 if TYPE_CHECKING:
-    from drystone.cli.watch import Watched
+    from drystone.cli.progress import RunOutcome
     from drystone.model import State
     from drystone.scenes.base import Scene
     from drystone.simulation import Simulation
@@ -46,7 +46,7 @@ def moved(simulation: Simulation, start: State) -> Moved | None:
 
 
 def as_object(
-    scene: Scene, simulation: Simulation, done: Watched, written: list[Path], start: State
+    scene: Scene, simulation: Simulation, done: RunOutcome, written: list[Path], start: State
 ) -> dict[str, Any]:
     """The summary for programs."""
     gone = moved(simulation, start)
@@ -80,13 +80,13 @@ def method_object(method: Any) -> dict[str, Any]:
 
 
 def print_summary(
-    scene: Scene, simulation: Simulation, done: Watched, written: list[Path], start: State
+    scene: Scene, simulation: Simulation, done: RunOutcome, written: list[Path], start: State
 ) -> None:
     """The summary for people. start: where the bodies began."""
     from rich.console import Console
     from rich.table import Table
 
-    from drystone.cli.watch import times
+    from drystone.cli.progress import times
 
     tally, method = done.tally, simulation.method
     console = Console(highlight=False)

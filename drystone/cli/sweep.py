@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.subjects import complete_scene, read_settings
-from drystone.cli.words import (
+from drystone.cli.console import (
     COUNT,
     DURATION,
     command,
@@ -20,6 +19,7 @@ from drystone.cli.words import (
     say_json,
     warnings_in_table,
 )
+from drystone.cli.inputs import complete_scene, read_settings
 from drystone.errors import OptionError
 
 ROWS_SHOWN = 40  # rows printed; a longer table is for its file

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from drystone.cli.run import DT
-from drystone.cli.subjects import (
+from drystone.cli.console import NUMBER, SALVAGE, WHOLE, busy, command, keep_open, say
+from drystone.cli.inputs import (
     METHOD,
     SETTINGS,
     complete_scene,
@@ -19,7 +19,7 @@ from drystone.cli.subjects import (
     read_settings,
     stem,
 )
-from drystone.cli.words import NUMBER, SALVAGE, WHOLE, busy, command, say
+from drystone.cli.run import DT
 from drystone.errors import OptionError
 
 
@@ -81,11 +81,7 @@ def view(
         subject, view=hints, playing=not paused, speed=speed, host=host, port=port,
         browser=browser,
     )  # fmt: skip
-    try:
-        say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
-        viewer.wait()
-    except KeyboardInterrupt:  # between the two
-        viewer.close()
+    keep_open(viewer)
 
 
 def _subject(

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drystone.arguments import answering, warn_user
-from drystone.comparison.kept import Kept, keep
 from drystone.comparison.measures import Row, finest, measure
-from drystone.comparison.specs import OWN, default_methods, read_method
+from drystone.comparison.method_texts import OWN, default_methods, read_method
+from drystone.comparison.runs import ComparedRun, simulate
 from drystone.errors import DrystoneError, OptionError, StepWarning
 from drystone.scene_files import SceneFile
 from drystone.scenes.base import Scene
@@ -39,7 +39,7 @@ class Comparison:
     title: str
     duration: float
     rows: list[Row]
-    runs: dict[str, Kept] = field(repr=False)
+    runs: dict[str, ComparedRun] = field(repr=False)
     reference: str | None
 
     @property
@@ -109,7 +109,7 @@ def compare(
     if reference is not None and not among(reference, chosen):
         raise OptionError(f"reference = {text(reference)}: expected one of {', '.join(chosen)}")
     beat = max(float(method.dt) for method in chosen.values())
-    runs: dict[str, Kept] = {}
+    runs: dict[str, ComparedRun] = {}
     refused: dict[str, str] = {}
     for label, method in chosen.items():
         if progress is not None:
@@ -120,7 +120,7 @@ def compare(
         except DrystoneError as error:
             refused[label] = str(error)
             continue
-        run = keep(
+        run = simulate(
             simulation, seconds, title=label, view=view, contacts=contacts, limit=most, beat=beat
         )
         if run.reports:
@@ -179,7 +179,7 @@ def _chosen(methods: Sequence[Any], own: Any) -> dict[str, Any]:
         method = read_method(one, own) if isinstance(one, str) else one
         if isinstance(method, type) or not callable(getattr(method, "stepper", None)):
             raise OptionError(
-                f"methods: {one!r}: expected a string or a method such as ds.Penalty()"
+                f"methods: {one!r}: expected a string or a method such as ds.TimeStepping()"
             )
         label = one.strip() if isinstance(one, str) else str(method.name)
         first, k = label, 2

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.comparison.kept import Kept
 from drystone.comparison.measures import errors
+from drystone.comparison.runs import ComparedRun
 from drystone.draw.meshes import Scenery
 from drystone.escaping import for_figure
 from drystone.plots import style
 from drystone.plots.axes import LOG_FLOOR, log_scale, unit
 from drystone.plots.figures import DPI, check_path, trim
 from drystone.plots.planar_picture import Limits, draw_planar, planar_limits
-from drystone.plots.reading import frame, series
+from drystone.plots.run_data import frame, series
 from drystone.plots.states import (
     LEGEND_WIDTH,
     SPATIAL_RATIO,
@@ -65,7 +65,7 @@ def draw_comparison(
 def _lines(
     axes: Axes,
     comparison: Comparison,
-    curve: Callable[[Kept], tuple[Floats, Floats]],
+    curve: Callable[[ComparedRun], tuple[Floats, Floats]],
     **look: Any,
 ) -> None:
     """One line for each run, each with its own colour and, unless `look` says so, dashes."""
@@ -85,7 +85,7 @@ def _lines(
 def _errors(axes: Axes, comparison: Comparison) -> None:
     held = None if comparison.reference is None else comparison.runs[comparison.reference]
 
-    def curve(run: Kept) -> tuple[Floats, Floats]:
+    def curve(run: ComparedRun) -> tuple[Floats, Floats]:
         if held is None or held is run:
             return np.empty(0), np.empty(0)
         t, values = errors(run, held)
@@ -107,7 +107,7 @@ def _energy(axes: Axes, comparison: Comparison) -> None:
 
 
 def _worst(axes: Axes, comparison: Comparison, name: str, label: str) -> None:
-    def curve(run: Kept) -> tuple[Floats, Floats]:
+    def curve(run: ComparedRun) -> tuple[Floats, Floats]:
         values = series(run, name)
         return series(run, "time"), np.where(values > 0.0, np.maximum(values, LOG_FLOOR), np.nan)
 
@@ -147,7 +147,7 @@ def draw_states(
     limits: Limits = ((low[0], high[0]), (low[1], high[1]))
     planar = first.model.dim == 2
     ratio = limits_ratio(limits) if planar else SPATIAL_RATIO
-    legend = LEGEND if planar and first.tables[-1] is not None else 0.0
+    legend = LEGEND if planar and first.keeps_contacts else 0.0
     wide = style.PAGE if width is None else width
     columns = min(len(runs), 2 if ratio < 0.9 else 3)
     if legend:
@@ -159,7 +159,7 @@ def draw_states(
         for cell, (label, run) in zip(cells, runs.items(), strict=False):
             k = _frame(run, time)
             at = float(run.time[k])
-            if planar and run.tables[-1] is not None:
+            if planar and run.keeps_contacts:
                 draw_chains(cell, run, at, limits)
             elif planar:
                 draw_planar(cell, run.model, run.state(k), limits=limits)
@@ -174,7 +174,7 @@ def draw_states(
     return fig
 
 
-def _box(runs: Mapping[str, Kept], time: float | None) -> tuple[Floats, Floats]:
+def _box(runs: Mapping[str, ComparedRun], time: float | None) -> tuple[Floats, Floats]:
     """Lowest and highest corner (dim,) of the part of the world that all pictures show: what the
     scene says, what all runs need, or, if somebody went far, what most do."""
     first = next(iter(runs.values()))
@@ -189,7 +189,7 @@ def _box(runs: Mapping[str, Kept], time: float | None) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _bounds(run: Kept, k: int) -> tuple[Floats, Floats]:
+def _bounds(run: ComparedRun, k: int) -> tuple[Floats, Floats]:
     """Lowest and highest corner (dim,) of the bodies of a frame."""
     if run.model.dim == 2:
         low, high = np.transpose(planar_limits(run.model, run.state(k)))
@@ -197,6 +197,6 @@ def _bounds(run: Kept, k: int) -> tuple[Floats, Floats]:
     return Scenery(run.model, ROUND_SIDES).bounds(run.state(k))
 
 
-def _frame(run: Kept, time: float | None) -> int:
+def _frame(run: ComparedRun, time: float | None) -> int:
     """A run that stopped early shows its last frame."""
     return frame(run, None if time is None or time > run.time[-1] else time)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from drystone.comparison.kept import Kept
-from drystone.plots.reading import moving, series
+from drystone.comparison.runs import ComparedRun
+from drystone.plots.run_data import moving, series
 from drystone.steppers.base import current_name
 from drystone.types import Floats, Ints
+from drystone.values import finite
 
 MATCH = 1e-9  # frames whose times differ by less, of the run's length, are of one time
 MIN_COMMON_TIMES = 5  # fewer common times than this, and the finer run is interpolated
@@ -58,7 +58,7 @@ class Row:
         return value
 
 
-def measure(label: str, run: Kept, reference: Kept | None) -> Row:
+def measure(label: str, run: ComparedRun, reference: ComparedRun | None) -> Row:
     """The row of a run of one step or more."""
     error = None if reference is None or reference is run else errors(run, reference)
     made = sum(s * series(run, n) for s, n in ((1, "change"), (-1, "loads"), (-1, "driving")))
@@ -70,15 +70,15 @@ def measure(label: str, run: Kept, reference: Kept | None) -> Row:
         steps=len(run.reports),
         simulated=float(run.reports[-1].time - run.time[0]),
         dt=float(run.method.dt),
-        error=None if error is None else _finite(float(error[1].max())),
-        error_end=None if error is None else _finite(float(error[1][-1])),
-        energy=_finite(end),
-        energy_error=_finite(end - reference.reports[-1].energy.total)
+        error=None if error is None else finite(float(error[1].max())),
+        error_end=None if error is None else finite(float(error[1][-1])),
+        energy=finite(end),
+        energy_error=finite(end - reference.reports[-1].energy.total)
         if both and reference is not None
         else None,
-        gain=_finite(float(np.cumsum(made).max(initial=0.0))),
-        penetration=_finite(float(series(run, "penetration").max())),
-        residual=_finite(float(series(run, "residual").max())),
+        gain=finite(float(np.cumsum(made).max(initial=0.0))),
+        penetration=finite(float(series(run, "penetration").max())),
+        residual=finite(float(series(run, "residual").max())),
         unsolved=sum(not report.ok for report in run.reports),
         halved=run.summary.halved,
         deep=run.summary.deep,
@@ -88,11 +88,7 @@ def measure(label: str, run: Kept, reference: Kept | None) -> Row:
     )
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def errors(run: Kept, reference: Kept) -> tuple[Floats, Floats]:
+def errors(run: ComparedRun, reference: ComparedRun) -> tuple[Floats, Floats]:
     """Common times (n,) [s], and at each the root mean square over the bodies that obey forces of
     their distance from where they are in the reference [m]."""
     which = moving(run)
@@ -103,7 +99,7 @@ def errors(run: Kept, reference: Kept) -> tuple[Floats, Floats]:
         return mine[at], _distance(a, b)
     # steps without a common multiple: the reference between its frames, which are close
     inside = mine <= other[-1] + MATCH * other[-1]
-    b = between(mine[inside], other, reference.position[:, which])
+    b = interpolated(mine[inside], other, reference.position[:, which])
     return mine[inside], _distance(run.position[inside][:, which], b)
 
 
@@ -118,7 +114,7 @@ def common(mine: Floats, other: Floats) -> tuple[Ints, Ints]:
     return np.flatnonzero(same), near[same]
 
 
-def between(t: Floats, times: Floats, values: Floats) -> Floats:
+def interpolated(t: Floats, times: Floats, values: Floats) -> Floats:
     """Values (n, ...) at t by linear interpolation of those at `times`."""
     k = np.clip(np.searchsorted(times, t) - 1, 0, max(0, times.size - 2))
     after = np.minimum(k + 1, times.size - 1)
@@ -136,7 +132,7 @@ def _distance(a: Floats, b: Floats) -> Floats:
     return out
 
 
-def finest(runs: dict[str, Kept]) -> str | None:
+def finest(runs: dict[str, ComparedRun]) -> str | None:
     """The run to measure others against: from event to event, whose error its integrator holds,
     if one reached its end; else the smallest step; the first of equals."""
     done = {label: run for label, run in runs.items() if not run.stopped and run.reports}

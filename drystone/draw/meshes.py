@@ -26,7 +26,7 @@ WALL_COSINE = 0.35
 
 
 @dataclass(frozen=True)
-class Frames:
+class GeomFrames:
     """Where geoms stand in the world: origin (ng, dim), axes (ng, dim, dim) as columns."""
 
     origin: Floats
@@ -37,11 +37,11 @@ class Frames:
         return out
 
 
-def frames(model: Model, state: State) -> Frames:
+def frames(model: Model, state: State) -> GeomFrames:
     geoms = model.geoms
     R = rotations(state.orientation)[geoms.body]
     origin = state.position[geoms.body] + np.einsum("gij,gj->gi", R, geoms.offset)
-    return Frames(origin, R @ geoms.turn)
+    return GeomFrames(origin, R @ geoms.turn)
 
 
 def moving(model: Model) -> Bools:

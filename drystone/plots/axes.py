@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from drystone.plots.decimation import peaks
 from drystone.plots.style import QUIET
-from drystone.recording.thinning import peaks
 from drystone.types import Bools, Floats
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import numpy as np
 from drystone.draw.meshes import typical_radius
 from drystone.model import Model, State
 from drystone.plots import style
-from drystone.plots.forces_2d import ForceLines, draw_forces, force_legend, force_lines
+from drystone.plots.forces import ForceLines, draw_forces, force_legend, force_lines, thickest
 from drystone.plots.planar_picture import draw_disks, draw_planar
-from drystone.plots.scene_picture import thickest
 from drystone.plots.style import BLUE, GROUND, INK, ORANGE, QUIET, RED, STONE, STONE_EDGE
 from drystone.problems.generated import Pile
 from drystone.types import Floats

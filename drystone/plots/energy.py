@@ -16,9 +16,9 @@ from drystone.plots.axes import (
     over_time,
     unit,
 )
-from drystone.plots.reading import series, skipped
+from drystone.plots.decimation import peaks
+from drystone.plots.run_data import series, skipped
 from drystone.plots.style import BLUE, INK, ORANGE, QUIET, RED
-from drystone.recording.thinning import peaks
 from drystone.types import Floats
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def draw_ledger(axes: Axes, run: Any) -> None:
             line(axes, t, factor * values, color=PARTS[part], lw=1.3, label=part)
     line(axes, t, factor * change, color=INK, lw=1.6, label="sum: change")
     worst = float(np.abs(change - sum(parts.values())).max())
-    axes.set(xlabel="time [s]", ylabel=f"[{name}]")
+    axes.set(xlabel="time [s]", ylabel=f"work done [{name}]")
     axes.set_title("energy ledger", loc="left")
     axes.axhline(0.0, color=QUIET, lw=0.6, zorder=0)
     over_time(axes, t)
@@ -82,12 +82,8 @@ def draw_stack(axes: Axes, run: Any) -> None:
         # works of steps without a report are unknown; the sum is known from the energies
         parts, total = {}, series(run, "kinetic") + series(run, "potential")
         change = total - total[0] + change[0]
-        axes.set_title(
-            f"1 step in {skipped(run)} recorded: contributions unknown",
-            loc="left",
-            color=QUIET,
-            fontsize=8.0,
-        )
+        said = f"1 step in {skipped(run)} recorded: contributions unknown"
+        axes.text(0.02, 0.95, said, transform=axes.transAxes, va="top", color=QUIET, fontsize=7.0)
     most = max(float(np.abs(values).max()) for values in (change, *parts.values()))
     factor, name = unit(most)
     kept = peaks(change, PICTURE_COLUMNS)

@@ -47,7 +47,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PlotPanel:
     """One pair of axes: how to draw it, and its height over its width."""
 
     draw: Callable[[Axes, Any, Look], None]
@@ -63,7 +63,7 @@ class Quantity:
     must have kept for it."""
 
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[PlotPanel, ...]
     timed: bool = True
     contacts: bool = False
     profile: bool = False
@@ -73,34 +73,34 @@ QUANTITIES: dict[str, Quantity] = {
     "energy": Quantity(
         "energy and energy ledger",
         (
-            Panel(lambda axes, run, _: draw_energy(axes, run), 0.5),
-            Panel(lambda axes, run, _: draw_stack(axes, run), 0.5),
-            Panel(lambda axes, run, _: draw_unexplained(axes, run), 0.25),
+            PlotPanel(lambda axes, run, _: draw_energy(axes, run), 0.5),
+            PlotPanel(lambda axes, run, _: draw_stack(axes, run), 0.5),
+            PlotPanel(lambda axes, run, _: draw_unexplained(axes, run), 0.25),
         ),
     ),
     "gap": Quantity(
         "gaps and penetration",
         (
-            Panel(lambda axes, run, _: draw_penetration(axes, run), 0.5),
-            Panel(lambda axes, run, _: draw_contacts(axes, run), 0.3),
+            PlotPanel(lambda axes, run, _: draw_penetration(axes, run), 0.5),
+            PlotPanel(lambda axes, run, _: draw_contacts(axes, run), 0.3),
         ),
     ),
     "residual": Quantity(
         "residuals of the solves",
         (
-            Panel(lambda axes, run, look: draw_residual(axes, run, look.tol, look.loose), 0.5),
-            Panel(lambda axes, run, _: draw_iterations(axes, run), 0.3),
+            PlotPanel(lambda axes, run, look: draw_residual(axes, run, look.tol, look.loose), 0.5),
+            PlotPanel(lambda axes, run, _: draw_iterations(axes, run), 0.3),
         ),
     ),
     "forces": Quantity(
         "contact forces",
-        (Panel(lambda axes, run, look: draw_forces_over_time(axes, run, look.bodies)),),
+        (PlotPanel(lambda axes, run, look: draw_forces_over_time(axes, run, look.bodies)),),
         contacts=True,
     ),
     "chains": Quantity(
         "force chains",
         (
-            Panel(
+            PlotPanel(
                 lambda axes, run, look: draw_chains(axes, run, look.time),
                 lambda run, look: chains_ratio(run, look.time),
             ),
@@ -111,7 +111,7 @@ QUANTITIES: dict[str, Quantity] = {
     "trajectory": Quantity(
         "paths of centres of mass",
         (
-            Panel(
+            PlotPanel(
                 lambda axes, run, look: draw_trajectory(axes, run, look.bodies, look.plane),
                 lambda run, look: path_ratio(run, look.bodies, look.plane),
             ),
@@ -120,16 +120,22 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "phase": Quantity(
         "phase plot",
-        (Panel(lambda axes, run, look: draw_phase(axes, run, look.bodies, look.coordinate), 0.8),),
+        (
+            PlotPanel(
+                lambda axes, run, look: draw_phase(axes, run, look.bodies, look.coordinate), 0.8
+            ),
+        ),
         timed=False,
     ),
     "timing": Quantity(
-        "wall time by stage", (Panel(lambda axes, run, _: draw_stages(axes, run)),), profile=True
+        "wall time by stage",
+        (PlotPanel(lambda axes, run, _: draw_stages(axes, run)),),
+        profile=True,
     ),
     "picture": Quantity(
         "bodies",
         (
-            Panel(
+            PlotPanel(
                 lambda axes, run, look: draw_picture(axes, run, look.time),
                 lambda run, look: picture_ratio(run, look.time),
             ),

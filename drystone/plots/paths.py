@@ -10,7 +10,7 @@ import numpy as np
 from drystone.errors import OptionError
 from drystone.escaping import for_figure
 from drystone.plots import style
-from drystone.plots.reading import chosen
+from drystone.plots.run_data import chosen
 from drystone.types import Floats, Ints
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from drystone.draw import meshes as drawing
 from drystone.geometry.shapes import BALLS, UNBOUNDED
 from drystone.model import Model, State
-from drystone.plots.forces_2d import ForceLines, draw_forces
+from drystone.plots.forces import ForceLines, draw_forces
 from drystone.plots.style import GROUND, INK, STONE, STONE_EDGE
 from drystone.types import Bools, Floats, Ints
 
@@ -126,7 +126,7 @@ def draw_disks(axes: Axes, centres: Floats, size: Floats, colours: Any) -> None:
     )  # fmt: skip
 
 
-def _marks(at: drawing.Frames, disks: Ints, size: Floats) -> list[Floats]:
+def _marks(at: drawing.GeomFrames, disks: Ints, size: Floats) -> list[Floats]:
     """A short radius on each disk, from which its rotation can be seen."""
     way = at.axes[disks][:, :, 0]
     ends = at.origin[disks][:, None] + np.array([0.28, 0.46])[:, None] * (

@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from drystone.draw.meshes import typical_radius
 from drystone.errors import OptionError
 from drystone.escaping import for_figure
 from drystone.model import Model, State
 from drystone.plots import style
-from drystone.plots.forces_2d import force_legend, force_lines
+from drystone.plots.forces import force_legend, force_lines, thickest
 from drystone.plots.planar_picture import draw_planar, planar_limits
 from drystone.simulation import Simulation
 from drystone.world import World
@@ -97,8 +94,3 @@ def _box(
 ) -> tuple[float, float, float, float]:
     """Inches as parts of the figure."""
     return x / whole, y / tall, width / whole, height / tall
-
-
-def thickest(model: Model, scale: float, most: float = 6.0) -> float:
-    """Width [points] of the strongest force: bodies stay visible; scale [points/m]."""
-    return float(np.clip(0.5 * scale * typical_radius(model.geoms), 1.2, most))

@@ -27,7 +27,7 @@ def save_energy(run: Run, path: str | Path) -> Path:
     """Energies on the left; on the right what changed their sum, summed over the run."""
     with style.figure(9.0, 3.4) as fig:
         draw_energy(fig.add_axes((0.065, 0.15, 0.355, 0.74)), run)
-        draw_ledger(fig.add_axes((0.495, 0.15, 0.355, 0.74)), run)
+        draw_ledger(fig.add_axes((0.515, 0.15, 0.345, 0.74)), run)
         return style.save(fig, Path(path), 140)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone.draw.camera import Camera
+from drystone.draw.camera import fitted
 from drystone.draw.meshes import Scenery, moving
 from drystone.draw.raster import FINER, PRINT, draw_solids, sunlight
 from drystone.escaping import for_figure
@@ -60,33 +60,11 @@ def render(
     count = len(model.geoms)
     scenery = Scenery(model, 64 if count < 50 else 24 if count < 1000 else 12)
     box = box or scenery.bounds(state)
-    camera = _camera(box, (FINER * pixels[0], FINER * pixels[1]), view)
+    camera = fitted(view, *box, (FINER * pixels[0], FINER * pixels[1]))
     sun = sunlight(camera, *box, room=1.1)
     palette = _palette(model, colours or {})
     image = draw_solids(scenery, state, camera, sun, palette, pixels, box, PRINT)
     return np.clip(image, 0.0, 1.0)
-
-
-def _camera(box: tuple[Floats, Floats], pixels: tuple[int, int], view: Mapping[str, Any]) -> Camera:
-    """The view's direction, and as far away as it takes to see all bodies."""
-    low, high = box
-    middle = 0.5 * (low + high)
-    eye = np.array(view.get("camera", middle + np.array([0.5, -1.8, 0.7])), dtype=float)
-    target = np.array(view.get("target", middle), dtype=float)
-    away = (eye - target) / np.linalg.norm(eye - target)
-    size = float(np.linalg.norm(high - low))
-    camera = Camera(middle + 4.0 * size * away, middle, pixels)
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-    for _ in range(4):  # closer until the corners of the bounds fill the picture
-        spot, _ = camera.project(low + corners * (high - low))
-        half = 0.5 * np.array(pixels)
-        used = float((np.abs(spot - half) / (0.90 * half)).max())
-        shift = 0.5 * (spot.min(axis=0) + spot.max(axis=0)) - half
-        distance = float(np.linalg.norm(camera.eye - camera.target))
-        right, up, _ = camera.axes
-        aim = camera.target + (shift[0] * right - shift[1] * up) * distance / camera.scale
-        camera = Camera(aim + max(used, 0.05) * distance * away, aim, pixels)
-    return camera
 
 
 def _palette(model: Model, colours: Mapping[str, str]) -> Floats:

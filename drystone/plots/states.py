@@ -8,10 +8,17 @@ import numpy as np
 
 from drystone.draw import meshes as drawing
 from drystone.plots.axes import note
-from drystone.plots.forces_2d import draw_forces, force_legend, force_lines
-from drystone.plots.forces_3d import draw_silhouettes, force_lines_3d, sight
+from drystone.plots.forces import (
+    draw_forces,
+    draw_silhouettes,
+    force_legend,
+    force_lines,
+    force_lines_3d,
+    sight,
+    thickest,
+)
 from drystone.plots.planar_picture import Limits, draw_planar, planar_limits
-from drystone.plots.reading import contacts, forces_read, frame, state
+from drystone.plots.run_data import contacts, forces_read, frame, state
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +120,7 @@ def _thickest(axes: Axes, model: Any) -> float:
     figure = axes.get_figure(root=True)
     width, height = figure.get_size_inches() if figure is not None else (3.5, 3.5)
     scale = 72.0 * min(width * box.width / (x1 - x0), height * box.height / (y1 - y0))
-    return float(np.clip(0.6 * scale * drawing.typical_radius(model.geoms), 1.0, 5.0))
+    return thickest(model, scale, 5.0)
 
 
 def view_of(run: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from drystone.plots.axes import (
     power,
     unit,
 )
-from drystone.plots.reading import chosen, contacts, forces_read, series, stages, unsolved
+from drystone.plots.run_data import chosen, contacts, forces_read, series, stages, unsolved
 from drystone.plots.style import BLUE, CYCLE, ORANGE, QUIET, RED
 from drystone.types import Floats
 

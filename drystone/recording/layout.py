@@ -14,11 +14,11 @@
 | `checkpoints/data` | | from which a run resumes (``recording.packing``) |
 | `checkpoints/index` | one each | steps, frames, size and end in the data, sum of these |
 | `runs`, `ended` | one each | when a run began and should end [s], sum; number, how it ended, sum |
-| `frames/sums` | one a frame | CRC-32 of each part of the frame (``recording.sums``) |
+| `frames/sums` | one a frame | CRC-32 of each part of the frame (``recording.checksums``) |
 
 Datasets only grow, and `frames/time` grows last: whatever a killed run left, the shortest of them
 says how many frames there are. HDF5 has sums of its own for all but the rows. Earlier versions of
-the format, without sums, are read by ``recording.older``.
+the format, without sums, are read by ``recording.earlier_formats``.
 """
 
 from __future__ import annotations

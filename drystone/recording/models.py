@@ -10,7 +10,7 @@ import numpy as np
 from drystone.geometry.shapes import KINDS
 from drystone.geometry.surface_numbers import without_addresses
 from drystone.model import Geoms, Joints, Model, PairRules
-from drystone.recording.older import joint_kinds
+from drystone.recording.earlier_formats import joint_kinds
 
 PARTS: dict[str, type[Any]] = {"geoms": Geoms, "rules": PairRules, "joints": Joints}
 READ_CHARACTERS = 10_000  # of a name that is read: arrays of names are as wide as the longest

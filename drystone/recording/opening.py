@@ -71,7 +71,7 @@ def _through_view(path: Path, opened: BinaryIO, head: bytes) -> tuple[h5py.File,
         raise RecordingError(f"{path}: is damaged: its first bytes are not what was written")
     live = head[CONSISTENCY_FLAGS] != 0
     try:
-        file = h5py.File(View(opened, head, live), "r")
+        file = h5py.File(FileView(opened, head, live), "r")
         try:
             _check_parts(file, os.fstat(opened.fileno()).st_size)
         except BaseException:
@@ -127,7 +127,7 @@ def _check_array(name: str, item: Any, size: int) -> None:
         )
 
 
-class View(io.RawIOBase):
+class FileView(io.RawIOBase):
     """A file to read, as if its writer had closed it; this process may write to it meanwhile."""
 
     def __init__(self, opened: BinaryIO, head: bytes, live: bool) -> None:

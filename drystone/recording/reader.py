@@ -16,8 +16,8 @@ from drystone.arguments import answering
 from drystone.constraints.canonical import CanonicalForces, checked_choice
 from drystone.errors import DrystoneError, FrameError, RecordingError
 from drystone.model import Model, State
+from drystone.recording import checksums, earlier_formats, joint_rows, layout, reports
 from drystone.recording import contacts as columns
-from drystone.recording import joint_rows, layout, older, reports, sums
 from drystone.recording.models import model_from
 from drystone.recording.opening import open_file
 from drystone.recording.packing import MAX_TEXT, unpack
@@ -123,7 +123,7 @@ class Recording:
                 f"was written by a later version of Drystone ({made}; format {about['version']}, "
                 f"known up to {layout.FORMAT_VERSION})"
             )
-        if int(self.file["sum"][0]) != sums.checksum(self._fixed()):
+        if int(self.file["sum"][0]) != checksums.checksum(self._fixed()):
             raise self._bad("is damaged: its model or settings are not what was written")
         for name, kind in ABOUT.items():
             if not isinstance(about.get(name), kind):
@@ -133,7 +133,7 @@ class Recording:
         return dict(about)
 
     def _fixed(self) -> dict[str, np.ndarray]:
-        return {name: self.file[name][()] for name in sums.FIXED}
+        return {name: self.file[name][()] for name in checksums.FIXED}
 
     @property
     def _n(self) -> int:
@@ -149,7 +149,7 @@ class Recording:
         self.sums = None
         if self.summed:
             self.sums = parts["sums"][:n]
-            lost = sums.line_sums(time, kick, ends) != self.sums[:, 0]
+            lost = checksums.line_sums(time, kick, ends) != self.sums[:, 0]
         self._time, self.ends, self._lost = time, ends, lost
         if lost.any():
             if not self.salvage:
@@ -225,17 +225,17 @@ class Recording:
     def _sums_now(self, name: str, first: int, last: int) -> Ints:
         """(last - first,) sums of a part of frames, of what the file holds."""
         if name not in layout.RAGGED:
-            return sums.row_sums(self.rows(f"frames/{name}", first, last))
+            return checksums.row_sums(self.rows(f"frames/{name}", first, last))
         if name not in self.ragged:
             name = "contacts"  # of format 1
         ends = self.ends[first:last, self.ragged[name]]
         begin = int(self.ends[first - 1, self.ragged[name]]) if first else 0
         rows, ends = self.rows(name, begin, int(ends[-1])), ends - begin
-        if name not in sums.SHARED:
-            return sums.part_sums(rows, ends)
+        if name not in checksums.SHARED:
+            return checksums.part_sums(rows, ends)
         before = self.rows(name, max(begin - 1, 0), begin)
         count = np.diff(self.ends[:last, layout.CONTACTS], prepend=0)[first:]
-        return sums.shared_sums(rows, before, ends, count)
+        return checksums.shared_sums(rows, before, ends, count)
 
     @cached_property
     def damage(self) -> tuple[str, ...]:
@@ -322,7 +322,7 @@ class Recording:
             raise RecordingError(f"{error}: {name}, {times} ({SALVAGE})") from None
         if self.sums is not None and name in layout.SUMS:
             column = layout.SUMS.index(name)
-            wrong = sums.row_sums(rows) != self.sums[first:last, column]
+            wrong = checksums.row_sums(rows) != self.sums[first:last, column]
             if wrong.any():
                 raise self._broken(name, first + int(np.argmax(wrong)))
         return rows
@@ -404,8 +404,8 @@ class Recording:
         column = self.ragged[name]
         first = int(self.ends[at - 1, column]) if at else 0
         rows = self.rows(name, first, int(self.ends[at, column]))
-        if name not in sums.SHARED:
-            self._compare(name, at, sums.part_sums(rows, np.array([len(rows)])))
+        if name not in checksums.SHARED:
+            self._compare(name, at, checksums.part_sums(rows, np.array([len(rows)])))
         return rows
 
     def _compare(self, name: str, at: int, found: Ints) -> None:
@@ -421,7 +421,7 @@ class Recording:
                 raise self._bad(f"is damaged: there are contacts, but no {name}")
             rows = self.rows(name, end - 1, end)
         if n:
-            self._compare(name, at, sums.part_sums(rows, np.array([len(rows)])))
+            self._compare(name, at, checksums.part_sums(rows, np.array([len(rows)])))
         return rows if len(rows) == n else np.repeat(rows, n, axis=0)
 
     @cached_property
@@ -456,7 +456,7 @@ class Recording:
         dim = int(self._about["dim"])
         if self.version == 1:
             old = self._part("contacts", at)
-            return self._guard(lambda: older.read_contacts(old, self._names, dim, kick))
+            return self._guard(lambda: earlier_formats.read_contacts(old, self._names, dim, kick))
         parts = {name: self._part(name, at) for name in (columns.NUMBERS, columns.BODIES)}
         n = len(parts[columns.NUMBERS])
         parts |= {name: self._shared(name, at, n) for name in (columns.LAWS, columns.FEATURES)}
@@ -484,7 +484,7 @@ class Recording:
             for row in self.file["note_index"][()]:
                 end, size, total = row.tolist()
                 text = data[end - size : end] if size >= 0 and read <= end - size else b""
-                whole = len(text) == size and sums.note_sum(row[:2], text) == total
+                whole = len(text) == size and checksums.note_sum(row[:2], text) == total
                 out.append(text.decode() if whole else None)
                 read = end if whole else read
             return out
@@ -605,7 +605,7 @@ class Recording:
         def read() -> tuple[Ints, Bools]:
             rows: Ints = self.file["checkpoints/index"][()]
             if self.summed:
-                marks, ok = rows[:, :4], sums.whole_rows(rows)
+                marks, ok = rows[:, :4], checksums.whole_rows(rows)
             else:
                 marks = np.column_stack([rows, np.cumsum(rows[:, 2])])
                 ok = np.ones(len(rows), bool)
@@ -658,7 +658,7 @@ class Recording:
         rows = self.rows(name)
         if not self.summed:
             return rows, np.ones(len(rows), bool)
-        return rows[:, :-1].astype(dtype), sums.whole_rows(rows)
+        return rows[:, :-1].astype(dtype), checksums.whole_rows(rows)
 
     def _checked_rows(self, name: str, dtype: Any, lost: float) -> np.ndarray:
         rows, ok = self._checked(name, dtype)
@@ -743,7 +743,7 @@ class Recording:
     @property
     def ragged(self) -> dict[str, int]:
         """Datasets with rows of all frames, and the columns of `frames/ends` that say whose."""
-        return older.RAGGED if self.version == 1 else layout.RAGGED
+        return earlier_formats.RAGGED if self.version == 1 else layout.RAGGED
 
     @property
     def dt(self) -> float:

@@ -23,12 +23,19 @@ from drystone.errors import DescriptionError, OptionError, RecordingError
 from drystone.model import Model
 from drystone.recording import contacts as columns
 from drystone.recording import joint_rows, layout, reports
+from drystone.recording.checksums import (
+    SHARED,
+    checksum,
+    frame_sums,
+    note_rows,
+    text_array,
+    with_sums,
+)
 from drystone.recording.layout import FORMAT, FORMAT_VERSION
 from drystone.recording.locks import Lock
 from drystone.recording.models import model_arrays
 from drystone.recording.packing import pack
 from drystone.recording.reader import Recording
-from drystone.recording.sums import SHARED, checksum, frame_sums, note_rows, text_array, with_sums
 from drystone.recording.writer import Rows, Writer, check_place, create
 from drystone.scene_files import document, method_document
 from drystone.steppers.base import StepReport

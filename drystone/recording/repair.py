@@ -11,11 +11,11 @@ import h5py
 import numpy as np
 
 from drystone.errors import RecordingError, WriteError
-from drystone.recording import layout, older
-from drystone.recording.growing import make_growing
+from drystone.recording import earlier_formats, layout
+from drystone.recording.checksums import with_sums
+from drystone.recording.datasets import make_growing
 from drystone.recording.locks import Lock
 from drystone.recording.reader import Recording, read_recording
-from drystone.recording.sums import with_sums
 from drystone.recording.writer import reason
 
 COPY_BYTES = 1 << 24  # bytes that are copied at a time
@@ -43,7 +43,7 @@ def repair(lock: Lock, salvage: bool = False) -> str:
             with h5py.File(part, "w", libver="latest") as file:
                 _copy(known, file, kept, marks)
                 if old:
-                    older.upgrade(known, file, FRAMES_CONVERTED, marks)
+                    earlier_formats.upgrade(known, file, FRAMES_CONVERTED, marks)
                 elif damaged:
                     _write_runs(known, file)
             lock.hold(part)
@@ -91,9 +91,9 @@ def _whole(known: Recording, n: int) -> tuple[int, int]:
 def _without(known: Recording) -> tuple[str, ...]:
     """Datasets that are not copied, but written anew."""
     if known.version == 1:
-        return (*older.REPLACED, "frames/ends", "contacts")
+        return (*earlier_formats.REPLACED, "frames/ends", "contacts")
     if known.version < layout.FORMAT_VERSION:
-        return older.REPLACED
+        return earlier_formats.REPLACED
     return ("runs", "ended") if known.salvage and known.damage else ()
 
 

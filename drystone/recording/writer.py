@@ -22,7 +22,7 @@ import numpy as np
 
 from drystone.errors import RecordingError, WriteError
 from drystone.plain_files import kind_of
-from drystone.recording.growing import Growing, make_fixed, make_growing
+from drystone.recording.datasets import Growing, make_fixed, make_growing
 from drystone.recording.layout import Kind
 from drystone.recording.locks import Lock
 from drystone.recording.opening import EOF_ADDRESS, check_replaceable

@@ -24,13 +24,12 @@ from drystone.geometry.shapes import (
 )
 from drystone.plain_files import open_plain
 from drystone.problems import CircularCone, EllipticCone
-from drystone.scene_files.complaints import where
+from drystone.scene_files.json_values import fixed_numbers
 from drystone.scene_files.kinds import FORCES, MOTIONS
-from drystone.scene_files.models import MAX_BODIES, Entry, GearPart, Turn
-from drystone.scene_files.models import Motor as MotorEntry
-from drystone.scene_files.plain import fixed_numbers
+from drystone.scene_files.models import MAX_BODIES, Entry, GearPartEntry, MotorEntry, Turn
 from drystone.scene_files.repeated import copies, turned
 from drystone.scene_files.text import MAX_BYTES, Place
+from drystone.scene_files.validation import where
 from drystone.world import World
 
 ENDINGS = (".obj", ".stl", ".ply", ".off")
@@ -73,7 +72,7 @@ class Builder:
         self._many("forces", world, self._force)
         for k, rule in enumerate(scene.pairs or ()):
             with self.at("pairs", k):
-                values = fixed_numbers(rule.said())
+                values = fixed_numbers(rule.given())
                 world.set_pair(*values.pop("between"), **values)
         for k, pair in enumerate(scene.ignore or ()):
             with self.at("ignore", k):
@@ -107,7 +106,7 @@ class Builder:
 
     def _said(self, entry: Any) -> dict[str, Any]:
         """Arguments of add_body, but for copies."""
-        out = entry.said()
+        out = entry.given()
         material = out.pop("material", None)
         if material is not None:
             out = self._material(material, out) | out
@@ -131,7 +130,7 @@ class Builder:
         if name not in known:
             names = ", ".join(known) or "there are none"
             raise ModelError(f"material = {name!r}: expected one of {names}")
-        values: dict[str, Any] = known[name].said()
+        values: dict[str, Any] = known[name].given()
         if "mass" in out:
             values.pop("density", None)
         return values
@@ -169,7 +168,7 @@ class Builder:
         return shape, position, fixed_numbers(self._orientation(entry.orientation))
 
     def _values(self, entry: Entry) -> dict[str, Any]:
-        values = entry.said()
+        values = entry.given()
         values.pop("kind", None)
         return {key: fixed_numbers(value) for key, value in values.items()}
 
@@ -179,7 +178,7 @@ class Builder:
             with self.at(key, k):
                 if uids is not None and key == "joints":
                     world.skip_uids(joint=uids.joints[k])
-                values = entry.said()
+                values = entry.given()
                 kind = values.pop("kind")
                 for copy in copies(values, self.dim):
                     if count >= MAX_BODIES:
@@ -189,7 +188,7 @@ class Builder:
 
     def _joint(self, world: World, kind: str, values: dict[str, Any]) -> None:
         for side in ("a", "b"):
-            if isinstance(values.get(side), GearPart):
+            if isinstance(values.get(side), GearPartEntry):
                 values[side] = self._geared(world, values[side])
         if "motor" in values:
             values["motor"] = _motor(values["motor"])
@@ -199,7 +198,7 @@ class Builder:
         given = {key: fixed_numbers(value) for key, value in values.items()}
         world.add_joint(JOINTS[kind].joint(**given, motor=motor))
 
-    def _geared(self, world: World, part: GearPart) -> Any:
+    def _geared(self, world: World, part: GearPartEntry) -> Any:
         if part.joint is not None:
             return part.joint if part.coordinate is None else (part.joint, part.coordinate)
         return world.handle(part.body or "")
@@ -211,7 +210,7 @@ class Builder:
 
 def _motor(value: Any) -> Any:
     if isinstance(value, MotorEntry):
-        return Motor(**{key: fixed_numbers(entry) for key, entry in value.said().items()})
+        return Motor(**{key: fixed_numbers(entry) for key, entry in value.given().items()})
     return {name: _motor(entry) for name, entry in value.items()}
 
 

@@ -14,9 +14,9 @@ from drystone.constraints.joints.registry import JOINTS
 from drystone.dynamics import check
 from drystone.errors import DescriptionError
 from drystone.geometry.shapes import SHAPES, Compound, HalfPlane, HalfSpace, Shape
+from drystone.scene_files.json_values import non_defaults, plain
 from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, SCENE_VERSION, kind_of
 from drystone.scene_files.methods import method_document
-from drystone.scene_files.plain import plain, said
 from drystone.world import World
 
 Document = dict[str, Any]
@@ -74,7 +74,7 @@ def _body(body: Body) -> Document:
     motion, cone = given.pop("motion", None), given.pop("cone", None)
     out |= {key: plain(f"{owner}: {key}", value) for key, value in given.items()}
     if cone is not None:
-        out["cone"] = {"kind": kind_of(cone, CONES)} | said(owner, cone)
+        out["cone"] = {"kind": kind_of(cone, CONES)} | non_defaults(owner, cone)
     if motion is not None:
         kind = kind_of(motion, MOTIONS)
         if kind is None:
@@ -82,7 +82,7 @@ def _body(body: Body) -> Document:
             raise DescriptionError(
                 f"{owner}: its motion, {name}, is a Python function, which no file can describe"
             )
-        out["motion"] = {"kind": kind} | said(owner, motion)
+        out["motion"] = {"kind": kind} | non_defaults(owner, motion)
     return out
 
 
@@ -112,7 +112,7 @@ def shape_document(owner: str, shape: Shape) -> Document:
     if isinstance(shape, HalfPlane | HalfSpace):
         normal = list(vars(shape)["said"])
         return {"kind": kind, "normal": normal, "offset": shape.offset}
-    return {"kind": kind} | said(owner, shape)
+    return {"kind": kind} | non_defaults(owner, shape)
 
 
 def _part(owner: str, part: Any) -> Document:
@@ -140,11 +140,13 @@ def _joint(entry: JointEntry, names: Mapping[int, str]) -> Document:
         a, b = (check.WORLD if body is None else body.name for body in entry.ends)
         out |= {"a": a, "b": b}
     motor = joint.motor
-    out |= said(owner, joint, ("a", "b", "name", "motor"))
+    out |= non_defaults(owner, joint, ("a", "b", "name", "motor"))
     if isinstance(motor, Motor):
-        out["motor"] = said(owner, motor)
+        out["motor"] = non_defaults(owner, motor)
     elif motor is not None:
-        out["motor"] = {name: said(owner, one) for name, one in motor.items() if one is not None}
+        out["motor"] = {
+            name: non_defaults(owner, one) for name, one in motor.items() if one is not None
+        }
     return out
 
 
@@ -178,7 +180,7 @@ def _force(k: int, force: Any) -> Document:
         body = getattr(force, field)
         if body is not None:
             out[field] = check.body_name(owner, body, world=True)
-    return out | said(owner, force, type(force).fields)
+    return out | non_defaults(owner, force, type(force).fields)
 
 
 def _pairs(parts: Parts) -> list[Document]:

@@ -60,8 +60,8 @@ def load(
     from pydantic import ValidationError
 
     from drystone.scene_files.build import Builder
-    from drystone.scene_files.complaints import complaint
-    from drystone.scene_files.scene_model import scene_model
+    from drystone.scene_files.models import scene_model
+    from drystone.scene_files.validation import scene_file_error
 
     place = Place(0) if lines is None else lines
     if not isinstance(document, dict):
@@ -74,7 +74,7 @@ def load(
     try:
         scene = scene_model().model_validate(document)
     except ValidationError as error:
-        raise complaint(error, document, name, place) from None
+        raise scene_file_error(error, document, name, place) from None
     builder = Builder(scene, name, place, None if folder is None else Path(folder))
     method = None
     if scene.method is not None:
@@ -101,7 +101,7 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> Path:
 
 def schema() -> dict[str, Any]:
     """JSON Schema of scene files, for editors."""
-    from drystone.scene_files.scene_model import schema as made
+    from drystone.scene_files.models import schema as made
 
     return made()
 

@@ -11,8 +11,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
 from drystone.errors import ArgumentError, DescriptionError, DrystoneError, OptionError
+from drystone.scene_files.json_values import fixed_numbers, is_usual, non_defaults, plain
 from drystone.scene_files.kinds import CONES, kind_of
-from drystone.scene_files.plain import fixed_numbers, is_usual, plain, said
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import SOLVERS, by_name
 from drystone.steppers.registry import METHODS
@@ -46,14 +46,14 @@ def option_document(owner: str, value: Any) -> Any:
         name = next((n for n in SOLVERS if type(by_name(n)) is type(value)), None)
         if name is None:
             raise DescriptionError(f"{owner}: {value!r} cannot be described")
-        out = {"name": name} | said(owner, value, ("inner",))
+        out = {"name": name} | non_defaults(owner, value, ("inner",))
         inner = getattr(value, "inner", None)
         if inner not in (None, "lemke"):
             out["inner"] = option_document(owner, inner)
         return out
     cone = kind_of(value, CONES)
     if cone is not None:
-        return {"kind": cone} | said(owner, value)
+        return {"kind": cone} | non_defaults(owner, value)
     if is_dataclass(value):
         return _options_document(owner, value)
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):

@@ -7,13 +7,24 @@ that no field can be forgotten; `TYPES` says what each field may be.
 from __future__ import annotations
 
 import inspect
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, reduce
 from operator import or_
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ForwardRef,
+    Literal,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
@@ -22,7 +33,7 @@ from pydantic_core import PydanticCustomError
 from drystone.constraints.joints.registry import JOINTS
 from drystone.geometry.shapes import SHAPES
 from drystone.geometry.shapes.base import parameters
-from drystone.scene_files.kinds import CONES, FORCES, MOTIONS
+from drystone.scene_files.kinds import CONES, FORCES, MOTIONS, SCENE_VERSION
 from drystone.solvers.base import Solver
 from drystone.solvers.registry import SOLVERS, by_name
 from drystone.steppers.registry import METHODS
@@ -65,7 +76,7 @@ class Entry(BaseModel):
                     )
         return data
 
-    def said(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         """What the file says, without what it leaves to the default."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: value for name, value in values.items() if value is not None}
@@ -89,7 +100,7 @@ Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Orientation = Number | Quaternion | Turn
 
 
-class Motor(Entry):
+class MotorEntry(Entry):
     """Drives a joint's coordinate: to a speed or to a position, with at most max_force."""
 
     speed: Number | None = None
@@ -98,7 +109,7 @@ class Motor(Entry):
     gain: Positive | None = None
 
 
-class GearPart(Entry):
+class GearPartEntry(Entry):
     """A body, or a coordinate of a joint."""
 
     body: Text | None = None
@@ -106,10 +117,41 @@ class GearPart(Entry):
     coordinate: Text | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> GearPart:
+    def _one(self) -> GearPartEntry:
         if (self.body is None) == (self.joint is None):
             raise PydanticCustomError("gear", "expected body or joint")
         return self
+
+
+class GridEntry(Entry):
+    """Copies along the axes of the world: count of each axis, step [m] from one to the next."""
+
+    count: list[Count] = Field(min_length=1, max_length=3)
+    step: Vector
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> GridEntry:
+        if math.prod(self.count) > MAX_BODIES:
+            raise PydanticCustomError("grid", f"more than {MAX_BODIES} copies")
+        if len(self.count) > len(self.step):
+            raise PydanticCustomError("grid", "expected a step for each count")
+        return self
+
+
+class Around(Turn):
+    """The turn from one copy to the next, about a point (the origin)."""
+
+    about: Vector | None = None
+
+
+class Range(Entry):
+    """Copies in a row: how many, the number of the first, and how each differs from the last."""
+
+    count: Count
+    first: Whole = 0
+    add: dict[Text, Number | Vector] | None = None
+    times: dict[Text, Number] | None = None
+    turn: Around | None = None
 
 
 def _by_coordinate(value: Any) -> Any:
@@ -123,7 +165,7 @@ TYPES: dict[str, Any] = {  # by field; others follow from the class
     "anchor": Vector, "anchor_a": Vector, "anchor_b": Vector, "axis": Vector, "axis_a": Vector,
     "axis_b": Vector,
     "a": Text, "b": Text, "body": Text, "name": Text, "limits": _by_coordinate(Bounds),
-    "motor": _by_coordinate(Motor), "friction": _by_coordinate(Strength),
+    "motor": _by_coordinate(MotorEntry), "friction": _by_coordinate(Strength),
     "spring": _by_coordinate(Annotated[list[Number], Field(min_length=2, max_length=3)]),
     "breaks_at": Positive | Annotated[list[Strength | None], Field(min_length=2, max_length=2)],
     "length": Positive, "orientation": Orientation,
@@ -229,20 +271,25 @@ def method_entry() -> Any:
     )
 
 
-def joint_entry(row: Any) -> Any:
-    """Any joint; row: the model of ranges, for several at once."""
-    ends = {"a": GearPart | Text, "b": GearPart | Text}
+def joint_entry() -> Any:
+    """Any joint, or several at once."""
+    ends = {"a": GearPartEntry | Text, "b": GearPartEntry | Text}
     models = [
         entry(kind, each.joint, own=ends if each.joint.couples else None)
         for kind, each in JOINTS.items()
     ]
-    return union([made(m.__name__, m.__doc__, {"range": (row | None, None)}, m) for m in models])
+    return repeated(models)
 
 
-def force_entry(row: Any) -> Any:
-    """Any force; row: the model of ranges, for several at once."""
-    models = [entry(kind, cls) for kind, cls in FORCES.items()]
-    return union([made(m.__name__, m.__doc__, {"range": (row | None, None)}, m) for m in models])
+def force_entry() -> Any:
+    """Any force, or several at once."""
+    return repeated([entry(kind, cls) for kind, cls in FORCES.items()])
+
+
+def repeated(models: list[Any]) -> Any:
+    """One of several entries, which may stand for a range of them."""
+    row = {"range": (Range | None, None)}
+    return union([made(m.__name__, m.__doc__, row, m) for m in models])
 
 
 def motion_entry() -> Any:
@@ -258,3 +305,154 @@ def shape_entries() -> list[Any]:
         own = {name: Number if about.get("signed") else Positive for name, about in numbers}
         out.append(entry(kind, known.shape, own=own))
     return out
+
+
+Long = Annotated[str, Field(strict=True, max_length=100_000)]
+Layer = Whole | list[Whole]
+Friction = NotNegative | Pair
+Uids = list[Annotated[int, Field(strict=True, ge=0, lt=2**53)]]
+
+
+class GroundEntry(Entry):
+    """All that lies up to `height` [m] along `normal`, which points up by default. Fixed."""
+
+    kind: Literal["ground"]
+    height: Number | None = None
+    normal: Vector | None = None
+
+
+class MeshFileEntry(Entry):
+    """A mesh (.obj, .stl, .ply, .off) in the scene's folder, `scale` times its size.
+
+    use: "surface" for ground that does not move, "hull" for the convex hull of its points,
+    "convex" for a mesh that is convex already, "parts" to cut it into convex parts.
+    """
+
+    kind: Literal["mesh-file"]
+    file: Text
+    use: Literal["surface", "hull", "convex", "parts"] = "surface"
+    scale: Positive | None = None
+    thickness: Positive | None = None
+
+
+class FrictionConeEntry(Entry):
+    """Friction that differs along and across the body's cone_axis."""
+
+    kind: Literal["circular", "elliptic"] = "elliptic"
+    ratios: Pair | None = None
+    angle: Number | None = None
+
+
+class Material(Entry):
+    """What bodies share that name it; what a body says itself goes before."""
+
+    density: Positive | None = None
+    friction: Friction | None = None
+    restitution: NotNegative | Pair | None = None
+
+
+class PairRule(Entry):
+    """Friction and restitution between two bodies."""
+
+    between: list[Text] = Field(min_length=2, max_length=2)
+    friction: Friction | None = None
+    restitution: NotNegative | Pair | None = None
+
+
+class ViewEntry(Entry):
+    """How to look at it: limits ((x0, x1), (y0, y1)) of a planar world, camera and target points
+    [m] of a spatial one; viewers may know more."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    limits: list[Pair] | None = Field(None, min_length=2, max_length=2)
+    camera: Vector | None = None
+    target: Vector | None = None
+
+
+class UidsEntry(Entry):
+    """Numbers of bodies, geoms and joints of a world that others were removed from."""
+
+    bodies: Uids
+    geoms: Uids
+    joints: Uids
+    next: Uids = Field(min_length=3, max_length=3)
+
+
+def scene_model() -> Any:
+    """The model; made when first asked for, and anew when users have added to what it may hold."""
+    return _scene_model(*(tuple(table) for table in (JOINTS, SOLVERS, SHAPES, METHODS)))
+
+
+@cache
+def _scene_model(*known: tuple[str, ...]) -> Any:
+    needed = {"bodies": (listed(_body(), max_length=MAX_BODIES), ...)}
+    first = {
+        "drystone": (Annotated[int, Field(strict=True, ge=1, le=SCENE_VERSION)], SCENE_VERSION),
+        "planar": (Switch, False),
+    }
+    optional = {
+        "title": Text,
+        "about": Long,
+        "source": Text,
+        "duration": Positive,
+        "gravity": Vector,
+        "method": method_entry(),
+        "view": ViewEntry,
+        "materials": dict[Text, Material],
+        "joints": listed(joint_entry()),
+        "forces": listed(force_entry()),
+        "pairs": listed(PairRule),
+        "ignore": listed(listed(Text, min_length=2, max_length=2)),
+        "uids": UidsEntry,
+    }
+    values = first | {name: (kind | None, None) for name, kind in optional.items()} | needed
+    about = "A scene of Drystone: SI units, z up, y up in the plane, quaternions (w, x, y, z)."
+    return made("Scene", about, values)
+
+
+def _body() -> Any:
+    values = {
+        "name": Text,
+        "shape": _shape(),
+        "material": Text,
+        "density": Positive,
+        "mass": Positive,
+        "inertia": Number | Vector | list[Vector],
+        "inertia_frame": Orientation,
+        "centre_of_mass": Vector,
+        "position": Vector,
+        "orientation": Orientation,
+        "velocity": Vector,
+        "angular_velocity": Number | Vector,
+        "friction": Friction,
+        "restitution": NotNegative | Pair,
+        "cone": FrictionConeEntry,
+        "cone_axis": Vector,
+        "layer": Layer,
+        "fixed": Switch,
+        "motion": motion_entry(),
+        "grid": GridEntry,
+        "range": Range,
+    }
+    about = "A body: dynamic, fixed, or with a motion; as the arguments of World.add_body."
+    return made("BodyEntry", about, {name: (kind | None, None) for name, kind in values.items()})
+
+
+def _shape() -> Any:
+    """Any shape; a compound holds others."""
+    inner: Any = ForwardRef("AnyShape")
+    place = {"position": (Vector | None, None), "orientation": (Orientation | None, None)}
+    about = "A shape, and where it stands in the compound."
+    part = made("PartEntry", about, {"shape": (inner, ...)} | place)
+    parts = {"kind": (one_of("compound"), ...), "parts": (listed(part, min_length=1), ...)}
+    compound = made("CompoundEntry", "Several shapes made one.", parts)
+    shape = union([*shape_entries(), GroundEntry, MeshFileEntry, compound])
+    part.model_rebuild(_types_namespace={"AnyShape": shape})
+    compound.model_rebuild(force=True, _types_namespace={"AnyShape": shape})
+    return shape
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of scene files, for editors."""
+    out: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return out | scene_model().model_json_schema()

@@ -14,48 +14,15 @@ from itertools import product as every
 from typing import Any
 
 import numpy as np
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from drystone.dynamics.frames import exponential, product, rotation
 from drystone.errors import ModelError
-from drystone.scene_files.models import MAX_BODIES, Count, Entry, Number, Text, Turn, Vector, Whole
+from drystone.scene_files.models import Around, GridEntry, Range, Turn
 
 _INDEX = re.compile(r"\{([ijk])([+-][0-9]{1,6})?\}")
 _ZERO = ("position", "velocity", "angular_velocity", "orientation")
 POINTS = ("position", "anchor", "anchor_b")  # in the world, for entries that hold to the world
 ARROWS = ("velocity", "angular_velocity", "axis")
-
-
-class Grid(Entry):
-    """Copies along the axes of the world: count of each axis, step [m] from one to the next."""
-
-    count: list[Count] = Field(min_length=1, max_length=3)
-    step: Vector
-
-    @model_validator(mode="after")
-    def _not_too_many(self) -> Grid:
-        if math.prod(self.count) > MAX_BODIES:
-            raise PydanticCustomError("grid", f"more than {MAX_BODIES} copies")
-        if len(self.count) > len(self.step):
-            raise PydanticCustomError("grid", "expected a step for each count")
-        return self
-
-
-class Around(Turn):
-    """The turn from one copy to the next, about a point (the origin)."""
-
-    about: Vector | None = None
-
-
-class Range(Entry):
-    """Copies in a row: how many, the number of the first, and how each differs from the last."""
-
-    count: Count
-    first: Whole = 0
-    add: dict[Text, Number | Vector] | None = None
-    times: dict[Text, Number] | None = None
-    turn: Around | None = None
 
 
 def fill(value: Any, numbers: dict[str, int]) -> Any:
@@ -87,7 +54,7 @@ def copies(said: dict[str, Any], dim: int) -> Iterator[dict[str, Any]]:
         yield from _row(values, row, dim)
 
 
-def _grid(values: dict[str, Any], grid: Grid, dim: int) -> Iterator[dict[str, Any]]:
+def _grid(values: dict[str, Any], grid: GridEntry, dim: int) -> Iterator[dict[str, Any]]:
     name = _named(values, "-".join(f"{{{axis}}}" for axis in "ijk"[: len(grid.count)]))
     start = np.array(values.get("position", (0.0,) * dim), float)
     step = np.array(grid.step, float)

@@ -104,7 +104,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SceneEntry:
     """A line of the gallery. Its function is in `module`; its keyword arguments are the settings,
     so that they are written once."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drystone.errors import OptionError
-from drystone.scenes.base import Entry, Scene, unknown
+from drystone.scenes.base import Scene, SceneEntry, unknown
 from drystone.values import among
 
 HART = "Hart and Anitescu 2003"
@@ -14,61 +14,59 @@ BARAFF = "Baraff 1989"
 THESIS = "Baraff 1992"
 LAST = "Baraff 1994"
 
-_ENTRIES = (
-    Entry("ellipse-drop", "papers", "a spinning ellipse lands on a table", f"{HART}, figures 1, 2"),
-    Entry("disks-21", "papers", "a pile of 21 disks collapses", f"{HART}, figures 3 to 6, 8"),
-    Entry("brazil-nut", "papers", "shaken, the large grain rises", f"{HART}, figures 7, 9"),
-    Entry("wedge-cone", "sliding", "a particle in a wedge that can jam", f"{APS}, figure 1"),
-    Entry("incline", "sliding", "a block holds or slides on a slope", f"{BARAFF}, figure 7"),
-    Entry("sliding-block", "sliding", "a block slides to rest, any way", "closed form"),
-    Entry("rolling-ball", "sliding", "a sliding ball ends up rolling at 5/7", "closed form"),
-    Entry("billiard-three", "collisions", "one ball hits two that touch", f"{BARAFF}, section 8"),
-    Entry("newton-cradle", "collisions", "a row of balls hit by others", f"{BARAFF}, section 8"),
-    Entry("mass-ratio", "stacks", "heavier and heavier cubes, stacked upwards", "engine tests"),
-    Entry("pyramid", "stacks", "rows of cubes in a plane", "engine tests"),
-    Entry("wall", "masonry", "dry bricks in running bond", "masonry"),
-    Entry("card-house", "masonry", "leaning cards, storey on storey", "statics"),
-    Entry("arch", "masonry", "voussoirs without mortar", "Milankovitch 1907, Heyman 1966"),
-    Entry("dominoes", "stacks", "a row of dominoes topples", f"{BARAFF}, figure 14b"),
-    Entry("spheres", "grains", "spheres dropped into a box", "engine tests"),
-    Entry("hopper", "grains", "grains run out of a funnel", "granular flow"),
-    Entry("tippe-top", "spinning", "a top turns upside down", "Cohen 1977"),
-    Entry("rattleback", "spinning", "a stone that reverses its spin", "Kane and Levinson 1982"),
-    Entry("gyroscope", "spinning", "a top precesses, or a free spinner tumbles", "closed form"),
-    Entry("chain", "mechanisms", "a light chain swings a heavy bob", "engine tests"),
-    Entry("chain-whip", "mechanisms", "the chain let go from horizontal", "engine tests"),
-    Entry("chain-drop", "machines", "a chain falls in a heap", "engine tests"),
-    Entry("double-pendulum", "mechanisms", "two rods, one below the other", "minimal coordinates"),
-    Entry("four-bar", "mechanisms", "a crank rocks a rocker", "closed form"),
-    Entry("slider-crank", "mechanisms", "a crank drives a slider", "closed form"),
-    Entry("gripper", "machines", "two fingers lift a cube by friction", "closed form"),
-    Entry("vehicle", "machines", "a sprung car crosses bumps", "closed form"),
-    Entry("geneva", "machines", "a pin turns a slotted wheel by steps", "closed form"),
-    Entry("ragdoll", "ragdoll", "a figure of 15 bodies falls down stairs", "engine tests"),
-    Entry("bricks", "stacks", "an overbalanced stack of bricks", f"{BARAFF}, figure 14a"),
-    Entry("destructive-chain", "chains", "a chain swings through bricks", f"{BARAFF}, figure 14c"),
-    Entry("chain-pivot", "chains", "a chain curls round a fixed post", f"{BARAFF}, figure 14d"),
-    Entry("blocks-chain", "chains", "two blocks fall into a chain", f"{BARAFF}, figure 14e"),
-    Entry("many-blocks-chain", "chains", "many blocks fall into a chain", f"{BARAFF}, figure 14f"),
-    Entry("heavy-ball", "blows", "a heavy ball falls on a light one", f"{BARAFF}, figure 12"),
-    Entry("struck-block", "blows", "a board is struck off its supports", f"{BARAFF}, figure 13"),
-    Entry("jack-stairs", "thesis", "a jack falls down stairs", f"{THESIS}, figure D.1"),
-    Entry("dice-lattice", "thesis", "dice fall through a lattice", f"{THESIS}, figure D.2"),
-    Entry("collapse", "thesis", "posts and beams collapse", f"{THESIS}, figure D.3"),
-    Entry("ellipsoid-rock", "rocking", "an ellipsoid rocks: R(t) smooth", f"{THESIS}, figure 6.6"),
-    Entry(
-        "eccentric-ellipsoid-rock", "rocking", "a flat one: sharp peaks", f"{THESIS}, figure 6.7"
-    ),
-    Entry("superquadric-rock", "rocking", "a flat spot: R(t) diverges", f"{THESIS}, figure 6.8"),
-    Entry("rod-indeterminate", "rods", "a rod with two forces", f"{THESIS}, figure 10.2"),
-    Entry("rod-inconsistent", "rods", "a rod with no force", f"{THESIS}, figure 10.3"),
-    Entry("subset-sum", "rods", "forces that solve a hard puzzle", f"{THESIS}, figure 11.3"),
-    Entry("indeterminate-impulse", "rods", "a force or an impulse", f"{THESIS}, figure 12.4"),
-    Entry("double-action-jack", "mechanisms_1994", "a lever lifts with both strokes", LAST),
-    Entry("block-feeder", "mechanisms_1994", "a crank feeds blocks one by one", LAST),
+_ROWS = (  # name, module, what it shows, where it comes from
+    ("ellipse-drop", "papers", "a spinning ellipse lands on a table", f"{HART}, figures 1, 2"),
+    ("disks-21", "papers", "a pile of 21 disks collapses", f"{HART}, figures 3 to 6, 8"),
+    ("brazil-nut", "papers", "shaken, the large grain rises", f"{HART}, figures 7, 9"),
+    ("wedge-cone", "sliding", "a particle in a wedge that can jam", f"{APS}, figure 1"),
+    ("incline", "sliding", "a block holds or slides on a slope", f"{BARAFF}, figure 7"),
+    ("sliding-block", "sliding", "a block slides to rest, any way", "closed form"),
+    ("rolling-ball", "sliding", "a sliding ball ends up rolling at 5/7", "closed form"),
+    ("billiard-three", "collisions", "one ball hits two that touch", f"{BARAFF}, section 8"),
+    ("newton-cradle", "collisions", "a row of balls hit by others", f"{BARAFF}, section 8"),
+    ("mass-ratio", "stacks", "heavier and heavier cubes, stacked upwards", "engine tests"),
+    ("pyramid", "stacks", "rows of cubes in a plane", "engine tests"),
+    ("wall", "masonry", "dry bricks in running bond", "masonry"),
+    ("card-house", "masonry", "leaning cards, storey on storey", "statics"),
+    ("arch", "masonry", "voussoirs without mortar", "Milankovitch 1907, Heyman 1966"),
+    ("dominoes", "stacks", "a row of dominoes topples", f"{BARAFF}, figure 14b"),
+    ("spheres", "grains", "spheres dropped into a box", "engine tests"),
+    ("hopper", "grains", "grains run out of a funnel", "granular flow"),
+    ("tippe-top", "spinning", "a top turns upside down", "Cohen 1977"),
+    ("rattleback", "spinning", "a stone that reverses its spin", "Kane and Levinson 1982"),
+    ("gyroscope", "spinning", "a top precesses, or a free spinner tumbles", "closed form"),
+    ("chain", "mechanisms", "a light chain swings a heavy bob", "engine tests"),
+    ("chain-whip", "mechanisms", "the chain let go from horizontal", "engine tests"),
+    ("chain-drop", "machines", "a chain falls in a heap", "engine tests"),
+    ("double-pendulum", "mechanisms", "two rods, one below the other", "minimal coordinates"),
+    ("four-bar", "mechanisms", "a crank rocks a rocker", "closed form"),
+    ("slider-crank", "mechanisms", "a crank drives a slider", "closed form"),
+    ("gripper", "machines", "two fingers lift a cube by friction", "closed form"),
+    ("vehicle", "machines", "a sprung car crosses bumps", "closed form"),
+    ("geneva", "machines", "a pin turns a slotted wheel by steps", "closed form"),
+    ("ragdoll", "ragdoll", "a figure of 15 bodies falls down stairs", "engine tests"),
+    ("bricks", "stacks", "an overbalanced stack of bricks", f"{BARAFF}, figure 14a"),
+    ("destructive-chain", "chains", "a chain swings through bricks", f"{BARAFF}, figure 14c"),
+    ("chain-pivot", "chains", "a chain curls round a fixed post", f"{BARAFF}, figure 14d"),
+    ("blocks-chain", "chains", "two blocks fall into a chain", f"{BARAFF}, figure 14e"),
+    ("many-blocks-chain", "chains", "many blocks fall into a chain", f"{BARAFF}, figure 14f"),
+    ("heavy-ball", "blows", "a heavy ball falls on a light one", f"{BARAFF}, figure 12"),
+    ("struck-block", "blows", "a board is struck off its supports", f"{BARAFF}, figure 13"),
+    ("jack-stairs", "thesis", "a jack falls down stairs", f"{THESIS}, figure D.1"),
+    ("dice-lattice", "thesis", "dice fall through a lattice", f"{THESIS}, figure D.2"),
+    ("collapse", "thesis", "posts and beams collapse", f"{THESIS}, figure D.3"),
+    ("ellipsoid-rock", "rocking", "an ellipsoid rocks: R(t) smooth", f"{THESIS}, figure 6.6"),
+    ("eccentric-ellipsoid-rock", "rocking", "a flat one: sharp peaks", f"{THESIS}, figure 6.7"),
+    ("superquadric-rock", "rocking", "a flat spot: R(t) diverges", f"{THESIS}, figure 6.8"),
+    ("rod-indeterminate", "rods", "a rod with two forces", f"{THESIS}, figure 10.2"),
+    ("rod-inconsistent", "rods", "a rod with no force", f"{THESIS}, figure 10.3"),
+    ("subset-sum", "rods", "forces that solve a hard puzzle", f"{THESIS}, figure 11.3"),
+    ("indeterminate-impulse", "rods", "a force or an impulse", f"{THESIS}, figure 12.4"),
+    ("double-action-jack", "mechanisms_1994", "a lever lifts with both strokes", LAST),
+    ("block-feeder", "mechanisms_1994", "a crank feeds blocks one by one", LAST),
 )
 
-SCENES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+SCENES: dict[str, SceneEntry] = {row[0]: SceneEntry(*row) for row in _ROWS}
 
 
 def names() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import OptionError
-from drystone.plots.reading import series
+from drystone.plots.run_data import series
 from drystone.recording.reports import COLUMNS, DERIVED
 from drystone.scenes.base import unknown
 from drystone.steppers.base import current_name

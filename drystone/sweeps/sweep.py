@@ -74,8 +74,8 @@ class Sweep:
 
 def run_point(point: Point) -> Result:
     """The measures of one run, and why it failed, if so. Called in other processes."""
-    from drystone.comparison.kept import keep
-    from drystone.comparison.specs import read_method
+    from drystone.comparison.method_texts import read_method
+    from drystone.comparison.runs import simulate
     from drystone.scenes.registry import scene as build
     from drystone.simulation import Simulation
 
@@ -84,7 +84,7 @@ def run_point(point: Point) -> Result:
         scene = build(name, **settings)
         simulation = Simulation(scene.world, read_method(method, scene.method))
         seconds = scene.duration if duration is None else duration
-        run = keep(simulation, seconds, contacts=False)
+        run = simulate(simulation, seconds, contacts=False)
         if not run.reports:
             return [None] * len(measures), run.stopped, ""
         values = [float(read_measure(text).read(run)) for text in measures]
@@ -167,7 +167,7 @@ def _asked(
     duration: float | None,
 ) -> list[Point]:
     """The runs to do; mistakes in what they share are raised before any of them."""
-    from drystone.comparison.specs import read_method
+    from drystone.comparison.method_texts import read_method
     from drystone.running import check_count
     from drystone.scenes.registry import scene as build
 

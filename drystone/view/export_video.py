@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 
 from drystone.arguments import answering
 from drystone.draw import meshes as drawing
-from drystone.draw.camera import Camera
+from drystone.draw.camera import Camera, fitted
 from drystone.draw.meshes import Scenery
 from drystone.draw.raster import Raster, draw_lines, draw_solids, sunlight
 from drystone.errors import MissingExtraError, OptionError
 from drystone.geometry.shapes import KINDS
 from drystone.model import Model, State
-from drystone.plots.forces_2d import MOBILISATION
+from drystone.plots.forces import MOBILISATION
 from drystone.recording.base import checked_replay
 from drystone.types import Floats
-from drystone.view import look
-from drystone.view.player import states
+from drystone.view import palette
 from drystone.view.player.contacts import contacts_of, force_lines
 from drystone.view.player.replays import bounds_of, colours_of
+from drystone.view.sources import between
 
 MAX_FRAMES = 20_000  # frames of one file
 ANIMATED = (".gif", ".webp")
-PAPER, INK = np.array(look.PAPER) / 255, np.array(look.INK) / 255
-RAMP = np.array([look.rgb(colour) for colour in MOBILISATION]) / 255
+PAPER, INK = np.array(palette.PAPER) / 255, np.array(palette.INK) / 255
+RAMP = np.array([palette.rgb(colour) for colour in MOBILISATION]) / 255
 PALE = 0.62  # how far bodies fade behind forces
 
 
@@ -260,15 +260,11 @@ class Film:
         after = min(k + 1, len(self.time) - 1)
         span = self.time[after] - self.time[k]
         share = float(np.clip((time - self.time[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
-        place = self.position[k] + share * (self.position[after] - self.position[k])
-        turn, next_turn = self.orientation[k], self.orientation[after]
-        if self.model.dim == 3:
-            sign = np.where(np.einsum("bi,bi->b", turn, next_turn) < 0, -1.0, 1.0)[:, None]
-            turn = turn + share * (sign * next_turn - turn)
-            turn = turn / np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-300)
-        else:
-            turn = turn + share * (next_turn - turn)
-        return State(time, place, turn, np.empty(0)), k
+        return between(self._frame(k), self._frame(after), share), k
+
+    def _frame(self, k: int) -> State:
+        none = np.zeros((self.model.nb, self.model.dof))  # velocities are not drawn
+        return State(float(self.time[k]), self.position[k], self.orientation[k], none)
 
     @cached_property
     def _scenery(self) -> Scenery:
@@ -283,17 +279,7 @@ class Film:
             wide = float(max(size[0], size[1] * columns / rows, 1e-9)) / 0.98
             eye = middle + np.array([0.0, 0.0, 1.0])
             return Camera(eye, middle, (3 * columns, 3 * rows), width=wide)
-        at = states.camera(self.view, self.low, self.high)
-        eye, target = np.array(at["eye"]), np.array(at["target"])
-        away = (eye - target) / np.linalg.norm(eye - target)
-        middle, pixels = 0.5 * (self.low + self.high), (2 * self.pixels[0], 2 * self.pixels[1])
-        right, up, _ = Camera(middle + away, middle, pixels).axes
-        tall = np.tan(np.radians(14.0)) * np.array(pixels) / max(pixels)
-        bits = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)])
-        corner = self.low + bits * (self.high - self.low) - middle
-        out = np.maximum(np.abs(corner @ right) / tall[0], np.abs(corner @ up) / tall[1])
-        distance = float((corner @ away + out / 0.9).max())
-        return Camera(middle + max(distance, 1e-6) * away, middle, pixels)
+        return fitted(self.view, self.low, self.high, (2 * self.pixels[0], 2 * self.pixels[1]))
 
     @cached_property
     def sun(self) -> Camera:
@@ -330,7 +316,7 @@ class Film:
         seen = Raster(camera)
         normal = np.tile([0.0, 0.0, 1.0], (len(whole), 3, 1))
         seen.add_triangles(drawing.Mesh(whole, normal, np.concatenate(bodies)))
-        table = np.vstack([self.palette, np.array(look.GROUND) / 255, PAPER])  # last: nothing
+        table = np.vstack([self.palette, np.array(palette.GROUND) / 255, PAPER])  # last: nothing
         image = seen.developed(table[seen.sheets.owner].astype(np.float32), self.pixels)
         if marks:
             ends = np.stack(marks)

@@ -11,7 +11,7 @@ from drystone.draw.meshes import typical_radius
 from drystone.dynamics.frames import rotations
 from drystone.model import State
 from drystone.types import Floats
-from drystone.view import look
+from drystone.view import palette
 from drystone.view.stage import Stage, upright
 
 KINDS = ("points", "normals", "forces", "cones", "joints", "boxes")
@@ -87,7 +87,7 @@ class Overlays:
             self._balls("points", point, np.full(len(point), 0.11 * self.unit))
         if "normals" in self.on:
             ends = np.stack([point, point + 0.8 * self.unit * normal], axis=1)
-            self._lines("normals", ends, look.NORMAL)
+            self._lines("normals", ends, palette.NORMAL)
         if "forces" in self.on:
             acting = size > 1e-3 * self.strongest
             arrow = long * force[acting] / max(self.strongest, 1e-300)
@@ -113,9 +113,9 @@ class Overlays:
             centre[held] = state.position[b[held]]
             sides.append((self._space(at), self._space(centre)))
         (a, centre_a), (b_, centre_b) = sides
-        self._balls("joints", a, np.full(len(a), 0.22 * self.unit), look.JOINT)
+        self._balls("joints", a, np.full(len(a), 0.22 * self.unit), palette.JOINT)
         arms = np.concatenate([np.stack([centre_a, a], 1), np.stack([b_, centre_b], 1)])
-        self._lines("joints/arms", arms, look.JOINT)
+        self._lines("joints/arms", arms, palette.JOINT)
 
     def _boxes(self, state: State) -> None:
         box = self.stage.boxes(state)
@@ -128,11 +128,11 @@ class Overlays:
         if self.stage.planar:
             pairs = [(0, 1), (1, 3), (3, 2), (2, 0)]
         ends = corners[:, np.array(pairs)].reshape(-1, 2, 3)
-        self._lines("boxes", ends, look.INK)
+        self._lines("boxes", ends, palette.INK)
 
     # handles ---------------------------------------------------------------------------------
 
-    def _lines(self, name: str, ends: Floats, colour: look.RGB) -> None:
+    def _lines(self, name: str, ends: Floats, colour: palette.RGB) -> None:
         ends = ends if len(ends) else np.full((1, 2, 3), 1e6)  # the browser wants one at least
         handle = self._handles.get(name)
         if handle is None:
@@ -148,13 +148,15 @@ class Overlays:
         handle = self._handles.get("forces")
         if handle is None:
             self._handles["forces"] = self.server.scene.add_arrows(
-                "/overlay/forces", ends, self.stage.shown(look.FORCE),
+                "/overlay/forces", ends, self.stage.shown(palette.FORCE),
                 shaft_radius=0.5 * thick, head_radius=1.2 * thick, head_length=2.0 * thick,
             )  # fmt: skip
         else:
             handle.points = ends.astype(np.float32)
 
-    def _balls(self, name: str, at: Floats, radius: Floats, colour: look.RGB = look.POINT) -> None:
+    def _balls(
+        self, name: str, at: Floats, radius: Floats, colour: palette.RGB = palette.POINT
+    ) -> None:
         turn = np.tile([1.0, 0.0, 0.0, 0.0], (len(at), 1))
         self._batch(name, _ball(), at, turn, np.repeat(radius[:, None], 3, axis=1), colour)
 
@@ -168,11 +170,11 @@ class Overlays:
         else:
             scale = np.column_stack([mu * high, mu * high, high])
         shape = _wedge() if self.stage.planar else _cone()
-        self._batch("cones", shape, at, turn, scale, look.CONE, opacity=0.35)
+        self._batch("cones", shape, at, turn, scale, palette.CONE, opacity=0.35)
 
     def _batch(
         self, name: str, shape: tuple[Floats, Any], at: Floats, turn: Floats, scale: Floats,
-        colour: look.RGB, opacity: float | None = None,
+        colour: palette.RGB, opacity: float | None = None,
     ) -> None:  # fmt: skip
         """Copies of a mesh whose number changes: rows that are too many have size zero."""
         handle, n = self._handles.get(name), len(at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drystone.model import Model, State
-from drystone.recording.thinning import peaks
+from drystone.plots.decimation import peaks
 from drystone.steppers.base import StepReport
 from drystone.types import Floats
 
@@ -25,9 +25,11 @@ def between(a: State, b: State, part: float) -> State:
     """From state a (part = 0) to state b (part = 1), along a straight line."""
     orientation = a.orientation + part * (b.orientation - a.orientation)
     if a.orientation.ndim == 2:
-        near = np.sign(np.sum(a.orientation * b.orientation, axis=1, keepdims=True))
-        orientation = a.orientation + part * (near * b.orientation - a.orientation)
-        orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+        same = np.sum(a.orientation * b.orientation, axis=1, keepdims=True) >= 0
+        near = np.where(same, b.orientation, -b.orientation)
+        orientation = a.orientation + part * (near - a.orientation)
+        length = np.linalg.norm(orientation, axis=1, keepdims=True)
+        orientation /= np.maximum(length, 1e-300)
     return State(
         a.time + part * (b.time - a.time),
         a.position + part * (b.position - a.position),
@@ -157,7 +159,7 @@ class Live:
         return (self.simulation.time, kinetic, potential, kinetic + potential, 0.0, 0.0)
 
 
-class Frames:
+class Playback:
     """A recording or a trajectory; frames are read when they are shown."""
 
     live = False

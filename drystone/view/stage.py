@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from drystone.draw import meshes as drawing
+from drystone.draw.camera import viewpoint
 from drystone.dynamics.frames import rotations
 from drystone.geometry.shapes import BALLS, HOLLOW, UNBOUNDED, codes
 from drystone.model import Geoms, Model, State
 from drystone.types import Bools, Floats, Ints
-from drystone.view import look
+from drystone.view import palette
 
 PLANAR_THICKNESS = 0.04  # of its height: later bodies lie over earlier ones
 PLANAR_VIEW_ANGLE = 0.14  # [rad] field of view of planar scenes: nearly parallel rays
@@ -57,12 +58,11 @@ def frame(model: Model, state: State, view: Mapping[str, Any], aspect: float = 1
         away = 0.5 * tall / np.tan(0.5 * PLANAR_VIEW_ANGLE)
         eye = np.array([middle[0], middle[1], away])
         return Frame(eye, middle, (0.0, 1.0, 0.0), PLANAR_VIEW_ANGLE, tall)
-    middle, size = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), 1e-6)
-    eye = np.array(view.get("camera", middle + size * np.array([0.55, -1.5, 0.6])), float)
-    target = np.array(view.get("target", middle), float)
+    size = max(float(np.linalg.norm(high - low)), 1e-6)
+    eye, target = viewpoint(view, low, high)
     away = eye - target
     enough = 0.62 * size / np.tan(0.5 * SPATIAL_VIEW_ANGLE) * max(1.0, 1.15 / aspect)
-    eye = target + away * enough / max(float(np.linalg.norm(away)), 1e-12)
+    eye = target + away * enough / np.linalg.norm(away)
     return Frame(eye, target, (0.0, 0.0, 1.0), SPATIAL_VIEW_ANGLE, size)
 
 
@@ -89,12 +89,12 @@ class Stage:
     def __init__(self, server: Any, model: Model, state: State, camera: Frame) -> None:
         self.server, self.model, self.camera = server, model, camera
         self.planar, self.many = model.dim == 2, model.nb > SHADOW_BODIES
-        self.colours = look.body_colours(model)
+        self.colours = palette.body_colours(model)
         line = (0.003 if self.planar else 0.0028) * camera.size
         self.templates = templates(model, line)
         self.layer = PLANAR_THICKNESS * camera.size / max(model.nb, 1)  # height of one planar body
-        self.bodies: list[tuple[Template, Any]] = []
-        self._trims: list[tuple[Template, Any, float]] = []
+        self.bodies: list[tuple[BodyMesh, Any]] = []
+        self._trims: list[tuple[BodyMesh, Any, float]] = []
         self._grids: list[tuple[int, Floats, Any]] = []
         self._light()
         self._ground(state)
@@ -115,9 +115,9 @@ class Stage:
         scene.configure_environment_map(None)
         scene.world_axes.visible = False
         if self.planar:
-            scene.add_light_ambient("/light/all", intensity=look.EVEN_LIGHT)
+            scene.add_light_ambient("/light/all", intensity=palette.EVEN_LIGHT)
             return
-        paper = np.tile(np.array(look.PAPER, np.uint8), (4, 4, 1))
+        paper = np.tile(np.array(palette.PAPER, np.uint8), (4, 4, 1))
         scene.set_background_image(paper, format="png")
         scene.add_light_hemisphere(
             "/light/sky", sky_color=(255, 255, 255), ground_color=(196, 184, 160), intensity=1.5
@@ -139,7 +139,7 @@ class Stage:
             corners = 40.0 * size * np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
             self.sheet = self.server.scene.add_mesh_simple(
                 "/sheet", corners, np.array([(0, 1, 2), (0, 2, 3)]),
-                color=self.colour(look.PAPER), position=(x, y, -self.layer), cast_shadow=False,
+                color=self.colour(palette.PAPER), position=(x, y, -self.layer), cast_shadow=False,
             )  # fmt: skip
 
     def _half_plane(self, g: int) -> None:
@@ -156,12 +156,12 @@ class Stage:
             turned.append(out)
         faces = np.array([(0, 1, 2), (0, 2, 3)])
         body = geoms.body[g : g + 1]
-        ground = Template(turned[0], faces, body, np.ones((1, 3)), None)
-        line = Template(turned[1], faces, body, np.ones((1, 3)), None)
+        ground = BodyMesh(turned[0], faces, body, np.ones((1, 3)), None)
+        line = BodyMesh(turned[1], faces, body, np.ones((1, 3)), None)
         top = 0.02 * self.camera.size + PLANAR_THICKNESS * self.camera.size
         for name, template, colour, height in (
-            ("slab", ground, look.GROUND, top),
-            ("edge", line, look.INK, top - 0.002 * self.camera.size),
+            ("slab", ground, palette.GROUND, top),
+            ("edge", line, palette.INK, top - 0.002 * self.camera.size),
         ):
             handle = self._batch(f"/ground/{name}{g}", template, np.tile(colour, (1, 1)))
             self._trims.append((template, handle, height))
@@ -173,8 +173,8 @@ class Stage:
             return
         step = 10.0 ** np.floor(np.log10(self.camera.size / 4.0))
         grid = self.server.scene.add_grid(
-            f"/ground/floor{g}", plane="xy", infinite_grid=True, plane_color=look.FLOOR,
-            plane_opacity=1.0, cell_color=look.GRID, section_color=look.SECTION,
+            f"/ground/floor{g}", plane="xy", infinite_grid=True, plane_color=palette.FLOOR,
+            plane_opacity=1.0, cell_color=palette.GRID, section_color=palette.SECTION,
             cell_size=float(step), section_size=float(5 * step), cell_thickness=0.7,
             section_thickness=0.9, fade_distance=7.0 * self.camera.size, fade_strength=1.4,
             fade_from="origin", shadow_opacity=0.35,
@@ -194,22 +194,22 @@ class Stage:
             grid.cell_thickness = 0.7 if shown else 0.0
             grid.section_thickness = 0.9 if shown else 0.0
 
-    def _add(self, k: int, template: Template, state: State) -> None:
+    def _add(self, k: int, template: BodyMesh, state: State) -> None:
         colours = self.colours[template.bodies]
         handle = self._batch(f"/bodies/{k}", template, colours)
         self.bodies.append((template, handle))
-        dark = np.tile(look.FLAT_EDGE if self.planar else look.INK, (len(template.bodies), 1))
+        dark = np.tile(palette.FLAT_EDGE if self.planar else palette.INK, (len(template.bodies), 1))
         for name, trim, height in (
             ("edges", template.edges, -0.5 * self.layer),
             ("marks", template.marks, 0.25 * self.layer),
         ):
             if trim is not None:
                 mesh = trim.vertices, trim.faces
-                part = Template(*mesh, template.bodies, template.scale, None, open=True)
+                part = BodyMesh(*mesh, template.bodies, template.scale, None, open=True)
                 drawn = self._batch(f"/trim/{name}{k}", part, dark)
                 self._trims.append((part, drawn, height))
 
-    def _batch(self, name: str, template: Template, colours: Any) -> Any:
+    def _batch(self, name: str, template: BodyMesh, colours: Any) -> Any:
         count = len(template.bodies)
         still = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
         return self.server.scene.add_batched_meshes_simple(
@@ -221,15 +221,15 @@ class Stage:
             receive_shadow=not self.planar,
         )  # fmt: skip
 
-    def shown(self, colours: Any) -> look.Bytes:
+    def shown(self, colours: Any) -> palette.Bytes:
         """Bytes (n, 3) to send for copies of a mesh that shall have these colours."""
-        return look.of_copies(colours, self.planar)
+        return palette.of_copies(colours, self.planar)
 
-    def colour(self, colour: look.RGB) -> look.RGB:
+    def colour(self, colour: palette.RGB) -> palette.RGB:
         """The same of things that are no copies."""
         if not self.planar:
             return colour
-        r, g, b = np.round(look.coded(look.in_even_light(colour))).astype(int).tolist()
+        r, g, b = np.round(palette.coded(palette.in_even_light(colour))).astype(int).tolist()
         return r, g, b
 
     def move(self, state: State) -> None:
@@ -258,7 +258,7 @@ class Stage:
         layers = self.layer * np.arange(self.model.nb)
         return np.column_stack([state.position, layers]).astype(np.float32)
 
-    def paint(self, colours: look.Bytes) -> None:
+    def paint(self, colours: palette.Bytes) -> None:
         """Colours (nb, 3) of all bodies."""
         for template, handle in self.bodies:
             mine = self.shown(colours[template.bodies])
@@ -299,7 +299,7 @@ class Trim:
 
 
 @dataclass(frozen=True)
-class Template:
+class BodyMesh:
     """A mesh in the frame of a body's centre of mass, and the bodies that look like it.
 
     vertices (nv, 3) [m]; faces (nf, 3); bodies (k,); scale (k, 3); edges: None if it has none;
@@ -315,7 +315,7 @@ class Template:
     open: bool = False
 
 
-def templates(model: Model, line: float) -> list[Template]:
+def templates(model: Model, line: float) -> list[BodyMesh]:
     """All bodies with bounded shapes; line: width of edges [m]."""
     geoms = model.geoms
     n = sides(model)
@@ -359,7 +359,7 @@ def _key(geoms: Geoms, part: Ints) -> tuple[tuple[object, ...], Floats]:
     return tuple(pieces), np.ones(3)
 
 
-def _template(model: Model, entries: list[tuple[int, Floats]], n: int, line: float) -> Template:
+def _template(model: Model, entries: list[tuple[int, Floats]], n: int, line: float) -> BodyMesh:
     geoms = model.geoms
     first, scale = entries[0][0], np.array([s for _, s in entries])
     bodies = geoms.body[[g for g, _ in entries]]
@@ -381,7 +381,7 @@ def _template(model: Model, entries: list[tuple[int, Floats]], n: int, line: flo
     mesh = np.concatenate(vertices), np.concatenate(faces)
     marks = _mark(geoms.dim, n, model.nb) if geoms.kind[first] in BALLS and len(mine) == 1 else None
     hollow = bool(np.isin(geoms.kind[mine], HOLLOW).any() or geoms.tile.size > 0)
-    return Template(*mesh, bodies, scale, _joined(lines), marks, hollow)
+    return BodyMesh(*mesh, bodies, scale, _joined(lines), marks, hollow)
 
 
 def _mark(dim: int, n: int, count: int) -> Trim | None:

@@ -10,21 +10,25 @@ import atexit
 import queue
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from drystone.arguments import answering
+from drystone.dynamics.frames import rotation
 from drystone.errors import DrystoneError, OptionError
 from drystone.escaping import for_line
-from drystone.view import look, panel, server
-from drystone.view.curves import Curves
-from drystone.view.dragging import Dragging, panning
+from drystone.model import State
+from drystone.types import Ints
+from drystone.view import palette, panel, server
 from drystone.view.overlays import Overlays
-from drystone.view.panel import SPEEDS, Panel, Sliders
-from drystone.view.sources import Frames, Live
+from drystone.view.panel import SPEEDS, Curves, Panel, Sliders
+from drystone.view.sources import Live, Playback
 from drystone.view.stage import Frame, Stage, frame
+
+if TYPE_CHECKING:
+    from drystone.dynamics.drag import Drag
 
 REFRESH_RATE = 30.0  # pictures a second
 SETTLING = 4.0  # [s] that a new page takes to lay itself out
@@ -85,7 +89,7 @@ def _source(subject: Any, method: Any) -> tuple[Any, str]:
     if all(hasattr(subject, name) for name in ("model", "time", "state", "series")):
         if len(subject.time) == 0:
             raise OptionError("the recording has no frames to show")
-        return Frames(subject), "replay"
+        return Playback(subject), "replay"
     from drystone.simulation import Simulation  # not before: a replay is there sooner without it
     from drystone.world import World
 
@@ -324,7 +328,7 @@ class Viewer:
             colours = panel.by_island(self.source.model, colours, contacts)
         if self.picked is not None and self.picked[0] == "body":
             colours = colours.copy()
-            colours[self.picked[1]] = look.PICKED
+            colours[self.picked[1]] = palette.PICKED
         self.stage.paint(colours)
 
     # what is done in it --------------------------------------------------------------------------
@@ -390,3 +394,100 @@ class Viewer:
 
 def _shift(camera: Any, away: Any) -> None:
     camera.position, camera.look_at = camera.position + away, camera.look_at + away
+
+
+class Dragging:
+    """A ``Drag`` force in the world of a live simulation while the mouse button is down."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self.force: Drag | None = None
+        self._handle: Any = None  # of the force in the world
+        self._line: Any = None
+        gui, planar = viewer.server.gui, viewer.source.model.dim == 2
+        strength = float(viewer.view.get("play", {}).get("strength", 1.0))
+        with gui.add_folder("Drag"):
+            rest = "pans" if planar else "rotates"
+            gui.add_markdown(f"Drag a body to pull it. Dragging the background {rest} the view.")
+            self.strength = gui.add_slider(
+                "Strength", min=0.1, max=10.0, step=0.1, initial_value=strength
+            )
+
+    def watch(self, bodies: Ints, handle: Any) -> None:
+        """Listen to drags on the copies of a mesh, which are these bodies."""
+        handle.on_drag(self._listener(bodies))
+
+    def _listener(self, bodies: Ints) -> Callable[[Any], Any]:
+        async def dragged(event: Any) -> None:  # async: in order
+            if event.instance_index is not None:
+                body = int(bodies[event.instance_index])
+                start, end = np.array(event.start_position), np.array(event.end_position)
+                self.viewer.do("drag", event.phase, body, start, end)
+
+        return dragged
+
+    def follow(self, phase: str, body: int, start: Any, end: Any) -> None:
+        """Grab, pull or release; start, end (3,): of the drag in the world [m]."""
+        sim, dim = self.viewer.source.simulation, self.viewer.source.model.dim
+        if phase == "start" or self.force is None:
+            self.release()
+            if phase == "end" or sim.model.inverse_mass[body] == 0:
+                return
+            strength = float(self.strength.value)
+            place = start[:dim]
+            from drystone.dynamics.drag import grip
+
+            dt = 0.0 if sim.method.partial_steps else sim.method.dt
+            self.force = grip(sim.model, sim.state, body, place, dt, strength)
+            self._handle = sim.world.add_force(self.force)
+            sim.wake()
+        if self.force is not None:
+            self.force.target = tuple(float(v) for v in end[:dim])
+        if phase == "end":
+            self.release()
+
+    def release(self) -> None:
+        """Remove the force."""
+        if self._handle is not None:
+            self.viewer.source.simulation.world.remove_force(self._handle)
+        self.force = self._handle = None
+
+    def draw(self, state: State) -> None:
+        """A line from the grabbed point to the cursor."""
+        if self.force is None:
+            if self._line is not None:
+                self._line.visible = False
+            return
+        sim, stage = self.viewer.source.simulation, self.viewer.stage
+        b = sim.index(self.force.body)
+        held = rotation(state.orientation[b]) @ (np.array(self.force.point) - sim.model.centre[b])
+        ends = np.zeros((1, 2, 3), np.float32)
+        ends[0, 0, : stage.model.dim] = state.position[b] + held
+        ends[0, 1, : stage.model.dim] = self.force.target
+        if stage.planar:
+            ends[:, :, 2] = 0.1 * stage.camera.size
+        if self._line is None:
+            self._line = self.viewer.server.scene.add_line_segments(
+                "/hand", ends, palette.HAND, thickness=3.0, thickness_units="screen"
+            )
+        self._line.points, self._line.visible = ends, True
+
+
+def panning(handle: Any) -> None:
+    """Drags on this node pan the camera instead of rotating it."""
+    held: dict[int, tuple[Any, Any, Any]] = {}
+
+    async def dragged(event: Any) -> None:
+        camera = event.client.camera
+        if event.phase == "start" or event.client_id not in held:
+            pose = np.array(camera.position), np.array(camera.look_at)
+            held[event.client_id] = (*pose, np.array(event.end_screen_pos))
+        eye, target, start = held[event.client_id]
+        away = np.array(event.end_screen_pos) - start
+        tall = 2.0 * float(np.linalg.norm(eye - target)) * np.tan(0.5 * camera.fov)
+        shift = np.array([-away[0] * tall * camera.aspect, away[1] * tall, 0.0])
+        camera.position, camera.look_at = eye + shift, target + shift
+        if event.phase == "end":
+            held.pop(event.client_id, None)
+
+    handle.on_drag(dragged)

@@ -158,7 +158,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path, monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr("drystone.cli.watch.run_compiled", interrupted)
+        patch.setattr("drystone.cli.progress.run_compiled", interrupted)
         done = invoke("run", "disks-21", "--duration", 1, "--record", path, "--json")
     assert done.exit_code == 1
     assert not ds.read_recording(path).complete
@@ -179,7 +179,7 @@ def test_help_teaches():
 
 
 def test_names_are_completed():
-    from drystone.cli.subjects import complete_scene
+    from drystone.cli.inputs import complete_scene
 
     assert "brazil-nut" in complete_scene("br")
     assert complete_scene("zz") == []

@@ -12,7 +12,7 @@ import drystone as ds
 from drystone import running
 from drystone.cli import run as module
 from drystone.cli.main import app
-from drystone.cli.watch import Tally, times, watch
+from drystone.cli.progress import Tally, times, watch
 
 runner = CliRunner()
 SHORT = ["run", "rolling-ball", "--duration", "0.05"]
@@ -98,7 +98,7 @@ def test_a_run_that_fails_ends_with_code_1(monkeypatch):
     def burst(*given):
         raise ds.SimulationError("body 'ball' at 0.01 s: speed is not finite")
 
-    monkeypatch.setattr("drystone.cli.watch.run_compiled", burst)
+    monkeypatch.setattr("drystone.cli.progress.run_compiled", burst)
     done = invoke(*SHORT)
     assert done.exit_code == 1
     assert done.output.strip() == "drystone: body 'ball' at 0.01 s: speed is not finite"
@@ -108,7 +108,7 @@ def test_a_failure_of_ours_is_called_so(monkeypatch):
     def slip(*given):
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr("drystone.cli.watch.run_compiled", slip)
+    monkeypatch.setattr("drystone.cli.progress.run_compiled", slip)
     done = invoke(*SHORT)
     assert done.exit_code == 1
     assert "internal error: ZeroDivisionError" in done.output
@@ -125,7 +125,7 @@ def test_ctrl_c_ends_politely(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr("drystone.cli.watch.run_compiled", interrupted)
+    monkeypatch.setattr("drystone.cli.progress.run_compiled", interrupted)
     done = invoke(*SHORT, "--json")
     assert done.exit_code == 1
     first, second = done.output.strip().splitlines()
@@ -191,7 +191,7 @@ def test_watching_changes_nothing():
 
 
 def test_the_bar_alone_says_that_kernels_compile(monkeypatch):
-    from drystone.cli.watch import _hushed
+    from drystone.cli.progress import _hushed
     from drystone.kernels import _jit
 
     monkeypatch.setattr(_jit._progress, "quiet", False)

@@ -7,8 +7,8 @@ import pytest
 
 import drystone as ds
 from drystone.comparison import compare as module
-from drystone.comparison.kept import FRAMES_KEPT, interval, keep
-from drystone.comparison.measures import between, common, errors, finest
+from drystone.comparison.measures import common, errors, finest, interpolated
+from drystone.comparison.runs import FRAMES_KEPT, interval, simulate
 
 G = 9.81
 
@@ -143,7 +143,7 @@ def test_steps_without_common_times_are_interpolated():
     # g t (h - h') / 2, and what a chord of length h' misses
     assert distance == pytest.approx(G * t * (step - 0.001) / 2, abs=G * 0.001**2)
     values = np.array([[0.0, 1.0], [2.0, 5.0]])
-    assert between(np.array([0.25]), np.array([0.0, 1.0]), values) == pytest.approx(
+    assert interpolated(np.array([0.25]), np.array([0.0, 1.0]), values) == pytest.approx(
         np.array([[0.5, 2.0]])
     )
 
@@ -152,9 +152,9 @@ def test_the_finest_is_the_one_whose_error_is_held():
     runs = {}
     for label, method in {"a": ds.TimeStepping(), "b": ds.TimeStepping(dt=1e-3),
                           "c": ds.Penalty(dt=1e-4)}.items():  # fmt: skip
-        runs[label] = keep(ds.Simulation(falling(), method), 0.01)
+        runs[label] = simulate(ds.Simulation(falling(), method), 0.01)
     assert finest(runs) == "b"
-    runs["d"] = keep(ds.Simulation(falling(), ds.EventDriven()), 0.02)
+    runs["d"] = simulate(ds.Simulation(falling(), ds.EventDriven()), 0.02)
     assert finest(runs) == "d"
     runs["d"].stopped = "why"
     assert finest(runs) == "b"
@@ -163,7 +163,7 @@ def test_the_finest_is_the_one_whose_error_is_held():
 
 def test_long_runs_keep_every_report_and_some_frames():
     sim = ds.Simulation(falling(), ds.TimeStepping(dt=1e-4))
-    run = keep(sim, 0.25, contacts=False)
+    run = simulate(sim, 0.25, contacts=False)
     assert len(run.reports) == 2500
     assert run.every == 3
     assert len(run) <= FRAMES_KEPT + 1
@@ -209,8 +209,12 @@ def test_mistakes_are_named(call, words):
 
 def test_defaults_suit_a_world_without_a_method(monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "keep", lambda sim, *_, title, **__: asked.append(title) or keep(
-        sim, 0.02, title=title))  # fmt: skip
+
+    def short(sim, *_, title, **__):
+        asked.append(title)
+        return simulate(sim, 0.02, title=title)
+
+    monkeypatch.setattr(module, "simulate", short)
     ds.compare("sliding-block", duration=0.02)
     assert asked[0] == "own"
     assert "event-driven" in asked
@@ -230,7 +234,7 @@ def test_states_beside_each_other_show_the_same_part_of_space():
     world.add_ground(friction=0.0)
     world.add_body(ds.Box(0.2, 0.2, 0.2), name="box", position=(0, 0, 0.1), velocity=(1, 0, 0))
     found = ds.compare(world, ["time-stepping", "time-stepping:dt=1/60"], duration=0.1)
-    found.runs["time-stepping"].states[-1].position[1, 0] += 0.2
+    found.runs["time-stepping"].state(-1).position[1, 0] += 0.2
     pictures = [axes.get_images()[0].get_array() for axes in found.plot_states().axes]
     assert np.abs(pictures[0] - pictures[1]).max() > 0.1
 
@@ -241,7 +245,7 @@ def test_states_beside_each_other_show_the_same_part_of_the_plane():
     world.add_body(ds.Disk(0.1), name="ball", position=(0, 0.1), velocity=(1, 0))
     texts = ["time-stepping", "time-stepping:dt=1/60", "time-stepping:dt=1/120"]
     found = ds.compare(world, texts, duration=0.2)
-    ends = found.runs["time-stepping"].states[-1], found.runs["time-stepping:dt=1/60"].states[-1]
+    ends = found.runs["time-stepping"].state(-1), found.runs["time-stepping:dt=1/60"].state(-1)
     assert ends[0].position[1, 0] != ends[1].position[1, 0]
     figure = found.plot_states()
     shown = [axes for axes in figure.axes if axes.get_title(loc="left")]
@@ -250,7 +254,7 @@ def test_states_beside_each_other_show_the_same_part_of_the_plane():
     figure.draw_without_rendering()
     box, (_, tall) = figure.get_tightbbox(), figure.get_size_inches()
     assert 0.0 <= box.y0 < box.y1 <= tall  # legends and titles are not cut off
-    far = found.runs["time-stepping"].states[-1]
+    far = found.runs["time-stepping"].state(-1)
     far.position[1, 0] += 100.0  # one that went far does not make the others dots
     wide = [axes.get_xlim() for axes in found.plot_states().axes if axes.get_title(loc="left")]
     assert np.ptp(wide[1]) < 1.0

@@ -9,7 +9,7 @@ from drystone.draw import meshes as drawing
 from drystone.draw.camera import Camera
 from drystone.draw.raster import PRINT, SCREEN, Balls, Raster, draw_solids, sunlight
 from drystone.plots import planar_picture, series, style
-from drystone.plots.forces_2d import force_lines
+from drystone.plots.forces import force_lines
 from drystone.plots.scene_picture import save_picture
 from drystone.plots.spatial_picture import render
 
@@ -253,7 +253,7 @@ def test_series_take_a_trajectory_and_draw_what_it_says(tmp_path):
         axes = fig.add_axes((0.2, 0.2, 0.7, 0.7))
         series.draw_ledger(axes, trajectory)
         lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-        unit = {"[J]": 1.0, "[kJ]": 1e3, "[MJ]": 1e6}[axes.get_ylabel()]
+        unit = {"[J]": 1.0, "[kJ]": 1e3, "[MJ]": 1e6}[axes.get_ylabel().removeprefix("work done ")]
     spent = trajectory.series("impact").sum()
     assert spent < 0
     assert unit * lines["impact"][-1] == pytest.approx(spent)

@@ -1,4 +1,4 @@
-"""Small files that claim much: whoever writes them knows the sums."""
+"""Small files that claim much: whoever writes them knows the checksums."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 
 import drystone as ds
 from drystone.kernels import kinds
-from drystone.recording import packing, reports, sums
+from drystone.recording import checksums, packing, reports
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +22,13 @@ def recorded(tmp_path_factory):
 
 
 def forged(recorded, path, **changed):
-    """The same file with other datasets (groups by two underscores), and with right sums."""
+    """The same file with other datasets (groups by two underscores), and with right checksums."""
     with h5py.File(recorded) as old, h5py.File(path, "w", libver="latest") as new:
         names = []
         old.visititems(lambda name, item: names.append(name) if hasattr(item, "shape") else None)
         parts = {name: old[name][()] for name in names}
         parts |= {name.replace("__", "/"): value for name, value in changed.items()}
-        fixed = sums.checksum({name: parts[name] for name in sums.FIXED})
+        fixed = checksums.checksum({name: parts[name] for name in checksums.FIXED})
         parts["sum"] = np.array([fixed], parts["sum"].dtype)
         for name, value in parts.items():
             new[name] = value
@@ -68,7 +68,7 @@ def test_texts_beside_arrays_are_limited(monkeypatch):
 
 def test_no_text_is_read_twice(recorded, tmp_path):
     data = np.frombuffer(b"x" * 1000, np.uint8)
-    row = [1000, 1000, sums.note_sum(np.array([1000, 1000]), data.tobytes())]
+    row = [1000, 1000, checksums.note_sum(np.array([1000, 1000]), data.tobytes())]
     path = forged(recorded, tmp_path / "b.h5", notes=data, note_index=np.array([row] * 100))
     texts = ds.read_recording(path)._texts
     assert sum(text is not None for text in texts) == 1
@@ -106,7 +106,7 @@ def test_what_a_recording_says_of_itself(recorded, tmp_path, name, value):
     with h5py.File(recorded) as old:
         about = json.loads(old["about"][()].tobytes())
     text = json.dumps(about | {name: value})
-    path = forged(recorded, tmp_path / "b.h5", about=sums.text_array(text))
+    path = forged(recorded, tmp_path / "b.h5", about=checksums.text_array(text))
     with pytest.raises(ds.RecordingError, match="is damaged"):
         ds.read_recording(path)
 
@@ -116,7 +116,7 @@ def test_reports_that_are_none(recorded, tmp_path):
         rows = old["frames/report"][()]
         table = old["frames/sums"][()]
     narrow = rows[:, :3].copy()
-    table[:, 4] = sums.row_sums(narrow)
+    table[:, 4] = checksums.row_sums(narrow)
     path = forged(recorded, tmp_path / "b.h5", frames__report=narrow, frames__sums=table)
     rec = ds.read_recording(path)
     for read in (lambda: rec.reports(1), lambda: rec.series("kinetic")):
@@ -124,7 +124,7 @@ def test_reports_that_are_none(recorded, tmp_path):
             read()
     endless = rows.copy()
     endless[:] = np.inf
-    table[:, 4] = sums.row_sums(endless)
+    table[:, 4] = checksums.row_sums(endless)
     forged(recorded, path, frames__report=endless, frames__sums=table)
     with pytest.raises(ds.RecordingError, match="cannot be read"):
         ds.read_recording(path).reports(1)
@@ -152,7 +152,7 @@ def test_frames_of_another_number_of_bodies(recorded, tmp_path):
         for column, name in enumerate(names, 1):
             rows = old[f"frames/{name}"][()]
             changed[f"frames__{name}"] = np.concatenate([rows, rows], axis=1)
-            table[:, column] = sums.row_sums(changed[f"frames__{name}"])
+            table[:, column] = checksums.row_sums(changed[f"frames__{name}"])
     path = forged(recorded, tmp_path / "b.h5", frames__sums=table, **changed)
     with pytest.raises(ds.RecordingError, match="its model has 2 bodies, its frames have 4"):
         ds.read_recording(path).model  # noqa: B018
@@ -164,7 +164,7 @@ def test_places_beyond_all_bounds(recorded, tmp_path):
         places = old["frames/position"][()]
         table = old["frames/sums"][()]
     places[0], places[-1] = -1.7e308, 1.7e308
-    table[:, 1] = sums.row_sums(places)
+    table[:, 1] = checksums.row_sums(places)
     path = forged(recorded, tmp_path / "b.h5", frames__position=places, frames__sums=table)
     rec = ds.read_recording(path)
     for kind in ("html", "glb"):
@@ -232,7 +232,7 @@ def with_number(recorded, path, name, value):
         table = old["frames/sums"][()]
     rows[1:, reports.PLACE[name]] = 1e-12
     rows[2, reports.PLACE[name]] = value
-    table[:, 4] = sums.row_sums(rows)
+    table[:, 4] = checksums.row_sums(rows)
     return ds.read_recording(forged(recorded, path, frames__report=rows, frames__sums=table))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.cli.watch import watch
+from drystone.cli.progress import watch
 from drystone.recording.locks import Lock
 from drystone.recording.repair import repair
 from drystone.resuming import reopen

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.recording.sums import text_array
+from drystone.recording.checksums import text_array
 from drystone.scenes import scene
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.comparison.specs import read_method
+from drystone.comparison.method_texts import read_method
 from drystone.steppers.registry import METHODS
 
 

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.dynamics.drag import grip
 from drystone.dynamics.frames import rotations
-from drystone.view import look, panel, show
-from drystone.view.curves import _scaled
-from drystone.view.panel import carried_on
-from drystone.view.sources import HISTORY_LENGTH, Frames, Live, between
+from drystone.view import palette, panel, show
+from drystone.view.panel import _scaled, carried_on
+from drystone.view.sources import HISTORY_LENGTH, Live, Playback, between
 from drystone.view.stage import bounds, frame, quaternions, templates, upright
 
 
@@ -128,7 +127,7 @@ def test_a_replay_reads_frames_when_they_are_looked_at():
             return run.state(k)
 
     counted = Counting()
-    frames = Frames(counted)
+    frames = Playback(counted)
     assert counted.read == 0
     frames.seek(0.505)
     np.testing.assert_allclose(
@@ -217,8 +216,8 @@ def test_small_geometry():
 
 
 def test_colours_of_copies_are_amounts_of_light():
-    assert look.of_copies([(255, 255, 255), (0, 0, 0)], False).tolist() == [[255] * 3, [0] * 3]
-    assert look.of_copies([(188, 188, 188)], False)[0, 0] == pytest.approx(128, abs=1)
+    assert palette.of_copies([(255, 255, 255), (0, 0, 0)], False).tolist() == [[255] * 3, [0] * 3]
+    assert palette.of_copies([(188, 188, 188)], False)[0, 0] == pytest.approx(128, abs=1)
 
 
 def test_what_is_picked_says_its_numbers():
@@ -232,7 +231,7 @@ def test_what_is_picked_says_its_numbers():
     text = panel.selected_text(("contact", 0), live, sim.state, table)
     assert "normal force" in text
     assert "contact is open" in panel.selected_text(("contact", 99), live, sim.state, table)
-    colours = panel.by_island(sim.model, look.body_colours(sim.model), table)
+    colours = panel.by_island(sim.model, palette.body_colours(sim.model), table)
     assert len({tuple(c) for c in colours[1:]}) == 3  # three disks, three islands
 
 

@@ -61,7 +61,7 @@ class Checked:
 
 
 @dataclass
-class Watched:
+class CheckedRun:
     """A run and what is looked at in every scene. depth [m]; gained: most that the energy stood
     above what driven bodies and loads had brought [J]; kinetic: the largest [J]."""
 
@@ -93,10 +93,10 @@ def watched(
     method: Any,
     look: Callable[[Any], None] | None = None,
     duration: float | None = None,
-) -> Watched:
+) -> CheckedRun:
     """The scene's run, to its end or for `duration` [s]; look(sim) is called after each step."""
     sim = scene.simulation(method)
-    out = Watched(sim)
+    out = CheckedRun(sim)
     start, brought = sum(sim.energy), 0.0
 
     def see(sim: Any) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from drystone.draw import meshes as drawing
+from drystone.draw.camera import viewpoint
 from drystone.draw.meshes import groups, instances, outline, solids
 from drystone.errors import OptionError
 from drystone.geometry.shapes import BALLS, KINDS
 from drystone.model import Model
 from drystone.recording.base import checked_replay
 from drystone.types import Floats, Ints
-from drystone.view.look import GROUND, body_colours, rgb
+from drystone.view.palette import GROUND, body_colours, rgb
 from drystone.view.player import states
 from drystone.view.player.blob import Blob
 from drystone.view.player.contacts import WORLD, add_contacts
@@ -62,7 +63,7 @@ def pack(
         "mass": [float(f"{m:.4g}") for m in model.mass], "exact": exact,
         "free": [int(x) for x in drawing.moving(model)],
         "bounds": [low.tolist(), high.tolist()], "grain": drawing.typical_radius(model.geoms),
-        "camera": None if planar else states.camera(hints, low, high),
+        "camera": None if planar else _camera(hints, low, high),
         "floors": states.floors(model, orientation[0]), "joints": _joints(model) if planar else [],
         **shapes,
     }  # fmt: skip
@@ -70,6 +71,12 @@ def pack(
     meta["series"] = _series(blob, replay, frames, len(time))
     meta["sections"] = blob.sections
     return meta, blob.text()
+
+
+def _camera(view: Mapping[str, Any], low: Floats, high: Floats) -> dict[str, list[float]]:
+    """Eye and target of a spatial view."""
+    eye, target = viewpoint(view, low, high)
+    return {"eye": eye.tolist(), "target": target.tolist()}
 
 
 def as_json(document: Mapping[str, Any]) -> str:

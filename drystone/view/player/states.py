@@ -116,16 +116,6 @@ def _corners(model: Model, position: Floats, orientation: Floats) -> Any:
     return geoms.body[which], low, high
 
 
-def camera(view: Any, low: Floats, high: Floats) -> dict[str, list[float]]:
-    """Eye and target of a spatial view: the scene's own, or from the front and above."""
-    middle = 0.5 * (low + high)
-    target = np.array(view.get("target", middle), dtype=float)
-    eye = np.array(view.get("camera", target + np.array([0.5, -1.8, 0.7])), dtype=float)
-    if not np.linalg.norm(eye - target) > 0:
-        eye = target + np.array([0.5, -1.8, 0.7])
-    return {"eye": eye.tolist(), "target": target.tolist()}
-
-
 def floors(model: Model, orientation: Floats) -> list[dict[str, Any]]:
     """Half-spaces and half-planes in their bodies' frames; planes in space that are steep at the
     start are walls of a box: left out, they would hide what is in it."""

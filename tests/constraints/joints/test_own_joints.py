@@ -10,7 +10,7 @@ import pytest
 
 import drystone as ds
 from drystone.constraints.joints.registry import JOINTS
-from drystone.scene_files.scene_model import schema
+from drystone.scene_files.models import schema
 
 F = ds.JointFunction
 METHODS = {

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.plots import reading
-from drystone.recording.thinning import peaks
+from drystone.plots import run_data
+from drystone.plots.decimation import peaks
 from drystone.scenes import scene
 
 
@@ -46,7 +46,7 @@ def test_columns_of_reports_are_those_of_the_reports(tmp_path):
     for name, values in found.items():
         assert np.array_equal(values, [report.seconds[name] for report in reports])
     for name in ("residual", "iterations", "total", "unexplained", "friction", "dissipation"):
-        assert np.array_equal(rec.series(name), reading.series(reports, name)), name
+        assert np.array_equal(rec.series(name), run_data.series(reports, name)), name
     assert rec.series("iterations").dtype == np.int64
 
 
@@ -61,4 +61,4 @@ def test_steps_that_were_not_solved_are_found(tmp_path):
     ok = [rec.reports(k).ok for k in range(1, len(rec))]
     assert not all(ok)
     assert np.array_equal(rec.solved(), ok)
-    assert np.array_equal(reading.unsolved(rec), ~np.array(ok))
+    assert np.array_equal(run_data.unsolved(rec), ~np.array(ok))

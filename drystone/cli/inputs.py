@@ -31,7 +31,9 @@ SCENE = Annotated[
 ]
 METHOD = Annotated[
     str | None,
-    typer.Option(help=f"{', '.join(OURS)}, or one that a package brings, with default options."),
+    typer.Option(
+        help=f"{', '.join(OURS)}, or one from an installed package, with its default options."
+    ),
 ]
 SETTINGS = Annotated[
     list[str] | None,
@@ -58,7 +60,7 @@ def stem(text: str) -> str:
 def read_recording(text: str, salvage: bool = False) -> Any:
     """The recording of that name; salvage: what of it is whole, and a line for what is not."""
     import drystone as ds
-    from drystone.cli.words import report_damage
+    from drystone.cli.console import report_damage
 
     out = ds.read_recording(text, salvage=salvage)
     report_damage(out)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 CODE = """
-from drystone.cli.watch import watch
+from drystone.cli.progress import watch
 from drystone.scenes import scene
 first = watch(scene("brazil-nut").simulation(), 1.0, title="", bar=False)
 again = watch(scene("brazil-nut").simulation(), 1.0, title="", bar=False)

@@ -4,84 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from drystone.errors import DrystoneError
 from drystone.kernels._jit import compile_seconds
-from drystone.model import Model, State
 from drystone.running import plan
 from drystone.simulation import Simulation
-from drystone.steppers.base import StepReport
-from drystone.steppers.totals import RunSummary
+from drystone.steppers.totals import Totals
+from drystone.trajectory import Trajectory
 from drystone.types import Floats
 
 FRAMES_KEPT = 1200  # a longer run keeps every second, third, ... state
 
 
-@dataclass
-class Kept:
-    """A run, with what plots and viewers ask of one.
+class ComparedRun(Trajectory):
+    """A run of a comparison: frames of every `every`-th step, and the reports of all steps.
 
-    reports: of every step; frames: states and contacts of every `every`-th, from the start.
     seconds: wall time of the steps without what compiling took [s]; stopped: why before its end;
     summary: totals of its steps.
     """
 
-    title: str
-    model: Model
-    method: Any
-    view: Mapping[str, Any] = field(default_factory=dict)
-    every: int = 1
-    reports: list[StepReport] = field(default_factory=list)
-    seconds: float = 0.0
-    compiling: float = 0.0
-    stopped: str = ""
-    summary: RunSummary = field(default_factory=RunSummary)
-    states: list[State] = field(default_factory=list)
-    tables: list[Any] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.states)
-
-    def state(self, k: int) -> State:
-        return self.states[k]
-
-    def contacts(self, k: int) -> Any:
-        """Contacts of the step that led to frame k, as ``Simulation.contacts``."""
-        return self.tables[k]
+    def __init__(
+        self, simulation: Simulation, title: str, view: Mapping[str, Any], contacts: bool
+    ) -> None:
+        origin, law = {"view": view, "title": title}, simulation.method.contact_law
+        super().__init__(simulation.model, simulation.state, origin, law)
+        self.method, self.keeps_contacts = simulation.method, contacts
+        self.every, self.stopped = 1, ""
+        self.seconds = self.compiling = 0.0
 
     def series(self, name: str) -> Floats:
         """One number of the report that led to each frame after the first."""
-        from drystone.plots.reading import series
-
-        return series(self.reports, name)[self.every - 1 :: self.every][: len(self) - 1]
+        return super().series(name)[self.every - 1 :: self.every][: len(self) - 1]
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.model.names
 
-    @property
-    def time(self) -> Floats:
-        return np.array([s.time for s in self.states])
 
-    @property
-    def position(self) -> Floats:
-        return np.array([s.position for s in self.states])
-
-    @property
-    def orientation(self) -> Floats:
-        return np.array([s.orientation for s in self.states])
-
-    @property
-    def velocity(self) -> Floats:
-        return np.array([s.velocity for s in self.states])
-
-
-def keep(
+def simulate(
     simulation: Simulation,
     duration: float,
     *,
@@ -90,7 +53,7 @@ def keep(
     contacts: bool = True,
     limit: float = math.inf,
     beat: float | None = None,
-) -> Kept:
+) -> ComparedRun:
     """Run for `duration` [s], or until `limit` [s] of wall time; a run that fails keeps what it
     reached and the reason.
 
@@ -99,10 +62,8 @@ def keep(
     simulation.sync()
     todo = plan(simulation, duration)
     steps = max(1, todo.steps + (todo.rest > 0.0))
-    out = Kept(title, simulation.model, simulation.method, dict(view or {}))
+    out = ComparedRun(simulation, title, view or {}, contacts)
     out.every = interval(math.ceil(steps / FRAMES_KEPT), (beat or 0.0) / simulation.method.dt)
-    out.states.append(simulation.state.copy())
-    out.tables.append(simulation.contacts[:0] if contacts else None)
     compiled = compile_seconds()
     for k in range(1, steps + 1):
         begin = perf_counter()
@@ -118,13 +79,14 @@ def keep(
         # the stages of a step that compiled kernels say nothing about other steps
         out.reports.append(report if out.compiling == before else replace(report, seconds={}))
         if k % out.every == 0:
-            out.states.append(simulation.state.copy())
-            out.tables.append(simulation.contacts.copy() if contacts else None)
+            out.add_frame(
+                simulation.state, simulation.stepper.contact_table() if contacts else None
+            )
         if out.seconds - out.compiling > limit and k < steps:
             out.stopped = f"{limit:g} s of wall time were up at t = {simulation.time:.4g} s"
             break
     out.seconds -= out.compiling
-    out.summary = simulation.summary
+    out.totals = Totals(simulation.summary)
     return out
 
 

@@ -18,16 +18,16 @@ from rich.table import Column
 from rich.text import Text
 
 from drystone.cli.parallel_compile import parallel_compilation
-from drystone.cli.words import finite
 from drystone.escaping import for_line
 from drystone.kernels import _jit
 from drystone.kernels._compiler import LOAD
 from drystone.kernels._jit import compile_seconds
-from drystone.running import Plan, counted, plan, run_compiled
+from drystone.running import RunPlan, counted, plan, run_compiled
 from drystone.simulation import Simulation
 from drystone.steppers.base import StepReport
 from drystone.steppers.totals import RunSummary
 from drystone.trajectory import Trajectory
+from drystone.values import finite
 
 REFRESH = 0.1  # [s] between updates of the progress bar
 MAX_PIECE = 1024  # steps at a time
@@ -108,7 +108,7 @@ class Tally:
 
 
 @dataclass
-class Watched:
+class RunOutcome:
     """How a run went. seconds: wall time of the steps, without what it took to compile kernels or
     to load those that are; compiling [s]: that;
     simulated [s]; stopped: by the user, before its end; reports: of every step if kept; summary:
@@ -139,13 +139,13 @@ def watch(
     record: Path | None = None,
     overwrite: bool = True,
     until: float | None = None,
-) -> Watched:
+) -> RunOutcome:
     """Run for `duration` [s], or until a time [s] so far off; Ctrl-C ends it after the step,
     a second one at once. each: called after every step; without it steps that need no Python run
     many at a time. record: to this file, which can be read whenever and however the run ends, in
     place of one of that name only if overwrite says so; a recorder that the simulation has already
     goes on."""
-    out = Watched()
+    out = RunOutcome()
     begin_time, begin = simulation.time, perf_counter()
     compiled = compile_seconds()
     todo = plan(simulation, duration if until is None else None, until)
@@ -187,7 +187,7 @@ def watch(
 
 def _parts(
     simulation: Simulation,
-    todo: Plan,
+    todo: RunPlan,
     recorder: Any,
     each: Callable[[Simulation], Any] | None,
     show: Callable[[], None],

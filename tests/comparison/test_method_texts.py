@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.comparison.specs import OWN, default_methods, read_method, read_value
+from drystone.comparison.method_texts import OWN, default_methods, read_method, read_value
 from drystone.steppers.registry import METHODS, choices
 
 

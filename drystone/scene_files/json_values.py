@@ -42,7 +42,7 @@ def _number(owner: str, value: float) -> Any:
     return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
 
 
-def said(owner: str, item: Any, but: Iterable[str] = ()) -> dict[str, Any]:
+def non_defaults(owner: str, item: Any, but: Iterable[str] = ()) -> dict[str, Any]:
     """Fields of a dataclass that differ from their defaults, in order, as plain values."""
     out: dict[str, Any] = {}
     for field in fields(item):

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from drystone.recording import contacts, layout
-from drystone.recording.growing import make_growing
-from drystone.recording.sums import (
+from drystone.recording.checksums import (
     FIXED,
     SHARED,
     checksum,
@@ -22,6 +21,7 @@ from drystone.recording.sums import (
     text_array,
     with_sums,
 )
+from drystone.recording.datasets import make_growing
 from drystone.steppers.tables import STATES, contact_table
 
 REPLACED = ("note_sizes", "checkpoints/index", "runs", "ended")  # written anew, with sums

@@ -11,7 +11,7 @@ from drystone.constraints.joints.registry import other_words
 from drystone.errors import SceneFileError
 from drystone.scene_files.text import Place
 
-COMPLAINTS_LISTED = 20  # complaints that are listed
+ERRORS_LISTED = 20  # errors of a file that are listed
 TURNS = ("orientation", "inertia_frame")
 TURN = (
     "expected an angle [rad] in the plane, a quaternion [w, x, y, z] in space, or {degrees: 90, "
@@ -35,7 +35,7 @@ def key_of(path: tuple[Any, ...]) -> str:
     return out
 
 
-def complaint(error: ValidationError, data: Any, name: str, place: Place) -> SceneFileError:
+def scene_file_error(error: ValidationError, data: Any, name: str, place: Place) -> SceneFileError:
     """The SceneFileError of what pydantic found, the first line first."""
     found: dict[tuple[Any, ...], tuple[int, str, str]] = {}
     for item in error.errors(include_url=False):
@@ -52,7 +52,7 @@ def complaint(error: ValidationError, data: Any, name: str, place: Place) -> Sce
             found[path] = len(item["loc"]), text, item["type"]
     kept = _without_shallow(found)
     ordered = sorted(kept, key=lambda path: (place.find(path).line, [str(p) for p in path]))
-    lines = tuple(found[path][1] for path in ordered[:COMPLAINTS_LISTED])
+    lines = tuple(found[path][1] for path in ordered[:ERRORS_LISTED])
     more = len(ordered) - 1
     return SceneFileError(lines[0] + (f" (and {more} more)" if more else ""), lines)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -38,7 +39,7 @@ DAMAGES = 10  # damaged parts of a recording that are named
 SALVAGE: Any = typer.Option(
     "--salvage", help="Skip the damaged parts of a recording, and name them."
 )
-DEBUG = Annotated[bool, typer.Option(help="Show the traceback of an error.")]
+DEBUG = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 KINDS = {
     "lcp": "lcp",
     "mixed-lcp": "mlcp",
@@ -132,7 +133,7 @@ def tolerance(method: Any, residual: float) -> str:
     return f"{text})"
 
 
-def unheeded(simulation: Any) -> str:
+def ignored_restitution(simulation: Any) -> str:
     """What a world says and its method leaves out; empty if nothing."""
     if not simulation.stops_bouncing:
         return ""
@@ -156,6 +157,21 @@ def make_folder(option: str, place: Path) -> None:
         raise OptionError(f"{option} {place}: {error.strerror or error}") from None
 
 
+def check_writable(option: str, place: Path) -> None:
+    """The same of a file, whose folder is created."""
+    make_folder(option, place.parent)
+    if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise OptionError(f"{option} {place}: cannot be written")
+
+
+def check_plots() -> None:
+    """Raise where matplotlib is missing."""
+    from drystone.plots import style
+
+    with style.figure(1, 1):
+        pass
+
+
 def report_damage(recording: Any) -> None:
     """Say what was left out of a recording that is read with --salvage."""
     damage = recording.damage if recording.salvage else ()
@@ -165,14 +181,18 @@ def report_damage(recording: Any) -> None:
         complain(f"{recording.path}: and {len(damage) - DAMAGES} more")
 
 
-def finite(number: float) -> float | None:
-    """The number, or None (JSON null) where JSON has no word for it."""
-    return float(number) if math.isfinite(number) else None
-
-
 def say(message: str) -> None:
     """Text for people, on the terminal: whatever it quotes stays text."""
     typer.echo(for_lines(message))
+
+
+def keep_open(viewer: Any) -> None:
+    """Keep a viewer open until Ctrl-C."""
+    try:
+        say(f"{viewer.title} at {viewer.url} (Ctrl-C ends it)")
+        viewer.wait()
+    except KeyboardInterrupt:  # between the two
+        viewer.close()
 
 
 def say_json(found: Any) -> None:

@@ -23,7 +23,7 @@ def states(world: World, rng: np.random.Generator | None, callback: Any) -> dict
     """Their states now, by name."""
     if callback is None and rng is None and not world.forces:
         return {}
-    out = {name: item.state() for name, item in _keepers(world, callback).items()}
+    out = {name: item.state() for name, item in _with_states(world, callback).items()}
     if rng is not None:
         out["rng"] = rng.bit_generator.state
     return out
@@ -38,22 +38,22 @@ def check_states(known: dict[str, Any]) -> None:
             raise RecordingError(f"the state() of the {name}: {error}") from None
 
 
-def give_back(
+def restore_states(
     world: World, callback: Any, known: dict[str, Any], rng: np.random.Generator | None = None
 ) -> np.random.Generator | None:
     """Give each its state back; returns the random numbers: those of `rng`, which others may hold,
     if it is of their kind."""
     if not known:
         return None
-    keepers = _keepers(world, callback)
+    found = _with_states(world, callback)
     for name, state in known.items():
         if name == "rng":
             continue
-        if name not in keepers:
+        if name not in found:
             raise RecordingError(
                 f"the run had a {name} with a state: give it again, so that it can be restored"
             )
-        keepers[name].restore(state)
+        found[name].restore(state)
     return _generator(known["rng"], rng) if "rng" in known else None
 
 
@@ -67,7 +67,7 @@ def checked(rng: Any) -> np.random.Generator:
     return rng
 
 
-def _keepers(world: World, callback: Any) -> dict[str, Any]:
+def _with_states(world: World, callback: Any) -> dict[str, Any]:
     found = {"callback": callback}
     called = [force for force in world.forces if isinstance(force, Callback)]
     found |= {f"force {k} ({f.name or 'callback'})": f.function for k, f in enumerate(called)}

@@ -15,6 +15,7 @@ from drystone.errors import OptionError
 from drystone.model import State
 from drystone.recording.base import checked_replay
 from drystone.steppers.base import StepReport, current_name
+from drystone.trajectory import report_number
 from drystone.types import Floats, Ints
 
 BODIES_SHOWN = 6  # bodies shown where none were named
@@ -41,7 +42,7 @@ def series(run: Any, name: str) -> Floats:
         if not out.size:
             raise OptionError("a plot over time needs a run of one step or more")
         return out
-    return np.array([_read(report, name) for report in known], dtype=float)
+    return np.array([report_number(report, name) for report in known], dtype=float)
 
 
 def skipped(run: Any) -> int:
@@ -68,13 +69,6 @@ def unsolved(run: Any) -> Any:
     if known is None:
         return ~run.solved()
     return np.array([not report.ok for report in known])
-
-
-def _read(report: StepReport, name: str) -> float:
-    for part in (report, report.energy, report.conditions):
-        if hasattr(part, name):
-            return float(getattr(part, name))
-    raise OptionError(f"a step's report has no {name!r}")
 
 
 def frame(run: Any, time: float | None) -> int:
