@@ -177,6 +177,7 @@ def force_legend(
         fontsize=8.0,
         title=name,
         title_fontsize=8.0,
+        alignment="right",  # away from the title of the colour bar
         borderaxespad=0.0,
     )
 
