@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from drystone.constraints import joints as table
+import drystone.constraints.joints as table
 from drystone.constraints.joints.base import HOOKS, Joint, check_tables
 from drystone.errors import OptionError
 from drystone.registry import Registry, check_name, check_registered

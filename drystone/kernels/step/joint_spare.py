@@ -1,5 +1,5 @@
 """Rows of redundant joints: which of them a step is solved without; see ``kernels.redundant`` and
-``constraints.joints.least``."""
+``constraints.joints.minimum_norm``."""
 
 from drystone.kernels import redundant as kernels
 from drystone.kernels._jit import kernel, stage

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from drystone.constraints.joints.blocks import JointBlocks, joint_blocks
-from drystone.constraints.joints.least import DEPENDENT_ROWS
+from drystone.constraints.joints.minimum_norm import DEPENDENT_ROWS
 from drystone.constraints.joints.mobility import Excess
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies

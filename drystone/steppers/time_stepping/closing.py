@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.constraints.joints.least import LeastNorm
+from drystone.constraints.joints.minimum_norm import MinimumNorm
 from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import kinetic
@@ -52,9 +52,15 @@ class Closer:
     """
 
     def __init__(
-        self, options: TimeStepping, least: LeastNorm, joints: Joints, part: Part, turns: Floats
+        self,
+        options: TimeStepping,
+        minimum_norm: MinimumNorm,
+        joints: Joints,
+        part: Part,
+        turns: Floats,
     ) -> None:
-        self.options, self.least, self.joints, self.part = options, least, joints, part
+        self.options, self.minimum_norm = options, minimum_norm
+        self.joints, self.part = joints, part
         self.coordinates = free_coordinates(joints, part.state, turns)
         self.thinned: Thinned | None = None
 
@@ -87,9 +93,9 @@ class Closer:
             )
 
         # velocities need not fit rows that are about to be too many: the next step's do
-        splits = self.least.split(*state, strict=LOOSE if part.drifts else WEAKER)
+        splits = self.minimum_norm.split(*state, strict=LOOSE if part.drifts else WEAKER)
         thinned = self.thinned = Thinned(rows, splits)
-        newton = self.options.direct and not self.least.large
+        newton = self.options.direct and not self.minimum_norm.large
         free, first = part.v_free, bias.copy()
         if newton and not thinned.weak:
             soft = Softened(part, rows, joints, ties, thinned)
@@ -99,18 +105,18 @@ class Closer:
             thinned.restore()
             part.v_free, bias[:] = free, first
         if newton and part.drifts:
-            count, left_out = self.least.count, -1
+            count, left_out = self.minimum_norm.count, -1
             for strict in (WEAKER, PASSED):
-                firm = Thinned(rows, self.least.split(*state, strict=strict))
+                firm = Thinned(rows, self.minimum_norm.split(*state, strict=strict))
                 if firm.dropped[0].size > left_out:
                     through = self._pass_through(firm, ties, bias, once, end)
-                    self.least.count = count
+                    self.minimum_norm.count = count
                     if through is not None:
                         return through
                     firm.restore()
                     part.v_free, bias[:] = free, first
                 left_out = firm.dropped[0].size
-            self.least.count = count
+            self.minimum_norm.count = count
         part.softening = 0.0
         soft = Softened(part, rows, joints, ties, thinned)
         return close(soft, bias, once, end, guess, newton and not thinned.weak)
@@ -190,7 +196,7 @@ class Closer:
         """One solve, without the rows that are too many; these end as they come."""
         joints, part = self.joints, self.part
         ties = joint_rows(joints, part.state, self.coordinates)
-        splits = self.least.split(part.model, part.state, rows, ties, part.h)
+        splits = self.minimum_norm.split(part.model, part.state, rows, ties, part.h)
         thinned = self.thinned = Thinned(rows, splits)
         if not thinned.splits:
             return once(bias, guess)

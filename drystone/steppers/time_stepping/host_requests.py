@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from drystone.constraints.joints.forces import broken
-from drystone.constraints.joints.least import LeastNorm
+from drystone.constraints.joints.minimum_norm import MinimumNorm
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import stored
@@ -83,7 +83,7 @@ class HostRequests(Stepper):
         self.options = options
         self.solver = IslandSolver(options)
         self.bouncer = IslandSolver(replace(options, formulation="coulomb"))
-        self.least = LeastNorm()
+        self.minimum_norm = MinimumNorm()
         self._closer: Closer | None = None
         # the step, and the part of it, that the last solve was asked for
         self._asked: tuple[int, int, int, int] | None = None
@@ -134,7 +134,7 @@ class HostRequests(Stepper):
         self.buffers.find_pattern()
 
     def _least_reactions(self) -> None:
-        self.least(self.model, self.buffers.rows(), self._view().r)
+        self.minimum_norm(self.model, self.buffers.rows(), self._view().r)
 
     def _run_away(self) -> None:
         """Velocities that are no numbers, or soon would be, end the run."""
@@ -395,13 +395,13 @@ class HostRequests(Stepper):
         def once(bias: Floats, guess: Floats | None) -> Solved:
             return self._friction(made, bias, part.v_free, guess)
 
-        closer = Closer(self.options, self.least, buffers.joints, part, j.turns)
+        closer = Closer(self.options, self.minimum_norm, buffers.joints, part, j.turns)
         solved = closer.solve(made, bias, once, self._arrival_of, h, s.r[:n].copy())
         self._closer = closer
         s.J[:n], s.P[:n], s.D[:n], s.bias[:n] = made.J, made.P, made.D, bias
         s.v_free[:], j.softening = part.v_free, part.softening
         self._adopt_solved(solved)
-        j.by_host, j.excess, j.goal = 1, self.least.count, codes.SETTLE_JOINTS
+        j.by_host, j.excess, j.goal = 1, self.minimum_norm.count, codes.SETTLE_JOINTS
         after = self._arrival_of(solved.v)
         bodies.check_finite(self.model, after, s.force, h)
         places.places(s, self.detector.scan, j)

@@ -245,8 +245,8 @@ class TimeStepper(HostRequests):
             self._held = self._closer = self._asked = None
             j.level = j.done = 0  # a step that an error ended is not continued
             self._over[:] = False
-            self.least.look(self.model, self.buffers.state())
-            self.buffers.find_spare(self.least.parts)
+            self.minimum_norm.find(self.model, self.buffers.state())
+            self.buffers.find_spare(self.minimum_norm.parts)
         self.buffers.set_step(h, ready)
         if self.model.forces:
             self._forces(s)
@@ -410,7 +410,7 @@ class TimeStepper(HostRequests):
             parts["jointed"] = {
                 "lost": self.lost, "ahead": j.lead, "start": j.start, "turns": turns,
             }  # fmt: skip
-            parts["least"] = self.least.snapshot(self.model.joints)
+            parts["least"] = self.minimum_norm.snapshot(self.model.joints)
         return parts
 
     def restore(self, known: Parts, model: Model) -> None:
@@ -430,4 +430,4 @@ class TimeStepper(HostRequests):
         j.lead, j.start = float(jointed.get("ahead", 0.0)), int(jointed.get("start", 0))
         if jointed.get("turns") is not None:
             j.turns[:] = jointed["turns"]
-        self.least.restore(known.get("least", {}), self.model.joints)
+        self.minimum_norm.restore(known.get("least", {}), self.model.joints)

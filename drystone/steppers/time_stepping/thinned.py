@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone.constraints.joints.least import Split
+from drystone.constraints.joints.minimum_norm import Split
 from drystone.constraints.rows import Rows
 from drystone.types import Floats, Ints
 

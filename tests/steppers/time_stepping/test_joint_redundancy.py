@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.constraints.joints import least
+from drystone.constraints.joints import minimum_norm
 from drystone.constraints.joints.rows import joint_rows
 from drystone.solvers.newton import Newton
 from tests.constraints.joints.joint_worlds import dense
@@ -214,10 +214,10 @@ def test_long_loops_are_freed_of_idle_forces_by_sparse_solves(monkeypatch):
     answers = [spoiled.copy(), spoiled.copy()]
     before = stepper.buffers.state_before()
     ties = joint_rows(stepper.model.joints, before)
-    split = stepper.least.split(stepper.model, before, stepper.rows, ties)[0]
+    split = stepper.minimum_norm.split(stepper.model, before, stepper.rows, ties)[0]
     split.spread(answers[0])
-    monkeypatch.setattr(least, "DEPENDENT_ROWS", 0)
-    stepper.least(stepper.model, stepper.rows, answers[1])
+    monkeypatch.setattr(minimum_norm, "DEPENDENT_ROWS", 0)
+    stepper.minimum_norm(stepper.model, stepper.rows, answers[1])
     assert np.abs(answers[0] - spoiled).max() > 1e-4
     near = 1e-7 * np.abs(spoiled).max()  # rounding by the shift of these solves, and a little
     np.testing.assert_allclose(answers[1], answers[0], atol=near)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 DEPENDENT_ROWS = 300  # rows of one group up to which dependent ones are found
 # of a row's own response, beyond that size: taken back by refinement; rounding divided by it is
 # what the forces may be off
-DIAGONAL_SHIFT = 1e-8
+FACTOR_SHIFT = 1e-8
 FACTOR_REFINEMENTS = 5  # of forces by the shifted factor
 
 
@@ -106,7 +106,7 @@ class Split:
         kernels.spread(self.at, self.root, self.idle, self.count, r)
 
 
-class LeastNorm:
+class MinimumNorm:
     """Knows the redundant joints of a model; found anew when its joints change.
 
     count: rows too many, in the last step or, before the first, where they were found.
@@ -149,7 +149,7 @@ class LeastNorm:
     def known(self, value: tuple[Joints | None, list[Excess]]) -> None:
         self._joints, self.parts = value
 
-    def look(self, model: Model, state: State) -> bool:
+    def find(self, model: Model, state: State) -> bool:
         """Find the redundant joints of a model, unless they are known; whether they were not."""
         new = model.joints is not self._joints
         if new:
@@ -173,7 +173,7 @@ class LeastNorm:
     ) -> list[Split]:
         """Rows of this step that are too many, group by group; ties: joints at its start; h: its
         length [s]; strict: weak ones, too, see ``kernels.redundant.separate``."""
-        self.look(model, state)
+        self.find(model, state)
         self.count = sum(part.count for part in self.parts if part.rows.size > DEPENDENT_ROWS)
         out: list[Split] = []
         for part, at in self._here(model, rows):
@@ -235,7 +235,7 @@ def _idle(rows: Rows, i: Ints, a: Ints, r: Floats) -> Floats:
     root = np.sqrt(S.diagonal())
     S = sparse.diags(1.0 / root) @ S @ sparse.diags(1.0 / root)
     z = root * r
-    factor = splu((S + DIAGONAL_SHIFT * sparse.identity(z.size)).tocsc())
+    factor = splu((S + FACTOR_SHIFT * sparse.identity(z.size)).tocsc())
     x, wanted = np.zeros_like(z), S @ z
     for _ in range(FACTOR_REFINEMENTS):
         x += factor.solve(wanted - S @ x)
