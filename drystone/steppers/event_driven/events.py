@@ -13,13 +13,12 @@ from drystone.constraints.rows import select
 from drystone.geometry.shapes import KINDS, codes
 from drystone.kernels import kinds
 from drystone.model import Contacts, State
-from drystone.steppers.event_driven import sweep
 from drystone.steppers.event_driven.active_contacts import Rows
 from drystone.steppers.event_driven.forces import Kind
 from drystone.steppers.event_driven.joint_acceleration_rows import along
 from drystone.steppers.event_driven.mechanics import same_pose
 from drystone.steppers.event_driven.mode import Evaluation, Mode
-from drystone.steppers.event_driven.sweep import Meeting
+from drystone.steppers.event_driven.motion_bounds import Meeting, Pairs, PairSample
 from drystone.types import Bools, Floats, Ints
 
 VIOLATED = 3e-8  # relative: by how much a condition of L is violated before its phase ends: more
@@ -78,7 +77,7 @@ class EventSample:
     values: dict[Name, float] = field(default_factory=dict)
     rates: dict[Name, float] = field(default_factory=dict)
     joins: list[str] = field(default_factory=list)
-    _pairs: sweep.PairSample | None = None
+    _pairs: PairSample | None = None
 
     def seen(self, state: State) -> Contacts | None:
         """What the detector said of this state, if this sample is of it."""
@@ -86,13 +85,13 @@ class EventSample:
             return None
         return self.found
 
-    def pairs(self, count: int) -> sweep.PairSample:
+    def pairs(self, count: int) -> PairSample:
         """Pairs of geoms that were found; count: of all geoms."""
         if self.state is None or self.found is None:
             raise ValueError("contacts were not searched for")
         if self._pairs is None:
             reach = np.zeros(count) if self.reach is None else self.reach
-            self._pairs = sweep.PairSample(self.state, sweep.Pairs.of(self.found, count), reach)
+            self._pairs = PairSample(self.state, Pairs.of(self.found, count), reach)
         return self._pairs
 
     def violated(self) -> list[Name]:
@@ -145,7 +144,7 @@ class EventFunctions:
 
     @property
     def calm(self) -> bool:
-        """Whether nothing that happened in the frame is contact_set against the conditions."""
+        """Whether nothing that happened in the frame is held against the conditions."""
         return bool((self.slack == VIOLATED).all())
 
     def sample(self, state: State, margin: Floats, now: Evaluation | None = None) -> EventSample:
@@ -180,10 +179,11 @@ class EventFunctions:
         return out
 
     def may_meet(self, a: EventSample, b: EventSample) -> Meeting:
-        """Whether bodies may have met between two samples, as ``Sweep`` has it."""
-        tool, own = self.mode.contact_set.mechanics.sweep, self.mode.contact_set.start
-        touching = (own.geom_a * tool.count + own.geom_b)[self.mode.closed[: len(own)]]
-        return tool.may_meet(a.pairs(tool.count), b.pairs(tool.count), touching, self.touch)
+        """Whether bodies may have met between two samples, as ``MotionBounds`` has it."""
+        bounds, own = self.mode.contact_set.mechanics.bounds, self.mode.contact_set.start
+        touching = (own.geom_a * bounds.count + own.geom_b)[self.mode.closed[: len(own)]]
+        first, second = a.pairs(bounds.count), b.pairs(bounds.count)
+        return bounds.may_meet(first, second, touching, self.touch)
 
     def light(self, state: State, margin: Floats) -> EventSample | None:
         """A sample without forces: gaps, slips, contacts that are lost; None with joints whose
@@ -358,8 +358,8 @@ class EventFunctions:
     def _rows(self, now: Evaluation, out: EventSample) -> None:
         """Rows of joints that followed from the others as the phase began, as those of a linkage at
         a dead point do: where they no longer do they have forces of their own. Near a dead point
-        the others are not held themselves (``law.RANK``); then what follows from them is not held
-        either, and no other index set would hold it."""
+        the others are not held themselves (``mode.INDEX_SET_RANK``); then what follows from them is
+        not held either, and no other index set would hold it."""
         if self._spare.size == 0:
             return
         bilateral = now.rows.jointed.bilateral

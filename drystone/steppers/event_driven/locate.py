@@ -16,7 +16,7 @@ from drystone.model import State
 from drystone.steppers.event_driven.events import Condition, EventFunctions, EventSample, Name
 from drystone.steppers.event_driven.frame_log import FrameLog
 from drystone.steppers.event_driven.integrators import StepPath
-from drystone.steppers.event_driven.sweep import Meeting
+from drystone.steppers.event_driven.motion_bounds import Meeting
 from drystone.steppers.event_driven.vector import Layout
 from drystone.types import Floats
 

@@ -48,8 +48,8 @@ TIMELESS_STEPS = 10  # steps along a path without time; on a flat spot a phase m
 SHORTER = 4.0  # times: the step after one that crossed a border
 CROSSINGS = 8  # steps of a phase that are taken again up to a border; more are rounding's
 PAST = 1e-8  # past a bound, relative to the largest of their island
-TAKEN = 500.0  # times rtol, of the kinetic energy: what closing contacts may take in a phase, or
-TAKEN_LEAST = 5e-6  # of it, whichever is more
+# of the kinetic energy: work of closing contacts in a phase, times rtol, or if that is more
+CLOSING_WORK, LEAST_CLOSING_WORK = 500.0, 5e-6
 
 
 class Loop:
@@ -79,7 +79,8 @@ class Loop:
         self._stored: Snapshot | None = None  # a phase that does
         self._history: History | None = None
         self._flat: tuple[str, ...] = ()
-        self._taken = 0.0  # by closing contacts in this phase of the frame [J]
+        self._closing_work = 0.0  # of contacts in this phase of the frame [J]
+        self._timeless = 0  # steps in turn along a path, without time
         self._waiting: list[Island] = []
 
     def advance(self, state: State, until: float, log: FrameLog) -> State:
@@ -134,20 +135,16 @@ class Loop:
     def _integrate(self, phase: Phase, state: State, until: float) -> State:
         """The state at the first event of a phase, or at `until`."""
         mode = phase.mode
-        self.phase, phase.log, self._taken = phase, self.log, 0.0
+        self.phase, phase.log, self._closing_work, self._timeless = phase, self.log, 0.0, 0
         y = self.layout.pack(state, self.work)
         self.last = phase.go_on(state)
         phase.accept(state.time, y, self.last)
         flat = mode.races = self._flattened(phase, self.last)
         solver = self._solver(phase, state.time, y, until, flat)
-        longest, crossed, stalled = 0.0, 0, 0
+        longest, crossed = 0.0, 0
         while solver.status == "running":
-            t, y, taken, tried = solver.t, solver.y, self._taken, self.log.evaluations
-            solver.patience = DEAD_POINT_TRIALS if phase.near_dead_point else 0
+            t, y, work, tried = solver.t, solver.y, self._closing_work, self.log.evaluations
             self._step(phase, solver)
-            stalled = stalled + 1 if solver.t == t else 0  # in time, along a path
-            if stalled > TIMELESS_STEPS:
-                raise self._too_flat(t, "the integrator advances it without any time")
             tried = self.log.evaluations - tried
             longest = max(longest, solver.t - t)
             path = StepPath(solver)
@@ -157,11 +154,11 @@ class Loop:
             if not isinstance(found, EventSample):
                 if crossed >= CROSSINGS or not self._crosses(phase, path, found):
                     return self._end(phase, path, found, margin)
-                self._taken, crossed = taken, crossed + 1
+                self._closing_work, crossed = work, crossed + 1
                 self.hint = (path.end - t) / SHORTER**crossed
                 solver = self._solver(phase, t, y, found[0].t, flat)
                 continue
-            self._check_taken(phase, after)
+            self._check_closing_work(phase, after)
             self.last = found.now
             if found.now is None or self._restarts(phase, found, solver, flat):
                 return self._keep(after, solver.y)
@@ -197,6 +194,8 @@ class Loop:
         return make(phase.rate, t, y, until, rtol=self.rtol, atol=atol, first_step=first, **more)
 
     def _step(self, phase: Phase, solver: Any) -> None:
+        """One step of the integrator; an error where it cannot go on."""
+        before, solver.patience = solver.t, DEAD_POINT_TRIALS if phase.near_dead_point else 0
         why = solver.step()
         self.log.steps += 1
         if solver.status == "failed" or not np.isfinite(solver.y).all():
@@ -207,6 +206,9 @@ class Loop:
                 f"{phase.trouble}; forces grow without bound there, or rtol and atol ask for too "
                 "much"
             )
+        self._timeless = self._timeless + 1 if solver.t == before else 0
+        if self._timeless > TIMELESS_STEPS:
+            raise self._too_flat(before, "the integrator advances it without any time")
 
     def _accept(self, phase: Phase, solver: Any) -> State:
         """The state after a step, closed contacts and joints closed."""
@@ -216,9 +218,9 @@ class Loop:
         check_closed(self.mechanics, close(phase.mode, state, phase.targets), state)
         stop(phase.mode, state, phase.targets)
         work = solver.y[self.layout.work].copy()
-        taken = self.mechanics.energy(state) - before
-        work[CONSTRAINT] += taken
-        self._taken += taken
+        closing = self.mechanics.energy(state) - before
+        work[CONSTRAINT] += closing
+        self._closing_work += closing
         solver.y = self.layout.pack(state, work)
         return state
 
@@ -312,20 +314,21 @@ class Loop:
             return True
         return self.guard.count_step(solver.t, phase.mode, end.now)
 
-    def _check_taken(self, phase: Phase, state: State) -> None:
-        """What closing contacts takes from the energy in steps that are accepted is of the size of
-        the integrator's error. Where a contact point races over a surface so flat that no number
-        tells where on it the point is, it is not, and the run ends before anything moves wrongly;
-        elsewhere the report says so."""
-        taken, kinetic = abs(self._taken), energy(self.mechanics.model, state)[0]
-        if taken <= max(TAKEN * self.rtol, TAKEN_LEAST) * kinetic + self.resolver.little:
+    def _check_closing_work(self, phase: Phase, state: State) -> None:
+        """The work of closing contacts in accepted steps is of the size of the integrator's error.
+        Where a contact point races over a surface so flat that no number tells where on it the
+        point is, it is not, and the run ends before anything moves wrongly; elsewhere the report
+        says so."""
+        kinetic = energy(self.mechanics.model, state)[0]
+        share = max(CLOSING_WORK * self.rtol, LEAST_CLOSING_WORK)
+        if abs(self._closing_work) <= share * kinetic + self.resolver.resting_energy:
             return
         rims = phase.mode.contact_set.on_rims  # these whirl, and miss the tolerance by no more
         if not rims.issuperset(self._flat):
-            why = f"to close the contact would change the energy by {self._taken:.3g} J"
+            why = f"to close the contact would change the energy by {self._closing_work:.3g} J"
             raise self._too_flat(state.time, why)
         self.log.say(
-            f"closing contacts and joints changed the energy by {self._taken:.3g} J at "
+            f"closing contacts and joints changed the energy by {self._closing_work:.3g} J at "
             f"t = {state.time:.6g} s, more than the integrator's error"
         )
 

@@ -33,8 +33,8 @@ from drystone.steppers.event_driven.joint_acceleration_rows import (
     JointActions,
     JointRates,
 )
+from drystone.steppers.event_driven.motion_bounds import MotionBounds
 from drystone.steppers.event_driven.sleep import SleepingIslands
-from drystone.steppers.event_driven.sweep import Sweep
 from drystone.steppers.event_driven.vector import prescribed_acceleration
 from drystone.types import Floats, Ints
 
@@ -74,7 +74,7 @@ class Mechanics:
 
     def __init__(self, model: Model, detector: Detector, touch: float, rtol: float) -> None:
         self.model, self.detector, self.rtol = model, detector, rtol
-        self.caps, self.sweep = Caps(model, touch, rtol), Sweep(model)
+        self.caps, self.bounds = Caps(model, touch, rtol), MotionBounds(model)
         self.sizes = bodies.radii(model)
         solid = np.isfinite(self.sizes) & (self.sizes > 0)  # a body may have no shape
         finite = self.sizes[solid]
@@ -187,7 +187,7 @@ class Mechanics:
         """(ng,) how far a geom's surface can have moved in a step, with something to spare."""
         h, size = after.time - before.time, self.sizes
         speed = np.maximum(self.speeds(before), self.speeds(after))
-        for i, (linear, angular) in self.sweep.fastest(before.time, after.time).items():
+        for i, (linear, angular) in self.bounds.fastest(before.time, after.time).items():
             reach_of = size[i] if np.isfinite(size[i]) else self._farthest(before, i)
             speed[i] = max(speed[i], linear + reach_of * angular)
         moved = np.sqrt(((after.position - before.position) ** 2).sum(axis=1))

@@ -33,7 +33,7 @@ from drystone.types import Bools, Floats, Ints, Status
 ONSETS = 30  # of the direction in which contacts begin to slide
 SETTLED_DIRECTION = 1e-10  # change of a unit vector
 CREEPING = 1e-2  # of the resting speed: what approaches more slowly and does not press is let be
-SINKS = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
+SINKING = 10.0  # times touch a second: what approaches more slowly than that gets nowhere
 SLIP_WITH_DIRECTION = 0.1  # of the slip speed: slip that has a direction
 ACROSS_SLIP = 0.1  # of what slip that keeps its direction may be across it: of accelerations
 GOES_ON = 1e-2  # the same: two directions of it that are one
@@ -69,7 +69,7 @@ class InstantResolver:
         self.kept = dict(zip(known["names"].tolist(), known["way"], strict=True))
 
     @property
-    def little(self) -> float:
+    def resting_energy(self) -> float:
         """Kinetic energy of all bodies at the speeds of rest [J]."""
         speed = max(self.tolerances.normal, self.tolerances.slip, 2.0 * self.slow)
         mass = self.mechanics.model.inverse_mass
@@ -138,7 +138,7 @@ class InstantResolver:
         they are deeper than touching ones may be: they would end phase after phase."""
         open_ = (np.array(forces.states, np.int64) == Kind.OPEN) & ~rows.loaded
         u, a = rows.state.u[:, 0], np.maximum(forces.contact_acceleration[:, 0], 0.0)
-        sinks = (u < -SINKS * self.touch) & (u * u > self.touch * a)
+        sinks = (u < -SINKING * self.touch) & (u * u > self.touch * a)
         return np.asarray(open_ & (sinks | (u < -2.0 * CREEPING * self.tolerances.normal)))
 
     def _phase(

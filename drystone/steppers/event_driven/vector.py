@@ -16,8 +16,9 @@ from drystone.types import Bools, Floats, Ints
 
 LOADS, DRIVING, FRICTION, CONSTRAINT = range(4)  # entries of work [J]
 DIFFERENCE = 2e-4  # [s] of the differences that stand for the acceleration of a prescribed motion
-# (place, weight) of differences of order 4
+# (place, weight) of differences of order 4: central
 CENTRAL = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
+# one-sided: a motion may not be defined before time 0
 FORWARD = ((0.0, -25 / 12), (1.0, 4.0), (2.0, -3.0), (3.0, 4 / 3), (4.0, -1 / 4))
 
 
@@ -97,7 +98,7 @@ class Layout:
 def prescribed_acceleration(model: Model, t: float, out: Floats) -> None:
     """Write the accelerations of prescribed bodies at t into out (nb, dof)."""
     for i, motion in model.motions:
-        early = 0.0 <= t < 2 * DIFFERENCE  # a motion may not be defined before time 0
+        early = 0.0 <= t < 2 * DIFFERENCE
         a = np.zeros(model.dof)
         for k, weight in FORWARD if early else CENTRAL:
             a += weight * motion.velocity(t + k * DIFFERENCE, 0.0)

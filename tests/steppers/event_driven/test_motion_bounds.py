@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.steppers.event_driven.sweep import Sweep
+from drystone.steppers.event_driven.motion_bounds import MotionBounds
 
 FRAME = 1 / 60
 
@@ -130,13 +130,13 @@ def test_bodies_that_cannot_meet_cost_a_comparison():
 def test_a_rods_own_spin_costs_no_looks(shape, near, fall, monkeypatch):
     """A thin rod spins about its axis at 9000 rad/s, 0.1 m from a bead: its surface does not move
     by that. If it falls as well, it is met when it is there."""
-    looks, may_meet = [], Sweep.may_meet
+    looks, may_meet = [], MotionBounds.may_meet
 
     def counted(*given):
         looks.append(0)
         return may_meet(*given)
 
-    monkeypatch.setattr(Sweep, "may_meet", counted)
+    monkeypatch.setattr(MotionBounds, "may_meet", counted)
     world, lean = ds.World(gravity=(0, 0, 0)), 0.4
     way = np.array([np.sin(lean), 0, np.cos(lean)])
     world.add_body(

@@ -103,7 +103,7 @@ class ContactForces:
         active = state.kind != Kind.SEPARATING
         log: list[str] = []
         parts = tuple(self._island(system, log) for system in islands(state, active))
-        return assembled(state, parts, len(parts) != len(self._memory), log)
+        return assembled(state, parts, log)
 
     def commit(self, forces: Forces) -> None:
         """Take over the index sets of these forces: what the next instants try first."""
@@ -116,10 +116,8 @@ class ContactForces:
         for key, known in self._memory.items():
             contacts = np.array([place[name] for name in key[0]], np.int64)
             system = System(state, contacts, np.array(key[2], np.int64))
-            parts.append(
-                Island(key, system, known.solution, known.states, True, False, known.index_set)
-            )
-        return assembled(state, tuple(parts), False, [])
+            parts.append(Island(key, system, known.solution, known.states, True, known.index_set))
+        return assembled(state, tuple(parts), [])
 
     def go_on(self, islands: int) -> None:
         """Count islands whose index sets answer for another frame."""
@@ -151,7 +149,7 @@ class ContactForces:
         again = self._again(system, key, known)
         if again is not None:
             return again
-        together = self._together(system, key, known)
+        together = self._together(system, key)
         if together is not None:
             return together
         problem = self._stated(self.solver, system)
@@ -165,24 +163,16 @@ class ContactForces:
         if self.options.round_cone and solution.ok and problem.k and problem.d == 3:
             circle = onto_circle(system, solution.value)
             if circle is not None:
-                return self._circular(key, system, known, solution, circle)
+                return self._circular(key, system, solution, circle)
         states = contact_states(problem, solution)
         if solution.solver == "ramp":  # nothing sticks: what creeps is not to be stopped
             states = tuple(Kind.OPEN if word == Kind.OPEN else Kind.SLIDING for word in states)
         L = None
         if solution.ok and self.solver.name not in methods.APPROXIMATE:
             L = index_set(system, solution.value, states)
-        changed = known is None or known.states != states
-        return Island(key, system, solution, states, False, changed, L)
+        return Island(key, system, solution, states, False, L)
 
-    def _circular(
-        self,
-        key: Key,
-        system: System,
-        known: IslandCache | None,
-        solution: Solution,
-        found: RepairedSet,
-    ) -> Island:
+    def _circular(self, key: Key, system: System, solution: Solution, found: RepairedSet) -> Island:
         """The island with forces of the circular cone in place of the polyhedral one's."""
         solution = replace(
             solution,
@@ -192,8 +182,7 @@ class ContactForces:
             residual_unit=found.violation,
             methods=(*solution.methods, CIRCLE),
         )
-        changed = known is None or known.states != found.states
-        return Island(key, system, solution, found.states, False, changed, found.index_set)
+        return Island(key, system, solution, found.states, False, found.index_set)
 
     def _again(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
         """The forces by the committed index set, or None where it does not hold."""
@@ -218,9 +207,9 @@ class ContactForces:
             iterations=0,
             seconds=perf_counter() - begin,
         )
-        return Island(key, system, solution, known.states, True, False, known.index_set)
+        return Island(key, system, solution, known.states, True, known.index_set)
 
-    def _together(self, system: System, key: Key, known: IslandCache | None) -> Island | None:
+    def _together(self, system: System, key: Key) -> Island | None:
         """In space: forces that all contacts share, where such obey the laws."""
         if self.solver.name != "dantzig" or self.options.explain == "always" or system.state.d == 2:
             return None
@@ -233,9 +222,7 @@ class ContactForces:
         solution = Solution(
             r, Status.SOLVED, violation, violation, 0, seconds, "dantzig", (GUESS,), a
         )
-        return Island(
-            key, system, solution, states, False, known is None or known.states != states, L
-        )
+        return Island(key, system, solution, states, False, L)
 
     def _stated(self, solver: Solver, system: System) -> FrictionProblem:
         if isinstance(solver, Ramp):

@@ -66,7 +66,7 @@ def coulomb_forces(state: ContactState, forces: Forces) -> Forces | None:
             return None
         again = part if again is None else again
         parts.append(again)
-    return assembled(state, tuple(parts), True, list(forces.log))
+    return assembled(state, tuple(parts), list(forces.log))
 
 
 def picked(part: Island) -> bool:
@@ -131,7 +131,7 @@ def _confirmed(
                     part.solution, value=value, dual=dual, residual=violation,
                     residual_unit=violation, methods=found.methods,
                 )  # fmt: skip
-                return Island(part.key, system, solution, states, False, True, L)
+                return Island(part.key, system, solution, states, False, L)
             following = value
         if following is None:
             break

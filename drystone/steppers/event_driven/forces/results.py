@@ -13,7 +13,7 @@ from drystone.steppers.event_driven.forces.index_set import CONE_EDGE, IndexSet
 from drystone.steppers.event_driven.forces.state import ContactState, Kind, States
 from drystone.steppers.event_driven.forces.system import System
 from drystone.steppers.snapshot import Snapshot, part_of, within
-from drystone.types import Bools, Floats, Solution, Status
+from drystone.types import Floats, Solution, Status
 
 Key = tuple[Any, ...]
 ORDER = (Status.SOLVED, Status.APPROXIMATE, Status.RAY)  # what a caller acts on last comes first
@@ -59,7 +59,6 @@ class Island:
     solution: Solution
     states: States
     reused: bool
-    changed: bool
     index_set: IndexSet | None
 
 
@@ -68,11 +67,9 @@ class Forces:
     """Contact forces of an instant and the accelerations they give.
 
     f (nc, d) [N]; joint (nj,); acceleration (nb, dof) of the bodies; contact_acceleration
-    (nc, d); states (nc,): of Kind; changed: whether the index set L differs from the committed
-    one, so that an integrator has to start anew; exact: whether the stated law is met, not an
-    approximation.
+    (nc, d); states (nc,): of Kind.
     ray (nc, d), joint_ray (nj,): with status RAY, direction of an impulse, else None.
-    colliding (nc,): contacts that approach: resolve them first. residual: of the worst island.
+    residual: of the worst island.
     log: sentences on choices among several solutions (Baraff 1992, 12.4), fallbacks, energy put in.
     """
 
@@ -81,13 +78,10 @@ class Forces:
     acceleration: Floats
     contact_acceleration: Floats
     states: States
-    changed: bool
-    exact: bool
     status: Status
     residual: float
     ray: Floats | None
     joint_ray: Floats | None
-    colliding: Bools
     log: tuple[str, ...]
     islands: tuple[Island, ...]
 
@@ -123,10 +117,8 @@ def contact_states(problem: FrictionProblem, solution: Solution) -> States:
     return tuple(out.tolist())
 
 
-def assembled(
-    state: ContactState, parts: tuple[Island, ...], other: bool, log: list[str]
-) -> Forces:
-    """Forces of all islands together; other: whether the set of islands changed."""
+def assembled(state: ContactState, parts: tuple[Island, ...], log: list[str]) -> Forces:
+    """Forces of all islands together."""
     f, joint = np.zeros((state.nc, state.d)), np.zeros(state.nj)
     ray, joint_ray = np.zeros_like(f), np.zeros_like(joint)
     acceleration = state.acceleration.copy()
@@ -143,20 +135,16 @@ def assembled(
             scatter(system, solution.ray, ray, joint_ray)
         for i, word in zip(system.contacts, part.states, strict=True):
             states[int(i)] = word
-    changed = other or any(part.changed for part in parts)
     return Forces(
         f,
         joint,
         acceleration,
         contact_motion(state, acceleration) + state.bias + state.soft * f,
         tuple(states),
-        changed,
-        status is Status.SOLVED,
         status,
         residual,
         ray if has_ray else None,
         joint_ray if has_ray else None,
-        state.kind == Kind.COLLIDING,
         tuple(log),
         parts,
     )

@@ -49,7 +49,7 @@ def shared_forces(state: ContactState, forces: Forces) -> Forces:
     parts = tuple(_shared(part) for part in forces.islands)
     if all(a is b for a, b in zip(parts, forces.islands, strict=True)):
         return forces
-    return assembled(state, parts, forces.changed, list(forces.log))
+    return assembled(state, parts, list(forces.log))
 
 
 def _shared(part: Island) -> Island:

@@ -39,7 +39,7 @@ States = tuple[int, ...]  # of contacts, of Kind
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerances:
-    """Speeds below which a contact counts as at rest (003 fn. 6) [m/s].
+    """Speeds below which a contact counts as at rest [m/s].
 
     normal: u_n above it separates, below its negative collides. slip: |u_t| above it slides.
     """

@@ -67,7 +67,7 @@ class PairSample:
     reach: Floats
 
 
-class Sweep:
+class MotionBounds:
     """The geoms of a model as bounds see them: thin (ng,) half of the least width [m]; arm (ng,)
     how far from the body's centre its turning moves a surface [m]; plain (ng,): convex; axis
     (ng, dim): in the body's frame, that about which turning does not move it, zero for none."""
