@@ -2,8 +2,7 @@
 
 Rods (Baraff 1992, chapters 10 to 12): a thin rod of length two touches a base with its lower tip,
 inclined by THETA; its moment of inertia is m / 16 and mu is such that pressing the sliding tip
-*pulls* it
-in: 1/m + (cos^2 - mu cos sin) / I = -1/m. Force level: r are forces, u accelerations.
+*pulls* it in: 1/m + (cos^2 - mu cos sin) / I = -1/m. Force level: r are forces, u accelerations.
 """
 
 from __future__ import annotations

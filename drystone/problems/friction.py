@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from drystone.errors import ArrayError, ProblemError
 from drystone.kernels import blocks as kernels
-from drystone.kernels.cones.optimality import contact_optimality
+from drystone.kernels.cones.conic import contact_optimality
 from drystone.kernels.contact.residual import contact_residuals
 from drystone.problems import _check
 from drystone.problems._check import SquareLike

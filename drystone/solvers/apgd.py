@@ -100,7 +100,7 @@ class _State:
             if cones.matrix_free
             else Blocks(cones.W.indptr, cones.W.indices, cones.W.blocks)
         )
-        kernels.apgd(cones.key, W, p, x, self.state, steps)
+        kernels.advance(cones.key, W, p, x, self.state, steps)
         if cones.matrix_free:
             conic.gather(cones.key, cones.factor, x.u, cones.q, self.u)
 

@@ -4,7 +4,7 @@ chapters 10 to 12)."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 
 from drystone.errors import OptionError
 from drystone.kernels.pivoting import enumerate as kernels
+from drystone.kernels.pivoting.enumerate import Pieces
 from drystone.problems import FrictionProblem, MixedLCP, Problem
 from drystone.problems.convert import BoxReduction, fold, to_lcp
 from drystone.problems.residual import EPS
@@ -115,62 +116,50 @@ class Enumerative(Solver):
         return Answer(points[0], Status.SOLVED, found.tried, extras=extras)
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """Rows A y + b with the modes of each entity; see ``kernels.pivoting.enumerate``."""
+def combinations(pieces: Pieces) -> int:
+    """How many choices of modes there are."""
+    return int(np.prod(pieces.count, dtype=object)) if pieces.count.size else 1
 
-    A: Floats
-    b: Floats
-    columns: Ints
-    rows: Ints
-    roles: Ints
-    count: Ints
-    always_rows: Ints
-    always_columns: Ints
 
-    @property
-    def combinations(self) -> int:
-        return int(np.prod(self.count, dtype=object)) if self.count.size else 1
+def member(pieces: Pieces, modes: Ints) -> Floats | None:
+    """A vertex of the piece of these modes by the simplex method, or None if it is empty."""
+    p, g = pieces.A.shape
+    role = np.full(p, kernels.ROLE_FREE)
+    role[pieces.always_rows] = kernels.ROLE_ZERO
+    allowed = np.zeros(g, bool)
+    for e, mode in enumerate(modes):
+        rows, columns = pieces.rows[e], pieces.columns[e, mode]
+        role[rows[rows >= 0]] = pieces.roles[e, mode][rows >= 0]
+        allowed[columns[columns >= 0]] = True
+    bounds = np.where(allowed, np.inf, 0.0)
+    low = np.zeros(g)
+    low[pieces.always_columns], bounds[pieces.always_columns] = -np.inf, np.inf
+    scaled, scale = _balanced(pieces)
+    zero, sign = role == kernels.ROLE_ZERO, np.where(role == kernels.ROLE_BELOW, 1.0, -1.0)
+    one_sided = (role == kernels.ROLE_ABOVE) | (role == kernels.ROLE_BELOW)
+    size = max(float(np.abs(scaled.b).max(initial=0.0)), 1e-300)
+    found = linprog(
+        np.ones(g) * (low == 0.0),
+        A_eq=scaled.A[zero] if zero.any() else None,
+        b_eq=-scaled.b[zero] / size if zero.any() else None,
+        A_ub=(sign[:, None] * scaled.A)[one_sided] if one_sided.any() else None,
+        b_ub=(-sign * scaled.b)[one_sided] / size if one_sided.any() else None,
+        bounds=np.column_stack([low, bounds]),
+        method="highs-ds",
+    )
+    return None if found.x is None else np.asarray(scale * found.x * size)
 
-    def member(self, modes: Ints) -> Floats | None:
-        """A vertex of the piece of these modes by the simplex method, or None if it is empty."""
-        p, g = self.A.shape
-        role = np.full(p, kernels.ROLE_FREE)
-        role[self.always_rows] = kernels.ROLE_ZERO
-        allowed = np.zeros(g, bool)
-        for e, mode in enumerate(modes):
-            rows, columns = self.rows[e], self.columns[e, mode]
-            role[rows[rows >= 0]] = self.roles[e, mode][rows >= 0]
-            allowed[columns[columns >= 0]] = True
-        bounds = np.where(allowed, np.inf, 0.0)
-        low = np.zeros(g)
-        low[self.always_columns], bounds[self.always_columns] = -np.inf, np.inf
-        scaled, scale = _balanced(self)
-        zero, sign = role == kernels.ROLE_ZERO, np.where(role == kernels.ROLE_BELOW, 1.0, -1.0)
-        one_sided = (role == kernels.ROLE_ABOVE) | (role == kernels.ROLE_BELOW)
-        size = max(float(np.abs(scaled.b).max(initial=0.0)), 1e-300)
-        found = linprog(
-            np.ones(g) * (low == 0.0),
-            A_eq=scaled.A[zero] if zero.any() else None,
-            b_eq=-scaled.b[zero] / size if zero.any() else None,
-            A_ub=(sign[:, None] * scaled.A)[one_sided] if one_sided.any() else None,
-            b_ub=(-sign * scaled.b)[one_sided] / size if one_sided.any() else None,
-            bounds=np.column_stack([low, bounds]),
-            method="highs-ds",
-        )
-        return None if found.x is None else np.asarray(scale * found.x * size)
 
-    def homogeneous(self) -> Pieces:
-        """Directions of its unbounded pieces: b = 0, and the positive columns sum to one."""
-        p, g = self.A.shape
-        total = np.ones(g)
-        total[self.always_columns] = 0.0
-        return replace(
-            self,
-            A=np.vstack([self.A, total]),
-            b=np.append(np.zeros(p), -1.0),
-            always_rows=np.append(self.always_rows, p),
-        )
+def homogeneous(pieces: Pieces) -> Pieces:
+    """Directions of unbounded pieces: b = 0, and the positive columns sum to one."""
+    p, g = pieces.A.shape
+    total = np.ones(g)
+    total[pieces.always_columns] = 0.0
+    return pieces._replace(
+        A=np.vstack([pieces.A, total]),
+        b=np.append(np.zeros(p), -1.0),
+        always_rows=np.append(pieces.always_rows, p),
+    )
 
 
 class Search:
@@ -188,15 +177,11 @@ class Search:
         self.doubtful = 0
         p, g = pieces.A.shape
         ne = pieces.count.size
-        total = pieces.combinations
+        total = combinations(pieces)
         state = np.zeros(5, np.int64)
         modes, values = np.zeros((SOLUTION_ROOM, ne), np.int64), np.zeros((SOLUTION_ROOM, g))
         lists, picks = np.zeros((2, p + g), np.int64), np.zeros((4, p + g), np.int64)
         B, y, role = np.zeros((2, p + 1, g + 1)), np.zeros(g), np.zeros(p, np.int64)
-        asked = kernels.Pieces(
-            pieces.A, pieces.b, pieces.columns, pieces.rows, pieces.roles, pieces.count,
-            pieces.always_rows, pieces.always_columns,
-        )  # fmt: skip
         room = kernels.Search(state, modes, values, B[0], B[1], lists, role, y, picks)
         chunk = max(16, 2_000_000 // (1 + g * g * max(g, 1)))
         self.values: list[Floats] = []
@@ -207,7 +192,7 @@ class Search:
             and not limits.expired()
         ):
             stop = min(total, int(state[kernels.NEXT_COMBINATION]) + chunk)
-            kernels.search(asked, room, VERTEX_TOLERANCE, stop)
+            kernels.search(pieces, room, VERTEX_TOLERANCE, stop)
             for k in range(int(state[kernels.SOLUTIONS])):
                 vertex = self._vertex(values[k], scale)
                 vertex = None if vertex is None else self._judged(vertex, modes[k])
@@ -243,10 +228,10 @@ class Search:
         if error <= least:
             best, least = polished, error
         if least > ACCURATE:
-            member = self._given.member(modes)
-            if member is None and least > NEARLY:
+            found = member(self._given, modes)
+            if found is None and least > NEARLY:
                 return None  # rounding made the vertex: its piece is empty
-            for other in () if member is None else (_polished(self._given, member), member):
+            for other in () if found is None else (_polished(self._given, found), found):
                 error = self._error(other)
                 if error < least:
                     best, least = other, error
@@ -274,7 +259,7 @@ def _balanced(pieces: Pieces) -> tuple[Pieces, Floats]:
         columns /= np.sqrt(np.where(across > 0, across, 1.0))
     rows = np.exp2(np.round(np.log2(rows)))
     columns = np.exp2(np.round(np.log2(columns)))
-    return replace(pieces, A=rows[:, None] * A * columns, b=rows * pieces.b), columns
+    return pieces._replace(A=rows[:, None] * A * columns, b=rows * pieces.b), columns
 
 
 def _polished(pieces: Pieces, y: Floats) -> Floats:
@@ -405,7 +390,7 @@ def _rays(
     """Directions along which some solution extends without bound."""
     origin = np.asarray(back(np.zeros(pieces.A.shape[1])))
     out = []
-    for y in Search(pieces.homogeneous(), most, limits, lambda y: 0.0).values:
+    for y in Search(homogeneous(pieces), most, limits, lambda y: 0.0).values:
         direction = np.asarray(back(y)) - origin
         ends = (point + t * direction for point in points[:64] for t in (1.0, 30.0))
         if direction.any() and any(_solves(problem, end) for end in ends):

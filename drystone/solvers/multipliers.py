@@ -23,7 +23,7 @@ FIRST_YIELDING, STIFFER, SLOW_DECREASE, LEAST_ALPHA = 1e-6, 0.1, 0.1, 1e-9
 OUTER_ROUNDS = 25  # of the method of multipliers
 NEWTON_STEPS_A_ROUND = 100  # of Newton's method in a round
 ROUND_ACCURACY = 1e-2  # of a round's change: how closely the next is solved
-IMPULSE_ROUNDING = 1e-14  # of the impulses: what Newton's method does not fall below
+GRADIENT_FLOOR = 1e-14  # of the impulses: what Newton's method does not fall below
 STEADY = 1e-10  # of all that contacts change: velocities that no longer do
 RESIDUAL_DECREASE = 0.5  # of the residual: a round that does not bring it below has not helped
 LEAST_DIVISOR = 1e-300  # where there may be nothing to divide by
@@ -109,7 +109,7 @@ class _Problem:
         best, both = x, (np.inf, np.inf)
         for _ in range(OUTER_ROUNDS):
             old = now.v.copy()
-            enough = max(IMPULSE_ROUNDING, ROUND_ACCURACY * alpha * min(change, 1.0))
+            enough = max(GRADIENT_FLOOR, ROUND_ACCURACY * alpha * min(change, 1.0))
             steps += kernels.minimise(
                 self.shape, self.wide, self.contacts, self.bodies, self.factors, alpha, x,
                 now, self._other, self._step, enough, NEWTON_STEPS_A_ROUND,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.kernels import incremental
+from drystone.kernels.linalg import bordered_inverse
 
 pytestmark = pytest.mark.kernels
 
@@ -14,9 +14,9 @@ def insert(S, k, A, members, j):
     """Border S, the transposed inverse of A[members][:, members], by row and column j."""
     u, v = np.empty(k), np.empty(k)
     g, h = A[members, j].copy(), A[j, members].copy()
-    incremental.solve(S, k, g, u)
-    incremental.solve_left(S, k, h, v)
-    incremental.border(S, k, u, v, A[j, j] - h @ u)
+    bordered_inverse.solve(S, k, g, u)
+    bordered_inverse.solve_left(S, k, h, v)
+    bordered_inverse.border(S, k, u, v, A[j, j] - h @ u)
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)
@@ -35,7 +35,7 @@ def test_walk_of_insertions_and_deletions_keeps_the_inverse(seed, symmetric):
             members.append(j)
         else:
             p = int(rng.integers(len(members)))
-            incremental.shrink(S, len(members), p)
+            bordered_inverse.shrink(S, len(members), p)
             members[p] = members[-1]
             members.pop()
         k = len(members)
@@ -49,10 +49,10 @@ def test_solves_on_both_sides(k):
     G, g = rng.normal(size=(k, k)), rng.normal(size=k)
     S = np.full((k + 2, k + 2), np.nan)  # what lies outside the block in use must not matter
     S[:k, :k] = G.T
-    assert incremental.invert(S, k, np.zeros(k + 2, np.int64), 1e-14) == 1
+    assert bordered_inverse.invert(S, k, np.zeros(k + 2, np.int64), 1e-14) == 1
     x, y = np.empty(k), np.empty(k)
-    incremental.solve(S, k, g, x)
-    incremental.solve_left(S, k, g, y)
+    bordered_inverse.solve(S, k, g, x)
+    bordered_inverse.solve_left(S, k, g, y)
     np.testing.assert_allclose(G @ x, g, atol=1e-11)
     np.testing.assert_allclose(y @ G, g, atol=1e-11)
 
@@ -60,11 +60,11 @@ def test_solves_on_both_sides(k):
 def test_inversion_exchanges_rows():
     S = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 4.0], [8.0, 0.0, 0.0]])
     G = S.copy()
-    assert incremental.invert(S, 3, np.zeros(3, np.int64), 1e-14) == 1
+    assert bordered_inverse.invert(S, 3, np.zeros(3, np.int64), 1e-14) == 1
     np.testing.assert_array_equal(S @ G, np.eye(3))
 
 
 def test_singular_matrix_is_reported():
     row = np.array([1.0, 2.0, 3.0])
     S = np.array([row, 2 * row, [0.0, 1.0, 0.0]])
-    assert incremental.invert(S, 3, np.zeros(3, np.int64), 1e-12) == 0
+    assert bordered_inverse.invert(S, 3, np.zeros(3, np.int64), 1e-12) == 0

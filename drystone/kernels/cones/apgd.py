@@ -54,7 +54,7 @@ def momentum(state, uphill):
 
 
 @kernel
-def apgd(shape, W, p, x, state, steps):
+def advance(shape, W, p, x, state, steps):
     """`steps` iterations with W in block rows (Blocks; x: Iterate with W r + q), or with a factor
     G of W = G G' (Factor; x with G'r), where W is never formed; p: Cones."""
     for _ in range(steps):

@@ -17,7 +17,7 @@ import numpy as np
 
 from drystone.kernels._jit import stage
 from drystone.kernels.contact.polyhedral import project as project_polyhedral
-from drystone.kernels.linalg.envelope import _inner, substitute
+from drystone.kernels.linalg.envelope import eliminate, substitute
 
 DUAL_STEPS = 200  # Newton steps; most problems take fewer than ten
 RESIDUAL_SHARE = 1e-12  # of |b|: what may be left of A x - b; less is soon rounding
@@ -203,16 +203,8 @@ def _factorise(blocks, D, shift, plain, z, first, begin, L):
                             total += GD[a] * G1[a]
                         L[at + q] += total
     for p in range(n):
-        at, low = begin[p], first[p]
-        for j in range(low, p):
-            since = max(low, first[j])
-            done = _inner(L, at + since - low, begin[j] + since - first[j], j - since)
-            L[at + j - low] = (L[at + j - low] - done) / L[begin[j + 1] - 1]
-        pivot = L[at + p - low] + shift - _inner(L, at, at, p - low)
-        if not pivot > 0.0:
-            return False
-        L[at + p - low] = np.sqrt(pivot)
-    return True
+        L[begin[p + 1] - 1] += shift
+    return eliminate(n, first, begin, L)
 
 
 @stage

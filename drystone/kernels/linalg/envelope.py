@@ -82,15 +82,24 @@ def factorise(start, index, value, more, order, m, place, first, begin, L):
             c = place[index[k]]
             if low <= c <= p:
                 L[at + c - low] = value[k]
+        L[at + p - low] += more[order[p]]
+    return 1 if eliminate(m, first, begin, L) else 0
+
+
+@kernel
+def eliminate(n, first, begin, L):
+    """L L' = what L (begin[n],) holds, in place; False where a pivot is not positive."""
+    for p in range(n):
+        at, low = begin[p], first[p]
         for j in range(low, p):
             since = max(low, first[j])
             done = _inner(L, at + since - low, begin[j] + since - first[j], j - since)
             L[at + j - low] = (L[at + j - low] - done) / L[begin[j + 1] - 1]
-        pivot = L[at + p - low] + more[order[p]] - _inner(L, at, at, p - low)
+        pivot = L[at + p - low] - _inner(L, at, at, p - low)
         if not pivot > 0.0:
-            return 0
+            return False
         L[at + p - low] = np.sqrt(pivot)
-    return 1
+    return True
 
 
 @kernel

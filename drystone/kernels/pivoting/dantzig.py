@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone.kernels import incremental, status
+from drystone.kernels import status
 from drystone.kernels._jit import kernel
+from drystone.kernels.linalg import bordered_inverse
 
 # Index sets of Dantzig's method, the factorisation that follows them, and directions.
 #
@@ -102,7 +103,7 @@ def enter(At, S, V, T, reg, j):
             u[i] = -V[DF, T[MEMBER, i]] / V[DF, j]
     else:
         column(At, V, T, reg, j, g)
-        incremental.solve(S, k, g, u)
+        bordered_inverse.solve(S, k, g, u)
     symmetric = reg[SYMMETRIC] == 1 and reg[TIES] == 0
     corner = entry(At, V, T, reg, j, j)
     sigma, size = corner, abs(corner)
@@ -117,8 +118,8 @@ def enter(At, S, V, T, reg, j):
     if symmetric:
         v = u
     else:
-        incremental.solve_left(S, k, h, v)
-    incremental.border(S, k, u, v, sigma)
+        bordered_inverse.solve_left(S, k, h, v)
+    bordered_inverse.border(S, k, u, v, sigma)
     _join(T, reg, j)
     return 1
 
@@ -142,7 +143,7 @@ def leave(S, T, reg, j):
     if not abs(S[p, p]) > 1e-13 * largest:
         reg[STALE] = 1
     if reg[STALE] == 0:
-        incremental.shrink(S, k, p)
+        bordered_inverse.shrink(S, k, p)
     last = T[MEMBER, k - 1]
     T[MEMBER, p] = last
     T[POS, last] = p
@@ -160,7 +161,7 @@ def rebuild(At, S, V, T, reg):
     for i in range(k):
         for j in range(k):
             S[j, i] = entry(At, V, T, reg, T[MEMBER, i], T[MEMBER, j])
-    if incremental.invert(S, k, T[WORK], 1e-13):
+    if bordered_inverse.invert(S, k, T[WORK], 1e-13):
         return
     for i in range(k):
         T[WORK, i] = T[MEMBER, i]
@@ -187,7 +188,7 @@ def clamp_bilateral(At, S, V, T, reg):
     for i in range(k):
         for j in range(k):
             S[j, i] = At[T[MEMBER, j], T[MEMBER, i]]
-    if incremental.invert(S, k, T[WORK], 1e-12):
+    if bordered_inverse.invert(S, k, T[WORK], 1e-12):
         for i in range(k):
             T[POS, T[MEMBER, i]] = i
             T[STATE, T[MEMBER, i]] = C
@@ -259,7 +260,7 @@ def direction(At, S, V, T, reg, num):
         V[G, i] *= -reg[SIGN]
     total, worst = 0.0, 0.0
     for _ in range(3):
-        incremental.solve(S, reg[K], V[G], V[U])
+        bordered_inverse.solve(S, reg[K], V[G], V[U])
         for i in range(reg[K]):
             df[T[MEMBER, i]] += V[U, i]
         _spread(V, T, reg, df)
@@ -327,7 +328,7 @@ def refresh(At, S, V, T, reg, num):
             worst = max(worst, abs(V[G, i]))
         if worst <= 0.01 * num[A_TOL]:
             break
-        incremental.solve(S, reg[K], V[G], V[U])
+        bordered_inverse.solve(S, reg[K], V[G], V[U])
         for i in range(reg[K]):
             f[T[MEMBER, i]] -= V[U, i]
     _evaluate(At, V, T, reg)
@@ -583,14 +584,14 @@ def _worst_friction(V, T, reg, num, rule):
     best, worst, score = -1, 0.0, 0.0
     for h in range(V.shape[1]):
         if T[KIND, h] == NORMAL and T[KIND, h + 1] == TANGENT:
-            x = _friction_violation(V, T, reg, num, h)
+            x = _friction_violation(V, reg, num, h)
             if x * _weight(h, rule) > score:
                 best, worst, score = h, x, x * _weight(h, rule)
     return best, worst, score
 
 
 @kernel
-def _friction_violation(V, T, reg, num, h):
+def _friction_violation(V, reg, num, h):
     """How far contact h is from |f_t| <= mu f_N, f_t.a_t <= 0, a_t = 0 inside the cone."""
     force, accel = tangential(V[F], reg, h), tangential(V[A], reg, h)
     room = V[MU, h] * V[F, h] - force
@@ -730,7 +731,7 @@ DRIVE_NORMAL, DRIVE_FRICTION, DRIVE_BACK = range(3)
 
 
 @kernel
-def turn(At, V, reg, h, c, s):
+def turn(At, V, h, c, s):
     """Turn the two tangents of contact h: t1' = c t1 + s t2, t2' = -s t1 + c t2 (rows not in C)."""
     p, q = h + 1, h + 2
     for i in range(At.shape[0]):
@@ -756,7 +757,7 @@ def turn_to(At, V, reg, h, target, sign):
         x, y = sign * target[h + 1], sign * target[h + 2]
         size = np.hypot(x, y)
         if size > 0.0 and not (y == 0.0 and x > 0.0):
-            turn(At, V, reg, h, x / size, y / size)
+            turn(At, V, h, x / size, y / size)
             target[h + 1], target[h + 2] = sign * size, 0.0
 
 
@@ -871,7 +872,7 @@ def limit(V, T, reg, num):
 
     The row is that of the contact that changes, or the driven row when the drive itself ends.
     """
-    what, row = _driven(V, T, reg, num)
+    what, row = _driven(V, reg, num)
     tangents = reg[DIM] > 1
     for h in range(V.shape[1]):
         if T[KIND, h] != NORMAL:
@@ -909,7 +910,7 @@ def _has_friction(T, reg, h):
 
 
 @kernel
-def _driven(V, T, reg, num):
+def _driven(V, reg, num):
     """The driven row's own end: stores the step, returns (what, row)."""
     d, mode, tol = reg[DRIVE], reg[MODE], num[DA_TOL]
     f, df, a, da = V[F, d], V[DF, d], V[A, d], V[DA, d]
