@@ -30,7 +30,7 @@ from drystone.steppers.event_driven.forces.coulomb import coulomb_forces
 from drystone.steppers.event_driven.forces.methods import FRICTIONLESS, friction_problem, named
 from drystone.steppers.event_driven.forces.system import System, islands
 from drystone.steppers.event_driven.options import EventDriven
-from drystone.types import Bools, Floats
+from drystone.types import Bools, Floats, Status
 
 TOL = 1e-9  # residual asked of every method
 SAME = 1e-8  # accelerations
@@ -181,7 +181,7 @@ class Comparison:
             self.tallies[name],
         )
         away = _away(again.acceleration, truth, stated)
-        if again.ok and again.exact:
+        if again.status is Status.SOLVED:
             tally.given += away <= SAME
             tally.left = max(tally.left, away)
 
@@ -205,7 +205,7 @@ class Comparison:
     def _as_open(self, told: LoggedForces) -> None:
         """What (14-1) alone says where contacts give way: Dantzig's answer beside the run's."""
         found = self.dantzig.solve(told.open)
-        if not (found.ok and found.exact):
+        if found.status is not Status.SOLVED:
             self.open.failed += 1
             return
         law = Law(told.open)
@@ -228,7 +228,7 @@ class Comparison:
             tally.declined += last
             return None
         tally.lp += Counter(method.statistics.lp) - before
-        if not (found.ok and found.exact) and not _near(found):
+        if found.status is not Status.SOLVED and not _near(found):
             tally.failed += 1
             return None
         return found

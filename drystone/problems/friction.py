@@ -39,7 +39,7 @@ class _Contacts(_check.Statement):
     mu: Floats
     slip: Floats | None
 
-    def _settle(
+    def _state(
         self,
         name: str,
         size: int,
@@ -122,7 +122,7 @@ class FrictionProblem(_Contacts):
         else:
             self.W = W if isinstance(W, DelassusOperator) else _check.square("W", W)
         self.q = _check.vector("q", q, self.W.shape[0])
-        self._settle("q", self.q.size, mu, dim, bilateral, law, cone, slip)
+        self._state("q", self.q.size, mu, dim, bilateral, law, cone, slip)
         if not isinstance(self.W, DelassusOperator):
             _check.positive_diagonal("W", self.W, strict=False)
         if law == "convex" and self._given is None and not isinstance(self.W, DelassusOperator):
@@ -323,7 +323,7 @@ class GlobalFrictionProblem(_Contacts):
         self.b = _check.vector("b", b, self.H.shape[1])
         _check.positive_diagonal("M", self.M, strict=True)
         _check.symmetric("M", self.M, rtol=1e-6)
-        self._settle("b", self.b.size, mu, dim, bilateral, law, cone, slip)
+        self._state("b", self.b.size, mu, dim, bilateral, law, cone, slip)
         self.mass = MassMatrix(self.M)  # factorised: the proof that M is positive definite
         self._H = self.H.toarray() if ndof <= ARRAY_ROWS else self.H
 

@@ -57,9 +57,9 @@ def polish_boxed(problem: BoxedLCP, z: Floats, rounds: int = 6) -> Floats:
             break
         best, least = z, error
     if least > DEGENERATE_RESIDUAL:
-        settled = repaired(problem, interior(problem, best))
-        if settled is not None and max(problem.residuals(settled)) < least:
-            return settled
+        exact = repaired(problem, interior(problem, best))
+        if exact is not None and max(problem.residuals(exact)) < least:
+            return exact
     return best
 
 

@@ -34,8 +34,8 @@ LINEAR_ACCURACY = 0.02  # error allowed in the linear half, as a fraction of the
 class ADMM(Solver):
     """Options of ``admm``.
 
-    rho: first penalty, in units of W's mean diagonal. relaxation: 0 < alpha < 2. memory: steps
-    that Anderson's method looks back on, 0 for plain ADMM. balance: adapt rho.
+    rho: first penalty, in units of W's mean diagonal. relaxation: 0 < alpha < 2. memory: past
+    steps that Anderson's method uses, 0 for plain ADMM. balance: adapt rho.
     """
 
     max_iterations: int = 50_000
@@ -277,7 +277,7 @@ GRAM_SHIFT = 1e-10  # of the least-squares problem, relative to its trace
 
 
 class Anderson:
-    """memory: steps to look back on (0: plain iteration); size: entries of v."""
+    """memory: past steps that are used (0: plain iteration); size: entries of v."""
 
     def __init__(self, memory: int, size: int) -> None:
         self.memory, self.rejected = memory, 0

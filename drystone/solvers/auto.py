@@ -51,8 +51,8 @@ ROUND_SWEEPS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 ROUND_STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
 ROUNDS_PLACE = 3.5  # of the rounds of sweeps and Newton in the order for friction
-JAMS = 3  # times that contacts at rest are looked for
-TINY_ROWS = 4  # rows of an LCP whose bases are all looked at
+JAMS = 3  # searches for contacts at rest
+TINY_ROWS = 4  # rows of an LCP whose bases are all tried
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 1. A solver is a frozen dataclass of keyword options; its class attribute `name` is what users type.
 2. `refuses(problem)` returns None, or the sentence that says why it does not take this problem.
 3. `run(problem, start, limits)` works and returns an `Answer`; it never raises for
-   non-convergence, and looks at `limits.expired()` at least every few milliseconds of work.
+   non-convergence, and checks `limits.expired()` at least every few milliseconds of work.
 4. `solve` judges the answer with the problem's own measures and builds the `Solution`: a status
    SOLVED that they do not confirm becomes INACCURATE, and an answer within the tolerance is SOLVED
    however its method ended. Where the residual is within it and the velocities are not (large
@@ -27,7 +27,7 @@ from drystone.registry import misfit, once_a_class, unfit
 from drystone.types import Floats, Solution, Status
 from drystone.values import check_options, reals, text, whole
 
-REFINEMENTS = 4  # goes at a smaller residual where a small one hides errors of velocities
+REFINEMENTS = 4  # attempts at a smaller residual where a small one hides errors of velocities
 LEAST_RESIDUAL = 1e-16  # residual that may be aimed at
 answering(Solution)  # ``dataclasses.replace`` with a wrong word is answered, too
 EXTRAS = ("ray", "basis", "solutions", "index_sets", "history", "info")  # fields of a Solution

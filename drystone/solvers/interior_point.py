@@ -126,8 +126,8 @@ class _Run:
     def polish(self, r: Floats, residual: float) -> bool:
         """Newton steps on the natural map while they pay; True if they reach the tolerance.
 
-        The first step settles which contacts stick, slip and open and may well raise the
-        residual; what counts is what the second one makes of it.
+        The first step determines which contacts stick, slip and open and may well raise the
+        residual; the second must lower it.
         """
         conic, shape = self.conic, r.shape
         D, rhs = np.empty((*shape, conic.d)), np.empty(shape)
@@ -262,7 +262,7 @@ class ConicProblem:
     W: BlockMatrix
     system: System
 
-    def _settle(self, W: BlockMatrix, q: Floats, scale: Floats) -> None:
+    def _scale(self, W: BlockMatrix, q: Floats, scale: Floats) -> None:
         """Scale W and q, and prepare the linear systems."""
         self.kind = np.where(self.mu < 0, kernels.FREE_BLOCK, kernels.CONE_BLOCK)
         if self.d > 1:
@@ -339,7 +339,7 @@ class FrictionCones(ConicProblem):
         self.scale[rough, 0] = 1.0 / root
         self.scale[rough, 1:] = root[:, None]
         self.scale[self.mu == 0, 1:] = 0.0
-        self._settle(cones.W, cones.q, self.scale)
+        self._scale(cones.W, cones.q, self.scale)
 
     def velocity(self, r: Floats) -> Floats:
         return self.cones.velocity(r)
@@ -365,7 +365,7 @@ class Orthant(ConicProblem):
         self.mu = np.where(lcp.free, -1.0, 0.0)
         self._unit = lcp.unit
         self.scale = np.ones((lcp.size, 1))  # the natural unknowns are unit-free already
-        self._settle(BlockMatrix.of(lcp.M, 1), lcp.q[:, None], 1.0 / self._unit[:, None])
+        self._scale(BlockMatrix.of(lcp.M, 1), lcp.q[:, None], 1.0 / self._unit[:, None])
 
     def velocity(self, r: Floats) -> Floats:
         return self.image(r)

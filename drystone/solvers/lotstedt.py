@@ -24,7 +24,7 @@ from drystone.solvers.base import COLD, Answer, Limits, Solver, Start
 from drystone.solvers.qp import indefinite, solve_boxed
 from drystone.types import Floats, Status
 
-SETTLED_CHANGE = 1e-10  # of the largest unit-free force: passes that change less have settled
+CONVERGED_CHANGE = 1e-10  # of the largest unit-free force: passes that change less have converged
 GROWING = 10  # passes in a row whose change grew: diverging
 
 
@@ -33,7 +33,7 @@ class Lotstedt(Solver):
     """Friction bounded by an earlier normal force; a convex QP for each pass.
 
     passes: how often g is replaced by the new f_N; None means once if the guess brings the
-        forces of a previous step, else until they settle (at most 200 times). The history
+        forces of a previous step, else until they converge (at most 200 times). The history
         holds the largest unit-free change of f_N in each pass.
     """
 
@@ -104,11 +104,11 @@ def _formed(problem: FrictionProblem) -> Any:
 
 
 def _verdict(trail: list[Floats], moves: list[float]) -> tuple[Status | None, dict[str, Any]]:
-    """Whether the start-up has settled, alternates or diverges; forces unit-free."""
+    """Whether the start-up has converged, alternates or diverges; forces unit-free."""
     size = max(float(np.abs(trail[-1]).max(initial=0.0)), np.finfo(float).tiny)
-    if moves[-1] <= SETTLED_CHANGE * size:
+    if moves[-1] <= CONVERGED_CHANGE * size:
         return Status.APPROXIMATE, {"settled": True}
-    if len(trail) > 3 and np.abs(trail[-1] - trail[-3]).max() <= SETTLED_CHANGE * moves[-1]:
+    if len(trail) > 3 and np.abs(trail[-1] - trail[-3]).max() <= CONVERGED_CHANGE * moves[-1]:
         return Status.STALLED, {"alternates": True}
     last = moves[-GROWING - 1 :]
     if len(moves) > GROWING + 1 and all(a < b for a, b in pairwise(last)):

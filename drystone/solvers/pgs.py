@@ -132,22 +132,22 @@ class RowSweeps:
         self.infeasible: int | None = None
         idle = np.flatnonzero(diagonal == 0.0)
         if idle.size:
-            self._settle(idle)
+            self._fix_idle(idle)
         self.scale = _scale(problem.q / problem.unit)
         self.work = np.empty((2, z.size))
         entries = problem.M.nnz if problem.sparse else z.size**2
         self.cost = int(entries) + 10 * z.size
 
-    def _settle(self, idle: Any) -> None:
+    def _fix_idle(self, idle: Any) -> None:
         """Rows of zeros: w = q whatever z is, so z sits at the bound that the sign of q asks."""
         lower, upper, q = (
             x[idle] for x in (self.problem.lower, self.problem.upper, self.problem.q)
         )
-        settled = np.where(q > 0, lower, np.where(q < 0, upper, self.z[idle]))
-        if np.isinf(settled).any():
-            self.infeasible = int(idle[np.argmax(np.isinf(settled))])
-            settled = np.where(np.isinf(settled), self.z[idle], settled)
-        self.z[idle] = settled
+        fixed = np.where(q > 0, lower, np.where(q < 0, upper, self.z[idle]))
+        if np.isinf(fixed).any():
+            self.infeasible = int(idle[np.argmax(np.isinf(fixed))])
+            fixed = np.where(np.isinf(fixed), self.z[idle], fixed)
+        self.z[idle] = fixed
 
     def sweep(self, omega: float, count: int, target: float) -> tuple[int, int, float, int]:
         p, pattern, M = self.problem, None, self.problem.M

@@ -53,7 +53,8 @@ SCRATCH = {
         "detector.*", "_loop.mechanics.detector.*",
         "_loop.resolver.mechanics.detector.*",
         *(f"_loop.{name}*" for name in (
-            "phase", "_lasts", "_stored", "_waiting", "clusters.report",
+            "phase", "_lasts", "_stored", "_waiting", "_closing_work", "_timeless",
+            "clusters.report",
             "log", "last", "layout", "work", "guard.impacts",
             "guard.at_bound", "guard.ended", "guard.stalled", "resolver.guard.impacts",
             "resolver.guard.at_bound", "resolver.guard.ended", "resolver.guard.stalled",

@@ -1,4 +1,4 @@
-"""What joints bear: the wrench of each joint, and which of them break under it."""
+"""Joint reactions: the wrench of each joint, and which of them break under it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _at_anchors(joints: Joints, state: State, total: Floats) -> tuple[Floats, Fl
 
 
 def broken(joints: Joints, force: Floats, torque: Floats) -> Bools:
-    """(nj,) joints that bear more than they can."""
+    """(nj,) joints whose reactions exceed their strength."""
     size = np.stack([np.linalg.norm(force, axis=1), np.linalg.norm(torque, axis=1)], axis=1)
     return np.asarray((size > joints.breaks_at).any(axis=1))
 

@@ -118,7 +118,7 @@ class MinimumNorm:
         self.count = 0
 
     def snapshot(self, joints: Joints | None) -> dict[str, Ints]:
-        """What was found for these joints, as arrays; nothing if they are to be looked at anew."""
+        """What was found for these joints, as arrays; nothing if they are to be found anew."""
         if joints is None or joints is not self._joints:
             return {}
         out = {}
@@ -142,7 +142,7 @@ class MinimumNorm:
 
     @property
     def known(self) -> tuple[Joints | None, list[Excess]]:
-        """The joints that were looked at, and what was found."""
+        """The joints that were examined, and what was found."""
         return self._joints, self.parts
 
     @known.setter
@@ -159,7 +159,7 @@ class MinimumNorm:
 
     @property
     def large(self) -> bool:
-        """Whether any group is so large that dependent rows are not looked for."""
+        """Whether any group is so large that dependent rows are not searched for."""
         return any(part.rows.size > DEPENDENT_ROWS for part in self.parts)
 
     def split(

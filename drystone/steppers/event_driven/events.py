@@ -143,8 +143,8 @@ class EventFunctions:
         self._tips = {i: (c, h) for i, c, h in ends if mode.closed[i]}
 
     @property
-    def calm(self) -> bool:
-        """Whether nothing that happened in the frame is held against the conditions."""
+    def nominal(self) -> bool:
+        """Whether all conditions have their own tolerances: none is slack, as guards make it."""
         return bool((self.slack == VIOLATED).all())
 
     def sample(self, state: State, margin: Floats, now: Evaluation | None = None) -> EventSample:

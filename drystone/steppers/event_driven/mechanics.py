@@ -259,7 +259,7 @@ def same_state(a: State, b: State) -> bool:
 
 
 def same_pose(a: State, b: State) -> bool:
-    """Bodies in the same places, to the bit."""
+    """Bodies in the same places, bit for bit."""
     same = a.position.tobytes() == b.position.tobytes()
     return same and a.orientation.tobytes() == b.orientation.tobytes()
 

@@ -3,7 +3,7 @@
 A phase that a frame does not end goes on in the next one, unless bodies are moved in between.
 All of it follows from where it began (state, contacts, who slides; index sets are those that the
 method of forces keeps) and from what was found at its present state. A checkpoint holds these
-and no more, and a run that goes on from it builds the same phase, to the bit.
+and no more, and a run that goes on from it builds the same phase, bit for bit.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class Phase:
             return False
         rows = last.now.rows
         apart = rows.lost.any() or not ((rows.gap <= touch) | rows.loaded).all()
-        calm = self.events.calm and not mode.contact_set.mechanics.model.forces
-        return bool(calm and not apart and not phase_over(mode, last.now))
+        nominal = self.events.nominal and not mode.contact_set.mechanics.model.forces
+        return bool(nominal and not apart and not phase_over(mode, last.now))
 
     def islands_at_rest(self, log: FrameLog) -> list[Island]:
         """Bodies and contacts of the islands in equilibrium, as the phase began; log: impulses."""

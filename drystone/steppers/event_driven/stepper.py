@@ -190,7 +190,8 @@ class EventStepper(Stepper):
         )  # fmt: skip
 
     def _break(self, now: Evaluation | None) -> tuple[str, ...]:
-        """Read what joints bear, and take away those that bear too much; returns their names."""
+        """Read joint reactions, and remove the joints whose strength they exceed; returns their
+        names."""
         joints = self.model.joints
         self.loaded_joints, self.wrench = None, None
         if joints is None or not len(joints):

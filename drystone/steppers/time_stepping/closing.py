@@ -212,7 +212,7 @@ class Closer:
 
     def spread(self, r: Floats) -> Floats:
         """Impulses (nc, d) of the step that was solved last: of all that do what r does, the least.
-        The books are closed with those of the solve, which hold to rounding."""
+        Their energy is that of the solve, whose ledger closes to rounding."""
         return r if self.thinned is None else self.thinned.spread(r)
 
 

@@ -38,7 +38,7 @@ from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.reading import Frames, read_report
 from drystone.steppers.time_stepping.search import Search
 from drystone.steppers.time_stepping.solve import IslandSolver, Solved, island_problem
-from drystone.steppers.time_stepping.stalling import told
+from drystone.steppers.time_stepping.stalling import jammed_names
 from drystone.steppers.time_stepping.stiffness import Part
 from drystone.steppers.time_stepping.threads import Sweeper
 from drystone.types import Bools, Floats, Status
@@ -240,7 +240,7 @@ class HostRequests(Stepper):
         s.iterations += view.iterations
         self._used(view, view.status)
         if view.stalls:
-            self._note_jam(*told(self.model, self.buffers.rows(), view.stalls))
+            self._note_jam(*jammed_names(self.model, self.buffers.rows(), view.stalls))
 
     def _stuck(self) -> None:
         """Islands that sweeps did not solve either: the whole chain of methods, if small."""
@@ -258,7 +258,7 @@ class HostRequests(Stepper):
         s.iterations += view.iterations
         self._used(view, Status.MAX_ITERATIONS)
         if view.stalls:
-            self._note_jam(*told(self.model, self.buffers.rows(), view.stalls))
+            self._note_jam(*jammed_names(self.model, self.buffers.rows(), view.stalls))
 
     def _used(self, view: Solved, status: Status) -> None:
         """Note the methods of a solve, and how it ended if not well."""
@@ -379,7 +379,7 @@ class HostRequests(Stepper):
         s.iterations += solved.iterations
         self._used(solved, solved.status)
         if solved.stalls:
-            self._note_jam(*told(self.model, self.buffers.rows(), solved.stalls))
+            self._note_jam(*jammed_names(self.model, self.buffers.rows(), solved.stalls))
 
     def _close(self) -> int:
         """Close joints by all that ``Closer`` knows, from the start of the part; returns the

@@ -87,9 +87,9 @@ def _report(
 ) -> StepReport:
     """A report with all its fields; the arguments are those of ``LoopReport.of``."""
     bits = int(row[R.methods])
-    book = EnergyLedger(*row[ENERGY])
+    ledger = EnergyLedger(*row[ENERGY])
     used = tuple(name for k, name in enumerate(names) if bits >> k & 1)
-    status = Status.SOLVED if book.closes else Status.INACCURATE
+    status = Status.SOLVED if ledger.closes else Status.INACCURATE
     if row[R.failed] >= 0:
         known = STATUSES[int(row[R.status])]
         status = Status.MAX_ITERATIONS if known is Status.SOLVED else known
@@ -105,7 +105,7 @@ def _report(
         contacts=int(row[R.contacts]),
         islands=int(row[R.islands]),
         penetration=row[R.infeasibility],
-        energy=book,
+        energy=ledger,
         conditions=Conditions(*row[CONDITIONS]),
         collisions=int(row[R.collisions]),
         impact_energy=row[R.impact_energy],

@@ -18,7 +18,7 @@ stay as they are; what gives way is the motor's speed, in least squares: the mot
    Rubbing bodies under so vast a force are not always solved: then motors have a compliance like
    that of their own bodies, and give way at once.
 3. Motors that lack speed are asked for the speed that they had in 2. This step has an answer, with
-   bounded impulses, and the books of its energy close.
+   bounded impulses, and its energy ledger closes.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ Attempt = Callable[[BlockMatrix, Floats, Floats, Floats, float], Floats | None]
 @dataclass(slots=True)
 class Stall:
     """Motors of an island that stall. r (n, d): impulses of the step in which they do; short (n,):
-    which motors; bears (n,): which blocks grow with their force; locks: friction holds them, where
+    which motors; pressed (n,): blocks that grow with their force; locks: friction holds them, where
     contacts alone would not.
     """
 
     r: Floats
     short: Bools
-    bears: Bools
+    pressed: Bools
     locks: bool
 
 
@@ -164,14 +164,14 @@ def _grow(island: _Island, attempt: Attempt) -> tuple[Floats, Floats, Floats] | 
     return None
 
 
-def told(model: Model, rows: Rows, stalls: dict[int, Stall]) -> tuple[Names, Names]:
+def jammed_names(model: Model, rows: Rows, stalls: dict[int, Stall]) -> tuple[Names, Names]:
     """Names of the joints whose motors stall, and of the bodies whose motions meet what does not
     give way; and a sentence on each."""
     names, sentences = [], []
     for k, jam in sorted(stalls.items()):
         first = int(rows.start[k])
-        bears = first + np.flatnonzero(jam.bears)
-        pressed = rows.body[bears[rows.joint[bears] < 0]]
+        blocks = first + np.flatnonzero(jam.pressed)
+        pressed = rows.body[blocks[rows.joint[blocks] < 0]]
         for i in first + np.flatnonzero(jam.short):
             name, what = _driver(model, rows, int(i))
             if name in names:

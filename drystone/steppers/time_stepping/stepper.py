@@ -290,7 +290,7 @@ class TimeStepper(HostRequests):
         return int(self.buffers.s.next_stage)
 
     def _stored(self, s: Any) -> None:
-        """Book the energy that springs took or gave, also in the frame of this step."""
+        """Energy that springs took or gave enters the ledger, also in the frame of this step."""
         before, after = s.spring_energy, stored(self.model, self.buffers.state())
         if before == after == 0.0:
             return
@@ -305,7 +305,7 @@ class TimeStepper(HostRequests):
         """Go on without the joints that broke; what there is to read of the step stays."""
         joints, over = self.buffers.joints, self._over
         names = tuple(name for name, gone in zip(joints.names, over, strict=True) if gone)
-        held, looked, table = self._bear(), self._last_solve(), self.contact_table()
+        held, looked, table = self._joint_reactions(), self._last_solve(), self.contact_table()
         self.lost = np.union1d(self.lost, joints.uid[over])
         self.adopt(self.model)
         self._held, self._looked, self._table, self._stepped = held, looked, table, True
@@ -371,7 +371,7 @@ class TimeStepper(HostRequests):
 
     def _noted_joints(self) -> NotedJoints:
         if self.jointed and self._stepped and self._held is None:
-            self._held = self._bear()
+            self._held = self._joint_reactions()
         joints, wrench = (None, None) if self._held is None else self._held
         return NotedJoints(self.model.names, joints, wrench)
 
@@ -380,7 +380,7 @@ class TimeStepper(HostRequests):
         """Force (nj, dim) [N] and torque (nj, 1 or 3) [N m] of every joint in the last step."""
         return self._noted_joints().wrench
 
-    def _bear(self) -> tuple[Joints, tuple[Floats, Floats]]:
+    def _joint_reactions(self) -> tuple[Joints, tuple[Floats, Floats]]:
         """What joints bore in the last step."""
         dim, s = self.model.dim, self.buffers.s
         if self.options.order == 1:

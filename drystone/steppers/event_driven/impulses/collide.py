@@ -218,7 +218,7 @@ def simultaneous(
     """Rounds of simultaneous impacts until no contact approaches; eps (nc,).
 
     Contacts that separate are left out of a round. Bodies caught between others may then be
-    thrown to and fro for ever, or be asked to leave both: such collisions end without rebound.
+    thrown to and fro without end, or be asked to leave both: such collisions end without rebound.
     """
     tol = state.tolerances.normal
     for _ in range(REOPENED_ROUNDS):

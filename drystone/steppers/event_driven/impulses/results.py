@@ -61,7 +61,7 @@ class Collision:
         )
 
     def apply(self, system: System, r: Floats) -> Impact:
-        """Impulses r (m,) on the rows of a system: velocities jump, the energy is booked."""
+        """Impulses r (m,) on the rows of a system: velocities jump, and energy changes."""
         state = system.state
         rows = system.contacts.size * state.d
         before = np.concatenate([self.u[system.contacts].ravel(), self.joint_u[system.joints]])
