@@ -67,7 +67,7 @@ class Phase:
         self.events = EventFunctions(mode, self.start.rows, touch, slow, slack)
         self.paths = Paths(mode, self.start)
         plain = mode.smooth and mode.contact_set.acts.size == 0
-        self.fast = Rate(mode, layout, state) if plain else None
+        self.fast = Rate(mode, layout) if plain else None
         self.last: EventSample | None = None
         self.log = FrameLog()
         self.trouble = ""
@@ -220,7 +220,7 @@ class Rate:
     same for the whole phase (who they are, rows of index sets, materials) is laid out once.
     """
 
-    def __init__(self, mode: Mode, layout: Layout, template: State) -> None:
+    def __init__(self, mode: Mode, layout: Layout) -> None:
         contact_set, mechanics = mode.contact_set, mode.contact_set.mechanics
         self.mechanics, self.layout, self.model = mechanics, layout, mechanics.model
         self._contact_set = contact_set
@@ -237,7 +237,6 @@ class Rate:
         self._J, self._P = np.empty((N, 2, dof)), np.empty((N, 2, dof))
         self._soft, self._friction = np.zeros(N), np.empty((n, k - 1))
         self._zero, self._ones = np.zeros((n, 3)), np.ones((n, 2))
-        self._template = template
         self._marks = LocalShapes.empty(n, d)
         start = contact_set.start
         self._key = np.stack([start.geom_a, start.geom_b, start.feature], axis=1)[self.contacts]
@@ -315,30 +314,15 @@ class Rate:
 
     def __call__(self, t: float, y: Floats) -> Floats | None:
         """dY/dt, or None: contacts that are not found."""
-        state = self._state(t, y)
+        state = self.layout.state(t, y)
         if self.contacts.size and not self._contacts(state):
             return None
-        acceleration, power = self._accelerations(state)
-        out = np.empty(self.layout.size)
-        own, dim = self.layout.bodies, self.model.dim
-        event_state.rate_of_change(y, own, state.velocity, acceleration, power, dim, out)
-        return out
+        return self.layout.rate(y, state, *self._accelerations(state))
 
     @property
     def slide(self) -> Floats:
         """(n, 2, d) velocities of the contact points over both surfaces [m/s]."""
         return self._rates[2]
-
-    def _state(self, t: float, y: Floats) -> State:
-        state = self._template.copy()
-        state.time = float(t)
-        k = 1 if self.model.dim == 2 else 4
-        turn = state.orientation.reshape(-1, k)
-        event_state.unpack(y, self.layout.bodies, state.position, turn, state.velocity)
-        for i, motion in self.model.motions:
-            state.position[i], state.orientation[i] = motion.pose(t)
-            state.velocity[i] = motion.velocity(t, 0.0)
-        return state
 
     def _contacts(self, state: State) -> bool:
         """Rows of the contacts; whether all are found."""

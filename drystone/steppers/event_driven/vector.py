@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drystone.dynamics.frames import product
+from drystone.kernels.event_state import rate_of_change, unpack
 from drystone.model import Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -58,15 +58,10 @@ class Layout:
         """The state of all bodies at Y, quaternions of length 1."""
         if self._template is None:
             raise ValueError("pack a state first")
-        out, own = self._template.copy(), self.bodies
+        out = self._template.copy()
         out.time = float(t)
-        out.position[own] = y[self.position].reshape(own.size, self.model.dim)
-        turn = y[self.orientation]
-        if self.model.dim == 3:
-            turn = turn.reshape(own.size, 4)
-            turn = turn / np.sqrt((turn**2).sum(axis=1, keepdims=True))
-        out.orientation[own] = turn
-        out.velocity[own] = y[self.velocity].reshape(own.size, self.model.dof)
+        turn = out.orientation.reshape(-1, 1 if self.model.dim == 2 else 4)
+        unpack(y, self.bodies, out.position, turn, out.velocity)
         for i, motion in self.model.motions:
             out.position[i], out.orientation[i] = motion.pose(t)
             out.velocity[i] = motion.velocity(t, 0.0)
@@ -74,18 +69,8 @@ class Layout:
 
     def rate(self, y: Floats, state: State, acceleration: Floats, power: Floats) -> Floats:
         """dY/dt: acceleration (nb, dof) of the bodies, power (4,) [W]."""
-        out, own, dim = np.empty(self.size), self.bodies, self.model.dim
-        v = state.velocity[own]
-        out[self.position] = v[:, :dim].ravel()
-        if dim == 2:
-            out[self.orientation] = v[:, 2]
-        else:
-            spin = np.zeros((own.size, 4))
-            spin[:, 1:] = v[:, 3:]
-            turn = y[self.orientation].reshape(own.size, 4)
-            out[self.orientation] = 0.5 * product(spin, turn).ravel()
-        out[self.velocity] = acceleration[own].ravel()
-        out[self.work] = power
+        out, dim = np.empty(self.size), self.model.dim
+        rate_of_change(y, self.bodies, state.velocity, acceleration, power, dim, out)
         return out
 
     def tolerances(self, atol: float, rtol: float, energy: float) -> Floats:

@@ -13,6 +13,7 @@ from drystone.constraints.joints.forces import joint_forces
 from drystone.constraints.joints.rows import free_coordinates, joint_extra_rows, joint_rows
 from drystone.dynamics import bodies
 from drystone.dynamics.bodies import relative_velocity
+from drystone.dynamics.frames import product
 from drystone.errors import ModelError, SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import joints_coupled as acts
@@ -335,17 +336,9 @@ class PenaltyStepper(Stepper):
         if dim == 2:
             turning = v[:, 2]
         else:
-            w, x, yq, z = state.orientation[moves].T
-            a, b, c = v[:, 3:].T
-            turning = 0.5 * np.stack(
-                [
-                    -a * x - b * yq - c * z,
-                    a * w + b * z - c * yq,
-                    b * w + c * x - a * z,
-                    c * w + a * yq - b * x,
-                ],
-                axis=1,
-            )
+            spin = np.zeros((len(v), 4))
+            spin[:, 1:] = v[:, 3:]
+            turning = 0.5 * product(spin, state.orientation[moves])
         return np.concatenate(
             [v[:, :dim].ravel(), turning.ravel(), now.acceleration[moves].ravel(), now.power]
         )
