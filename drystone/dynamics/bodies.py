@@ -7,8 +7,9 @@ from math import isfinite
 import numpy as np
 
 from drystone.errors import ModelError, SimulationError
+from drystone.kernels import rigid
+from drystone.kernels.active import pair_materials
 from drystone.kernels.poses import geom_poses_planar, geom_poses_spatial
-from drystone.kernels.rigid import RUNAWAY
 from drystone.model import Contacts, Model, State
 from drystone.types import Bools, Floats, Ints
 
@@ -63,11 +64,11 @@ def check_finite(model: Model, state: State, force: Floats | None = None, h: flo
     The error names the body, the time, and the forces (nb, dof) that the step of length h had.
     """
     sums = state.position.sum() + state.orientation.sum()
-    if np.abs(state.velocity).max(initial=0.0) <= RUNAWAY and np.isfinite(sums):
+    if np.abs(state.velocity).max(initial=0.0) <= rigid.RUNAWAY and np.isfinite(sums):
         return
     parts = (state.velocity, state.position, state.orientation.reshape(model.nb, -1))
     wrong = ~np.logical_and.reduce([np.isfinite(part).all(axis=1) for part in parts])
-    wrong |= ~(np.abs(state.velocity).max(axis=1) <= RUNAWAY)
+    wrong |= ~(np.abs(state.velocity).max(axis=1) <= rigid.RUNAWAY)
     if not wrong.any():
         return
     i = int(np.argmax(wrong))
@@ -92,6 +93,41 @@ def loads(model: Model, state: State) -> Floats:
     if model.forces:
         check_loads(model, state, force)
     return force
+
+
+def inverse_inertia(model: Model, state: State) -> Floats:
+    """(nb,), or (nb, 3, 3) in world axes."""
+    if model.dim == 2:
+        return model.inverse_inertia
+    out = np.empty_like(model.inertia)
+    rigid.to_world(model.inverse_inertia, state.orientation, out)
+    return out
+
+
+def accelerations(model: Model, state: State, force: Floats, inverse: Floats) -> Floats:
+    """(nb, dof) by forces (nb, dof), gravity and the gyroscopic torque; inverse: as of
+    ``inverse_inertia``."""
+    out, still = np.zeros_like(force), np.zeros_like(force)
+    if model.dim == 2:
+        rigid.kick_planar(model.inverse_mass, inverse, model.gravity, force, still, 1.0, out)
+        return out
+    inertia, load = np.empty_like(model.inertia), force.copy()
+    rigid.to_world(model.inertia, state.orientation, inertia)
+    rigid.gyroscopic(inertia, state.velocity, load)
+    rigid.kick_spatial(model.inverse_mass, inverse, model.gravity, load, still, 1.0, out)
+    return out
+
+
+def materials(model: Model, body: Ints) -> tuple[Floats, Floats]:
+    """Friction (nc, 2) static and dynamic, restitution (nc, 2) normal and tangential, of contacts
+    between bodies (nc, 2)."""
+    mu, eps = np.empty((2, body.shape[0], 2))
+    rules = model.rules
+    pair_materials(
+        body, model.friction, model.restitution, rules.key, rules.friction, rules.restitution,
+        mu, eps,
+    )  # fmt: skip
+    return mu, eps
 
 
 def check_loads(model: Model, state: State, force: Floats) -> None:

@@ -105,7 +105,7 @@ class ContactSet:
         self.keys = mechanics.keys(contacts)
         self.sides = Sides.of(mechanics.model.geoms, contacts)
         self.body = self.sides.body
-        self.mu, self.eps = mechanics.materials(self.body)
+        self.mu, self.eps = bodies.materials(mechanics.model, self.body)
         self.names = [mechanics.contact_name(k, self.body[i]) for i, k in enumerate(self.keys)]
         self.start = contacts
         self._keys, self._eps = tuple(self.names), np.ascontiguousarray(self.eps[:, 0])

@@ -14,8 +14,6 @@ from drystone.constraints.rows import select
 from drystone.dynamics import bodies
 from drystone.dynamics.energy import energy
 from drystone.geometry.detector import Detector
-from drystone.kernels import rigid
-from drystone.kernels.active import pair_materials
 from drystone.kernels.event_state import gap_rates
 from drystone.kernels.joints_coupled import (
     FRICTION,
@@ -126,17 +124,8 @@ class Mechanics:
         joints = self.joints
         if joints is not None and q is not None and joints.add_springs(state, q, force):
             bodies.check_loads(model, state, force)
-        still = np.zeros_like(force)
-        out = np.zeros_like(force)
-        inverse = self.inverse_inertia(state)
-        if model.dim == 2:
-            rigid.kick_planar(model.inverse_mass, inverse, model.gravity, force, still, 1.0, out)
-        else:
-            inertia = np.empty_like(model.inertia)
-            rigid.to_world(model.inertia, state.orientation, inertia)
-            load = force.copy()
-            rigid.gyroscopic(inertia, state.velocity, load)
-            rigid.kick_spatial(model.inverse_mass, inverse, model.gravity, load, still, 1.0, out)
+        inverse = bodies.inverse_inertia(model, state)
+        out = bodies.accelerations(model, state, force, inverse)
         self._prescribe(state.time, out)
         return Loads(out, force, inverse)
 
@@ -151,15 +140,6 @@ class Mechanics:
             prescribed_acceleration(self.model, t, every)
             known = self._prescribed = t, every[self.driven]
         out[self.driven] = known[1]
-
-    def inverse_inertia(self, state: State) -> Floats:
-        """(nb,), or (nb, 3, 3) in world axes."""
-        model = self.model
-        if model.dim == 2:
-            return model.inverse_inertia
-        out = np.empty_like(model.inertia)
-        rigid.to_world(model.inverse_inertia, state.orientation, out)
-        return out
 
     def jointed(self, state: State) -> Jointed:
         """Joints at a state; angles are counted on from ``turns``."""
@@ -206,17 +186,6 @@ class Mechanics:
     def energy(self, state: State) -> float:
         """Of motion, height and springs [J]."""
         return sum(energy(self.model, state)[:2]) + self.stored(state)
-
-    def materials(self, body: Ints) -> tuple[Floats, Floats]:
-        """Friction (nc, 2) static and dynamic, restitution (nc, 2), of contacts between bodies."""
-        model, nc = self.model, body.shape[0]
-        mu, eps = np.empty((nc, 2)), np.empty((nc, 2))
-        rules = model.rules
-        pair_materials(
-            body, model.friction, model.restitution, rules.key, rules.friction,
-            rules.restitution, mu, eps,
-        )  # fmt: skip
-        return mu, eps
 
     def keys(self, contacts: Contacts) -> list[Key]:
         """Names of contacts that stay with them: uids of their geoms, feature."""

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg.lapack import dgelsy
 
 from drystone.constraints.joints.assembly import moved
+from drystone.dynamics import bodies
 from drystone.errors import SimulationError
 from drystone.kernels.event_forces import add_rows, equations, responses
 from drystone.kernels.islands import label_contacts
@@ -126,7 +127,7 @@ def _least(
     nb, dof, k = model.nb, model.dof, 1 if model.dim == 2 else 3
     body, J = rows.body[chosen], rows.J[chosen]
     P = np.empty_like(J)
-    inverse = mechanics.inverse_inertia(state).reshape(nb, k, k)
+    inverse = bodies.inverse_inertia(model, state).reshape(nb, k, k)
     responses(body, J, model.inverse_mass, inverse, P)
     moves = np.append(model.inverse_mass > 0, False)
     label = np.empty(chosen.size, np.int64)

@@ -17,8 +17,6 @@ from drystone.dynamics.frames import product
 from drystone.errors import ModelError, SimulationError
 from drystone.geometry.detector import Detector
 from drystone.kernels import joints_coupled as acts
-from drystone.kernels import rigid
-from drystone.kernels.active import pair_materials
 from drystone.kernels.penalty import (
     DAMPER,
     DRIVEN,
@@ -51,8 +49,8 @@ WORKS = LOADS + 1
 
 @dataclass(slots=True)
 class Instant:
-    """force (nb, dof): all but gravity and the gyroscopic torque, which is in acceleration
-    (nb, dof); power (5,) [W]: of springs, dampers, friction, driven bodies, loads.
+    """acceleration (nb, dof) of the bodies; power (5,) [W]: of springs, dampers, friction, driven
+    bodies, loads.
 
     contacts: those found; body (nc, 2), f (nc, dim) [N] on A, mu (nc,); joint (nr,): forces of
     the joints' rows; action (ne,): of what acts on their coordinates.
@@ -93,12 +91,7 @@ class Springs:
         x, R = bodies.geom_poses(model, state)
         found = self.detector.contacts(x, R, np.zeros(len(model.geoms)))
         body = np.stack([model.geoms.body[found.geom_a], model.geoms.body[found.geom_b]], axis=1)
-        mu, eps = np.empty((2, len(found), 2))
-        rules = model.rules
-        pair_materials(
-            body, model.friction, model.restitution, rules.key, rules.friction, rules.restitution,
-            mu, eps,
-        )  # fmt: skip
+        mu = bodies.materials(model, body)[0]
         f = np.empty((len(found), model.dim))
         law = SpringLaw(*map(float, (options.stiffness, options.damping, options.slip_speed)))
         contact_springs(
@@ -106,23 +99,9 @@ class Springs:
             state.position, state.velocity, force, f, power,
         )  # fmt: skip
         tied, acting = self._joints(state, turns, force, power)
-        a = self._acceleration(state, force)
+        inverse = bodies.inverse_inertia(model, state)
+        a = bodies.accelerations(model, state, force, inverse)
         return Instant(a, power, found, body, f, mu[:, 1], tied, acting)
-
-    def _acceleration(self, state: State, force: Floats) -> Floats:
-        model, v = self.model, state.velocity
-        out = np.empty_like(force)
-        if model.dim == 2:
-            kick, inverse = rigid.kick_planar, model.inverse_inertia
-        else:
-            inertia, inverse = np.empty_like(model.inertia), np.empty_like(model.inertia)
-            rigid.to_world(model.inertia, state.orientation, inertia)
-            rigid.to_world(model.inverse_inertia, state.orientation, inverse)
-            rigid.gyroscopic(inertia, v, force)
-            kick = rigid.kick_spatial
-        zero = np.zeros_like(v)
-        kick(model.inverse_mass, inverse, model.gravity, force, zero, 1.0, out)
-        return out
 
     def _joints(
         self, state: State, turns: Floats | None, force: Floats, power: Floats
