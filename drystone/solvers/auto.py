@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from drystone.kernels.cones import nsgs as kernels
+from drystone.kernels import status as code
 from drystone.kernels.pivoting.enumerate import first_basis
 from drystone.problems import LCP, BoxedLCP, FrictionProblem, GlobalFrictionProblem, Problem
 from drystone.solvers import (
@@ -41,12 +41,14 @@ from drystone.solvers import (
 from drystone.solvers._blocks import BlockProblem, smooth_cones_only
 from drystone.solvers._jammed import at_rest, creeps
 from drystone.solvers.base import LEAST_RESIDUAL, REFINEMENTS, Answer, Limits, Solver, Start
+from drystone.solvers.nsgs import FormedSweeps
 from drystone.solvers.registry import SOLVERS, by_name
 from drystone.types import Status
 
 Options = tuple[tuple[str, Any], ...]
 
 FIRST_SWEEPS = 20  # of Gauss-Seidel before Newton: enough to find most of the active set
+JUDGED_EVERY = 10  # sweeps
 ROUND_SWEEPS = (100, 200, 400, 800, 1600)  # sweeps before Newton is tried again
 ROUND_STEPS = 150  # Newton steps of one round
 PIVOTED = 1500  # rows of a planar friction problem that a dense tableau may take
@@ -155,27 +157,20 @@ def _sweeps(problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
     """Gauss-Seidel for as long as it is likely to finish before a factorisation would pay."""
     c = BlockProblem(problem)
     W, r = c.W, c.start(start.value)
-    x, how = (
-        kernels.Iterate(r, np.zeros(c.nb), np.empty_like(r)),
-        kernels.Sweeps(1.0, limits.tol, 10),
-    )
-    done, ahead = 0, FIRST_SWEEPS
     if not (W.blocks[W.diagonal, 0, 0] > 0).all():
         return Answer(c.value(r), Status.SINGULAR)
+    sweeper, done, ahead = FormedSweeps(c, 1.0), 0, FIRST_SWEEPS
     while True:
-        history = np.full(ahead, np.nan)
-        ended, done, plain, scaled = kernels.nsgs_solve(
-            c.key, c.blocks, W.diagonal, how, done, ahead, x, history
-        )
-        if ended != kernels.status.RUNNING or limits.expired():
+        ended, done, both = sweeper.sweep(r, done, ahead, limits.tol, JUDGED_EVERY)
+        if ended != code.RUNNING or limits.expired():
             break
-        ahead = _sweeps_left(history, limits.tol)
+        ahead = _sweeps_left(sweeper.history, limits.tol)
         if ahead == 0:
             break
-    solved = ended == kernels.status.SOLVED
+    solved = ended == code.SOLVED
     answer = Answer(c.value(r), Status.SOLVED if solved else Status.STALLED, done)
     if r.size == problem.size and problem.cone.stretch(problem.dim) is None:
-        answer.dual, answer.residuals = x.u.reshape(-1), (float(plain), float(scaled))
+        answer.dual, answer.residuals = sweeper.u.reshape(-1), both
         if problem.law == "static":
             answer.residuals = None
     return answer

@@ -52,13 +52,18 @@ class NSGS(Solver):
     def run(self, problem: FrictionProblem, start: Start, limits: Limits) -> Answer:
         contacts = BlockProblem(problem)
         r = contacts.start(start.value)
-        sweeper = (_Free if problem.matrix_free else _Formed)(problem, contacts, self.relaxation)
+        sweeper: FormedSweeps | FreeSweeps
+        if problem.matrix_free:
+            sweeper = FreeSweeps(problem, contacts, self.relaxation)
+        else:
+            sweeper = FormedSweeps(contacts, self.relaxation)
         best, least, since = r.copy(), np.inf, 0
         done, history = 0, []
         status = Status.MAX_ITERATIONS
         while done < self.max_sweeps:
             chunk = min(self.max_sweeps - done, sweeper.chunk)
-            code, done, residual = sweeper.sweep(r, done, chunk, limits.tol, self.every)
+            code, done, both = sweeper.sweep(r, done, chunk, limits.tol, self.every)
+            residual = max(both)
             history.append(sweeper.history[np.isfinite(sweeper.history)])
             if residual < 0.99 * least:
                 since = done
@@ -81,10 +86,10 @@ class NSGS(Solver):
         )
 
 
-class _Formed:
-    """Sweeps on the blocks of W."""
+class FormedSweeps:
+    """Sweeps on the blocks of W; u (nb, d): velocities where the residual was evaluated last."""
 
-    def __init__(self, problem: FrictionProblem, contacts: BlockProblem, omega: float) -> None:
+    def __init__(self, contacts: BlockProblem, omega: float) -> None:
         self.contacts, self.W, self.omega = contacts, contacts.W, omega
         self.lam, self.u = np.zeros(contacts.nb), np.empty_like(contacts.q)
         self.chunk = max(1, BURST_BLOCKS // max(1, self.W.indices.size))
@@ -92,16 +97,17 @@ class _Formed:
 
     def sweep(
         self, r: Floats, done: int, chunk: int, tol: float, every: int
-    ) -> tuple[int, int, float]:
+    ) -> tuple[int, int, tuple[float, float]]:
+        """(status code, sweeps in all, both residuals) after up to `chunk` more; r in place."""
         c, how = self.contacts, kernels.Sweeps(self.omega, tol, every)
         self.history, iterate = np.full(chunk, np.nan), kernels.Iterate(r, self.lam, self.u)
         code, done, plain, scaled = kernels.nsgs_solve(
             c.key, c.blocks, self.W.diagonal, how, done, chunk, iterate, self.history
         )
-        return code, done, max(plain, scaled)
+        return code, done, (float(plain), float(scaled))
 
 
-class _Free:
+class FreeSweeps:
     """Sweeps on the rows of J and J M^-1; W is never formed, its diagonal blocks are."""
 
     def __init__(self, problem: FrictionProblem, contacts: BlockProblem, omega: float) -> None:
@@ -118,16 +124,16 @@ class _Free:
 
     def sweep(
         self, r: Floats, done: int, chunk: int, tol: float, every: int
-    ) -> tuple[int, int, float]:
+    ) -> tuple[int, int, tuple[float, float]]:
         c = self.contacts
         v = np.asarray(self.P.T @ r.reshape(-1))
         chunk = min(chunk, max(1, min(every, done // 2)))
         kernels.nsgs_free_sweeps(c.key, self.rows, self.omega, chunk, r, self.lam, v)
         u = np.asarray(self.J @ v).reshape(c.q.shape) + c.q
-        residual = max(contact_residuals(c.key, r, u, c.q, c.mu, c.unit, c.law))
-        self.history = np.array([residual])
-        code = kernels.status.SOLVED if residual <= tol else kernels.status.RUNNING
-        return code, done + chunk, float(residual)
+        plain, scaled = contact_residuals(c.key, r, u, c.q, c.mu, c.unit, c.law)
+        self.history = np.array([max(plain, scaled)])
+        code = kernels.status.SOLVED if max(plain, scaled) <= tol else kernels.status.RUNNING
+        return code, done + chunk, (float(plain), float(scaled))
 
 
 def diagonal_blocks(J: Any, P: Any, d: int) -> Floats:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.constraints.joints.minimum_norm import MinimumNorm
+from drystone.constraints.joints.minimum_norm import MinimumNorm, Thinned
 from drystone.constraints.joints.rows import JointRows, free_coordinates, joint_rows
 from drystone.constraints.rows import Rows
 from drystone.dynamics.energy import kinetic
@@ -30,7 +30,6 @@ from drystone.model import Joints, State
 from drystone.steppers.time_stepping.options import TimeStepping
 from drystone.steppers.time_stepping.solve import Solved
 from drystone.steppers.time_stepping.stiffness import Part, Softened
-from drystone.steppers.time_stepping.thinned import Thinned
 from drystone.types import Bools, Floats
 
 CLOSING_ROUNDS = 20  # solves of a step until its joints are closed

@@ -42,12 +42,11 @@ def solve_friction(
 
     loaded = (rows.joint >= 0) & (rows.mu[:, 0] > 0.0)
     if solver.options.formulation == "convex" and loaded.any():
-        return _unlifted(rows, bias, r, np.flatnonzero(loaded), once)
+        return _unlifted(bias, r, np.flatnonzero(loaded), once)
     return once(bias, r)
 
 
 def _unlifted(
-    rows: Rows,
     bias: Floats,
     r: Floats,
     at: Ints,

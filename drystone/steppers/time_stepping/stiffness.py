@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drystone.constraints.joints.minimum_norm import Thinned, joined
 from drystone.constraints.joints.rows import JointRows
 from drystone.constraints.rows import Rows
 from drystone.dynamics import bodies
@@ -17,7 +18,6 @@ from drystone.dynamics.frames import cross, rotations, turned
 from drystone.kernels import joint_stiffness as kernels
 from drystone.kernels.rows import add_impulses, responses
 from drystone.model import Joints, Model, State
-from drystone.steppers.time_stepping.thinned import Thinned, joined
 from drystone.types import Bools, Floats, Ints
 
 
