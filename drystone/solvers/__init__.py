@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from drystone.lazy import lazily
+
 if TYPE_CHECKING:
     from drystone.solvers.admm import ADMM
     from drystone.solvers.apgd import APGD
@@ -81,6 +83,11 @@ class SolverEntry:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def module(self) -> str:
+        """Of the class, in this package: "lemke"."""
+        return self.solver.partition(":")[0] if isinstance(self.solver, str) else ""
+
+    @property
     def class_name(self) -> str:
         """Of the class: ``ds.Lemke``."""
         return self.solver.partition(":")[2] if isinstance(self.solver, str) else self.kind.__name__
@@ -90,8 +97,7 @@ class SolverEntry:
         """The class."""
         if not isinstance(self.solver, str):
             return self.solver
-        module, _, name = self.solver.partition(":")
-        found: type[Solver] = getattr(import_module(f"{__name__}.{module}"), name)
+        found: type[Solver] = getattr(import_module(f"{__name__}.{self.module}"), self.class_name)
         return found
 
     def make(self, **options: Any) -> Solver:
@@ -187,13 +193,5 @@ def in_order(problem: str, entries: Iterable[SolverEntry] = OURS) -> list[Solver
     return sorted((e for e in entries if problem in e.auto), key=lambda e: e.auto[problem])
 
 
-def _load(name: str) -> Any:
-    found = next((entry for entry in OURS if entry.class_name == name), None)
-    if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    globals()[name] = found.kind
-    return found.kind
-
-
 if not TYPE_CHECKING:  # a type checker must see that a name does not exist
-    __getattr__ = _load
+    __getattr__ = lazily(__name__, {entry.class_name: entry.module for entry in OURS})

@@ -6,8 +6,9 @@ names in scene files and commands, together with those of users.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone.lazy import lazily
 
 if TYPE_CHECKING:
     from drystone.steppers.base import (
@@ -69,13 +70,5 @@ _HOMES = {cls: f"{name.replace('-', '_')}.options" for name, cls in OURS.items()
 }
 
 
-def _load(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
 if not TYPE_CHECKING:  # a type checker must see that a name does not exist
-    __getattr__ = _load
+    __getattr__ = lazily(__name__, _HOMES)

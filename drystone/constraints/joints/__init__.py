@@ -6,8 +6,9 @@ names in scene files, together with those of users.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone.lazy import lazily
 
 if TYPE_CHECKING:
     from drystone.constraints.joints.actions import Motor
@@ -88,13 +89,5 @@ def home(name: str) -> str:
     return _HOMES[name]
 
 
-def _load(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    value = getattr(import_module(f"{__name__}.{home(name)}"), name)
-    globals()[name] = value
-    return value
-
-
 if not TYPE_CHECKING:  # a type checker must see that a name does not exist
-    __getattr__ = _load
+    __getattr__ = lazily(__name__, _HOMES)

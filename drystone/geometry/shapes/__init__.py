@@ -8,8 +8,9 @@ and the kinds of geoms that they are made of by code.
 from __future__ import annotations
 
 import re
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from drystone.lazy import lazily
 
 if TYPE_CHECKING:
     from drystone.geometry.shapes.base import Piece as Piece
@@ -99,13 +100,5 @@ def home(name: str) -> str:
     return ELSEWHERE.get(name) or re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def _load(name: str) -> Any:
-    if name not in __all__ and name not in ELSEWHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-    value = getattr(import_module(f"{__name__}.{home(name)}"), name)
-    globals()[name] = value
-    return value
-
-
 if not TYPE_CHECKING:  # a type checker must see that a name does not exist
-    __getattr__ = _load
+    __getattr__ = lazily(__name__, {name: home(name) for name in (*__all__, *ELSEWHERE)})
