@@ -63,7 +63,9 @@ def extract(indptr, indices, blocks, members, place):
     for j in range(members.size):
         for k in range(indptr[members[j]], indptr[members[j] + 1]):
             sub_indices[at] = place[indices[k]]
-            sub_blocks[at] = blocks[k]
+            for a in range(blocks.shape[1]):
+                for b in range(blocks.shape[2]):
+                    sub_blocks[at, a, b] = blocks[k, a, b]
             at += 1
         sub_indptr[j + 1] = at
     return sub_indptr, sub_indices, sub_blocks

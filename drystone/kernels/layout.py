@@ -424,15 +424,15 @@ ROWS: Record = {
 # What a solve of rows alone has of a step: collisions, and rounds that close joints
 SOLVE: Record = {
     name: field
-    for record in (STEP, BODIES, STORED, ROWS, ISLANDS)
+    for record in (STEP, BODIES, MODEL, STORED, ROWS, ISLANDS)
     for name, field in record.items()
     if record is ISLANDS
     or name in (
         "law", "warm_start", "only_sweeps", "max_sweeps", "tol", "sweep_tol", "rest_speed", "rows",
         "islands", "iterations", "methods", "solves", "failed", "n_chosen", "leave", "tight",
         "careful", "newton_wait", "newton_interval", "newton_tried", "newton_refused",
-        "tight_steps", "restless_steps", "v_free", "v", "moves", "seen", "mine", "J", "P", "D",
-        "body", "bias", "mu", "q", "u", "r", "lam",
+        "tight_steps", "restless_steps", "h", "size", "v_free", "v", "moves", "seen", "mine", "J",
+        "P", "D", "body", "bias", "mu", "q", "u", "r", "lam",
     )
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ COLLIDE = 2  # collisions with restitution are to be solved
 NEWTON = 3  # islands with s.plan 1 or 2 are to be solved by Newton's method
 REST = 21  # whether islands with s.plan REST_FIRST can rest is to be found out
 UNSOLVED = 4  # islands with s.plan > 0 are to be solved by other means
+THROWS = 22  # islands that a prescribed motion throws are to be solved with one that gives way
 AGAIN = 5  # go on from stage s.next_stage: contacts broke loose, or were missed
 NOT_FINITE = 6  # velocities or poses: the run ends
 NO_FRAME_ROOM = 7  # to record this step

@@ -30,6 +30,9 @@ from drystone.kernels.step import codes
 
 LARGE_GAP = 1.0  # energy gap of large islands with joints: what the law forbids is all there is
 NO_LIMIT = 1 << 40  # contacts: no island is refused
+# a body is thrown if it gains so many times the speed of what pushes it, more than so many times
+# that of what is free beside it, and moves by so much of its size in the step
+THROWN, KNOCKED, FAR_THROWN = 10.0, 2.0, 0.05
 
 
 @stage
@@ -207,6 +210,57 @@ def pushed(s, k):
                     if s.v[b, a] != 0.0:
                         return True
     return False
+
+
+@stage
+def restrain(s, scan):
+    """THROWS if a prescribed motion throws bodies."""
+    for k in range(s.islands):
+        if throws(s, s.v, k):
+            return codes.THROWS
+    return codes.GO_ON
+
+
+@stage
+def throws(s, v, k):
+    """Whether velocities v (nb, dof) throw a body of island k that a prescribed motion pushes.
+
+    What is squeezed out between hard bodies is faster than these by 1 / angle: without a bound as
+    they come to face each other, and then by no path that a step could follow. Joints guide what
+    they hold: a lever may be as fast as it is long.
+    """
+    if s.jointed[k] or not pushed(s, k):
+        return False
+    pushing = free = 0.0
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if s.moves[b]:
+                free = max(free, _speed(s, s.v_free, b, 0.0))
+            else:
+                pushing = max(pushing, _speed(s, s.v_free, b, 0.0))
+    most = max(THROWN * pushing, KNOCKED * free)
+    for i in range(s.start[k], s.start[k + 1]):
+        for side in range(2):
+            b = s.body[i, side]
+            if s.moves[b]:
+                gained = _speed(s, v, b, 1.0)
+                if gained > most and s.h * gained > FAR_THROWN * s.size[b]:
+                    return True
+    return False
+
+
+@stage
+def _speed(s, v, b, less):
+    """Of body b's fastest point, of its velocity without `less` times its free one."""
+    dim, along, turn = _dim(s), 0.0, 0.0
+    for a in range(v.shape[1]):
+        x = v[b, a] - less * s.v_free[b, a]
+        if a < dim:
+            along += x * x
+        else:
+            turn += x * x
+    return np.sqrt(along) + (np.sqrt(turn) * s.size[b] if turn > 0.0 else 0.0)
 
 
 @stage

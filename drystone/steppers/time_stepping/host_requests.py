@@ -48,7 +48,8 @@ STATUSES = tuple(Status)
 # what is done for a code before the next stage, and before the stage that asked is run again
 GOES_ON = {
     codes.THREADS: "_sweep", codes.COLLIDE: "_collide", codes.NEWTON: "_newton",
-    codes.REST: "_rest", codes.UNSOLVED: "_stuck", codes.NOT_FINITE: "_run_away",
+    codes.REST: "_rest", codes.UNSOLVED: "_stuck", codes.THROWS: "_restrain",
+    codes.NOT_FINITE: "_run_away",
     codes.BEGIN_PART: "_begin_part", codes.LEAST_REACTIONS: "_least_reactions",
     codes.BORNE: "_look_at_joints", codes.TORN_JOINTS: "_tear",
 }  # fmt: skip
@@ -249,6 +250,12 @@ class HostRequests(Stepper):
             self._stall(view)
             return
         self.solver.stuck(s, view, self._rows_of)
+        self._adopt_answers(view)
+
+    def _restrain(self) -> None:
+        """Islands that a prescribed motion throws."""
+        s, view = self.buffers.s, self._view()
+        self.solver.restrain(s, view, self._rows_of)
         self._adopt_answers(view)
 
     def _adopt_answers(self, view: Solved) -> None:

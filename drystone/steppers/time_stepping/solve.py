@@ -34,7 +34,7 @@ from drystone.solvers.newton import PLAIN, Newton, plain_newton
 from drystone.solvers.registry import by_name
 from drystone.solvers.solve import solve
 from drystone.steppers.time_stepping.options import NO_TIME_LIMIT, TimeStepping
-from drystone.steppers.time_stepping.stalling import EXACTLY, Stall, stall
+from drystone.steppers.time_stepping.stalling import EXACTLY, Attempt, Stall, give_way, stall
 from drystone.types import Floats, Ints, Solution, Status
 
 COUNTERS = (
@@ -108,12 +108,17 @@ class IslandSolver:
             self._direct(rows, bias, v_free, out, step)
         else:
             self.ask(rows, v_free, out)
+            self._record(rows, bias, v_free, out, step)
+        if step is not None and stages.restrain(self._work, None) == codes.THROWS:
+            self.restrain(self._work, out, lambda k: rows)
+            out.refresh(rows, v_free)
+            self._name_jams(out)
         out.u = rows.velocities(out.v, bias) + rows.soft * out.r
         return out
 
     def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved, step: Any) -> None:
         """The stages of a solve, as a step runs them."""
-        s = self._record(rows, bias, v_free, out)
+        s = self._record(rows, bias, v_free, out, step)
         s.rest_speed = 0.0
         if step is not None:
             s.put(rest_speed=step.rest_speed, **{name: getattr(step, name) for name in COUNTERS})
@@ -140,7 +145,7 @@ class IslandSolver:
         if step is not None:
             step.put(**{name: getattr(s, name) for name in COUNTERS})
 
-    def _record(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved) -> Packed:
+    def _record(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved, step: Any) -> Packed:
         """The rows as the stages of a solve read them."""
         n, nb, s = rows.nc, rows.moves.size, self._work
         if s is None or len(s.lam) < n or len(s.seen) != nb:
@@ -162,6 +167,8 @@ class IslandSolver:
             bias=bias, mu=out.mu, q=out.q, r=out.r, start=rows.start, residual=out.residual,
             energy_gap=out.gap,
         )  # fmt: skip
+        if step is not None:
+            s.put(h=step.h, size=step.size)
         s.jointed[: rows.islands] = False
         if rows.blocks is not None:
             held = np.logical_or.reduceat(rows.joint >= 0, rows.start[:-1])
@@ -247,6 +254,32 @@ class IslandSolver:
                     self._stalls(rows, k, out, locks=True)
         self._leave_jams(s, out)
         stages.conclude(s)
+
+    def restrain(self, s: Packed, out: Solved, rows_of: RowsOf) -> None:
+        """Islands whose bodies a prescribed motion would throw: it gives way."""
+        for k in range(s.islands):
+            rows = rows_of(k)
+            v = s.v_free.copy()
+            rows.push(out.r, v)
+            if stages.throws(s, v, k):
+                self._hold_back(rows, k, out, s)
+        stages.conclude(s)
+
+    def _hold_back(self, rows: Rows, k: int, out: Solved, s: Packed) -> None:
+        """Island k, pushed as hard as throws nothing."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
+
+        def holds(r: Floats) -> bool:
+            every, v = np.zeros_like(out.r), s.v_free.copy()
+            every[lo:hi] = r
+            rows.push(every, v)
+            return not stages.throws(s, v, k)
+
+        drives = driving(rows, lo, hi, s.v_free)
+        given = out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], drives
+        found = give_way(rows.W(lo, hi), *given, holds, self._attempt_on(rows, k, out))
+        if found is not None:
+            self._adopt_stall(rows, k, out, found)
 
     def _leave_jams(self, s: Packed, out: Solved) -> None:
         """Leave islands that jam: their residual says so, and nothing else would help."""
@@ -364,22 +397,31 @@ class IslandSolver:
         drives = driving(rows, lo, hi, out.v)
         if not drives.size:
             return False
-
-        def attempt(W: BlockMatrix, q: Floats, mu: Floats, r: Floats, part: float) -> Floats | None:
-            weak = part >= EXACTLY  # what weak motors drive has an answer: it is worth the effort
-            return self._attempt(rows, k, out, W, q, mu, r, part * self.options.tol, weak)
-
         given = out.q[lo:hi], out.mu[lo:hi], rows.unit[lo:hi], drives, rows.joint[lo:hi] < 0
-        found = stall(rows.W(lo, hi), *given, locks, attempt)
+        found = stall(rows.W(lo, hi), *given, locks, self._attempt_on(rows, k, out))
         if found is None:
             return False
+        self._adopt_stall(rows, k, out, found)
+        return True
+
+    def _adopt_stall(self, rows: Rows, k: int, out: Solved, found: Stall) -> None:
+        """The step of island k in which motors, or prescribed motions, give way."""
+        lo, hi = int(rows.start[k]), int(rows.start[k + 1])
         problem = island_problem(rows, lo, hi, out.mu, out.q, self.options)
         out.r[lo:hi], out.residual[k] = found.r, problem.residuals(found.r.reshape(-1))
         out.gap[k] = 0.0
         if found.short.any():
             self.jams, out.stalls[k] = True, found
             out.methods += ("stall",) if "stall" not in out.methods else ()
-        return True
+
+    def _attempt_on(self, rows: Rows, k: int, out: Solved) -> Attempt:
+        """What solves variants of island k."""
+
+        def attempt(W: BlockMatrix, q: Floats, mu: Floats, r: Floats, part: float) -> Floats | None:
+            weak = part >= EXACTLY  # what weak motors drive has an answer: it is worth the effort
+            return self._attempt(rows, k, out, W, q, mu, r, part * self.options.tol, weak)
+
+        return attempt
 
     def _attempt(
         self,

@@ -111,6 +111,7 @@ def _solve(options: TimeStepping, dim: int) -> list[Run]:
     return [
         packed.prepare if packs else blocks.prepare,
         *([blocks.ask] if options.asks(dim) else tried),
+        policy.restrain,
         *again,
     ]
 
@@ -122,9 +123,10 @@ def _joint_solve(options: TimeStepping, dim: int) -> list[Run]:
     block = partial(stage_of, 4 if isinstance(options.shape, SoftFingerCone) else dim)
     sweep = block(joint_laws, "sweep")
     newton = [joint_laws.plan_newton, block(joint_newton, "newton"), policy.choose_rest, sweep]
-    tried = [joint_laws.begin, sweep, *newton, policy.judge_rest, joint_laws.conclude]
+    judged = [policy.judge_rest, policy.restrain, joint_laws.conclude]
+    tried = [joint_laws.begin, sweep, *newton, *judged]
     if options.sweeps_beside_joints(dim):
-        tried = [joint_laws.begin, sweep, policy.judge_rest, joint_laws.conclude]
+        tried = [joint_laws.begin, sweep, *judged]
     elif options.asks_beside_joints(dim) or options.pivots_beside_joints(dim):
         tried = [joint_laws.ask]
     return [

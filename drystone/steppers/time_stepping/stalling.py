@@ -35,6 +35,7 @@ from drystone.types import Bools, Floats, Ints
 
 YIELD = 1e-4  # compliance of a motor that may stall, of its row's own response
 WEAKER = (1e-2, 1.0, 100.0)  # the same where rubbing bodies under so vast a force are not solved
+WEAK = (0.1, 1.0, 10.0, 100.0)  # the same of motions that would throw what they push
 EXACTLY = 1e-2  # of the tolerance, of motors that give way at once
 STALL_ROUNDS = 6  # of growing impulses
 VAST = 1e3  # impulses beside those that the free velocities ask for, times 1 + mu: a certificate
@@ -52,13 +53,14 @@ Attempt = Callable[[BlockMatrix, Floats, Floats, Floats, float], Floats | None]
 class Stall:
     """Motors of an island that stall. r (n, d): impulses of the step in which they do; short (n,):
     which motors; pressed (n,): blocks that grow with their force; locks: friction holds them, where
-    contacts alone would not.
+    contacts alone would not; throws: force that moves them would throw what they push.
     """
 
     r: Floats
     short: Bools
     pressed: Bools
     locks: bool
+    throws: bool = False
 
 
 @dataclass(slots=True)
@@ -115,6 +117,27 @@ def stall(
     mine = np.zeros(len(q), bool)
     mine[drives[lacks]] = True
     return Stall(r if held is None else held, mine, size > BEARS * size.max(), locks)
+
+
+def give_way(
+    W: BlockMatrix,
+    q: Floats,
+    mu: Floats,
+    unit: Floats,
+    drives: Ints,
+    holds: Callable[[Floats], bool],
+    attempt: Attempt,
+) -> Stall | None:
+    """The step of an island that is pushed no harder than `holds` allows of its impulses: by
+    motions with the least compliance that it takes; None if none is found."""
+    for part in WEAK:
+        found = _give_way(_soften(W, q, mu, unit, drives, part), attempt)
+        if found is not None and holds(found[0]):
+            size = np.sqrt((found[0] ** 2).sum(axis=1)) * unit
+            short = np.zeros(len(q), bool)
+            short[drives[found[1] != 0.0]] = True
+            return Stall(found[0], short, size > BEARS * size.max(), False, True)
+    return None
 
 
 def _soften(
@@ -180,6 +203,8 @@ def jammed_names(model: Model, rows: Rows, stalls: dict[int, Stall]) -> tuple[Na
             between = f" between {_list(bodies)}" if bodies else ""
             names.append(name)
             why = "more force does not move it" if jam.locks else "no force gives it its speed"
+            if jam.throws:
+                why = "the force that gives it its speed would throw what it meets"
             sentences.append(f"{what} is jammed{between}: {why}")
     return tuple(names), tuple(sentences)
 

@@ -334,14 +334,15 @@ def test_a_named_solver_names_jams_too(case, count, planar, options):
     assert max(report.iterations for report in reports) < most
 
 
-def heap(count, shape, speed=0.5):
-    """A piston without a force limit above a heap between walls; the heap rests after 0.1 s."""
+def heap(count, shape, speed=0.5, seed=0, prescribed=False):
+    """A piston without a force limit, or with a prescribed motion, above a heap between walls; the
+    heap rests after 0.1 s."""
     world = ds.World(planar=True)
     world.add_ground(friction=0.3)
     for side, name in ((-0.6, "left"), (0.6, "right")):
         wall = ds.Rectangle(0.2, 4)
         world.add_body(wall, position=(side, 2), fixed=True, friction=0.3, name=name)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     for k in range(count):
         x = -0.4 + 0.2 * (k % 5) + 0.003 * rng.normal()
         size = 0.095 * (1 - 0.1 * rng.random())
@@ -349,7 +350,10 @@ def heap(count, shape, speed=0.5):
         place = (x, 0.096 + 0.1938 * (k // 5))
         world.add_body(grain, position=place, friction=0.3, name=f"g{k}")
     top = 0.1938 * ((count - 1) // 5 + 1) + 0.3
-    world.add_body(ds.Rectangle(0.98, 0.2), position=(0, top), mass=5, friction=0.3, name="piston")
+    given = {"motion": ds.ConstantVelocity((0, -speed))} if prescribed else {"mass": 5}
+    world.add_body(ds.Rectangle(0.98, 0.2), position=(0, top), friction=0.3, name="piston", **given)
+    if prescribed:
+        return world
     motor = ds.Motor(speed=-speed)
     world.add_joint(ds.Slider("piston", "world", axis=(0, 1), motor=motor, name="drive"))
     return world
@@ -369,6 +373,41 @@ def test_a_piston_that_crushes_a_heap_stalls(count, shape, options):
     assert np.abs(sim.state.velocity[:, :2]).max() < 3.0
     inside = np.abs(sim.state.position[4:, 0]) < 0.5
     assert inside.all()
+
+
+@pytest.mark.parametrize(("seed", "speed", "dt"), [
+    (0, 0.5, 1 / 60), (1, 0.5, 1 / 240), (1, 2.0, 1 / 60), (2, 5.0, 1 / 240),
+], ids=str)  # fmt: skip
+def test_a_prescribed_piston_that_crushes_a_heap_throws_nothing(seed, speed, dt):
+    """Before, disks that it pressed out between others left at up to 400 times its speed."""
+    sim = ds.Simulation(heap(12, "disk", speed, seed, True), ds.TimeStepping(dt=dt))
+    bad, fastest = [], 0.0
+    for _ in range(int(1.0 / speed / dt)):
+        report = sim.step()
+        assert report.energy.closes
+        fastest = max(fastest, np.abs(sim.state.velocity[4:-1, :2]).max())
+        bad += [] if report.ok else [report]
+    assert {report.status for report in bad} == {ds.Status.JAMMED}
+    assert {report.jammed for report in bad} == {("piston",)}
+    assert fastest < 15.0 * speed
+    told = any("would throw what it meets" in report.log[0] for report in bad)
+    assert told or seed != 1
+
+
+@BOTH
+def test_a_lever_may_move_far_faster_than_what_pushes_it(planar):
+    """A pin 40 mm from the hinge of a bar of 1 m: its end has 20 times the speed, and no jam."""
+    kit = Kit(planar, ground=False, friction=0.0)
+    shape = ds.Rectangle(1.0, 0.02) if planar else ds.Box(1.0, 0.02, 0.02)
+    kit.world.add_body(shape, name="bar", position=kit.at(0.5, 0), mass=1.0, friction=0.0)
+    joint, axis = (ds.Pin, {}) if planar else (ds.Hinge, {"axis": (0, 1, 0)})
+    kit.world.add_joint(joint("bar", "world", anchor=kit.at(0, 0), **axis))
+    ball = ds.Disk(0.02) if planar else ds.Sphere(0.02)
+    up = ds.ConstantVelocity(velocity=kit.at(0, 2.0))
+    kit.world.add_body(ball, name="pin", position=kit.at(0.04, -0.031), friction=0.0, motion=up)
+    sim, reports = steps(kit.world, 3, dt=1 / 240)
+    assert all(report.ok for report in reports)
+    assert np.abs(sim.state.velocity).max() > 40.0, "rad/s"
 
 
 @BOTH
