@@ -15,6 +15,7 @@ from drystone.types import Floats, Ints
 from drystone.values import real, reals, text
 
 FARTHEST = 1e100  # [m]: squares of lengths stay numbers
+MOST_INERTIA = 1e200  # [kg m^2]: so do sums and quotients of moments
 
 
 @answering
@@ -105,6 +106,10 @@ def check_inertia(inertia: Any, name: str, dim: int = 3) -> Any:
         raise ModelError(f"body {name!r}: inertia is not made of numbers: {text(inertia)}")
     if not np.isfinite(values).all():
         raise ModelError(f"body {name!r}: inertia must be finite, got {values.tolist()}")
+    if np.abs(values).max(initial=0.0) > MOST_INERTIA:
+        raise ModelError(
+            f"body {name!r}: inertia must be at most {MOST_INERTIA:g} kg m^2, got {values.tolist()}"
+        )
     if dim == 2:
         if values.size != 1 or values.item() <= 0.0:
             raise ModelError(

@@ -104,21 +104,21 @@ class IslandSolver:
         out = Solved(
             r, q, v, q, mu, every, np.zeros((rows.islands, 2)), 0, (), np.zeros(rows.islands)
         )
+        s = self._record(rows, bias, v_free, out, step)
         if self.options.solver == "auto" and self.options.smooth(rows.frame.shape[2]):
-            self._direct(rows, bias, v_free, out, step)
+            self._direct(rows, v_free, out, s, step)
         else:
             self.ask(rows, v_free, out)
-            self._record(rows, bias, v_free, out, step)
-        if step is not None and stages.restrain(self._work, None) == codes.THROWS:
-            self.restrain(self._work, out, lambda k: rows)
+        s.put(v=out.v)
+        if step is not None and stages.restrain(s, None) == codes.THROWS:
+            self.restrain(s, out, lambda k: rows)
             out.refresh(rows, v_free)
             self._name_jams(out)
         out.u = rows.velocities(out.v, bias) + rows.soft * out.r
         return out
 
-    def _direct(self, rows: Rows, bias: Floats, v_free: Floats, out: Solved, step: Any) -> None:
+    def _direct(self, rows: Rows, v_free: Floats, out: Solved, s: Packed, step: Any) -> None:
         """The stages of a solve, as a step runs them."""
-        s = self._record(rows, bias, v_free, out, step)
         s.rest_speed = 0.0
         if step is not None:
             s.put(rest_speed=step.rest_speed, **{name: getattr(step, name) for name in COUNTERS})
