@@ -328,6 +328,7 @@ def test_inertias_that_are_fine():
         ((1.0, math.inf, 1.0), 3, "must be finite"),
         ((1.0, -1.0, 1.0), 3, "positive definite, its principal moments are -1, 1, 1"),
         ((1.0, 1.0, 2.1), 3, "principal moments 1, 1, 2.1: the largest exceeds the sum .*, 2$"),
+        ((1e308, 1e-308, 1e308), 3, r"at most 1e\+200 kg m\^2"),
         ([[1, 0.5, 0], [0, 1, 0], [0, 0, 1]], 3, r"symmetric, but \[0, 1\] = 0.5 and \[1, 0\] = 0"),
     ],
 )

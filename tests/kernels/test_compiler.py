@@ -13,6 +13,7 @@ import pytest
 
 from drystone.kernels._calls import address
 from drystone.kernels._jit import MODE
+from drystone.kernels.islands import extract
 from tests.kernels.compiled_kernels import mark, mark_at, total, twice
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,7 @@ USE = """
 import gc, numpy as np
 from drystone.kernels._calls import address
 from drystone.kernels._jit import compile_seconds
+from drystone.kernels.islands import extract
 from tests.kernels.compiled_kernels import mark, mark_at, total
 before, values = gc.get_threshold(), np.arange(1.0, 4.0)
 print(total(values, 3), mark_at(address(mark, values), values), values[0], mark(values), values[0])
@@ -88,8 +90,21 @@ def test_code_from_disk_is_linked_with_code_compiled_now(tmp_path):
     assert used(tmp_path) == ["13.0 7 3.0 7 7.0", "True True", ""]
 
 
+@compiled
+def test_a_part_of_a_matrix_of_blocks_is_taken_by_a_kernel_that_is_kept():
+    """Newton's method on an island: where blocks were assigned as slices, Numba's error for other
+    shapes belonged to one process, and each compiled the kernel anew (3 s)."""
+    indptr, indices, place = np.array([0, 1, 2]), np.array([0, 1]), np.zeros(2, np.int64)
+    blocks = np.arange(8.0).reshape(2, 2, 2)
+    _, _, part = extract(indptr, indices, blocks, np.array([1]), place)
+    assert np.array_equal(part, blocks[1:])
+    for form in (extract.code, extract.called):
+        assert all(form.is_kept(made) for made in form.known.values())
+
+
 HALVES = """
 import numpy as np
+from drystone.kernels.islands import extract
 from tests.kernels.compiled_kernels import count_halves, halves
 print({}count_halves(np.arange(3.0)), *halves(np.arange(3.0)))
 """
@@ -114,6 +129,7 @@ CALLS = (
 ORDERED = """
 import numpy as np
 from drystone.kernels._calls import address
+from drystone.kernels.islands import extract
 from tests.kernels.compiled_kernels import count_halves, halves, mark, mark_at, total
 values = np.arange(1.0, 4.0)
 print(*sorted((name, repr(eval(name, globals()))) for name in {}))
